@@ -102,6 +102,45 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--sha256", required=True, help="checksum of the folder's own SHA256SUMS")
     p.add_argument("--output", type=_output, required=True, help="what was verified: the list of checksums")
 
+    p = command(_prepare)
+    p.add_argument("files", nargs="+", metavar="[DOMAIN=]FILE", help="of a corpus")
+    p.add_argument("--task", required=True, help="dependency, constituency or alignment")
+    p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="for reading the corpus")
+    p.add_argument("--skip", type=_whole, default=0, metavar="N", help="leave out the first N segments of every file")
+    p.add_argument("--first", type=_whole, metavar="N", help="then take no more than N of every file")
+    p.add_argument("--input", type=_output, help="to write: what a base model may see of the segments")
+    p.add_argument("--documents", type=_output, help="to write: a `domain<TAB>document` line a segment")
+    p.add_argument("--output", type=_output, required=True, help="the segments in the task's own format")
+
+    p = command(_resample)
+    p.add_argument("segments", type=Path, help="a whole training set, made by prepare")
+    p.add_argument("--task", required=True, help="dependency, constituency or alignment")
+    p.add_argument("--size", type=float, default=1.0, help="how many to draw, as a share of the whole; default: 1")
+    p.add_argument("--seed", type=_whole, default=2012, help="default: 2012")
+    p.add_argument("--name", required=True, help="tells this training set from others of the same seed")
+    p.add_argument("--unlabelled", nargs="*", type=Path, default=[], help="segments to add as they are, without labels")
+    p.add_argument("--output", type=_output, required=True)
+
+    p = command(_jar)
+    p.add_argument("coordinates", metavar="GROUP:ARTIFACT:VERSION")
+    p.add_argument("--sha256", required=True, help="checksum of the jar")
+    p.add_argument("--output", type=_output, required=True)
+
+    p = command(_train)
+    p.add_argument("training_set", type=Path)
+    p.add_argument("--command", required=True, help="shell command with {train}, {model}, {seed}, {jars}, {threads}")
+    p.add_argument("--seed", type=_whole, default=2012, help="default: 2012")
+    p.add_argument("--model", type=Path, required=True, help="folder to make")
+    _add_attempt_options(p)
+
+    p = command(_predict)
+    p.add_argument("segments", type=Path, help="what a base model may see of a test set, made by prepare")
+    p.add_argument("--command", required=True, help="shell command with {model}, {input}, {output}, {outputs}, …")
+    p.add_argument("--model", type=Path, help="folder made by train")
+    p.add_argument("--members", nargs="*", type=Path, default=[], help="outputs of the members of an ensemble")
+    p.add_argument("--output", type=_output, required=True)
+    _add_attempt_options(p)
+
     p = command(_extract)
     p.add_argument("system_output", metavar="OUTPUT", help="file of outputs; archive.tar.xz!member works too")
     p.add_argument("--reference", nargs="+", required=True, help="reference file(s), several for BLEU, chrF and TER")
@@ -111,6 +150,7 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--output-option", action="append", default=[], metavar="KEY=VALUE", help="for reading the output")
     p.add_argument("--documents", help="file of `domain<TAB>document` lines, one a segment")
     p.add_argument("--system", required=True, help="name of the system")
+    p.add_argument("--leave-out-broken", action="store_true", help="write why, where the output cannot be used")
     p.add_argument("--group", help="who made it; the system itself by default")
     p.add_argument("--kind", default="", help="sort of entry, such as submission or online")
     p.add_argument("--output", type=_TABLE, required=True)
@@ -119,6 +159,7 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("counts", nargs="+", type=Path)
     p.add_argument("--dataset", required=True)
     p.add_argument("--provenance", action="append", default=[], metavar="KEY=VALUE")
+    p.add_argument("--dated", action="store_true", help="the provenance tells the day, too")
     p.add_argument("--output", type=_TABLE, required=True)
 
     p = command(_pool)
@@ -154,6 +195,11 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--percentile", type=float, default=95.0)
     p.add_argument("--min-pairs", type=int, default=10, help="below this many pairs in the window: too few")
     p.add_argument("--size-law", type=_TABLE, help="second output: the law of size fitted to initial segments")
+    p.add_argument("--output", type=_TABLE, required=True)
+
+    p = command(_validate)
+    p.add_argument("comparisons", nargs="+", type=Path)
+    p.add_argument("--overlay", action="append", default=[], metavar="SYNTHETIC=NATURAL", help="datasets to confront")
     p.add_argument("--output", type=_TABLE, required=True)
 
     p = command(_similarity)
@@ -213,6 +259,12 @@ class _Version(argparse.Action):
 
         print(f"pairsig {__version__}")
         parser.exit()
+
+
+def _add_attempt_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--jars", type=Path, default=Path("jars"), help="folder of jars; default: jars")
+    parser.add_argument("--threads", type=_whole, default=1, help="default: 1")
+    parser.add_argument("--attempt", type=_part, metavar="K/M", help="if the last of M fails, write why and end well")
 
 
 def _add_test_options(parser: argparse.ArgumentParser) -> None:
@@ -315,9 +367,91 @@ def _fetch(arguments: argparse.Namespace) -> None:
         temporary.write_text("".join(f"{digest}  {name}\n" for name, digest in verified.items()), encoding="utf-8")
 
 
+def _prepare(arguments: argparse.Namespace) -> None:
+    """Segments of a corpus in the task's own format: a training set, or a test set and what may be seen of it."""
+    from pairsig import corpora, tables
+
+    options = _pairs(arguments.option)
+    segments = corpora.read(arguments.task, arguments.files, options, skip=arguments.skip, first=arguments.first)
+    seen = [corpora.blank(arguments.task, one.text) for one in segments]
+    texts = {
+        arguments.output: corpora.join(arguments.task, [one.text for one in segments]),
+        arguments.input: corpora.join(arguments.task, seen),
+        arguments.documents: "".join(f"{one.domain or '-'}\t{one.document or '-'}\n" for one in segments),
+    }
+    for path, text in texts.items():
+        if path:
+            with tables.replacing(path) as temporary:
+                temporary.write_text(text, encoding="utf-8")
+
+
+def _resample(arguments: argparse.Namespace) -> None:
+    """A training set whose segments are drawn with replacement from a whole one."""
+    from pairsig import corpora, tables
+
+    whole = corpora.cut(arguments.task, arguments.segments)
+    drawn = corpora.resample(whole, arguments.size, arguments.seed, arguments.name)
+    for path in arguments.unlabelled:
+        drawn += corpora.cut(arguments.task, path)
+    with tables.replacing(arguments.output) as temporary:
+        temporary.write_text(corpora.join(arguments.task, drawn), encoding="utf-8")
+
+
+def _jar(arguments: argparse.Namespace) -> None:
+    """A Java library by its Maven coordinates, checksum enforced."""
+    from pairsig import base_models
+
+    base_models.jar(arguments.coordinates, arguments.sha256, arguments.output)
+
+
+def _train(arguments: argparse.Namespace) -> None:
+    """A base model's train command, run on a training set."""
+    from pairsig import base_models
+
+    try:
+        base_models.train(
+            arguments.command,
+            arguments.training_set,
+            arguments.model,
+            seed=arguments.seed,
+            jars=arguments.jars,
+            threads=arguments.threads,
+        )
+    except base_models.CommandError as error:
+        if not _is_last(arguments.attempt):
+            raise
+        base_models.give_up(arguments.model, f"train: {error}")
+        _warn(f"{arguments.model} is left out: {error}")
+
+
+def _predict(arguments: argparse.Namespace) -> None:
+    """A base model's predict command, run on what it may see of a test set."""
+    from pairsig import base_models
+
+    try:
+        base_models.predict(
+            arguments.command,
+            arguments.model,
+            arguments.segments,
+            arguments.output,
+            members=arguments.members,
+            jars=arguments.jars,
+            threads=arguments.threads,
+        )
+    except base_models.CommandError as error:
+        if not _is_last(arguments.attempt):
+            raise
+        base_models.record(arguments.output, f"predict: {error}")
+        _warn(f"{arguments.output} is left out: {error}")
+
+
+def _is_last(attempt: tuple[int, int] | None) -> bool:
+    return attempt is not None and attempt[0] == attempt[1]
+
+
 def _extract(arguments: argparse.Namespace) -> None:
     """Counts of one system from its output and the reference."""
-    from pairsig import readers, statistics
+    from pairsig import base_models, readers, statistics
     from pairsig.extraction import extract
 
     options = _pairs(arguments.option)
@@ -328,28 +462,51 @@ def _extract(arguments: argparse.Namespace) -> None:
         if not skip.isdecimal():
             raise InputError(f"option skip_lines is {skip!r}, expected a whole number")
         domains, documents = readers.read_documents(arguments.documents, skip_lines=int(skip))
-    counted = extract(
-        arguments.system_output,
-        arguments.reference,
-        metric=arguments.metric,
-        reader=arguments.reader,
-        options=options,
-        output_options=_pairs(arguments.output_option),
-        system=arguments.system,
-        group=arguments.group,
-        kind=arguments.kind,
-        domains=domains,
-        documents=documents,
-    )
+    try:
+        if arguments.leave_out_broken and (reason := base_models.failure(Path(arguments.system_output))):
+            raise base_models.CommandError(reason)
+        counted = extract(
+            arguments.system_output,
+            arguments.reference,
+            metric=arguments.metric,
+            reader=arguments.reader,
+            options=options,
+            output_options=_pairs(arguments.output_option),
+            system=arguments.system,
+            group=arguments.group,
+            kind=arguments.kind,
+            domains=domains,
+            documents=documents,
+        )
+    except InputError as error:
+        if not arguments.leave_out_broken:
+            raise
+        statistics.write_left_out(arguments.system, str(error), arguments.output)
+        _warn(f"system {arguments.system} is left out: {error}")
+        return
     statistics.write(counted, arguments.output)
 
 
 def _collect(arguments: argparse.Namespace) -> None:
     """Statistics of a dataset from the counts of its systems."""
+    from datetime import date
+
     from pairsig import statistics
 
-    parts = [statistics.read(path) for path in arguments.counts]
-    whole = statistics.collect(parts, dataset=arguments.dataset, provenance=_pairs(arguments.provenance))
+    left_out = {path: found for path in arguments.counts if (found := statistics.read_left_out(path))}
+    for system, reason in left_out.values():
+        _warn(f"dataset {arguments.dataset}: system {system} is left out: {reason}")
+    parts = [statistics.read(path) for path in arguments.counts if path not in left_out]
+    if not parts:
+        raise InputError(
+            f"dataset {arguments.dataset}: all {len(left_out)} systems are left out, expected some to remain"
+        )
+    provenance = dict(_pairs(arguments.provenance))
+    if arguments.dated:
+        provenance["date"] = f"{date.today():%Y-%m-%d}"
+    if left_out:
+        provenance["left_out"] = "\n".join(f"{system}\t{reason}" for system, reason in left_out.values())
+    whole = statistics.collect(parts, dataset=arguments.dataset, provenance=provenance)
     for first, second in whole.duplicates():
         _warn(f"dataset {whole.dataset}: systems {first} and {second} have the same counts on every segment")
     statistics.write(whole, arguments.output)
@@ -420,6 +577,14 @@ def _thresholds(arguments: argparse.Namespace) -> None:
     tables.write(found, arguments.output)
     if arguments.size_law:
         tables.write(law, arguments.size_law)
+
+
+def _validate(arguments: argparse.Namespace) -> None:
+    """Whether synthetic comparisons tell what natural ones do: the gains at p = 0.05 of both."""
+    from pairsig import analysis, tables
+
+    found = analysis.validation(_read_tables(arguments.comparisons), _pairs(arguments.overlay))
+    tables.write(found, arguments.output)
 
 
 def _similarity(arguments: argparse.Namespace) -> None:

@@ -320,6 +320,32 @@ def write(statistics: Statistics, path: str | Path) -> None:
         pq.write_table(arrow, temporary, compression="zstd", compression_level=19)
 
 
+def write_left_out(system: str, reason: str, path: Path) -> None:
+    """Write, in place of the counts of a system, why it has none."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from pairsig import tables
+
+    told = {"left_out": system, "reason": " ".join(reason.split())}
+    with tables.replacing(path) as temporary:
+        pq.write_table(pa.table({}).replace_schema_metadata(told), temporary)
+
+
+def read_left_out(path: Path) -> tuple[str, str] | None:
+    """The system and the reason, of a file that `write_left_out` wrote; None for a file of counts."""
+    if path.suffix != ".parquet" or not path.is_file():
+        return None
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        metadata = pq.read_schema(path).metadata or {}
+    except pa.ArrowInvalid:  # `read` says what is wrong with it
+        return None
+    return (metadata[b"left_out"].decode(), metadata[b"reason"].decode()) if b"left_out" in metadata else None
+
+
 def read(path: str | Path, *, dataset: str | None = None) -> Statistics:
     """Read what `write` wrote, or any long table with the columns `system, segment` and counts.
 

@@ -1,4 +1,4 @@
-"""What the comparisons tell: thresholds and the law of size, similarity, calibration."""
+"""What the comparisons tell: thresholds and the law of size, similarity."""
 
 
 rule thresholds:
@@ -61,32 +61,5 @@ rule similarity:
             --metric {params.metric:q} \
             --comparisons {input.comparisons:q} \
             --output {output.similarity:q} \
-            >{log:q} 2>&1
-        """
-
-
-rule calibrate:
-    """How often the better system on one test set is the better one on another."""
-    input:
-        comparisons=COMPARISONS,
-        test_sets=TEST_SETS,
-        sheet=config["sheets"]["calibrations"],
-        library=ANALYSE,
-    output:
-        calibration="results/tables/calibration.tsv",
-    log:
-        "results/logs/calibrate.log",
-    benchmark:
-        "results/benchmarks/calibrate.tsv"
-    conda:
-        "../envs/pairsig.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=10,
-    shell:
-        r"""
-        python -m pairsig calibrate {input.comparisons:q} {input.test_sets:q} \
-            --sheet {input.sheet:q} \
-            --output {output.calibration:q} \
             >{log:q} 2>&1
         """

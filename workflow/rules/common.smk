@@ -52,6 +52,36 @@ def of_system(column):
     ]
 
 
+def of_synthetic(table, *wildcards):
+    """The same for the tables of synthetic systems: a function of a column, whose value is one of a job."""
+
+    def of_column(column):
+        def of_job(job):
+            key = tuple(getattr(job, wildcard) for wildcard in wildcards)
+            return getattr(study.synthetic, table).at[
+                key if key[1:] else key[0], column
+            ]
+
+        return of_job
+
+    return of_column
+
+
+of_training_set = of_synthetic("training_sets", "training_set")
+of_test_set = of_synthetic("test_sets", "dataset")
+of_jar = of_synthetic("jars", "jar")
+of_resampled = of_synthetic("resampled", "training_set", "resampled")
+of_training = of_synthetic("trainings", "training_set", "system")
+of_prediction = of_synthetic("predictions", "dataset", "system")
+
+
+def laid_over(wildcards):
+    """The natural pairs that are laid over those of a synthetic dataset."""
+    shown = wildcards.figure == "gain_confidence"
+    names = datasets.at[wildcards.dataset, "overlay"] if shown else []
+    return [f"results/comparisons/{name}.{wildcards.test}.tsv" for name in names]
+
+
 def one_of(names):
     """A regular expression that matches these names and nothing else."""
     return "|".join(map(re.escape, names)) or "(?!)"
@@ -81,5 +111,8 @@ DRAW = library("figures", "tables")
 wildcard_constraints:
     corpus=one_of(study.corpora["corpus"]),
     dataset=one_of(datasets.index),
-    system=one_of(study.systems.index.unique("system")),
+    jar=one_of(study.synthetic.jars.index),
+    resampled=r"[a-z]+-\d+",
+    system=r"[^/]+",
+    training_set=one_of(study.synthetic.training_sets.index),
     test=one_of(TESTS),

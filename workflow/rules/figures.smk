@@ -72,6 +72,7 @@ rule plot_dataset:
     """A figure of one dataset."""
     input:
         tables=lookup("{figure}", within=DATASET_TABLES),
+        overlay=laid_over,
         library=DRAW,
     output:
         svg=report(
@@ -96,7 +97,7 @@ rule plot_dataset:
         runtime=10,
     shell:
         r"""
-        python -m pairsig plot {wildcards.figure:q} {input.tables:q} \
+        python -m pairsig plot {wildcards.figure:q} {input.tables:q} {input.overlay:q} \
             --output {output:q} \
             >{log:q} 2>&1
         """

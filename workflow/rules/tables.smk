@@ -4,6 +4,7 @@ TABLES = [
     "thresholds",
     "size_law",
     "calibration",
+    "validation",
     "relative_error",
     "run_time",
     "reproduction",

@@ -163,8 +163,10 @@ def _nothing(xlabel: str, text: str = "too few pairs: the table has none") -> Fi
 
 
 @styled
-def gain_confidence(comparisons: pd.DataFrame, thresholds: pd.DataFrame | None = None) -> Figure:
-    """Confidence against gain for all pairs of a dataset (the paper's Figures 2 to 4).
+def gain_confidence(
+    comparisons: pd.DataFrame, thresholds: pd.DataFrame | None = None, overlay: pd.DataFrame | None = None
+) -> Figure:
+    """Confidence against gain for all pairs of a dataset (the paper's Figures 2 to 8).
 
     Parameters
     ----------
@@ -174,6 +176,8 @@ def gain_confidence(comparisons: pd.DataFrame, thresholds: pd.DataFrame | None =
     thresholds
         Where its `threshold` is estimated for a class that is drawn, a thin line marks it; the one of all pairs
         is marked if no class has its own. Rows of other datasets are passed over.
+    overlay
+        The comparisons of another dataset, natural ones to lay over synthetic ones; drawn in outline.
     """
     comparisons = _pairs("comparisons", comparisons)
     if thresholds is not None:
@@ -186,9 +190,12 @@ def gain_confidence(comparisons: pd.DataFrame, thresholds: pd.DataFrame | None =
     found = classes(comparisons)
     for one in found:
         _scatter(axes, one, len(comparisons), rasterized=len(comparisons) > RASTERIZE_ABOVE)
+    laid_over = [] if overlay is None else _laid_over(overlay)
+    for one in laid_over:
+        _scatter(axes, one, len(comparisons), rasterized=False, scale=1.2)
     notes = _frame(axes, comparisons)
     marked = [] if thresholds is None else _marked(found, comparisons, thresholds)
-    keys = [_key(one, f"{one.label}: {count(len(one.pairs))}") for one in found]
+    keys = [_key(one, f"{one.label}: {count(len(one.pairs))}") for one in (*found, *laid_over)]
     if marked:
         keys.append(Line2D([], [], color=GREY, linewidth=0.8, dashes=(4, 2), label="threshold"))
     _draw_thresholds(axes, marked)
@@ -200,6 +207,21 @@ def gain_confidence(comparisons: pd.DataFrame, thresholds: pd.DataFrame | None =
     axes.set_title(_title(comparisons), pad=16 + 9 * max(len(marked) - 2, 0) if marked else 4)
     axes.set(xlabel=gain_label(comparisons["metric"]), ylabel=CONFIDENCE)
     return figure
+
+
+def _laid_over(overlay: pd.DataFrame) -> list[Class]:
+    """The classes of natural pairs, in outline and in ink, so that they stand out against any colour."""
+    overlay = _pairs("overlay", overlay)
+    same_group = overlay["same_group"].astype(bool)
+    name = str(overlay["dataset"].iloc[0]) if len(overlay) else ""
+    found = [
+        Class(f"{name}, {label}", "", pairs, marker, "#000000", filled=False)
+        for label, pairs, marker in (
+            ("different groups", overlay[~same_group], "o"),
+            ("same group", overlay[same_group], "^"),
+        )
+    ]
+    return [one for one in found if len(one.pairs)]
 
 
 def _marked(

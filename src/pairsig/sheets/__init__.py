@@ -11,7 +11,6 @@ import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -23,8 +22,19 @@ from jsonschema import Draft202012Validator, ValidationError  # type: ignore[imp
 from pairsig.errors import InputError
 from pairsig.metrics.registry import METRICS
 from pairsig.readers import READERS
+from pairsig.sheets import synthetic
+from pairsig.sheets.checks import complain, near, one_of, pairs, split
 
-SHEETS = ("datasets", "systems", "corpora", "calibrations", "published")
+SHEETS = (
+    "datasets",
+    "systems",
+    "corpora",
+    "training_sets",
+    "base_models",
+    "jars",
+    "calibrations",
+    "published",
+)
 STATISTICS = Path("resources/statistics")
 """Where the embedded statistics lie."""
 
@@ -49,6 +59,26 @@ NAMES = {
 COUNTING = ("pairsig", "sacrebleu", "rouge-score")
 """Packages whose version can change the counts; provenance names them."""
 
+KEYS = {
+    "datasets": ("dataset",),
+    "systems": ("dataset", "system"),
+    "corpora": ("corpus",),
+    "training_sets": ("training_set",),
+    "base_models": ("base_model",),
+    "jars": ("jar",),
+}
+"""Columns whose cells, taken together, are unique in a sheet."""
+
+LINKS = (
+    ("datasets", "corpus", "corpora"),
+    ("datasets", "overlay", "datasets"),
+    ("systems", "dataset", "datasets"),
+    ("training_sets", "corpus", "corpora"),
+    ("calibrations", "on_dataset", "datasets"),
+    ("calibrations", "against_dataset", "datasets"),
+)
+"""Sheet, column, and the other sheet whose key its cells name."""
+
 FIGURES = {"gain_confidence": None, "similarity": None, "sizes": "initial", "domains": "domain_size"}
 """Figures of one dataset, and the test sets they need."""
 
@@ -60,19 +90,23 @@ class Study:
     Attributes
     ----------
     datasets
-        By dataset: `metric`, `source` (embedded, derived or pool), `selected` (is it part of this run?), `systems`
-        and `pool` (names), `test_sets` (options of `pairsig resize`), `figures` (names), `provenance` (options of
-        `pairsig collect`).
+        By dataset: `metric`, `source` (embedded, derived or pool), `selected` (is it part of this run?), `systems`,
+        `pool` and `overlay` (names), `test_sets` (options of `pairsig resize`), `figures` (names), `provenance`
+        (options of `pairsig collect`).
     systems
         By dataset and system, those included only: `output`, `reference` (paths), `metric`, `options` (of
         `pairsig extract`), `files` (what is read, archives instead of their members), `corpora` (none or one).
     corpora
-        As they are written. The other sheets are checked here, and read by the commands that use them.
+        As they are written. Calibrations and published numbers are checked here, and read by the commands that use
+        them.
+    synthetic
+        What trains and predicts the synthetic systems.
     """
 
     datasets: pd.DataFrame
     systems: pd.DataFrame
     corpora: pd.DataFrame
+    synthetic: synthetic.Synthetic
 
 
 def check_config(config: dict[str, Any], schemas: Path) -> None:
@@ -87,28 +121,34 @@ def read(config: Mapping[str, Any], schemas: Path) -> Study:
     """The sheets named in a checked config, checked row by row and against each other."""
     paths = {name: str(config["sheets"][name]) for name in SHEETS}
     tables = {name: _read(path, _schema(schemas, name)) for name, path in paths.items()}
-    datasets, systems, corpora = (tables[name] for name in ("datasets", "systems", "corpora"))
-    _unique(corpora, paths["corpora"], "corpus")
-    _unique(datasets, paths["datasets"], "dataset")
-    _unique(systems, paths["systems"], "dataset", "system")
-    _known(datasets, paths["datasets"], "corpus", corpora["corpus"], paths["corpora"])
-    _known(systems, paths["systems"], "dataset", datasets["dataset"], paths["datasets"])
-    for side in ("on_dataset", "against_dataset"):
-        _known(tables["calibrations"], paths["calibrations"], side, datasets["dataset"], paths["datasets"])
+    datasets, corpora = tables["datasets"], tables["corpora"]
+    for name, keys in KEYS.items():
+        _unique(tables[name], paths[name], *keys)
+    for name, column, other in LINKS:
+        _known(tables[name], paths[name], column, tables[other][KEYS[other][-1]], paths[other])
 
     _check_datasets(datasets, paths["datasets"])
-    included = systems[systems["include"] == "yes"]
-    ready = _ready_systems(included, datasets, str(config["data_dir"]))
-    sources = {row.dataset: _source(row, str(config["source"])) for row in datasets.itertuples()}
+    synthetic.check(tables, paths)
+    made = synthetic.expand(tables, config)
+    included = tables["systems"][tables["systems"]["include"] == "yes"]
+    sources = {row.dataset: _source(row, config) for row in datasets.itertuples()}
     selected = _selected(datasets["dataset"], config["datasets"])
     members = datasets["pool"][datasets["dataset"].isin(selected)].str.split().explode()
+    needed = selected | set(members)
+    ready = _ready_systems(included, datasets, str(config["data_dir"]))
     _check_numbers(datasets, included, paths)
     _check_calibrations(tables["calibrations"], datasets, paths)
-    _check_files(datasets, ready, included.index, sources, selected | set(members), paths)
+    _check_files(datasets, ready, included.index, sources, needed, paths)
+    training = made.test_sets["training_set"].to_dict() if len(made.test_sets) else {}
+    synthetic.check_needs(
+        tables, paths, {training[name] for name in needed & training.keys() if sources[name] == "derived"}
+    )
+    systems = pd.concat([ready, _ready_predictions(made, datasets)])
     return Study(
-        datasets=_ready_datasets(datasets, corpora, included, sources, selected),
-        systems=ready,
+        datasets=_ready_datasets(datasets, corpora, systems, sources, selected, made.provenance),
+        systems=systems,
         corpora=corpora,
+        synthetic=made,
     )
 
 
@@ -120,49 +160,49 @@ def _check_datasets(datasets: pd.DataFrame, sheet: str) -> None:
     rows = {row.dataset: row for row in datasets.itertuples()}
     for row in rows.values():
         if row.metric not in METRICS:
-            _complain(sheet, row.Index, "metric", repr(row.metric), _one_of(row.metric, METRICS))
+            complain(sheet, row.Index, "metric", repr(row.metric), one_of(row.metric, METRICS))
         if row.reader and row.reader not in READERS:
-            _complain(sheet, row.Index, "reader", repr(row.reader), _one_of(row.reader, READERS))
+            complain(sheet, row.Index, "reader", repr(row.reader), one_of(row.reader, READERS))
         for member in row.pool.split():
             if member not in rows or rows[member].pool:
-                _complain(sheet, row.Index, "pool", repr(member), "datasets of this sheet that are no pools themselves")
+                complain(sheet, row.Index, "pool", repr(member), "datasets of this sheet that are no pools themselves")
             if rows[member].metric != row.metric:
                 found = f"{member}, whose metric is {rows[member].metric}"
-                _complain(sheet, row.Index, "pool", found, f"datasets with the metric {row.metric}")
-        test_sets = _pairs(sheet, row.Index, "test_sets", row.test_sets)
+                complain(sheet, row.Index, "pool", found, f"datasets with the metric {row.metric}")
+        test_sets = pairs(sheet, row.Index, "test_sets", row.test_sets)
         for key, value in test_sets.items():
             if key not in TEST_SETS or not re.fullmatch(TEST_SETS[key], value):
-                _complain(
+                complain(
                     sheet, row.Index, "test_sets", repr(f"{key}={value}"), f"{', '.join(TEST_SETS)} with a number each"
                 )
-        _pairs(sheet, row.Index, "options", row.options)
+        pairs(sheet, row.Index, "options", row.options)
         for figure in row.figures.split():
             if figure not in FIGURES:
-                _complain(sheet, row.Index, "figures", repr(figure), _one_of(figure, FIGURES))
+                complain(sheet, row.Index, "figures", repr(figure), one_of(figure, FIGURES))
             if (needs := FIGURES[figure]) and needs not in test_sets:
-                _complain(sheet, row.Index, "figures", figure, f"{needs} in the column test_sets too")
+                complain(sheet, row.Index, "figures", figure, f"{needs} in the column test_sets too")
 
 
 def _check_numbers(datasets: pd.DataFrame, included: pd.DataFrame, paths: Mapping[str, str]) -> None:
-    """Every dataset but a pool has at least two systems to compare."""
+    """Every dataset but pools and synthetic ones has at least two systems to compare."""
     numbers = included["dataset"].value_counts()
-    for row in datasets[datasets["pool"] == ""].itertuples():
+    for row in datasets[(datasets["pool"] == "") & (datasets["study"] == "natural")].itertuples():
         number = int(numbers.get(row.dataset, 0))
         if number < 2:
             found = f"{row.dataset} has {number} system{'s' * (number != 1)} in {paths['systems']}"
-            _complain(paths["datasets"], row.Index, "dataset", found, "at least two")
+            complain(paths["datasets"], row.Index, "dataset", found, "at least two")
 
 
 def _check_calibrations(calibrations: pd.DataFrame, datasets: pd.DataFrame, paths: Mapping[str, str]) -> None:
     """The test sets of the calibrations are made."""
-    made = {row.dataset: dict(_split(row.test_sets)) for row in datasets.itertuples()}
+    made = {row.dataset: dict(split(row.test_sets)) for row in datasets.itertuples()}
     for line, cells in calibrations.to_dict("index").items():
         for side in ("on", "against"):
             dataset, test_set = cells[f"{side}_dataset"], cells[f"{side}_test_set"]
             needs = next((key for key, name in NAMES.items() if re.fullmatch(name, test_set)), None)
             if needs is None or (needs != "whole" and needs not in made[dataset]):
                 expected = f"whole, or what the column test_sets of {paths['datasets']} makes of {dataset}"
-                _complain(paths["calibrations"], int(str(line)), f"{side}_test_set", repr(test_set), expected)
+                complain(paths["calibrations"], int(str(line)), f"{side}_test_set", repr(test_set), expected)
 
 
 def _check_files(
@@ -179,12 +219,12 @@ def _check_files(
         if sources[row.dataset] == "embedded" and not statistics.is_file():
             found = f"{row.dataset} without its statistics"
             expected = f"the file {statistics}, or source: derived in the config"
-            _complain(paths["datasets"], row.Index, "dataset", found, expected)
+            complain(paths["datasets"], row.Index, "dataset", found, expected)
     for line, ((dataset, _), files) in zip(lines, ready["files"].items(), strict=True):
         if dataset in needed and sources[dataset] == "derived":
             for file in files:
                 if not Path(file).is_file():
-                    _complain(paths["systems"], line, "output", f"{file}, which is missing", "a file")
+                    complain(paths["systems"], line, "output", f"{file}, which is missing", "a file")
 
 
 def _selected(datasets: pd.Series[str], chosen: str | Sequence[str]) -> set[str]:
@@ -194,14 +234,17 @@ def _selected(datasets: pd.Series[str], chosen: str | Sequence[str]) -> set[str]
     for name in chosen:
         if name not in known:
             raise InputError(
-                f"config: datasets is {name!r}, expected 'all' or names in the sheet of datasets{_near(name, known)}"
+                f"config: datasets is {name!r}, expected 'all' or names in the sheet of datasets{near(name, known)}"
             )
     return set(chosen)
 
 
-def _source(row: Any, source: str) -> str:
+def _source(row: Any, config: Mapping[str, Any]) -> str:
     """Where a dataset's statistics come from. Only what the project carries, with a corpus, can be embedded."""
-    return "pool" if row.pool else source if row.corpus else "derived"
+    if row.pool:
+        return "pool"
+    derived = config["retrain"] if row.study == "synthetic" else config["source"] == "derived"
+    return "derived" if derived or not row.corpus else "embedded"
 
 
 # Rows made ready for the rules.
@@ -210,12 +253,14 @@ def _source(row: Any, source: str) -> str:
 def _ready_datasets(
     datasets: pd.DataFrame,
     corpora: pd.DataFrame,
-    included: pd.DataFrame,
+    systems: pd.DataFrame,
     sources: Mapping[str, str],
     selected: set[str],
+    making: Mapping[str, Mapping[str, str]],
 ) -> pd.DataFrame:
     versions = ", ".join(f"{package} {version(package)}" for package in COUNTING)
     rows = {}
+    of_dataset = systems.reset_index().groupby("dataset")["system"].agg(list)
     for row in datasets.merge(corpora, on="corpus", how="left").fillna("").to_dict("records"):
         name = row["dataset"]
         options = [f"--option {option}" for option in row["options"].split()]
@@ -232,15 +277,18 @@ def _ready_datasets(
             ]
         )
         told["versions"] = versions
+        told |= making.get(name, {})
         rows[name] = {
             "metric": row["metric"],
             "source": sources[name],
             "selected": name in selected,
-            "systems": list(included["system"][included["dataset"] == name]),
+            "systems": of_dataset.get(name, []),
             "pool": row["pool"].split(),
-            "test_sets": [f"--{key.replace('_', '-')}={value}" for key, value in _split(row["test_sets"])],
+            "test_sets": [f"--{key.replace('_', '-')}={value}" for key, value in split(row["test_sets"])],
             "figures": row["figures"].split(),
-            "provenance": [word for key, value in told.items() if value for word in ("--provenance", f"{key}={value}")],
+            "overlay": row["overlay"].split() if row["overlay"] in selected else [],
+            "provenance": [word for key, value in told.items() if value for word in ("--provenance", f"{key}={value}")]
+            + ["--dated"] * (name in making),
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("dataset")
 
@@ -271,8 +319,36 @@ def _ready_systems(included: pd.DataFrame, datasets: pd.DataFrame, data_dir: str
             "files": list(dict.fromkeys(path.split("!")[0] for path in (output, *reference, documents) if path)),
             "corpora": [dataset["corpus"]] if dataset["corpus"] else [],
         }
-    index = pd.MultiIndex.from_tuples(rows, names=["dataset", "system"])
-    return pd.DataFrame(list(rows.values()), index=index)
+    return synthetic.frame(rows, "dataset", "system")
+
+
+def _ready_predictions(made: synthetic.Synthetic, datasets: pd.DataFrame) -> pd.DataFrame:
+    """The rows of synthetic systems: their outputs are made, and held against what `prepare` wrote."""
+    of_dataset = datasets.set_index("dataset").to_dict("index")
+    rows = {}
+    for (name, system), prediction in made.predictions.to_dict("index").items():
+        if not prediction["counted"]:
+            continue
+        dataset = of_dataset[name]
+        gold = [synthetic.segments(name, "reference.txt")]
+        if dataset["reference"]:
+            gold = [
+                str(Path(made.data_dir if dataset["corpus"] else "") / path) for path in dataset["reference"].split()
+            ]
+        documents = synthetic.segments(name, "documents.tsv")
+        options = ["--documents", documents, "--group", prediction["base_model"], "--kind", "synthetic"]
+        options += ["--reader", dataset["reader"]] if dataset["reader"] else []
+        options += [word for option in dataset["options"].split() for word in ("--option", option)]
+        output = synthetic.output(name, system)
+        rows[name, system] = {
+            "output": output,
+            "reference": gold,
+            "metric": dataset["metric"],
+            "options": [*options, "--leave-out-broken"],
+            "files": [output, *gold, documents],
+            "corpora": [dataset["corpus"]] if dataset["corpus"] else [],
+        }
+    return synthetic.frame(rows, "dataset", "system")
 
 
 # Sheets and their schemas. Rows keep the number of their line as index, for the complaints.
@@ -289,7 +365,7 @@ def _read(path: str, schema: Mapping[str, Any]) -> pd.DataFrame:
     header = lines[0] if lines else []
     for column in header:
         if column not in columns:
-            raise InputError(f"{path}, line 1: found the column {column!r}, expected {_one_of(column, columns)}")
+            raise InputError(f"{path}, line 1: found the column {column!r}, expected {one_of(column, columns)}")
         if header.count(column) > 1:
             raise InputError(f"{path}, line 1: found the column {column!r} twice, expected it once")
     for column in schema["required"]:
@@ -333,13 +409,13 @@ def _sentence(error: ValidationError, word: str = "") -> str:
     if error.validator == "additionalProperties":
         key = next(key for key in error.instance if key not in known)
         inside = f" in {'.'.join(path)}" if path else ""
-        return f"found the key {key!r}{inside}, expected {_one_of(key, known)}"
+        return f"found the key {key!r}{inside}, expected {one_of(key, known)}"
     found, wanted = repr(error.instance), error.schema.get("description", error.message)
     if error.validator == "required":
         missing = next(key for key in error.validator_value if key not in error.instance)
         path, found, wanted = [*path, missing], "nothing", known[missing]["description"]
     elif error.validator == "enum":
-        wanted = _one_of(str(error.instance), error.validator_value)
+        wanted = one_of(str(error.instance), error.validator_value)
     return f"{word}{'.'.join(path)}: found {found}, expected {wanted}"
 
 
@@ -349,34 +425,10 @@ def _unique(table: pd.DataFrame, sheet: str, *columns: str) -> None:
         line = int(repeated.idxmax())
         values = table.loc[line, list(columns)]
         first = int((table[list(columns)] == values).all(axis=1).idxmax())
-        _complain(sheet, line, columns[-1], f"{values.iloc[-1]} again", f"it once: it is in line {first} already")
+        complain(sheet, line, columns[-1], f"{values.iloc[-1]} again", f"it once: it is in line {first} already")
 
 
 def _known(table: pd.DataFrame, sheet: str, column: str, names: pd.Series[str], other: str) -> None:
     for line, name in table[column].items():
         if name and name not in set(names):
-            _complain(sheet, int(str(line)), column, repr(name), f"a name in {other}{_near(name, names)}")
-
-
-def _pairs(sheet: str, line: int, column: str, cell: str) -> dict[str, str]:
-    for word in cell.split():
-        if not re.fullmatch(r"[^=]+=.+", word):
-            _complain(sheet, line, column, repr(word), "KEY=VALUE, separated by spaces")
-    return dict(_split(cell))
-
-
-def _split(cell: str) -> list[tuple[str, str]]:
-    return [(key, value) for key, _, value in (word.partition("=") for word in cell.split())]
-
-
-def _complain(sheet: str, line: int, column: str, found: str, expected: str) -> None:
-    raise InputError(f"{sheet}, line {line}, column {column}: found {found}, expected {expected}")
-
-
-def _one_of(name: str, known: Sequence[str] | Mapping[str, object]) -> str:
-    return f"one of {', '.join(known)}{_near(name, known)}"
-
-
-def _near(name: str, known: Sequence[str] | Mapping[str, object] | pd.Series[str]) -> str:
-    near = get_close_matches(name, list(known), n=1)
-    return f"; did you mean {near[0]}?" if near else ""
+            complain(sheet, int(str(line)), column, repr(name), f"a name in {other}{near(name, names)}")

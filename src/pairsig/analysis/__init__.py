@@ -1,0 +1,26 @@
+"""What the comparisons tell: thresholds, the law of size, similarity, calibration, ours beside the paper's.
+
+Tables in, tables out; no statistics but for `similarity`, no files, no figures.
+"""
+
+from pairsig.analysis.alike import contributions, similarity
+from pairsig.analysis.gains import AROUND, TASK, size_law, thresholds, validation
+from pairsig.analysis.pairs import subsets
+from pairsig.analysis.published import TARGET, check
+from pairsig.analysis.wins import P_RANGES, WINDOW, calibration
+
+__all__ = [
+    "AROUND",
+    "P_RANGES",
+    "TARGET",
+    "TASK",
+    "WINDOW",
+    "calibration",
+    "check",
+    "contributions",
+    "similarity",
+    "size_law",
+    "subsets",
+    "thresholds",
+    "validation",
+]

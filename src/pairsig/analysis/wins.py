@@ -1,0 +1,94 @@
+"""How often the better system on one test set is the better one on another."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from itertools import pairwise, product
+
+import numpy as np
+import pandas as pd
+
+from pairsig.analysis.pairs import by_test_set, of_one_test
+from pairsig.errors import InputError
+from pairsig.resampling import clopper_pearson
+
+P_RANGES = (0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 1.0)
+"""Bounds of the p-value ranges: the six of the paper's Table 1, and the rest on either side."""
+
+WINDOW = (0.04, 0.06)
+"""The range around 0.05 of the paper's section 4.2."""
+
+
+def calibration(comparisons: pd.DataFrame, sheet: pd.DataFrame, *, source: str = "calibrations") -> pd.DataFrame:
+    """How often the better system on one test set is the better one on another, by p-value range (Table 1).
+
+    Parameters
+    ----------
+    comparisons
+        Tables of `compare` and `resize`, one below the other. Of several tests the bootstrap counts, as in the paper.
+    sheet
+        Columns `calibration, distance, on_dataset, on_test_set, against_dataset, against_test_set`. A p-value on the
+        first is held against who wins on the second. Rows with the same `calibration` and `distance` are added up. A
+        `*` in a test set stands for anything, on either side (`on` draw-*, `against` whole).
+    source
+        What messages call the sheet; its index counts the lines below the header, from 0.
+
+    Returns
+    -------
+    One row a calibration, distance and p-value range [p_low, p_high), the last one with 1: `n_pairs`, of which
+    `n_held`; `share` with its Clopper-Pearson interval `share_low, share_high` (as if pairs were independent; they
+    share systems, so it is too narrow rather than too wide). Ties on either test set are left out. The range
+    [0.04, 0.06] comes as well.
+    """
+    keyed = dict(by_test_set(of_one_test(comparisons)))
+    counted: dict[tuple[str, str], list[pd.DataFrame]] = {}
+    for index, row in zip(sheet.index, sheet.itertuples(index=False), strict=True):
+        line, sides = index + 2, []
+        for dataset, pattern in ((row.on_dataset, row.on_test_set), (row.against_dataset, row.against_test_set)):
+            sides.append([key for key in keyed if key[0] == dataset and fnmatchcase(key[1], pattern)])
+            if not sides[-1]:
+                raise InputError(f"{source}, line {line}: no comparisons of dataset {dataset} on test set {pattern}")
+        held = [
+            _held(keyed[on], keyed[against])
+            for on, against in product(*sides)
+            if on != against and on[2] == against[2]  # another test set, the same metric
+        ]
+        if not held:
+            raise InputError(
+                f"{source}, line {line}: dataset {row.on_dataset} on test set {row.on_test_set} is held against "
+                "nothing but itself or another metric, expected another test set"
+            )
+        counted.setdefault((str(row.calibration), str(row.distance)), []).extend(held)
+    found = []
+    ranges = [*pairwise(P_RANGES), WINDOW]
+    for (name, distance), tables in counted.items():
+        table = pd.concat(tables, ignore_index=True)
+        for low, high in ranges:
+            closed = (low, high) == WINDOW or high == 1
+            above = table["p_value"] <= high if closed else table["p_value"] < high
+            inside = table.loc[(table["p_value"] >= low) & above, "held"]
+            interval = clopper_pearson(inside.sum(), len(inside))
+            found.append(
+                {
+                    "calibration": name,
+                    "distance": distance,
+                    "p_low": low,
+                    "p_high": high,
+                    "n_pairs": len(inside),
+                    "n_held": int(inside.sum()),
+                    "share": inside.mean() if len(inside) else np.nan,
+                    "share_low": float(interval[0]),
+                    "share_high": float(interval[1]),
+                }
+            )
+    columns = "calibration distance p_low p_high n_pairs n_held share share_low share_high"
+    return pd.DataFrame(found, columns=columns.split())
+
+
+def _held(on: pd.DataFrame, against: pd.DataFrame) -> pd.DataFrame:
+    """P-value on one test set, and whether the better system there is the better one on the other."""
+    winner = {frozenset((a, b)): a for a, b, gain in against[["system_a", "system_b", "gain"]].to_numpy() if gain > 0}
+    pairs = [frozenset(pair) for pair in on[["system_a", "system_b"]].to_numpy()]
+    other = pd.Series([winner.get(pair) for pair in pairs], index=on.index, dtype=object)
+    usable = other.notna() & (on["gain"] > 0)
+    return pd.DataFrame({"p_value": on.loc[usable, "p_value"], "held": other[usable] == on.loc[usable, "system_a"]})

@@ -1,0 +1,211 @@
+"""Base models: what turns a training set into a system.
+
+A base model is two shell commands, a row of `config/base_models.tsv`: `train` and `predict` run them, and no other part
+of the project knows what they do. The modules beside this one are base models written here, each a program of its own
+with the sub-commands `train` and `predict`, that a row calls as it would call any other program.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from pairsig.errors import InputError
+from pairsig.tables import replacing
+
+FAILURE = "failure.txt"
+"""In the folder of a model: why there is none."""
+_RECORD = "pairsig: there is no output: "
+"""How a file begins that stands for the output of a system without one."""
+
+
+class CommandError(InputError):
+    """A base model's command failed or left nothing; one sentence, as with all bad input."""
+
+
+def train(command: str, training_set: Path, model: Path, *, seed: int, jars: Path, threads: int = 1) -> None:
+    """Run the train command of a base model.
+
+    Parameters
+    ----------
+    command
+        With the placeholders `{train}` (file of the training set), `{model}` (a path to write to, file or folder),
+        `{seed}`, `{jars}` (folder of jars) and `{threads}`.
+    training_set
+        In the task's own format.
+    model
+        The folder that the model will lie in; it appears when the command has ended well and left something.
+    seed, jars, threads
+        For the placeholders.
+    """
+    for left in model.parent.glob(f".{model.name}.*.part"):  # by a run that was killed
+        shutil.rmtree(left, ignore_errors=True)
+    # A name of its own: the command of a killed run may still be writing, and must not write here.
+    part = Path(tempfile.mkdtemp(prefix=f".{model.name}.", suffix=".part", dir=model.parent))
+    values = {"train": training_set, "model": part / "model", "seed": seed, "jars": jars, "threads": threads}
+    try:
+        _run(command, values)
+        if not (part / "model").exists():
+            raise CommandError(f"the train command left no model: {command}")
+        shutil.rmtree(model, ignore_errors=True)
+        part.replace(model)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def predict(
+    command: str,
+    model: Path | None,
+    segments: Path,
+    output: Path,
+    *,
+    members: Sequence[Path] = (),
+    jars: Path,
+    threads: int = 1,
+) -> None:
+    """Run the predict command of a base model.
+
+    Parameters
+    ----------
+    command
+        With the placeholders `{model}`, `{input}`, `{output}`, `{outputs}` (those of the members of an ensemble, on the
+        same segments), `{jars}` and `{threads}`.
+    model
+        The folder that `train` made; none for an ensemble.
+    segments
+        What the base model may see of the test set.
+    output
+        Appears when the command has ended well and written it. A system whose model or members are missing gets a
+        record of the failure in place of its output.
+    members, jars, threads
+        For the placeholders.
+    """
+    for path in members:
+        if reason := failure(path):
+            record(output, f"a member has none: {reason}")
+            return
+    if model is not None and (model / FAILURE).exists():
+        record(output, (model / FAILURE).read_text(encoding="utf-8").strip())
+        return
+    with replacing(output) as temporary:
+        values = {"input": segments, "output": temporary, "outputs": list(members), "jars": jars, "threads": threads}
+        _run(command, values if model is None else values | {"model": model / "model"})
+        if not temporary.exists() or not temporary.stat().st_size:
+            raise CommandError(f"the predict command left no output: {command}")
+
+
+def record(output: Path, reason: str) -> None:
+    """Write why a system has no output, in place of the output."""
+    with replacing(output) as temporary:
+        temporary.write_text(f"{_RECORD}{' '.join(reason.split())}\n", encoding="utf-8")
+
+
+def failure(output: Path) -> str:
+    """Why a system has no output; nothing if it has."""
+    with output.open("rb") as file:
+        line = file.readline(10_000).decode("utf-8", errors="replace")
+    return line.removeprefix(_RECORD).strip() if line.startswith(_RECORD) else ""
+
+
+def give_up(model: Path, reason: str) -> None:
+    """Make the folder of a model that could not be trained: it holds the reason."""
+    shutil.rmtree(model, ignore_errors=True)
+    model.mkdir()
+    (model / FAILURE).write_text(f"{' '.join(reason.split())}\n", encoding="utf-8")
+
+
+def jar(coordinates: str, sha256: str, output: Path) -> None:
+    """Get a jar by its Maven coordinates (`group:artifact:version`), and no other bytes than expected."""
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise InputError(f"{output.name} comes by Maven, but there is no command mvn: install it, or put the jar there")
+    with replacing(output) as temporary:
+        folder = temporary.with_suffix(".part")
+        artifact = f"-Dartifact={coordinates}"
+        goal = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"
+        try:
+            subprocess.run([maven, "-q", "-B", goal, artifact, f"-DoutputDirectory={folder.resolve()}"], check=True)
+            found = list(folder.glob("*.jar"))
+            if len(found) != 1:
+                raise InputError(f"{coordinates}: Maven brought {len(found)} jars, expected one")
+            digest = hashlib.sha256(found[0].read_bytes()).hexdigest()
+            if digest != sha256:
+                raise InputError(f"{coordinates} has the checksum {digest}, expected {sha256}")
+            found[0].replace(temporary)
+        except subprocess.CalledProcessError:
+            raise InputError(f"Maven could not get {coordinates}: see its own words above") from None
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _run(command: str, values: Mapping[str, object]) -> None:
+    """Run a command with its placeholders filled in; what it prints is passed on."""
+
+    def fill(match: re.Match[str]) -> str:
+        value = values.get(match[1])
+        if value is None:
+            raise InputError(f"found the placeholder {match[0]} in `{command}`, expected one of {', '.join(values)}")
+        return shlex.join(map(str, value)) if isinstance(value, list) else shlex.quote(str(value))
+
+    filled = re.sub(r"\{(\w+)\}", fill, command)
+    print(filled, file=sys.stderr, flush=True)
+    done = subprocess.run(["bash", "-euo", "pipefail", "-c", filled], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    printed = done.stdout.decode("utf-8", errors="replace")
+    print(printed, file=sys.stderr, end="", flush=True)
+    if done.returncode:
+        last = [line.strip() for line in printed.splitlines() if line.strip()][-1:]
+        raise CommandError(f"exit status {done.returncode} of `{command}`: {' '.join(last) or 'it printed nothing'}")
+
+
+def command(
+    module: str,
+    *,
+    train: Callable[[Path, Path, int], None],
+    predict: Callable[[Path, Path, Path], None],
+    arguments: Sequence[str] | None = None,
+) -> int:
+    """The command line of a base model written here.
+
+    Parameters
+    ----------
+    module
+        Its name, for the usage line.
+    train
+        Called with the training set, the model to write and the seed.
+    predict
+        Called with the model, the input and the output to write.
+    arguments
+        Those of the command line by default.
+
+    Returns
+    -------
+    The exit status: 0, or 2 after one sentence about bad input.
+    """
+    parser = argparse.ArgumentParser(prog=f"python -m {module}", description=sys.modules[train.__module__].__doc__)
+    actions = parser.add_subparsers(dest="action", required=True)
+    training = actions.add_parser("train", help="a model from a training set")
+    training.add_argument("--train", type=Path, required=True, help="training set, in the task's own format")
+    training.add_argument("--model", type=Path, required=True, help="to write")
+    training.add_argument("--seed", type=int, default=1, help="same seed, same model (default: %(default)s)")
+    predicting = actions.add_parser("predict", help="outputs of a model")
+    predicting.add_argument("--model", type=Path, required=True, help="made by train")
+    predicting.add_argument("--input", type=Path, required=True, help="segments, in the task's own format")
+    predicting.add_argument("--output", type=Path, required=True, help="to write, a segment for every one of the input")
+    given = parser.parse_args(arguments)
+    try:
+        if given.action == "train":
+            train(given.train, given.model, given.seed)
+        else:
+            predict(given.model, given.input, given.output)
+    except InputError as error:
+        print(f"{module}: {error}", file=sys.stderr)
+        return 2
+    return 0

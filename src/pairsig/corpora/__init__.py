@@ -1,0 +1,179 @@
+"""Corpora: verified, cut into segments, and resampled into training sets.
+
+What is particular to a task is in the module of its name. Each has `read`, which turns a file of a corpus into
+segments in the task's own format, and `blank`, which leaves of a segment what a base model may see at prediction.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+import numpy as np
+
+from pairsig.errors import InputError
+from pairsig.extraction import options_of, typed
+from pairsig.readers import AnyPath, open_text
+
+_LINE = re.compile(r"([0-9a-f]{64}) [ *](?:\./)?(.+)")
+"""What `sha256sum` prints for a file; the asterisk stands for its binary mode."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One training or test instance of a corpus.
+
+    Attributes
+    ----------
+    text
+        In the task's own format, without the line ends that close it.
+    document, domain
+        Where it is from, as far as the corpus tells.
+    """
+
+    text: str
+    document: str = ""
+    domain: str = ""
+
+
+class _Task(Protocol):
+    """The module of a task."""
+
+    def read(self, path: AnyPath, **options: Any) -> Iterator[Segment]: ...
+
+    def blank(self, text: str) -> str: ...
+
+
+TASKS = {"dependency": "\n\n", "constituency": "\n", "alignment": "\n"}
+"""The tasks whose base models are trained here, each the name of a module beside this one, with what ends a segment."""
+
+
+def verify(folder: Path, sha256: str) -> dict[str, str]:
+    """Checksums of all files of a corpus, verified.
+
+    Parameters
+    ----------
+    folder
+        Holds `SHA256SUMS` (lines `digest  name`) and the files it names.
+    sha256
+        Checksum of `SHA256SUMS` itself, so that one number stands for the whole corpus.
+
+    Returns
+    -------
+    SHA-256 digest of each file by name.
+    """
+    sums = folder / "SHA256SUMS"
+    if not sums.is_file():
+        raise InputError(f"{sums} is missing: expected the corpus and its checksums there")
+    found = _digest(sums)
+    if found != sha256:
+        raise InputError(f"{sums} has the checksum {found}, expected {sha256}: another version of the corpus?")
+    verified = {}
+    for number, line in enumerate(open_text(sums), start=1):
+        match = _LINE.fullmatch(line.removesuffix("\n"))
+        if match is None:
+            raise InputError(f"{sums}, line {number}: found {line!r}, expected a SHA-256 digest and a file name")
+        digest, name = match.groups()
+        path = folder / name
+        if not path.is_file():
+            raise InputError(f"{path} is missing: {sums}, line {number} lists it")
+        if _digest(path) != digest:
+            raise InputError(f"{path} has the checksum {_digest(path)}, expected {digest} ({sums}, line {number})")
+        verified[name] = digest
+    if not verified:
+        raise InputError(f"{sums} is empty: expected a line a file of the corpus")
+    return verified
+
+
+def read(
+    task: str, files: Sequence[str], options: Mapping[str, str], *, skip: int = 0, first: int | None = None
+) -> list[Segment]:
+    """Segments of the files of a corpus, one file after another.
+
+    Parameters
+    ----------
+    task
+        A name in `TASKS`.
+    files
+        Paths as `pairsig.readers` takes them; `domain=path` says which domain the segments of a file are of.
+    options
+        Of the task's own `read`, as text.
+    skip, first
+        Leave out so many segments of every file, and take at most so many of what follows.
+    """
+    module = _module(task)
+    known = options_of(module.read)
+    for name in options:
+        if name not in known:
+            told = ", ".join(sorted(known)) or "none"
+            raise InputError(f"corpora of the task {task} have no option {name!r}, they have: {told}")
+    chosen = {name: typed(name, text, known[name]) for name, text in options.items()}
+    segments = []
+    for file in files:
+        domain, _, path = file.rpartition("=")
+        found = module.read(path, **chosen)
+        stop = None if first is None else skip + first
+        taken = [replace(one, domain=domain or one.domain) for one in islice(found, skip, stop)]
+        if not taken:
+            raise InputError(f"{path}: found no segment{f' after the first {skip}' * bool(skip)}, expected some")
+        segments += taken
+    return segments
+
+
+def blank(task: str, text: str) -> str:
+    """What a base model may see of a segment at prediction."""
+    return _module(task).blank(text)
+
+
+def join(task: str, texts: Sequence[str]) -> str:
+    """The file of these segments."""
+    return "".join(text + TASKS[task] for text in texts)
+
+
+def cut(task: str, path: AnyPath) -> list[str]:
+    """The segments of a file that `join` made."""
+    content = open_text(path).read()
+    end = TASKS[task]
+    if not content.endswith(end):
+        raise InputError(f"{path} does not end like a whole file of segments of the task {task}: is it cut off?")
+    return content.removesuffix(end).split(end)
+
+
+def resample(texts: Sequence[str], size: float, seed: int, name: str) -> list[str]:
+    """A training set: segments drawn with replacement, in the order they are drawn in.
+
+    Parameters
+    ----------
+    texts
+        The segments of the whole training set, n of them.
+    size
+        How many to draw, as a share of n: ceil(size · n).
+    seed, name
+        Draw i is ⌊wᵢ·n / 2⁶⁴⌋ for the i-th 64-bit word w of numpy's PCG64, seeded with `seed` and the bytes of
+        `name`. The words of a bit generator are the same in every version of numpy and on every machine; the bias,
+        below n / 2⁶⁴, cannot be seen.
+    """
+    if not texts:
+        raise InputError("there is nothing to resample, expected segments")
+    if not 0 < size <= 1:
+        raise InputError(f"the size of a resampled training set is {size:g}, expected a share from 0 to 1")
+    words = np.random.PCG64([seed, *name.encode()]).random_raw(math.ceil(size * len(texts)))
+    return [texts[int(word) * len(texts) >> 64] for word in np.atleast_1d(words)]
+
+
+def _module(task: str) -> _Task:
+    if task not in TASKS:
+        raise InputError(f"found the task {task!r}, expected one of {', '.join(TASKS)}")
+    return cast(_Task, import_module(f"pairsig.corpora.{task}"))
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,191 @@
+"""Base models are two shell commands: what they get, what they may leave, and what happens when they fail."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pairsig import base_models, cli, statistics
+from pairsig.base_models import CommandError
+from pairsig.errors import InputError
+
+
+@pytest.fixture
+def train(tmp_path):
+    training_set = tmp_path / "training set.txt"
+    training_set.write_text("a\nb\n", encoding="utf-8")
+
+    def run(command, **options):
+        base_models.train(command, training_set, tmp_path / "models" / "m-full-1", seed=7, jars=tmp_path, **options)
+        return tmp_path / "models" / "m-full-1"
+
+    (tmp_path / "models").mkdir()
+    return run
+
+
+@pytest.fixture
+def predict(tmp_path):
+    segments = tmp_path / "input.txt"
+    segments.write_text("x\ny\n", encoding="utf-8")
+
+    def run(command, model, **options):
+        output = tmp_path / "output.txt"
+        base_models.predict(command, model, segments, output, jars=tmp_path, **options)
+        return output
+
+    return run
+
+
+def left_over(folder):
+    return sorted(path.name for path in folder.iterdir() if path.name.startswith("."))
+
+
+def test_placeholders_are_filled_in_and_quoted(train, predict, tmp_path):
+    model = train("cat {train} > {model}; echo {seed} {threads} {jars} >> {model}", threads=3)
+    assert (model / "model").read_text(encoding="utf-8") == f"a\nb\n7 3 {tmp_path}\n"
+    output = predict("paste -d' ' {input} <(head -n 2 {model}) > {output}", model)
+    assert output.read_text(encoding="utf-8") == "x a\ny b\n"
+
+
+def test_a_model_may_be_a_folder(train, predict):
+    model = train("mkdir {model} && cp {train} {model}/words")
+    assert predict("cat {model}/words > {output}", model).read_text(encoding="utf-8") == "a\nb\n"
+
+
+def test_an_ensemble_gets_the_outputs_of_its_members(predict, tmp_path):
+    members = [tmp_path / "one 1.txt", tmp_path / "two.txt"]
+    for path in members:
+        path.write_text(f"{path.stem}\n", encoding="utf-8")
+    assert predict("cat {outputs} > {output}", None, members=members).read_text(encoding="utf-8") == "one 1\ntwo\n"
+
+
+def test_shell_and_awk_keep_their_own_braces(train):
+    assert (train("printf '1 2\\n' | awk '{ print $2 }' > {model}") / "model").read_text(encoding="utf-8") == "2\n"
+
+
+def test_unknown_placeholders_are_named(train):
+    with pytest.raises(InputError, match=r"found the placeholder \{modle\} in `cat > \{modle\}`, expected one of"):
+        train("cat > {modle}")
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("echo no memory; exit 3", "exit status 3 of `echo no memory; exit 3`: no memory"),
+        ("false | true; true", "exit status 1"),  # pipefail
+        ("true", "the train command left no model: true"),
+        ("mkdir {model} && kill -9 $$", "exit status -9"),
+    ],
+)
+def test_a_training_that_fails_leaves_nothing(train, tmp_path, command, message):
+    with pytest.raises(CommandError) as raised:
+        train(command)
+    assert message in str(raised.value)
+    assert list((tmp_path / "models").iterdir()) == []
+
+
+@pytest.mark.parametrize("command", ["exit 1", "true", ": > {output}"])
+def test_a_prediction_that_fails_leaves_nothing(train, predict, tmp_path, command):
+    model = train("cp {train} {model}")
+    with pytest.raises(CommandError):
+        predict(command, model)
+    assert not (tmp_path / "output.txt").exists()
+    assert left_over(tmp_path) == []
+
+
+def test_what_a_killed_run_has_left_is_swept_and_never_taken_for_a_model(train, tmp_path):
+    arguments = ["train", str(tmp_path / "training set.txt"), "--command", "touch {model}; sleep 60", "--model"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pairsig", *arguments, str(tmp_path / "models" / "m-full-1")],
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    while not list((tmp_path / "models").glob(".m-full-1.*.part/model")):
+        assert process.poll() is None
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert not (tmp_path / "models" / "m-full-1").exists()
+    train("cp {train} {model}")
+    assert [path.name for path in (tmp_path / "models").iterdir()] == ["m-full-1"]
+
+
+def test_the_last_attempt_writes_why_and_the_system_is_left_out(train, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("gold.txt").write_text("0-0\n0-0 1-1\n", encoding="utf-8")
+
+    def run(*arguments, status=0):
+        assert cli.main([str(argument) for argument in arguments]) == status
+        return capsys.readouterr().err
+
+    def extract(system, output):
+        run("extract", output, "--reference", "gold.txt", "--metric", "aer", "--system", system, "--leave-out-broken",
+            "--output", f"{system}.parquet")  # fmt: skip
+
+    failing = ["train", "training set.txt", "--command", "echo no luck; exit 1", "--model", "models/bad"]
+    assert "no luck" in run(*failing, "--attempt", "1/2", status=2)
+    assert not Path("models/bad").exists()
+    assert "models/bad is left out" in run(*failing, "--attempt", "2/2")
+    run("predict", "input.txt", "--command", "cat {model} > {output}", "--model", "models/bad", "--output", "bad.txt")
+    extract("bad", "bad.txt")
+    run("predict", "input.txt", "--command", "cat {outputs} > {output}", "--members", "bad.txt", "--output", "vote.txt")
+    extract("vote", "vote.txt")
+    Path("short.txt").write_text("0-0\n", encoding="utf-8")
+    extract("short", "short.txt")
+    for name, links in (("good", "0-0\n0-0\n"), ("fair", "0-0\n0-1\n")):
+        Path(f"{name}.txt").write_text(links, encoding="utf-8")
+        extract(name, f"{name}.txt")
+
+    names = ["bad", "fair", "vote", "good", "short"]
+    counts = [f"{name}.parquet" for name in names]
+    printed = run("collect", *counts, "--dataset", "d", "--dated", "--output", "d.parquet")
+    assert printed.count("is left out") == 3
+    collected = statistics.read("d.parquet")
+    assert collected.systems == ("fair", "good")
+    reasons = dict(line.split("\t") for line in collected.provenance["left_out"].splitlines())
+    assert set(reasons) == {"bad", "vote", "short"}
+    assert "exit status 1" in reasons["bad"]
+    assert "no luck" in reasons["bad"]
+    assert reasons["vote"] == f"a member has none: {reasons['bad']}"
+    assert "short.txt has 1 segments" in reasons["short"]
+    assert collected.provenance["date"].startswith("20")
+    assert "all 2 systems are left out" in run(
+        "collect", "bad.parquet", "vote.parquet", "--dataset", "d", "--output", "e.parquet", status=2
+    )
+
+
+def test_without_maven_the_message_says_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.setattr(shutil, "which", {}.get)
+    with pytest.raises(InputError, match=r"a\.jar comes by Maven, but there is no command mvn: install it, or put"):
+        base_models.jar("org.example:a:1.0", "0" * 64, tmp_path / "a.jar")
+
+
+@pytest.fixture
+def maven(tmp_path, monkeypatch):
+    """A stand-in for Maven that brings the words it is told to."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    program = folder / "mvn"
+    program.write_text(
+        '#!/bin/sh\nfor a in "$@"; do case $a in -DoutputDirectory=*) d=${a#*=};; *:none:*) exit 1;; esac; done\n'
+        'mkdir -p "$d" && printf bytes > "$d/a-1.0.jar"\n',
+        encoding="utf-8",
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+
+
+def test_jars_are_what_their_checksum_says(tmp_path, maven):
+    digest = "277089d91c0bdf4f2e6862ba7e4a07605119431f5d13f726dd352b06f1b206a9"
+    base_models.jar("org.example:a:1.0", digest, tmp_path / "a.jar")
+    assert (tmp_path / "a.jar").read_bytes() == b"bytes"
+    with pytest.raises(InputError, match=rf"org\.example:a:1\.0 has the checksum {digest}, expected 0{{64}}"):
+        base_models.jar("org.example:a:1.0", "0" * 64, tmp_path / "b.jar")
+    with pytest.raises(InputError, match=r"Maven could not get org\.example:none:1\.0"):
+        base_models.jar("org.example:none:1.0", digest, tmp_path / "c.jar")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.jar", "bin"]

@@ -1,0 +1,105 @@
+"""Corpora cut into segments in the format of their task, and training sets resampled from them."""
+
+
+rule prepare_training_set:
+    """Cut a training corpus into segments, in the format of its task."""
+    input:
+        files=of_training_set("read"),
+        verified=collect(
+            "results/corpora/{corpus}.sha256", corpus=of_training_set("corpora")
+        ),
+        library=library("corpora"),
+    output:
+        segments="results/training_sets/{training_set}.txt",
+    log:
+        "results/logs/prepare/{training_set}.log",
+    benchmark:
+        "results/benchmarks/prepare/{training_set}.tsv"
+    conda:
+        "../envs/pairsig.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        task=of_training_set("task"),
+        files=of_training_set("files"),
+        options=of_training_set("options"),
+    shell:
+        r"""
+        python -m pairsig prepare {params.files:q} \
+            --task {params.task:q} \
+            {params.options:q} \
+            --output {output.segments:q} \
+            >{log:q} 2>&1
+        """
+
+
+rule prepare_test_set:
+    """Cut a test corpus into segments, and leave of each what a base model may see."""
+    input:
+        files=of_test_set("read"),
+        verified=collect(
+            "results/corpora/{corpus}.sha256", corpus=of_test_set("corpora")
+        ),
+        library=library("corpora"),
+    output:
+        reference="results/segments/{dataset}.reference.txt",
+        input="results/segments/{dataset}.input.txt",
+        documents="results/segments/{dataset}.documents.tsv",
+    log:
+        "results/logs/prepare/{dataset}.log",
+    benchmark:
+        "results/benchmarks/prepare/{dataset}.tsv"
+    conda:
+        "../envs/pairsig.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        task=of_test_set("task"),
+        files=of_test_set("files"),
+        options=of_test_set("options"),
+    shell:
+        r"""
+        python -m pairsig prepare {params.files:q} \
+            --task {params.task:q} \
+            {params.options:q} \
+            --input {output.input:q} \
+            --documents {output.documents:q} \
+            --output {output.reference:q} \
+            >{log:q} 2>&1
+        """
+
+
+rule resample:
+    """Draw a training set, with replacement, from a whole one."""
+    input:
+        segments="results/training_sets/{training_set}.txt",
+        unlabelled=of_resampled("unlabelled"),
+        library=library("corpora/__init__"),
+    output:
+        resampled=temp("results/resampled/{training_set}/{resampled}.txt"),
+    log:
+        "results/logs/resample/{training_set}/{resampled}.log",
+    benchmark:
+        "results/benchmarks/resample/{training_set}/{resampled}.tsv"
+    conda:
+        "../envs/pairsig.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        task=of_resampled("task"),
+        size=of_resampled("size"),
+        seed=lookup("resampling/seed", within=config),
+    shell:
+        r"""
+        python -m pairsig resample {input.segments:q} \
+            --task {params.task:q} \
+            --size {params.size:q} \
+            --seed {params.seed:q} \
+            --name {wildcards.training_set:q}/{wildcards.resampled:q} \
+            --unlabelled {input.unlabelled:q} \
+            --output {output.resampled:q} \
+            >{log:q} 2>&1
+        """

@@ -1,0 +1,62 @@
+"""Whether what the comparisons tell holds: on other test sets, and for systems that others made."""
+
+OVERLAYS = [
+    f"--overlay={row.Index}={natural}"
+    for row in datasets.query("selected").itertuples()
+    for natural in row.overlay
+]
+
+
+rule calibrate:
+    """How often the better system on one test set is the better one on another."""
+    input:
+        comparisons=COMPARISONS,
+        test_sets=TEST_SETS,
+        sheet=config["sheets"]["calibrations"],
+        library=ANALYSE,
+    output:
+        calibration="results/tables/calibration.tsv",
+    log:
+        "results/logs/calibrate.log",
+    benchmark:
+        "results/benchmarks/calibrate.tsv"
+    conda:
+        "../envs/pairsig.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    shell:
+        r"""
+        python -m pairsig calibrate {input.comparisons:q} {input.test_sets:q} \
+            --sheet {input.sheet:q} \
+            --output {output.calibration:q} \
+            >{log:q} 2>&1
+        """
+
+
+rule validate:
+    """Hold synthetic comparisons against the natural ones laid over them."""
+    input:
+        comparisons=COMPARISONS,
+        test_sets=TEST_SETS,
+        library=ANALYSE,
+    output:
+        validation="results/tables/validation.tsv",
+    log:
+        "results/logs/validate.log",
+    benchmark:
+        "results/benchmarks/validate.tsv"
+    conda:
+        "../envs/pairsig.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        overlays=OVERLAYS,
+    shell:
+        r"""
+        python -m pairsig validate {input.comparisons:q} {input.test_sets:q} \
+            {params.overlays:q} \
+            --output {output.validation:q} \
+            >{log:q} 2>&1
+        """
