@@ -6,6 +6,7 @@ import hashlib
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from pairsig import InputError, corpora
@@ -88,3 +89,79 @@ def test_a_public_corpus(data_dir):
     folder = data_dir / "evalb-sample"
     sums = (folder / "SHA256SUMS").read_bytes()
     assert len(corpora.verify(folder, digest(sums))) == len(sums.splitlines())
+
+
+WHOLE = [f"s{i}" for i in range(1000)]
+
+
+def test_a_resampled_set_is_drawn_with_replacement():
+    drawn = corpora.resample(WHOLE, 1.0, 2012, "ewt/full-1")
+    assert len(drawn) == 1000
+    assert set(drawn) < set(WHOLE)
+    # Each of the n is missing with probability (1 - 1/n)^n; 632 of 1,000 are expected, with a standard deviation of 10.
+    assert abs(len(set(drawn)) - 1000 * (1 - (1 - 1 / 1000) ** 1000)) < 50
+
+
+def test_draws_are_uniform():
+    counts = dict.fromkeys("abcde", 0)
+    for number in range(200):
+        for word in corpora.resample(list("abcde"), 1.0, 1, f"x/full-{number}"):
+            counts[word] += 1
+    # Chi-square with 4 degrees of freedom: beyond 23.5 once in 10,000.
+    assert sum((count - 200) ** 2 / 200 for count in counts.values()) < 23.5
+
+
+def test_the_same_seed_and_name_draw_the_same_set_anywhere():
+    # The words of PCG64 (O'Neill 2014) seeded so are fixed for ever by numpy's promise for bit generators.
+    words = np.random.PCG64([2012, *b"ewt/half-3"]).random_raw(3)
+    expected = [WHOLE[int(word) * 1000 // 2**64] for word in words]
+    assert corpora.resample(WHOLE, 0.5, 2012, "ewt/half-3")[:3] == expected == ["s758", "s563", "s252"]
+
+
+@pytest.mark.parametrize("other", [(2013, "ewt/full-1"), (2012, "ewt/full-2"), (2012, "hansards/full-1")])
+def test_another_seed_or_name_draws_another_set(other):
+    assert corpora.resample(WHOLE, 1.0, *other) != corpora.resample(WHOLE, 1.0, 2012, "ewt/full-1")
+
+
+@pytest.mark.parametrize(("size", "n"), [(1.0, 7), (0.5, 4), (0.25, 2), (0.01, 1)])
+def test_sizes_are_rounded_up(size, n):
+    assert len(corpora.resample(WHOLE[:7], size, 1, "x")) == n
+
+
+@pytest.mark.parametrize("size", [0.0, -1.0, 1.5])
+def test_impossible_sizes_are_refused(size):
+    with pytest.raises(InputError, match="expected a share from 0 to 1"):
+        corpora.resample(WHOLE, size, 1, "x")
+
+
+@pytest.mark.parametrize(
+    ("task", "texts"), [("constituency", ["(TOP (A a))", "(TOP)"]), ("dependency", ["1\ta\n2\tb", "1\tc"])]
+)
+def test_a_file_of_segments_is_cut_as_it_was_joined(tmp_path, task, texts):
+    path = tmp_path / "segments.txt"
+    path.write_text(corpora.join(task, texts), encoding="utf-8")
+    assert corpora.cut(task, path) == texts
+    path.write_text(corpora.join(task, texts)[:-1], encoding="utf-8")
+    with pytest.raises(InputError, match=r"segments\.txt does not end like a whole file of segments.*cut off"):
+        corpora.cut(task, path)
+
+
+def test_what_can_be_read_of_a_corpus(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.mrg").write_text(
+            f"(S (A {name}1) (B b))\n(S (A {name}2))\n(S (A {name}3))\n", encoding="utf-8"
+        )
+    files = [f"saga={tmp_path / 'one.mrg'}", str(tmp_path / "two.mrg")]
+    found = corpora.read("constituency", files, {"max_words": "1"}, skip=1, first=2)
+    assert [(one.domain, one.document, one.text) for one in found] == [
+        ("saga", "one", "(TOP (S (A one3)))"),
+        ("", "two", "(TOP (S (A two3)))"),
+    ]
+    with pytest.raises(InputError, match=r"task constituency have no option 'max', they have: .*max_words"):
+        corpora.read("constituency", files, {"max": "1"})
+    with pytest.raises(InputError, match=r"one\.mrg: found no segment after the first 3, expected some"):
+        corpora.read("constituency", files, {}, skip=3)
+    with pytest.raises(
+        InputError, match="found the task 'parsing', expected one of dependency, constituency, alignment"
+    ):
+        corpora.read("parsing", files, {})

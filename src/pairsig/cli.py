@@ -187,6 +187,10 @@ def _parser() -> argparse.ArgumentParser:
     _add_test_options(p)
     p.add_argument("--output", type=_TABLE, required=True)
 
+    p = command(_describe)
+    p.add_argument("statistics", nargs="+", metavar="STATISTICS:METRIC", help="a file of statistics, and its metric")
+    p.add_argument("--output", type=_TABLE, required=True)
+
     p = command(_thresholds)
     p.add_argument("comparisons", nargs="+", type=Path)
     p.add_argument("--datasets", type=Path, help="sheet with the columns dataset, task, pool: adds a row a task")
@@ -211,6 +215,8 @@ def _parser() -> argparse.ArgumentParser:
     p = command(_calibrate)
     p.add_argument("comparisons", nargs="+", type=Path)
     p.add_argument("--sheet", type=Path, required=True, help="which test set is held against which")
+    p.add_argument("--published", type=Path, help="the paper's numbers, for --table-1")
+    p.add_argument("--table-1", type=_TABLE, help="second output: in the layout of the paper's Table 1, beside it")
     p.add_argument("--output", type=_TABLE, required=True)
 
     p = command(_approximate)
@@ -556,6 +562,18 @@ def _resize(arguments: argparse.Namespace) -> None:
     tables.write(table, arguments.output)
 
 
+def _describe(arguments: argparse.Namespace) -> None:
+    """How many systems there are, how good they are, and which had to be left out."""
+    import pandas as pd
+
+    from pairsig import analysis, statistics, tables
+    from pairsig.metrics import registry
+
+    given = [(Path(path), metric) for path, _, metric in (item.rpartition(":") for item in arguments.statistics)]
+    found = [analysis.systems(statistics.read(path), registry.metric(metric)) for path, metric in given]
+    tables.write(pd.concat(found, ignore_index=True), arguments.output)
+
+
 def _thresholds(arguments: argparse.Namespace) -> None:
     """The gain above which a comparison is probably significant, and the law of test-set size."""
     from pairsig import analysis, tables
@@ -611,6 +629,11 @@ def _calibrate(arguments: argparse.Namespace) -> None:
         _warn(f"{arguments.sheet}, line {index + 2}: dataset {dataset} has not been compared, the line is left out")
     found = analysis.calibration(compared, sheet[run.all(axis=1)], source=str(arguments.sheet))
     tables.write(found, arguments.output)
+    if arguments.table_1:
+        if arguments.published is None:
+            raise InputError("--table-1 needs the paper's numbers: expected --published too")
+        published = _read_table(arguments.published, ("published", "compared_with"))
+        tables.write(analysis.beside(found, published), arguments.table_1)
 
 
 def _approximate(arguments: argparse.Namespace) -> None:

@@ -26,7 +26,8 @@ FORMATS = ("csv", "md", "tex", "html")
 TEXT = frozenset({
     "dataset", "test_set", "metric", "test", "system", "system_a", "system_b", "group", "kind", "kind_a",
     "kind_b", "segment", "document", "domain", "signature", "task", "subset", "verdict", "calibration", "distance",
-    "item", "page", "what", "unit", "compared_with", "overlay",
+    "item", "page", "what", "unit", "compared_with", "overlay", "left_out",
+    "p_range", "near", "near_paper", "middle", "middle_paper", "far", "far_paper",
 })  # fmt: skip
 """Columns that hold text whatever their cells look like: a system may be called 12, or true."""
 

@@ -89,3 +89,32 @@ rule pool:
             --output {output.statistics:q} \
             >{log:q} 2>&1
         """
+
+
+rule describe:
+    """How many systems there are, how good they are, and which had to be left out."""
+    input:
+        statistics=collect("results/statistics/{dataset}.parquet", dataset=SELECTED),
+        library=library("statistics", "metrics", "analysis/scores", "tables"),
+    output:
+        systems="results/tables/systems.tsv",
+    log:
+        "results/logs/describe.log",
+    benchmark:
+        "results/benchmarks/describe.tsv"
+    conda:
+        "../envs/pairsig.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        statistics=[
+            f"results/statistics/{dataset}.parquet:{datasets.at[dataset, 'metric']}"
+            for dataset in SELECTED
+        ],
+    shell:
+        r"""
+        python -m pairsig describe {params.statistics:q} \
+            --output {output.systems:q} \
+            >{log:q} 2>&1
+        """

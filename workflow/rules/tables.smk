@@ -1,9 +1,11 @@
 """Tables for readers, first of all ours beside the paper's."""
 
 TABLES = [
+    "systems",
     "thresholds",
     "size_law",
     "calibration",
+    "table_1",
     "validation",
     "relative_error",
     "run_time",

@@ -13,9 +13,11 @@ rule calibrate:
         comparisons=COMPARISONS,
         test_sets=TEST_SETS,
         sheet=config["sheets"]["calibrations"],
+        published=config["sheets"]["published"],
         library=ANALYSE,
     output:
         calibration="results/tables/calibration.tsv",
+        table_1="results/tables/table_1.tsv",
     log:
         "results/logs/calibrate.log",
     benchmark:
@@ -29,6 +31,8 @@ rule calibrate:
         r"""
         python -m pairsig calibrate {input.comparisons:q} {input.test_sets:q} \
             --sheet {input.sheet:q} \
+            --published {input.published:q} \
+            --table-1 {output.table_1:q} \
             --output {output.calibration:q} \
             >{log:q} 2>&1
         """

@@ -7,7 +7,8 @@ from pairsig.analysis.alike import contributions, similarity
 from pairsig.analysis.gains import AROUND, TASK, size_law, thresholds, validation
 from pairsig.analysis.pairs import subsets
 from pairsig.analysis.published import TARGET, check
-from pairsig.analysis.wins import P_RANGES, WINDOW, calibration
+from pairsig.analysis.scores import systems
+from pairsig.analysis.wins import P_RANGES, WINDOW, beside, calibration
 
 __all__ = [
     "AROUND",
@@ -15,12 +16,14 @@ __all__ = [
     "TARGET",
     "TASK",
     "WINDOW",
+    "beside",
     "calibration",
     "check",
     "contributions",
     "similarity",
     "size_law",
     "subsets",
+    "systems",
     "thresholds",
     "validation",
 ]

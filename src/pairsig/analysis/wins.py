@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 from itertools import pairwise, product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -92,3 +93,50 @@ def _held(on: pd.DataFrame, against: pd.DataFrame) -> pd.DataFrame:
     other = pd.Series([winner.get(pair) for pair in pairs], index=on.index, dtype=object)
     usable = other.notna() & (on["gain"] > 0)
     return pd.DataFrame({"p_value": on.loc[usable, "p_value"], "held": other[usable] == on.loc[usable, "system_a"]})
+
+
+DISTANCES = ("near", "middle", "far")
+"""Columns of the paper's Table 1: sections 22 and 24 of the treebank, and another corpus."""
+
+
+def beside(calibration: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+    """Calibrations in the layout of the paper's Table 1, with the paper's numbers beside ours.
+
+    Parameters
+    ----------
+    calibration
+        Made by `calibration`.
+    published
+        The numbers printed in the paper; those compared with `share:…:DISTANCE:P_LOW-P_HIGH` are used.
+
+    Returns
+    -------
+    One row a calibration that has one of the `DISTANCES` and p-value range, as text: `calibration, p_range` and, for
+    each distance, ours (share, its interval, number of pairs) and `…_paper`.
+    """
+    parts = published["compared_with"].astype(str).str.extract(r"^share:[^:]*:(\w+):([\d.]+)-([\d.]+)$")
+    paper = {
+        (distance, float(low), float(high)): f"{float(value):g} %"
+        for (distance, low, high), value in zip(
+            parts.dropna().to_numpy(), published["published"][parts[0].notna()], strict=True
+        )
+    }
+    found = []
+    placed = calibration[calibration["distance"].isin(DISTANCES)]
+    for (name, low, high), rows in placed.groupby(["calibration", "p_low", "p_high"], sort=False):
+        if not any((distance, low, high) in paper for distance in DISTANCES):
+            continue
+        row = {"calibration": name, "p_range": f"{low:g} to {high:g}"}
+        by_distance = {one.distance: one for one in rows.itertuples()}
+        for distance in DISTANCES:
+            ours = by_distance.get(distance)
+            row[distance] = "" if ours is None or not ours.n_pairs else _share(ours)
+            row[f"{distance}_paper"] = paper.get((distance, low, high), "")
+        found.append(row)
+    columns = [name for distance in DISTANCES for name in (distance, f"{distance}_paper")]
+    return pd.DataFrame(found, columns=["calibration", "p_range", *columns])
+
+
+def _share(row: Any) -> str:
+    share, low, high = (100 * value for value in (row.share, row.share_low, row.share_high))
+    return f"{share:.0f} % ({low:.0f} to {high:.0f}), {row.n_pairs:,} pairs"

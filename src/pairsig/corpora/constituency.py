@@ -99,15 +99,15 @@ def strip(tree: Node, *, lemmas: bool = False, functions: bool = False) -> Node 
         no score that is counted here can tell them apart.
     """
     children = tree[1:] if tree[0] in _WRAPPERS else [tree]
-    kept = [node for child in children if (node := _strip(child, lemmas, functions)) is not None]
+    kept = [node for child in children if (node := _strip(_node(child), lemmas, functions)) is not None]
     return [TOP, *kept] if kept else None
 
 
 def parse(text: str) -> Node:
     """The one tree of a line."""
-    trees = [tree for _, tree in _parse(text, "tree")]
+    trees = [tree for _, tree in _parse(text)]
     if len(trees) != 1:
-        raise InputError(f"found {len(trees)} trees in {text[:80]!r}, expected one")
+        raise InputError(f"found {len(trees)} trees, expected one")
     return trees[0]
 
 
@@ -118,14 +118,20 @@ def write(tree: Node) -> str:
 
 def words(tree: Node) -> list[tuple[str, str]]:
     """Tags and words."""
-    if isinstance(tree[1], str):
+    if len(tree) == 2 and isinstance(tree[1], str):
         return [(tree[0], tree[1])]
-    return [pair for child in tree[1:] for pair in words(child)]
+    if len(tree) == 1:
+        raise InputError(f"found the constituent {tree[0]!r} without words, expected some")
+    return [pair for child in tree[1:] for pair in words(_node(child))]
 
 
-def _strip(node: Node | str, lemmas: bool, functions: bool) -> Node | None:
-    if isinstance(node, str):
-        raise InputError(f"found the word {node!r} beside another node, expected one word with one tag")
+def _node(child: Node | str) -> Node:
+    if isinstance(child, str):
+        raise InputError(f"found the word {child!r} beside another node, expected one word with one tag")
+    return child
+
+
+def _strip(node: Node, lemmas: bool, functions: bool) -> Node | None:
     label = node[0]
     if label in _NO_TEXT:
         return None
@@ -135,7 +141,7 @@ def _strip(node: Node | str, lemmas: bool, functions: bool) -> Node | None:
             return None
         form = word.rpartition("-")[0] if lemmas else ""
         return [_INDEX.sub("", label), form or word]
-    kept = [child for one in node[1:] if (child := _strip(one, lemmas, functions)) is not None]
+    kept = [child for one in node[1:] if (child := _strip(_node(one), lemmas, functions)) is not None]
     if not kept:
         return None
     label = _INDEX.sub("", label) if functions else _FUNCTION.sub("", label)
@@ -146,11 +152,12 @@ def _strip(node: Node | str, lemmas: bool, functions: bool) -> Node | None:
     return [label, *kept]
 
 
-def _parse(text: str, path: AnyPath) -> Iterator[tuple[int, Node]]:
-    """Trees of a text, each with the position of its first bracket."""
+def _parse(text: str, path: AnyPath = "") -> Iterator[tuple[int, Node]]:
+    """Trees of a text, each with the position of its first bracket; errors name the line if there is a path."""
 
     def bad(position: int, told: str) -> InputError:
-        return InputError(f"{path}, line {text.count(chr(10), 0, position) + 1}: found {told}")
+        place = f"{path}, line {text.count(chr(10), 0, position) + 1}: " if path else ""
+        return InputError(f"{place}found {told}")
 
     stack: list[Node] = []
     start = 0

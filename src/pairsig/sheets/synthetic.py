@@ -106,6 +106,12 @@ def _check_training_sets(tables: Mapping[str, pd.DataFrame], paths: Mapping[str,
     for row in tables["training_sets"].itertuples():
         _check_datasets(row, tables, sheet)
         pairs(sheet, row.Index, "options", row.options)
+        models = tables["base_models"]
+        known = models["base_model"][models["task"] == row.task]
+        for name in row.base_models.split():
+            if name not in set(known):
+                expected = f"base models of the task {row.task}{near(name, known)}"
+                complain(sheet, row.Index, "base_models", repr(name), expected)
         for name in row.unlabelled.split():
             if name not in row.datasets.split():
                 complain(sheet, row.Index, "unlabelled", repr(name), "names in its column datasets")
@@ -127,11 +133,9 @@ def _check_datasets(row: Any, tables: Mapping[str, pd.DataFrame], sheet: str) ->
 
 def check_needs(tables: Mapping[str, pd.DataFrame], paths: Mapping[str, str], training_sets: set[str]) -> None:
     """What the base models need is installed, as far as can be told before the jobs."""
-    sets = tables["training_sets"]
-    tasks = set(sets["task"][sets["training_set"].isin(training_sets)])
-    for row in tables["base_models"].itertuples():
-        if row.include == "no" or row.task not in tasks:
-            continue
+    rows = tables["training_sets"].set_index("training_set", drop=False).loc[sorted(training_sets)].to_dict("records")
+    trained = {line for row in rows for line in _trained(row, tables["base_models"]).index}
+    for row in tables["base_models"].loc[sorted(trained)].itertuples():
         for kind, name in _needs(row.needs):
             if kind == "java" and shutil.which("java") is None:
                 missing = "a Java runtime, 11 or newer: there is no command java"
@@ -219,12 +223,20 @@ def output(dataset: str, system: str) -> str:
 
 def _systems(row: Mapping[str, Any], base_models: pd.DataFrame, scale: float) -> Iterator[_System]:
     """The systems of a training set: every base model on every resampled set, members of ensembles too."""
-    own = base_models[(base_models["task"] == row["task"]) & (base_models["include"] != "no")]
-    for base_model in own.to_dict("records"):
+    for base_model in _trained(row, base_models).to_dict("records"):
         for size, number in split(base_model["sizes"] or row["sizes"]):
             for k in range(1, math.ceil(int(number) * scale) + 1):
                 name = f"{base_model['base_model']}-{size}-{k}"
                 yield _System(name, base_model["base_model"], f"{size}-{k}", base_model["include"] == "yes")
+
+
+def _trained(row: Mapping[str, Any], base_models: pd.DataFrame) -> pd.DataFrame:
+    """The base models that are trained on a training set, those that an ensemble of them needs included."""
+    own = base_models[(base_models["task"] == row["task"]) & (base_models["include"] != "no")]
+    if not row["base_models"]:
+        return own
+    named = own[own["base_model"].isin(row["base_models"].split())]
+    return own[own["base_model"].isin({*named["base_model"], *" ".join(named["members"]).split()})]
 
 
 def _prepared(
@@ -256,9 +268,7 @@ def _provenance(
     told["training_corpus"] = str(row["corpus"])
     told["resampled"] = f"{row['sizes']} (scale {scale:g}, seed {seed})"
     coordinates = dict(zip(jars["jar"], jars["coordinates"], strict=True))
-    for base_model in base_models[base_models["task"] == row["task"]].to_dict("records"):
-        if base_model["include"] == "no":
-            continue
+    for base_model in _trained(row, base_models).to_dict("records"):
         name = f"base_model {base_model['base_model']}"
         versions = [coordinates[jar] for kind, jar in _needs(base_model["needs"]) if kind == "jar"]
         versions += [_version(module) for kind, module in _needs(base_model["needs"]) if kind == "python"]

@@ -1,0 +1,45 @@
+"""The systems of a study: how many there are, how good they are, and which had to be left out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from pairsig.metrics import Metric
+from pairsig.statistics import Statistics
+
+SYNTHETIC = "synthetic"
+"""The kind of the systems whose group is a base model."""
+
+
+def systems(statistics: Statistics, metric: Metric) -> pd.DataFrame:
+    """Number and scores of the systems of a dataset, and of each of its base models where they are synthetic.
+
+    Returns
+    -------
+    One row for `all` systems, and one a base model: `dataset, task, metric, group, n_systems, n_segments, score_low,
+    score_mean, score_high` (on the whole test set), `left_out`: the systems that failed, with the reason.
+    """
+    scores = metric.score(statistics.of(metric).sum(axis=1))
+    failures = [line.partition("\t") for line in statistics.provenance.get("left_out", "").splitlines()]
+    groups = np.array(statistics.groups)
+    made_here = {group for group, kind in zip(statistics.groups, statistics.kinds, strict=True) if kind == SYNTHETIC}
+    found = []
+    for group in ("all", *sorted(made_here)):
+        own = scores if group == "all" else scores[groups == group]
+        told = [f"{name}: {reason}" for name, _, reason in failures if group == "all" or name.startswith(f"{group}-")]
+        found.append(
+            {
+                "dataset": statistics.dataset,
+                "task": statistics.provenance.get("task", ""),
+                "metric": metric.name,
+                "group": group,
+                "n_systems": len(own),
+                "n_segments": len(statistics.segments),
+                "score_low": own.min(),
+                "score_mean": own.mean(),
+                "score_high": own.max(),
+                "left_out": "; ".join(told) or "none",
+            }
+        )
+    return pd.DataFrame(found)
