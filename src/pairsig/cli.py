@@ -109,8 +109,9 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--skip", type=_whole, default=0, metavar="N", help="leave out the first N segments of every file")
     p.add_argument("--first", type=_whole, metavar="N", help="then take no more than N of every file")
     p.add_argument("--input", type=_output, help="to write: what a base model may see of the segments")
+    p.add_argument("--reference", type=_output, help="to write: what its output is held against")
     p.add_argument("--documents", type=_output, help="to write: a `domain<TAB>document` line a segment")
-    p.add_argument("--output", type=_output, required=True, help="the segments in the task's own format")
+    p.add_argument("--output", type=_output, help="to write: the segments in the task's own format")
 
     p = command(_resample)
     p.add_argument("segments", type=Path, help="a whole training set, made by prepare")
@@ -379,10 +380,11 @@ def _prepare(arguments: argparse.Namespace) -> None:
 
     options = _pairs(arguments.option)
     segments = corpora.read(arguments.task, arguments.files, options, skip=arguments.skip, first=arguments.first)
-    seen = [corpora.blank(arguments.task, one.text) for one in segments]
+    task, whole = arguments.task, [one.text for one in segments]
     texts = {
-        arguments.output: corpora.join(arguments.task, [one.text for one in segments]),
-        arguments.input: corpora.join(arguments.task, seen),
+        arguments.output: corpora.join(task, whole),
+        arguments.input: corpora.join(task, [corpora.blank(task, text) for text in whole]),
+        arguments.reference: corpora.join(task, [corpora.gold(task, text) for text in whole]),
         arguments.documents: "".join(f"{one.domain or '-'}\t{one.document or '-'}\n" for one in segments),
     }
     for path, text in texts.items():

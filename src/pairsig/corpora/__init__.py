@@ -1,7 +1,8 @@
 """Corpora: verified, cut into segments, and resampled into training sets.
 
 What is particular to a task is in the module of its name. Each has `read`, which turns a file of a corpus into
-segments in the task's own format, and `blank`, which leaves of a segment what a base model may see at prediction.
+segments in the task's own format, `blank`, which leaves of a segment what a base model may see at prediction, and
+`gold`, which leaves what its output is held against.
 """
 
 from __future__ import annotations
@@ -50,9 +51,14 @@ class _Task(Protocol):
 
     def blank(self, text: str) -> str: ...
 
+    def gold(self, text: str) -> str: ...
+
 
 TASKS = {"dependency": "\n\n", "constituency": "\n", "alignment": "\n"}
 """The tasks whose base models are trained here, each the name of a module beside this one, with what ends a segment."""
+
+PARALLEL = {"alignment": ("target", "links")}
+"""Options of `read` that name further files of the same segments."""
 
 
 def verify(folder: Path, sha256: str) -> dict[str, str]:
@@ -102,7 +108,8 @@ def read(
     task
         A name in `TASKS`.
     files
-        Paths as `pairsig.readers` takes them; `domain=path` says which domain the segments of a file are of.
+        Paths as `pairsig.readers` takes them; `domain=path` says which domain the segments of a file are of. Parallel
+        text is in several files, `source+target` or `source+target+links`.
     options
         Of the task's own `read`, as text.
     skip, first
@@ -117,8 +124,11 @@ def read(
     chosen = {name: typed(name, text, known[name]) for name, text in options.items()}
     segments = []
     for file in files:
-        domain, _, path = file.rpartition("=")
-        found = module.read(path, **chosen)
+        domain, _, paths = file.rpartition("=")
+        path, *others = paths.split("+")
+        if len(others) > len(PARALLEL.get(task, ())):
+            raise InputError(f"found {paths} for the task {task}, expected fewer files joined by +")
+        found = module.read(path, **dict(zip(PARALLEL.get(task, ()), others, strict=False)), **chosen)
         stop = None if first is None else skip + first
         taken = [replace(one, domain=domain or one.domain) for one in islice(found, skip, stop)]
         if not taken:
@@ -130,6 +140,11 @@ def read(
 def blank(task: str, text: str) -> str:
     """What a base model may see of a segment at prediction."""
     return _module(task).blank(text)
+
+
+def gold(task: str, text: str) -> str:
+    """What the output of a base model for a segment is held against."""
+    return _module(task).gold(text)
 
 
 def join(task: str, texts: Sequence[str]) -> str:

@@ -68,19 +68,24 @@ def read(
         # The HLT-NAACL format has no line for a pair without links.
         gold += [alignment.Alignment(frozenset(), frozenset())] * (len(texts) - len(gold))
         for number, (text, one) in enumerate(zip(texts, gold, strict=True), start=1):
-            sides = [side.split(" ") for side in text.split(BETWEEN)]
+            n, m = (len(side.split(" ")) for side in text.split(BETWEEN))
             for i, j in sorted(one.possible):
-                if i >= len(sides[0]) or j >= len(sides[1]):
-                    size = f"a pair of {len(sides[0])} and {len(sides[1])} words"
+                if i >= n or j >= m:
+                    size = f"a pair of {n} and {m} words"
                     raise InputError(f"{links}, pair {number}: found a link {i}-{j} (from 0), expected one for {size}")
         texts = [text + BETWEEN + write(one.sure, one.possible) for text, one in zip(texts, gold, strict=True)]
     for text in texts:
-        yield Segment(text.rstrip(), document=document)
+        yield Segment(text.rstrip(" "), document=document)
 
 
 def blank(text: str) -> str:
     """A pair without links."""
-    return BETWEEN.join(text.split(BETWEEN)[:2])
+    return BETWEEN.join(f"{text} ".split(BETWEEN)[:2]).rstrip(" ")
+
+
+def gold(text: str) -> str:
+    """The annotators' links of a pair."""
+    return f"{text} ".split(BETWEEN)[2].strip(" ") if text.count(BETWEEN.rstrip(" ")) == 2 else ""
 
 
 def pairs(path: AnyPath) -> list[tuple[list[str], list[str]]]:

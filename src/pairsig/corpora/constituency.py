@@ -73,6 +73,11 @@ def blank(text: str) -> str:
     return f"({TOP} {' '.join(_PRETERMINAL.findall(text))})"
 
 
+def gold(text: str) -> str:
+    """The tree itself."""
+    return text
+
+
 def strip(tree: Node, *, lemmas: bool = False, functions: bool = False) -> Node | None:
     """What a parser is to find of a tree of a treebank.
 

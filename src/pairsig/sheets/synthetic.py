@@ -60,6 +60,11 @@ class Synthetic:
     provenance: Mapping[str, Mapping[str, str]]
     data_dir: str
 
+    def of(self, table: str, key: tuple[str, ...], column: str) -> Any:
+        """A cell: numbers as Python's own, which Snakemake insists on."""
+        value = getattr(self, table).at[key if key[1:] else key[0], column]  # noqa: PD008 - a cell may hold a list
+        return value.item() if hasattr(value, "item") else value
+
 
 @dataclass(frozen=True)
 class _System:
@@ -105,7 +110,8 @@ def _check_training_sets(tables: Mapping[str, pd.DataFrame], paths: Mapping[str,
     tested: dict[str, str] = {}
     for row in tables["training_sets"].itertuples():
         _check_datasets(row, tables, sheet)
-        pairs(sheet, row.Index, "options", row.options)
+        for column in ("selection", "options"):
+            pairs(sheet, row.Index, column, getattr(row, column))
         models = tables["base_models"]
         known = models["base_model"][models["task"] == row.task]
         for name in row.base_models.split():
@@ -164,7 +170,7 @@ def expand(tables: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -> Syn
     provenance: dict[str, dict[str, str]] = {}
     for row in tables["training_sets"].to_dict("records"):
         name, task = str(row["training_set"]), str(row["task"])
-        training_sets[name] = _prepared(task, row["files"], row["corpus"], data_dir, row["options"], "")
+        training_sets[name] = _prepared(task, row["files"], row["corpus"], data_dir, row["options"], row["selection"])
         unlabelled = [str(RESULTS / "segments" / f"{dataset}.input.txt") for dataset in row["unlabelled"].split()]
         for dataset in row["datasets"].split():
             cells = of_dataset[dataset]
@@ -244,27 +250,29 @@ def _prepared(
 ) -> dict[str, str | list[str]]:
     """A row of files, ready for `pairsig prepare`."""
     folder = Path(data_dir if corpus else "")
-    named = [(domain, str(folder / path)) for domain, _, path in (file.rpartition("=") for file in files.split())]
+    # Parallel text is in more than one file: `DOMAIN=SOURCE+TARGET`.
+    named = [(domain, [str(folder / path) for path in paths.split("+")]) for domain, _, paths in _files(files)]
     chosen = dict(split(options)) | dict(split(selection))
     words = [f"--{key}={chosen.pop(key)}" for key in ("skip", "first") if key in chosen]
-    for key, value in chosen.items():
-        # The other side of parallel text is a file too.
-        words += ["--option", f"{key}={folder / value if key == 'target' else value}"]
-    others = [str(folder / value) for key, value in chosen.items() if key == "target"]
+    words += [word for key, value in chosen.items() for word in ("--option", f"{key}={value}")]
     return {
         "task": task,
-        "files": [f"{domain}={path}" if domain else path for domain, path in named],
-        "read": [path.split("!")[0] for _, path in named] + others,
+        "files": [f"{domain}={'+'.join(paths)}" if domain else "+".join(paths) for domain, paths in named],
+        "read": [path.split("!")[0] for _, paths in named for path in paths],
         "options": words,
         "corpora": [corpus] if corpus else [],
     }
+
+
+def _files(cell: str) -> Iterator[tuple[str, str, str]]:
+    return (file.rpartition("=") for file in cell.split())
 
 
 def _provenance(
     row: Mapping[str, Any], base_models: pd.DataFrame, scale: float, seed: int, jars: pd.DataFrame
 ) -> dict[str, str]:
     """What the statistics of a training set's systems should tell: which programs were trained on what, and how."""
-    told = {key: str(row[key]) for key in ("training_set", "files", "options", "unlabelled")}
+    told = {key: str(row[key]) for key in ("training_set", "files", "selection", "options", "unlabelled")}
     told["training_corpus"] = str(row["corpus"])
     told["resampled"] = f"{row['sizes']} (scale {scale:g}, seed {seed})"
     coordinates = dict(zip(jars["jar"], jars["coordinates"], strict=True))

@@ -1,0 +1,185 @@
+"""The joint HMM aligner against sums over all alignments, and against what EM promises."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+import sys
+from collections import defaultdict
+from math import log
+
+import numpy as np
+import pytest
+
+from pairsig import InputError
+from pairsig.base_models import joint_hmm as joint
+from pairsig.corpora import alignment
+from pairsig.metrics import registry
+from pairsig.readers.alignment import Alignment
+from pairsig.readers.alignment import read as read_links
+
+TINY = [
+    (["the", "house", "is", "small"], ["la", "maison", "est", "petite"]),
+    (["the", "house"], ["la", "maison"]),
+    (["the", "book", "is", "big"], ["le", "livre", "est", "grand"]),
+    (["a", "book"], ["un", "livre"]),
+    (["the", "book"], ["le", "livre"]),
+    (["is", "it", "small", "?"], ["est", "ce", "petit", "?"]),
+]
+
+
+def by_hand(emission, null, jumps, hmm):
+    """Posteriors of links and of none, counts of jumps, and the likelihood, by going through all alignments."""
+    n, m = emission.shape
+    links, nulls, found = np.zeros((n, m)), np.zeros(n), defaultdict(float)
+    likelihood = 0.0
+    widest = joint.WIDEST
+    for states in itertools.product([None, *range(m)], repeat=n):
+        probability, last, made = 1.0, -1, []
+        for j, i in enumerate(states):
+            if i is None:
+                probability *= joint.NULL * null[j]
+                continue
+            weights = jumps[np.clip(np.arange(m) - last, -widest, widest) + widest]
+            share = weights[i] / weights.sum() if hmm else 1 / m
+            probability *= (1 - joint.NULL) * share * emission[j, i]
+            made.append(np.clip(i - last, -widest, widest) + widest)
+            last = i
+        likelihood += probability
+        for j, i in enumerate(states):
+            if i is None:
+                nulls[j] += probability
+            else:
+                links[j, i] += probability
+        for jump in made:
+            found[jump] += probability
+    counts = np.array([found[jump] for jump in range(len(jumps))])
+    return links / likelihood, nulls / likelihood, counts / likelihood, log(likelihood)
+
+
+@pytest.mark.parametrize("hmm", [False, True])
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (1, 4), (4, 1), (3, 3), (4, 3), (2, 10)])
+def test_posteriors_are_sums_over_all_alignments(n, m, hmm):
+    generator = np.random.default_rng([n, m])
+    emission, null, jumps = generator.random((n, m)), generator.random(n), generator.random(2 * joint.WIDEST + 1)
+    links, nulls, found, expected, likelihood = (joint._hmm if hmm else joint._model1)(emission, null, jumps)
+    by_sums = by_hand(emission, null, jumps, hmm)
+    np.testing.assert_allclose(links, by_sums[0], rtol=1e-10)
+    np.testing.assert_allclose(nulls, by_sums[1], rtol=1e-10)
+    assert likelihood == pytest.approx(by_sums[3])
+    if hmm:
+        np.testing.assert_allclose(found, by_sums[2], rtol=1e-10, atol=1e-15)
+        assert expected.sum() == pytest.approx(found.sum())
+
+
+def test_expected_jumps_are_those_found_if_the_data_follow_the_weights():
+    """With no emissions to tell words apart the posterior of the jumps is the prior."""
+    jumps = np.random.default_rng(1).random(2 * joint.WIDEST + 1)
+    _, _, found, expected, _ = joint._hmm(np.ones((5, 9)), np.ones(5), jumps)
+    np.testing.assert_allclose(found, expected, rtol=1e-10)
+
+
+def test_em_never_lowers_the_likelihood_of_a_direction():
+    model = joint.fit(TINY, iterations=20, joint=False)
+    for direction in zip(*model.likelihoods, strict=True):
+        first, second = direction[:20], direction[20:]
+        assert np.diff(first).min() > -1e-9
+        assert np.diff(second).min() > -1e-9
+        assert second[-1] > first[0]
+
+
+def test_one_iteration_of_model_1_by_hand():
+    """Both words of the pair that is alone have the posterior (1 - NULL) / 2 of each link in both directions."""
+    model = joint.fit([(["a", "b"], ["c", "d"])], iterations=1, joint=True)
+    assert model.likelihoods[0][0] == pytest.approx(2 * log(0.5))
+    np.testing.assert_allclose(model.forward.translation, 0.5)
+
+
+def test_sides_exchanged_exchange_the_directions():
+    model = joint.fit(TINY)
+    mirrored = joint.fit([(target, source) for source, target in TINY])
+    np.testing.assert_allclose(mirrored.forward.jumps, model.backward.jumps, rtol=1e-9)
+    for source, target in TINY:
+        one, other = joint.posteriors(model, (source, target)), joint.posteriors(mirrored, (target, source))
+        np.testing.assert_allclose(one[0], other[1].T, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(one[1], other[0].T, rtol=1e-9, atol=1e-12)
+        assert joint.decode(model, (source, target)) == sorted(
+            (i, j) for j, i in joint.decode(mirrored, (target, source))
+        )
+
+
+def test_copies_count_as_often_as_they_come():
+    pairs = [TINY[0], TINY[1], TINY[0], TINY[3], TINY[0]]
+    doubled = [pair for pair in pairs for _ in range(2)]
+    np.testing.assert_allclose(joint.fit(doubled).forward.translation, joint.fit(pairs).forward.translation)
+    assert not np.allclose(joint.fit(pairs).forward.jumps, joint.fit([TINY[0], TINY[1], TINY[3]]).forward.jumps)
+
+
+def test_words_in_order_are_linked():
+    model = joint.fit(TINY)
+    assert joint.decode(model, (["The", "house"], ["LA", "maison"])) == [(0, 0), (1, 1)]
+
+
+def test_unseen_words_are_placed_by_their_neighbours():
+    model = joint.fit(TINY)
+    forward, backward = joint.posteriors(model, (["the", "dog", "is", "small"], ["la", "vache", "est", "petite"]))
+    assert forward[:, 1].argmax() == backward[1].argmax() == 1
+    forward, _ = joint.posteriors(model, (["dog"], ["chien", "noir"]))
+    assert np.isfinite(forward).all()
+
+
+def test_a_model_written_and_read_again(tmp_path):
+    model = joint.fit([*TINY, (["\u00a0", "x\u2028"], ["naïf\0"])])
+    joint.write(model, tmp_path / "model")
+    again = joint.read(tmp_path / "model")
+    assert (again.sources, again.targets) == (model.sources, model.targets)
+    for pair in TINY:
+        np.testing.assert_array_equal(joint.posteriors(model, pair), joint.posteriors(again, pair))
+    (tmp_path / "text").write_text("no model")
+    with pytest.raises(InputError, match="text: not a model of joint_hmm"):
+        joint.read(tmp_path / "text")
+
+
+def test_same_bytes_whatever_the_hash_seed(tmp_path):
+    (tmp_path / "train").write_text("".join(" ||| ".join(map(" ".join, pair)) + "\n" for pair in TINY))
+    joint.train(tmp_path / "train", tmp_path / "model1", 1)
+    joint.predict(tmp_path / "model1", tmp_path / "train", tmp_path / "output1")
+    program = [sys.executable, "-m", "pairsig.base_models.joint_hmm"]
+    train = ["train", "--train", tmp_path / "train", "--model", tmp_path / "model2", "--seed", "2"]
+    predict = [
+        "predict",
+        "--model",
+        tmp_path / "model2",
+        "--input",
+        tmp_path / "train",
+        "--output",
+        tmp_path / "output2",
+    ]
+    for words in (train, predict):
+        subprocess.run([*program, *words], check=True, env=os.environ | {"PYTHONHASHSEED": "2"})
+    for name in ("model", "output"):
+        assert (tmp_path / f"{name}1").read_bytes() == (tmp_path / f"{name}2").read_bytes()
+    assert (tmp_path / "output1").read_text().splitlines()[1] == "0-0 1-1"
+
+
+@pytest.mark.data
+def test_hansards(data_dir):
+    """Far better than the diagonal, and agreement is better than none, on a tenth of the data."""
+    folder = data_dir / "hansards-wa"
+    files = folder / "train/combination25000.e.xz", folder / "train/combination25000.f.xz"
+    pairs = []
+    for segment in itertools.islice(alignment.read(files[0], target=files[1]), 3000):
+        source, target = segment.text.split(" ||| ")
+        pairs.append((source.split(" "), target.split(" ")))
+    gold = read_links(folder / "test/test.wa.nonullalign", n_segments=447)
+
+    def aer(model):
+        output = [Alignment(links, links) for links in (frozenset(joint.decode(model, pair)) for pair in pairs[:447])]
+        metric = registry.metric("aer")
+        counts = metric.statistics(output, gold)
+        return float(metric.score(np.array([counts[column].sum() for column in metric.columns])))
+
+    alone, together = aer(joint.fit(pairs, joint=False)), aer(joint.fit(pairs))
+    assert together < alone
+    assert together < 14

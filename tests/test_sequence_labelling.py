@@ -1,0 +1,202 @@
+"""Trees become labels and the labels the same trees; any labels become some tree."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pairsig.base_models import sequence_labelling
+from pairsig.base_models.sequence_labelling import decode, encode
+from pairsig.corpora import constituency
+from pairsig.metrics.constituency import parseval
+from pairsig.readers import trees
+
+
+def labels(text):
+    return encode(constituency.parse(text))
+
+
+def decoded(words, gaps, chains):
+    return constituency.write(decode([("N", word) for word in words], gaps, chains))
+
+
+def test_labels_of_a_tree():
+    gaps, chains = labels("(TOP (S (NP (D the) (N cat)) (VP (V sees) (NP (NP (N mice))) (X (X (P at) (N x))))  (. .)))")
+    assert gaps == [(2, "NP"), (1, "S"), (2, "VP"), (2, "VP"), (3, "X X"), (1, "S")]
+    assert chains == ["", "", "", "NP NP", "", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("text", "gaps", "chains"),
+    [
+        ("(TOP (UH yes))", [], [""]),
+        ("(TOP (S (UH yes)))", [], ["S"]),
+        ("(TOP (UH yes) (. .))", [(1, "")], ["", ""]),
+        ("(TOP (S (VP (V go) (RP on))))", [(1, "S VP")], ["", ""]),
+    ],
+)
+def test_outermost_constituents(text, gaps, chains):
+    assert labels(text) == (gaps, chains)
+    tree = constituency.parse(text)
+    assert decode(constituency.words(tree), gaps, chains) == tree
+
+
+@pytest.mark.parametrize(
+    ("gaps", "expected"),
+    [
+        # Numbers below 1 are 1; what has no label of its own is left out.
+        ([(0, "S"), (-3, "VP")], "(TOP (S (N a) (N b) (N c)))"),
+        ([(3, "NP"), (3, "NP")], "(TOP (NP (N a) (N b) (N c)))"),
+        ([(3, "NP"), (1, "S")], "(TOP (S (NP (N a) (N b)) (N c)))"),
+        ([(10**9, "NP"), (1, "S")], "(TOP (S (NP (N a) (N b)) (N c)))"),
+        ([(2, ""), (1, "S")], "(TOP (S (N a) (N b) (N c)))"),
+        # The first label that is one.
+        ([(1, ""), (1, "S")], "(TOP (S (N a) (N b) (N c)))"),
+        ([(2, "NP"), (2, "VP")], "(TOP (NP (N a) (N b) (N c)))"),
+    ],
+)
+def test_labels_that_fit_no_tree(gaps, expected):
+    assert decoded("abc", gaps, ["", "", ""]) == expected
+
+
+TAGGED = st.tuples(st.sampled_from(["N", "V"]), st.sampled_from("abc")).map(list)
+LABEL = st.sampled_from(["S", "NP", "Q+N", "-"])
+TREES = st.recursive(
+    TAGGED,
+    lambda nodes: st.builds(lambda label, below: [label, *below], LABEL, st.lists(nodes, min_size=1)),
+    max_leaves=25,
+)
+
+
+@given(st.lists(TREES, min_size=1, max_size=3), st.sampled_from(sequence_labelling.ENCODINGS))
+@settings(deadline=None)
+def test_round_trip(nodes, encoding):
+    tree = ["TOP", *nodes]
+    gaps, chains = encode(tree)
+    read = sequence_labelling._read(sequence_labelling._written(gaps, encoding), encoding)
+    assert read == gaps
+    assert decode(constituency.words(tree), read, chains) == tree
+
+
+@given(st.data(), st.integers(1, 12))
+@settings(deadline=None)
+def test_any_labels_are_a_tree_of_the_words(data, size):
+    words = [("N", str(number)) for number in range(size)]
+    label = st.sampled_from(["", "NP", "S VP"])
+    gaps = data.draw(st.lists(st.tuples(st.integers(-2, 9), label), min_size=size - 1, max_size=size - 1))
+    chains = data.draw(st.lists(label, min_size=size, max_size=size))
+    tree = decode(words, gaps, chains)
+    assert tree[0] == "TOP"
+    assert constituency.words(tree) == words
+    assert constituency.parse(constituency.write(tree)) == tree
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("name", "lemmas"),
+    [
+        ("icepahc/finished/1275.morkin.nar-his.psd.xz", True),
+        ("icepahc/finished/1720.vidalin.rel-ser.psd.xz", True),
+        ("craft-treebank/structural-annotation/treebank/penn/11532192.tree.gz", False),
+    ],
+)
+def test_round_trip_of_public_corpora(data_dir, name, lemmas):
+    for segment in constituency.read(data_dir / name, lemmas=lemmas):
+        tree = constituency.parse(segment.text)
+        assert decode(constituency.words(tree), *encode(tree)) == tree
+
+
+TRAIN = """(TOP (S (NP (D the) (N cat)) (VP (V sees) (NP (D a) (N mouse))) (. .)))
+(TOP (S (NP (N mice)) (VP (V see) (NP (N cats))) (. .)))
+(TOP (S (VP (V go)) (. .)))
+(TOP (NP (D the) (N mouse)))
+"""
+
+
+def run(action, **paths):
+    return sequence_labelling.main(
+        [action, *(word for name, path in paths.items() for word in (f"--{name}", str(path)))]
+    )
+
+
+@pytest.fixture
+def training_set(tmp_path):
+    pytest.importorskip("pycrfsuite")
+    path = tmp_path / "train"
+    path.write_text(TRAIN * 30, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("algorithm", sequence_labelling.ALGORITHMS)
+@pytest.mark.parametrize("encoding", sequence_labelling.ENCODINGS)
+def test_learns_what_it_is_shown(training_set, tmp_path, encoding, algorithm):
+    (tmp_path / "input").write_text("".join(constituency.blank(line) + "\n" for line in TRAIN.splitlines()))
+    model = tmp_path / "model"
+    assert run("train", train=training_set, model=model, seed=7, encoding=encoding, algorithm=algorithm) == 0
+    assert run("predict", model=model, input=tmp_path / "input", output=tmp_path / "output") == 0
+    assert (tmp_path / "output").read_text() == TRAIN
+
+
+def test_the_same_seed_the_same_model(training_set, tmp_path):
+    """In processes of their own, since CRFsuite's draws go on where they were."""
+
+    def train(name, seed):
+        program = [sys.executable, "-m", "pairsig.base_models.sequence_labelling", "train", "--train", training_set]
+        subprocess.run([*program, "--model", tmp_path / name, "--seed", str(seed)], check=True)
+        return {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()}
+
+    first = train("first", 1)
+    assert first == train("again", 1)
+    assert first != train("other", 2)
+
+
+def test_no_tree_of_two_words(training_set, tmp_path, capsys):
+    training_set.write_text("(TOP (UH yes))\n")
+    assert run("train", train=training_set, model=tmp_path / "model", seed=1) == 2
+    assert "train: found no tree of two words or more" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("", "found 0 trees, expected one"),
+        ("(TOP (S))", "found the constituent 'S' without words"),
+        ("(TOP (N a) b)", "'b'"),
+    ],
+)
+def test_bad_trees(training_set, tmp_path, capsys, line, message):
+    training_set.write_text(f"{TRAIN}{line}\n")
+    assert run("train", train=training_set, model=tmp_path / "model", seed=1) == 2
+    error = capsys.readouterr().err
+    assert "train, line 5: " in error
+    assert message in error
+
+
+def test_no_model(training_set, tmp_path, capsys):
+    (tmp_path / "model").mkdir()
+    assert run("predict", model=tmp_path / "model", input=training_set, output=tmp_path / "output") == 2
+    assert "model: found no model of gaps and words" in capsys.readouterr().err
+
+
+@pytest.mark.data
+def test_quality_on_sagas(data_dir, tmp_path):
+    pytest.importorskip("pycrfsuite")
+    folder = data_dir / "icepahc/finished"
+
+    def write(name, year, stop):
+        texts = [segment.text for segment in constituency.read(folder / f"{year}.nar-sag.psd.xz", lemmas=True)][:stop]
+        (tmp_path / name).write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
+        (tmp_path / f"{name}.input").write_text("".join(f"{constituency.blank(text)}\n" for text in texts))
+
+    write("train", "1350.finnbogi", 1000)
+    write("test", "1310.grettir", 300)
+    sequence_labelling.train(tmp_path / "train", tmp_path / "model", 1)
+    sequence_labelling.predict(tmp_path / "model", tmp_path / "test.input", tmp_path / "output")
+    ours, gold = (trees.read(tmp_path / name, one_per_line=True) for name in ("output", "test"))
+    counts = parseval(ours, gold)
+    assert not counts["status"].any()
+    assert 200 * counts["matched"].sum() / (counts["predicted"] + counts["gold"]).sum() > 75
