@@ -58,9 +58,7 @@ def of_synthetic(table, *wildcards):
     def of_column(column):
         def of_job(job):
             key = tuple(getattr(job, wildcard) for wildcard in wildcards)
-            return getattr(study.synthetic, table).at[
-                key if key[1:] else key[0], column
-            ]
+            return study.synthetic.of(table, key, column)
 
         return of_job
 
