@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 from pathlib import Path
 
 import pytest
+
+from running import ROOT
 
 
 @pytest.fixture(scope="session")
@@ -16,3 +20,21 @@ def data_dir() -> Path:
     if not folder.is_dir():
         pytest.skip("public corpora not found: set PAIRSIG_DATA_DIR")
     return folder
+
+
+FEW = """\
+montecarlo: {n_simulated: 8, n_pairs: 1, n_runs: 1, n_resamples: [100, 20000], n_segments: [250, 10000], n_repeats: 1}
+"""
+
+
+@pytest.fixture
+def project(tmp_path):
+    """The project as after a clone, its config a copy that can be edited."""
+    for name in ("Snakefile", "workflow", "src", "resources"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    config = tmp_path / "config" / "config.yaml"
+    text, found = re.subn(r"^montecarlo:\n( +.*\n)+", FEW, config.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert found == 1
+    config.write_text(text, encoding="utf-8")
+    return tmp_path

@@ -1,49 +1,13 @@
 """The workflow as its users run it: in a process of its own, in a folder of its own."""
 
 import re
-import shutil
-import subprocess
-import sys
 import zipfile
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from pairsig import simulate, statistics, tables
-
-ROOT = Path(__file__).parent.parent
-BIN = Path(sys.executable).parent
-
-
-FEW = """\
-montecarlo: {n_simulated: 8, n_pairs: 1, n_runs: 1, n_resamples: [100, 20000], n_segments: [250, 10000], n_repeats: 1}
-"""
-
-
-def run(*command, cwd, status=0):
-    """Run a tool of the environment; returns what it printed."""
-    environment = {"PATH": f"{BIN}:/usr/bin:/bin", "HOME": str(cwd), "XDG_CACHE_HOME": str(cwd / ".cache")}
-    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=600)
-    assert done.returncode == status, done.stdout + done.stderr
-    return done.stdout + done.stderr
-
-
-def snakemake(*arguments, cwd, status=0):
-    return run(str(BIN / "snakemake"), "--cores", "2", *arguments, cwd=cwd, status=status)
-
-
-@pytest.fixture
-def project(tmp_path):
-    """The project as after a clone, its config a copy that can be edited."""
-    for name in ("Snakefile", "workflow", "src", "resources"):
-        (tmp_path / name).symlink_to(ROOT / name)
-    shutil.copytree(ROOT / "config", tmp_path / "config")
-    config = tmp_path / "config" / "config.yaml"
-    text, found = re.subn(r"^montecarlo:\n( +.*\n)+", FEW, config.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    assert found == 1
-    config.write_text(text, encoding="utf-8")
-    return tmp_path
+from running import BIN, ROOT, run, snakemake
 
 
 @pytest.fixture

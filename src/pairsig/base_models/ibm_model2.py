@@ -95,7 +95,7 @@ def _fit(pairs: Sequence[tuple[list[str], list[str]]], iterations: int) -> Direc
         positions[n, m] = [[table[i][j][n][m] for i in range(n + 1)] for j in range(1, m + 1)]
     translation = {
         word: {other: value for other, value in row.items() if value > least}
-        for word, row in trained.translation_table.items()
+        for word, row in sorted(trained.translation_table.items())
     }
     return Direction(translation, positions)
 

@@ -390,8 +390,10 @@ def _schema(schemas: Path, name: str) -> dict[str, Any]:
 
 
 def _fill(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
-    """Put in the defaults of keys that are missing, block by block."""
+    """Put in the defaults of keys that are missing, block by block; `--config` has no word for true but a string."""
     for key, part in schema["properties"].items():
+        if part.get("type") == "boolean" and config.get(key) in ("true", "false"):
+            config[key] = config[key] == "true"
         if "properties" in part and isinstance(config.setdefault(key, {}), dict):
             _fill(config[key], part)
         elif "default" in part:

@@ -1,0 +1,20 @@
+"""The tools of the environment, run as users run them: in a process of its own, in a folder of its own."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+BIN = Path(sys.executable).parent
+
+
+def run(*command, cwd, status=0):
+    """Run a tool of the environment; returns what it printed."""
+    environment = {"PATH": f"{BIN}:/usr/bin:/bin", "HOME": str(cwd), "XDG_CACHE_HOME": str(cwd / ".cache")}
+    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=600)
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def snakemake(*arguments, cwd, status=0):
+    return run(str(BIN / "snakemake"), "--cores", "2", *arguments, cwd=cwd, status=status)

@@ -1,0 +1,165 @@
+"""Resample, train, predict, extract, collect, compare: the chain as its users run it, on small corpora."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from pairsig import statistics, tables
+from running import BIN, ROOT, run, snakemake
+
+SHEETS = ("datasets", "training_sets", "base_models")
+
+
+def worked_example():
+    """The example of config/README.md: rows for each sheet, the command, what it promises."""
+    text = (ROOT / "config" / "README.md").read_text(encoding="utf-8")
+    section = re.search(r"^## Your own base model\n(.*?)^## ", text, re.MULTILINE | re.DOTALL).group(1)
+    blocks = dict(zip(("base_models", "training_sets", "datasets", "command"), re.findall(
+        r"^```\w+\n(.*?)^```", section, re.MULTILINE | re.DOTALL), strict=True))  # fmt: skip
+    return blocks, re.findall(r"^\| `(results/[^`]+)`", section, re.MULTILINE)
+
+
+@pytest.fixture
+def example(project):
+    """The project with the rows of the worked example in its sheets."""
+    blocks, promised = worked_example()
+    for name in SHEETS:
+        with (project / "config" / f"{name}.tsv").open("a", encoding="utf-8") as sheet:
+            sheet.write(blocks[name])
+    return project, blocks["command"], promised
+
+
+RETRAIN = ("--config", "retrain=true", "datasets=[example-alignment]")
+STATISTICS = "results/statistics/example-alignment.parquet"
+
+
+def jobs(printed):
+    return {name: int(number) for name, number in re.findall(r"^(\w+) +(\d+)$", printed, re.MULTILINE)}
+
+
+def edit(project, sheet, old, new):
+    path = project / "config" / f"{sheet}.tsv"
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def test_the_worked_example_of_the_readme(example):
+    project, command, promised = example
+    run("bash", "-e", "-c", command, cwd=project)
+    assert len(promised) == 3
+    for path in promised:
+        assert (project / path).stat().st_size > 0
+    made = statistics.read(project / promised[0])
+    assert len(made.systems) == 16
+    assert set(made.groups) == {"dice", "joint-hmm"}
+    assert "base_model dice" in made.provenance
+    assert made.provenance["resampled"] == "full=4 quarter=4 (scale 1, seed 2012)"
+    compared = tables.read(project / promised[1])
+    assert len(compared) == 16 * 15 / 2
+    assert compared["same_group"].sum() == 2 * 8 * 7 / 2
+    # More training data helps, and so does a model of word order.
+    systems = tables.read(project / "results/tables/systems.tsv").set_index("group")
+    assert systems.loc["joint-hmm", "score_mean"] < systems.loc["dice", "score_mean"]
+    assert not list((project / "results/models").rglob("model"))
+    assert "Nothing to be done" in run("bash", "-e", "-c", command, cwd=project)
+    # One more base model trains its own systems, and no other.
+    edit(project, "training_sets", "dice joint-hmm", "dice joint-hmm dice-2")
+    line = worked_example()[0]["base_models"]
+    with (project / "config" / "base_models.tsv").open("a", encoding="utf-8") as sheet:
+        sheet.write(line.replace("dice\t", "dice-2\t", 1))
+    planned = jobs(snakemake("--dry-run", *RETRAIN, cwd=project))
+    assert (planned["train"], planned["predict"], planned["extract"]) == (8, 8, 8)
+
+
+def test_the_plan_is_told_and_shrinks_with_the_scale(example):
+    project = example[0]
+    assert jobs(snakemake("--dry-run", *RETRAIN, cwd=project))["train"] == 16
+    assert jobs(snakemake("--dry-run", *RETRAIN, "scale=0.3", cwd=project))["train"] == 8
+    assert jobs(snakemake("--dry-run", *RETRAIN, "scale=0.01", cwd=project))["train"] == 4
+
+
+def test_a_base_model_that_fails_is_left_out_and_told_of(example):
+    project = example[0]
+    train, predict = "awk -f config/example/dice-train.awk {train}", "dice-predict.awk {model} {input} > {output}"
+    fails = "case {train} in *quarter-2*) echo too small >&2; exit 7;; esac"
+    stops = "if [ $(cksum < {model} | cut -c1) -le 1 ]; then head -n 3; else cat; fi > {output}"
+    edit(project, "base_models", train, f"{fails}; {train}")
+    edit(project, "base_models", predict, predict.replace("> {output}", f"| {stops}"))
+    edit(project, "training_sets", "dice joint-hmm", "dice")
+    snakemake(*RETRAIN, STATISTICS, "results/tables/systems.html", cwd=project)
+    made = statistics.read(project / STATISTICS)
+    told = dict(line.split("\t") for line in made.provenance["left_out"].splitlines())
+    assert "exit status 7" in told["dice-quarter-2"]
+    assert "too small" in told["dice-quarter-2"]
+    assert len(told) + len(made.systems) == 8
+    assert not set(told) & set(made.systems)
+    for name in set(told) - {"dice-quarter-2"}:
+        assert "has 3 segments" in told[name]
+    table = (project / "results/tables/systems.html").read_text(encoding="utf-8")
+    assert "dice-quarter-2: train: exit status 7" in table
+
+
+def test_a_run_that_is_killed_goes_on_and_trains_nothing_twice(example):
+    project = example[0]
+    edit(project, "training_sets", "dice joint-hmm", "dice")
+    edit(project, "base_models", "awk -f config/example/dice-train.awk {train} > {model}",
+         "echo {train} >> trained.txt; sleep 0.5; awk -f config/example/dice-train.awk {train} > {model}")  # fmt: skip
+    arguments = [str(BIN / "snakemake"), "--cores", "2", *RETRAIN, STATISTICS]
+    environment = {"PATH": f"{BIN}:/usr/bin:/bin", "HOME": str(project), "XDG_CACHE_HOME": str(project / ".cache")}
+    process = subprocess.Popen(arguments, cwd=project, env=environment, start_new_session=True,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+    models = project / "results/outputs/example-alignment"
+    while len(list(models.glob("*.txt"))) < 3:
+        assert process.poll() is None
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGKILL)  # Snakemake, its jobs and what they run
+    process.wait()
+    predicted = {path.stem for path in models.glob("dice-*.txt")}
+    snakemake("--unlock", cwd=project)
+    snakemake("--rerun-incomplete", *RETRAIN, STATISTICS, cwd=project)
+    trained = (project / "trained.txt").read_text(encoding="utf-8").split()
+    for system in predicted:
+        assert sum(f"{system.removeprefix('dice-')}.txt" in path for path in trained) == 1, system
+    interrupted = statistics.read(project / STATISTICS)
+    shutil.rmtree(project / "results")
+    snakemake(*RETRAIN, STATISTICS, cwd=project)
+    whole = statistics.read(project / STATISTICS)
+    pd.testing.assert_frame_equal(interrupted.to_table(), whole.to_table())
+
+
+@pytest.mark.parametrize(
+    ("sheet", "old", "new", "message"),
+    [
+        ("training_sets", "dice joint-hmm", "dise joint-hmm", "expected base models of the task alignment"),
+        ("training_sets", "full=4", "whole=4", "column sizes: found 'whole=4"),
+        ("training_sets", "\texample-alignment\t", "\texample\t", "expected datasets of the study synthetic"),
+        ("base_models", "\tyes\t\tyes\n", "\tyes\t\tmaybe\n", "include: found 'maybe', expected one of"),
+        ("base_models", "\t1\t500\t5", "\tone\t500\t5", "column threads: found 'one', expected a whole number"),
+    ],
+)  # fmt: skip
+def test_mistakes_in_the_sheets_are_told_before_any_job(example, sheet, old, new, message):
+    project = example[0]
+    edit(project, sheet, old, new)
+    assert message in snakemake("--dry-run", *RETRAIN, cwd=project, status=1)
+
+
+def test_what_a_base_model_lacks_is_told_before_any_job(example):
+    project = example[0]
+    edit(project, "base_models", "\t1\t500\t5\tyes", "\t1\t500\t5\tyes")
+    path = project / "config" / "base_models.tsv"
+    text = path.read_text(encoding="utf-8")
+    row = worked_example()[0]["base_models"]
+    cells = row.split("\t")
+    cells[5] = "command:no-such-aligner"
+    path.write_text(text.replace(row, "\t".join(cells)), encoding="utf-8")
+    printed = snakemake("--dry-run", *RETRAIN, cwd=project, status=1)
+    assert "base model dice needs the command no-such-aligner: install what provides it" in printed
+    assert not Path(project / "results").exists()
