@@ -78,7 +78,7 @@ rule resample:
         unlabelled=of_resampled("unlabelled"),
         library=library("corpora/__init__"),
     output:
-        resampled=temp("results/resampled/{training_set}/{resampled}.txt"),
+        resampled="results/resampled/{training_set}/{resampled}.txt",
     log:
         "results/logs/resample/{training_set}/{resampled}.log",
     benchmark:

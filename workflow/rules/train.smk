@@ -1,7 +1,8 @@
 """Synthetic systems: base models trained on resampled training sets, and what they predict.
 
-From `extract` on they are systems like all others. Models and resampled training sets are deleted when nothing needs
-them any more. A base model that fails in every attempt does not stop the study: its system is left out, with the reason.
+From `extract` on they are systems like all others. Models are deleted when nothing needs them any more (`--notemp`
+keeps them); resampled training sets stay, so that a new base model trains no other one again. A base model that fails
+in every attempt does not stop the study: its system is left out, with the reason.
 """
 
 ATTEMPTS = 1 + config["retries"]

@@ -1,8 +1,8 @@
 """An ensemble of dependency parsers that vote (Surdeanu and Manning 2010; Sagae and Lavie 2006).
 
-Every member gives one vote to each of its arcs. The tree is the one with the most votes that has a single root (found by
-the algorithm of Chu, Liu and Edmonds); the label of an arc is that of most members that have the arc, of the first of
-them in case of a tie.
+Every member gives one vote to each of its arcs. The tree is the one with the most votes that has a single root (found
+by the algorithm of Chu, Liu and Edmonds); the label of an arc is that of most members that have the arc, of the first
+of them in case of a tie.
 
 `python -m pairsig.base_models.ensemble --output FILE MEMBER …`
 """
@@ -73,7 +73,11 @@ def ensemble(outputs: Sequence[Path], output: Path) -> None:
         rows = [[line.split("\t") for line in parse.split("\n")] for parse in parses]
         for path, own in zip(outputs, rows, strict=True):
             if [row[1] for row in own] != [row[1] for row in rows[0]]:
-                raise InputError(f"{path}, sentence {number}: found other words than in {outputs[0]}, expected the same")
+                raise InputError(
+                    f"{path}, sentence {number}: found other words than {outputs[0]} has, expected the same"
+                )
+            if not all(row[6].isdecimal() for row in own):
+                raise InputError(f"{path}, sentence {number}: found a word without a head, expected a number")
         chosen = vote([[(int(row[6]), row[7]) for row in own] for own in rows])
         texts.append(
             "\n".join(

@@ -50,7 +50,9 @@ def read(path: AnyPath, *, genre: bool = False) -> Iterator[Segment]:
                 continue
             if columns[0] != str(len(words) + 1) or not columns[6].isdecimal():
                 found_there = f"word {columns[0]!r} with head {columns[6]!r}"
-                raise InputError(f"{path}, line {number}: found {found_there}, expected word {len(words) + 1} and a head")
+                raise InputError(
+                    f"{path}, line {number}: found {found_there}, expected word {len(words) + 1} and a head"
+                )
             words.append("\t".join([*columns[:8], "_", "_"]))
         elif words:
             yield Segment("\n".join(words), document=document, domain=domain)
