@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import os
 import re
 import shlex
 import shutil
@@ -157,7 +158,14 @@ def _run(command: str, values: Mapping[str, object]) -> None:
 
     filled = re.sub(r"\{(\w+)\}", fill, command)
     print(filled, file=sys.stderr, flush=True)
-    done = subprocess.run(["bash", "-euo", "pipefail", "-c", filled], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    # `python` is the one that runs this, whatever else there is.
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", filled],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=os.environ | {"PATH": path},
+    )
     printed = done.stdout.decode("utf-8", errors="replace")
     print(printed, file=sys.stderr, end="", flush=True)
     if done.returncode:
