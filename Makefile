@@ -1,14 +1,18 @@
 # Needs Python 3.11 and make; every target sets up what it needs in .venv.
 #   make reproduce   the study: figures, tables, ours beside the paper's, report (again: goes on, or does nothing)
 #   make quick       the main figures with 10,000 resamples
+#   make retrain     train the base models again: needs Java, Maven, a C compiler and the corpora (DATA_DIR=...)
 #   make test        the tests;  make lint: style, types, workflow;  make bench: speed, as ratios
 
 PYTHON ?= python3.11
 CORES ?= all
+DATA_DIR ?= data
+SCALE ?= 1
 BIN := .venv/bin
 READY := .venv/ready
+RETRAINABLE := .venv/retrainable
 
-.PHONY: help setup reproduce quick test lint bench lock clean
+.PHONY: help setup setup-retrain reproduce quick retrain test lint bench lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -19,7 +23,13 @@ $(READY): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --no-deps --editable .
 	touch $@
 
+$(RETRAINABLE): $(READY) requirements-retrain.lock
+	$(BIN)/python -m pip install --quiet --requirement requirements-retrain.lock
+	touch $@
+
 setup: $(READY)
+
+setup-retrain: $(RETRAINABLE)
 
 # One run at a time. Jobs inherit the lock, so this also waits for those that a killed run has left behind; only then
 # is Snakemake's own lock stale for certain. Where there is no flock, run one at a time yourself.
@@ -45,6 +55,9 @@ reproduce: $(READY)
 quick: $(READY)
 	$(call run,--configfile config/quick.yaml)
 
+retrain: $(RETRAINABLE)
+	$(call run,--configfile config/retrain.yaml --config data_dir=$(DATA_DIR) scale=$(SCALE))
+
 test: $(READY)
 	$(BIN)/python -m pytest
 
@@ -62,6 +75,9 @@ lock: $(READY)
 	$(BIN)/python -m pip install --quiet pip-tools
 	$(BIN)/pip-compile --quiet --extra workflow --extra dev --generate-hashes --strip-extras --allow-unsafe \
 		--no-emit-index-url --no-emit-find-links --no-header --output-file requirements.lock pyproject.toml
+	$(BIN)/pip-compile --quiet --extra retrain --constraint requirements.lock --generate-hashes --strip-extras \
+		--allow-unsafe --no-emit-index-url --no-emit-find-links --no-header --output-file requirements-retrain.lock \
+		pyproject.toml
 
 clean:
 	find results -mindepth 1 -maxdepth 1 ! -name README.md ! -name reference -exec rm -rf {} +

@@ -696,3 +696,104 @@ class TestCheck:
         )
         assert len(nothing) == 0
         assert "verdict" in nothing.columns
+
+
+def study(dataset: str, error: float, *, n_systems: int = 30, spread: float = 1.0, seed: int = 1) -> pd.DataFrame:
+    """All pairs of systems whose gains have this standard error, and the p-values of the normal law."""
+    rng = np.random.default_rng(seed)
+    quality = rng.normal(0, spread, n_systems)
+    rows = [(i, j) if quality[i] >= quality[j] else (j, i) for i in range(n_systems) for j in range(i)]
+    a, b = np.array(rows).T
+    gains = quality[a] - quality[b]
+    names = [(f"s{i}", f"s{j}") for i, j in rows]
+    same = (a + b) % 3 == 0
+    return pairs(gains, norm.sf(gains / error), systems=names, dataset=dataset, same_group=same)
+
+
+class TestValidation:
+    def test_the_gain_at_p_05_is_known(self):
+        # With a standard error of 0.5 the gain at p = 0.05 is 0.5 times 1.645, whatever the pairs.
+        table = pd.concat([study("ours", 0.5), study("theirs", 0.5, seed=2)])
+        found = analysis.validation(table, {"ours": "theirs"})
+        assert list(found["subset"]) == ["all", "same group", "different group"]
+        row = only(found, subset="all")
+        for side in ("synthetic", "natural"):
+            assert row[side] == row[f"{side}_low"] == row[f"{side}_high"] == pytest.approx(0.5 * norm.ppf(0.95))
+        assert (row["ratio"], row["verdict"]) == (pytest.approx(1), "agrees")
+        assert row["n_synthetic"] == table.query("dataset == 'ours'")["p_value"].between(*analysis.AROUND).sum()
+
+    def test_another_height_differs_and_says_how_much(self):
+        table = pd.concat([study("ours", 0.6), study("theirs", 0.5, seed=2)])
+        row = only(analysis.validation(table, {"ours": "theirs"}), subset="all")
+        assert row["ratio"] == pytest.approx(1.2)
+        assert row["verdict"] == "differs"
+
+    def test_intervals_hold_what_varies_between_pairs(self):
+        rng = np.random.default_rng(3)
+        held = 0
+        for seed in range(20):
+            tables = []
+            for dataset in ("ours", "theirs"):
+                table = study(dataset, 0.5, seed=10 * seed + len(tables))
+                error = 0.5 * np.exp(rng.normal(0, 0.3, len(table)))
+                tables.append(table.assign(p_value=norm.sf(table["gain"] / error)))
+            row = only(analysis.validation(pd.concat(tables), {"ours": "theirs"}, n_resamples=500), subset="all")
+            held += row["ratio_low"] <= 1 <= row["ratio_high"]
+        assert held >= 16  # 19 expected; 15 or fewer of 20 at 95 % each happen three times in a thousand
+
+    def test_few_pairs_and_other_sizes(self):
+        few = study("ours", 0.5, n_systems=4)
+        found = analysis.validation(pd.concat([few, study("theirs", 0.5)]), {"ours": "theirs"})
+        assert set(found["verdict"]) == {"too few"}
+        assert found["ratio"].isna().all() if "ratio" in found else True
+        other = study("theirs", 0.5).assign(n_segments=999)
+        assert analysis.validation(pd.concat([study("ours", 0.5), other]), {"ours": "theirs"}).empty
+        assert analysis.validation(study("ours", 0.5), {}).empty
+
+
+def test_table_1_has_ours_beside_the_papers():
+    ours = pd.DataFrame(
+        [
+            ("parsing", "near", 0.04, 0.08, 1500, 0.85, 0.80, 0.9),
+            ("parsing", "far", 0.04, 0.08, 0, np.nan, 0.0, 1.0),
+            ("parsing", "near", 0.08, 0.16, 9, 0.5, 0.2, 0.8),
+            ("parsing", "iid", 0.04, 0.08, 9, 0.5, 0.2, 0.8),
+        ],
+        columns=["calibration", "distance", "p_low", "p_high", "n_pairs", "share", "share_low", "share_high"],
+    )
+    paper = pd.concat(
+        published(published=value, compared_with=address)
+        for value, address in ((83, "share:p:near:0.04-0.08"), (48, "share:p:far:0.04-0.08"), (1, "pairs:d:all"))
+    )
+    found = analysis.beside(ours, paper)
+    assert found.to_dict("records") == [
+        {
+            "calibration": "parsing",
+            "p_range": "0.04 to 0.08",
+            "near": "85 % (80 to 90), 1,500 pairs",
+            "near_paper": "83 %",
+            "middle": "",
+            "middle_paper": "",
+            "far": "",
+            "far_paper": "48 %",
+        }
+    ]
+
+
+def test_systems_are_described_by_base_model():
+    made = simulate.statistics("f1", n_systems=5, n_segments=50, n_groups=2, seed=1, dataset="d")
+    systems = tuple(f"{group}-full-{k}" for k, group in enumerate(made.groups))
+    scores = 100 * 2 * made.counts.sum(axis=1)[:, 0] / made.counts.sum(axis=1)[:, 1:].sum(axis=1)
+    told = {"left_out": f"{made.groups[0]}-half-9\ttrain: no memory", "task": "constituency"}
+    natural = analysis.systems(replace(made, provenance=told), registry.metric("f1"))
+    assert list(natural["group"]) == ["all"]
+    synthetic = replace(made, systems=systems, kinds=("synthetic",) * 5, provenance=told)
+    found = analysis.systems(synthetic, registry.metric("f1"))
+    assert list(found["group"]) == ["all", *sorted(set(made.groups))]
+    assert (found["n_systems"].iloc[0], found["n_systems"].iloc[1:].sum()) == (5, 5)
+    assert found["score_high"].iloc[0] == pytest.approx(scores.max())
+    own = only(found, group=made.groups[0])
+    mine = scores[[group == made.groups[0] for group in made.groups]]
+    assert (own["score_low"], own["score_mean"]) == (pytest.approx(mine.min()), pytest.approx(mine.mean()))
+    assert own["left_out"] == f"{made.groups[0]}-half-9: train: no memory"
+    assert set(found["left_out"]) == {own["left_out"], "none"}

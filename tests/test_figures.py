@@ -276,6 +276,17 @@ def test_thresholds_are_marked_where_estimated() -> None:
         assert f"{value:.2f}" in words(figure)
 
 
+def test_natural_pairs_are_laid_over_in_outline() -> None:
+    ours, theirs = comparisons(20), comparisons(8, dataset="shared-task", n_groups=4, seed=2)
+    figure = FIGURES["gain_confidence"](ours, None, theirs)
+    drawn = scatter(figure.axes[0])
+    natural = {label: points for label, points in drawn.items() if label.startswith("shared-task")}
+    assert set(natural) == {"shared-task, different groups", "shared-task, same group"}
+    assert sum(len(points) for points in natural.values()) == len(theirs)
+    assert sum(len(points) for points in drawn.values()) == len(ours) + len(theirs)
+    assert "shared-task, different groups: " in words(figure)
+
+
 def test_threshold_of_all_pairs_when_no_class_has_one() -> None:
     table = comparisons()
     thresholds = threshold_rows(table)

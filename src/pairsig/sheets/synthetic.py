@@ -296,12 +296,14 @@ def _provenance(
 
 
 def _version(module: str) -> str:
-    """The installed package that provides a module."""
+    """The installed package that provides a module; of several that share a namespace, the one of its name."""
     packages = packages_distributions().get(module.split(".")[0], [module])
+    named = [package for package in packages if re.sub(r"[-_.]+", ".", package) == re.sub(r"[-_.]+", ".", module)]
+    package = (named or packages)[0]
     try:
-        return f"{packages[0]} {version(packages[0])}"
+        return f"{package} {version(package)}"
     except PackageNotFoundError:
-        return packages[0]
+        return package
 
 
 def _needs(cell: str) -> list[tuple[str, str]]:

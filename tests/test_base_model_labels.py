@@ -1,0 +1,65 @@
+"""Trees with neutral labels for parsers of English, and back."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pairsig.base_models import labels
+from pairsig.corpora.constituency import blank, parse, words, write
+
+TREE = "(TOP (IP-MAT (NP-SBJ (PRO-N hann)) (-LRB- x) (BEDI var) (, ,)))"
+
+
+def test_labels_are_hidden_and_shown():
+    hidden = write(labels.hide(parse(TREE)))
+    assert hidden == "(ROOT (·IP·MAT (·NP·SBJ (·PRO·N hann)) (··LRB· x) (·BEDI var) (·, ,)))"
+    assert write(labels.show(parse(hidden), words(parse(TREE)))) == TREE
+
+
+NAMES = st.sampled_from(["NP", "IP-MAT", "-LRB-", ",", "S", "VB"])
+TREES = st.recursive(
+    st.tuples(NAMES, st.sampled_from(["a", "b-c", "."])).map(list),
+    lambda children: st.tuples(NAMES, st.lists(children, min_size=1, max_size=3)).map(lambda t: [t[0], *t[1]]),
+    max_leaves=8,
+)
+
+
+@given(TREES)
+def test_every_tree_comes_back(tree):
+    tree = ["TOP", tree]
+    assert labels.show(parse(write(labels.hide(tree))), words(tree)) == tree
+
+
+def test_tags_are_those_of_the_input(tmp_path):
+    parsed, flat, output = (tmp_path / name for name in ("parsed", "flat", "output"))
+    parsed.write_text("( (·IP (·N hann) (·BEDI var)) )\n(())\n", encoding="utf-8")
+    flat.write_text("(TOP (PRO-N hann) (BEDI var))\n(TOP (N a))\n", encoding="utf-8")
+    assert labels.main(["show", str(parsed), str(output), "--input", str(flat)]) == 0
+    assert output.read_text(encoding="utf-8") == "(TOP (IP (PRO-N hann) (BEDI var)))\n\n"
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [("tagged", "hann@@@·PRO·N var@@@·BEDI\n"), ("columns", "hann\t·PRO·N\nvar\t·BEDI\n\n")],
+)
+def test_forms_of_the_input(tmp_path, form, expected):
+    flat, output = tmp_path / "flat", tmp_path / "output"
+    flat.write_text(blank("(TOP (IP (PRO-N hann) (BEDI var)))") + "\n", encoding="utf-8")
+    assert labels.main(["hide", str(flat), str(output), "--form", form]) == 0
+    assert output.read_text(encoding="utf-8") == expected
+
+
+@pytest.mark.parametrize(
+    ("parsed", "message"),
+    [
+        ("(ROOT (·N a))\n(ROOT (·N b))\n", "has 2 trees"),
+        ("(ROOT (·N a) (·N b))\n", "line 1: found a tree of 2 words, expected the 1 of the input"),
+    ],
+)
+def test_what_cannot_be_shown_is_told(tmp_path, capsys, parsed, message):
+    (tmp_path / "parsed").write_text(parsed, encoding="utf-8")
+    (tmp_path / "flat").write_text("(TOP (N a))\n", encoding="utf-8")
+    paths = [str(tmp_path / name) for name in ("parsed", "output")]
+    assert labels.main(["show", *paths, "--input", str(tmp_path / "flat")]) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "output").exists()
