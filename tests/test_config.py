@@ -184,8 +184,8 @@ def test_schemas_are_strict_and_described(name):
         ),
         (
             "datasets",
-            "gain_confidence similarity\teach output",
-            "gain_confidence sizes\teach output",
+            "gain_confidence similarity\t\teach output",
+            "gain_confidence sizes\t\teach output",
             r"line {}, column figures: found sizes, expected initial in the column test_sets too",
         ),
         (

@@ -23,7 +23,7 @@ def study(monkeypatch, **changes):
 
 
 def test_they_are_small_enough_to_carry():
-    assert sum(path.stat().st_size for path in STATISTICS) < 20e6
+    assert sum(path.stat().st_size for path in STATISTICS) < 40e6
 
 
 def test_they_are_those_of_the_sheets(monkeypatch):
@@ -32,7 +32,13 @@ def test_they_are_those_of_the_sheets(monkeypatch):
     assert [path.stem for path in STATISTICS] == sorted(embedded.index)
     for path in STATISTICS:
         data = statistics.read(path)
-        assert set(data.systems) == set(embedded.at[path.stem, "systems"])
+        known = set(embedded.at[path.stem, "systems"])
+        if set(data.kinds) == {"synthetic"}:  # perhaps fewer: the scale, or base models that failed
+            assert set(data.systems) <= known
+            assert {"training_set", "resampled", "date"} <= set(data.provenance)
+            assert {f"base_model {group}" for group in data.groups} <= set(data.provenance)
+        else:
+            assert set(data.systems) == known
         assert not data.duplicates()
         assert {"corpus", "url", "sha256", "licence", "command", "versions"} <= set(data.provenance)
         metric = registry.metric(embedded.at[path.stem, "metric"])

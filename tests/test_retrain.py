@@ -1,5 +1,6 @@
 """Resample, train, predict, extract, collect, compare: the chain as its users run it, on small corpora."""
 
+import importlib.util
 import os
 import re
 import shutil
@@ -8,6 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -94,7 +96,7 @@ def test_a_base_model_that_fails_is_left_out_and_told_of(example):
     edit(project, "base_models", train, f"{fails}; {train}")
     edit(project, "base_models", predict, predict.replace("> {output}", f"| {stops}"))
     edit(project, "training_sets", "dice joint-hmm", "dice")
-    snakemake(*RETRAIN, STATISTICS, "results/tables/systems.html", cwd=project)
+    snakemake(STATISTICS, "results/tables/systems.html", *RETRAIN, cwd=project)
     made = statistics.read(project / STATISTICS)
     told = dict(line.split("\t") for line in made.provenance["left_out"].splitlines())
     assert "exit status 7" in told["dice-quarter-2"]
@@ -112,7 +114,7 @@ def test_a_run_that_is_killed_goes_on_and_trains_nothing_twice(example):
     edit(project, "training_sets", "dice joint-hmm", "dice")
     edit(project, "base_models", "awk -f config/example/dice-train.awk {train} > {model}",
          "echo {train} >> trained.txt; sleep 0.5; awk -f config/example/dice-train.awk {train} > {model}")  # fmt: skip
-    arguments = [str(BIN / "snakemake"), "--cores", "2", *RETRAIN, STATISTICS]
+    arguments = [str(BIN / "snakemake"), "--cores", "2", STATISTICS, *RETRAIN]
     environment = {"PATH": f"{BIN}:/usr/bin:/bin", "HOME": str(project), "XDG_CACHE_HOME": str(project / ".cache")}
     process = subprocess.Popen(arguments, cwd=project, env=environment, start_new_session=True,
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
@@ -123,14 +125,14 @@ def test_a_run_that_is_killed_goes_on_and_trains_nothing_twice(example):
     os.killpg(process.pid, signal.SIGKILL)  # Snakemake, its jobs and what they run
     process.wait()
     predicted = {path.stem for path in models.glob("dice-*.txt")}
-    snakemake("--unlock", cwd=project)
-    snakemake("--rerun-incomplete", *RETRAIN, STATISTICS, cwd=project)
+    snakemake("--unlock", *RETRAIN, cwd=project)
+    snakemake("--rerun-incomplete", STATISTICS, *RETRAIN, cwd=project)
     trained = (project / "trained.txt").read_text(encoding="utf-8").split()
     for system in predicted:
         assert sum(f"{system.removeprefix('dice-')}.txt" in path for path in trained) == 1, system
     interrupted = statistics.read(project / STATISTICS)
     shutil.rmtree(project / "results")
-    snakemake(*RETRAIN, STATISTICS, cwd=project)
+    snakemake(STATISTICS, *RETRAIN, cwd=project)
     whole = statistics.read(project / STATISTICS)
     pd.testing.assert_frame_equal(interrupted.to_table(), whole.to_table())
 
@@ -163,3 +165,70 @@ def test_what_a_base_model_lacks_is_told_before_any_job(example):
     printed = snakemake("--dry-run", *RETRAIN, cwd=project, status=1)
     assert "base model dice needs the command no-such-aligner: install what provides it" in printed
     assert not Path(project / "results").exists()
+
+
+SMALL = {
+    "training_sets": (
+        "hansards-small\talignment\thansards-wa\thansards-wa/train/combination25000.e.xz+hansards-wa/train/"
+        "combination25000.f.xz\tskip=447 first=1500\t\tfull=3 quarter=3\tdice joint-hmm\texample-hansards\t"
+        "example-hansards\t\n"
+    ),
+    "datasets": (
+        "example-hansards\talignment\taer\thansards-wa\t\t\thansards-wa/test/test.e+hansards-wa/test/test.f+"
+        "hansards-wa/test/test.wa.nonullalign\tfirst=200\t\t\t\tinitial=100\tgain_confidence\thansards\t\tsynthetic\n"
+    ),
+}
+
+
+@pytest.mark.data
+def test_the_chain_on_a_small_part_of_a_real_corpus(example, data_dir):
+    project = example[0]
+    for name, line in SMALL.items():
+        with (project / "config" / f"{name}.tsv").open("a", encoding="utf-8") as sheet:
+            sheet.write(line)
+    edit(project, "base_models", "\texample-alignment\t", "\texample-alignment example-hansards\t")
+    (project / "few.yaml").write_text("resampling: {n_resamples: 1000}\n", encoding="utf-8")
+    settings = ["--configfile", "few.yaml", "--config", "retrain=true", f"data_dir={data_dir}"]
+    settings.append("datasets=[example-hansards,hansards]")
+    snakemake(*settings, cwd=project)
+    systems = tables.read(project / "results/tables/systems.tsv").query("dataset == 'example-hansards'")
+    found = systems.set_index("group")
+    assert found.loc["all", "n_systems"] == 12
+    assert found.loc["joint-hmm", "score_mean"] < found.loc["dice", "score_mean"] < 95
+    quarter, full = (
+        tables.read(project / "results/comparisons/example-hansards.bootstrap.tsv")
+        .melt(value_vars=["system_a", "system_b"])["value"]
+        .str.contains(size)
+        .sum()
+        for size in ("quarter", "full")
+    )
+    assert quarter == full == 12 * 11 / 2
+    figure = project / "results/figures/gain_confidence/example-hansards.bootstrap.svg"
+    assert figure.stat().st_size > 0
+    snakemake("--report", "results/report.zip", *settings, cwd=project)
+    assert (project / "results/report.zip").stat().st_size > 0
+
+
+REBUILT = [
+    ("hansards-synthetic", "joint-hmm-full-1", None),
+    ("icepahc-23", "labelling-relative-quarter-1", "pycrfsuite"),
+]
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(("dataset", "system", "module"), REBUILT)
+def test_embedded_statistics_are_what_their_base_models_give(project, data_dir, dataset, system, module):
+    if module and importlib.util.find_spec(module) is None:
+        pytest.skip(f"no module {module}: install pairsig[retrain]")
+    counts = f"results/counts/{dataset}/{system}.parquet"
+    settings = ["--configfile", "config/retrain.yaml", "--config", f"data_dir={data_dir}", f"datasets=[{dataset}]"]
+    # Only what these systems need is asked for.
+    for line in (project / "config/base_models.tsv").read_text(encoding="utf-8").splitlines()[1:]:
+        if not line.startswith(system.rsplit("-", 2)[0] + "\t"):
+            edit(project, "base_models", line, line.rpartition("\t")[0] + "\tno")
+    snakemake(counts, *settings, cwd=project)
+    rebuilt = statistics.read(project / counts)
+    embedded = statistics.read(ROOT / "resources" / "statistics" / f"{dataset}.parquet").select(systems=[system])
+    assert rebuilt.columns == embedded.columns
+    np.testing.assert_array_equal(rebuilt.counts, embedded.counts)
+    np.testing.assert_array_equal(rebuilt.documents, embedded.documents)
