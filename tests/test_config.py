@@ -331,7 +331,7 @@ def test_outputs_must_be_there_in_derived_mode(project):
             {"datasets": ["realsum"]},
             "config: datasets is 'realsum', expected 'all' or names .*; did you mean realsumm?",
         ),
-        ({"datasets": "realsumm"}, "config: datasets: found 'realsumm', expected 'all', or a list of names"),
+        ({"datasets": "realsumm"}, "config: datasets: found 'realsumm', expected 'all' (but synthetic ones"),
         ({"sheets": {"systems": "no.tsv"}}, "no.tsv: cannot be read (No such file or directory)"),
     ],
 )

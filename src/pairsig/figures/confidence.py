@@ -194,6 +194,8 @@ def gain_confidence(
     for one in laid_over:
         _scatter(axes, one, len(comparisons), rasterized=False, scale=1.2)
     notes = _frame(axes, comparisons)
+    if overlay is not None and laid_over:
+        notes.append(f"natural: {overlay['dataset'].iloc[0]}")
     marked = [] if thresholds is None else _marked(found, comparisons, thresholds)
     keys = [_key(one, f"{one.label}: {count(len(one.pairs))}") for one in (*found, *laid_over)]
     if marked:
@@ -213,9 +215,8 @@ def _laid_over(overlay: pd.DataFrame) -> list[Class]:
     """The classes of natural pairs, in outline and in ink, so that they stand out against any colour."""
     overlay = _pairs("overlay", overlay)
     same_group = overlay["same_group"].astype(bool)
-    name = str(overlay["dataset"].iloc[0]) if len(overlay) else ""
     found = [
-        Class(f"{name}, {label}", "", pairs, marker, "#000000", filled=False)
+        Class(f"natural, {label}", "", pairs, marker, "#000000", filled=False)
         for label, pairs, marker in (
             ("different groups", overlay[~same_group], "o"),
             ("same group", overlay[same_group], "^"),

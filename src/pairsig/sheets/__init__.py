@@ -132,7 +132,7 @@ def read(config: Mapping[str, Any], schemas: Path) -> Study:
     made = synthetic.expand(tables, config)
     included = tables["systems"][tables["systems"]["include"] == "yes"]
     sources = {row.dataset: _source(row, config) for row in datasets.itertuples()}
-    selected = _selected(datasets["dataset"], config["datasets"])
+    selected = _selected(datasets, config["datasets"], sources)
     members = datasets["pool"][datasets["dataset"].isin(selected)].str.split().explode()
     needed = selected | set(members)
     ready = _ready_systems(included, datasets, str(config["data_dir"]))
@@ -215,7 +215,7 @@ def _check_files(
 ) -> None:
     """The files are there that a run starts from: embedded statistics, or outputs and references."""
     for row in datasets[datasets["dataset"].isin(needed)].itertuples():
-        statistics = STATISTICS / f"{row.dataset}.parquet"
+        statistics = _statistics(row.dataset)
         if sources[row.dataset] == "embedded" and not statistics.is_file():
             found = f"{row.dataset} without its statistics"
             expected = f"the file {statistics}, or source: derived in the config"
@@ -227,16 +227,23 @@ def _check_files(
                     complain(paths["systems"], line, "output", f"{file}, which is missing", "a file")
 
 
-def _selected(datasets: pd.Series[str], chosen: str | Sequence[str]) -> set[str]:
-    known = list(datasets)
+def _selected(datasets: pd.DataFrame, chosen: str | Sequence[str], sources: Mapping[str, str]) -> set[str]:
+    """The datasets of a run. `all` passes over synthetic ones that are neither embedded nor to be retrained."""
     if chosen == "all":
-        return set(known)
+        synthetic = datasets["dataset"][datasets["study"] == "synthetic"]
+        missing = {name for name in synthetic if sources[name] == "embedded" and not _statistics(name).is_file()}
+        return set(datasets["dataset"]) - missing
+    known = list(datasets["dataset"])
     for name in chosen:
         if name not in known:
             raise InputError(
                 f"config: datasets is {name!r}, expected 'all' or names in the sheet of datasets{near(name, known)}"
             )
     return set(chosen)
+
+
+def _statistics(dataset: str) -> Path:
+    return STATISTICS / f"{dataset}.parquet"
 
 
 def _source(row: Any, config: Mapping[str, Any]) -> str:

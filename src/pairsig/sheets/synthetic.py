@@ -176,7 +176,7 @@ def expand(tables: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -> Syn
             cells = of_dataset[dataset]
             prepared = _prepared(task, cells["text"], cells["corpus"], data_dir, row["options"], cells["selection"])
             test_sets[dataset] = prepared | {"training_set": name}
-            provenance[dataset] = _provenance(row, tables["base_models"], scale, seed, tables["jars"])
+            provenance[dataset] = _provenance(row, tables, scale, seed)
         for system in _systems(row, tables["base_models"], scale):
             base_model = of_base_model[system.base_model]
             size, _, number = system.resampled.partition("-")
@@ -268,12 +268,12 @@ def _files(cell: str) -> Iterator[tuple[str, str, str]]:
     return (file.rpartition("=") for file in cell.split())
 
 
-def _provenance(
-    row: Mapping[str, Any], base_models: pd.DataFrame, scale: float, seed: int, jars: pd.DataFrame
-) -> dict[str, str]:
+def _provenance(row: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], scale: float, seed: int) -> dict[str, str]:
     """What the statistics of a training set's systems should tell: which programs were trained on what, and how."""
+    base_models, jars = tables["base_models"], tables["jars"]
+    corpora = tables["corpora"].set_index("corpus")[["url", "sha256"]].to_dict("index")
     told = {key: str(row[key]) for key in ("training_set", "files", "selection", "options", "unlabelled")}
-    told["training_corpus"] = str(row["corpus"])
+    told["training_corpus"] = " ".join([str(row["corpus"]), *corpora.get(row["corpus"], {}).values()])
     told["resampled"] = f"{row['sizes']} (scale {scale:g}, seed {seed})"
     coordinates = dict(zip(jars["jar"], jars["coordinates"], strict=True))
     for base_model in _trained(row, base_models).to_dict("records"):
