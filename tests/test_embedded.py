@@ -29,7 +29,7 @@ def test_they_are_small_enough_to_carry():
 def test_they_are_those_of_the_sheets(monkeypatch):
     ready = study(monkeypatch)
     embedded = ready.datasets.query("selected and source == 'embedded'")
-    assert [path.stem for path in STATISTICS] == sorted(embedded.index)
+    assert sorted(path.stem for path in STATISTICS) == sorted(embedded.index)
     for path in STATISTICS:
         data = statistics.read(path)
         known = set(embedded.at[path.stem, "systems"])
