@@ -21,8 +21,9 @@ import pairsig
 from pairsig import cli, comparisons, resampling, simulate, statistics, tables
 
 COMMANDS = [
-    "test", "fetch", "extract", "collect", "pool", "compare", "merge", "resize", "thresholds", "similarity",
-    "calibrate", "approximate", "race", "plot", "tabulate", "check",
+    "test", "fetch", "prepare", "resample", "jar", "train", "predict", "extract", "collect", "pool", "compare", "merge",
+    "resize", "describe", "thresholds", "validate", "similarity", "calibrate", "approximate", "race", "plot", "tabulate",
+    "check",
 ]  # fmt: skip
 
 
@@ -106,7 +107,7 @@ class TestStart:
         assert run(command, "--help") == 0
         out = capsys.readouterr().out
         assert out.startswith(f"usage: pairsig {command} ")
-        assert ("--output" in out) == (command != "test")  # `test` prints
+        assert ("--output" in out) == (command not in {"test", "train"})  # `test` prints, `train` has --model
 
     def test_all_commands_are_listed(self, capsys):
         assert run("--help") == 0
