@@ -2,17 +2,19 @@
 #   make reproduce   the study: figures, tables, ours beside the paper's, report (again: goes on, or does nothing)
 #   make quick       the main figures with 10,000 resamples
 #   make retrain     train the base models again: needs Java, Maven, a C compiler and the corpora (DATA_DIR=...)
+#   make slurm       the study on a SLURM cluster, or what CONFIG names: docs/cluster.md; make test-slurm: its tests
 #   make test        the tests;  make lint: style, types, workflow;  make bench: speed, as ratios
 
 PYTHON ?= python3.11
 CORES ?= all
 DATA_DIR ?= data
 SCALE ?= 1
+CONFIG ?=
 BIN := .venv/bin
 READY := .venv/ready
 RETRAINABLE := .venv/retrainable
 
-.PHONY: help setup setup-retrain reproduce quick retrain test lint bench lock clean
+.PHONY: help setup setup-retrain reproduce quick retrain slurm test test-slurm lint bench lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -34,32 +36,44 @@ setup-retrain: $(RETRAINABLE)
 # One run at a time. Jobs inherit the lock, so this also waits for those that a killed run has left behind; only then
 # is Snakemake's own lock stale for certain. Where there is no flock, run one at a time yourself.
 FLOCK := $(if $(shell command -v flock),flock .snakemake/make.lock)
-SNAKEMAKE := $(BIN)/snakemake --cores $(CORES) --rerun-incomplete --show-failed-logs --quiet rules host
+SNAKEMAKE := $(BIN)/snakemake --rerun-incomplete --show-failed-logs --quiet rules host
+LOCALLY := --cores $(CORES)
 
-# $(1): further options. The report is made anew when anything it shows is newer, and appears when it is complete.
+# $(1): where; $(2): options of the study; BEFORE: what to do first, alone in this folder. The report is made anew when
+# anything it shows is newer, and appears when it is complete.
 define run
 	@mkdir -p .snakemake
 	@$(FLOCK) sh -e -c '\
-	if [ -n "$$(ls -A .snakemake/locks 2>/dev/null)" ]; then $(BIN)/snakemake --unlock --cores $(CORES) $(1); fi; \
-	$(SNAKEMAKE) $(1); \
+	if [ -n "$$(ls -A .snakemake/locks 2>/dev/null)" ]; then $(BIN)/snakemake --unlock --cores 1 $(2); fi; \
+	$(BEFORE) $(SNAKEMAKE) $(1) $(2); \
 	if [ ! -e results/report.html ] || [ -n "$$(find results config workflow -newer results/report.html -type f | head -n 1)" ]; then \
-		$(BIN)/snakemake --cores $(CORES) --quiet rules host --report results/report.part.html $(1); \
+		$(BIN)/snakemake --cores 1 --quiet rules host --report results/report.part.html $(2); \
 		mv results/report.part.html results/report.html; \
 	fi; \
 	echo "results/report.html is up to date"'
 endef
 
 reproduce: $(READY)
-	$(call run)
+	$(call run,$(LOCALLY))
 
 quick: $(READY)
-	$(call run,--configfile config/quick.yaml)
+	$(call run,$(LOCALLY),--configfile config/quick.yaml)
 
 retrain: $(RETRAINABLE)
-	$(call run,--configfile config/retrain.yaml --config data_dir=$(DATA_DIR) scale=$(SCALE))
+	$(call run,$(LOCALLY),--configfile config/retrain.yaml --config data_dir=$(DATA_DIR) scale=$(SCALE))
+
+# Jobs of a run that was killed would go on, and are cancelled.
+slurm: BEFORE := workflow/profiles/slurm/cancel;
+slurm: $(READY)
+	$(call run,--workflow-profile workflow/profiles/slurm,$(CONFIG))
 
 test: $(READY)
 	$(BIN)/python -m pytest
+
+# Starts a SLURM of three nodes on this machine, and stops it again; `tests/slurm/cluster install` gets what it needs.
+test-slurm: $(READY)
+	tests/slurm/cluster start
+	$(BIN)/python -m pytest tests/test_slurm.py; status=$$?; tests/slurm/cluster stop; exit $$status
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -73,7 +87,7 @@ bench: $(READY)
 
 lock: $(READY)
 	$(BIN)/python -m pip install --quiet pip-tools
-	$(BIN)/pip-compile --quiet --extra workflow --extra dev --generate-hashes --strip-extras --allow-unsafe \
+	$(BIN)/pip-compile --quiet --extra workflow --extra cluster --extra dev --generate-hashes --strip-extras --allow-unsafe \
 		--no-emit-index-url --no-emit-find-links --no-header --output-file requirements.lock pyproject.toml
 	$(BIN)/pip-compile --quiet --extra retrain --constraint requirements.lock --generate-hashes --strip-extras \
 		--allow-unsafe --no-emit-index-url --no-emit-find-links --no-header --output-file requirements-retrain.lock \

@@ -12,12 +12,21 @@ configfile: "config/config.yaml"
 report: "workflow/report/workflow.rst"
 
 
+# On a cluster: what takes less than a submission, or needs the internet.
+localrules:
+    all,
+    embed,
+    fetch,
+    jar,
+
+
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/prepare.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/statistics.smk"
 include: "workflow/rules/compare.smk"
+include: "workflow/rules/scatter.smk"
 include: "workflow/rules/analyse.smk"
 include: "workflow/rules/validate.smk"
 include: "workflow/rules/montecarlo.smk"

@@ -27,14 +27,18 @@ montecarlo: {n_simulated: 8, n_pairs: 1, n_runs: 1, n_resamples: [100, 20000], n
 """
 
 
-@pytest.fixture
-def project(tmp_path):
-    """The project as after a clone, its config a copy that can be edited."""
+def clone(folder: Path) -> Path:
+    """Make of a folder the project as after a clone, its config a copy that can be edited and asks for little."""
     for name in ("Snakefile", "workflow", "src", "resources"):
-        (tmp_path / name).symlink_to(ROOT / name)
-    shutil.copytree(ROOT / "config", tmp_path / "config")
-    config = tmp_path / "config" / "config.yaml"
+        (folder / name).symlink_to(ROOT / name)
+    shutil.copytree(ROOT / "config", folder / "config")
+    config = folder / "config" / "config.yaml"
     text, found = re.subn(r"^montecarlo:\n( +.*\n)+", FEW, config.read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert found == 1
     config.write_text(text, encoding="utf-8")
-    return tmp_path
+    return folder
+
+
+@pytest.fixture
+def project(tmp_path):
+    return clone(tmp_path)

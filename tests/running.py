@@ -8,10 +8,14 @@ ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
 
 
+def environment(home):
+    """What a tool sees of ours: enough to be found, and nothing that is kept at home."""
+    return {"PATH": f"{BIN}:/usr/bin:/bin:/usr/sbin:/sbin", "HOME": str(home), "XDG_CACHE_HOME": str(home / ".cache")}
+
+
 def run(*command, cwd, status=0):
     """Run a tool of the environment; returns what it printed."""
-    environment = {"PATH": f"{BIN}:/usr/bin:/bin", "HOME": str(cwd), "XDG_CACHE_HOME": str(cwd / ".cache")}
-    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=600)
+    done = subprocess.run(command, cwd=cwd, env=environment(cwd), capture_output=True, text=True, timeout=600)
     assert done.returncode == status, done.stdout + done.stderr
     return done.stdout + done.stderr
 

@@ -21,9 +21,9 @@ import pairsig
 from pairsig import cli, comparisons, resampling, simulate, statistics, tables
 
 COMMANDS = [
-    "test", "fetch", "prepare", "resample", "jar", "train", "predict", "extract", "collect", "pool", "compare", "merge",
-    "resize", "describe", "thresholds", "validate", "similarity", "calibrate", "approximate", "race", "plot", "tabulate",
-    "check",
+    "test", "fetch", "prepare", "resample", "jar", "train", "predict", "extract", "collect", "pool", "compare",
+    "merge", "resize", "describe", "thresholds", "validate", "similarity", "calibrate", "approximate", "race",
+    "plot", "tabulate", "check",
 ]  # fmt: skip
 
 

@@ -148,3 +148,14 @@ def test_a_small_study_from_end_to_end(small):
     (results / "comparisons" / "alpha.bootstrap.tsv").unlink()
     snakemake(*settings, "--forcerun", "compare", cwd=small)
     assert (results / "comparisons" / "alpha.bootstrap.tsv").read_bytes() == before
+
+    # Cut into parts, it gives the same bytes.
+    tested = {path: path.read_bytes() for name in ("comparisons", "test_sets") for path in (results / name).iterdir()}
+    for path in tested:
+        path.unlink()
+    printed = snakemake(
+        *settings, "--set-scatter", "resamples=3", "--", *(str(path.relative_to(small)) for path in tested), cwd=small
+    )
+    jobs = dict(re.findall(r"^(\w+) +(\d+)$", printed, re.MULTILINE))
+    assert int(jobs["compare_part"]) + int(jobs["resize_part"]) == 3 * int(jobs["merge"]) == 3 * len(tested)
+    assert {path: path.read_bytes() for path in tested} == tested

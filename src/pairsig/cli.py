@@ -171,7 +171,6 @@ def _parser() -> argparse.ArgumentParser:
     p = command(_compare, TEST_HELP)
     p.add_argument("statistics", type=Path)
     _add_test_options(p)
-    p.add_argument("--part", type=_part, default=(1, 1), metavar="K/M", help="only part K of M of the resamples")
     p.add_argument("--output", type=_TABLE, required=True)
 
     p = command(_merge)
@@ -283,6 +282,7 @@ def _add_test_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--unit", choices=("segment", "document"), default="segment", help="what is drawn or swapped")
     parser.add_argument("--threads", type=_whole, help="default: all cores; changes nothing but time")
     parser.add_argument("--batch", type=_whole, help="resamples a batch; changes nothing but time and memory")
+    parser.add_argument("--part", type=_part, default=(1, 1), metavar="K/M", help="only part K of M of the resamples")
 
 
 def _whole(text: str) -> int:
@@ -534,7 +534,7 @@ def _compare(arguments: argparse.Namespace) -> None:
 
     data = _read_statistics(arguments.statistics)
     with _progress(f"compare {data.dataset}", arguments.n_resamples // arguments.part[1]) as progress:
-        table = comparisons.compare(data, part=arguments.part, progress=progress, **_test_options(arguments))
+        table = comparisons.compare(data, progress=progress, **_test_options(arguments))
     tables.write(table, arguments.output)
 
 
@@ -542,7 +542,7 @@ def _merge(arguments: argparse.Namespace) -> None:
     """Comparisons over all resamples from those over parts of them."""
     from pairsig import comparisons, tables
 
-    parts = [_read_table(path, comparisons.COLUMNS) for path in arguments.parts]
+    parts = (_read_table(path, comparisons.COLUMNS) for path in arguments.parts)
     tables.write(comparisons.merge(parts), arguments.output)
 
 
@@ -559,7 +559,8 @@ def _resize(arguments: argparse.Namespace) -> None:
         "halves": arguments.halves,
     }
     n_sets = sum(1 for _ in comparisons.other_test_sets(data, seed=arguments.seed, **kinds))
-    with _progress(f"resize {data.dataset}", n_sets * arguments.n_resamples) as progress:
+    n_resamples = arguments.n_resamples // arguments.part[1]
+    with _progress(f"resize {data.dataset}", n_sets * n_resamples) as progress:
         table = comparisons.resize(data, progress=progress, **kinds, **_test_options(arguments))
     tables.write(table, arguments.output)
 
@@ -737,7 +738,7 @@ def _read_table(path: Path, columns: Sequence[str]) -> pd.DataFrame:
 
 
 def _test_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    names = ("metric", "test", "variant", "n_resamples", "seed", "unit", "threads", "batch")
+    names = ("metric", "test", "variant", "n_resamples", "seed", "unit", "threads", "batch", "part")
     return {name: getattr(arguments, name) for name in names}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -158,20 +158,24 @@ def compare(
     return _with_p_values(table)
 
 
-def merge(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def merge(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Comparisons over all resamples from those over parts of them: the same table as without parts.
 
     Parameters
     ----------
     parts
-        Results of `compare` with part = (1, m), …, (m, m), in any order.
+        Results of `compare`, or of `resize`, with part = (1, m), …, (m, m), in any order. They are looked at one by
+        one, so of an iterator no more than two are in memory.
     """
-    if not parts or any(table.empty for table in parts):
-        raise InputError("there is nothing to merge, expected the tables of all parts")
     pattern = re.compile(r"(?P<signature>.*)\|part:(?P<k>\d+)/(?P<m>\d+)")
-    found: dict[int, pd.DataFrame] = {}
-    first, expected, n_parts = parts[0], "", 0
-    for table in parts:
+    keys = ["dataset", "test_set", "system_a", "system_b", "gain"]
+    counted = ["n_resamples", "n_greater", "n_equal"]
+    merged, expected, n_parts = None, "", 0
+    found: set[int] = set()
+    for part in parts:
+        table = part.reset_index(drop=True)
+        if table.empty:
+            raise InputError("a table to merge has no pairs, expected the tables of all parts")
         match = pattern.fullmatch(str(table["signature"].iloc[0]))
         if match is None:
             raise InputError(f"a table to merge is not a part: its signature is {table['signature'].iloc[0]}")
@@ -181,17 +185,19 @@ def merge(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
             raise InputError(f"the tables to merge are not parts of one run: {expected}; {whole}")
         if int(match["k"]) in found:
             raise InputError(f"part {match['k']}/{match['m']} is given twice, expected once")
-        keys = ["dataset", "test_set", "system_a", "system_b", "gain"]
-        if not table[keys].reset_index(drop=True).equals(first[keys].reset_index(drop=True)):
-            raise InputError("the tables to merge do not compare the same pairs on the same test sets")
-        found[int(match["k"])] = table
+        found.add(int(match["k"]))
         n_parts = int(match["m"])
-    missing = set(range(1, n_parts + 1)) - set(found)
+        if merged is None:
+            merged = table
+        elif not table[keys].equals(merged[keys]):
+            raise InputError("the tables to merge do not compare the same pairs on the same test sets")
+        else:
+            merged[counted] += table[counted]
+    if merged is None:
+        raise InputError("there is nothing to merge, expected the tables of all parts")
+    missing = set(range(1, n_parts + 1)) - found
     if missing:
         raise InputError(f"part {min(missing)}/{n_parts} is missing, expected all {n_parts}")
-    merged = first.reset_index(drop=True).copy()
-    for column in ("n_resamples", "n_greater", "n_equal"):
-        merged[column] = sum(table[column].to_numpy() for table in found.values())
     merged["signature"] = merged["signature"].str.replace(r"\|part:.*", "", regex=True)
     return _with_p_values(merged)
 
@@ -271,7 +277,10 @@ def resize(
     seed: int = 2012,
     **options: Any,
 ) -> pd.DataFrame:
-    """`compare` on every test set that `other_test_sets` makes; the arguments are theirs."""
+    """`compare` on every test set that `other_test_sets` makes; the arguments are theirs.
+
+    With part = (k, m) it is the test sets that are whole and the resamples of each that are cut.
+    """
     data = _as_statistics(statistics)
     made = other_test_sets(
         data,

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import csv
 import math
-import os
 import re
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from html import escape
@@ -44,7 +44,8 @@ def replacing(path: str | Path) -> Iterator[Path]:
     path = Path(path)
     if not path.parent.is_dir():
         raise InputError(f"{path}: the folder {path.parent} does not exist")
-    temporary = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
+    # Jobs of several machines may write to one folder: a process number would not do.
+    temporary = path.with_name(f".{path.stem}.{uuid.uuid4().hex}{path.suffix}")
     try:
         yield temporary
         temporary.replace(path)

@@ -18,8 +18,8 @@ rule thresholds:
     conda:
         "../envs/pairsig.yaml"
     resources:
-        mem_mb=2000,
-        runtime=20,
+        mem_mb=grown(2000),
+        runtime=grown(20),
     params:
         window=lookup("thresholds", within=config),
     shell:
@@ -51,8 +51,8 @@ rule similarity:
     conda:
         "../envs/pairsig.yaml"
     resources:
-        mem_mb=2000,
-        runtime=10,
+        mem_mb=grown(2000),
+        runtime=grown(10),
     params:
         metric=of_dataset("metric"),
     shell:

@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -40,37 +41,37 @@ TEST_SETS = collect(
 )
 
 
-def of_dataset(column):
-    """What the sheets say about the dataset of a job."""
-    return lambda wildcards: datasets.at[wildcards.dataset, column]
-
-
-def of_system(column):
-    """What the sheets say about the system of a job."""
-    return lambda wildcards: study.systems.at[
-        (wildcards.dataset, wildcards.system), column
-    ]
-
-
-def of_synthetic(table, *wildcards):
-    """The same for the tables of synthetic systems: a function of a column, whose value is one of a job."""
+def cells_of(sheet, *wildcards):
+    """What a sheet says of a job: a function of a column, whose value is a function of the job's wildcards."""
+    rows = sheet.to_dict(
+        "index"
+    )  # a thousand times faster to look up in than the frame
 
     def of_column(column):
         def of_job(job):
             key = tuple(getattr(job, wildcard) for wildcard in wildcards)
-            return study.synthetic.of(table, key, column)
+            return rows[key if key[1:] else key[0]][column]
 
         return of_job
 
     return of_column
 
 
-of_training_set = of_synthetic("training_sets", "training_set")
-of_test_set = of_synthetic("test_sets", "dataset")
-of_jar = of_synthetic("jars", "jar")
-of_resampled = of_synthetic("resampled", "training_set", "resampled")
-of_training = of_synthetic("trainings", "training_set", "system")
-of_prediction = of_synthetic("predictions", "dataset", "system")
+of_dataset = cells_of(datasets, "dataset")
+of_system = cells_of(study.systems, "dataset", "system")
+of_training_set = cells_of(study.synthetic.training_sets, "training_set")
+of_test_set = cells_of(study.synthetic.test_sets, "dataset")
+of_jar = cells_of(study.synthetic.jars, "jar")
+of_resampled = cells_of(study.synthetic.resampled, "training_set", "resampled")
+of_training = cells_of(study.synthetic.trainings, "training_set", "system")
+of_prediction = cells_of(study.synthetic.predictions, "dataset", "system")
+
+
+def grown(amount):
+    """What a job is given: as much again with every attempt, where a cluster has killed it for taking more."""
+    return lambda wildcards, attempt: attempt * (
+        amount(wildcards) if callable(amount) else amount
+    )
 
 
 def laid_over(wildcards):
@@ -90,6 +91,7 @@ def from_source(source):
     return one_of(datasets.query("source == @source").index)
 
 
+@cache
 def library(*modules):
     """Files of these modules: code is an input. `cli` is left out, it only parses and calls."""
     return [

@@ -19,14 +19,15 @@ rule compare:
         "../envs/pairsig.yaml"
     threads: 2
     resources:
-        mem_mb=2000,
-        runtime=60,
+        mem_mb=grown(2000),
+        runtime=grown(60),
     params:
         metric=of_dataset("metric"),
         variant=lookup("tests/{test}", within=config),
         n_resamples=lookup("resampling/n_resamples", within=config),
         seed=lookup("resampling/seed", within=config),
         unit=lookup("resampling/unit", within=config),
+        part="1/1",
     shell:
         r"""
         python -m pairsig compare {input.statistics:q} \
@@ -36,6 +37,7 @@ rule compare:
             --n-resamples {params.n_resamples:q} \
             --seed {params.seed:q} \
             --unit {params.unit:q} \
+            --part {params.part} \
             --threads {threads} \
             --output {output.comparisons:q} \
             >{log:q} 2>&1
@@ -57,8 +59,8 @@ rule resize:
         "../envs/pairsig.yaml"
     threads: 2
     resources:
-        mem_mb=2000,
-        runtime=120,
+        mem_mb=grown(2000),
+        runtime=grown(120),
     params:
         metric=of_dataset("metric"),
         test_sets=of_dataset("test_sets"),
@@ -66,6 +68,7 @@ rule resize:
         n_resamples=lookup("resampling/n_resamples", within=config),
         seed=lookup("resampling/seed", within=config),
         unit=lookup("resampling/unit", within=config),
+        part="1/1",
     shell:
         r"""
         python -m pairsig resize {input.statistics:q} \
@@ -76,6 +79,7 @@ rule resize:
             --n-resamples {params.n_resamples:q} \
             --seed {params.seed:q} \
             --unit {params.unit:q} \
+            --part {params.part} \
             --threads {threads} \
             --output {output.test_sets:q} \
             >{log:q} 2>&1

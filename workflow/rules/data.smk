@@ -14,8 +14,8 @@ rule fetch:
     conda:
         "../envs/pairsig.yaml"
     resources:
-        mem_mb=500,
-        runtime=30,
+        mem_mb=grown(500),
+        runtime=grown(30),
     params:
         sha256=lookup("corpus == '{corpus}'", within=study.corpora, cols="sha256"),
     shell:
@@ -42,8 +42,8 @@ rule extract:
     conda:
         "../envs/pairsig.yaml"
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=grown(1000),
+        runtime=grown(10),
     params:
         output=of_system("output"),
         reference=of_system("reference"),

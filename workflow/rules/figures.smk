@@ -58,8 +58,8 @@ rule plot:
     conda:
         "../envs/pairsig.yaml"
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=grown(1000),
+        runtime=grown(10),
     shell:
         r"""
         python -m pairsig plot {wildcards.figure:q} {input.tables:q} \
@@ -93,8 +93,8 @@ rule plot_dataset:
     conda:
         "../envs/pairsig.yaml"
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=grown(1000),
+        runtime=grown(10),
     shell:
         r"""
         python -m pairsig plot {wildcards.figure:q} {input.tables:q} {input.overlay:q} \

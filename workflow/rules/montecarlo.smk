@@ -17,8 +17,8 @@ rule approximate:
         "../envs/pairsig.yaml"
     threads: 2
     resources:
-        mem_mb=1000,
-        runtime=20,
+        mem_mb=grown(1000),
+        runtime=grown(20),
     params:
         montecarlo=lookup("montecarlo", within=config),
         seed=lookup("resampling/seed", within=config),
@@ -53,8 +53,8 @@ rule race:
         "../envs/pairsig.yaml"
     threads: workflow.cores or 1
     resources:
-        mem_mb=1000,
-        runtime=20,
+        mem_mb=grown(1000),
+        runtime=grown(20),
     params:
         montecarlo=lookup("montecarlo", within=config),
         seed=lookup("resampling/seed", within=config),

@@ -18,8 +18,8 @@ rule prepare_training_set:
     conda:
         "../envs/pairsig.yaml"
     resources:
-        mem_mb=2000,
-        runtime=10,
+        mem_mb=grown(2000),
+        runtime=grown(10),
     params:
         task=of_training_set("task"),
         files=of_training_set("files"),
@@ -53,8 +53,8 @@ rule prepare_test_set:
     conda:
         "../envs/pairsig.yaml"
     resources:
-        mem_mb=2000,
-        runtime=10,
+        mem_mb=grown(2000),
+        runtime=grown(10),
     params:
         task=of_test_set("task"),
         files=of_test_set("files"),
@@ -86,8 +86,8 @@ rule resample:
     conda:
         "../envs/pairsig.yaml"
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=grown(1000),
+        runtime=grown(10),
     params:
         task=of_resampled("task"),
         size=of_resampled("size"),

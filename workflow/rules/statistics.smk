@@ -20,8 +20,8 @@ rule embed:
     conda:
         "../envs/pairsig.yaml"
     resources:
-        mem_mb=100,
-        runtime=5,
+        mem_mb=grown(100),
+        runtime=grown(5),
     shell:
         r"""
         cp {input.statistics:q} {output.statistics:q} >{log:q} 2>&1
@@ -48,8 +48,8 @@ rule collect_systems:
     conda:
         "../envs/pairsig.yaml"
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=grown(1000),
+        runtime=grown(10),
     params:
         provenance=of_dataset("provenance"),
     shell:
@@ -80,8 +80,8 @@ rule pool:
     conda:
         "../envs/pairsig.yaml"
     resources:
-        mem_mb=2000,
-        runtime=10,
+        mem_mb=grown(2000),
+        runtime=grown(10),
     shell:
         r"""
         python -m pairsig pool {input.statistics:q} \
@@ -105,8 +105,8 @@ rule describe:
     conda:
         "../envs/pairsig.yaml"
     resources:
-        mem_mb=2000,
-        runtime=10,
+        mem_mb=grown(2000),
+        runtime=grown(10),
     params:
         statistics=[
             f"results/statistics/{dataset}.parquet:{datasets.at[dataset, 'metric']}"

@@ -32,8 +32,8 @@ rule check:
     conda:
         "../envs/pairsig.yaml"
     resources:
-        mem_mb=500,
-        runtime=5,
+        mem_mb=grown(500),
+        runtime=grown(5),
     shell:
         r"""
         python -m pairsig check \
@@ -72,8 +72,8 @@ rule tabulate:
     conda:
         "../envs/pairsig.yaml"
     resources:
-        mem_mb=500,
-        runtime=5,
+        mem_mb=grown(500),
+        runtime=grown(5),
     shell:
         r"""
         python -m pairsig tabulate {input.table:q} \

@@ -19,8 +19,8 @@ rule jar:
     conda:
         "../envs/pairsig.yaml"
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=grown(1000),
+        runtime=grown(10),
     params:
         coordinates=of_jar("coordinates"),
         sha256=of_jar("sha256"),
@@ -50,8 +50,8 @@ rule train:
         "../envs/retrain.yaml"
     threads: of_training("threads")
     resources:
-        mem_mb=lambda wildcards, attempt: attempt * of_training("mem_mb")(wildcards),
-        runtime=lambda wildcards, attempt: attempt * of_training("runtime")(wildcards),
+        mem_mb=grown(of_training("mem_mb")),
+        runtime=grown(of_training("runtime")),
         attempt=lambda wildcards, attempt: attempt,
         attempts=ATTEMPTS,
     params:
@@ -89,8 +89,8 @@ rule predict:
         "../envs/retrain.yaml"
     threads: of_prediction("threads")
     resources:
-        mem_mb=lambda wildcards, attempt: attempt * of_prediction("mem_mb")(wildcards),
-        runtime=lambda wildcards, attempt: attempt * of_prediction("runtime")(wildcards),
+        mem_mb=grown(of_prediction("mem_mb")),
+        runtime=grown(of_prediction("runtime")),
         attempt=lambda wildcards, attempt: attempt,
         attempts=ATTEMPTS,
     params:

@@ -25,8 +25,8 @@ rule calibrate:
     conda:
         "../envs/pairsig.yaml"
     resources:
-        mem_mb=2000,
-        runtime=10,
+        mem_mb=grown(2000),
+        runtime=grown(10),
     shell:
         r"""
         python -m pairsig calibrate {input.comparisons:q} {input.test_sets:q} \
@@ -53,8 +53,8 @@ rule validate:
     conda:
         "../envs/pairsig.yaml"
     resources:
-        mem_mb=2000,
-        runtime=10,
+        mem_mb=grown(2000),
+        runtime=grown(10),
     params:
         overlays=OVERLAYS,
     shell:

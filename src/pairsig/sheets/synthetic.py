@@ -12,6 +12,7 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
 from typing import Any
@@ -59,11 +60,6 @@ class Synthetic:
     jars: pd.DataFrame
     provenance: Mapping[str, Mapping[str, str]]
     data_dir: str
-
-    def of(self, table: str, key: tuple[str, ...], column: str) -> Any:
-        """A cell: numbers as Python's own, which Snakemake insists on."""
-        value = getattr(self, table).at[key if key[1:] else key[0], column]  # noqa: PD008 - a cell may hold a list
-        return value.item() if hasattr(value, "item") else value
 
 
 @dataclass(frozen=True)
@@ -295,6 +291,7 @@ def _provenance(row: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], scal
     return {key: value for key, value in told.items() if value}
 
 
+@cache
 def _version(module: str) -> str:
     """The installed package that provides a module; of several that share a namespace, the one of its name."""
     packages = packages_distributions().get(module.split(".")[0], [module])

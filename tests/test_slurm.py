@@ -1,0 +1,196 @@
+"""The workflow on a real SLURM, and what becomes of it when something is killed. `make test-slurm` starts one."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from conftest import clone
+from running import BIN, ROOT, environment, run, snakemake
+
+CLUSTER = ROOT / "tests" / "slurm" / "cluster"
+PROFILE = ROOT / "workflow" / "profiles" / "slurm"
+
+
+def is_up():
+    if shutil.which("sinfo") is None:
+        return False
+    return subprocess.run(["sinfo"], capture_output=True, check=False).returncode == 0
+
+
+pytestmark = [
+    pytest.mark.slurm,
+    pytest.mark.skipif(not is_up(), reason="no SLURM answers here: make test-slurm starts one"),
+]
+
+FAST = (
+    *("--seconds-between-status-checks", "3", "--slurm-init-seconds-before-status-checks", "3"),
+    *("--latency-wait", "15", "--slurm-keep-successful-logs"),
+)
+ON_SLURM = ("--workflow-profile", "workflow/profiles/slurm", *FAST)
+# Four jobs of some ten seconds, two of seconds that add their counts up.
+TABLES = ("results/comparisons/wmt21-de-en.bootstrap.tsv", "results/test_sets/wmt21-de-en.bootstrap.tsv")
+STUDY = ("--configfile", "many.yaml", "--set-scatter", "resamples=2", "--", *TABLES)
+
+
+def prepare(project):
+    (project / "many.yaml").write_text(
+        "datasets: [wmt21-de-en]\nresampling: {n_resamples: 3000000}\n", encoding="utf-8"
+    )
+    return project
+
+
+def contents(project, names=TABLES):
+    return {name: (project / name).read_bytes() for name in names}
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    """What a run on this machine gives, uncut."""
+    folder = prepare(clone(tmp_path_factory.mktemp("locally")))
+    snakemake("--configfile", "many.yaml", "--", *TABLES, cwd=folder)
+    return contents(folder)
+
+
+@pytest.fixture
+def running(project):
+    """A run on SLURM of which the first jobs are at work: its process, and their numbers."""
+    prepare(project)
+    process = start(project)
+    yield project, process, at_work(project, process)
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+    run(str(PROFILE / "cancel"), cwd=project)
+
+
+def start(project):
+    with (project / "printed.txt").open("ab") as printed:
+        return subprocess.Popen(
+            [str(BIN / "snakemake"), "--cores", "4", *ON_SLURM, *STUDY],
+            cwd=project, env=environment(project), start_new_session=True, stdout=printed, stderr=printed,
+        )  # fmt: skip
+
+
+def at_work(project, process):
+    """The processes of `pairsig compare` and `pairsig resize` that run in this folder, by SLURM job."""
+    deadline = time.monotonic() + 180
+    while time.monotonic() < deadline:
+        assert process.poll() is None, (project / "printed.txt").read_text(encoding="utf-8")
+        found = {}
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                words = (folder / "cmdline").read_bytes().split(b"\0")
+                variables = dict(v.partition(b"=")[::2] for v in (folder / "environ").read_bytes().split(b"\0"))
+                if words[1:3] == [b"-m", b"pairsig"] and (folder / "cwd").resolve() == project.resolve():
+                    found[variables[b"SLURM_JOB_ID"].decode()] = int(folder.name)
+            except (OSError, KeyError):
+                continue
+        if len(found) >= 2:
+            return found
+        time.sleep(0.2)
+    raise AssertionError("no job came to work")
+
+
+def ends_well(project, process):
+    assert process.wait(timeout=900) == 0, (project / "printed.txt").read_text(encoding="utf-8")
+    return contents(project)
+
+
+def test_a_run_on_slurm_gives_the_bytes_of_a_run_here(running, expected):
+    project, process, _ = running
+    assert ends_well(project, process) == expected
+    printed = (project / "printed.txt").read_text(encoding="utf-8")
+    assert len(re.findall("has been submitted with SLURM jobid", printed)) == 6
+    assert not (project / "results/parts/comparisons").exists() or not list((project / "results/parts").rglob("*.tsv"))
+
+
+def test_a_job_is_cancelled(running, expected):
+    project, process, jobs = running
+    run("scancel", min(jobs), cwd=project)
+    assert ends_well(project, process) == expected
+    assert "Trying to restart job" in (project / "printed.txt").read_text(encoding="utf-8")
+
+
+def test_the_process_of_a_job_is_killed(running, expected):
+    project, process, jobs = running
+    os.kill(min(jobs.values()), signal.SIGKILL)
+    assert ends_well(project, process) == expected
+    assert "Trying to restart job" in (project / "printed.txt").read_text(encoding="utf-8")
+
+
+def test_a_node_dies_with_all_its_processes(running, expected):
+    project, process, jobs = running
+    node = run("squeue", "--noheader", "--format=%N", "--jobs", min(jobs), cwd=project).strip()
+    doomed = run("squeue", "--noheader", "--format=%i", "--nodelist", node, cwd=project).split()
+    variables = {f"SLURM_JOB_ID={job}".encode() for job in doomed}
+    steps = tuple(f"slurmstepd: [{job}.".encode() for job in doomed)
+    try:
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                command = (folder / "cmdline").read_bytes()
+                of_a_job = variables & set((folder / "environ").read_bytes().split(b"\0"))
+                if of_a_job or command.startswith((*steps, f"slurmd\0-N\0{node}\0".encode())):
+                    os.kill(int(folder.name), signal.SIGKILL)
+            except OSError:
+                continue
+        # SLURM puts them back into its queue, or tells Snakemake that they failed, which submits them again.
+        assert ends_well(project, process) == expected
+    finally:
+        run(str(CLUSTER), "node", node, cwd=ROOT)
+
+
+@pytest.mark.parametrize("cancelled", [True, False], ids=["orphans cancelled", "orphans go on"])
+def test_snakemake_is_killed_and_the_next_run_goes_on(running, expected, cancelled):
+    """Orphans of the killed run that nobody cancels write the same bytes, and whole files only."""
+    project, process, jobs = running
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    if cancelled:
+        run(str(PROFILE / "cancel"), cwd=project)
+        left = run("squeue", "--noheader", "--format=%i", cwd=project).split()
+        assert not set(jobs) & set(left)
+    snakemake("--unlock", "--configfile", "many.yaml", cwd=project)
+    assert ends_well(project, start(project)) == expected
+    while run("squeue", "--noheader", "--format=%Z", cwd=project).split().count(str(project)):
+        time.sleep(1)
+    assert contents(project) == expected
+    printed = snakemake("--dry-run", *STUDY, cwd=project)
+    assert "Nothing to be done" in printed
+
+
+def test_the_quick_study(project):
+    quick = ("--configfile", "config/quick.yaml")
+    kinds = ("comparisons", "test_sets", "similarity", "tables", "figures")
+
+    def bytes_of():
+        return {
+            path.relative_to(project): path.read_bytes()
+            for kind in kinds
+            for path in (project / "results" / kind).rglob("*")
+            # How long things take is the one thing that differs from run to run, and what is made of it.
+            if path.is_file() and not re.search(r"run_time|reproduction", path.name)
+        }
+
+    run(str(BIN / "snakemake"), *ON_SLURM, *quick, cwd=project)
+    on_slurm = bytes_of()
+    shutil.rmtree(project / "results")
+    snakemake(*quick, cwd=project)
+    assert bytes_of() == on_slurm
+    assert len(on_slurm) > 50
+
+
+def test_a_cluster_that_is_not_slurm(project, expected):
+    """A trivial one: what is submitted runs in the background, and its number is printed."""
+    prepare(project)
+    submit = project / "submit"
+    submit.write_text('#!/bin/sh\nnohup sh "$@" >>submitted.txt 2>&1 &\necho $!\n', encoding="utf-8")
+    submit.chmod(0o755)
+    options = ("--cluster-generic-submit-cmd", str(submit), "--cluster-generic-cancel-cmd", "kill")
+    profile = ("--workflow-profile", "workflow/profiles/cluster-generic", "--latency-wait", "15")
+    run(str(BIN / "snakemake"), *profile, *options, *STUDY, cwd=project)
+    assert contents(project) == expected
