@@ -1,0 +1,45 @@
+"""One set of versions: what conda is asked for is what the lock files hold."""
+
+import re
+
+import pytest
+import yaml
+
+from running import ROOT
+
+# Under conda some packages have other names, or parts of their own.
+NAMES = {"matplotlib-base": "matplotlib"}
+NOT_PYTHON = {"python", "pip", "openjdk", "maven", "c-compiler"}
+
+
+def locked():
+    lines = "".join(
+        (ROOT / name).read_text(encoding="utf-8") for name in ("requirements.lock", "requirements-retrain.lock")
+    )
+    return dict(re.findall(r"^([a-z0-9.-]+)==([^ ]+)", lines, re.MULTILINE))
+
+
+@pytest.mark.parametrize("name", ["pairsig", "retrain"])
+def test_conda_gets_the_locked_versions(name):
+    *packages, from_pip = yaml.safe_load((ROOT / f"workflow/envs/{name}.yaml").read_text(encoding="utf-8"))[
+        "dependencies"
+    ]
+    asked = dict(re.fullmatch(r"([\w.-]+)(?: =(.+))?", package).groups() for package in packages)
+    asked |= dict(package.split("==") for package in from_pip["pip"])
+    versions = locked()
+    asked = {
+        re.sub(r"[-_.]+", "-", NAMES.get(key, key)): version for key, version in asked.items() if key not in NOT_PYTHON
+    }
+    assert len(asked) >= 14
+    for package, version in asked.items():
+        assert re.match(re.escape(version) + r"(\.|$)", versions[package]), (package, version, versions[package])
+
+
+def test_conda_gets_all_that_the_library_imports():
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    needed = re.findall(
+        r'^    "([a-z-]+)>=', project.partition("dependencies = [")[2].partition("]\n")[0], re.MULTILINE
+    )
+    assert "numpy" in needed
+    asked = (ROOT / "workflow/envs/pairsig.yaml").read_text(encoding="utf-8")
+    assert [package for package in needed if f"- {package} =" not in asked] == []
