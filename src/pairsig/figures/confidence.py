@@ -101,8 +101,9 @@ def _frame(axes: Axes, pairs: pd.DataFrame, bottom: float | None = None) -> list
     axes.axhline(0.95, color=GREY, linewidth=0.6, zorder=0.5)
     beyond = int((gains > right).sum())
     below = int(((confidence < axes.get_ylim()[0]) & (gains <= right)).sum())
-    notes = [f"{count(beyond)} lie beyond {right:.3g} points"] if beyond else []
-    return notes + ([f"{count(below)} lie below {bottom:g}"] if below else [])
+    lie = {1: "lies"}
+    notes = [f"{count(beyond)} {lie.get(beyond, 'lie')} beyond {right:.3g} points"] if beyond else []
+    return notes + ([f"{count(below)} {lie.get(below, 'lie')} below {bottom:g}"] if below else [])
 
 
 def lowest(pairs: pd.DataFrame) -> float:
