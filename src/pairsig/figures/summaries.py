@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -219,27 +221,63 @@ def _note(row: pd.Series[Any]) -> str:
 def calibration(calibration: pd.DataFrame) -> Figure:
     """How often the better system holds on another test set, by p-value (the paper's section 4.2 and Table 1).
 
-    One line a calibration and distance, with intervals; below it the numbers of pairs, beside the key. A range
-    that lies within another of its line (0.04 to 0.06 within 0.04 to 0.08) is left to the table.
+    One panel a calibration and one line a distance, with intervals; below it the numbers of pairs, beside the key. A
+    range that lies within another of its line (0.04 to 0.06 within 0.04 to 0.08) is left to the table.
     """
     require("calibration", calibration, "calibration distance p_low p_high n_pairs share share_low share_high")
     rows = calibration[(calibration["n_pairs"] > 0) & calibration["share"].notna()]
-    several = len(rows["calibration"].unique()) > 1
-    lines = {
-        f"{name}, {distance}" if several else str(distance): outermost(line).sort_values("p_low")
-        for (name, distance), line in rows.groupby(["calibration", "distance"], sort=False)
+    panels = {
+        str(name): {
+            str(distance): outermost(line).sort_values("p_low")
+            for distance, line in panel.groupby("distance", sort=False)
+        }
+        for name, panel in rows.groupby("calibration", sort=False)
     }
-    figure = Figure(figsize=(PAGE, 2.8 + 0.17 * len(lines)))
-    axes, counts = figure.subplots(2, 1, sharex=True, height_ratios=(2.2, max(0.17 * len(lines), 0.17)))
-    axes.set(xlabel="p-value on the first test set", ylabel="better system holds (%)", xscale="log")
-    if not lines:
-        counts.set_axis_off()
-        sentence(axes, "too few pairs: no range of p-values has any")
+    n_columns = min(max(len(panels), 1), 2)
+    n_rows = max(math.ceil(len(panels) / n_columns), 1)
+    n_lines = max((len(lines) for lines in panels.values()), default=1)
+    upper, lower = (2.8 if n_columns == 1 else 2.0), 0.17 * n_lines
+    figure = Figure(figsize=(PAGE, n_rows * (upper + lower)))
+    grid = figure.subplots(
+        2 * n_rows, n_columns, sharex=True, squeeze=False, height_ratios=(upper - 0.6, lower) * n_rows
+    )
+    if not panels:
+        grid[1, 0].set_axis_off()
+        grid[0, 0].set(xlabel="p-value on the first test set", ylabel="better system holds (%)", xscale="log")
+        sentence(grid[0, 0], "too few pairs: no range of p-values has any")
         return figure
-    edges = {edge for line in lines.values() for edge in (*line["p_low"], *line["p_high"]) if edge > 0}
-    middles = [_middle(line) for line in lines.values()]
-    for position, (line, middle) in enumerate(zip(lines.values(), middles, strict=True)):
-        key = _calibration_key(position, len(lines))
+    every = [line for lines in panels.values() for line in lines.values()]
+    edges = {edge for line in every for edge in (*line["p_low"], *line["p_high"]) if edge > 0}
+    distances = list(dict.fromkeys(distance for lines in panels.values() for distance in lines))
+    start = min(min(edges), min(_middle(line).min() for line in every) / 1.4) / 1.05
+    bottom = min(45.0, 100 * rows[["share", "share_low"]].min().min() - 2)
+    places = [(2 * (number // n_columns), number % n_columns) for number in range(n_rows * n_columns)]
+    for (row, column), (name, lines) in zip(places, panels.items(), strict=False):
+        axes, counts = grid[row, column], grid[row + 1, column]
+        axes.set(xlabel="p-value on the first test set", ylabel="better system holds (%)", xscale="log")
+        axes.set(xlim=(start, max(edges) * 1.05), ylim=(bottom, 104))
+        axes.set_xticks(sorted(edges)[:: -1 if n_columns == 1 else -2])
+        axes.xaxis.set_major_formatter(FuncFormatter(_plain))
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.tick_params(axis="x", labelbottom=True, labelsize=7)  # the smallest ranges lie close together
+        if len(panels) > 1:
+            axes.set_title(name)
+        _draw_calibration(axes, counts, lines, distances, wide=n_columns == 1)
+        counts.set_ylim(n_lines - 0.5, -0.5)
+    for row, column in places[len(panels) :]:
+        grid[row, column].set_axis_off()
+        grid[row + 1, column].set_axis_off()
+    return figure
+
+
+def _draw_calibration(
+    axes: Axes, counts: Axes, lines: Mapping[str, pd.DataFrame], distances: Sequence[str], *, wide: bool
+) -> None:
+    """One panel: the lines above, and for each a row of numbers of pairs, with its key. A distance has one key."""
+    left, size = (0.055, None) if wide else (0.14, 5.5)
+    for position, (distance, line) in enumerate(lines.items()):
+        middle = _middle(line)
+        key = _calibration_key(distances.index(distance), len(distances))
         axes.errorbar(
             middle * 1.045 ** (position - (len(lines) - 1) / 2),
             100 * line["share"],
@@ -248,27 +286,18 @@ def calibration(calibration: pd.DataFrame) -> Figure:
             gid="calibration",
             **key,
         )
-        counts.plot([-0.055, -0.015], [position] * 2, transform=counts.get_yaxis_transform(), clip_on=False,
-                    markevery=[], **{**key, "marker": None})  # fmt: skip
-        counts.plot([-0.035], [position], transform=counts.get_yaxis_transform(), clip_on=False, **key)
+        beside: dict[str, Any] = {"transform": counts.get_yaxis_transform(), "clip_on": False}
+        counts.plot([-left, -0.27 * left], [position] * 2, markevery=[], **beside, **{**key, "marker": None})
+        counts.plot([-0.635 * left], [position], **beside, **key)
         for x, pairs in zip(middle, line["n_pairs"], strict=True):
-            counts.text(x, position, count(pairs), ha="center", va="center", gid="pairs")
+            counts.text(x, position, count(pairs), ha="center", va="center", gid="pairs", fontsize=size)
     axes.axhline(50, color=GREY, linewidth=0.8, dashes=(4, 2), zorder=0.5)
     axes.text(1.01, 50, "chance", transform=axes.get_yaxis_transform(), va="center", color="#555555")
-    bottom = 100 * rows[["share", "share_low"]].min().min()
-    axes.set_ylim(min(45.0, bottom - 2), 102)
-    axes.set_xlim(min(min(edges), min(m.min() for m in middles) / 1.4) / 1.05, max(edges) * 1.05)
-    axes.set_xticks(sorted(edges))
-    axes.xaxis.set_major_formatter(FuncFormatter(_plain))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.tick_params(axis="x", labelbottom=True, labelsize=7)  # the smallest ranges lie close together
     counts.tick_params(axis="both", length=0, labelbottom=False)
     counts.tick_params(axis="y", pad=30)
     counts.set_yticks(range(len(lines)), list(lines))
-    counts.set_ylim(len(lines) - 0.5, -0.5)
     counts.spines[:].set_visible(False)
     counts.set_title("pairs", pad=2)
-    return figure
 
 
 def _calibration_key(position: int, n: int) -> dict[str, Any]:
