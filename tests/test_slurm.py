@@ -17,16 +17,14 @@ CLUSTER = ROOT / "tests" / "slurm" / "cluster"
 PROFILE = ROOT / "workflow" / "profiles" / "slurm"
 
 
-def is_up():
-    if shutil.which("sinfo") is None:
-        return False
-    return subprocess.run(["sinfo"], capture_output=True, check=False).returncode == 0
+pytestmark = pytest.mark.slurm
 
 
-pytestmark = [
-    pytest.mark.slurm,
-    pytest.mark.skipif(not is_up(), reason="no SLURM answers here: make test-slurm starts one"),
-]
+@pytest.fixture(scope="module", autouse=True)
+def cluster():
+    if shutil.which("sinfo") is None or subprocess.run(["sinfo"], capture_output=True, check=False).returncode:
+        pytest.skip("no SLURM answers here: make test-slurm starts one")
+
 
 FAST = (
     *("--seconds-between-status-checks", "3", "--slurm-init-seconds-before-status-checks", "3"),
