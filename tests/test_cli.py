@@ -465,7 +465,7 @@ class TestExtract:
             ),
             ({"--option": "skip_lines=x"}, ["skip_lines is 'x'", "expected a whole number"]),
             ({"--option": "skip_lines"}, ["found 'skip_lines'", "expected KEY=VALUE"]),
-            ({"--option": "stem=true"}, ["'stem'", "lowercase, skip_lines, tokenize"]),
+            ({"--option": "stem=true"}, ["'stem'", "skip_lines, tokenize, lowercase"]),
             ({"--documents": "ref.txt"}, ["ref.txt, line 2", "expected domain<TAB>document"]),
             ({"--documents": "short.tsv"}, ["ref.txt has 3 segments, but 1 domains are given"]),
         ],

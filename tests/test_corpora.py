@@ -157,11 +157,9 @@ def test_what_can_be_read_of_a_corpus(tmp_path):
         ("saga", "one", "(TOP (S (A one3)))"),
         ("", "two", "(TOP (S (A two3)))"),
     ]
-    with pytest.raises(InputError, match=r"task constituency have no option 'max', they have: .*max_words"):
+    with pytest.raises(InputError, match=r"corpora of the task constituency: 'max', expected .*max_words"):
         corpora.read("constituency", files, {"max": "1"})
     with pytest.raises(InputError, match=r"one\.mrg: found no segment after the first 3, expected some"):
         corpora.read("constituency", files, {}, skip=3)
-    with pytest.raises(
-        InputError, match="found the task 'parsing', expected one of dependency, constituency, alignment"
-    ):
+    with pytest.raises(InputError, match="unknown task 'parsing', expected one of dependency, constituency, alignment"):
         corpora.read("parsing", files, {})

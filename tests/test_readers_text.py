@@ -158,7 +158,7 @@ class TestRegistry:
             read("tree", write(b"one\n"))
 
     def test_unknown_option(self, write):
-        with pytest.raises(InputError, match="reader text has no option 'skip', it has skip_lines"):
+        with pytest.raises(InputError, match="option of reader text: 'skip', expected one of skip_lines"):
             read("text", write(b"one\n"), skip=1)
 
 

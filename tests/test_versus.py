@@ -134,7 +134,7 @@ def test_documents_are_the_unit(tmp_path, capsys):
             ["--reader", "sigf", "--test", "ttest"],
             "unknown test 'ttest', expected one of bootstrap, randomization, exact",
         ),
-        (["--reader", "sigf", "--option", "x=1"], "reader sigf has no option 'x', it has none"),
+        (["--reader", "sigf", "--option", "x=1"], "unknown option of reader sigf: 'x', expected none"),
         (["--reader", "sigf", "--unit", "document"], "no segment names its document"),
         (["--reader", "sigf", "--n-resamples", "0"], "number of resamples is 0"),
     ],

@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from pairsig.choices import choose
 from pairsig.errors import InputError
 
 if TYPE_CHECKING:
@@ -666,9 +667,8 @@ def _plot(arguments: argparse.Namespace) -> None:
     """A figure from tables."""
     from pairsig import figures, tables
 
-    if arguments.figure not in figures.FIGURES:
-        raise InputError(f"unknown figure {arguments.figure!r}, expected one of {', '.join(figures.FIGURES)}")
-    figure = figures.FIGURES[arguments.figure](*(tables.read(path) for path in arguments.tables))
+    draw = figures.FIGURES[choose(arguments.figure, figures.FIGURES, "figure")]
+    figure = draw(*(tables.read(path) for path in arguments.tables))
     for path in arguments.output:
         figures.save(figure, path)
 

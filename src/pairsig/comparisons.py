@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pairsig import resampling, statistics, streams
+from pairsig.choices import choose
 from pairsig.errors import InputError
 from pairsig.metrics import Metric, registry
 from pairsig.resampling import Progress, Tally, Unit
@@ -91,9 +92,7 @@ def compare(
     """
     data = _as_statistics(statistics)
     chosen = registry.metric(metric) if metric is not None else _only_metric(data)
-    if test not in resampling.TESTS:
-        raise InputError(f"unknown test {test!r}, expected one of {', '.join(resampling.TESTS)}")
-    variant = variant or resampling.TESTS[test][0]
+    variant = variant or resampling.TESTS[choose(test, resampling.TESTS, "test")][0]
     resampling.check_resamples(n_resamples, seed)
     k, m = part
     if not 1 <= k <= m:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
-import re
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import Any
 
 import numpy as np
 
 from pairsig import readers
+from pairsig.choices import choose, sort_options
 from pairsig.errors import InputError
 from pairsig.metrics import registry
 from pairsig.statistics import Statistics
@@ -57,28 +55,15 @@ def extract(
         raise InputError(
             f"metric {metric} is computed from counts: give a table with columns {', '.join(chosen.columns)}"
         )
-    if name not in readers.READERS:
-        raise InputError(f"unknown reader {name!r}, expected one of {', '.join(readers.READERS)}")
+    choose(name, readers.READERS, "reader")
     if name != (chosen.reader or name):
         raise InputError(f"metric {metric} needs the reader {chosen.reader}, not {name}")
     if len(references) > 1 and name != "text":
         raise InputError(f"metric {metric} takes one reference, {len(references)} are given: {', '.join(references)}")
     module, function = chosen.extractor.split(":")
-    reading = options_of(import_module(readers.READERS[name].module).read)
-    counting = options_of(getattr(import_module(module), function))
-    given = dict(options or {})
-    for option in given:
-        if option not in reading and option not in counting:
-            known = ", ".join(sorted({*reading, *counting})) or "none"
-            raise InputError(f"neither reader {name} nor metric {metric} has an option {option!r}, they have: {known}")
-    reader_options = {key: typed(key, value, reading[key]) for key, value in given.items() if key in reading}
-    metric_options = {key: typed(key, value, counting[key]) for key, value in given.items() if key in counting}
-
-    own_options = {}
-    for option, value in (output_options or {}).items():
-        if option not in reading:
-            raise InputError(f"reader {name} has no option {option!r}, it has: {', '.join(sorted(reading)) or 'none'}")
-        own_options[option] = typed(option, value, reading[option])
+    read, count = readers.READERS[name].function, getattr(import_module(module), function)
+    reader_options, metric_options = sort_options(options or {}, f"reader {name} and metric {metric}", read, count)
+    (own_options,) = sort_options(output_options or {}, f"reader {name}", read)
     segments = readers.read(name, output, **(reader_options | own_options))
     golds = [readers.read(name, reference, **reader_options) for reference in references]
     if name in _PARALLEL:
@@ -110,24 +95,3 @@ def extract(
         columns=tuple(counts),
         counts=np.stack([np.asarray(column) for column in counts.values()], axis=1)[None],
     )
-
-
-def options_of(function: Any) -> dict[str, inspect.Parameter]:
-    """Options of a reader or an extractor: its parameters that have a default."""
-    parameters = inspect.signature(function).parameters.values()
-    return {p.name: p for p in parameters if p.default is not inspect.Parameter.empty}
-
-
-def typed(name: str, text: str, parameter: inspect.Parameter) -> Any:
-    """Text of a sheet or command line as the type that the option is annotated with."""
-    kinds = re.findall(r"\w+", str(parameter.annotation))
-    if "bool" in kinds:
-        if text not in ("true", "false"):
-            raise InputError(f"option {name} is {text!r}, expected true or false")
-        return text == "true"
-    if "int" in kinds:
-        try:
-            return int(text)
-        except ValueError:
-            raise InputError(f"option {name} is {text!r}, expected a whole number") from None
-    return text

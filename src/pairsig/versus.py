@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import pandas as pd
 from tabulate import tabulate
 
 from pairsig import exact, extraction, resampling, sequential, statistics
+from pairsig.choices import choose, sort_options
 from pairsig.errors import InputError
 from pairsig.metrics import Metric, registry
 from pairsig.readers import counted
@@ -91,15 +91,10 @@ def read_systems(
     if reader in counted.COUNTED_READERS:
         if references:
             raise InputError(f"reader {reader} reads counts, which need no reference; found {references[0]}")
-        known = extraction.options_of(import_module(counted.COUNTED_READERS[reader].module).read)
-        for option in given.keys() - known.keys():
-            raise InputError(f"reader {reader} has no option {option!r}, it has {', '.join(known) or 'none'}")
-        typed = {key: extraction.typed(key, value, known[key]) for key, value in given.items()}
+        (typed,) = sort_options(given, f"reader {reader}", counted.COUNTED_READERS[reader].function)
         aligned = counted.align([counted.read(reader, path, **typed) for path in paths], names)
         return [(aligned.statistics, _chosen(aligned.metrics, metrics))], list(aligned.notes)
-    if reader not in DEFAULT_METRICS:
-        known_readers = ", ".join([*counted.COUNTED_READERS, *DEFAULT_METRICS])
-        raise InputError(f"unknown reader {reader!r}, expected one of {known_readers}")
+    choose(reader, [*counted.COUNTED_READERS, *DEFAULT_METRICS], "reader")
     if not references:
         raise InputError(f"reader {reader} reads outputs: expected a reference too")
     if reader == "conllx":
@@ -184,9 +179,8 @@ def versus(
     notes
         Sentences on what could not be done: a test that does not exist for a metric.
     """
-    unknown = [test for test in tests if test not in TESTS]
-    if unknown:
-        raise InputError(f"unknown test {unknown[0]!r}, expected one of {', '.join(TESTS)}")
+    for test in tests:
+        choose(test, TESTS, "test")
     if len(statistics.systems) < 2:
         raise InputError("one system is given, expected at least two to compare")
     documents = statistics.documents if unit == "document" else None

@@ -19,8 +19,8 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
+from pairsig.choices import choose, sort_options
 from pairsig.errors import InputError
-from pairsig.extraction import options_of, typed
 from pairsig.readers import AnyPath, open_text
 
 _LINE = re.compile(r"([0-9a-f]{64}) [ *](?:\./)?(.+)")
@@ -116,12 +116,7 @@ def read(
         Leave out so many segments of every file, and take at most so many of what follows.
     """
     module = _module(task)
-    known = options_of(module.read)
-    for name in options:
-        if name not in known:
-            told = ", ".join(sorted(known)) or "none"
-            raise InputError(f"corpora of the task {task} have no option {name!r}, they have: {told}")
-    chosen = {name: typed(name, text, known[name]) for name, text in options.items()}
+    (chosen,) = sort_options(options, f"corpora of the task {task}", module.read)
     segments = []
     for file in files:
         domain, _, paths = file.rpartition("=")
@@ -184,9 +179,7 @@ def resample(texts: Sequence[str], size: float, seed: int, name: str) -> list[st
 
 
 def _module(task: str) -> _Task:
-    if task not in TASKS:
-        raise InputError(f"found the task {task!r}, expected one of {', '.join(TASKS)}")
-    return cast(_Task, import_module(f"pairsig.corpora.{task}"))
+    return cast(_Task, import_module(f"pairsig.corpora.{choose(task, TASKS, 'task')}"))
 
 
 def _digest(path: Path) -> str:

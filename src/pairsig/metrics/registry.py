@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
-from pairsig.errors import InputError
+from pairsig.choices import choose
 from pairsig.metrics import Metric, alignment, constituency, counts, dependency, summarization, translation
 
 _FAMILIES = (counts, translation, summarization, alignment, constituency, dependency)
@@ -23,8 +21,4 @@ def metric(name: str | Metric) -> Metric:
     """
     if isinstance(name, Metric):
         return name
-    if name not in METRICS:
-        near = get_close_matches(name.lower(), METRICS, n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise InputError(f"unknown metric {name!r}, expected one of {', '.join(METRICS)}{hint}")
-    return METRICS[name]
+    return METRICS[choose(name, METRICS, "metric")]

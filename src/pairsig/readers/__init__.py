@@ -8,22 +8,21 @@ for. Every path may be a plain file, a `.gz` or `.xz` file, or a member of an ar
 from __future__ import annotations
 
 import gzip
-import inspect
 import io
 import lzma
 import re
 import tarfile
 import zlib
 from codecs import BOM_UTF8
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import lru_cache
 from importlib import import_module
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias
 
+from pairsig.choices import choose, near, options_of
 from pairsig.errors import InputError
 
 AnyPath: TypeAlias = str | PathLike[str]
@@ -49,6 +48,12 @@ class Reader:
     name: str
     module: str
     segment: str
+
+    @property
+    def function(self) -> Callable[..., Sequence[Any]]:
+        """The function `read` of its module."""
+        read: Callable[..., Sequence[Any]] = import_module(self.module).read
+        return read
 
 
 READERS: dict[str, Reader] = {
@@ -80,15 +85,9 @@ def read(reader: str, path: AnyPath, **options: Any) -> Sequence[Any]:
     InputError
         For an unknown reader or option, and for anything the file has wrong.
     """
-    if reader not in READERS:
-        near = get_close_matches(reader, READERS, n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise InputError(f"unknown reader {reader!r}, expected one of {', '.join(READERS)}{hint}")
-    function = import_module(READERS[reader].module).read
-    _, *known = inspect.signature(function).parameters
-    unknown = sorted(set(options) - set(known))
-    if unknown:
-        raise InputError(f"reader {reader} has no option {unknown[0]!r}, it has {', '.join(known) or 'none'}")
+    function = READERS[choose(reader, READERS, "reader")].function
+    for option in options:
+        choose(option, options_of(function), f"option of reader {reader}:")
     segments: Sequence[Any] = function(path, **options)
     return segments
 
@@ -144,9 +143,7 @@ def _content(path: str) -> bytes:
         status = Path(match["archive"]).stat()
         members = _members(match["archive"], status.st_mtime_ns, status.st_size)
         if match["member"] not in members:
-            near = get_close_matches(match["member"], members, n=1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            raise InputError(f"{match['archive']}: no member {match['member']}{hint}")
+            raise InputError(f"{match['archive']}: no member {match['member']}{near(match['member'], members)}")
         return _decompress(match["member"], bytes(members[match["member"]]))
     except _UNREADABLE as error:
         reason = getattr(error, "strerror", None) or f"not in the format its name says, or damaged: {error}"

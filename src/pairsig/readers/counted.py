@@ -7,17 +7,16 @@ already, and with them come the metrics that the program behind the file reports
 
 from __future__ import annotations
 
-import inspect
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pairsig.choices import choose, options_of
 from pairsig.errors import InputError
 from pairsig.metrics import Metric, Totals, ratio
 from pairsig.readers import AnyPath, text
@@ -121,6 +120,12 @@ class CountedReader:
     module: str
     description: str
 
+    @property
+    def function(self) -> Callable[..., Counted]:
+        """The function `read` of its module."""
+        read: Callable[..., Counted] = import_module(self.module).read
+        return read
+
 
 COUNTED_READERS: dict[str, CountedReader] = {
     name: CountedReader(name, f"pairsig.readers.{name}", description)
@@ -143,17 +148,10 @@ def read(reader: str, path: AnyPath, **options: Any) -> Counted:
     InputError
         For an unknown reader or option, and for anything the file has wrong.
     """
-    if reader not in COUNTED_READERS:
-        near = get_close_matches(reader, COUNTED_READERS, n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise InputError(f"unknown reader of counts {reader!r}, expected one of {', '.join(COUNTED_READERS)}{hint}")
-    function = import_module(COUNTED_READERS[reader].module).read
-    _, *known = inspect.signature(function).parameters
-    unknown = sorted(set(options) - set(known))
-    if unknown:
-        raise InputError(f"reader {reader} has no option {unknown[0]!r}, it has {', '.join(known) or 'none'}")
-    counted: Counted = function(path, **options)
-    return counted
+    function = COUNTED_READERS[choose(reader, COUNTED_READERS, "reader of counts")].function
+    for option in options:
+        choose(option, options_of(function), f"option of reader {reader}:")
+    return function(path, **options)
 
 
 def pair(a: Counted, b: Counted, names: tuple[str, str]) -> Aligned:

@@ -19,11 +19,12 @@ import pandas as pd
 import yaml
 from jsonschema import Draft202012Validator, ValidationError  # type: ignore[import-untyped]
 
+from pairsig.choices import near, one_of
 from pairsig.errors import InputError
 from pairsig.metrics.registry import METRICS
 from pairsig.readers import READERS
 from pairsig.sheets import synthetic
-from pairsig.sheets.checks import complain, near, one_of, pairs, split
+from pairsig.sheets.checks import complain, pairs, split
 
 SHEETS = (
     "datasets",

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from typing import NoReturn
 
 from pairsig.errors import InputError
@@ -26,14 +24,3 @@ def split(cell: str) -> list[tuple[str, str]]:
 def complain(sheet: str, line: int, column: str, found: str, expected: str) -> NoReturn:
     """Raise the one sentence about a cell."""
     raise InputError(f"{sheet}, line {line}, column {column}: found {found}, expected {expected}")
-
-
-def one_of(name: str, known: Sequence[str] | Mapping[str, object]) -> str:
-    """All that could stand there, and what was probably meant."""
-    return f"one of {', '.join(known)}{near(name, known)}"
-
-
-def near(name: str, known: Iterable[str]) -> str:
-    """What was probably meant, if anything is near."""
-    found = get_close_matches(name, list(known), n=1)
-    return f"; did you mean {found[0]}?" if found else ""

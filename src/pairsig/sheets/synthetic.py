@@ -19,8 +19,9 @@ from typing import Any
 
 import pandas as pd
 
+from pairsig.choices import near
 from pairsig.errors import InputError
-from pairsig.sheets.checks import complain, near, pairs, split
+from pairsig.sheets.checks import complain, pairs, split
 
 SIZES = {"full": 1.0, "half": 0.5, "quarter": 0.25, "eighth": 0.125}
 """Sizes of resampled training sets, as shares of the whole."""

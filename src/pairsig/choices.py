@@ -1,0 +1,67 @@
+"""What users choose by name: metrics, readers, tests, and the options of what they chose."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from pairsig.errors import InputError
+
+
+def choose(name: str, known: Collection[str], what: str) -> str:
+    """The name itself, if it is a known one of `what`; else an `InputError` that lists them and the nearest."""
+    if name not in known:
+        raise InputError(f"unknown {what} {name!r}, expected {one_of(name, known)}")
+    return name
+
+
+def one_of(name: str, known: Collection[str]) -> str:
+    """All that could stand there, and what was probably meant."""
+    return f"one of {', '.join(known)}{near(name, known)}" if known else "none"
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """What was probably meant, if anything is near."""
+    found = get_close_matches(name.lower(), list(known), n=1)
+    return f"; did you mean {found[0]}?" if found else ""
+
+
+def options_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """Options of a reader or an extractor: its parameters that have a default."""
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name: p for p in parameters if p.default is not inspect.Parameter.empty}
+
+
+def sort_options(given: Mapping[str, str], what: str, *functions: Callable[..., Any]) -> tuple[dict[str, Any], ...]:
+    """Options given as text, in the types that the functions annotate them with: one dictionary a function.
+
+    Raises
+    ------
+    InputError
+        For an option that none of the functions has, and for a value that is not of its type.
+    """
+    known = [options_of(function) for function in functions]
+    names = {name: None for options in known for name in options}
+    for name in given:
+        choose(name, names, f"option of {what}:")
+    return tuple(
+        {name: _typed(name, text, options[name]) for name, text in given.items() if name in options}
+        for options in known
+    )
+
+
+def _typed(name: str, text: str, parameter: inspect.Parameter) -> Any:
+    kinds = re.findall(r"\w+", str(parameter.annotation))
+    if "bool" in kinds:
+        if text not in ("true", "false"):
+            raise InputError(f"option {name} is {text!r}, expected true or false")
+        return text == "true"
+    if "int" in kinds:
+        try:
+            return int(text)
+        except ValueError:
+            raise InputError(f"option {name} is {text!r}, expected a whole number") from None
+    return text
