@@ -32,7 +32,7 @@ def all_pairs() -> dict[str, object]:
     """All 11,175 pairs of 150 systems, BLEU on 2,034 segments, b = 10^6, against bare GEMM + bare draws."""
     from threadpoolctl import threadpool_limits
 
-    from pairsig import comparisons, resampling, simulate, streams
+    from pairsig import comparisons, engine, simulate, streams
     from pairsig.metrics import registry
 
     data = simulate.statistics("bleu", n_systems=150, n_segments=2034, n_groups=2)
@@ -40,7 +40,7 @@ def all_pairs() -> dict[str, object]:
     ours = seconds(lambda: comparisons.compare(data, n_resamples=MILLION))
 
     # The limits on a tenth of the work: BLAS with its own threads on large blocks, draws on as many threads.
-    matrix = resampling._Product(data.of(registry.metric("bleu"))).matrix
+    matrix = engine.Product(data.of(registry.metric("bleu"))).matrix
     block = streams.bootstrap_counts(1, 0, 4000, 2034)
     gemm = 10 * seconds(lambda: [matrix @ block.T for _ in range(25)])
     with threadpool_limits(1), ThreadPoolExecutor(2) as workers:

@@ -18,7 +18,7 @@ import pytest
 import sacrebleu
 
 import pairsig
-from pairsig import cli, comparisons, resampling, simulate, statistics, tables
+from pairsig import cli, comparisons, engine, simulate, statistics, tables
 
 COMMANDS = [
     "test", "fetch", "prepare", "resample", "jar", "train", "predict", "extract", "collect", "pool", "compare",
@@ -118,9 +118,9 @@ class TestStart:
     def test_help_prints_the_formulas(self, command, capsys):
         run(command, "--help")
         out = re.sub(r"\s+", " ", capsys.readouterr().out)
-        for test, variants in resampling.TESTS.items():
+        for test, variants in engine.TESTS.items():
             for variant in variants:
-                formula = resampling.FORMULAS[variant].split(",")[0].split(" in ")[0]
+                formula = engine.FORMULAS[variant].split(",")[0].split(" in ")[0]
                 formula = formula.replace("δ(x*)", "δ*").replace("δ(x)", "δ")
                 assert f"{test} {variant} {formula}" in out
 

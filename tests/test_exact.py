@@ -117,7 +117,7 @@ def test_the_error_bound_bounds_the_error(metric, seed):
 
     width = {"accuracy": 2, "mean": 1}.get(metric, 3)
     a, b = (system(q)[:, :width] for q in ((0.95, 0.2) if seed % 2 else (0.6, 0.5)))
-    pair = exact._Pair.of(a, b, metric, "exact", "two-sided", None)
+    pair = exact._Ratios.of(a, b, metric, "exact", "two-sided", None)
     assert pair.better is not None
     law, event = exact._swapped(pair)
     mass = laws.mass(law, event)
@@ -142,7 +142,7 @@ def test_a_border_that_bends(seed):
         return np.stack([matched, matched + rng.poisson(over * (gold - matched + 0.5)), gold], axis=1)
 
     a, b = system(0.9, 3.0), system(0.2, 1.0)
-    law, event = exact._swapped(exact._Pair.of(a, b, "f1", "exact", "two-sided", None))
+    law, event = exact._swapped(exact._Ratios.of(a, b, "f1", "exact", "two-sided", None))
     assert laws._mass(law, event, *laws.aim(law, event)).error > 1e-9
     result = exact_test(a, b, metric="f1")
     assert result.pvalue == float(oracles.f1_tail(a, b))
@@ -153,7 +153,7 @@ def test_a_border_that_bends(seed):
 def test_both_methods_agree(metric, seed):
     """The dynamic programme for borders that bend, and the transforms, which have nothing in common."""
     a, b = random_pair("f1", 300, seed, (0.8, 0.78))
-    law, event = exact._swapped(exact._Pair.of(a, b, metric, "exact", "two-sided", None))
+    law, event = exact._swapped(exact._Ratios.of(a, b, metric, "exact", "two-sided", None))
     added, transformed = laws._programme(law, event), laws.mass(law, event)
     assert added.log == pytest.approx(transformed.log, abs=1e-12)
     assert added.tied == pytest.approx(transformed.tied, rel=1e-9)
@@ -339,11 +339,11 @@ def test_the_law_is_the_counts_of_swaps(tilt):
 def test_two_dimensional_laws_sum_to_1():
     for seed, n in ((1, 30), (2, 400)):
         a, b = random_pair("f1", n, seed)
-        law, event = exact._swapped(exact._Pair.of(a, b, "f1", "exact", "two-sided", None))
+        law, event = exact._swapped(exact._Ratios.of(a, b, "f1", "exact", "two-sided", None))
         for theta in (np.zeros(2), laws.aim(law, event)[0]):
             assert abs(laws.columns(law, theta)[1].sum() - 1) < 1e-12
         a, b = random_pair("accuracy", n, seed)
-        law, event, _, _ = exact._drawn(exact._Pair.of(a, b, "accuracy", "exact-bootstrap", "gt2", None), "gt2")
+        law, event, _, _ = exact._drawn(exact._Ratios.of(a, b, "accuracy", "exact-bootstrap", "gt2", None), "gt2")
         for theta in (np.zeros(2), laws.aim(law, event)[0]):
             assert abs(laws.columns(law, theta)[1].sum() - 1) < 1e-12
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, binomtest, multinomial, norm
 
 import pairsig
-from pairsig import InputError, Metric, bootstrap_test, randomization_test, resampling, simulate
+from pairsig import InputError, Metric, bootstrap_test, engine, randomization_test, resampling, simulate
 from pairsig.metrics import registry
 
 TINY = 1e-10
@@ -185,7 +185,7 @@ def test_error_rates_turn_the_sign():
 @pytest.mark.parametrize("test", [bootstrap_test, randomization_test])
 def test_clearly_better_gives_small_p_in_every_variant(test):
     a, b = np.array([[1, 1]] * 60), np.array([[1, 1], [0, 1], [0, 1]] * 20)
-    for variant in resampling.TESTS[test.__name__.removesuffix("_test")]:
+    for variant in engine.TESTS[test.__name__.removesuffix("_test")]:
         for pair in ((a, b), (b, a)):
             assert test(*pair, variant=variant, n_resamples=2000).pvalue < 0.001
 
@@ -203,8 +203,8 @@ def test_counts_do_not_depend_on_batches_threads_or_parts(test, metric):
     pairs = np.array([[0, 1], [1, 2], [0, 2]])
 
     def count(resamples=range(9000), **options):
-        variant = resampling.TESTS[test][0]
-        told = resampling.tally(
+        variant = engine.TESTS[test][0]
+        told = engine.tally(
             counts, registry.metric(metric), pairs, test=test, variant=variant, resamples=resamples, seed=5, **options
         )
         return np.concatenate([told.n_greater, told.n_equal])

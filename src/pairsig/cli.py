@@ -21,7 +21,7 @@ from pairsig.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from pairsig.resampling import Progress
+    from pairsig.engine import Progress
 
 TEST_HELP = """\
 formulas (δ >= 0 is the gain of the better system, * a resample, ' a shuffle, b the number of resamples):

@@ -11,11 +11,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pairsig import resampling, statistics, streams
+from pairsig import engine, resampling, statistics, streams
 from pairsig.choices import choose
+from pairsig.engine import Progress, Tally
 from pairsig.errors import InputError
 from pairsig.metrics import Metric, registry
-from pairsig.resampling import Progress, Tally, Unit
+from pairsig.paired import Unit
 from pairsig.statistics import Statistics
 
 COLUMNS = (
@@ -92,7 +93,7 @@ def compare(
     """
     data = _as_statistics(statistics)
     chosen = registry.metric(metric) if metric is not None else _only_metric(data)
-    variant = variant or resampling.TESTS[choose(test, resampling.TESTS, "test")][0]
+    variant = variant or engine.TESTS[choose(test, engine.TESTS, "test")][0]
     resampling.check_resamples(n_resamples, seed)
     k, m = part
     if not 1 <= k <= m:
@@ -106,12 +107,12 @@ def compare(
     counts = data.of(chosen)
     if unit == "document":
         counts = _by_document(data, counts)
-    quality = resampling.quality(counts, chosen)
+    quality = engine.quality(counts, chosen)
     first, second = np.triu_indices(len(data.systems), k=1)
     swapped = quality[second] > quality[first]
     pairs = np.column_stack([np.where(swapped, second, first), np.where(swapped, first, second)])
     resamples = range((k - 1) * n_resamples // m, k * n_resamples // m)
-    counted = resampling.tally(
+    counted = engine.tally(
         counts,
         chosen,
         pairs,
@@ -125,7 +126,7 @@ def compare(
     )
     better, other = pairs.T
     scores = quality if chosen.higher_is_better else -quality
-    tolerance = resampling.tie_tolerance(chosen, counts)
+    tolerance = engine.tie_tolerance(chosen, counts)
     gains = quality[better] - quality[other]
     gains[gains <= tolerance] = 0.0
     names, groups, kinds = (np.array(values) for values in (data.systems, data.groups, data.kinds))

@@ -15,10 +15,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from pairsig.engine import tally
 from pairsig.errors import InputError
 from pairsig.exact import exact_test
 from pairsig.metrics import registry
-from pairsig.resampling import randomization_test, tally
+from pairsig.resampling import randomization_test
 
 ACCURACY = (0.9543, 0.1116)
 """Mean and standard deviation of a sentence's accuracy (Table 1)."""

@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pairsig import resampling
+from pairsig import engine, resampling
+from pairsig.engine import Tally
 from pairsig.errors import InputError
 from pairsig.metrics import Metric
-from pairsig.resampling import Tally
-from pairsig.statistics import Statistics, by_document
+from pairsig.resampling import Contest, TestResult
 
 FORMULA = (
     "stop after n resamples, k of them extreme, when B(k + 1/2, n − k + 1/2) / (B(1/2, 1/2) α^k (1 − α)^(n − k)) "
@@ -27,49 +26,26 @@ GROWTH = 1.25
 """Each look has so many times the resamples of the one before: no more than a quarter is wasted."""
 
 
-@dataclass(frozen=True)
-class SequentialResult:
-    """Result of a test of two systems that stopped by itself.
+@dataclass(frozen=True, kw_only=True)
+class SequentialResult(TestResult):
+    """Result of a test of two systems that stopped by itself: what `TestResult` says, and the decision.
 
     Attributes
     ----------
-    score_a, score_b, gain, better
-        As in `TestResult`.
     significant
         True when the p-value (of infinitely many resamples) is below `alpha`, False when it is above, and None when
         `max_resamples` did not tell. The first two are wrong with probability at most 1 − `confidence`.
-    pvalue
-        Its estimate after `n_resamples`, by the formula of the test; 1 by definition when the scores are equal.
     p_low, p_high
         Confidence sequence of the p-value when the test stopped: it holds for any rule of stopping, so for this one.
     alpha, confidence
         As given.
-    n_segments, n_different, n_greater, n_equal
-        As in `TestResult`.
     n_resamples
         How many it took: the first so many of the run of any length with this seed.
-    signature
-        Everything needed to get the same numbers again, in one line.
     """
 
-    metric: str
-    test: str
-    score_a: float
-    score_b: float
-    gain: float
-    better: Literal["a", "b"] | None
     significant: bool | None
-    pvalue: float
-    p_low: float
-    p_high: float
     alpha: float
     confidence: float
-    n_segments: int
-    n_different: int
-    n_resamples: int
-    n_greater: int
-    n_equal: int
-    signature: str
 
 
 def sequential_test(
@@ -124,70 +100,27 @@ def sequential_test(
     >>> result.significant, result.n_resamples < 200
     (True, True)
     """
-    from pairsig.metrics import registry
-
-    chosen = registry.metric(metric)
     resampling.check_resamples(max_resamples, seed)
     for name, value in (("alpha", alpha), ("confidence", confidence)):
         if not 0 < value < 1:
             raise InputError(f"{name} is {value}, expected a number between 0 and 1")
-    known = resampling.TESTS.get(test, ("",))
-    variant = known[0] if variant is None else variant
-    ids = None if documents is None else [str(document) for document in np.asarray(documents).tolist()]
-    statistics = Statistics.from_arrays({"a": np.asarray(a), "b": np.asarray(b)}, chosen.columns, documents=ids)
-    segments = statistics.of(chosen)
-    units = segments if ids is None else by_document(statistics.documents, segments)
-    scores = resampling.quality(units, chosen)
-    tolerance = resampling.tie_tolerance(chosen, units)
-    pairs = np.array([[0, 1] if scores[0] >= scores[1] else [1, 0]])
-    gains = np.abs(scores[:1] - scores[1:])
-    equal = bool(gains[0] <= tolerance)
+    variant = engine.TESTS.get(test, ("",))[0] if variant is None else variant
+    contest = Contest.of(a, b, metric, documents, test=test, variant=variant, seed=seed)
 
     counted = Tally(0, np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
     extreme, significant = 0, None
     for upto in looks(max_resamples):
-        part = resampling.tally(
-            units,
-            chosen,
-            pairs,
-            test=test,
-            variant=variant,
-            resamples=range(counted.n_resamples, upto),
-            seed=seed,
-            threads=threads,
-            batch=batch,
-        )
+        part = contest.tally(range(counted.n_resamples, upto), threads, batch)
         counted = Tally(upto, counted.n_greater + part.n_greater, counted.n_equal + part.n_equal)
         extreme = int(counted.n_greater[0]) + (int(counted.n_equal[0]) if test == "randomization" else 0)
-        significant = False if equal else decision(extreme, upto, alpha, confidence)
+        significant = decision(extreme, upto, alpha, confidence) if contest.better else False
         if significant is not None:
             break
-    (p,), _, _ = resampling.p_values(counted, gains, test, tolerance)
-    low, high = (1.0, 1.0) if equal else confidence_sequence(extreme, counted.n_resamples, confidence)
-    score_a, score_b = scores if chosen.higher_is_better else -scores
-    signature = resampling.signature(
-        chosen, test, variant, counted.n_resamples, seed, "segment" if ids is None else "document"
-    )
-    return SequentialResult(
-        metric=chosen.name,
-        test=test,
-        score_a=float(score_a),
-        score_b=float(score_b),
-        gain=float(gains[0]),
-        better=None if equal else ("a", "b")[pairs[0, 0]],
-        significant=significant,
-        pvalue=float(p),
-        p_low=low,
-        p_high=high,
-        alpha=alpha,
-        confidence=confidence,
-        n_segments=segments.shape[1],
-        n_different=int((segments[0] != segments[1]).any(axis=1).sum()),
-        n_resamples=counted.n_resamples,
-        n_greater=int(counted.n_greater[0]),
-        n_equal=int(counted.n_equal[0]),
-        signature=f"{signature}|sequential:{alpha:g},{confidence:g}",
-    )
+    told = contest.told(counted)
+    if contest.better:
+        told["p_low"], told["p_high"] = confidence_sequence(extreme, counted.n_resamples, confidence)
+    told["signature"] += f"|sequential:{alpha:g},{confidence:g}"
+    return SequentialResult(**told, significant=significant, alpha=alpha, confidence=confidence)
 
 
 def looks(max_resamples: int) -> Iterator[int]:

@@ -84,7 +84,7 @@ class Statistics:
             groups=tuple(arrays),
             kinds=("",) * len(arrays),
             segments=np.arange(1, n_segments + 1).astype(str),
-            documents=np.asarray([""] * n_segments if documents is None else documents, dtype=str),
+            documents=np.full(n_segments, "") if documents is None else np.asarray(documents, dtype=str),
             domains=np.full(n_segments, "", dtype="<U1"),
             columns=tuple(columns),
             counts=np.stack(list(arrays.values())),

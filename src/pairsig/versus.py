@@ -16,8 +16,8 @@ from pairsig import exact, extraction, resampling, sequential, statistics
 from pairsig.choices import choose, sort_options
 from pairsig.errors import InputError
 from pairsig.metrics import Metric, registry
+from pairsig.paired import Unit
 from pairsig.readers import counted
-from pairsig.resampling import Unit
 from pairsig.statistics import Statistics
 
 TESTS = ("bootstrap", "randomization", "exact")

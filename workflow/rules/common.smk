@@ -103,7 +103,9 @@ def library(*modules):
 
 
 EXTRACT = library("extraction", "readers", "metrics", "statistics")
-COMPARE = library("comparisons", "resampling", "streams", "metrics", "statistics")
+COMPARE = library(
+    "comparisons", "engine", "resampling", "streams", "metrics", "statistics"
+)
 ANALYSE = library("analysis", "tables")
 DRAW = library("figures", "tables")
 

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from pairsig.errors import InputError
 from pairsig.exact.laws import Draws, Event, Floats, Integers, Law, Mass, Swaps, TooLargeError, mass
 from pairsig.metrics import Metric, alignment, counts, registry, summarization
-from pairsig.statistics import Statistics, by_document
+from pairsig.paired import Pair, Result
 
 RATIOS: dict[Callable[..., Any], tuple[tuple[int, ...], tuple[int, ...]]] = {
     counts.accuracy: ((0,), (1,)),
@@ -54,46 +54,24 @@ _WHOLE = 2**53
 """Integers below are exact in float64."""
 
 
-@dataclass(frozen=True)
-class ExactResult:
-    """Result of an exact test of two systems.
+@dataclass(frozen=True, kw_only=True)
+class ExactResult(Result):
+    """Result of an exact test of two systems: what `Result` says, and how exact it is.
 
     Attributes
     ----------
-    score_a, score_b
-        Scores on the test set, in the order the systems were given.
-    gain
-        δ(x) >= 0: score of the better system minus that of the other.
-    better
-        "a", "b", or None when the scores are equal.
-    pvalue
-        See the function that returned it for the formula. 1 by definition when the scores are equal.
     log10_p_value
-        Its decimal logarithm, also where `pvalue` is too small for a float; -inf where p is exactly 0.
+        The decimal logarithm of `pvalue`, also where that is too small for a float; -inf where p is exactly 0.
     p_equal
         Probability of a tie with the border of the event: part of `pvalue` in `exact_test`, where ties count, and not
         in `exact_bootstrap`, where they do not.
     error_bound
         Bound on the relative error of `pvalue`: rounding, transforms and aliasing; 0 where p is known as a fraction.
-    n_segments, n_different
-        Segments of the test set, and those on which the two systems' counts differ.
-    signature
-        Everything needed to get the same numbers again, in one line.
     """
 
-    metric: str
-    test: str
-    score_a: float
-    score_b: float
-    gain: float
-    better: Literal["a", "b"] | None
-    pvalue: float
     log10_p_value: float
     p_equal: float
     error_bound: float
-    n_segments: int
-    n_different: int
-    signature: str
 
 
 def exact_test(
@@ -162,11 +140,11 @@ def exact_test(
     >>> round(exact_test([[1, 1]] * 1000, [[0, 1]] * 1000).log10_p_value, 6)
     -300.728966
     """
-    pair = _Pair.of(a, b, metric, "exact", variant, documents)
-    if pair.better is None:
-        return pair.result(0.0, 0.0, 1.0)
-    law, event = _swapped(pair)
-    found = _mass(pair, law, event)
+    ratios = _Ratios.of(a, b, metric, "exact", variant, documents)
+    if ratios.better is None:
+        return ratios.result(0.0, 0.0, 1.0)
+    law, event = _swapped(ratios)
+    found = _mass(ratios, law, event)
     # Turning every swap round turns δ' round: both sides weigh the same.
     sides = 2 if variant == "two-sided" else 1
     n = int(law.times.sum())
@@ -175,8 +153,8 @@ def exact_test(
     count = math.exp(log_count) if log_count < math.log(_WHOLE) else math.inf
     if count * found.error < 0.25:
         p, tied = (math.ldexp(sides * round(number), -n) for number in (count, math.ldexp(found.tied, n)))
-        return pair.result(math.log(sides * round(count)) - n * math.log(2), 0.0, tied, p)
-    return pair.result(found.log + math.log(sides), found.error, sides * found.tied)
+        return ratios.result(math.log(sides * round(count)) - n * math.log(2), 0.0, tied, p)
+    return ratios.result(found.log + math.log(sides), found.error, sides * found.tied)
 
 
 def exact_bootstrap(
@@ -215,66 +193,58 @@ def exact_bootstrap(
     >>> result.pvalue, round(result.p_equal, 12)
     (0.0, 0.25)
     """
-    pair = _Pair.of(a, b, metric, "exact-bootstrap", variant, documents)
-    if (pair.denominators[0] != pair.denominators[1]).any():
+    ratios = _Ratios.of(a, b, metric, "exact-bootstrap", variant, documents)
+    if (ratios.denominators[0] != ratios.denominators[1]).any():
         raise InputError(
-            f"the systems differ in the denominator of {pair.metric.name}, which is out of the reach of "
+            f"the systems differ in the denominator of {ratios.pair.metric.name}, which is out of the reach of "
             "exact_bootstrap: use bootstrap_test"
         )
-    if pair.better is None:
-        return pair.result(0.0, 0.0, 0.0)
-    law, event, farthest, tied = _drawn(pair, variant)
+    if ratios.better is None:
+        return ratios.result(0.0, 0.0, 0.0)
+    law, event, farthest, tied = _drawn(ratios, variant)
     if farthest <= 0:
-        return pair.result(-math.inf, 0.0, tied)
-    found = _mass(pair, law, event)
-    return pair.result(found.log, found.error, found.tied)
+        return ratios.result(-math.inf, 0.0, tied)
+    found = _mass(ratios, law, event)
+    return ratios.result(found.log, found.error, found.tied)
 
 
 @dataclass(frozen=True)
-class _Pair:
-    """Two systems as whole numerators and denominators of their units, and what a result says of them.
+class _Ratios:
+    """Two systems as whole numerators and denominators of their units.
 
     `numerators` and `denominators` are (2 × units), the better system first, the sign turned where lower is better.
     """
 
-    metric: Metric
+    pair: Pair
     test: str
-    signature: str
+    variant: str
     numerators: Integers
     denominators: Integers
     better: Literal["a", "b"] | None
     delta: Fraction
-    scores: Floats
-    n_segments: int
-    n_different: int
 
     @classmethod
     def of(
         cls, a: ArrayLike, b: ArrayLike, metric: str | Metric, test: str, variant: str, documents: ArrayLike | None
-    ) -> _Pair:
-        from pairsig import __version__
-
-        chosen = registry.metric(metric)
+    ) -> _Ratios:
         function, instead, variants = _TESTS[test]
         if variant not in variants:
             raise InputError(f"there is no {variant} variant of {function}, expected one of {', '.join(variants)}")
+        chosen = registry.metric(metric)
         if chosen.function not in RATIOS:
             raise InputError(
                 f"{chosen.name} is out of the reach of {function}, which takes ratios of two sums (accuracy, UAS, LAS, "
                 f"precision, recall, F1, AER) and means: use {instead}"
             )
-        # An array of no names is several times faster to take than none at all.
-        ids: Any = np.full(len(np.atleast_1d(a)), "") if documents is None else np.asarray(documents).astype(str)
-        statistics = Statistics.from_arrays({"a": np.asarray(a), "b": np.asarray(b)}, chosen.columns, documents=ids)
-        segments = statistics.of(chosen)
+        pair = Pair.of(a, b, chosen, documents)
         parts = []
         for columns in RATIOS[chosen.function]:
-            whole = _whole(segments[:, :, list(columns)], chosen, instead).sum(axis=2, keepdims=True)
-            parts.append((whole if documents is None else by_document(statistics.documents, whole))[:, :, 0])
+            whole = _whole(pair.segments[:, :, list(columns)], chosen, instead).sum(axis=2, keepdims=True)
+            parts.append(pair.by_unit(whole)[:, :, 0])
         numerators, denominators = parts
         if chosen.higher_is_better == (chosen.function in COMPLEMENTS):
             numerators = -numerators
-        if chosen.function is alignment.aer and not segments[:, :, 3].any():
+        if chosen.function is alignment.aer and not pair.segments[:, :, 3].any():
             raise InputError(f"{chosen.name} without a sure link in the reference is of no use: expected at least one")
         quality = [
             Fraction(int(above), int(below)) if below else Fraction(0)
@@ -282,35 +252,36 @@ class _Pair:
         ]
         order = [0, 1] if quality[0] >= quality[1] else [1, 0]
         return cls(
-            metric=chosen,
+            pair=pair,
             test=test,
-            signature=f"metric:{chosen.name}|test:{test}|variant:{variant}"
-            f"|unit:{'segment' if documents is None else 'document'}|version:{__version__}",
+            variant=variant,
             numerators=numerators[order],
             denominators=denominators[order],
             better=None if quality[0] == quality[1] else "a" if order == [0, 1] else "b",
             delta=abs(quality[0] - quality[1]),
-            scores=chosen.score(segments.sum(axis=1, dtype=np.float64)),
-            n_segments=segments.shape[1],
-            n_different=int((segments[0] != segments[1]).any(axis=1).sum()),
         )
 
     def result(self, log: float, error: float, p_equal: float, p: float | None = None) -> ExactResult:
+        from pairsig import __version__
+
+        pair, metric = self.pair, self.pair.metric
+        score_a, score_b = metric.score(pair.segments.sum(axis=1, dtype=np.float64))
         p = math.exp(log) if p is None else p
         return ExactResult(
-            metric=self.metric.name,
+            metric=metric.name,
             test=self.test,
-            score_a=float(self.scores[0]),
-            score_b=float(self.scores[1]),
-            gain=float(abs(self.scores[0] - self.scores[1])) if self.better else 0.0,
+            score_a=float(score_a),
+            score_b=float(score_b),
+            gain=float(abs(score_a - score_b)) if self.better else 0.0,
             better=self.better,
             pvalue=p,
             log10_p_value=math.log10(p) if p > sys.float_info.min else log / math.log(10),
             p_equal=p_equal,
             error_bound=error,
-            n_segments=self.n_segments,
-            n_different=self.n_different,
-            signature=self.signature,
+            n_segments=pair.n_segments,
+            n_different=pair.n_different,
+            signature=f"metric:{metric.name}|test:{self.test}|variant:{self.variant}|unit:{pair.unit}"
+            f"|version:{__version__}",
         )
 
 
@@ -331,21 +302,21 @@ def _whole(values: NDArray[Any], metric: Metric, instead: str) -> Integers:
     )
 
 
-def _swapped(pair: _Pair) -> tuple[Swaps, Event]:
+def _swapped(ratios: _Ratios) -> tuple[Swaps, Event]:
     """The better system's (numerator, denominator) after random swaps, and where it gains at least δ."""
-    steps = np.stack([part[0] - part[1] for part in (pair.numerators, pair.denominators)], axis=1)
+    steps = np.stack([part[0] - part[1] for part in (ratios.numerators, ratios.denominators)], axis=1)
     # The sign of a step makes no difference; numerators go up, so that fewer steps are distinct.
     down = (steps[:, 0] < 0) | ((steps[:, 0] == 0) & (steps[:, 1] < 0))
-    least = [int(np.where(down, part[0], part[1]).sum()) for part in (pair.numerators, pair.denominators)]
+    least = [int(np.where(down, part[0], part[1]).sum()) for part in (ratios.numerators, ratios.denominators)]
     steps[down] *= -1
     units = [max(1, int(np.gcd.reduce(column))) for column in steps.T]
     law = Swaps(*_distinct(steps[(steps != 0).any(axis=1)] // np.array(units)))
-    above, below = (int(part.sum()) for part in (pair.numerators, pair.denominators))
-    delta, over = pair.delta.numerator, pair.delta.denominator
+    above, below = (int(part.sum()) for part in (ratios.numerators, ratios.denominators))
+    delta, over = ratios.delta.numerator, ratios.delta.denominator
 
     def border(rows: Floats) -> Floats:
         own = least[1] + units[1] * rows
-        return np.asarray((own / below * (float(pair.delta) * (below - own) + above) - least[0]) / units[0])
+        return np.asarray((own / below * (float(ratios.delta) * (below - own) + above) - least[0]) / units[0])
 
     def starts(row: int) -> tuple[int, int | None] | None:
         # m/own − (above − m)/other >= δ, solved for m; a ratio with denominator 0 is 0.
@@ -363,12 +334,12 @@ def _swapped(pair: _Pair) -> tuple[Swaps, Event]:
     return law, Event(border, starts)
 
 
-def _drawn(pair: _Pair, variant: str) -> tuple[Draws, Event, int, float]:
+def _drawn(ratios: _Ratios, variant: str) -> tuple[Draws, Event, int, float]:
     """Resampled (difference of numerators, denominator), and where δ(x*) is beyond 2δ(x), or below 0.
 
     Third is the farthest beyond (0 or less: never) that one unit goes, fourth the probability of a tie if that is 0.
     """
-    difference, length = pair.numerators[0] - pair.numerators[1], pair.denominators[0]
+    difference, length = ratios.numerators[0] - ratios.numerators[1], ratios.denominators[0]
     gain, total, n = int(difference.sum()), int(length.sum()), len(length)
     # The event is: column > twice · L*, that is Σ (column · total − twice · length) > 0.
     if variant == "gt2":
@@ -409,11 +380,11 @@ def _distinct(steps: Integers) -> tuple[Integers, Integers]:
     return np.stack([column, rows[row]], axis=1), times
 
 
-def _mass(pair: _Pair, law: Law, event: Event) -> Mass:
+def _mass(ratios: _Ratios, law: Law, event: Event) -> Mass:
     try:
         return mass(law, event)
     except TooLargeError:
         raise InputError(
-            f"the totals of {pair.metric.name} over {pair.numerators.shape[1]} units can take too many values for "
-            f"{_TESTS[pair.test][0]}: use {_TESTS[pair.test][1]}"
+            f"the totals of {ratios.pair.metric.name} over {ratios.numerators.shape[1]} units can take too many values "
+            f"for {_TESTS[ratios.test][0]}: use {_TESTS[ratios.test][1]}"
         ) from None
