@@ -1,6 +1,8 @@
 """Monte Carlo against exact, on simulated systems: the experiments of the exact-test paper."""
 
-MONTECARLO = library("montecarlo", "exact", "resampling", "streams", "metrics")
+MONTECARLO = library(
+    "montecarlo", "exact", "engine", "paired", "resampling", "streams", "metrics"
+)
 
 
 rule approximate:
