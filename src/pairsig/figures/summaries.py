@@ -290,14 +290,17 @@ def _draw_calibration(
         counts.plot([-left, -0.27 * left], [position] * 2, markevery=[], **beside, **{**key, "marker": None})
         counts.plot([-0.635 * left], [position], **beside, **key)
         for x, pairs in zip(middle, line["n_pairs"], strict=True):
-            counts.text(x, position, count(pairs), ha="center", va="center", gid="pairs", fontsize=size)
+            shown = _thousands(pairs)
+            narrow = 4.7 if size and len(shown) > 3 else size  # the ranges lie close together
+            counts.text(x, position, shown, ha="center", va="center", gid="pairs", fontsize=narrow)
     axes.axhline(50, color=GREY, linewidth=0.8, dashes=(4, 2), zorder=0.5)
     axes.text(1.01, 50, "chance", transform=axes.get_yaxis_transform(), va="center", color="#555555")
     counts.tick_params(axis="both", length=0, labelbottom=False)
     counts.tick_params(axis="y", pad=30)
     counts.set_yticks(range(len(lines)), list(lines))
     counts.spines[:].set_visible(False)
-    counts.set_title("pairs", pad=2)
+    largest = max(int(line["n_pairs"].max()) for line in lines.values())
+    counts.set_title("pairs (k: thousands)" if largest >= 1000 else "pairs", pad=2)
 
 
 def _calibration_key(position: int, n: int) -> dict[str, Any]:
@@ -311,6 +314,17 @@ def _middle(rows: pd.DataFrame) -> pd.Series[float]:
     """Geometric middle of the ranges; half the upper end of one that begins at 0."""
     product = rows["p_low"].where(rows["p_low"] > 0, rows["p_high"] / 4) * rows["p_high"]
     return product**0.5
+
+
+def _thousands(pairs: int) -> str:
+    """A number that has room for four characters.
+
+    >>> [_thousands(n) for n in (999, 1_225, 9_960, 60_356)]
+    ['999', '1.2k', '10k', '60k']
+    """
+    if pairs < 1000:
+        return str(pairs)
+    return f"{pairs / 1000:.1f}k" if pairs < 9950 else f"{pairs / 1000:.0f}k"
 
 
 def outermost(rows: pd.DataFrame) -> pd.DataFrame:
