@@ -15,7 +15,8 @@ from scipy.stats import binomtest, linregress, norm
 from scipy.stats import t as student
 
 import pairsig
-from pairsig import InputError, Statistics, analysis, comparisons, simulate
+from pairsig import InputError, Statistics, comparisons
+from study import analysis, simulate
 from pairsig.metrics import registry
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairsig.base_models import labels
-from pairsig.corpora.constituency import blank, parse, words, write
+from study.base_models import labels
+from study.corpora.constituency import blank, parse, words, write
 
 TREE = "(TOP (IP-MAT (NP-SBJ (PRO-N hann)) (-LRB- x) (BEDI var) (, ,)))"
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from pairsig import base_models, cli, statistics
-from pairsig.base_models import CommandError
+from pairsig import cli, statistics
+from study import base_models
+from study.base_models import CommandError
 from pairsig.errors import InputError
 
 

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from pairsig.base_models import ensemble
+from study.base_models import ensemble
 
 pytest.importorskip("ufal.chu_liu_edmonds")
 

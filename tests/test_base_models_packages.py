@@ -23,7 +23,7 @@ def links_of(line):
 
 def test_eflomal_finds_mirror_images_in_known_and_unknown_pairs(tmp_path):
     pytest.importorskip("eflomal")
-    from pairsig.base_models import eflomal_aligner
+    from study.base_models import eflomal_aligner
 
     known, unknown = parallel(800, seed=1), parallel(20, seed=2)
     training_set, test_set = tmp_path / "train.txt", tmp_path / "test.txt"
@@ -72,7 +72,7 @@ def sentence(generator, gold=True):
 
 def test_udpipe_learns_a_toy_grammar_and_twice_the_same(tmp_path):
     pytest.importorskip("ufal.udpipe")
-    from pairsig.base_models import udpipe
+    from study.base_models import udpipe
 
     training_set, test_set = tmp_path / "train.conllu", tmp_path / "test.conllu"
     generator = random.Random(1)
@@ -93,7 +93,7 @@ def test_udpipe_learns_a_toy_grammar_and_twice_the_same(tmp_path):
 def test_udpipe_says_what_is_wrong_with_a_model(tmp_path):
     pytest.importorskip("ufal.udpipe")
     from pairsig import InputError
-    from pairsig.base_models import udpipe
+    from study.base_models import udpipe
 
     (tmp_path / "model").write_text("no model", encoding="utf-8")
     with pytest.raises(InputError, match="is no model of UDPipe"):

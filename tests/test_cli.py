@@ -18,7 +18,8 @@ import pytest
 import sacrebleu
 
 import pairsig
-from pairsig import cli, comparisons, engine, simulate, statistics, tables
+from pairsig import cli, comparisons, engine, statistics, tables
+from study import simulate
 
 COMMANDS = [
     "test", "fetch", "prepare", "resample", "jar", "train", "predict", "extract", "collect", "pool", "compare",

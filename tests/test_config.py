@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pairsig import sheets
+from study import sheets
 from pairsig.errors import InputError
 
 ROOT = Path(__file__).parent.parent

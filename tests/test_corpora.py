@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pairsig import InputError, corpora
+from pairsig import InputError
+from study import corpora
 
 
 def digest(data: bytes) -> str:

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from pairsig import InputError
-from pairsig.corpora import Segment, alignment
+from study.corpora import Segment, alignment
 from pairsig.readers import alignment as links_of
 
 

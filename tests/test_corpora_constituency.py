@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pairsig import InputError
-from pairsig.corpora import constituency
+from study.corpora import constituency
 from pairsig.readers import trees
 
 ICELANDIC = """( (IP-MAT (NP-PRD (NPR-N Sif-sif)

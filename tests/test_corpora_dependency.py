@@ -2,9 +2,9 @@
 
 import pytest
 
-from pairsig import corpora
-from pairsig.base_models import reverse
-from pairsig.corpora import dependency
+from study import corpora
+from study.base_models import reverse
+from study.corpora import dependency
 from pairsig.errors import InputError
 from pairsig.readers import conllu
 

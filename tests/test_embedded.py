@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import yaml
 
-from pairsig import cli, sheets, statistics
+from pairsig import cli, statistics
+from study import sheets
 from pairsig.metrics import registry
 
 ROOT = Path(__file__).parent.parent

@@ -16,7 +16,7 @@ from matplotlib.text import Text
 from scipy.stats import norm
 
 from pairsig.errors import InputError
-from pairsig.figures import FIGURES, save
+from study.figures import FIGURES, save
 
 
 def comparisons(

@@ -6,7 +6,7 @@ import pytest
 from nltk.translate import AlignedSent, IBMModel2
 
 from pairsig import InputError
-from pairsig.base_models import ibm_model2
+from study.base_models import ibm_model2
 
 TINY = [
     (["the", "house", "is", "small"], ["la", "maison", "est", "petite"]),

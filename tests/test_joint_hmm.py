@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from pairsig import InputError
-from pairsig.base_models import joint_hmm as joint
-from pairsig.corpora import alignment
+from study.base_models import joint_hmm as joint
+from study.corpora import alignment
 from pairsig.metrics import registry
 from pairsig.readers.alignment import Alignment
 from pairsig.readers.alignment import read as read_links
@@ -145,7 +145,7 @@ def test_same_bytes_whatever_the_hash_seed(tmp_path):
     (tmp_path / "train").write_text("".join(" ||| ".join(map(" ".join, pair)) + "\n" for pair in TINY))
     joint.train(tmp_path / "train", tmp_path / "model1", 1)
     joint.predict(tmp_path / "model1", tmp_path / "train", tmp_path / "output1")
-    program = [sys.executable, "-m", "pairsig.base_models.joint_hmm"]
+    program = [sys.executable, "-m", "study.base_models.joint_hmm"]
     train = ["train", "--train", tmp_path / "train", "--model", tmp_path / "model2", "--seed", "2"]
     predict = [
         "predict",

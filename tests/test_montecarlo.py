@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 from scipy.stats import binom, truncnorm
 
-from pairsig import cli, montecarlo, tables
+from pairsig import cli, tables
+from study import montecarlo
 from pairsig.errors import InputError
 from pairsig.exact import exact_test
 

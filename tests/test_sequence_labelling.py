@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pairsig.base_models import sequence_labelling
-from pairsig.base_models.sequence_labelling import decode, encode
-from pairsig.corpora import constituency
+from study.base_models import sequence_labelling
+from study.base_models.sequence_labelling import decode, encode
+from study.corpora import constituency
 from pairsig.metrics.constituency import parseval
 from pairsig.readers import trees
 
@@ -145,7 +145,7 @@ def test_the_same_seed_the_same_model(training_set, tmp_path):
     """In processes of their own, since CRFsuite's draws go on where they were."""
 
     def train(name, seed):
-        program = [sys.executable, "-m", "pairsig.base_models.sequence_labelling", "train", "--train", training_set]
+        program = [sys.executable, "-m", "study.base_models.sequence_labelling", "train", "--train", training_set]
         subprocess.run([*program, "--model", tmp_path / name, "--seed", str(seed)], check=True)
         return {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()}
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pairsig import InputError, analysis, simulate, statistics
+from pairsig import InputError, statistics
+from study import analysis, simulate
 from pairsig.metrics import registry
 
 

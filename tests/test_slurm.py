@@ -75,7 +75,7 @@ def start(project):
 
 
 def at_work(project, process):
-    """The processes of `pairsig compare` and `pairsig resize` that run in this folder, by SLURM job."""
+    """The processes of `pairsig compare` and `python -m study resize` that run in this folder, by SLURM job."""
     deadline = time.monotonic() + 180
     while time.monotonic() < deadline:
         assert process.poll() is None, (project / "printed.txt").read_text(encoding="utf-8")

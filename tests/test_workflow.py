@@ -6,7 +6,8 @@ import zipfile
 import pandas as pd
 import pytest
 
-from pairsig import simulate, statistics, tables
+from pairsig import statistics, tables
+from study import simulate
 from running import BIN, ROOT, run, snakemake
 
 

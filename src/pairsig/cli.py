@@ -368,7 +368,8 @@ def _test(arguments: argparse.Namespace) -> None:
 
 def _fetch(arguments: argparse.Namespace) -> None:
     """Verify that a corpus folder holds the files it should, byte for byte."""
-    from pairsig import corpora, tables
+    from pairsig import tables
+    from study import corpora
 
     verified = corpora.verify(arguments.corpus, arguments.sha256)
     with tables.replacing(arguments.output) as temporary:
@@ -377,7 +378,8 @@ def _fetch(arguments: argparse.Namespace) -> None:
 
 def _prepare(arguments: argparse.Namespace) -> None:
     """Segments of a corpus in the task's own format: a training set, or a test set and what may be seen of it."""
-    from pairsig import corpora, tables
+    from pairsig import tables
+    from study import corpora
 
     options = _pairs(arguments.option)
     segments = corpora.read(arguments.task, arguments.files, options, skip=arguments.skip, first=arguments.first)
@@ -396,7 +398,8 @@ def _prepare(arguments: argparse.Namespace) -> None:
 
 def _resample(arguments: argparse.Namespace) -> None:
     """A training set whose segments are drawn with replacement from a whole one."""
-    from pairsig import corpora, tables
+    from pairsig import tables
+    from study import corpora
 
     whole = corpora.cut(arguments.task, arguments.segments)
     drawn = corpora.resample(whole, arguments.size, arguments.seed, arguments.name)
@@ -408,14 +411,14 @@ def _resample(arguments: argparse.Namespace) -> None:
 
 def _jar(arguments: argparse.Namespace) -> None:
     """A Java library by its Maven coordinates, checksum enforced."""
-    from pairsig import base_models
+    from study import base_models
 
     base_models.jar(arguments.coordinates, arguments.sha256, arguments.output)
 
 
 def _train(arguments: argparse.Namespace) -> None:
     """A base model's train command, run on a training set."""
-    from pairsig import base_models
+    from study import base_models
 
     try:
         base_models.train(
@@ -435,7 +438,7 @@ def _train(arguments: argparse.Namespace) -> None:
 
 def _predict(arguments: argparse.Namespace) -> None:
     """A base model's predict command, run on what it may see of a test set."""
-    from pairsig import base_models
+    from study import base_models
 
     try:
         base_models.predict(
@@ -460,7 +463,8 @@ def _is_last(attempt: tuple[int, int] | None) -> bool:
 
 def _extract(arguments: argparse.Namespace) -> None:
     """Counts of one system from its output and the reference."""
-    from pairsig import base_models, readers, statistics
+    from pairsig import readers, statistics
+    from study import base_models
     from pairsig.extraction import extract
 
     options = _pairs(arguments.option)
@@ -570,7 +574,8 @@ def _describe(arguments: argparse.Namespace) -> None:
     """How many systems there are, how good they are, and which had to be left out."""
     import pandas as pd
 
-    from pairsig import analysis, statistics, tables
+    from pairsig import statistics, tables
+    from study import analysis
     from pairsig.metrics import registry
 
     given = [(Path(path), metric) for path, _, metric in (item.rpartition(":") for item in arguments.statistics)]
@@ -580,7 +585,8 @@ def _describe(arguments: argparse.Namespace) -> None:
 
 def _thresholds(arguments: argparse.Namespace) -> None:
     """The gain above which a comparison is probably significant, and the law of test-set size."""
-    from pairsig import analysis, tables
+    from pairsig import tables
+    from study import analysis
 
     tasks = None
     if arguments.datasets:
@@ -603,7 +609,8 @@ def _thresholds(arguments: argparse.Namespace) -> None:
 
 def _validate(arguments: argparse.Namespace) -> None:
     """Whether synthetic comparisons tell what natural ones do: the gains at p = 0.05 of both."""
-    from pairsig import analysis, tables
+    from pairsig import tables
+    from study import analysis
 
     found = analysis.validation(_read_tables(arguments.comparisons), _pairs(arguments.overlay))
     tables.write(found, arguments.output)
@@ -611,7 +618,8 @@ def _validate(arguments: argparse.Namespace) -> None:
 
 def _similarity(arguments: argparse.Namespace) -> None:
     """How alike the systems of each pair are, and the standard error of their gain."""
-    from pairsig import analysis, tables
+    from pairsig import tables
+    from study import analysis
     from pairsig.metrics import registry
 
     metric = registry.metric(arguments.metric)
@@ -622,7 +630,8 @@ def _similarity(arguments: argparse.Namespace) -> None:
 
 def _calibrate(arguments: argparse.Namespace) -> None:
     """How often the better system on one test set is the better one on another, by p-value."""
-    from pairsig import analysis, tables
+    from pairsig import tables
+    from study import analysis
 
     columns = "calibration distance on_dataset on_test_set against_dataset against_test_set"
     sheet = _read_table(arguments.sheet, columns.split()).astype(str)
@@ -642,7 +651,8 @@ def _calibrate(arguments: argparse.Namespace) -> None:
 
 def _approximate(arguments: argparse.Namespace) -> None:
     """Relative error of Monte Carlo p-values on simulated systems, by the number of samples."""
-    from pairsig import montecarlo, tables
+    from pairsig import tables
+    from study import montecarlo
 
     found = montecarlo.approximate(
         arguments.n_resamples or montecarlo.SAMPLES,
@@ -657,7 +667,8 @@ def _approximate(arguments: argparse.Namespace) -> None:
 
 def _race(arguments: argparse.Namespace) -> None:
     """Seconds of the exact test and of Monte Carlo on simulated systems, by the number of sentences."""
-    from pairsig import montecarlo, tables
+    from pairsig import tables
+    from study import montecarlo
 
     sizes = arguments.n_segments or montecarlo.SENTENCES
     tables.write(montecarlo.race(sizes, n_repeats=arguments.n_repeats, seed=arguments.seed), arguments.output)
@@ -665,7 +676,8 @@ def _race(arguments: argparse.Namespace) -> None:
 
 def _plot(arguments: argparse.Namespace) -> None:
     """A figure from tables."""
-    from pairsig import figures, tables
+    from pairsig import tables
+    from study import figures
 
     draw = figures.FIGURES[choose(arguments.figure, figures.FIGURES, "figure")]
     figure = draw(*(tables.read(path) for path in arguments.tables))
@@ -688,7 +700,8 @@ def _tabulate(arguments: argparse.Namespace) -> None:
 
 def _check(arguments: argparse.Namespace) -> None:
     """Ours beside the paper's, with a verdict."""
-    from pairsig import analysis, tables
+    from pairsig import tables
+    from study import analysis
 
     published = "item page what published unit n_segments tolerance compared_with"
     threshold = "dataset test_set test subset n_segments n_pairs threshold low high verdict"

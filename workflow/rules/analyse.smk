@@ -24,7 +24,7 @@ rule thresholds:
         window=lookup("thresholds", within=config),
     shell:
         r"""
-        python -m pairsig thresholds {input.comparisons:q} {input.test_sets:q} \
+        python -m study thresholds {input.comparisons:q} {input.test_sets:q} \
             --datasets {input.datasets:q} \
             --p-low {params.window[p_low]:q} \
             --p-high {params.window[p_high]:q} \
@@ -57,7 +57,7 @@ rule similarity:
         metric=of_dataset("metric"),
     shell:
         r"""
-        python -m pairsig similarity {input.statistics:q} \
+        python -m study similarity {input.statistics:q} \
             --metric {params.metric:q} \
             --comparisons {input.comparisons:q} \
             --output {output.similarity:q} \

@@ -20,7 +20,7 @@ os.environ.update(
     ),
 )
 
-from pairsig import sheets
+from study import sheets
 from pairsig.errors import InputError
 
 try:

@@ -71,7 +71,7 @@ rule resize:
         part="1/1",
     shell:
         r"""
-        python -m pairsig resize {input.statistics:q} \
+        python -m study resize {input.statistics:q} \
             {params.test_sets:q} \
             --metric {params.metric:q} \
             --test {wildcards.test:q} \

@@ -20,7 +20,7 @@ rule fetch:
         sha256=lookup("corpus == '{corpus}'", within=study.corpora, cols="sha256"),
     shell:
         r"""
-        python -m pairsig fetch "$(dirname {input.sums:q})" \
+        python -m study fetch "$(dirname {input.sums:q})" \
             --sha256 {params.sha256:q} \
             --output {output.verified:q} \
             >{log:q} 2>&1

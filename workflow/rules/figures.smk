@@ -62,7 +62,7 @@ rule plot:
         runtime=grown(10),
     shell:
         r"""
-        python -m pairsig plot {wildcards.figure:q} {input.tables:q} \
+        python -m study plot {wildcards.figure:q} {input.tables:q} \
             --output {output:q} \
             >{log:q} 2>&1
         """
@@ -97,7 +97,7 @@ rule plot_dataset:
         runtime=grown(10),
     shell:
         r"""
-        python -m pairsig plot {wildcards.figure:q} {input.tables:q} {input.overlay:q} \
+        python -m study plot {wildcards.figure:q} {input.tables:q} {input.overlay:q} \
             --output {output:q} \
             >{log:q} 2>&1
         """

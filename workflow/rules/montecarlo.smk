@@ -26,7 +26,7 @@ rule approximate:
         seed=lookup("resampling/seed", within=config),
     shell:
         r"""
-        python -m pairsig approximate \
+        python -m study approximate \
             --n-resamples {params.montecarlo[n_resamples]:q} \
             --n-simulated {params.montecarlo[n_simulated]:q} \
             --n-pairs {params.montecarlo[n_pairs]:q} \
@@ -62,7 +62,7 @@ rule race:
         seed=lookup("resampling/seed", within=config),
     shell:
         r"""
-        python -m pairsig race \
+        python -m study race \
             --n-segments {params.montecarlo[n_segments]:q} \
             --n-repeats {params.montecarlo[n_repeats]:q} \
             --seed {params.seed:q} \

@@ -26,7 +26,7 @@ rule prepare_training_set:
         options=of_training_set("options"),
     shell:
         r"""
-        python -m pairsig prepare {params.files:q} \
+        python -m study prepare {params.files:q} \
             --task {params.task:q} \
             {params.options:q} \
             --output {output.segments:q} \
@@ -61,7 +61,7 @@ rule prepare_test_set:
         options=of_test_set("options"),
     shell:
         r"""
-        python -m pairsig prepare {params.files:q} \
+        python -m study prepare {params.files:q} \
             --task {params.task:q} \
             {params.options:q} \
             --input {output.input:q} \
@@ -94,7 +94,7 @@ rule resample:
         seed=lookup("resampling/seed", within=config),
     shell:
         r"""
-        python -m pairsig resample {input.segments:q} \
+        python -m study resample {input.segments:q} \
             --task {params.task:q} \
             --size {params.size:q} \
             --seed {params.seed:q} \

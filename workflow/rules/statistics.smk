@@ -114,7 +114,7 @@ rule describe:
         ],
     shell:
         r"""
-        python -m pairsig describe {params.statistics:q} \
+        python -m study describe {params.statistics:q} \
             --output {output.systems:q} \
             >{log:q} 2>&1
         """

@@ -36,7 +36,7 @@ rule check:
         runtime=grown(5),
     shell:
         r"""
-        python -m pairsig check \
+        python -m study check \
             --published {input.published:q} \
             --thresholds {input.thresholds:q} \
             --size-law {input.size_law:q} \
@@ -76,7 +76,7 @@ rule tabulate:
         runtime=grown(5),
     shell:
         r"""
-        python -m pairsig tabulate {input.table:q} \
+        python -m study tabulate {input.table:q} \
             --output {output:q} \
             >{log:q} 2>&1
         """

@@ -26,7 +26,7 @@ rule jar:
         sha256=of_jar("sha256"),
     shell:
         r"""
-        python -m pairsig jar {params.coordinates:q} \
+        python -m study jar {params.coordinates:q} \
             --sha256 {params.sha256:q} \
             --output {output.jar:q} \
             >{log:q} 2>&1
@@ -59,7 +59,7 @@ rule train:
         seed=of_training("seed"),
     shell:
         r"""
-        python -m pairsig train {input.resampled:q} \
+        python -m study train {input.resampled:q} \
             --command {params.command:q} \
             --seed {params.seed:q} \
             --jars results/jars \
@@ -98,7 +98,7 @@ rule predict:
         model=of_prediction("model_option"),
     shell:
         r"""
-        python -m pairsig predict {input.segments:q} \
+        python -m study predict {input.segments:q} \
             --command {params.command:q} \
             {params.model:q} \
             --members {input.members:q} \

@@ -29,7 +29,7 @@ rule calibrate:
         runtime=grown(10),
     shell:
         r"""
-        python -m pairsig calibrate {input.comparisons:q} {input.test_sets:q} \
+        python -m study calibrate {input.comparisons:q} {input.test_sets:q} \
             --sheet {input.sheet:q} \
             --published {input.published:q} \
             --table-1 {output.table_1:q} \
@@ -59,7 +59,7 @@ rule validate:
         overlays=OVERLAYS,
     shell:
         r"""
-        python -m pairsig validate {input.comparisons:q} {input.test_sets:q} \
+        python -m study validate {input.comparisons:q} {input.test_sets:q} \
             {params.overlays:q} \
             --output {output.validation:q} \
             >{log:q} 2>&1

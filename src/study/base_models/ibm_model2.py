@@ -9,8 +9,8 @@ from typing import NamedTuple, TypeAlias
 
 from nltk.translate import AlignedSent, IBMModel2
 
-from pairsig.base_models import command
-from pairsig.corpora import alignment
+from study.base_models import command
+from study.corpora import alignment
 from pairsig.errors import InputError
 from pairsig.tables import replacing
 
@@ -107,4 +107,4 @@ def _folded(pair: Pair) -> tuple[list[str], list[str]]:
 
 
 if __name__ == "__main__":
-    raise SystemExit(command("pairsig.base_models.ibm_model2", train=train, predict=predict))
+    raise SystemExit(command("study.base_models.ibm_model2", train=train, predict=predict))

@@ -18,8 +18,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from pairsig.base_models import command
-from pairsig.corpora import alignment
+from study.base_models import command
+from study.corpora import alignment
 from pairsig.errors import InputError
 from pairsig.tables import replacing
 
@@ -407,4 +407,4 @@ def _hmm(emission, null, jumps):  # type: ignore[no-untyped-def]
 
 
 if __name__ == "__main__":
-    raise SystemExit(command("pairsig.base_models.joint_hmm", train=train, predict=predict))
+    raise SystemExit(command("study.base_models.joint_hmm", train=train, predict=predict))

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from pairsig.analysis.pairs import of_one_test
+from study.analysis.pairs import of_one_test
 from pairsig.errors import InputError
 
 _PUBLISHED = ("item", "page", "what", "published", "unit", "n_segments", "compared_with")

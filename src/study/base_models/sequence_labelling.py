@@ -21,8 +21,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from pairsig.base_models import command
-from pairsig.corpora.constituency import TOP, Node, parse, words, write
+from study.base_models import command
+from study.corpora.constituency import TOP, Node, parse, words, write
 from pairsig.errors import InputError
 from pairsig.readers import open_text
 
@@ -159,7 +159,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def train_so(training_set: Path, model: Path, seed: int) -> None:
         train(training_set, model, seed, encoding=chosen.encoding, algorithm=chosen.algorithm)
 
-    return command("pairsig.base_models.sequence_labelling", train=train_so, predict=predict, arguments=others)
+    return command("study.base_models.sequence_labelling", train=train_so, predict=predict, arguments=others)
 
 
 def _below(chain: str, children: list[Node]) -> list[Node]:

@@ -4,8 +4,8 @@ Parsers of English cut labels at hyphens, treat `S`, `,` or `VB` in ways of thei
 another tag than the one they were told. `hide` puts a mark before every label and in place of every hyphen; `show`
 takes the marks away, and puts the tags of the input back, since punctuation is scored by its tag.
 
-`python -m pairsig.base_models.labels hide FROM TO [--form tagged|columns]`
-`python -m pairsig.base_models.labels show FROM TO --input FLAT_TREES`
+`python -m study.base_models.labels hide FROM TO [--form tagged|columns]`
+`python -m study.base_models.labels show FROM TO --input FLAT_TREES`
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from pairsig.corpora.constituency import TOP, Node, parse, words, write
+from study.corpora.constituency import TOP, Node, parse, words, write
 from pairsig.errors import InputError
 from pairsig.readers import open_text
 from pairsig.tables import replacing
@@ -53,7 +53,7 @@ FORMS: dict[str, Callable[[Node], str]] = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m pairsig.base_models.labels", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m study.base_models.labels", description=__doc__)
     parser.add_argument("action", choices=("hide", "show"))
     parser.add_argument("source", type=Path)
     parser.add_argument("target", type=Path)
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         else:
             texts = _show_all(given.source, given.input)
     except InputError as error:
-        print(f"pairsig.base_models.labels: {error}", file=sys.stderr)
+        print(f"study.base_models.labels: {error}", file=sys.stderr)
         return 2
     with replacing(given.target) as temporary:
         temporary.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")

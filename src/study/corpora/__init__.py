@@ -179,7 +179,7 @@ def resample(texts: Sequence[str], size: float, seed: int, name: str) -> list[st
 
 
 def _module(task: str) -> _Task:
-    return cast(_Task, import_module(f"pairsig.corpora.{choose(task, TASKS, 'task')}"))
+    return cast(_Task, import_module(f"study.corpora.{choose(task, TASKS, 'task')}"))
 
 
 def _digest(path: Path) -> str:

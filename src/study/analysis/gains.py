@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pairsig.analysis.pairs import by_test_set, drawn_systems, subsets, weighted_percentile
+from study.analysis.pairs import by_test_set, drawn_systems, subsets, weighted_percentile
 from pairsig.errors import InputError
 
 TASK = "task"

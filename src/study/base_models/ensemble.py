@@ -4,7 +4,7 @@ Every member gives one vote to each of its arcs. The tree is the one with the mo
 by the algorithm of Chu, Liu and Edmonds); the label of an arc is that of most members that have the arc, of the first
 of them in case of a tie.
 
-`python -m pairsig.base_models.ensemble --output FILE MEMBER …`
+`python -m study.base_models.ensemble --output FILE MEMBER …`
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pairsig.corpora import cut, join
+from study.corpora import cut, join
 from pairsig.errors import InputError
 from pairsig.tables import replacing
 
@@ -91,14 +91,14 @@ def ensemble(outputs: Sequence[Path], output: Path) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m pairsig.base_models.ensemble", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m study.base_models.ensemble", description=__doc__)
     parser.add_argument("outputs", nargs="+", type=Path, help="parses of the same sentences, CoNLL-U or CoNLL-X")
     parser.add_argument("--output", type=Path, required=True)
     given = parser.parse_args(arguments)
     try:
         ensemble(given.outputs, given.output)
     except InputError as error:
-        print(f"pairsig.base_models.ensemble: {error}", file=sys.stderr)
+        print(f"study.base_models.ensemble: {error}", file=sys.stderr)
         return 2
     return 0
 

@@ -1,6 +1,6 @@
 """Figures: one function each, tables in, a matplotlib `Figure` out, all in one style.
 
-`FIGURES` names them for `pairsig plot FIGURE TABLE [TABLE ...] --output a.svg a.pdf a.png`, which reads the
+`FIGURES` names them for `python -m study plot FIGURE TABLE [TABLE ...] --output a.svg a.pdf a.png`, which reads the
 tables, passes them in the order given and calls `save` for every output. A table without rows, or with too few
 to draw, gives a figure that says so; one that lacks a column raises `InputError`.
 """
@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 from matplotlib.figure import Figure
 
-from pairsig.figures.confidence import domains, gain_confidence, overview, sizes
-from pairsig.figures.montecarlo import relative_error, run_time
-from pairsig.figures.style import save
-from pairsig.figures.summaries import calibration, similarity, size_law, thresholds
+from study.figures.confidence import domains, gain_confidence, overview, sizes
+from study.figures.montecarlo import relative_error, run_time
+from study.figures.style import save
+from study.figures.summaries import calibration, similarity, size_law, thresholds
 
 FIGURES: dict[str, Callable[..., Figure]] = {
     "gain_confidence": gain_confidence,

@@ -3,12 +3,12 @@
 Tables in, tables out; no statistics but for `similarity`, no files, no figures.
 """
 
-from pairsig.analysis.alike import contributions, similarity
-from pairsig.analysis.gains import AROUND, TASK, size_law, thresholds, validation
-from pairsig.analysis.pairs import subsets
-from pairsig.analysis.published import TARGET, check
-from pairsig.analysis.scores import systems
-from pairsig.analysis.wins import P_RANGES, WINDOW, beside, calibration
+from study.analysis.alike import contributions, similarity
+from study.analysis.gains import AROUND, TASK, size_law, thresholds, validation
+from study.analysis.pairs import subsets
+from study.analysis.published import TARGET, check
+from study.analysis.scores import systems
+from study.analysis.wins import P_RANGES, WINDOW, beside, calibration
 
 __all__ = [
     "AROUND",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pairsig.analysis.pairs import by_test_set, of_one_test
+from study.analysis.pairs import by_test_set, of_one_test
 from pairsig.errors import InputError
 from pairsig.resampling import clopper_pearson
 

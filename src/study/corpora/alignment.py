@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from os import fspath
 from pathlib import PurePosixPath
 
-from pairsig.corpora import Segment
+from study.corpora import Segment
 from pairsig.errors import InputError
 from pairsig.readers import AnyPath, alignment, open_text
 

@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from pairsig.base_models import command
+from study.base_models import command
 from pairsig.errors import InputError
 from pairsig.tables import replacing
 
@@ -61,4 +61,4 @@ def _udpipe() -> ModuleType:
 
 
 if __name__ == "__main__":
-    raise SystemExit(command("pairsig.base_models.udpipe", train=train, predict=predict))
+    raise SystemExit(command("study.base_models.udpipe", train=train, predict=predict))

@@ -21,7 +21,7 @@ import pandas as pd
 
 from pairsig.choices import near
 from pairsig.errors import InputError
-from pairsig.sheets.checks import complain, pairs, split
+from study.sheets.checks import complain, pairs, split
 
 SIZES = {"full": 1.0, "half": 0.5, "quarter": 0.25, "eighth": 0.125}
 """Sizes of resampled training sets, as shares of the whole."""
@@ -36,7 +36,7 @@ class Synthetic:
     Attributes
     ----------
     training_sets
-        By training set: `task`, `files` and `options` (of `pairsig prepare`), `read` (paths), `corpora`.
+        By training set: `task`, `files` and `options` (of `python -m study prepare`), `read` (paths), `corpora`.
     test_sets
         By dataset: `training_set`, and as above.
     resampled
@@ -245,7 +245,7 @@ def _trained(row: Mapping[str, Any], base_models: pd.DataFrame) -> pd.DataFrame:
 def _prepared(
     task: str, files: str, corpus: str, data_dir: str, options: str, selection: str
 ) -> dict[str, str | list[str]]:
-    """A row of files, ready for `pairsig prepare`."""
+    """A row of files, ready for `python -m study prepare`."""
     folder = Path(data_dir if corpus else "")
     # Parallel text is in more than one file: `DOMAIN=SOURCE+TARGET`.
     named = [(domain, [str(folder / path) for path in paths.split("+")]) for domain, _, paths in _files(files)]

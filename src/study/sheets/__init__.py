@@ -23,8 +23,8 @@ from pairsig.choices import near, one_of
 from pairsig.errors import InputError
 from pairsig.metrics.registry import METRICS
 from pairsig.readers import READERS
-from pairsig.sheets import synthetic
-from pairsig.sheets.checks import complain, pairs, split
+from study.sheets import synthetic
+from study.sheets.checks import complain, pairs, split
 
 SHEETS = (
     "datasets",
@@ -46,7 +46,7 @@ TEST_SETS = {
     "draw_size": r"[1-9]\d*",
     "halves": r"[1-9]\d*",
 }
-"""What `pairsig resize` can make of a test set, and how its value looks."""
+"""What `python -m study resize` can make of a test set, and how its value looks."""
 
 NAMES = {
     "whole": r"whole",
@@ -92,7 +92,7 @@ class Study:
     ----------
     datasets
         By dataset: `metric`, `source` (embedded, derived or pool), `selected` (is it part of this run?), `systems`,
-        `pool` and `overlay` (names), `test_sets` (options of `pairsig resize`), `figures` (names), `provenance`
+        `pool` and `overlay` (names), `test_sets` (options of `python -m study resize`), `figures` (names), `provenance`
         (options of `pairsig collect`).
     systems
         By dataset and system, those included only: `output`, `reference` (paths), `metric`, `options` (of

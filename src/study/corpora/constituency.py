@@ -12,7 +12,7 @@ from os import fspath
 from pathlib import PurePosixPath
 from typing import Any, TypeAlias
 
-from pairsig.corpora import Segment
+from study.corpora import Segment
 from pairsig.errors import InputError
 from pairsig.readers import AnyPath, open_text
 

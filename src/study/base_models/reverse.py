@@ -1,6 +1,6 @@
 """Sentences of CoNLL-U from their last word to their first, for parsers that read from left to right.
 
-`python -m pairsig.base_models.reverse FROM TO`; done twice, it leaves everything as it was.
+`python -m study.base_models.reverse FROM TO`; done twice, it leaves everything as it was.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from pairsig import corpora
-from pairsig.corpora import dependency
+from study import corpora
+from study.corpora import dependency
 from pairsig.tables import replacing
 
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from pairsig.figures.style import (
+from study.figures.style import (
     BLUE,
     GREY,
     INK,

@@ -12,8 +12,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from pairsig.base_models import command
-from pairsig.corpora import alignment
+from study.base_models import command
+from study.corpora import alignment
 from pairsig.errors import InputError
 from pairsig.tables import replacing
 
@@ -64,4 +64,4 @@ def _links(line: str) -> set[tuple[int, int]]:
 
 
 if __name__ == "__main__":
-    raise SystemExit(command("pairsig.base_models.eflomal_aligner", train=train, predict=predict))
+    raise SystemExit(command("study.base_models.eflomal_aligner", train=train, predict=predict))

@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.transforms import blended_transform_factory
 
 from pairsig.errors import InputError
-from pairsig.figures.style import (
+from study.figures.style import (
     BLUE,
     COLOURS,
     COLUMN,

@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from pairsig.figures.confidence import saturation
-from pairsig.figures.style import (
+from study.figures.confidence import saturation
+from study.figures.style import (
     BLUE,
     COLOURS,
     COLUMN,
