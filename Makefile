@@ -33,39 +33,18 @@ setup: $(READY)
 
 setup-retrain: $(RETRAINABLE)
 
-# One run at a time. Jobs inherit the lock, so this also waits for those that a killed run has left behind; only then
-# is Snakemake's own lock stale for certain. Where there is no flock, run one at a time yourself.
-FLOCK := $(if $(shell command -v flock),flock .snakemake/make.lock)
-SNAKEMAKE := $(BIN)/snakemake --rerun-incomplete --show-failed-logs --quiet rules host
-LOCALLY := --cores $(CORES)
-
-# $(1): where; $(2): options of the study; BEFORE: what to do first, alone in this folder. The report is made anew when
-# anything it shows is newer, and appears when it is complete.
-define run
-	@mkdir -p .snakemake
-	@$(FLOCK) sh -e -c '\
-	if [ -n "$$(ls -A .snakemake/locks 2>/dev/null)" ]; then $(BIN)/snakemake --unlock --cores 1 $(2); fi; \
-	$(BEFORE) $(SNAKEMAKE) $(1) $(2); \
-	if [ ! -e results/report.html ] || [ -n "$$(find results config workflow -newer results/report.html -type f | head -n 1)" ]; then \
-		$(BIN)/snakemake --cores 1 --quiet rules host --report results/report.part.html $(2); \
-		mv results/report.part.html results/report.html; \
-	fi; \
-	echo "results/report.html is up to date"'
-endef
-
 reproduce: $(READY)
-	$(call run,$(LOCALLY))
+	workflow/run --cores $(CORES) --
 
 quick: $(READY)
-	$(call run,$(LOCALLY),--configfile config/quick.yaml)
+	workflow/run --cores $(CORES) -- --configfile config/quick.yaml
 
 retrain: $(RETRAINABLE)
-	$(call run,$(LOCALLY),--configfile config/retrain.yaml --config data_dir=$(DATA_DIR) scale=$(SCALE))
+	workflow/run --cores $(CORES) -- --configfile config/retrain.yaml --config data_dir=$(DATA_DIR) scale=$(SCALE)
 
 # Jobs of a run that was killed would go on, and are cancelled.
-slurm: BEFORE := workflow/profiles/slurm/cancel;
 slurm: $(READY)
-	$(call run,--workflow-profile workflow/profiles/slurm,$(CONFIG))
+	workflow/run --before workflow/profiles/slurm/cancel --workflow-profile workflow/profiles/slurm -- $(CONFIG)
 
 test: $(READY)
 	$(BIN)/python -m pytest
