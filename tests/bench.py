@@ -32,8 +32,8 @@ def all_pairs() -> dict[str, object]:
     """All 11,175 pairs of 150 systems, BLEU on 2,034 segments, b = 10^6, against bare GEMM + bare draws."""
     from threadpoolctl import threadpool_limits
 
+    import simulate
     from pairsig import comparisons, engine, streams
-    from study import simulate
     from pairsig.metrics import registry
 
     data = simulate.statistics("bleu", n_systems=150, n_segments=2034, n_groups=2)
@@ -62,7 +62,7 @@ def all_pairs() -> dict[str, object]:
 
 
 def _f1_pair() -> tuple[np.ndarray, np.ndarray]:
-    from study import simulate
+    import simulate
 
     a, b = simulate.statistics("f1", n_systems=2, n_segments=2400).counts
     return a, b

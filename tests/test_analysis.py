@@ -15,9 +15,11 @@ from scipy.stats import binomtest, linregress, norm
 from scipy.stats import t as student
 
 import pairsig
+import simulate
 from pairsig import InputError, Statistics, comparisons
-from study import analysis, simulate
 from pairsig.metrics import registry
+from pairsig.omission import Omission
+from study import analysis
 
 
 def message(*words: str) -> str:
@@ -785,10 +787,13 @@ def test_systems_are_described_by_base_model():
     made = simulate.statistics("f1", n_systems=5, n_segments=50, n_groups=2, seed=1, dataset="d")
     systems = tuple(f"{group}-full-{k}" for k, group in enumerate(made.groups))
     scores = 100 * 2 * made.counts.sum(axis=1)[:, 0] / made.counts.sum(axis=1)[:, 1:].sum(axis=1)
-    told = {"left_out": f"{made.groups[0]}-half-9\ttrain: no memory", "task": "constituency"}
-    natural = analysis.systems(replace(made, provenance=told), registry.metric("f1"))
+    told = {
+        "provenance": {"task": "constituency"},
+        "omissions": (Omission("train", "no memory", f"{made.groups[0]}-half-9"),),
+    }
+    natural = analysis.systems(replace(made, **told), registry.metric("f1"))
     assert list(natural["group"]) == ["all"]
-    synthetic = replace(made, systems=systems, kinds=("synthetic",) * 5, provenance=told)
+    synthetic = replace(made, systems=systems, kinds=("synthetic",) * 5, **told)
     found = analysis.systems(synthetic, registry.metric("f1"))
     assert list(found["group"]) == ["all", *sorted(set(made.groups))]
     assert (found["n_systems"].iloc[0], found["n_systems"].iloc[1:].sum()) == (5, 5)

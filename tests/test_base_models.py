@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from pairsig import cli, statistics
-from study import base_models
-from study.base_models import CommandError
+from pairsig import cli as library
+from pairsig import statistics
 from pairsig.errors import InputError
+from study import base_models, cli
+from study.base_models import CommandError
 
 
 @pytest.fixture
@@ -102,7 +103,7 @@ def test_a_prediction_that_fails_leaves_nothing(train, predict, tmp_path, comman
 def test_what_a_killed_run_has_left_is_swept_and_never_taken_for_a_model(train, tmp_path):
     arguments = ["train", str(tmp_path / "training set.txt"), "--command", "touch {model}; sleep 60", "--model"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "pairsig", *arguments, str(tmp_path / "models" / "m-full-1")],
+        [sys.executable, "-m", "study", *arguments, str(tmp_path / "models" / "m-full-1")],
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
@@ -121,7 +122,8 @@ def test_the_last_attempt_writes_why_and_the_system_is_left_out(train, tmp_path,
     Path("gold.txt").write_text("0-0\n0-0 1-1\n", encoding="utf-8")
 
     def run(*arguments, status=0):
-        assert cli.main([str(argument) for argument in arguments]) == status
+        main = library.main if arguments[0] in ("extract", "collect") else cli.main
+        assert main([str(argument) for argument in arguments]) == status
         return capsys.readouterr().err
 
     def extract(system, output):
@@ -148,11 +150,11 @@ def test_the_last_attempt_writes_why_and_the_system_is_left_out(train, tmp_path,
     assert printed.count("is left out") == 3
     collected = statistics.read("d.parquet")
     assert collected.systems == ("fair", "good")
-    reasons = dict(line.split("\t") for line in collected.provenance["left_out"].splitlines())
+    reasons = {omission.system: str(omission) for omission in collected.omissions}
     assert set(reasons) == {"bad", "vote", "short"}
     assert "exit status 1" in reasons["bad"]
     assert "no luck" in reasons["bad"]
-    assert reasons["vote"] == f"a member has none: {reasons['bad']}"
+    assert reasons["vote"] == f"predict: a member has none: {reasons['bad']}"
     assert "short.txt has 1 segments" in reasons["short"]
     assert collected.provenance["date"].startswith("20")
     assert "all 2 systems are left out" in run(

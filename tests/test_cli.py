@@ -18,13 +18,14 @@ import pytest
 import sacrebleu
 
 import pairsig
+import simulate
 from pairsig import cli, comparisons, engine, statistics, tables
-from study import simulate
+from study import cli as study_cli
 
-COMMANDS = [
-    "test", "fetch", "prepare", "resample", "jar", "train", "predict", "extract", "collect", "pool", "compare",
-    "merge", "resize", "describe", "thresholds", "validate", "similarity", "calibrate", "approximate", "race",
-    "plot", "tabulate", "check",
+LIBRARY = ["test", "extract", "collect", "pool", "compare", "merge"]
+STUDY = [
+    "fetch", "prepare", "resample", "jar", "train", "predict", "resize", "describe", "thresholds", "validate",
+    "similarity", "calibrate", "approximate", "race", "plot", "tabulate", "check",
 ]  # fmt: skip
 
 
@@ -34,8 +35,9 @@ def message(*words: str) -> str:
 
 def run(*arguments: object) -> int:
     """Status of a command."""
+    main = study_cli.main if arguments[:1] and arguments[0] in STUDY else cli.main
     try:
-        return cli.main([str(argument) for argument in arguments])
+        return main([str(argument) for argument in arguments])
     except SystemExit as stop:  # argparse
         return int(stop.code or 0)
 
@@ -70,7 +72,7 @@ def refused(work, capsys):
         assert out == ""
         errors = [line for line in err.splitlines() if not line.startswith("pairsig: warning: ")]
         assert len(errors) == 1, err
-        assert re.match(r"pairsig( \w+)?: error: ", errors[0])
+        assert re.match(r"(pairsig|python -m study)( \w+)?: error: ", errors[0])
         assert re.search(message(*([told] if isinstance(told, str) else told)), errors[0]), errors[0]
         assert state() == before
 
@@ -103,17 +105,20 @@ class TestStart:
         )  # fmt: skip
         assert r"p = #{\u03b4* > 2\u03b4} / b" in ended.stdout
 
-    @pytest.mark.parametrize("command", COMMANDS)
+    @pytest.mark.parametrize("command", LIBRARY + STUDY)
     def test_help(self, command, capsys):
         assert run(command, "--help") == 0
         out = capsys.readouterr().out
-        assert out.startswith(f"usage: pairsig {command} ")
+        program = "pairsig" if command in LIBRARY else "python -m study"
+        assert out.startswith(f"usage: {program} {command} ")
         assert ("--output" in out) == (command not in {"test", "train"})  # `test` prints, `train` has --model
 
     def test_all_commands_are_listed(self, capsys):
         assert run("--help") == 0
-        out = capsys.readouterr().out
-        assert re.findall(r"^    ([a-z]+)\b", out, re.MULTILINE) == COMMANDS
+        assert re.findall(r"^    ([a-z]+)\b", capsys.readouterr().out, re.MULTILINE) == LIBRARY
+        with pytest.raises(SystemExit):
+            study_cli.main(["--help"])
+        assert re.findall(r"^    ([a-z]+)\b", capsys.readouterr().out, re.MULTILINE) == STUDY
 
     @pytest.mark.parametrize("command", ["compare", "resize"])
     def test_help_prints_the_formulas(self, command, capsys):

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 import pairsig
+import simulate
 from pairsig import InputError, bootstrap_test, comparisons, randomization_test
-from study import simulate
 from pairsig.metrics import registry
 
 

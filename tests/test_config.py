@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from study import sheets
 from pairsig.errors import InputError
+from study import sheets
 
 ROOT = Path(__file__).parent.parent
 SCHEMAS = ROOT / "workflow" / "schemas"

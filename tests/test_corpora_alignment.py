@@ -7,8 +7,8 @@ import re
 import pytest
 
 from pairsig import InputError
-from study.corpora import Segment, alignment
 from pairsig.readers import alignment as links_of
+from study.corpora import Segment, alignment
 
 
 @pytest.fixture

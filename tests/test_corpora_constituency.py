@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pairsig import InputError
-from study.corpora import constituency
 from pairsig.readers import trees
+from study.corpora import constituency
 
 ICELANDIC = """( (IP-MAT (NP-PRD (NPR-N Sif-sif)
 \t\t  (CP-REL *ICH*-1))

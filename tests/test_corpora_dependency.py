@@ -2,11 +2,11 @@
 
 import pytest
 
+from pairsig.errors import InputError
+from pairsig.readers import conllu
 from study import corpora
 from study.base_models import reverse
 from study.corpora import dependency
-from pairsig.errors import InputError
-from pairsig.readers import conllu
 
 FILE = """\
 # newdoc id = weblog-one

@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from pairsig import cli, statistics
-from study import sheets
 from pairsig.metrics import registry
+from study import sheets
 
 ROOT = Path(__file__).parent.parent
 STATISTICS = sorted((ROOT / "resources/statistics").glob("*.parquet"))

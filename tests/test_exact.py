@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 import oracles
+import simulate
 from pairsig import InputError, Metric, bootstrap_test, exact, randomization_test
-from study import simulate
 from pairsig.exact import exact_bootstrap, exact_test, laws
 from pairsig.metrics import counts, registry
 

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from pairsig import InputError
-from study.base_models import joint_hmm as joint
-from study.corpora import alignment
 from pairsig.metrics import registry
 from pairsig.readers.alignment import Alignment
 from pairsig.readers.alignment import read as read_links
+from study.base_models import joint_hmm as joint
+from study.corpora import alignment
 
 TINY = [
     (["the", "house", "is", "small"], ["la", "maison", "est", "petite"]),

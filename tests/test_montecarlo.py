@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from scipy.stats import binom, truncnorm
 
-from pairsig import cli, tables
-from study import montecarlo
+from pairsig import tables
 from pairsig.errors import InputError
 from pairsig.exact import exact_test
+from study import cli, montecarlo
 
 TABLE_2 = {250: 0.0512, 500: 0.0189, 1000: 0.0153, 2000: 0.0202, 4000: 0.0170, 8000: 0.0360}
 

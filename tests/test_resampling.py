@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.stats import binom, binomtest, multinomial, norm
 
 import pairsig
+import simulate
 from pairsig import InputError, Metric, bootstrap_test, engine, randomization_test, resampling
-from study import simulate
 from pairsig.metrics import registry
 
 TINY = 1e-10

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pairsig.metrics.constituency import parseval
+from pairsig.readers import trees
 from study.base_models import sequence_labelling
 from study.base_models.sequence_labelling import decode, encode
 from study.corpora import constituency
-from pairsig.metrics.constituency import parseval
-from pairsig.readers import trees
 
 
 def labels(text):

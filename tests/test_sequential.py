@@ -8,8 +8,8 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import binom
 
+import simulate
 from pairsig import InputError, bootstrap_test, randomization_test, sequential
-from study import simulate
 from pairsig.exact import exact_bootstrap, exact_test
 from pairsig.sequential import sequential_test
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import simulate
 from pairsig import InputError, statistics
-from study import analysis, simulate
 from pairsig.metrics import registry
+from study import analysis
 
 
 def scores(metric: str, **options) -> np.ndarray:

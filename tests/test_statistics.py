@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import simulate
 from pairsig import InputError, Statistics, statistics
-from study import simulate
 from pairsig.metrics import registry
 
 FIELDS = ("systems", "groups", "kinds", "columns")

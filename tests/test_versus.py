@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import pairsig
+import simulate
 from pairsig import InputError, cli, versus
-from study import simulate
 from pairsig.metrics import registry
 
 SIGF_A = "2 2 2\n2 2 2\n0 1 2\n"

@@ -6,8 +6,8 @@ import zipfile
 import pandas as pd
 import pytest
 
+import simulate
 from pairsig import statistics, tables
-from study import simulate
 from running import BIN, ROOT, run, snakemake
 
 

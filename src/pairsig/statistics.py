@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pairsig.errors import InputError
 from pairsig.metrics import Metric
+from pairsig.omission import Omission
 
 KEYS = ("system", "group", "kind", "segment", "document", "domain")
 """Columns that say what a row is about; every other column of a statistics table is a count."""
@@ -37,6 +38,8 @@ class Statistics:
         Shape (systems, segments, columns), integer or float64.
     provenance
         Where the counts came from: corpus, commit, checksum, command, versions, licence.
+    omissions
+        Systems that had to be left out.
     """
 
     dataset: str
@@ -49,6 +52,7 @@ class Statistics:
     columns: tuple[str, ...]
     counts: NDArray[Any]
     provenance: Mapping[str, str] = field(default_factory=dict, compare=False)
+    omissions: tuple[Omission, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         shape = (len(self.systems), len(self.segments), len(self.columns))
@@ -227,7 +231,13 @@ def by_document(documents: NDArray[np.str_], counts: NDArray[Any]) -> NDArray[An
     return sums.swapaxes(0, 1)
 
 
-def collect(parts: Sequence[Statistics], *, dataset: str, provenance: Mapping[str, str]) -> Statistics:
+def collect(
+    parts: Sequence[Statistics],
+    *,
+    dataset: str,
+    provenance: Mapping[str, str],
+    omissions: tuple[Omission, ...] = (),
+) -> Statistics:
     """All systems of a dataset from the statistics of one or some of them each."""
     first = parts[0]
     for part in parts[1:]:
@@ -262,6 +272,7 @@ def collect(parts: Sequence[Statistics], *, dataset: str, provenance: Mapping[st
         kinds=tuple(kind for part in parts for kind in part.kinds),
         counts=np.concatenate([part.counts for part in parts]),
         provenance=dict(provenance),
+        omissions=omissions,
     )
 
 
@@ -314,36 +325,15 @@ def write(statistics: Statistics, path: str | Path) -> None:
     import pyarrow.parquet as pq
 
     arrow = pa.Table.from_pandas(table, preserve_index=False)
-    provenance = json.dumps(dict(statistics.provenance), sort_keys=True)
-    arrow = arrow.replace_schema_metadata({"dataset": statistics.dataset, "provenance": provenance})
+    metadata = {
+        "dataset": statistics.dataset,
+        "provenance": json.dumps(dict(statistics.provenance), sort_keys=True),
+    }
+    if statistics.omissions:
+        metadata["omissions"] = json.dumps([omission.to_dict() for omission in statistics.omissions])
+    arrow = arrow.replace_schema_metadata(metadata)
     with tables.replacing(path) as temporary:
         pq.write_table(arrow, temporary, compression="zstd", compression_level=19)
-
-
-def write_left_out(system: str, reason: str, path: Path) -> None:
-    """Write, in place of the counts of a system, why it has none."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    from pairsig import tables
-
-    told = {"left_out": system, "reason": " ".join(reason.split())}
-    with tables.replacing(path) as temporary:
-        pq.write_table(pa.table({}).replace_schema_metadata(told), temporary)
-
-
-def read_left_out(path: Path) -> tuple[str, str] | None:
-    """The system and the reason, of a file that `write_left_out` wrote; None for a file of counts."""
-    if path.suffix != ".parquet" or not path.is_file():
-        return None
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        metadata = pq.read_schema(path).metadata or {}
-    except pa.ArrowInvalid:  # `read` says what is wrong with it
-        return None
-    return (metadata[b"left_out"].decode(), metadata[b"reason"].decode()) if b"left_out" in metadata else None
 
 
 def read(path: str | Path, *, dataset: str | None = None) -> Statistics:
@@ -362,7 +352,11 @@ def read(path: str | Path, *, dataset: str | None = None) -> Statistics:
         metadata = pq.read_schema(path).metadata or {}
     name = dataset or metadata.get(b"dataset", b"").decode() or path.stem
     statistics = Statistics.from_table(table, dataset=name, source=str(path))
-    return replace(statistics, provenance=json.loads(metadata.get(b"provenance", b"{}")))
+    return replace(
+        statistics,
+        provenance=json.loads(metadata.get(b"provenance", b"{}")),
+        omissions=tuple(Omission(**told) for told in json.loads(metadata.get(b"omissions", b"[]"))),
+    )
 
 
 def _two_dimensional(system: str, array: NDArray[Any], columns: Sequence[str]) -> NDArray[Any]:

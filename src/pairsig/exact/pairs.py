@@ -112,7 +112,9 @@ def bootstrap(
     if _pass_fail(numerators):
         won, lost = _discordant(numerators, pairs)
         n = numerators.shape[1]
-        return _each(_trinomial_bootstraps, (np.stack([won, lost, n - won - lost], axis=1), twice), pairs, threads, done)
+        return _each(
+            _trinomial_bootstraps, (np.stack([won, lost, n - won - lost], axis=1), twice), pairs, threads, done
+        )
     return _each(_bootstraps, (numerators, twice), pairs, threads, done)
 
 

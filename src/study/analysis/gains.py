@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from study.analysis.pairs import by_test_set, drawn_systems, subsets, weighted_percentile
 from pairsig.errors import InputError
+from study.analysis.pairs import by_test_set, drawn_systems, subsets, weighted_percentile
 
 TASK = "task"
 """Stands for all datasets of a task in the `dataset` column of `thresholds`: `task=mt`."""

@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from study.analysis.pairs import of_one_test
 from pairsig.errors import InputError
+from study.analysis.pairs import of_one_test
 
 _PUBLISHED = ("item", "page", "what", "published", "unit", "n_segments", "compared_with")
 _OURS = ("ours", "low", "high", "ours_n_segments", "expected", "ratio")

@@ -21,13 +21,16 @@ def systems(statistics: Statistics, metric: Metric) -> pd.DataFrame:
     score_mean, score_high` (on the whole test set), `left_out`: the systems that failed, with the reason.
     """
     scores = metric.score(statistics.of(metric).sum(axis=1))
-    failures = [line.partition("\t") for line in statistics.provenance.get("left_out", "").splitlines()]
     groups = np.array(statistics.groups)
     made_here = {group for group, kind in zip(statistics.groups, statistics.kinds, strict=True) if kind == SYNTHETIC}
     found = []
     for group in ("all", *sorted(made_here)):
         own = scores if group == "all" else scores[groups == group]
-        told = [f"{name}: {reason}" for name, _, reason in failures if group == "all" or name.startswith(f"{group}-")]
+        told = [
+            f"{omission.system}: {omission}"
+            for omission in statistics.omissions
+            if group == "all" or omission.system.startswith(f"{group}-")
+        ]
         found.append(
             {
                 "dataset": statistics.dataset,

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from study.analysis.pairs import by_test_set, of_one_test
 from pairsig.errors import InputError
 from pairsig.resampling import clopper_pearson
+from study.analysis.pairs import by_test_set, of_one_test
 
 P_RANGES = (0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 1.0)
 """Bounds of the p-value ranges: the six of the paper's Table 1, and the rest on either side."""

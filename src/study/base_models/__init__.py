@@ -20,12 +20,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from pairsig.errors import InputError
+from pairsig.omission import Omission
 from pairsig.tables import replacing
 
-FAILURE = "failure.txt"
-"""In the folder of a model: why there is none."""
-_RECORD = "pairsig: there is no output: "
-"""How a file begins that stands for the output of a system without one."""
+OMISSION = "omission.json"
+"""In the folder of a model: the record of why there is none."""
 
 
 class CommandError(InputError):
@@ -90,11 +89,11 @@ def predict(
         For the placeholders.
     """
     for path in members:
-        if reason := failure(path):
-            record(output, f"a member has none: {reason}")
+        if omission := Omission.read(path):
+            Omission("predict", f"a member has none: {omission}").write(output)
             return
-    if model is not None and (model / FAILURE).exists():
-        record(output, (model / FAILURE).read_text(encoding="utf-8").strip())
+    if model is not None and (omission := Omission.read(model / OMISSION)):
+        omission.write(output)
         return
     with replacing(output) as temporary:
         values = {"input": segments, "output": temporary, "outputs": list(members), "jars": jars, "threads": threads}
@@ -103,24 +102,11 @@ def predict(
             raise CommandError(f"the predict command left no output: {command}")
 
 
-def record(output: Path, reason: str) -> None:
-    """Write why a system has no output, in place of the output."""
-    with replacing(output) as temporary:
-        temporary.write_text(f"{_RECORD}{' '.join(reason.split())}\n", encoding="utf-8")
-
-
-def failure(output: Path) -> str:
-    """Why a system has no output; nothing if it has."""
-    with output.open("rb") as file:
-        line = file.readline(10_000).decode("utf-8", errors="replace")
-    return line.removeprefix(_RECORD).strip() if line.startswith(_RECORD) else ""
-
-
-def give_up(model: Path, reason: str) -> None:
-    """Make the folder of a model that could not be trained: it holds the reason."""
+def give_up(model: Path, omission: Omission) -> None:
+    """Make the folder of a model that could not be trained: it holds the record."""
     shutil.rmtree(model, ignore_errors=True)
     model.mkdir()
-    (model / FAILURE).write_text(f"{' '.join(reason.split())}\n", encoding="utf-8")
+    omission.write(model / OMISSION)
 
 
 def jar(coordinates: str, sha256: str, output: Path) -> None:

@@ -12,17 +12,17 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from study.base_models import command
-from study.corpora import alignment
 from pairsig.errors import InputError
 from pairsig.tables import replacing
+from study.base_models import command
+from study.corpora import alignment
 
 Pair = tuple[Sequence[str], Sequence[str]]
 
 
 def align(pairs: Sequence[Pair]) -> list[str]:
     """Links of all pairs that both directions have, a line a pair."""
-    from eflomal import Aligner  # type: ignore[import-untyped]
+    from eflomal import Aligner
 
     with tempfile.TemporaryDirectory() as folder:
         paths = [f"{folder}/forward", f"{folder}/backward"]

@@ -18,9 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
-from study.corpora import cut, join
 from pairsig.errors import InputError
 from pairsig.tables import replacing
+from study.corpora import cut, join
 
 Arc = tuple[int, str]
 """Head and label of a word."""

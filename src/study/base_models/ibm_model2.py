@@ -9,10 +9,10 @@ from typing import NamedTuple, TypeAlias
 
 from nltk.translate import AlignedSent, IBMModel2
 
-from study.base_models import command
-from study.corpora import alignment
 from pairsig.errors import InputError
 from pairsig.tables import replacing
+from study.base_models import command
+from study.corpora import alignment
 
 Pair = tuple[Sequence[str], Sequence[str]]
 Translation: TypeAlias = dict[str, dict[str | None, float]]

@@ -18,10 +18,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from study.base_models import command
-from study.corpora import alignment
 from pairsig.errors import InputError
 from pairsig.tables import replacing
+from study.base_models import command
+from study.corpora import alignment
 
 Pair = tuple[Sequence[str], Sequence[str]]
 Floats = NDArray[np.float64]

@@ -15,10 +15,10 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from study.corpora.constituency import TOP, Node, parse, words, write
 from pairsig.errors import InputError
 from pairsig.readers import open_text
 from pairsig.tables import replacing
+from study.corpora.constituency import TOP, Node, parse, words, write
 
 MARK = "·"
 ROOT = "ROOT"

@@ -9,9 +9,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from pairsig.tables import replacing
 from study import corpora
 from study.corpora import dependency
-from pairsig.tables import replacing
 
 
 def reverse(source: Path, target: Path) -> None:

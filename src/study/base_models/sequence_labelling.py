@@ -21,10 +21,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from study.base_models import command
-from study.corpora.constituency import TOP, Node, parse, words, write
 from pairsig.errors import InputError
 from pairsig.readers import open_text
+from study.base_models import command
+from study.corpora.constituency import TOP, Node, parse, words, write
 
 Gap: TypeAlias = tuple[int, str]
 """Number of constituents that hold two neighbours, and the innermost one."""

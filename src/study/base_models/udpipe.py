@@ -6,9 +6,9 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from study.base_models import command
 from pairsig.errors import InputError
 from pairsig.tables import replacing
+from study.base_models import command
 
 OPTIONS = (
     "run=1;iterations=3;hidden_layer=60;transition_system=projective;transition_oracle=static;structured_interval=0"

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from os import fspath
 from pathlib import PurePosixPath
 
-from study.corpora import Segment
 from pairsig.errors import InputError
 from pairsig.readers import AnyPath, alignment, open_text
+from study.corpora import Segment
 
 BETWEEN = " ||| "
 """Stands between the two sides of a pair."""

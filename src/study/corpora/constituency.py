@@ -12,9 +12,9 @@ from os import fspath
 from pathlib import PurePosixPath
 from typing import Any, TypeAlias
 
-from study.corpora import Segment
 from pairsig.errors import InputError
 from pairsig.readers import AnyPath, open_text
+from study.corpora import Segment
 
 # A node is the list of its label and its children, a leaf a string: trees of this kind are read five times as fast
 # as NLTK's. (mypy would need a cast at every step down if the type were recursive.)

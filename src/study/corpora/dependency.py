@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from os import fspath
 from pathlib import PurePosixPath
 
-from study.corpora import Segment
 from pairsig.errors import InputError
 from pairsig.readers import AnyPath, open_text
+from study.corpora import Segment
 
 _COMMENT = re.compile(r"# ?(newdoc id|sent_id) *= *(.+)")
 _LEFT = ("0", "_")

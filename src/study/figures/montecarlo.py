@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from pairsig.tables import count
 from study.figures.style import (
     BLUE,
     GREY,
@@ -25,7 +26,6 @@ from study.figures.style import (
     sequence,
     styled,
 )
-from pairsig.tables import count
 
 NEEDED = 20_000
 """The paper's minimum of Monte Carlo samples (section 4)."""

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
+from pairsig.tables import count
 from study.figures.confidence import saturation
 from study.figures.style import (
     BLUE,
@@ -34,7 +35,6 @@ from study.figures.style import (
     sequence,
     styled,
 )
-from pairsig.tables import count
 
 BROWN = ((100, 3.00), (24_000, 0.22))
 """The paper's thresholds on the Brown corpus: segments, F1 points (section 4.1)."""

@@ -1,0 +1,176 @@
+"""What a command line needs: a parser that answers in sentences, errors as one line, progress, types of arguments.
+
+Two are made with it: `pairsig.cli` and, in the study, `study.cli`. Only they and this module print or exit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from pairsig.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from pairsig.engine import Progress
+
+Run = Callable[[argparse.Namespace], None]
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """One sentence and the command's own help, instead of the usage of everything."""
+        self.exit(2, f"{self.prog}: error: {message} (see `{self.prog} --help`)\n")
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from pairsig import __version__
+
+        print(f"pairsig {__version__}")
+        parser.exit()
+
+
+class Commands:
+    """A command line of commands, each a function of its parsed arguments whose docstring is its help."""
+
+    def __init__(self, program: str, description: str) -> None:
+        self._parser = _Parser(
+            prog=program, description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+        )
+        self._parser.add_argument("--version", action=_Version, nargs=0, help="print the version and stop")
+        self._commands = self._parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
+
+    def add(self, run: Run, epilog: str = "") -> argparse.ArgumentParser:
+        """A command, called as the function is; returns its parser."""
+        text = run.__doc__ or ""
+        added: argparse.ArgumentParser = self._commands.add_parser(
+            run.__name__.strip("_"),
+            help=text.splitlines()[0],
+            description=text,
+            epilog=epilog,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        added.set_defaults(run=run)
+        return added
+
+    def main(self, argv: Sequence[str] | None = None) -> int:
+        """Run one command; 0 when it worked, 2 with one sentence when the input cannot be used."""
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):  # δ and names of files, on a terminal that cannot show them
+                stream.reconfigure(errors="backslashreplace")
+        arguments = self._parser.parse_args(argv)
+        run: Run = arguments.run
+        try:
+            run(arguments)
+        except InputError as error:
+            print(f"pairsig: error: {error}", file=sys.stderr)
+            return 2
+        except BrokenPipeError:  # `pairsig … | head`
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 141
+        except OSError as error:  # a full disk, a folder without permission
+            print(f"pairsig: error: {error.filename or 'output'}: {error.strerror}", file=sys.stderr)
+            return 2
+        return 0
+
+
+def warn(sentence: str) -> None:
+    """Tell the user something that does not stop the command."""
+    print(f"pairsig: warning: {sentence}", file=sys.stderr)
+
+
+@contextmanager
+def progress(label: str, total: int) -> Iterator[Progress | None]:
+    """A progress bar on a terminal, for what takes longer than two seconds; nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    import time
+
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    started = time.monotonic()
+    with Bar(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=total, visible=False)
+
+        def advance(done: int) -> None:
+            bar.update(task, advance=done, visible=time.monotonic() - started > 2)
+
+        yield advance
+
+
+# Types of arguments. argparse says "invalid … value", with the name of the function in the middle.
+
+
+def whole(text: str) -> int:
+    """A whole number; 1e6 and 1_000_000 are understood too."""
+    try:
+        return int(text)
+    except ValueError:
+        value = float(text)
+    if not value.is_integer():
+        raise ValueError(text)
+    return int(value)
+
+
+whole.__name__ = "whole number"
+
+
+def part(text: str) -> tuple[int, int]:
+    """K/M, with 1 <= K <= M."""
+    k, m = (int(number) for number in text.split("/"))
+    if not 1 <= k <= m:
+        raise argparse.ArgumentTypeError(f"found {text}, expected one from 1/{m} to {m}/{m}")
+    return k, m
+
+
+part.__name__ = "K/M"
+
+
+def output(text: str, suffixes: Sequence[str] = ()) -> Path:
+    """A file that can be written, as far as one can tell before the work is done."""
+    path = Path(text)
+    if suffixes and path.suffix not in suffixes:
+        known = ", ".join(suffixes)
+        raise argparse.ArgumentTypeError(f"{text} ends in {path.suffix or 'nothing'}, expected one of {known}")
+    if not path.parent.is_dir():
+        raise argparse.ArgumentTypeError(f"{text}: the folder {path.parent} does not exist")
+    if path.is_dir() or not os.access(path.parent, os.W_OK):
+        raise argparse.ArgumentTypeError(f"{text} cannot be written")
+    return path
+
+
+table = partial(output, suffixes=(".tsv", ".csv", ".parquet"))
+"""A table to write."""
+
+
+def pairs(items: Sequence[str]) -> Mapping[str, str]:
+    """KEY=VALUE arguments as a mapping."""
+    found = {}
+    for item in items:
+        key, equals, value = item.partition("=")
+        if not (key and equals):
+            raise InputError(f"found {item!r}, expected KEY=VALUE")
+        found[key] = value
+    return found
+
+
+def read_table(path: Path, columns: Sequence[str]) -> pd.DataFrame:
+    """A table that must have these columns."""
+    from pairsig import tables
+
+    found = tables.read(path)
+    missing = [column for column in columns if column not in found.columns]
+    if missing:
+        raise InputError(f"{path} has no column `{missing[0]}`, expected {', '.join(columns)}")
+    return found

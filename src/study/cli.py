@@ -1,0 +1,470 @@
+"""The command line of the study: one command a stage, called by the workflow.
+
+Everything heavy is imported by the command that needs it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pairsig import console
+from pairsig.choices import choose
+from pairsig.cli import TEST_HELP, add_test_options, read_statistics, test_options
+from pairsig.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FIGURE = partial(console.output, suffixes=(".svg", ".pdf", ".png"))
+_TEXT = partial(console.output, suffixes=(".csv", ".md", ".tex", ".html"))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; 0 when it worked, 2 with one sentence when the input cannot be used."""
+    return _commands().main(argv)
+
+
+def _commands() -> console.Commands:
+    commands = console.Commands("python -m study", "The study: corpora, base models, analyses, figures and tables.")
+
+    p = commands.add(_fetch)
+    p.add_argument("corpus", type=Path, metavar="FOLDER")
+    p.add_argument("--sha256", required=True, help="checksum of the folder's own SHA256SUMS")
+    p.add_argument("--output", type=console.output, required=True, help="what was verified: the list of checksums")
+
+    p = commands.add(_prepare)
+    p.add_argument("files", nargs="+", metavar="[DOMAIN=]FILE", help="of a corpus")
+    p.add_argument("--task", required=True, help="dependency, constituency or alignment")
+    p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="for reading the corpus")
+    p.add_argument("--skip", type=console.whole, default=0, metavar="N", help="leave out the first N of every file")
+    p.add_argument("--first", type=console.whole, metavar="N", help="then take no more than N of every file")
+    p.add_argument("--input", type=console.output, help="to write: what a base model may see of the segments")
+    p.add_argument("--reference", type=console.output, help="to write: what its output is held against")
+    p.add_argument("--documents", type=console.output, help="to write: a `domain<TAB>document` line a segment")
+    p.add_argument("--output", type=console.output, help="to write: the segments in the task's own format")
+
+    p = commands.add(_resample)
+    p.add_argument("segments", type=Path, help="a whole training set, made by prepare")
+    p.add_argument("--task", required=True, help="dependency, constituency or alignment")
+    p.add_argument("--size", type=float, default=1.0, help="how many to draw, as a share of the whole; default: 1")
+    p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
+    p.add_argument("--name", required=True, help="tells this training set from others of the same seed")
+    p.add_argument("--unlabelled", nargs="*", type=Path, default=[], help="segments to add as they are, without labels")
+    p.add_argument("--output", type=console.output, required=True)
+
+    p = commands.add(_jar)
+    p.add_argument("coordinates", metavar="GROUP:ARTIFACT:VERSION")
+    p.add_argument("--sha256", required=True, help="checksum of the jar")
+    p.add_argument("--output", type=console.output, required=True)
+
+    p = commands.add(_train)
+    p.add_argument("training_set", type=Path)
+    p.add_argument("--command", required=True, help="shell command with {train}, {model}, {seed}, {jars}, {threads}")
+    p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
+    p.add_argument("--model", type=Path, required=True, help="folder to make")
+    _add_attempt_options(p)
+
+    p = commands.add(_predict)
+    p.add_argument("segments", type=Path, help="what a base model may see of a test set, made by prepare")
+    p.add_argument("--command", required=True, help="shell command with {model}, {input}, {output}, {outputs}, …")
+    p.add_argument("--model", type=Path, help="folder made by train")
+    p.add_argument("--members", nargs="*", type=Path, default=[], help="outputs of the members of an ensemble")
+    p.add_argument("--output", type=console.output, required=True)
+    _add_attempt_options(p)
+
+    p = commands.add(_resize, TEST_HELP)
+    p.add_argument("statistics", type=Path)
+    p.add_argument("--initial", metavar="100,200,…", help="sizes of initial segments, or doubling:100")
+    p.add_argument("--domain-size", type=int, metavar="N", help="first N segments of each domain")
+    p.add_argument("--draws", type=int, default=0, metavar="K", help="K test sets drawn with replacement")
+    p.add_argument("--draw-size", type=int, metavar="N", help="their size; by default the test set's")
+    p.add_argument("--halves", type=int, default=0, metavar="K", help="K random splits into two halves")
+    add_test_options(p)
+    p.add_argument("--output", type=console.table, required=True)
+
+    p = commands.add(_describe)
+    p.add_argument("statistics", nargs="+", metavar="STATISTICS:METRIC", help="a file of statistics, and its metric")
+    p.add_argument("--output", type=console.table, required=True)
+
+    p = commands.add(_thresholds)
+    p.add_argument("comparisons", nargs="+", type=Path)
+    p.add_argument("--datasets", type=Path, help="sheet with the columns dataset, task, pool: adds a row a task")
+    p.add_argument("--p-low", type=float, default=0.04)
+    p.add_argument("--p-high", type=float, default=0.06)
+    p.add_argument("--percentile", type=float, default=95.0)
+    p.add_argument("--min-pairs", type=int, default=10, help="below this many pairs in the window: too few")
+    p.add_argument("--size-law", type=console.table, help="second output: the law of size fitted to initial segments")
+    p.add_argument("--output", type=console.table, required=True)
+
+    p = commands.add(_validate)
+    p.add_argument("comparisons", nargs="+", type=Path)
+    p.add_argument("--overlay", action="append", default=[], metavar="SYNTHETIC=NATURAL", help="datasets to confront")
+    p.add_argument("--output", type=console.table, required=True)
+
+    p = commands.add(_similarity)
+    p.add_argument("statistics", type=Path)
+    p.add_argument("--metric", required=True)
+    p.add_argument("--comparisons", type=Path, required=True)
+    p.add_argument("--output", type=console.table, required=True)
+
+    p = commands.add(_calibrate)
+    p.add_argument("comparisons", nargs="+", type=Path)
+    p.add_argument("--sheet", type=Path, required=True, help="which test set is held against which")
+    p.add_argument("--published", type=Path, help="the paper's numbers, for --table-1")
+    p.add_argument("--table-1", type=console.table, help="second output: in the layout of the paper's Table 1")
+    p.add_argument("--output", type=console.table, required=True)
+
+    p = commands.add(_approximate)
+    p.add_argument(
+        "--n-resamples", type=console.whole, nargs="+", metavar="K", help="numbers of samples; default: the paper's"
+    )
+    p.add_argument("--n-simulated", type=console.whole, default=40, metavar="N", help="pairs simulated a size")
+    p.add_argument(
+        "--n-pairs", type=console.whole, default=10, metavar="N", help="of them, tested by Monte Carlo; default: 10"
+    )
+    p.add_argument("--n-runs", type=console.whole, default=5, metavar="N", help="times each; default: 5")
+    p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
+    p.add_argument("--threads", type=console.whole, help="default: all cores; changes nothing but time")
+    p.add_argument("--output", type=console.table, required=True)
+
+    p = commands.add(_race)
+    p.add_argument("--n-segments", type=console.whole, nargs="+", metavar="N", help="numbers of sentences")
+    p.add_argument("--n-repeats", type=console.whole, default=3, metavar="N", help="of which the median; default: 3")
+    p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
+    p.add_argument("--output", type=console.table, required=True)
+
+    p = commands.add(_plot)
+    p.add_argument("figure")
+    p.add_argument("tables", nargs="+", type=Path)
+    p.add_argument("--output", nargs="+", type=_FIGURE, required=True, help="one file a format: .svg, .pdf, .png")
+
+    p = commands.add(_tabulate)
+    p.add_argument("table", type=Path)
+    p.add_argument("--caption", default="")
+    p.add_argument("--output", nargs="+", type=_TEXT, required=True, help="one file a format: .csv, .md, .tex, .html")
+
+    p = commands.add(_check)
+    p.add_argument("--published", type=Path, required=True)
+    p.add_argument("--thresholds", type=Path, required=True)
+    p.add_argument("--size-law", type=Path, required=True)
+    p.add_argument("--calibration", type=Path, required=True)
+    p.add_argument("--relative-error", type=Path, help="table of approximate")
+    p.add_argument("--run-time", type=Path, help="table of race")
+    p.add_argument("--output", type=console.table, required=True)
+    return commands
+
+
+def _add_attempt_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--jars", type=Path, default=Path("jars"), help="folder of jars; default: jars")
+    parser.add_argument("--threads", type=console.whole, default=1, help="default: 1")
+    parser.add_argument("--attempt", type=console.part, metavar="K/M", help="if the last fails, write why and end well")
+
+
+def _fetch(arguments: argparse.Namespace) -> None:
+    """Verify that a corpus folder holds the files it should, byte for byte."""
+    from pairsig import tables
+    from study import corpora
+
+    verified = corpora.verify(arguments.corpus, arguments.sha256)
+    with tables.replacing(arguments.output) as temporary:
+        temporary.write_text("".join(f"{digest}  {name}\n" for name, digest in verified.items()), encoding="utf-8")
+
+
+def _prepare(arguments: argparse.Namespace) -> None:
+    """Segments of a corpus in the task's own format: a training set, or a test set and what may be seen of it."""
+    from pairsig import tables
+    from study import corpora
+
+    options = console.pairs(arguments.option)
+    segments = corpora.read(arguments.task, arguments.files, options, skip=arguments.skip, first=arguments.first)
+    task, whole = arguments.task, [one.text for one in segments]
+    texts = {
+        arguments.output: corpora.join(task, whole),
+        arguments.input: corpora.join(task, [corpora.blank(task, text) for text in whole]),
+        arguments.reference: corpora.join(task, [corpora.gold(task, text) for text in whole]),
+        arguments.documents: "".join(f"{one.domain or '-'}\t{one.document or '-'}\n" for one in segments),
+    }
+    for path, text in texts.items():
+        if path:
+            with tables.replacing(path) as temporary:
+                temporary.write_text(text, encoding="utf-8")
+
+
+def _resample(arguments: argparse.Namespace) -> None:
+    """A training set whose segments are drawn with replacement from a whole one."""
+    from pairsig import tables
+    from study import corpora
+
+    whole = corpora.cut(arguments.task, arguments.segments)
+    drawn = corpora.resample(whole, arguments.size, arguments.seed, arguments.name)
+    for path in arguments.unlabelled:
+        drawn += corpora.cut(arguments.task, path)
+    with tables.replacing(arguments.output) as temporary:
+        temporary.write_text(corpora.join(arguments.task, drawn), encoding="utf-8")
+
+
+def _jar(arguments: argparse.Namespace) -> None:
+    """A Java library by its Maven coordinates, checksum enforced."""
+    from study import base_models
+
+    base_models.jar(arguments.coordinates, arguments.sha256, arguments.output)
+
+
+def _train(arguments: argparse.Namespace) -> None:
+    """A base model's train command, run on a training set."""
+    from pairsig.omission import Omission
+    from study import base_models
+
+    try:
+        base_models.train(
+            arguments.command,
+            arguments.training_set,
+            arguments.model,
+            seed=arguments.seed,
+            jars=arguments.jars,
+            threads=arguments.threads,
+        )
+    except base_models.CommandError as error:
+        if not _is_last(arguments.attempt):
+            raise
+        base_models.give_up(arguments.model, Omission("train", str(error)))
+        console.warn(f"{arguments.model} is left out: {error}")
+
+
+def _predict(arguments: argparse.Namespace) -> None:
+    """A base model's predict command, run on what it may see of a test set."""
+    from pairsig.omission import Omission
+    from study import base_models
+
+    try:
+        base_models.predict(
+            arguments.command,
+            arguments.model,
+            arguments.segments,
+            arguments.output,
+            members=arguments.members,
+            jars=arguments.jars,
+            threads=arguments.threads,
+        )
+    except base_models.CommandError as error:
+        if not _is_last(arguments.attempt):
+            raise
+        Omission("predict", str(error)).write(arguments.output)
+        console.warn(f"{arguments.output} is left out: {error}")
+
+
+def _is_last(attempt: tuple[int, int] | None) -> bool:
+    return attempt is not None and attempt[0] == attempt[1]
+
+
+def _resize(arguments: argparse.Namespace) -> None:
+    """Test every pair on other test sets made from this one: initial segments, domains, draws, halves."""
+    from pairsig import comparisons, tables
+
+    data = read_statistics(arguments.statistics)
+    kinds = {
+        "initial": _initial(arguments.initial, len(data.segments)),
+        "domain_size": arguments.domain_size,
+        "draws": arguments.draws,
+        "draw_size": arguments.draw_size,
+        "halves": arguments.halves,
+    }
+    n_sets = sum(1 for _ in comparisons.other_test_sets(data, seed=arguments.seed, **kinds))
+    n_resamples = arguments.n_resamples // arguments.part[1]
+    with console.progress(f"resize {data.dataset}", n_sets * n_resamples) as progress:
+        table = comparisons.resize(data, progress=progress, **kinds, **test_options(arguments))
+    tables.write(table, arguments.output)
+
+
+def _describe(arguments: argparse.Namespace) -> None:
+    """How many systems there are, how good they are, and which had to be left out."""
+    import pandas as pd
+
+    from pairsig import statistics, tables
+    from pairsig.metrics import registry
+    from study import analysis
+
+    given = [(Path(path), metric) for path, _, metric in (item.rpartition(":") for item in arguments.statistics)]
+    found = [analysis.systems(statistics.read(path), registry.metric(metric)) for path, metric in given]
+    tables.write(pd.concat(found, ignore_index=True), arguments.output)
+
+
+def _thresholds(arguments: argparse.Namespace) -> None:
+    """The gain above which a comparison is probably significant, and the law of test-set size."""
+    from pairsig import tables
+    from study import analysis
+
+    tasks = None
+    if arguments.datasets:
+        sheet = console.read_table(arguments.datasets, ("dataset", "task", "pool"))
+        own = sheet[sheet["pool"].isna() | (sheet["pool"] == "")]
+        tasks = dict(zip(own["dataset"], own["task"], strict=True))
+    found = analysis.thresholds(
+        _read_tables(arguments.comparisons),
+        tasks=tasks,
+        p_low=arguments.p_low,
+        p_high=arguments.p_high,
+        percentile=arguments.percentile,
+        min_pairs=arguments.min_pairs,
+    )
+    law = analysis.size_law(found)
+    tables.write(found, arguments.output)
+    if arguments.size_law:
+        tables.write(law, arguments.size_law)
+
+
+def _validate(arguments: argparse.Namespace) -> None:
+    """Whether synthetic comparisons tell what natural ones do: the gains at p = 0.05 of both."""
+    from pairsig import tables
+    from study import analysis
+
+    found = analysis.validation(_read_tables(arguments.comparisons), console.pairs(arguments.overlay))
+    tables.write(found, arguments.output)
+
+
+def _similarity(arguments: argparse.Namespace) -> None:
+    """How alike the systems of each pair are, and the standard error of their gain."""
+    from pairsig import tables
+    from pairsig.metrics import registry
+    from study import analysis
+
+    metric = registry.metric(arguments.metric)
+    data = read_statistics(arguments.statistics)
+    compared = _read_tables([arguments.comparisons])
+    tables.write(analysis.similarity(data, metric, compared), arguments.output)
+
+
+def _calibrate(arguments: argparse.Namespace) -> None:
+    """How often the better system on one test set is the better one on another, by p-value."""
+    from pairsig import tables
+    from study import analysis
+
+    columns = "calibration distance on_dataset on_test_set against_dataset against_test_set"
+    sheet = console.read_table(arguments.sheet, columns.split()).astype(str)
+    compared = _read_tables(arguments.comparisons)
+    run = sheet[["on_dataset", "against_dataset"]].isin(set(compared["dataset"]))
+    for index in sheet.index[~run.all(axis=1)]:
+        dataset = sheet.loc[index, run.columns[~run.loc[index]][0]]
+        console.warn(
+            f"{arguments.sheet}, line {index + 2}: dataset {dataset} has not been compared, the line is left out"
+        )
+    found = analysis.calibration(compared, sheet[run.all(axis=1)], source=str(arguments.sheet))
+    tables.write(found, arguments.output)
+    if arguments.table_1:
+        if arguments.published is None:
+            raise InputError("--table-1 needs the paper's numbers: expected --published too")
+        published = console.read_table(arguments.published, ("published", "compared_with"))
+        tables.write(analysis.beside(found, published), arguments.table_1)
+
+
+def _approximate(arguments: argparse.Namespace) -> None:
+    """Relative error of Monte Carlo p-values on simulated systems, by the number of samples."""
+    from pairsig import tables
+    from study import montecarlo
+
+    found = montecarlo.approximate(
+        arguments.n_resamples or montecarlo.SAMPLES,
+        n_simulated=arguments.n_simulated,
+        n_pairs=arguments.n_pairs,
+        n_runs=arguments.n_runs,
+        seed=arguments.seed,
+        threads=arguments.threads,
+    )
+    tables.write(found, arguments.output)
+
+
+def _race(arguments: argparse.Namespace) -> None:
+    """Seconds of the exact test and of Monte Carlo on simulated systems, by the number of sentences."""
+    from pairsig import tables
+    from study import montecarlo
+
+    sizes = arguments.n_segments or montecarlo.SENTENCES
+    tables.write(montecarlo.race(sizes, n_repeats=arguments.n_repeats, seed=arguments.seed), arguments.output)
+
+
+def _plot(arguments: argparse.Namespace) -> None:
+    """A figure from tables."""
+    from pairsig import tables
+    from study import figures
+
+    draw = figures.FIGURES[choose(arguments.figure, figures.FIGURES, "figure")]
+    figure = draw(*(tables.read(path) for path in arguments.tables))
+    for path in arguments.output:
+        figures.save(figure, path)
+
+
+def _tabulate(arguments: argparse.Namespace) -> None:
+    """A table in the formats papers and pages need."""
+    from pairsig import tables
+
+    table = tables.read(arguments.table)
+    texts = {
+        path: tables.render(table, path.suffix.lstrip("."), caption=arguments.caption) for path in arguments.output
+    }
+    for path, text in texts.items():
+        with tables.replacing(path) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Ours beside the paper's, with a verdict."""
+    from pairsig import tables
+    from study import analysis
+
+    published = "item page what published unit n_segments tolerance compared_with"
+    threshold = "dataset test_set test subset n_segments n_pairs threshold low high verdict"
+    law = "dataset test subset exponent exponent_low exponent_high"
+    calibration = "calibration distance p_low p_high n_pairs share share_low share_high"
+    error = "metric n_segments n_simulated p_mean p_sd n_resamples error"
+    seconds = "metric n_segments test n_resamples seconds seconds_low seconds_high"
+
+    def optional(path: Path | None, columns: str) -> pd.DataFrame | None:
+        return None if path is None else console.read_table(path, columns.split())
+
+    found = analysis.check(
+        console.read_table(arguments.published, published.split()),
+        thresholds=console.read_table(arguments.thresholds, threshold.split()),
+        size_law=console.read_table(arguments.size_law, law.split()),
+        calibration=console.read_table(arguments.calibration, calibration.split()),
+        relative_error=optional(arguments.relative_error, error),
+        run_time=optional(arguments.run_time, seconds),
+        source=str(arguments.published),
+    )
+    tables.write(found, arguments.output)
+    for verdict, number in found["verdict"].value_counts().items():
+        print(f"{verdict}: {number}")
+
+
+def _read_tables(paths: Sequence[Path]) -> pd.DataFrame:
+    import pandas as pd
+
+    from pairsig.comparisons import COLUMNS
+
+    return pd.concat([console.read_table(path, COLUMNS) for path in paths], ignore_index=True)
+
+
+def _initial(text: str | None, n_segments: int) -> list[int] | None:
+    from pairsig.comparisons import doubling
+
+    if text is None:
+        return None
+    try:
+        if text.startswith("doubling:"):
+            return doubling(int(text.removeprefix("doubling:")), n_segments)
+        sizes = [int(size) for size in text.split(",")]
+        if min(sizes) < 1:
+            raise InputError(f"the initial sizes are {text}, expected them to be at least 1")
+        return sizes
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"the initial sizes are {text!r}, expected 100,200,… or doubling:100") from None
+
+
+if __name__ == "__main__":
+    sys.exit(main())
