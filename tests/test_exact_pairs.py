@@ -1,0 +1,145 @@
+"""Exact p-values of all pairs: against enumeration, closed forms, and the laws of the two-system tests."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from pairsig.exact import contour, exact_bootstrap, exact_test, pairs
+
+
+def better_first(numerators):
+    """All pairs of systems with a gain, the better one first."""
+    sums = numerators.sum(axis=1)
+    return np.array([(a, b) for a in range(len(sums)) for b in range(len(sums)) if sums[a] > sums[b]], dtype=np.intp)
+
+
+def swaps(difference):
+    """P(D' >= D) by going through all 2ⁿ swaps."""
+    signs = np.array(list(itertools.product((1, -1), repeat=len(difference))))
+    return float((signs @ difference >= difference.sum()).mean())
+
+
+def draws(difference, length, variant):
+    """The bootstrap's p by going through all nⁿ resamples."""
+    drawn = np.array(list(itertools.product(range(len(difference)), repeat=len(difference))))
+    gains, lengths = difference[drawn].sum(axis=1), length[drawn].sum(axis=1)
+    if variant == "percentile":
+        return float((gains < 0).mean())
+    return float((gains * length.sum() > 2 * difference.sum() * lengths).mean())
+
+
+@pytest.mark.parametrize("most", [1, 2, 10, 1000])
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+def test_every_swap_and_every_resample_of_few_units(n, most):
+    rng = np.random.default_rng([n, most])
+    for _ in range(4):
+        numerators = rng.integers(0, most + 1, (4, n))
+        chosen = better_first(numerators)
+        if not len(chosen):
+            continue
+        for length in (np.ones(n, dtype=np.int64), rng.integers(1, 9, n)):
+            found = {
+                "permutation": pairs.permutation(numerators, chosen),
+                "gt2": pairs.bootstrap(numerators, length, chosen),
+                "percentile": pairs.bootstrap(numerators, length, chosen, variant="percentile"),
+            }
+            for row, (a, b) in enumerate(chosen):
+                difference = numerators[a] - numerators[b]
+                assert found["permutation"][row] == pytest.approx(swaps(difference), rel=1e-12)
+                for variant in ("gt2", "percentile"):
+                    expected = draws(difference, length, variant)
+                    assert found[variant][row] == pytest.approx(expected, rel=1e-11, abs=0 if expected else 1e-300)
+
+
+def test_pass_fail_is_the_sign_test():
+    rng = np.random.default_rng(1)
+    numerators = (rng.random((8, 3000)) < np.linspace(0.3, 0.9, 8)[:, None]).astype(np.int64)
+    chosen = better_first(numerators)
+    found = pairs.permutation(numerators, chosen)
+    for p, (a, b) in zip(found, chosen, strict=True):
+        won = int((numerators[a] > numerators[b]).sum())
+        lost = int((numerators[a] < numerators[b]).sum())
+        assert p == pytest.approx(binom.sf(won - 1, won + lost, 0.5), rel=1e-10)
+
+
+def test_the_trinomial_law_term_by_term():
+    """P(W − L > 2D) with (W, L) trinomial, from whole numbers."""
+    won, lost, same = 9, 4, 27
+    n = won + lost + same
+    numerators = np.array([[1] * won + [0] * lost + [1] * same, [0] * won + [1] * lost + [1] * same])
+    expected = sum(
+        Fraction(math.comb(n, w) * math.comb(n - w, lower) * won**w * lost**lower * same ** (n - w - lower), n**n)
+        for w in range(n + 1)
+        for lower in range(n + 1 - w)
+        if w - lower > 2 * (won - lost)
+    )
+    (p,) = pairs.bootstrap(numerators, np.ones(n, dtype=np.int64), np.array([[0, 1]]))
+    assert p == pytest.approx(float(expected), rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [20, 1000])
+def test_against_the_laws_of_two_systems(n):
+    rng = np.random.default_rng(n)
+    length = rng.integers(1, 40, n)
+    numerators = rng.binomial(length, np.array([[0.5], [0.52], [0.9]]))
+    chosen = better_first(numerators)
+    permutation, gt2, percentile = (
+        pairs.permutation(numerators, chosen),
+        pairs.bootstrap(numerators, length, chosen, threads=2),
+        pairs.bootstrap(numerators, length, chosen, variant="percentile"),
+    )
+    for row, (a, b) in enumerate(chosen):
+        two = [np.stack([numerators[system], length], axis=1) for system in (a, b)]
+        for p, exact in (
+            (permutation[row], exact_test(*two, variant="one-sided")),
+            (gt2[row], exact_bootstrap(*two)),
+            (percentile[row], exact_bootstrap(*two, variant="percentile")),
+        ):
+            assert p == pytest.approx(exact.pvalue, rel=max(1e-10, 2 * exact.error_bound), abs=1e-307)
+
+
+def test_a_lattice_that_comes_back():
+    """Even steps but for one odd one: half of the frequencies count that a normal law would not have."""
+    steps, times = np.array([1, 2, 4]), np.array([1, 90, 70])
+    total = int(steps @ times)
+    for k in (total // 2, total // 2 + 31, total // 2 + 99, total - 4, total):
+        ways = np.array([1], dtype=object)
+        for step, number in zip(steps.tolist(), times.tolist(), strict=True):
+            for _ in range(number):
+                ways = np.append(ways, [0] * step) + np.append([0] * step, ways)
+        expected = Fraction(sum(ways[k:].tolist()), 2 ** int(times.sum()))
+        assert contour.swap_tail(steps, times, k) == pytest.approx(float(expected), rel=1e-11)
+
+
+def test_the_ends_of_the_support():
+    steps, times = np.array([3]), np.array([5])
+    assert contour.swap_tail(steps, times, 0) == 1.0
+    assert contour.swap_tail(steps, times, 16) == 0.0
+    assert contour.swap_tail(steps, times, 15) == pytest.approx(2.0**-5, rel=1e-13)
+    assert contour.draw_beyond(np.array([2]), np.array([4]), 7) == 1.0
+    assert contour.draw_beyond(np.array([2]), np.array([4]), 8) == 0.0
+    assert contour.draw_beyond(np.array([-1, 1]), np.array([1, 1]), 2) == 0.0
+    assert contour.draw_beyond(np.array([-1, 1]), np.array([1, 1]), -3) == 1.0
+
+
+def test_threads_and_their_shares_make_no_difference():
+    rng = np.random.default_rng(5)
+    numerators = rng.integers(0, 5, (40, 60))
+    chosen = better_first(numerators)
+    assert len(chosen) > 2 * 256
+    told = []
+    one = pairs.permutation(numerators, chosen, threads=1)
+    two = pairs.permutation(numerators, chosen, threads=3, done=told.append)
+    assert (one == two).all()
+    assert sum(told) == len(chosen)
+    some = pairs.permutation(numerators, chosen[300:310])
+    assert (some == one[300:310]).all()
+
+
+def test_all_fail_or_pass_the_same():
+    same = np.array([[1, 0, 1], [1, 0, 1]])
+    assert pairs.permutation(same, np.array([[0, 1]])) == [1.0]
