@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pairsig import statistics, tables
+from pairsig import sheets, statistics, tables
+from pairsig.errors import InputError
 from running import BIN, ROOT, run, snakemake
 
 SHEETS = ("datasets", "training_sets", "base_models")
@@ -38,6 +39,19 @@ def example(project):
     return project, blocks["command"], promised
 
 
+@pytest.fixture
+def planned(example, monkeypatch):
+    """The study that Snakemake plans its jobs from, without Snakemake."""
+    monkeypatch.chdir(example[0])
+
+    def plan(**changes):
+        config = {"tests": {"bootstrap": "gt2"}, "retrain": True, "datasets": ["example-alignment"]} | changes
+        sheets.check_config(config, ROOT / "workflow" / "schemas")
+        return sheets.read(config, ROOT / "workflow" / "schemas")
+
+    return plan
+
+
 RETRAIN = ("--config", "retrain=true", "datasets=[example-alignment]")
 STATISTICS = "results/statistics/example-alignment.parquet"
 
@@ -53,6 +67,7 @@ def edit(project, sheet, old, new):
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_worked_example_of_the_readme(example):
     project, command, promised = example
     run("bash", "-e", "-c", command, cwd=project)
@@ -81,13 +96,12 @@ def test_the_worked_example_of_the_readme(example):
     assert (planned["train"], planned["predict"], planned["extract"]) == (8, 8, 8)
 
 
-def test_the_plan_is_told_and_shrinks_with_the_scale(example):
-    project = example[0]
-    assert jobs(snakemake("--dry-run", *RETRAIN, cwd=project))["train"] == 16
-    assert jobs(snakemake("--dry-run", *RETRAIN, "scale=0.3", cwd=project))["train"] == 8
-    assert jobs(snakemake("--dry-run", *RETRAIN, "scale=0.01", cwd=project))["train"] == 4
+def test_the_plan_shrinks_with_the_scale(planned):
+    for scale, systems in ((1, 16), (0.3, 8), (0.01, 4)):
+        assert len(planned(scale=scale).synthetic.trainings.loc["example-parallel"]) == systems
 
 
+@pytest.mark.slow
 def test_a_base_model_that_fails_is_left_out_and_told_of(example):
     project = example[0]
     train, predict = "awk -f config/example/dice-train.awk {train}", "dice-predict.awk {model} {input} > {output}"
@@ -109,6 +123,7 @@ def test_a_base_model_that_fails_is_left_out_and_told_of(example):
     assert "dice-quarter-2: train: exit status 7" in table
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_goes_on_and_trains_nothing_twice(example):
     project = example[0]
     edit(project, "training_sets", "dice joint-hmm", "dice")
@@ -147,24 +162,19 @@ def test_a_run_that_is_killed_goes_on_and_trains_nothing_twice(example):
         ("base_models", "\t1\t500\t5", "\tone\t500\t5", "column threads: found 'one', expected a whole number"),
     ],
 )  # fmt: skip
-def test_mistakes_in_the_sheets_are_told_before_any_job(example, sheet, old, new, message):
-    project = example[0]
-    edit(project, sheet, old, new)
-    assert message in snakemake("--dry-run", *RETRAIN, cwd=project, status=1)
+def test_mistakes_in_the_sheets_get_one_sentence(planned, sheet, old, new, message):
+    edit(Path(), sheet, old, new)
+    with pytest.raises(InputError, match=re.escape(message)):
+        planned()
 
 
-def test_what_a_base_model_lacks_is_told_before_any_job(example):
-    project = example[0]
-    edit(project, "base_models", "\t1\t500\t5\tyes", "\t1\t500\t5\tyes")
-    path = project / "config" / "base_models.tsv"
-    text = path.read_text(encoding="utf-8")
+def test_what_a_base_model_lacks_is_told(planned):
     row = worked_example()[0]["base_models"]
     cells = row.split("\t")
     cells[5] = "command:no-such-aligner"
-    path.write_text(text.replace(row, "\t".join(cells)), encoding="utf-8")
-    printed = snakemake("--dry-run", *RETRAIN, cwd=project, status=1)
-    assert "base model dice needs the command no-such-aligner: install what provides it" in printed
-    assert not Path(project / "results").exists()
+    edit(Path(), "base_models", row, "\t".join(cells))
+    with pytest.raises(InputError, match="base model dice needs the command no-such-aligner: install what provides it"):
+        planned()
 
 
 SMALL = {
@@ -181,6 +191,7 @@ SMALL = {
 
 
 @pytest.mark.data
+@pytest.mark.slow
 def test_the_chain_on_a_small_part_of_a_real_corpus(example, data_dir):
     project = example[0]
     for name, line in SMALL.items():
@@ -216,6 +227,7 @@ REBUILT = [
 
 
 @pytest.mark.data
+@pytest.mark.slow
 @pytest.mark.parametrize(("dataset", "system", "module"), REBUILT)
 def test_embedded_statistics_are_what_their_base_models_give(project, data_dir, dataset, system, module):
     if module and importlib.util.find_spec(module) is None:
