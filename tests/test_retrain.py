@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from conftest import own_code
 from pairsig import sheets, statistics, tables
 from pairsig.errors import InputError
 from running import BIN, ROOT, run, snakemake
@@ -70,6 +71,7 @@ def edit(project, sheet, old, new):
 @pytest.mark.slow
 def test_the_worked_example_of_the_readme(example):
     project, command, promised = example
+    own_code(project)
     run("bash", "-e", "-c", command, cwd=project)
     assert len(promised) == 3
     for path in promised:
@@ -87,6 +89,12 @@ def test_the_worked_example_of_the_readme(example):
     assert systems.loc["joint-hmm", "score_mean"] < systems.loc["dice", "score_mean"]
     assert not list((project / "results/models").rglob("model"))
     assert "Nothing to be done" in run("bash", "-e", "-c", command, cwd=project)
+    # An edited base model trains its own systems again, and no other.
+    with (project / "src" / "pairsig" / "base_models" / "joint_hmm.py").open("a", encoding="utf-8") as module:
+        module.write("# edited\n")
+    planned = jobs(snakemake("--dry-run", *RETRAIN, cwd=project))
+    assert (planned["train"], planned["predict"]) == (8, 8)
+    snakemake("--touch", *RETRAIN, cwd=project)
     # One more base model trains its own systems, and no other.
     edit(project, "training_sets", "dice joint-hmm", "dice joint-hmm dice-2")
     line = worked_example()[0]["base_models"]
@@ -159,6 +167,7 @@ def test_a_run_that_is_killed_goes_on_and_trains_nothing_twice(example):
         ("training_sets", "full=4", "whole=4", "column sizes: found 'whole=4"),
         ("training_sets", "\texample-alignment\t", "\texample\t", "expected datasets of the study synthetic"),
         ("base_models", "\tyes\t\tyes\n", "\tyes\t\tmaybe\n", "include: found 'maybe', expected one of"),
+        ("base_models", "joint_hmm train", "joint_hm train", "did you mean pairsig.base_models.joint_hmm?"),
         ("base_models", "\t1\t500\t5", "\tone\t500\t5", "column threads: found 'one', expected a whole number"),
     ],
 )  # fmt: skip
@@ -166,6 +175,12 @@ def test_mistakes_in_the_sheets_get_one_sentence(planned, sheet, old, new, messa
     edit(Path(), sheet, old, new)
     with pytest.raises(InputError, match=re.escape(message)):
         planned()
+
+
+def test_programs_of_ours_are_known(planned):
+    programs = planned().synthetic.trainings["programs"].loc["example-parallel"]
+    assert programs["joint-hmm-full-1"] == ["pairsig.base_models.joint_hmm"]
+    assert programs["dice-full-1"] == []
 
 
 def test_what_a_base_model_lacks_is_told(planned):

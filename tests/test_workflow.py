@@ -6,6 +6,7 @@ import zipfile
 import pandas as pd
 import pytest
 
+from conftest import own_code
 from pairsig import simulate, statistics, tables
 from running import ROOT, run, snakemake
 
@@ -94,10 +95,18 @@ def example(project):
     return project, blocks[2][1], promised
 
 
-def test_from_outputs_to_comparisons(example):
+def test_from_outputs_to_comparisons_and_again_when_code_is_edited(example):
     project, command, (compared, *_) = example
-    run("bash", "-e", "-c", f"{command.strip()} -- {compared}", cwd=project)
+    own_code(project)
+    command = f"{command.strip()} -- {compared}"
+    run("bash", "-e", "-c", command, cwd=project)
     assert len(tables.read(project / compared)) == 3
+    planned = command.replace("snakemake", "snakemake --dry-run")
+    assert "Nothing to be done" in run("bash", "-e", "-c", planned, cwd=project)
+    with (project / "src" / "pairsig" / "streams.py").open("a", encoding="utf-8") as module:
+        module.write("# edited\n")
+    printed = run("bash", "-e", "-c", planned, cwd=project)
+    assert dict(re.findall(r"^(\w+) +(\d+)$", printed, re.MULTILINE)) == {"compare": "1", "total": "1"}
 
 
 @pytest.mark.slow

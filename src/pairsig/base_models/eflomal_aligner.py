@@ -22,7 +22,7 @@ Pair = tuple[Sequence[str], Sequence[str]]
 
 def align(pairs: Sequence[Pair]) -> list[str]:
     """Links of all pairs that both directions have, a line a pair."""
-    from eflomal import Aligner  # type: ignore[import-untyped]
+    from eflomal import Aligner
 
     with tempfile.TemporaryDirectory() as folder:
         paths = [f"{folder}/forward", f"{folder}/backward"]
