@@ -3,7 +3,8 @@
 #   make quick       the main figures with 10,000 resamples
 #   make retrain     train the base models again: needs Java, Maven, a C compiler and the corpora (DATA_DIR=...)
 #   make slurm       the study on a SLURM cluster, or what CONFIG names: docs/cluster.md; make test-slurm: its tests
-#   make test        the tests;  make lint: style, types, workflow;  make bench: speed, as ratios
+#   make test        the tests;  make test-all: those that take minutes, too
+#   make lint        style, types, workflow;  make bench: speed, as ratios
 
 PYTHON ?= python3.11
 CORES ?= all
@@ -14,7 +15,7 @@ BIN := .venv/bin
 READY := .venv/ready
 RETRAINABLE := .venv/retrainable
 
-.PHONY: help setup setup-retrain reproduce quick retrain slurm test test-slurm lint bench lock clean
+.PHONY: help setup setup-retrain reproduce quick retrain slurm test test-all test-slurm lint bench lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -47,6 +48,10 @@ slurm: $(READY)
 	workflow/run --before workflow/profiles/slurm/cancel --workflow-profile workflow/profiles/slurm -- $(CONFIG)
 
 test: $(READY)
+	$(BIN)/python -m pytest -m "not slow"
+
+# With setup-retrain, also the base models that are Python packages; with PAIRSIG_DATA_DIR, the public corpora.
+test-all: $(READY)
 	$(BIN)/python -m pytest
 
 # Starts a SLURM of three nodes on this machine, and stops it again; `tests/slurm/cluster install` gets what it needs.

@@ -39,6 +39,12 @@ def clone(folder: Path) -> Path:
     return folder
 
 
+def own_code(project: Path) -> None:
+    """Give a project a copy of the code, which can be edited."""
+    (project / "src").unlink()
+    shutil.copytree(ROOT / "src", project / "src")
+
+
 @pytest.fixture
 def project(tmp_path):
     return clone(tmp_path)

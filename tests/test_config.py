@@ -9,6 +9,7 @@ import yaml
 
 from pairsig.errors import InputError
 from study import sheets
+from study.sheets import synthetic
 
 ROOT = Path(__file__).parent.parent
 SCHEMAS = ROOT / "workflow" / "schemas"
@@ -56,7 +57,9 @@ def edit(name, old, new):
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
-def test_shipped_configs_and_sheets_pass(project, path):
+def test_shipped_configs_and_sheets_pass(project, path, monkeypatch):
+    # Whether they are valid has nothing to do with what is installed here.
+    monkeypatch.setattr(synthetic, "check_needs", lambda *_: None)
     config = load(ROOT / "config" / "config.yaml", path)
     sheets.check_config(config, SCHEMAS)
     study = sheets.read(config, SCHEMAS)

@@ -490,8 +490,10 @@ ARGUMENTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", FIGURES)
-@pytest.mark.parametrize("suffix", [".svg", ".pdf", ".png"])
+@pytest.mark.parametrize(
+    ("name", "suffix"),
+    [*((name, ".svg") for name in FIGURES), ("gain_confidence", ".pdf"), ("gain_confidence", ".png")],
+)
 def test_the_same_bytes_twice(name: str, suffix: str, tmp_path: Path) -> None:
     paths = tmp_path / f"one{suffix}", tmp_path / f"two{suffix}"
     for path in paths:

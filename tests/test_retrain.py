@@ -13,8 +13,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from conftest import own_code
 from pairsig import statistics, tables
+from pairsig.errors import InputError
 from running import BIN, ROOT, run, snakemake
+from study import sheets
 
 SHEETS = ("datasets", "training_sets", "base_models")
 
@@ -38,6 +41,19 @@ def example(project):
     return project, blocks["command"], promised
 
 
+@pytest.fixture
+def planned(example, monkeypatch):
+    """The study that Snakemake plans its jobs from, without Snakemake."""
+    monkeypatch.chdir(example[0])
+
+    def plan(**changes):
+        config = {"tests": {"bootstrap": "gt2"}, "retrain": True, "datasets": ["example-alignment"]} | changes
+        sheets.check_config(config, ROOT / "workflow" / "schemas")
+        return sheets.read(config, ROOT / "workflow" / "schemas")
+
+    return plan
+
+
 RETRAIN = ("--config", "retrain=true", "datasets=[example-alignment]")
 STATISTICS = "results/statistics/example-alignment.parquet"
 
@@ -53,8 +69,10 @@ def edit(project, sheet, old, new):
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_worked_example_of_the_readme(example):
     project, command, promised = example
+    own_code(project)
     run("bash", "-e", "-c", command, cwd=project)
     assert len(promised) == 3
     for path in promised:
@@ -72,6 +90,12 @@ def test_the_worked_example_of_the_readme(example):
     assert systems.loc["joint-hmm", "score_mean"] < systems.loc["dice", "score_mean"]
     assert not list((project / "results/models").rglob("model"))
     assert "Nothing to be done" in run("bash", "-e", "-c", command, cwd=project)
+    # An edited base model trains its own systems again, and no other.
+    with (project / "src" / "pairsig" / "base_models" / "joint_hmm.py").open("a", encoding="utf-8") as module:
+        module.write("# edited\n")
+    planned = jobs(snakemake("--dry-run", *RETRAIN, cwd=project))
+    assert (planned["train"], planned["predict"]) == (8, 8)
+    snakemake("--touch", *RETRAIN, cwd=project)
     # One more base model trains its own systems, and no other.
     edit(project, "training_sets", "dice joint-hmm", "dice joint-hmm dice-2")
     line = worked_example()[0]["base_models"]
@@ -81,13 +105,12 @@ def test_the_worked_example_of_the_readme(example):
     assert (planned["train"], planned["predict"], planned["extract"]) == (8, 8, 8)
 
 
-def test_the_plan_is_told_and_shrinks_with_the_scale(example):
-    project = example[0]
-    assert jobs(snakemake("--dry-run", *RETRAIN, cwd=project))["train"] == 16
-    assert jobs(snakemake("--dry-run", *RETRAIN, "scale=0.3", cwd=project))["train"] == 8
-    assert jobs(snakemake("--dry-run", *RETRAIN, "scale=0.01", cwd=project))["train"] == 4
+def test_the_plan_shrinks_with_the_scale(planned):
+    for scale, systems in ((1, 16), (0.3, 8), (0.01, 4)):
+        assert len(planned(scale=scale).synthetic.trainings.loc["example-parallel"]) == systems
 
 
+@pytest.mark.slow
 def test_a_base_model_that_fails_is_left_out_and_told_of(example):
     project = example[0]
     train, predict = "awk -f config/example/dice-train.awk {train}", "dice-predict.awk {model} {input} > {output}"
@@ -109,6 +132,7 @@ def test_a_base_model_that_fails_is_left_out_and_told_of(example):
     assert "dice-quarter-2: train: exit status 7" in table
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_goes_on_and_trains_nothing_twice(example):
     project = example[0]
     edit(project, "training_sets", "dice joint-hmm", "dice")
@@ -144,27 +168,29 @@ def test_a_run_that_is_killed_goes_on_and_trains_nothing_twice(example):
         ("training_sets", "full=4", "whole=4", "column sizes: found 'whole=4"),
         ("training_sets", "\texample-alignment\t", "\texample\t", "expected datasets of the study synthetic"),
         ("base_models", "\tyes\t\tyes\n", "\tyes\t\tmaybe\n", "include: found 'maybe', expected one of"),
+        ("base_models", "joint_hmm train", "joint_hm train", "did you mean study.base_models.joint_hmm?"),
         ("base_models", "\t1\t500\t5", "\tone\t500\t5", "column threads: found 'one', expected a whole number"),
     ],
 )  # fmt: skip
-def test_mistakes_in_the_sheets_are_told_before_any_job(example, sheet, old, new, message):
-    project = example[0]
-    edit(project, sheet, old, new)
-    assert message in snakemake("--dry-run", *RETRAIN, cwd=project, status=1)
+def test_mistakes_in_the_sheets_get_one_sentence(planned, sheet, old, new, message):
+    edit(Path(), sheet, old, new)
+    with pytest.raises(InputError, match=re.escape(message)):
+        planned()
 
 
-def test_what_a_base_model_lacks_is_told_before_any_job(example):
-    project = example[0]
-    edit(project, "base_models", "\t1\t500\t5\tyes", "\t1\t500\t5\tyes")
-    path = project / "config" / "base_models.tsv"
-    text = path.read_text(encoding="utf-8")
+def test_programs_of_ours_are_known(planned):
+    programs = planned().synthetic.trainings["programs"].loc["example-parallel"]
+    assert programs["joint-hmm-full-1"] == ["study.base_models.joint_hmm"]
+    assert programs["dice-full-1"] == []
+
+
+def test_what_a_base_model_lacks_is_told(planned):
     row = worked_example()[0]["base_models"]
     cells = row.split("\t")
     cells[5] = "command:no-such-aligner"
-    path.write_text(text.replace(row, "\t".join(cells)), encoding="utf-8")
-    printed = snakemake("--dry-run", *RETRAIN, cwd=project, status=1)
-    assert "base model dice needs the command no-such-aligner: install what provides it" in printed
-    assert not Path(project / "results").exists()
+    edit(Path(), "base_models", row, "\t".join(cells))
+    with pytest.raises(InputError, match="base model dice needs the command no-such-aligner: install what provides it"):
+        planned()
 
 
 SMALL = {
@@ -181,6 +207,7 @@ SMALL = {
 
 
 @pytest.mark.data
+@pytest.mark.slow
 def test_the_chain_on_a_small_part_of_a_real_corpus(example, data_dir):
     project = example[0]
     for name, line in SMALL.items():
@@ -216,6 +243,7 @@ REBUILT = [
 
 
 @pytest.mark.data
+@pytest.mark.slow
 @pytest.mark.parametrize(("dataset", "system", "module"), REBUILT)
 def test_embedded_statistics_are_what_their_base_models_give(project, data_dir, dataset, system, module):
     if module and importlib.util.find_spec(module) is None:

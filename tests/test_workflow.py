@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 import simulate
+from conftest import own_code
 from pairsig import statistics, tables
-from running import BIN, ROOT, run, snakemake
+from running import ROOT, run, snakemake
 
 
 @pytest.fixture
@@ -44,21 +45,14 @@ def small(project):
     return project
 
 
-def test_lint_and_format_are_clean():
-    files = [str(path) for path in (ROOT / "Snakefile", *sorted((ROOT / "workflow" / "rules").glob("*.smk")))]
-    run(str(BIN / "snakefmt"), "--check", *files, cwd=ROOT)
-    assert "good condition" in snakemake("--lint", cwd=ROOT)
-
-
 def test_rule_files_stay_short():
     assert len((ROOT / "Snakefile").read_text(encoding="utf-8").splitlines()) <= 60
     for path in (ROOT / "workflow" / "rules").glob("*.smk"):
         assert len(path.read_text(encoding="utf-8").splitlines()) <= 120, path.name
 
 
-@pytest.mark.parametrize("overlay", [None, "config/quick.yaml"])
-def test_dry_runs(project, overlay):
-    printed = snakemake("--dry-run", *(["--configfile", overlay] if overlay else []), cwd=project)
+def test_a_dry_run(project):
+    printed = snakemake("--dry-run", cwd=project)
     jobs = dict(re.findall(r"^(\w+) +(\d+)$", printed, re.MULTILINE))
     assert {"embed", "compare", "resize", "thresholds", "calibrate", "check", "plot", "tabulate"} < set(jobs)
     assert jobs["approximate"] == jobs["race"] == "1"
@@ -87,7 +81,9 @@ def test_a_mistake_in_a_sheet_stops_before_any_job(project):
     assert not (project / "results").exists()
 
 
-def test_the_worked_example_of_the_readme(project):
+@pytest.fixture
+def example(project):
+    """The project with the rows of the worked example in its sheets, the command that runs it, what it promises."""
     text = (project / "config" / "README.md").read_text(encoding="utf-8")
     section = re.search(r"^## Your own systems\n(.*?)^## ", text, re.MULTILINE | re.DOTALL).group(1)
     blocks = re.findall(r"^```(\w+)\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
@@ -95,9 +91,29 @@ def test_the_worked_example_of_the_readme(project):
     for (_, rows), name in zip(blocks, ("datasets", "systems"), strict=False):
         with (project / "config" / f"{name}.tsv").open("a", encoding="utf-8") as sheet:
             sheet.write(rows)
-    run("bash", "-e", "-c", blocks[2][1], cwd=project)
     promised = re.findall(r"^\| `(results/[^`]+)`", section, re.MULTILINE)
     assert len(promised) == 3
+    return project, blocks[2][1], promised
+
+
+def test_from_outputs_to_comparisons_and_again_when_code_is_edited(example):
+    project, command, (compared, *_) = example
+    own_code(project)
+    command = f"{command.strip()} -- {compared}"
+    run("bash", "-e", "-c", command, cwd=project)
+    assert len(tables.read(project / compared)) == 3
+    planned = command.replace("snakemake", "snakemake --dry-run")
+    assert "Nothing to be done" in run("bash", "-e", "-c", planned, cwd=project)
+    with (project / "src" / "pairsig" / "streams.py").open("a", encoding="utf-8") as module:
+        module.write("# edited\n")
+    printed = run("bash", "-e", "-c", planned, cwd=project)
+    assert dict(re.findall(r"^(\w+) +(\d+)$", printed, re.MULTILINE)) == {"compare": "1", "total": "1"}
+
+
+@pytest.mark.slow
+def test_the_worked_example_of_the_readme(example):
+    project, command, promised = example
+    run("bash", "-e", "-c", command, cwd=project)
     for path in promised:
         assert (project / path).stat().st_size > 0
     compared = tables.read(project / promised[0])
@@ -107,6 +123,7 @@ def test_the_worked_example_of_the_readme(project):
     assert compared["same_group"].sum() == 1
 
 
+@pytest.mark.slow
 def test_a_small_study_from_end_to_end(small):
     (small / "few.yaml").write_text("resampling: {n_resamples: 200}\n", encoding="utf-8")
     settings = ["--configfile", "few.yaml"]

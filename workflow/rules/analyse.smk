@@ -7,7 +7,7 @@ rule thresholds:
         comparisons=COMPARISONS,
         test_sets=TEST_SETS,
         datasets=config["sheets"]["datasets"],
-        library=ANALYSE,
+        library=library("thresholds"),
     output:
         thresholds="results/tables/thresholds.tsv",
         size_law="results/tables/size_law.tsv",
@@ -41,7 +41,7 @@ rule similarity:
     input:
         statistics="results/statistics/{dataset}.parquet",
         comparisons="results/comparisons/{dataset}.{test}.tsv",
-        library=ANALYSE,
+        library=library("similarity"),
     output:
         similarity="results/similarity/{dataset}.{test}.tsv",
     log:

@@ -22,6 +22,7 @@ os.environ.update(
 
 from study import sheets
 from pairsig.errors import InputError
+from study.sheets import code
 
 try:
     sheets.check_config(config, SCHEMAS)
@@ -92,22 +93,9 @@ def from_source(source):
 
 
 @cache
-def library(*modules):
-    """Files of these modules: code is an input. `cli` is left out, it only parses and calls."""
-    return [
-        os.path.relpath(path)
-        for module in modules
-        for path in sorted(SRC.glob(f"pairsig/{module}.py"))
-        + sorted(SRC.glob(f"pairsig/{module}/*.py"))
-    ]
-
-
-EXTRACT = library("extraction", "readers", "metrics", "statistics")
-COMPARE = library(
-    "comparisons", "engine", "resampling", "streams", "metrics", "statistics"
-)
-ANALYSE = library("analysis", "tables")
-DRAW = library("figures", "tables")
+def library(command, *programs):
+    """What a command runs, and the programs that it runs in turn: code is an input."""
+    return [os.path.relpath(path) for path in code.of(command, *programs)]
 
 
 wildcard_constraints:

@@ -8,7 +8,7 @@ rule compare:
     """Test every pair of systems of a dataset."""
     input:
         statistics="results/statistics/{dataset}.parquet",
-        library=COMPARE,
+        library=library("compare"),
     output:
         comparisons="results/comparisons/{dataset}.{test}.tsv",
     log:
@@ -48,7 +48,7 @@ rule resize:
     """Test every pair on initial segments, domains, draws or halves of a test set."""
     input:
         statistics="results/statistics/{dataset}.parquet",
-        library=COMPARE,
+        library=library("resize"),
     output:
         test_sets="results/test_sets/{dataset}.{test}.tsv",
     log:

@@ -32,7 +32,7 @@ rule extract:
     input:
         files=of_system("files"),
         verified=collect("results/corpora/{corpus}.sha256", corpus=of_system("corpora")),
-        library=EXTRACT,
+        library=library("extract"),
     output:
         counts="results/counts/{dataset}/{system}.parquet",
     log:

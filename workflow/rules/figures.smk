@@ -39,7 +39,7 @@ rule plot:
     """A figure of the whole study."""
     input:
         tables=lookup("{figure}", within=STUDY_TABLES),
-        library=DRAW,
+        library=library("plot"),
     output:
         svg=report(
             "results/figures/{figure}.svg",
@@ -73,7 +73,7 @@ rule plot_dataset:
     input:
         tables=lookup("{figure}", within=DATASET_TABLES),
         overlay=laid_over,
-        library=DRAW,
+        library=library("plot"),
     output:
         svg=report(
             "results/figures/{figure}/{dataset}.{test}.svg",

@@ -1,14 +1,10 @@
 """Monte Carlo against exact, on simulated systems: the experiments of the exact-test paper."""
 
-MONTECARLO = library(
-    "montecarlo", "exact", "engine", "paired", "resampling", "streams", "metrics"
-)
-
 
 rule approximate:
     """The relative error of Monte Carlo p-values, by the number of samples."""
     input:
-        library=MONTECARLO,
+        library=library("approximate"),
     output:
         relative_error="results/tables/relative_error.tsv",
     log:
@@ -44,7 +40,7 @@ rule race:
     It needs one core, and reserves all of them, so that no other job takes time from it.
     """
     input:
-        library=MONTECARLO,
+        library=library("race"),
     output:
         run_time="results/tables/run_time.tsv",
     log:

@@ -8,7 +8,7 @@ rule prepare_training_set:
         verified=collect(
             "results/corpora/{corpus}.sha256", corpus=of_training_set("corpora")
         ),
-        library=library("corpora"),
+        library=library("prepare"),
     output:
         segments="results/training_sets/{training_set}.txt",
     log:
@@ -41,7 +41,7 @@ rule prepare_test_set:
         verified=collect(
             "results/corpora/{corpus}.sha256", corpus=of_test_set("corpora")
         ),
-        library=library("corpora"),
+        library=library("prepare"),
     output:
         reference="results/segments/{dataset}.reference.txt",
         input="results/segments/{dataset}.input.txt",
@@ -76,7 +76,7 @@ rule resample:
     input:
         segments="results/training_sets/{training_set}.txt",
         unlabelled=of_resampled("unlabelled"),
-        library=library("corpora/__init__"),
+        library=library("resample"),
     output:
         resampled="results/resampled/{training_set}/{resampled}.txt",
     log:

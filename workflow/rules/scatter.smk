@@ -44,7 +44,7 @@ if len(scatter.resamples("{scatteritem}")) > 1:
             parts=gather.resamples(
                 "results/parts/{{table}}/{{dataset}}.{{test}}.{scatteritem}.parquet"
             ),
-            library=COMPARE,
+            library=library("merge"),
         output:
             table="results/{table}/{dataset}.{test}.tsv",
         log:

@@ -36,7 +36,7 @@ rule collect_systems:
         counts=collect(
             "results/counts/{{dataset}}/{system}.parquet", system=of_dataset("systems")
         ),
-        library=library("statistics", "tables"),
+        library=library("collect"),
     output:
         statistics="results/statistics/{dataset}.parquet",
     log:
@@ -68,7 +68,7 @@ rule pool:
         statistics=collect(
             "results/statistics/{member}.parquet", member=of_dataset("pool")
         ),
-        library=library("statistics", "tables"),
+        library=library("pool"),
     output:
         statistics="results/statistics/{dataset}.parquet",
     log:
@@ -95,7 +95,7 @@ rule describe:
     """How many systems there are, how good they are, and which had to be left out."""
     input:
         statistics=collect("results/statistics/{dataset}.parquet", dataset=SELECTED),
-        library=library("statistics", "metrics", "analysis/scores", "tables"),
+        library=library("describe"),
     output:
         systems="results/tables/systems.tsv",
     log:

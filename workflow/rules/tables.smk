@@ -22,7 +22,7 @@ rule check:
         calibration="results/tables/calibration.tsv",
         relative_error="results/tables/relative_error.tsv",
         run_time="results/tables/run_time.tsv",
-        library=ANALYSE,
+        library=library("check"),
     output:
         reproduction="results/tables/reproduction.tsv",
     log:
@@ -52,7 +52,7 @@ rule tabulate:
     """A table in the formats that papers and pages need."""
     input:
         table="results/tables/{table}.tsv",
-        library=library("tables"),
+        library=library("tabulate"),
     output:
         csv="results/tables/{table}.csv",
         md="results/tables/{table}.md",

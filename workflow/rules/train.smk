@@ -38,7 +38,7 @@ rule train:
     input:
         resampled=of_training("resampled"),
         jars=ancient(of_training("jars")),
-        library=lambda wildcards: library(*of_training("modules")(wildcards)),
+        library=lambda wildcards: library("train", *of_training("programs")(wildcards)),
     output:
         model=temp(directory("results/models/{training_set}/{system}")),
     log:
@@ -77,7 +77,9 @@ rule predict:
         model=of_prediction("model"),
         members=of_prediction("members"),
         jars=ancient(of_prediction("jars")),
-        library=lambda wildcards: library(*of_prediction("modules")(wildcards)),
+        library=lambda wildcards: library(
+            "predict", *of_prediction("programs")(wildcards)
+        ),
     output:
         output="results/outputs/{dataset}/{system}.txt",
     log:

@@ -14,7 +14,7 @@ rule calibrate:
         test_sets=TEST_SETS,
         sheet=config["sheets"]["calibrations"],
         published=config["sheets"]["published"],
-        library=ANALYSE,
+        library=library("calibrate"),
     output:
         calibration="results/tables/calibration.tsv",
         table_1="results/tables/table_1.tsv",
@@ -43,7 +43,7 @@ rule validate:
     input:
         comparisons=COMPARISONS,
         test_sets=TEST_SETS,
-        library=ANALYSE,
+        library=library("validate"),
     output:
         validation="results/tables/validation.tsv",
     log:

@@ -17,7 +17,7 @@ from typing import Any
 
 import pandas as pd
 import yaml
-from jsonschema import Draft202012Validator, ValidationError  # type: ignore[import-untyped]
+from jsonschema import Draft202012Validator, ValidationError
 
 from pairsig.choices import near, one_of
 from pairsig.errors import InputError

@@ -21,6 +21,7 @@ import pandas as pd
 
 from pairsig.choices import near
 from pairsig.errors import InputError
+from study.sheets import code
 from study.sheets.checks import complain, pairs, split
 
 SIZES = {"full": 1.0, "half": 0.5, "quarter": 0.25, "eighth": 0.125}
@@ -42,7 +43,8 @@ class Synthetic:
     resampled
         By training set and resampled set: `size`, `unlabelled` (files of segments).
     trainings
-        By training set and system: `command`, `resampled`, `threads`, `mem_mb`, `runtime`, `seed`, `jars`, `modules`.
+        By training set and system: `command`, `resampled`, `threads`, `mem_mb`, `runtime`, `seed`, `jars`, `programs`
+        (modules of this package that the command runs).
     predictions
         By dataset and system: `command`, `model` (one or none) and `model_option`, `members` (outputs), and as above.
     jars
@@ -95,6 +97,11 @@ def check(tables: Mapping[str, pd.DataFrame], paths: Mapping[str, str]) -> None:
             if name not in trained or (rows[name].include == "no" and row.include != "no"):
                 expected = f"base models of the task {row.task} that are trained and included{near(name, trained)}"
                 complain(sheet, row.Index, "members", repr(name), expected)
+        for column in ("train", "predict"):
+            for name in _programs(getattr(row, column)):
+                if name not in code.modules():
+                    expected = f"a module of pairsig{near(name, code.modules())}"
+                    complain(sheet, row.Index, column, name, expected)
         for kind, name in _needs(row.needs):
             if kind == "jar" and name not in set(tables["jars"]["jar"]):
                 expected = f"a jar of {paths['jars']}{near(name, tables['jars']['jar'])}"
@@ -179,13 +186,12 @@ def expand(tables: Mapping[str, pd.DataFrame], config: Mapping[str, Any]) -> Syn
             size, _, number = system.resampled.partition("-")
             resampled[name, system.resampled] = {"task": task, "size": SIZES[size], "unlabelled": unlabelled}
             jars = [jar for kind, jar in _needs(base_model["needs"]) if kind == "jar"]
-            commands = base_model["train"] + base_model["predict"]
             made = {
                 "base_model": system.base_model,
                 "resampled": str(RESULTS / "resampled" / name / f"{system.resampled}.txt"),
                 "seed": seed + int(number),
                 "jars": [str(RESULTS / "jars" / f"{jar}.jar") for jar in jars],
-                "modules": sorted(set(re.findall(r"pairsig\.(base_models\.\w+)", commands))),
+                "programs": _programs(base_model["train"], base_model["predict"]),
             } | {key: int(base_model[key]) for key in ("threads", "mem_mb", "runtime")}
             model = [str(RESULTS / "models" / name / system.name)] if base_model["train"] else []
             if model:
@@ -302,6 +308,11 @@ def _version(module: str) -> str:
         return f"{package} {version(package)}"
     except PackageNotFoundError:
         return package
+
+
+def _programs(*commands: str) -> list[str]:
+    """The modules of this package that shell commands run."""
+    return sorted({name for command in commands for name in re.findall(r"-m\s+((?:pairsig|study)\.[\w.]*\w)", command)})
 
 
 def _needs(cell: str) -> list[tuple[str, str]]:

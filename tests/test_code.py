@@ -1,0 +1,98 @@
+"""Code is an input of the rules: the lists hold what a command imports, and an edit of it plans the command again."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from running import ROOT
+from study.sheets import code
+
+RULES = "\n".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "workflow" / "rules").glob("*.smk")))
+COMMANDS = sorted(set(re.findall(r"python -m (?:pairsig|study) (\w+)", RULES)))
+FIXED = {"fetch", "jar"}
+"""Commands whose output a checksum fixes, whatever their code."""
+
+
+def names(paths):
+    return {path.relative_to(code.SOURCES).as_posix() for path in paths}
+
+
+def test_every_rule_has_the_code_of_its_command():
+    for rule in re.split(r"^ *(?:use )?rule ", RULES, flags=re.MULTILINE)[1:]:
+        command = re.search(r"python -m (?:pairsig|study) (\w+)", rule)
+        if command and command[1] not in FIXED:
+            assert re.search(r'library\(\s*"(\w+)"', rule)[1] == command[1]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_list_is_empty(command):
+    found = names(code.of(command))
+    assert "pairsig/errors.py" in found
+    assert not {"pairsig/cli.py", "study/cli.py"} & found
+
+
+LOADED = """
+import runpy, sys
+package = sys.argv[1]
+sys.argv = sys.argv[1:]
+try:
+    runpy.run_module(package, run_name="__main__")
+except SystemExit as end:
+    assert not end.code, end.code
+print(*(module.__file__ for name, module in sys.modules.items() if name.startswith(("pairsig.", "study."))), sep="\\n")
+"""
+
+COUNTS = "system\tsegment\tvalue\n" + "".join(f"{s}\t{i}\t{(i * s) % 3 % 2}\n" for s in (1, 2) for i in range(1, 9))
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["pairsig", "compare", "counts.tsv", "--metric", "mean", "--n-resamples", "10", "--output", "out.tsv"],
+        ["study", "describe", "counts.tsv:mean", "--output", "out.tsv"],
+        [
+            "pairsig",
+            "extract",
+            "a.txt",
+            "--reference",
+            "a.txt",
+            "--metric",
+            "bleu",
+            "--system",
+            "a",
+            "--output",
+            "out.parquet",
+        ],
+        ["study", "prepare", "a.txt", "--task", "constituency", "--output", "out.txt"],
+    ],
+    ids=lambda argv: argv[1],
+)
+def test_what_a_command_loads_is_in_its_list(argv, tmp_path):
+    (tmp_path / "counts.tsv").write_text(COUNTS, encoding="utf-8")
+    (tmp_path / "a.txt").write_text("(TOP (S (NP (PRP it)) (VP (VBZ works))))\n", encoding="utf-8")
+    done = subprocess.run([sys.executable, "-c", LOADED, *argv], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    loaded = names(Path(path) for path in done.stdout.splitlines() if path.startswith(str(code.SOURCES)))
+    assert "pairsig/errors.py" in loaded
+    left_out = {f"{package}/{file}.py" for package in code.PACKAGES for file in ("cli", "console", "__main__")}
+    assert loaded - left_out <= names(code.of(argv[1]))
+
+
+def test_lists_are_transitive():
+    # `compare` imports `comparisons`, which imports `engine`, which imports `streams`.
+    assert {f"pairsig/{name}.py" for name in ("comparisons", "engine", "streams", "paired", "tables")} <= names(
+        code.of("compare")
+    )
+    # Modules that are imported when they are chosen.
+    assert {"pairsig/readers/conllu.py", "pairsig/metrics/translation.py"} <= names(code.of("extract"))
+    assert "study/corpora/alignment.py" in names(code.of("prepare"))
+    assert not {"study/figures/style.py", "study/analysis/gains.py"} & names(code.of("compare"))
+
+
+def test_base_models_are_code_of_their_own():
+    alone, with_it = (names(code.of("train", *programs)) for programs in ([], ["study.base_models.joint_hmm"]))
+    assert alone < with_it
+    assert {"study/base_models/joint_hmm.py", "study/corpora/__init__.py"} <= with_it - alone
