@@ -313,8 +313,12 @@ def level(n, p_only_a, p_only_b, variant):
             law = np.array([1.0])  # of the gain on a resample, from −n to n
             for _ in range(n):
                 law = np.convolve(law, [losses / n, 1 - (wins + losses) / n, wins / n])
-            beyond = n + 2 * (wins - losses) + 1
-            p = law[beyond:].sum() if variant == "gt2" else law[:n].sum()
+            twice = n + 2 * (wins - losses)
+            p = {
+                "gt2": law[twice + 1 :].sum(),
+                "percentile": law[:n].sum(),
+                "two-sided": law[twice:].sum() + law[: n + 1].sum(),
+            }[variant]
             total += weight * (p < 0.05)
     return total
 
@@ -324,6 +328,7 @@ def test_how_often_the_bootstrap_finds_what_is_not_there():
     for n, lowest, highest in ((20, 0.15, 0.21), (50, 0.12, 0.21)):
         for p in (0.05, 0.1, 0.4):
             assert lowest < level(n, p, p, "gt2") < highest
+            assert level(n, p, p, "two-sided") < 0.1
     assert level(20, 0.05, 0.05, "percentile") == pytest.approx(0.48, abs=0.01)
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for words in ("10 to 14 % of test sets of 100 to 500 segments", "up to 21 % of those of 20 or 50", "up to 48 %"):

@@ -27,6 +27,7 @@ _SYMBOLS = "formulas (δ >= 0 is the gain of the better system, * a resample, ' 
 _DRAWN = """\
   bootstrap      gt2         p = #{δ* > 2δ} / b           one-sided, strict, no +1 (Berg-Kirkpatrick et al. 2012)
   bootstrap      percentile  p = #{δ* < 0} / b            one-sided, strict, no +1 (Koehn 2004)
+  bootstrap      two-sided   p = (#{|δ* − δ| >= δ} + 1) / (b + 1)  ties count
   randomization  two-sided   p = (#{|δ'| >= |δ|} + 1) / (b + 1)   ties count (Noreen 1989; sigf; art)
   randomization  one-sided   p = (#{δ' >= δ} + 1) / (b + 1)       in the observed direction (Bikel's comparator)
 """
@@ -38,7 +39,7 @@ _LEVELS = """\
 δ = 0: no system is better, p = 1 by definition. p_low and p_high bound the Monte Carlo error of p (95 %).
 Of two equal systems, p < 0.05 comes up on no more than 5 % of test sets by the two-sided exact and randomization tests;
 one-sided, after one has looked who won, on up to 10 %; by the bootstrap gt2 and percentile on 10 to 21 % (10 of 500
-segments, 20 of 20), by percentile on up to 48 % where few segments differ.
+segments, 20 of 20), by percentile on up to 48 % where few segments differ, by the two-sided one on 5 to 10 %.
 """
 _VARIANTS = """\
 --variant: each test is done in those variants of the list that it has, or else in the first above.
@@ -292,7 +293,7 @@ def _add_attempt_options(parser: argparse.ArgumentParser) -> None:
 def _add_test_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--metric", help="may be left out when the columns fit one metric only")
     parser.add_argument("--test", default="bootstrap", help="bootstrap (default) or randomization")
-    parser.add_argument("--variant", help="gt2 (default) or percentile; two-sided (default) or one-sided")
+    parser.add_argument("--variant", help="of bootstrap or randomization; by default the first below")
     parser.add_argument("--n-resamples", type=_whole, default=1_000_000, metavar="B", help="default: 1,000,000")
     parser.add_argument("--seed", type=_whole, default=2012, help="default: 2012")
     parser.add_argument("--unit", choices=("segment", "document"), default="segment", help="what is drawn or swapped")
