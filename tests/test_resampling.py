@@ -298,29 +298,6 @@ def test_segments_are_drawn_together_for_both_systems():
     assert bootstrap_test(a, b, metric="accuracy", n_resamples=2000).n_greater == 0
 
 
-@pytest.mark.parametrize("metric", ["f1", "aer"])
-def test_gain_interval_is_the_percentiles_over_the_tests_own_resamples(metric):
-    a, b = counts_of(metric, 30, 4)
-    if quality(metric, a) < quality(metric, b):
-        a, b = b, a
-    draws = pairsig.streams.bootstrap_counts(2012, 0, 500, 30).astype(int)
-    gains = [quality(metric, np.repeat(a, row, axis=0)) - quality(metric, np.repeat(b, row, axis=0)) for row in draws]
-    for pair in ((a, b), (b, a)):
-        interval = resampling.gain_interval(*pair, metric=metric, n_resamples=500, batch=77)
-        assert interval == pytest.approx(tuple(np.quantile(gains, [0.025, 0.975])), abs=1e-9)
-
-
-def test_gain_interval_covers_the_truth():
-    """95 % intervals of a mean of 200 normal differences around 0.1."""
-    rng = np.random.default_rng(11)
-    covered = 0
-    for _ in range(100):
-        difference = rng.normal(0.1, 0.3, 200)
-        low, high = resampling.gain_interval(difference, np.zeros(200), metric="mean", n_resamples=1000)
-        covered += low <= 0.1 <= high
-    assert binom.cdf(covered, 100, 0.95) > 0.001
-
-
 @given(st.integers(0, 50), st.integers(1, 50))
 def test_clopper_pearson_is_scipys(successes, more):
     low, high = resampling.clopper_pearson(successes, successes + more)

@@ -9,7 +9,7 @@ from scipy.integrate import quad
 from scipy.stats import binom
 
 import simulate
-from pairsig import InputError, bootstrap_test, randomization_test, sequential
+from pairsig import InputError, bootstrap_test, engine, randomization_test, sequential
 from pairsig.exact import exact_bootstrap, exact_test
 from pairsig.sequential import sequential_test
 
@@ -18,12 +18,17 @@ def pair(seed, n=300, spread=0.2, metric="f1"):
     return simulate.statistics(metric, n_systems=2, n_segments=n, spread=spread, seed=seed).counts
 
 
-@pytest.mark.parametrize(("test", "fixed"), [("bootstrap", bootstrap_test), ("randomization", randomization_test)])
+@pytest.mark.parametrize(
+    ("test", "variant"), [(test, own) for test, variants in engine.TESTS.items() for own in variants]
+)
 @pytest.mark.parametrize("seed", range(4))
-def test_counts_are_those_of_the_fixed_run(test, fixed, seed):
+def test_counts_are_those_of_the_fixed_run(test, variant, seed):
     a, b = pair(seed)
-    result = sequential_test(a, b, metric="f1", test=test, max_resamples=20_000)
-    whole = fixed(a, b, metric="f1", n_resamples=result.n_resamples)
+    fixed = {"bootstrap": bootstrap_test, "randomization": randomization_test}[test]
+    result = sequential_test(a, b, metric="f1", test=test, variant=variant, max_resamples=20_000)
+    whole = fixed(a, b, metric="f1", variant=variant, n_resamples=result.n_resamples)
+    if result.significant is not None:
+        assert result.significant == (whole.pvalue < 0.05)
     for name in ("score_a", "score_b", "gain", "better", "pvalue", "n_greater", "n_equal", "n_different", "n_segments"):
         assert getattr(result, name) == getattr(whole, name)
     assert result.n_resamples in list(sequential.looks(20_000))
@@ -159,7 +164,7 @@ def test_bad_input():
         ({"max_resamples": 0}, "the number of resamples is 0, expected at least 1"),
         ({"seed": -1}, "the seed is -1, expected 0 or more"),
         ({"test": "exact"}, "there is no .*variant of a exact test"),
-        ({"variant": "two-sided"}, "there is no two-sided variant of a bootstrap test"),
+        ({"variant": "one-sided"}, "there is no one-sided variant of a bootstrap test"),
     ):
         with pytest.raises(InputError, match=message):
             sequential_test([[1, 1]] * 3, [[0, 1]] * 3, **options)

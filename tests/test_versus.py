@@ -1,14 +1,22 @@
 """`pairsig test`: files in, one table out, on every reader; adjusted p-values against their definitions."""
 
 import json
+import math
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import pairsig
 import simulate
-from pairsig import InputError, cli, versus
+from pairsig import InputError, Statistics, cli, engine, versus
 from pairsig.metrics import registry
+from running import ROOT
 
 SIGF_A = "2 2 2\n2 2 2\n0 1 2\n"
 SIGF_B = "0 2 2\n1 2 2\n0 1 2\n"
@@ -71,6 +79,263 @@ def test_more_systems_are_adjusted_by_holm_and_benjamini_hochberg():
     assert len(set(p)) == 4
 
 
+def test_the_tests_that_keep_their_level_come_first(sigf, capsys):
+    assert cli.main(["test", *sigf, "--reader", "sigf", "--metric", "f1", "--n-resamples", "200"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    places = [next(at for at, line in enumerate(lines) if f"  {test} " in line) for test in versus.TESTS]
+    assert places == sorted(places)
+    assert versus.TESTS == ("exact", "randomization", "bootstrap")
+    assert "bootstrap gt2  " in lines[places[2]]
+    assert any(line.startswith("- bootstrap gt2 is one-sided, for whichever system won") for line in lines)
+
+
+def test_every_test_in_those_variants_that_it_has():
+    data = simulate.statistics("accuracy", n_systems=2, n_segments=80, spread=0.3)
+    metrics = [registry.metric("accuracy")]
+    table, _ = versus.versus(data, metrics, variants=["percentile", "one-sided", "gt2"], n_resamples=500)
+    assert table[["test", "variant"]].to_numpy().tolist() == [
+        ["exact", "one-sided"],
+        ["randomization", "one-sided"],
+        ["bootstrap", "percentile"],
+        ["bootstrap", "gt2"],
+    ]
+    a, b = data.counts
+    drawn = {"metric": "accuracy", "n_resamples": 500}
+    assert table["p_value"].tolist() == [
+        pytest.approx(pairsig.exact_test(a, b, metric="accuracy", variant="one-sided").pvalue, rel=1e-9),
+        pairsig.randomization_test(a, b, variant="one-sided", **drawn).pvalue,
+        pairsig.bootstrap_test(a, b, variant="percentile", **drawn).pvalue,
+        pairsig.bootstrap_test(a, b, variant="gt2", **drawn).pvalue,
+    ]
+    assert [len(notes) for notes in table["notes"]] == [1, 1, 1, 1]
+    default, _ = versus.versus(data, metrics, n_resamples=500)
+    assert default["variant"].tolist() == ["two-sided", "two-sided", "gt2"]
+    assert [len(notes) for notes in default["notes"]] == [0, 0, 1]
+
+
+def test_every_variant_is_in_the_help(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["test", "--help"])
+    told = capsys.readouterr().out
+    for test in versus.TESTS:
+        for variant in versus.variants_of(test):
+            assert f"\n  {test:13}  {variant:10}  p = " in told
+
+
+@pytest.mark.parametrize("repeated", [{"metrics": 2}, {"tests": ["exact", "exact"]}])
+def test_repetition_does_not_inflate_the_adjustment(repeated):
+    """Three systems: Holm doubles the smaller p-value, however often one names the metric or the test."""
+    data = simulate.statistics("accuracy", n_systems=3, n_segments=80, spread=0.3)
+    metrics = [registry.metric("accuracy")] * repeated.get("metrics", 1)
+    with pytest.raises(InputError, match="is named 2 times, expected once"):
+        versus.versus(data, metrics, repeated.get("tests", ["exact"]))
+    table, _ = versus.versus(data, metrics[:1], ["exact"])
+    assert table["p_holm"].min() == pytest.approx(2 * table["p_value"].min())
+
+
+def test_nothing_to_do():
+    data = simulate.statistics("accuracy", n_systems=2, n_segments=8)
+    with pytest.raises(InputError, match="no metric is named, expected at least one"):
+        versus.versus(data, [])
+    with pytest.raises(InputError, match="no test is named, expected at least one"):
+        versus.versus(data, [registry.metric("accuracy")], [])
+
+
+def likeness_of(n, ahead):
+    """Two systems on n segments: A alone is right on `ahead` of them."""
+    a, b = np.ones((n, 2), dtype=int), np.ones((n, 2), dtype=int)
+    b[:ahead, 0] = 0
+    return Statistics.from_arrays({"first": a, "second": b}, ("correct", "total"))
+
+
+@pytest.mark.parametrize(("ahead", "p", "word"), [(2, 0.5, "no"), (5, 0.0625, "undecided"), (12, 2**-11, "yes")])
+@pytest.mark.parametrize("form", ["table", "markdown", "latex"])
+def test_the_decision_is_in_the_table(ahead, p, word, form):
+    table, _ = versus.versus(
+        likeness_of(30, ahead), [registry.metric("accuracy")], stop_at=(0.05, 0.99), n_resamples=400
+    )
+    exact, randomization, _ = table.to_dict("records")
+    assert exact["p_value"] == p
+    assert exact["significant"] is (p < 0.05)
+    decided = randomization["significant"]
+    assert ("undecided" if pd.isna(decided) else "yes" if decided else "no") == word
+    assert randomization["p_low"] <= p <= randomization["p_high"]
+    shown = [line for line in versus.render(table, form).splitlines() if "randomization" in line]
+    cells = [cell.strip(" \\") for cell in re.split(r"[&|]|  +", shown[0]) if cell.strip(" \\")]
+    assert cells[-1] == word
+    assert re.fullmatch(r"[\d.]+ \[[\de.-]+, [\de.-]+\]", cells[-2])
+    low, high = map(float, re.findall(r"[\de.-]+", cells[-2])[1:])
+    assert low <= randomization["p_low"]
+    assert high >= randomization["p_high"]
+    assert low == pytest.approx(randomization["p_low"], rel=0.01)
+    assert high == pytest.approx(randomization["p_high"], rel=0.01)
+
+
+def test_the_decision_is_in_the_json():
+    table, _ = versus.versus(likeness_of(30, 5), [registry.metric("accuracy")], stop_at=(0.05, 0.99), n_resamples=400)
+    exact, randomization, bootstrap = json.loads(versus.render(table, "json"))
+    assert (exact["significant"], randomization["significant"], bootstrap["significant"]) == (False, None, True)
+    assert {(row["alpha"], row["confidence"]) for row in (exact, randomization, bootstrap)} == {(0.05, 0.99)}
+    plain, _ = versus.versus(likeness_of(30, 5), [registry.metric("accuracy")], n_resamples=400)
+    for row in json.loads(versus.render(plain, "json")):
+        assert (row["alpha"], row["confidence"], row["significant"]) == (None, None, None)
+    assert "p < 0.05" not in versus.render(plain, "table").splitlines()[0]
+
+
+@pytest.mark.parametrize("stop_at", [None, (0.05, 0.99)])
+def test_a_p_of_0_is_shown_as_its_bound(stop_at):
+    """A is right wherever B is, and on 12 of 30 segments more: no resample doubles its lead, in 400 or in 157."""
+    data = likeness_of(30, 12)
+    table, _ = versus.versus(data, [registry.metric("accuracy")], ["bootstrap"], stop_at=stop_at, n_resamples=400)
+    (row,) = table.to_dict("records")
+    assert (row["p_value"], row["n_greater"]) == (0.0, 0)
+    if stop_at is None:
+        assert row["p_high"] == pytest.approx(1 - 0.025 ** (1 / 400))  # Clopper-Pearson
+    else:
+        assert 1 / row["n_resamples"] < row["p_high"] < 0.05
+    (shown,) = re.findall(r"bootstrap gt2 +< ([\de.-]+)", versus.render(table, "table"))
+    assert row["p_high"] <= float(shown) < 1.01 * row["p_high"]
+
+
+def test_adjusted_p_values_of_0_are_bounds_too():
+    a, b = likeness_of(30, 12).counts
+    data = Statistics.from_arrays({"base": a, "one": b, "two": b.copy()}, ("correct", "total"))
+    table, _ = versus.versus(data, [registry.metric("accuracy")], ["bootstrap"], n_resamples=400)
+    assert set(table["p_holm"]) == {0.0}
+    bound = 2 * (1 - 0.025 ** (1 / 400))
+    for line in versus.render(table, "table").splitlines()[2:4]:
+        p, holm, bh = map(float, re.findall(r"< ([\de.-]+)", line))
+        assert bound <= holm < 1.01 * bound
+        assert p == pytest.approx(bh) == pytest.approx(bound / 2, rel=0.01)
+
+
+def test_stopping_saves_the_drawing(monkeypatch):
+    """All that is drawn is what the tests stop at: the interval draws nothing, so 10¹⁰ resamples cost nothing."""
+    drawn = []
+    original = engine.for_each_batch
+
+    def counted(take, test, product, resamples, *rest):
+        drawn.append(len(resamples))
+        return original(take, test, product, resamples, *rest)
+
+    monkeypatch.setattr(engine, "for_each_batch", counted)
+    table, _ = versus.versus(
+        likeness_of(30, 12), [registry.metric("accuracy")], stop_at=(0.05, 0.99), n_resamples=10**10
+    )
+    assert sum(drawn) == table["n_resamples"].sum() < 1000
+
+
+def test_the_interval_is_the_same_for_every_test_and_says_where_it_is_in_doubt():
+    data = simulate.statistics("f1", n_systems=2, n_segments=60, seed=2)
+    few = data.counts.copy()
+    few[1, 4:] = few[0, 4:]
+    for counts, doubts in ((data.counts, 0), (few, 1)):
+        alone = pairsig.gain_interval(*counts, metric="f1")
+        table, _ = versus.versus(replace(data, counts=counts), [registry.metric("f1")], n_resamples=200)
+        assert set(zip(table["ci_low"], table["ci_high"], strict=True)) == {(alone.low, alone.high)}
+        assert [alone.doubt in notes for notes in table["notes"]] == [bool(doubts)] * 3
+        assert versus.render(table, "markdown").count("too few (below 10)") == doubts
+        assert versus.render(table, "latex").count("\n% the systems differ") == doubts
+
+
+def test_a_note_says_what_it_is_about_where_that_is_not_everything():
+    data = simulate.statistics("f1", n_systems=3, n_segments=60, seed=2)
+    data.counts[1, 4:] = data.counts[0, 4:]
+    table, _ = versus.versus(data, [registry.metric("f1"), registry.metric("recall")], ["exact"])
+    assert versus.render(table, "table").endswith(
+        "\n\n- f1 of system1 and system2; recall of system1 and system2: the systems differ on 4 of 60 segments, too "
+        "few (below 10) for the interval of the gain to hold the truth in 95 % of cases"
+    )
+
+
+def test_no_interval_is_none(sigf, capsys):
+    table, _ = versus.versus(likeness_of(1, 1), [registry.metric("accuracy")], ["exact"])
+    assert not np.isnan(table["ci_low"]).any()  # passed or failed: there always is one
+    data = simulate.statistics("f1", n_systems=2, n_segments=1, seed=2)
+    table, _ = versus.versus(data, [registry.metric("f1")], ["exact"])
+    (row,) = json.loads(versus.render(table, "json"))
+    assert (row["ci_low"], row["ci_high"]) == (None, None)
+    assert "nan" not in versus.render(table, "table")
+
+
+@pytest.mark.parametrize(
+    ("p", "error", "printed", "bound"),
+    [
+        (0.075108951309005, 2.4e-13, 0.0751089513090, 6e-12),
+        (3.028690269002974e-100, 9.3e-12, 3.0286902690e-100, 6e-11),
+        (0.25, 0.0, 0.25, 0.0),
+        (0.123456, 9e-4, 0.123, 6e-3),
+    ],
+)
+def test_json_prints_the_digits_that_are_certain(monkeypatch, p, error, printed, bound):
+    """Whatever a processor makes of the digits beyond the bound, the same number is printed, and within its bound."""
+    data = likeness_of(30, 5)
+    alone = pairsig.exact_test(*data.counts)
+    printouts = set()
+    for wrong in (-1e-3 * error, 0.0, 1e-3 * error):
+        value = p * (1 + wrong)
+        changed = replace(alone, pvalue=value, log10_p_value=math.log10(value), error_bound=error)
+        monkeypatch.setattr(versus.exact, "exact_test", lambda *_, result=changed, **__: result)
+        table, _ = versus.versus(data, [registry.metric("accuracy")], ["exact"])
+        printouts.add(versus.render(table, "json"))
+    (text,) = printouts
+    (row,) = json.loads(text)
+    assert (row["p_value"], row["error_bound"]) == (printed, bound)
+    assert abs(row["p_value"] - p) <= bound * p
+    assert row["p_low"] <= p * (1 - error / 2) <= p * (1 + error / 2) <= row["p_high"]
+    assert row["log10_p_value"] == pytest.approx(math.log10(p), abs=max(bound, 1e-15))
+
+
+@pytest.mark.slow
+def test_the_same_json_on_another_processor(tmp_path):
+    """OpenBLAS is told to use the kernels of older processors: unrounded, the exact p-values would differ."""
+    a, b = simulate.statistics("f1", n_systems=2, n_segments=600, seed=1, spread=0.3).counts
+    for name, counts in (("a", a), ("b", b)):
+        np.savetxt(tmp_path / name, counts, fmt="%d")
+    command = [sys.executable, "-m", "pairsig", "test", "a", "b", "--reader", "sigf", "--format", "json"]
+    printed = set()
+    for kernel in ("Haswell", "Nehalem", "Sandybridge"):
+        environment = os.environ | {"OPENBLAS_CORETYPE": kernel, "PYTHONPATH": str(ROOT / "src")}
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+        printed.add(done.stdout)
+    assert len(printed) == 1
+
+
+def level(n, p_only_a, p_only_b, variant):
+    """How often p < 0.05 comes up by the bootstrap (b = ∞) on n pass/fail items: every table, by its probability."""
+    total = 0.0
+    for r in range(n + 1):
+        for s in range(n + 1 - r):
+            weight = math.comb(n, r) * math.comb(n - r, s) * p_only_a**r * p_only_b**s
+            weight *= (1 - p_only_a - p_only_b) ** (n - r - s)
+            if weight < 1e-5 or r == s:
+                continue
+            wins, losses = max(r, s), min(r, s)
+            law = np.array([1.0])  # of the gain on a resample, from −n to n
+            for _ in range(n):
+                law = np.convolve(law, [losses / n, 1 - (wins + losses) / n, wins / n])
+            twice = n + 2 * (wins - losses)
+            p = {
+                "gt2": law[twice + 1 :].sum(),
+                "percentile": law[:n].sum(),
+                "two-sided": law[twice:].sum() + law[: n + 1].sum(),
+            }[variant]
+            total += weight * (p < 0.05)
+    return total
+
+
+def test_how_often_the_bootstrap_finds_what_is_not_there():
+    """What the notes, `--help` and the README say of the one-sided bootstrap, in closed form for pass/fail."""
+    for n, lowest, highest in ((20, 0.15, 0.21), (50, 0.12, 0.21)):
+        for p in (0.05, 0.1, 0.4):
+            assert lowest < level(n, p, p, "gt2") < highest
+            assert level(n, p, p, "two-sided") < 0.1
+    assert level(20, 0.05, 0.05, "percentile") == pytest.approx(0.48, abs=0.01)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for words in ("10 to 14 % of test sets of 100 to 500 segments", "up to 21 % of those of 20 or 50", "up to 48 %"):
+        assert words in readme
+
+
 def test_text_with_a_reference_and_no_exact_test(tmp_path, capsys):
     (tmp_path / "a.txt").write_text("the cat sat on the mat .\nit was happy there .\n" * 6)
     (tmp_path / "b.txt").write_text("the dog sat on a mat .\nit was happy there .\n" * 6)
@@ -108,6 +373,7 @@ def test_sequential_tests_stop_when_they_can_tell():
         alone = pairsig.sequential_test(*data.counts, metric=accuracy, test=test, alpha=0.05, max_resamples=50_000)
         assert (row["n_resamples"], row["p_value"]) == (alone.n_resamples, alone.pvalue)
     assert drawn.loc["exact", "p_value"] < 0.05
+    assert drawn["significant"].all()
 
 
 def test_documents_are_the_unit(tmp_path, capsys):
@@ -133,11 +399,24 @@ def test_documents_are_the_unit(tmp_path, capsys):
         (["--reader", "sigf", "--metric", "bleu"], "the files have no metric 'bleu', they have f1, precision, recall"),
         (
             ["--reader", "sigf", "--test", "ttest"],
-            "unknown test 'ttest', expected one of bootstrap, randomization, exact",
+            "unknown test 'ttest', expected one of exact, randomization, bootstrap",
         ),
         (["--reader", "sigf", "--option", "x=1"], "unknown option of reader sigf: 'x', expected none"),
         (["--reader", "sigf", "--unit", "document"], "no segment names its document"),
         (["--reader", "sigf", "--n-resamples", "0"], "number of resamples is 0"),
+        (["--reader", "sigf", "--test", "exact", "--n-resamples", "0"], "number of resamples is 0"),
+        (["--reader", "sigf", "--metric", "f1,f1"], "metric f1 is named 2 times, expected once"),
+        (["--reader", "sigf", "--test", "exact,exact"], "test exact is named 2 times, expected once"),
+        (["--reader", "sigf", "--variant", "gt2,gt2"], "variant gt2 is named 2 times, expected once"),
+        (
+            ["--reader", "sigf", "--test", "exact", "--variant", "gt2"],
+            "unknown variant of exact: 'gt2', expected one of two-sided, one-sided",
+        ),
+        (["--reader", "sigf", "--stop-at", "7"], "alpha is 7.0, expected a number between 0 and 1"),
+        (
+            ["--reader", "sigf", "--test", "exact", "--stop-at", "0.05", "--confidence", "1"],
+            "confidence is 1.0, expected a number between 0 and 1",
+        ),
     ],
 )
 def test_bad_input(sigf, capsys, arguments, message):

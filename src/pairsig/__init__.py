@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pairsig.comparisons import compare
     from pairsig.errors import InputError
     from pairsig.exact import ExactResult, exact_bootstrap, exact_test
+    from pairsig.intervals import Interval, gain_interval
     from pairsig.metrics import Metric
     from pairsig.resampling import TestResult, bootstrap_test, randomization_test
     from pairsig.sequential import SequentialResult, sequential_test
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "ExactResult": "exact",
     "InputError": "errors",
+    "Interval": "intervals",
     "Metric": "metrics",
     "SequentialResult": "sequential",
     "Statistics": "statistics",
@@ -33,6 +35,7 @@ _HOMES = {
     "compare": "comparisons",
     "exact_bootstrap": "exact",
     "exact_test": "exact",
+    "gain_interval": "intervals",
     "randomization_test": "resampling",
     "sequential_test": "sequential",
 }
@@ -40,6 +43,7 @@ _HOMES = {
 __all__ = [
     "ExactResult",
     "InputError",
+    "Interval",
     "Metric",
     "SequentialResult",
     "Statistics",
@@ -49,6 +53,7 @@ __all__ = [
     "compare",
     "exact_bootstrap",
     "exact_test",
+    "gain_interval",
     "metric_names",
     "randomization_test",
     "sequential_test",

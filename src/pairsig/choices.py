@@ -18,6 +18,14 @@ def choose(name: str, known: Collection[str], what: str) -> str:
     return name
 
 
+def once(names: Collection[str], what: str) -> None:
+    """Refuse a name that is given more than once: what is adjusted for many tests would count it as often."""
+    for name in names:
+        times = list(names).count(name)
+        if times > 1:
+            raise InputError(f"{what} {name} is named {times} times, expected once")
+
+
 def one_of(name: str, known: Collection[str]) -> str:
     """All that could stand there, and what was probably meant."""
     return f"one of {', '.join(known)}{near(name, known)}" if known else "none"

@@ -138,39 +138,6 @@ def randomization_test(
     return TestResult(**contest.told(contest.tally(range(n_resamples), threads, batch)))
 
 
-def gain_interval(
-    a: ArrayLike,
-    b: ArrayLike,
-    *,
-    metric: str | Metric = "accuracy",
-    level: float = 0.95,
-    n_resamples: int = 100_000,
-    seed: int = 2012,
-    documents: ArrayLike | None = None,
-    threads: int | None = None,
-    batch: int | None = None,
-) -> tuple[float, float]:
-    """Percentile bootstrap interval of the gain of the better system (Efron and Tibshirani 1993, chapter 13).
-
-    The (1 − level)/2 and (1 + level)/2 quantiles of δ(x*) over the resamples that `bootstrap_test` draws for the same
-    seed. Memory: 8 bytes a resample.
-    """
-    check_resamples(n_resamples, seed)
-    pair = Pair.of(a, b, metric, documents)
-    chosen, product = pair.metric, engine.Product(pair.by_unit(pair.segments))
-    score_a, score_b = engine.score(product.observed, chosen)
-    sign = 1.0 if score_a >= score_b else -1.0
-    gains = np.empty(n_resamples)
-
-    def take(draws: NDArray[Any], first: int) -> None:
-        scores = engine.score(np.moveaxis(product(draws), 0, -1), chosen)
-        gains[first : first + len(draws)] = sign * (scores[0] - scores[1])
-
-    engine.for_each_batch(take, "bootstrap", product, range(n_resamples), seed, threads, batch)
-    low, high = np.quantile(gains, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
-
-
 @dataclass(frozen=True)
 class Contest:
     """A test of two systems before anything is drawn.

@@ -101,9 +101,7 @@ def sequential_test(
     (True, True)
     """
     resampling.check_resamples(max_resamples, seed)
-    for name, value in (("alpha", alpha), ("confidence", confidence)):
-        if not 0 < value < 1:
-            raise InputError(f"{name} is {value}, expected a number between 0 and 1")
+    check_levels(alpha, confidence)
     variant = engine.TESTS.get(test, ("",))[0] if variant is None else variant
     contest = Contest.of(a, b, metric, documents, test=test, variant=variant, seed=seed)
 
@@ -121,6 +119,13 @@ def sequential_test(
         told["p_low"], told["p_high"] = confidence_sequence(extreme, counted.n_resamples, confidence)
     told["signature"] += f"|sequential:{alpha:g},{confidence:g}"
     return SequentialResult(**told, significant=significant, alpha=alpha, confidence=confidence)
+
+
+def check_levels(alpha: float, confidence: float) -> None:
+    """Refuse levels that are no probabilities."""
+    for name, value in (("alpha", alpha), ("confidence", confidence)):
+        if not 0 < value < 1:
+            raise InputError(f"{name} is {value}, expected a number between 0 and 1")
 
 
 def looks(max_resamples: int) -> Iterator[int]:

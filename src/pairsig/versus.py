@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from pathlib import Path
 from typing import Any
 
@@ -12,20 +14,27 @@ import numpy as np
 import pandas as pd
 from tabulate import tabulate
 
-from pairsig import exact, extraction, resampling, sequential, statistics
-from pairsig.choices import choose, sort_options
+from pairsig import engine, exact, extraction, intervals, resampling, sequential, statistics
+from pairsig.choices import choose, once, sort_options
 from pairsig.errors import InputError
+from pairsig.exact import ExactResult
 from pairsig.metrics import Metric, registry
 from pairsig.paired import Unit
 from pairsig.readers import counted
+from pairsig.resampling import TestResult
+from pairsig.sequential import SequentialResult
 from pairsig.statistics import Statistics
 
-TESTS = ("bootstrap", "randomization", "exact")
-"""The tests there are, in the order of the table."""
+TESTS = ("exact", "randomization", "bootstrap")
+"""The tests there are, in the order of the table: those that keep their level first."""
+
+ADJUSTMENTS = {"p_holm": "holm", "p_bh": "fdr_bh"}
+"""P-values adjusted for the number of systems, and what statsmodels calls the method."""
 
 COLUMNS = (
     "metric",
     "test",
+    "variant",
     "system_a",
     "system_b",
     "score_a",
@@ -38,6 +47,10 @@ COLUMNS = (
     "log10_p_value",
     "p_low",
     "p_high",
+    "error_bound",
+    "alpha",
+    "confidence",
+    "significant",
     "p_holm",
     "p_bh",
     "n_segments",
@@ -46,8 +59,12 @@ COLUMNS = (
     "n_greater",
     "n_equal",
     "signature",
+    "notes",
 )
 """Columns of the table."""
+
+_FAMILY = ["metric", "test", "variant"]
+"""P-values that are adjusted for each other have these in common."""
 
 
 DEFAULT_METRICS = {"text": "bleu", "trees": "parseval", "conllu": "uas", "conllx": "uas", "alignment": "aer"}
@@ -143,10 +160,10 @@ def versus(
     metrics: Sequence[Metric],
     tests: Sequence[str] = TESTS,
     *,
+    variants: Sequence[str] = (),
     n_resamples: int = 100_000,
     seed: int = 2012,
     unit: Unit = "segment",
-    one_sided: bool = False,
     stop_at: tuple[float, float] | None = None,
     threads: int | None = None,
 ) -> tuple[pd.DataFrame, list[str]]:
@@ -160,8 +177,8 @@ def versus(
         Those to test, the headline first.
     tests
         Some of `TESTS`.
-    one_sided
-        The randomization and the exact test in the observed direction only. The bootstrap always is.
+    variants
+        Each test is done in those of them that it has (see `variants_of`), or else in its default.
     stop_at
         (alpha, confidence): bootstrap and randomization stop as soon as p is on one side of alpha at that confidence,
         see `sequential_test`; `p_low` and `p_high` are then its confidence sequence.
@@ -171,19 +188,45 @@ def versus(
     Returns
     -------
     table
-        One row a metric, system and test, columns `COLUMNS`. `better` is the name of the better system ("" where the
-        scores are equal) and `gain` >= 0 its lead. `ci_low` and `ci_high` are the 2.5th and 97.5th percentile of the
-        lead over bootstrap resamples, the same for every test. `p_holm` and `p_bh` adjust the p-values of a metric and
-        test for the number of systems held against the first (Holm 1979; Benjamini and Hochberg 1995); with one
-        system they are `p_value`. Numbers of resamples are missing where nothing is drawn.
+        One row a metric, system, test and variant, columns `COLUMNS`. `better` is the name of the better system (""
+        where the scores are equal) and `gain` >= 0 its lead; `ci_low` and `ci_high` are its 95 % interval (see
+        `gain_interval`), the same for every test. Of a resampling test `p_low` and `p_high` bound the Monte Carlo error
+        of `p_value`; an exact p has as many digits as are certain, and `error_bound` is relative to it. With `stop_at`,
+        `significant` says whether p < `alpha`, and is missing where the resamples did not tell. `p_holm` and `p_bh`
+        adjust the p-values of a metric, test and variant for the number of systems held against the first (Holm 1979;
+        Benjamini and Hochberg 1995); with one system they are `p_value`. Numbers of resamples are missing where
+        nothing is drawn. `notes` are sentences on what the p-value or the interval of this row does not say.
     notes
         Sentences on what could not be done: a test that does not exist for a metric.
+
+    Raises
+    ------
+    InputError
+        For names that are unknown or given twice (which would count twice in the adjustments), and whatever the tests
+        refuse.
     """
-    for test in tests:
-        choose(test, TESTS, "test")
+    documents = statistics.documents if unit == "document" else None
+    resampling.check_resamples(n_resamples, seed)
+    if stop_at is not None:
+        sequential.check_levels(*stop_at)
+    planned = _planned(tests, variants)
+    once([metric.name for metric in metrics], "metric")
+    if not metrics:
+        raise InputError("no metric is named, expected at least one")
     if len(statistics.systems) < 2:
         raise InputError("one system is given, expected at least two to compare")
-    documents = statistics.documents if unit == "document" else None
+    drawn: dict[str, Any] = {"seed": seed, "documents": documents, "threads": threads}
+
+    def run(test: str, variant: str, a: Any, b: Any, metric: Metric) -> TestResult | ExactResult:
+        if test == "exact":
+            return exact.exact_test(a, b, metric=metric, variant=variant, documents=documents)
+        if stop_at is not None:
+            alpha, confidence = stop_at
+            levels: dict[str, Any] = {"alpha": alpha, "confidence": confidence, "max_resamples": n_resamples}
+            return sequential.sequential_test(a, b, metric=metric, test=test, variant=variant, **levels, **drawn)
+        fixed = resampling.bootstrap_test if test == "bootstrap" else resampling.randomization_test
+        return fixed(a, b, metric=metric, variant=variant, n_resamples=n_resamples, **drawn)
+
     base, *others = range(len(statistics.systems))
     rows: list[dict[str, Any]] = []
     notes: list[str] = []
@@ -191,45 +234,133 @@ def versus(
         counts = statistics.of(metric)[:, :, : len(metric.columns)]
         for other in others:
             a, b = counts[base], counts[other]
-            low, high = resampling.gain_interval(
-                a, b, metric=metric, n_resamples=n_resamples, seed=seed, documents=documents, threads=threads
-            )
-            shared: dict[str, Any] = {
-                "metric": metric.name,
-                "system_a": statistics.systems[base],
-                "system_b": statistics.systems[other],
-                "ci_low": low,
-                "ci_high": high,
-            }
-            for test in tests:
+            interval = intervals.gain_interval(a, b, metric=metric, documents=documents)
+            name_a, name_b = statistics.systems[base], statistics.systems[other]
+            for test, variant in planned:
                 try:
-                    result = _run(test, a, b, metric, n_resamples, seed, documents, one_sided, stop_at, threads)
+                    result = run(test, variant, a, b, metric)
                 except InputError as error:
                     if test != "exact":
                         raise
                     notes.append(str(error))
                     continue
-                rows.append(shared | _row(test, result, shared["system_a"], shared["system_b"]))
+                rows.append(
+                    {
+                        "metric": metric.name,
+                        "test": test,
+                        "variant": variant,
+                        "system_a": name_a,
+                        "system_b": name_b,
+                        "score_a": result.score_a,
+                        "score_b": result.score_b,
+                        "better": {"a": name_a, "b": name_b, None: ""}[result.better],
+                        "gain": result.gain,
+                        "ci_low": interval.low,
+                        "ci_high": interval.high,
+                        "n_segments": result.n_segments,
+                        "n_different": result.n_different,
+                        "signature": result.signature,
+                        "notes": [note for note in (_one_sided(test, variant), interval.doubt) if note],
+                    }
+                    | _p_value(result, stop_at)
+                )
     if not rows:
         raise InputError(notes[0])
-    table = pd.DataFrame(rows)
+    table = pd.DataFrame(rows, columns=list(COLUMNS))
     for column in ("n_resamples", "n_greater", "n_equal"):
         table[column] = table[column].astype("Int64")
-    adjusted = table.groupby(["metric", "test"], sort=False)["p_value"]
-    for column, method in (("p_holm", "holm"), ("p_bh", "fdr_bh")):
-        table[column] = adjusted.transform(lambda values, method=method: _adjusted(values.to_numpy(), method))
-    return table[list(COLUMNS)], list(dict.fromkeys(notes))
+    for column in ("error_bound", "alpha", "confidence"):
+        table[column] = table[column].astype(float)
+    table["significant"] = table["significant"].astype("boolean")
+    for column, method in ADJUSTMENTS.items():
+        table[column] = _adjusted(table, "p_value", method)
+    return table, list(dict.fromkeys(notes))
+
+
+def variants_of(test: str) -> tuple[str, ...]:
+    """Variants of a test, the default first."""
+    return engine.TESTS["randomization" if test == "exact" else test]  # what the exact test computes
+
+
+def _planned(tests: Sequence[str], variants: Sequence[str]) -> list[tuple[str, str]]:
+    """Every test in each of the variants asked for that it has, or else in its default."""
+    for test in tests:
+        choose(test, TESTS, "test")
+    once(tests, "test")
+    if not tests:
+        raise InputError("no test is named, expected at least one")
+    known = list(dict.fromkeys(variant for test in tests for variant in variants_of(test)))
+    for variant in variants:
+        choose(variant, known, f"variant of {', '.join(tests)}:")
+    once(variants, "variant")
+    return [
+        (test, variant)
+        for test in tests
+        for variant in [asked for asked in variants if asked in variants_of(test)] or variants_of(test)[:1]
+    ]
+
+
+def _one_sided(test: str, variant: str) -> str:
+    """A sentence where p looks one way only, after one has looked who won; else nothing."""
+    if variant == "two-sided":
+        return ""
+    often = "10 to 21 %" if test == "bootstrap" else "up to 10 %"
+    few = ", where few segments differ on up to 48 %" if variant == "percentile" else ""
+    return (
+        f"{test} {variant} is one-sided, for whichever system won: of two equal ones, p < 0.05 comes up on {often} of "
+        f"test sets{few}, not on 5 %"
+    )
+
+
+def _p_value(result: TestResult | ExactResult, stop_at: tuple[float, float] | None) -> dict[str, Any]:
+    """The cells about the p-value, and the decision where one was asked for."""
+    cells: dict[str, Any] = {"p_value": result.pvalue, "significant": None}
+    if stop_at is not None:
+        cells["alpha"], cells["confidence"] = stop_at
+    if isinstance(result, TestResult):
+        if isinstance(result, SequentialResult):
+            cells["significant"] = result.significant
+        return cells | {
+            "log10_p_value": math.log10(result.pvalue) if result.pvalue > 0 else -math.inf,
+            "p_low": result.p_low,
+            "p_high": result.p_high,
+            "n_resamples": result.n_resamples,
+            "n_greater": result.n_greater,
+            "n_equal": result.n_equal,
+        }
+    p, log10_p, error = certain(result.pvalue, result.log10_p_value, result.error_bound)
+    low, high = p * (1 - error), min(p * (1 + error), 1.0)
+    if stop_at is not None and not low < stop_at[0] <= high:
+        cells["significant"] = high < stop_at[0]
+    return cells | {"p_value": p, "log10_p_value": log10_p, "p_low": low, "p_high": high, "error_bound": error}
+
+
+def certain(p: float, log10_p: float, error: float) -> tuple[float, float, float]:
+    """A p-value, its logarithm and the bound on its relative error, rounded to the digits that the bound makes certain.
+
+    What a transform leaves behind them differs from processor to processor; the rounded numbers do not, unless p
+    happens to lie within its own error of where rounding turns.
+
+    >>> certain(0.0123456789123456, -1.908485018, 3e-11)
+    (0.01234567891, -1.908485018, 6e-10)
+    >>> certain(0.25, -0.6020599913279624, 0.0)
+    (0.25, -0.6020599913279624, 0.0)
+    """
+    if error == 0:
+        return p, log10_p, 0.0
+    digits = max(1, math.floor(-math.log10(error)))  # the error is at most 10⁻ᵈ of p, rounding to d digits 5·10⁻ᵈ
+    return float(f"{p:.{digits - 1}e}"), round(log10_p, digits), float(f"6e-{digits}")
 
 
 def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
     """The table of `versus` as `table` (for a terminal), `markdown`, `latex`, or `json`: a list of objects, all digits.
 
-    In JSON a number that does not exist (resamples of an exact test, the logarithm of 0) is null.
+    The notes of its rows are lines below it, comments in LaTeX. In JSON a number that does not exist (resamples of an
+    exact test, the logarithm of 0) is null.
     """
     if format == "json":
         rows = table.astype(object).where(table.notna() & (table != -np.inf), None).to_dict("records")
         return json.dumps(rows, indent=2)
-    several = table.groupby(["metric", "test"]).size().max() > 1
     shown = pd.DataFrame(
         {
             "metric": table["metric"],
@@ -238,98 +369,74 @@ def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
             "score A": table["score_a"].map("{:.2f}".format),
             "score B": table["score_b"].map("{:.2f}".format),
             "gain [95 %]": [
-                f"{gain:.2f} [{low:.2f}, {high:.2f}]"
+                f"{gain:.2f}" if np.isnan(low) else f"{gain:.2f} [{low:.2f}, {high:.2f}]"
                 for gain, low, high in table[["gain", "ci_low", "ci_high"]].itertuples(index=False)
             ],
             "better": table["better"].where(table["better"] != "", "–"),
-            "test": table["test"],
-            "p": [_p(*row) for row in table[["p_value", "log10_p_value", "n_resamples"]].itertuples(index=False)],
         }
     )
-    if several:
-        shown["p (Holm)"] = table["p_holm"].map("{:.3g}".format)
-        shown["p (BH)"] = table["p_bh"].map("{:.3g}".format)
-    body = shown.columns[:-1] if not several else shown.columns[:-3]
-    repeated = shown[["metric", "A", "B"]].duplicated()
-    shown.loc[repeated, [column for column in body if column != "test"]] = ""
+    shown = shown.where(~shown[["metric", "A", "B"]].duplicated(), "")
+    shown["test"] = [_label(*row) for row in table[["test", "variant"]].itertuples(index=False)]
+    decided = table["alpha"].notna()
+    bounded = f" [{100 * table['confidence'].iloc[0]:g} %]" if decided.any() else ""
+    shown[f"p{bounded}"] = [_shown_p(row) for _, row in table.iterrows()]
+    if decided.any():
+        shown[f"p < {table['alpha'].iloc[0]:g}"] = (
+            table["significant"].map({True: "yes", False: "no"}).fillna("undecided")
+        )
+    if table.groupby(_FAMILY).size().max() > 1:
+        for (column, method), header in zip(ADJUSTMENTS.items(), ("p (Holm)", "p (BH)"), strict=True):
+            rough = table["confidence"].notna() & table["n_resamples"].notna() | (table[column] == 0)
+            bounds = _adjusted(table, "p_high", method)
+            shown[header] = [
+                f"< {_outward(bound, ROUND_CEILING)}" if bounded else f"{p:.3g}"
+                for p, bound, bounded in zip(table[column], bounds, rough, strict=True)
+            ]
     styles = {"table": "simple", "markdown": "github", "latex": "latex_booktabs"}
     text: str = tabulate(shown, headers="keys", showindex=False, tablefmt=styles[format], disable_numparse=True)
-    return text
+    mark = "% " if format == "latex" else "- "
+    notes = "".join(f"\n{mark}{note}" for note in _footnotes(table))
+    return text + ("\n" if notes and format != "latex" else "") + notes
 
 
-def _p(p: float, log10: float, n_resamples: Any) -> str:
-    """Three digits; what is too small for the number of resamples, or for a float, is said to be."""
-    if p == 0 and not pd.isna(n_resamples):
-        return f"< {1 / n_resamples:.0e}"
-    if p < 1e-300 and np.isfinite(log10):
-        return f"1e{log10:.1f}"
+def _label(test: str, variant: str) -> str:
+    return test if variant == "two-sided" else f"{test} {variant}"
+
+
+def _footnotes(table: pd.DataFrame) -> list[str]:
+    """Every note once, and what it is about where that is not everything."""
+    about: dict[str, dict[str, None]] = {}
+    names = table["metric"]
+    if len(set(table["system_b"])) > 1:
+        names = names + " of " + table["system_a"] + " and " + table["system_b"]
+    for name, notes in zip(names, table["notes"], strict=True):
+        for note in notes:
+            about.setdefault(note, {})[name] = None
+    everything = names.nunique()
+    return [note if len(on) == everything else f"{'; '.join(on)}: {note}" for note, on in about.items()]
+
+
+def _shown_p(row: pd.Series[Any]) -> str:
+    """Three digits; what is rough, or too small for the number of resamples or a float, is said to be."""
+    p, drawn = row["p_value"], not pd.isna(row["n_resamples"])
+    if drawn and p == 0:
+        return f"< {_outward(row['p_high'], ROUND_CEILING)}"
+    if p < 1e-300 and np.isfinite(row["log10_p_value"]):
+        return f"1e{row['log10_p_value']:.1f}"
+    if drawn and not pd.isna(row["confidence"]) and p < 1:
+        return f"{p:.3g} [{_outward(row['p_low'], ROUND_FLOOR)}, {_outward(row['p_high'], ROUND_CEILING)}]"
     return f"{p:.3g}"
 
 
-def _run(
-    test: str,
-    a: Any,
-    b: Any,
-    metric: Metric,
-    n_resamples: int,
-    seed: int,
-    documents: Any,
-    one_sided: bool,
-    stop_at: tuple[float, float] | None,
-    threads: int | None,
-) -> Any:
-    variant = "one-sided" if one_sided else "two-sided"
-    if test == "exact":
-        return exact.exact_test(a, b, metric=metric, variant=variant, documents=documents)
-    if stop_at is not None:
-        return sequential.sequential_test(
-            a,
-            b,
-            metric=metric,
-            test="bootstrap" if test == "bootstrap" else "randomization",
-            variant=None if test == "bootstrap" else variant,
-            alpha=stop_at[0],
-            confidence=stop_at[1],
-            max_resamples=n_resamples,
-            seed=seed,
-            documents=documents,
-            threads=threads,
-        )
-    drawn = {"n_resamples": n_resamples, "seed": seed, "documents": documents, "threads": threads}
-    if test == "bootstrap":
-        return resampling.bootstrap_test(a, b, metric=metric, **drawn)
-    return resampling.randomization_test(a, b, metric=metric, variant=variant, **drawn)
+def _outward(bound: float, rounding: str) -> str:
+    """A bound with three digits, still a bound."""
+    return f"{float(Context(prec=3, rounding=rounding).create_decimal(float(bound))):.3g}"
 
 
-def _row(test: str, result: Any, name_a: str, name_b: str) -> dict[str, Any]:
-    p = float(result.pvalue)
-    row = {
-        "test": test,
-        "score_a": result.score_a,
-        "score_b": result.score_b,
-        "better": {"a": name_a, "b": name_b, None: ""}[result.better],
-        "gain": result.gain,
-        "p_value": p,
-        "n_segments": result.n_segments,
-        "n_different": result.n_different,
-        "signature": result.signature,
-    }
-    if test == "exact":
-        nothing = dict.fromkeys(("n_resamples", "n_greater", "n_equal"), pd.NA)
-        return row | nothing | {"log10_p_value": result.log10_p_value, "p_low": p, "p_high": p}
-    return row | {
-        "log10_p_value": float(np.log10(p)) if p > 0 else -np.inf,
-        "p_low": result.p_low,
-        "p_high": result.p_high,
-        "n_resamples": result.n_resamples,
-        "n_greater": result.n_greater,
-        "n_equal": result.n_equal,
-    }
+def _adjusted(table: pd.DataFrame, column: str, method: str) -> pd.Series[float]:
+    families = table.groupby(_FAMILY, sort=False)[column]
+    if families.size().max() == 1:
+        return table[column]
+    from statsmodels.stats.multitest import multipletests  # slow to import
 
-
-def _adjusted(p_values: Any, method: str) -> Any:
-    if len(p_values) == 1:
-        return p_values
-    from statsmodels.stats.multitest import multipletests
-
-    return multipletests(p_values, method=method)[1]
+    return families.transform(lambda p: multipletests(p, method=method)[1])

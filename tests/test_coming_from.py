@@ -1,0 +1,164 @@
+"""The formulas in docs/coming-from.md are those of the programs: computed as written, they give what these print."""
+
+import json
+import math
+import subprocess
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import pairsig
+from pairsig import extraction
+from pairsig.metrics import registry
+from running import ROOT
+
+PAGE = (ROOT / "docs/coming-from.md").read_text(encoding="utf-8").replace("\\|", "|").replace("\\*", "*")
+DATA = ROOT / "tests/data/coming_from"
+
+SACREBLEU = {
+    "--paired-bs": (
+        "(#{|δ*| − mean |δ*| > |δ|} + 1)/(b + 1)",
+        lambda gains, gain: ((np.abs(gains) - np.abs(gains).mean() > abs(gain)).sum() + 1) / (len(gains) + 1),
+    ),
+    "--paired-ar": (
+        "(#{|δ'| > |δ|} + 1)/(b + 1)",
+        lambda gains, gain: ((np.abs(gains) > abs(gain)).sum() + 1) / (len(gains) + 1),
+    ),
+}
+"""What the page says of sacrebleu's two tests, and the same computed from the gains on its resamples or shuffles."""
+
+
+def sacrebleu(folder, systems, test):
+    """p of the second system, as sacrebleu prints it."""
+    command = [
+        sys.executable,
+        "-m",
+        "sacrebleu",
+        "reference.txt",
+        "-i",
+        *systems,
+        "-m",
+        "bleu",
+        test,
+        "--format",
+        "json",
+    ]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)[1]["BLEU"]["p_value"]
+
+
+def texts(folder, seed):
+    """Two outputs that differ in some words each, and their reference."""
+    rng = np.random.default_rng(seed)
+    words = np.array(["the", "of", "and", "to", "in", "a", "is", "that", "for", "it", "was", "on", "are", "with"])
+    reference = [rng.choice(words, rng.integers(8, 25)) for _ in range(60)]
+
+    def damaged(share):
+        return [np.where(rng.random(len(line)) < share, "x", line) for line in reference]
+
+    for name, lines in (("reference", reference), ("a", damaged(0.16)), ("b", damaged(0.16))):
+        (folder / f"{name}.txt").write_text("".join(" ".join(line) + "\n" for line in lines))
+
+
+def bleu(folder, name):
+    """Counts of an output, which are sacrebleu's own."""
+    metric = registry.metric("bleu")
+    path, reference = str(folder / f"{name}.txt"), str(folder / "reference.txt")
+    return extraction.extract(path, [reference], metric="bleu", system=name).of(metric)[0].astype(float)
+
+
+def gains_of(test, a, b, n_samples):
+    """The gains on the resamples or shuffles that sacrebleu draws from its default seed."""
+    metric, rng = registry.metric("bleu"), np.random.default_rng(12345)
+    if test == "--paired-bs":
+        draws = rng.choice(len(a), size=(n_samples, len(a)), replace=True)
+        counts = np.stack([np.bincount(row, minlength=len(a)) for row in draws])
+        return metric.score(counts @ b) - metric.score(counts @ a)
+    swapped = rng.integers(2, size=(n_samples, len(a)), dtype=bool)
+    return metric.score(swapped @ b + ~swapped @ a) - metric.score(swapped @ a + ~swapped @ b)
+
+
+@pytest.mark.parametrize(("test", "n_samples"), [("--paired-bs", 1000), ("--paired-ar", 10_000)])
+def test_sacrebleus_p_is_the_formula_on_the_page(tmp_path, test, n_samples):
+    formula, computed = SACREBLEU[test]
+    assert f"| {formula}" in PAGE
+    texts(tmp_path, 3)
+    a, b = bleu(tmp_path, "a"), bleu(tmp_path, "b")
+    metric = registry.metric("bleu")
+    gain = float(metric.score(b.sum(axis=0)) - metric.score(a.sum(axis=0)))
+    p = computed(gains_of(test, a, b, n_samples), gain)
+    assert 0.01 < p < 0.6
+    assert sacrebleu(tmp_path, ["a.txt", "b.txt"], test) == pytest.approx(p, rel=1e-9)
+
+
+def test_what_sacrebleu_makes_of_identical_outputs():
+    assert "p = 0.001 and 0.0001, as if significant" in PAGE
+    assert "| default b | 1,000 and 10,000 |" in PAGE
+    copies = ["a.txt", str(DATA / "../coming_from/a.txt")]
+    assert sacrebleu(DATA, copies, "--paired-bs") == pytest.approx(1 / 1001)
+    assert sacrebleu(DATA, copies, "--paired-ar") == pytest.approx(1 / 10_001)
+
+
+def test_sacrebleus_bootstrap_is_one_sided_for_large_gains_and_not_1_for_none():
+    """With δ* normal around δ: at δ = 3 standard errors its p is that of gt2, at 0 it is P(|z| > E|z|)."""
+    assert "a gain of 0 gets about 0.42" in PAGE
+    z = stats.norm.ppf((np.arange(1_000_000) + 0.5) / 1_000_000)
+    _, formula = SACREBLEU["--paired-bs"]
+    assert formula(z, 0.0) == pytest.approx(2 * stats.norm.sf(math.sqrt(2 / math.pi)), abs=1e-5)
+    assert formula(z, 0.0) == pytest.approx(0.42, abs=0.005)
+    assert formula(z + 3, 3.0) == pytest.approx(stats.norm.sf(3.0), rel=0.01)
+
+
+def test_sigfs_printed_p_has_the_formulas_denominator():
+    """Its README prints 0.48605139486051396 for 10,000 shuffles, a whole number of 10,001ths: 4,860 shuffles + 1."""
+    assert "(#{|δ'| ≥ |δ|} + 1)/(b + 1)" in PAGE
+    printed = 0.48605139486051396
+    assert printed == 4861 / 10_001
+    assert Fraction(printed).limit_denominator(10_001) == Fraction(4861, 10_001)
+    # Ties count: of the four swaps of its two different sentences, two tie with the observed one, and none is beyond.
+    a, b = np.loadtxt(DATA / "model1", dtype=int), np.loadtxt(DATA / "model2", dtype=int)
+    result = pairsig.randomization_test(a, b, metric="f1", n_resamples=10_000)
+    assert result.n_greater == 0
+    assert abs(result.pvalue - printed) < 4 * math.sqrt(2 * 0.25 / 10_000)
+    assert "the exact p-value is 1/2" in " ".join(PAGE.split())
+    assert pairsig.exact_test(a, b, metric="f1").pvalue == 0.5
+
+
+def test_bikels_formula_is_ours_one_sided():
+    """(nc + 1)/(nt + 1), nc counting the shuffles at least as far in the observed direction."""
+    assert (
+        "| p-value | (#{δ' ≥ δ} + 1)/(b + 1), in the observed direction | the same with `--variant one-sided`" in PAGE
+    )
+    a, b = np.loadtxt(DATA / "model1", dtype=int), np.loadtxt(DATA / "model2", dtype=int)
+    result = pairsig.randomization_test(a, b, metric="recall", variant="one-sided", n_resamples=999)
+    assert result.pvalue == (result.n_greater + result.n_equal + 1) / 1000
+
+
+def test_scipys_p_of_swaps_is_ours():
+    """The page: twice the smaller one-sided p, which on swaps is P(|δ'| >= |δ|)."""
+    rng = np.random.default_rng(2)
+    a, b = rng.integers(0, 9, (2, 10)).astype(float)
+    theirs = stats.permutation_test(
+        (a, b), lambda x, y: np.mean(x) - np.mean(y), permutation_type="samples", n_resamples=np.inf
+    )
+    assert pairsig.exact_test(a, b, metric="mean").pvalue == pytest.approx(theirs.pvalue, rel=1e-12)
+
+
+def test_zmigrods_28_sentences():
+    assert "28 one-sided sentences give p = 0 | nothing is dropped: 2·2⁻²⁸ = 7.45e-9" in PAGE
+    result = pairsig.exact_test([[1, 1]] * 28, [[0, 1]] * 28)
+    assert result.pvalue == 2 * 2.0**-28
+    assert f"{result.pvalue:.2e}" == "7.45e-09"
+
+
+@pytest.mark.parametrize("option", ["--variant percentile", "--variant one-sided", "--variant gt2"])
+def test_options_on_the_page_exist(option, capsys):
+    from pairsig import cli
+
+    assert option in PAGE
+    files = [str(DATA / "model1"), str(DATA / "model2")]
+    assert cli.main(["test", *files, "--reader", "sigf", "--n-resamples", "200", *option.split()]) == 0
+    assert option.split()[1] in capsys.readouterr().out
