@@ -386,8 +386,11 @@ class TestEvalb:
     def test_max_length(self, tmp_path):
         path = write(tmp_path, "a", listing(RUN))
         read = evalb.read(path, max_length=40)
-        assert read.segments == ("1", "3", "4")
+        assert read.segments == ("1", "2", "3", "4")
+        assert read.scored.tolist() == [True, False, False, True]  # too long; failed
         assert scores(read)["recall"] == 80
+        both = counted.pair(read, evalb.read(write(tmp_path, "b", listing(RUN)), max_length=40), ("A", "B"))
+        assert both.statistics.segments.tolist() == ["1", "4"]
         refuses("evalb", path, "found no sentence of 1 words or less", max_length=1)
         refuses("evalb", path, "found max_length -1, expected 0 or more", max_length=-1)
 
@@ -471,7 +474,7 @@ class TestEvalb:
             (
                 "   75.00  60.00     3 ",
                 "   75.00  60.00     x ",
-                r", line 4: found '1    6    0 .*', expected the 12 columns",
+                r", line 4: found '1    6    0 .*characters\), expected the 12 columns",
             ),
             ("   1    6    0", "   1    6    3", ", line 4: found '1    6    3 .*expected the 12 columns"),
             ("   4    2    0", "   1    2    0", r", line 7: found sentence 1 again \(first in line 4\)"),

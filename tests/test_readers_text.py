@@ -183,7 +183,7 @@ class TestBounds:
             assert open_text(write((before + line).encode())).read() == before + line
         for line in ("x" * 13, "x" * 13 + "\n", "x" * 40 + "\nx"):
             number = before.count("\n") + 1
-            told = rf"out\.txt, line {number}: found a line of more than 12 bytes, expected no longer ones"
+            told = rf"out\.txt, line {number}: found a line of more than 12 bytes, expected shorter ones"
             with pytest.raises(InputError, match=told):
                 open_text(write((before + line).encode()))
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import operator
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from difflib import get_close_matches
-from numbers import Integral
 from typing import Any
 
 from pairsig.errors import InputError, quoted
@@ -32,10 +32,14 @@ def near(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {found[0]}?" if found else ""
 
 
-def at_least(least: int, number: int, what: str) -> None:
-    """Refuse what is no whole number, and one that is less; `what` is the subject of the sentence."""
-    if not isinstance(number, Integral) or isinstance(number, bool):
-        raise InputError(f"{what} is {quoted(number)}, expected a whole number")
+def at_least(least: int, number: int | None, what: str) -> None:
+    """Refuse what is no whole number, and one that is less; None is a default. `what` is what the sentence is about."""
+    if number is None:
+        return
+    try:
+        operator.index(number)
+    except TypeError:
+        raise InputError(f"{what} is {quoted(number)}, expected a whole number") from None
     if number < least:
         raise InputError(f"{what} is {number}, expected at least {least}")
 

@@ -15,8 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from pairsig.choices import choose
-from pairsig.errors import InputError
+from pairsig.choices import choose, options_of, sort_options
+from pairsig.errors import InputError, named, quoted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -332,15 +332,16 @@ def _test(arguments: argparse.Namespace) -> None:
     """Two systems (or more against the first): scores, gain, interval and p-values, ready to paste."""
     import pandas as pd
 
-    from pairsig import readers, versus
+    from pairsig import versus
 
-    domains, documents = readers.read_documents(arguments.documents) if arguments.documents else ([], [])
+    options = _pairs(arguments.option)
+    domains, documents = _labels(arguments.documents, options)
     data, notes = versus.read_systems(
         arguments.systems,
         arguments.reader,
         references=arguments.reference,
         metrics=[name for name in arguments.metric.split(",") if name],
-        options=_pairs(arguments.option),
+        options=options,
         domains=domains,
         documents=documents,
     )
@@ -362,7 +363,7 @@ def _test(arguments: argparse.Namespace) -> None:
         found.append(table)
         notes += further
     for note in notes:
-        print(f"pairsig: note: {note}", file=sys.stderr)
+        _note(note)
     print(versus.render(pd.concat(found, ignore_index=True), arguments.format))
 
 
@@ -460,17 +461,11 @@ def _is_last(attempt: tuple[int, int] | None) -> bool:
 
 def _extract(arguments: argparse.Namespace) -> None:
     """Counts of one system from its output and the reference."""
-    from pairsig import base_models, readers, statistics
+    from pairsig import base_models, statistics
     from pairsig.extraction import extract
 
     options = _pairs(arguments.option)
-    domains: list[str] = []
-    documents: list[str] = []
-    if arguments.documents:
-        skip = options.get("skip_lines", "0")
-        if not skip.isdecimal():
-            raise InputError(f"option skip_lines is {skip!r}, expected a whole number")
-        domains, documents = readers.read_documents(arguments.documents, skip_lines=int(skip))
+    domains, documents = _labels(arguments.documents, options)
     try:
         if arguments.leave_out_broken and (reason := base_models.failure(Path(arguments.system_output))):
             raise base_models.CommandError(reason)
@@ -486,6 +481,7 @@ def _extract(arguments: argparse.Namespace) -> None:
             kind=arguments.kind,
             domains=domains,
             documents=documents,
+            note=_note,
         )
     except InputError as error:
         if not arguments.leave_out_broken:
@@ -761,13 +757,30 @@ def _initial(text: str | None, n_segments: int) -> list[int] | None:
 
 
 def _pairs(items: Sequence[str]) -> Mapping[str, str]:
-    pairs = {}
+    pairs: dict[str, str] = {}
     for item in items:
         key, equals, value = item.partition("=")
         if not (key and equals):
-            raise InputError(f"found {item!r}, expected KEY=VALUE")
+            raise InputError(f"found {quoted(item)}, expected KEY=VALUE")
+        if key in pairs:
+            raise InputError(f"{named(key)} is given as {quoted(pairs[key])} and {quoted(value)}, expected it once")
         pairs[key] = value
     return pairs
+
+
+def _labels(path: str | None, options: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    """Domains and documents of the segments; lines that are skipped in the outputs are skipped there too."""
+    from pairsig.readers import read_documents
+
+    if path is None:
+        return [], []
+    own = {name: value for name, value in options.items() if name in options_of(read_documents)}
+    (typed,) = sort_options(own, "documents", read_documents)
+    return read_documents(path, **typed)
+
+
+def _note(sentence: str) -> None:
+    print(f"pairsig: note: {sentence}", file=sys.stderr)
 
 
 def _warn(sentence: str) -> None:

@@ -28,12 +28,13 @@ class InputError(ValueError):
 
 def quoted(found: object) -> str:
     """What was found, as Python writes it: text in quotes, on one line; of a long one the beginning and its length."""
-    shown = repr(found[:_SHOWN] if isinstance(found, str) else found)
-    if len(shown) > 2 * _SHOWN:  # characters that are written as escapes
+    if not isinstance(found, str):
+        shown = repr(found)
+        return shown if len(shown) <= 2 * _SHOWN else f"{shown[: 2 * _SHOWN]}…"
+    shown = repr(found[:_SHOWN])
+    if len(shown) > 2 * _SHOWN:  # a character may be written as an escape of ten
         shown = shown[: 2 * _SHOWN] + shown[0]
-    if isinstance(found, str) and len(found) > _SHOWN:
-        return f"{shown[:-1]}…{shown[-1]} ({len(found):,} characters)"
-    return shown
+    return shown if len(found) <= _SHOWN else f"{shown[:-1]}…{shown[-1]} ({len(found):,} characters)"
 
 
 def named(name: str) -> str:
@@ -47,7 +48,7 @@ def listed(names: Iterable[str]) -> str:
     names = list(names)
     for name in map(named, names):
         if shown and sum(map(len, shown)) + len(name) > _LISTED:
-            return f"{', '.join(shown)} and {len(names) - len(shown)} more"
+            return f"{', '.join(shown)} and {len(names) - len(shown):,} more"
         shown.append(name)
     return ", ".join(shown)
 

@@ -130,8 +130,9 @@ def open_text(path: AnyPath) -> TextIO:
     while len(data) - start > MAX_LINE:
         end = data.rfind(b"\n", start, start + MAX_LINE + 1)
         if end < 0:
+            line = _line(data, start)
             raise InputError(
-                f"{path}, line {_line(data, start)}: found a line of more than {MAX_LINE:,} bytes, expected no longer ones"
+                f"{path}, line {line}: found a line of more than {MAX_LINE:,} bytes, expected no longer ones"
             )
         start = end + 1
     return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="\n")
@@ -180,9 +181,7 @@ def content(path: AnyPath) -> bytes:
         status = Path(match["archive"]).stat()
         members = _members(match["archive"], status.st_mtime_ns, status.st_size)
         if match["member"] not in members:
-            raise InputError(
-                f"{match['archive']}: no member {named(match['member'])}{near(match['member'], members)}"
-            )
+            raise InputError(f"{match['archive']}: no member {named(match['member'])}{near(match['member'], members)}")
         return _decompressed(match["member"], io.BytesIO(members[match["member"]]))
     except InputError:
         raise
@@ -193,14 +192,14 @@ def content(path: AnyPath) -> bytes:
 
 def _decompressed(name: str, file: IO[bytes]) -> bytes:
     """What is in a file, decompressed as its name says, piece by piece until it is too much."""
-    opened: IO[bytes] = file
+    read = file.read
     if name.endswith((".gz", ".tgz")):
-        opened = gzip.GzipFile(fileobj=file)
+        read = gzip.GzipFile(fileobj=file).read
     elif name.endswith((".xz", ".txz")):
-        opened = lzma.LZMAFile(file)
+        read = lzma.LZMAFile(file).read  # noqa: SIM115
     pieces: list[bytes] = []
     size = 0
-    while piece := opened.read(_CHUNK):
+    while piece := read(_CHUNK):
         size += len(piece)
         if size > MAX_BYTES:
             raise InputError(f"{name}: found more than {MAX_BYTES:,} bytes of content, expected no more")

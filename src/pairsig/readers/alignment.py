@@ -10,6 +10,8 @@ from pairsig.errors import InputError, quoted
 from pairsig.readers import MAX_LINES, AnyPath, text
 
 Link = tuple[int, int]
+Links = Sequence[tuple[Link, bool]]
+"""Links, each with whether it is sure."""
 
 _NUMBER = "[0-9]{1,9}"
 _SENTENCE = re.compile(_NUMBER)
@@ -89,17 +91,17 @@ def read(
     return [_alignment(links, reverse) if links else _NOTHING for links in segments]
 
 
-def _alignment(links: Sequence[tuple[Link, bool]], reverse: bool) -> Alignment:
-    """The links, each with whether it is sure; one that is given as both is sure."""
+def _alignment(links: Links, reverse: bool) -> Alignment:
+    """The alignment of these links; one that is given as sure and as possible is sure."""
     turned = [((j, i) if reverse else (i, j), is_sure) for (i, j), is_sure in links]
     possible = frozenset(link for link, _ in turned)
     sure = frozenset(link for link, is_sure in turned if is_sure)
     return Alignment(possible if sure == possible else sure, possible)
 
 
-def _read_pharaoh(path: AnyPath, lines: Sequence[str], start: int) -> list[list[tuple[Link, bool]]]:
-    """Links of each line, each with whether it is sure."""
-    segments: list[list[tuple[Link, bool]]] = []
+def _read_pharaoh(path: AnyPath, lines: Sequence[str], start: int) -> list[Links]:
+    """Links of each line."""
+    segments: list[Links] = []
     numbered_from = None
     for number, line in enumerate(lines, start=1):
         tokens = line.split()
@@ -125,10 +127,8 @@ def _read_pharaoh(path: AnyPath, lines: Sequence[str], start: int) -> list[list[
     return segments
 
 
-def _read_naacl(
-    path: AnyPath, lines: Sequence[str], n_segments: int | None, start: int
-) -> list[Sequence[tuple[Link, bool]]]:
-    """Links of each sentence, each with whether it is sure."""
+def _read_naacl(path: AnyPath, lines: Sequence[str], n_segments: int | None, start: int) -> list[Links]:
+    """Links of each sentence."""
     if n_segments is not None and not 1 <= n_segments <= MAX_LINES:
         raise InputError(f"{path}: found n_segments {n_segments}, expected one from 1 to {MAX_LINES:,}")
     links: dict[int, list[tuple[Link, bool]]] = {}

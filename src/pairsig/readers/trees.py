@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from pairsig.errors import InputError
-from pairsig.readers import AnyPath, open_text
+from pairsig.errors import InputError, quoted, reason
+from pairsig.readers import MAX_LINE, AnyPath, open_text
 
 if TYPE_CHECKING:
     from nltk.tree import Tree
@@ -50,7 +50,7 @@ def read(path: AnyPath, *, one_per_line: bool = False) -> list[Tree | None]:
         try:
             return Tree.fromstring(text, node_pattern=_WORD, leaf_pattern=_WORD)
         except ValueError as error:  # brackets are balanced, but NLTK has a limit of its own on their depth
-            raise InputError(f"{path}, line {number}: found a tree that NLTK refuses: {error}") from None
+            raise InputError(f"{path}, line {number}: found a tree that NLTK refuses: {reason(error)}") from None
 
     trees: list[Tree | None] = []
     if one_per_line:
@@ -68,7 +68,7 @@ def read(path: AnyPath, *, one_per_line: bool = False) -> list[Tree | None]:
 
 def _balanced(lines: Iterable[tuple[int, str]], path: AnyPath) -> Iterator[tuple[int, str]]:
     """The stretches of text from an opening bracket to the one that closes it, with their first lines."""
-    depth = first = 0
+    depth = first = size = 0
     text: list[str] = []
     for number, line in lines:
         start = 0
@@ -76,10 +76,10 @@ def _balanced(lines: Iterable[tuple[int, str]], path: AnyPath) -> Iterator[tuple
             found = piece[0]
             if found == "(":
                 if depth == 0:
-                    first, start = number, piece.start()
+                    first, start, size = number, piece.start(), 0
                 depth += 1
             elif depth == 0:
-                raise InputError(f"{path}, line {number}: found {found!r} outside a tree, expected '('")
+                raise InputError(f"{path}, line {number}: found {quoted(found)} outside a tree, expected '('")
             elif found == ")":
                 depth -= 1
                 if depth == 0:
@@ -87,5 +87,10 @@ def _balanced(lines: Iterable[tuple[int, str]], path: AnyPath) -> Iterator[tuple
                     text.clear()
         if depth:
             text.append(line[start:])
+            size += len(line)
+            if size > MAX_LINE:
+                raise InputError(
+                    f"{path}, line {first}: found a tree of more than {MAX_LINE:,} characters, expected shorter ones"
+                )
     if depth:
         raise InputError(f"{path}, line {first}: found a tree with {depth} more '(' than ')', expected equally many")
