@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pairsig.errors import InputError, quoted
+from pairsig.errors import InputError, named, quoted
 from pairsig.metrics import Metric, Totals, ratio
 from pairsig.readers import AnyPath, text
 from pairsig.readers.counted import NUMBER, Counted, f1_of_ratios, to_columns, to_number
@@ -192,7 +192,7 @@ def _numbers(path: AnyPath, line: int, fields: Sequence[str]) -> Numbers:
             or denominator is None
             or not 0 <= numerator <= denominator + _TOLERANCE * max(denominator, 1)
         ):
-            shown = " / ".join(quoted(number)[1:-1] for number in told)
+            shown = " / ".join(map(named, told))
             raise InputError(f"{path}, line {line}: found ({shown}), expected a share")
         values += (min(numerator, denominator), denominator)
     return tuple(values)

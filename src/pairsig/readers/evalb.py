@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pairsig.errors import InputError, quoted
+from pairsig.errors import InputError, named, quoted
 from pairsig.metrics import Metric, counts
 from pairsig.metrics.counts import accuracy
 from pairsig.readers import AnyPath, text
@@ -46,7 +46,7 @@ _TOTALS = re.compile(
 )
 _SUMS = ("matched", "gold", "predicted", "words", "correct_tags")
 _PART = re.compile(rf"-- (?:All|len<={_COUNT}) --\s*", re.ASCII)
-_ITEM = re.compile(rf"(\S.*?)\s*=\s*(-?nan|{NUMBER})\s*")
+_SCORE = re.compile(rf"-?nan|{NUMBER}")
 
 _STATUS = {1: "status 1, other words than the gold sentence", 2: "status 2, no parse"}
 # evalb prints two decimals; the rest is for its own rounding of exact halves.
@@ -208,10 +208,13 @@ def _check_summary(path: AnyPath, lines: Sequence[str], end: int, rows: Sequence
         elif part := _PART.fullmatch(line):
             longest = part[1]
             expected = _summary([row for row in rows if longest is None or row.length <= int(longest)])
-        elif expected is not None and (item := _ITEM.fullmatch(line)) and item[1] in expected:
-            printed_score = 0.0 if item[2].endswith("nan") else float(item[2])  # the F measure without a match
-            if abs(printed_score - expected[item[1]]) > _HALF_DIGIT:
-                raise _other_sentences(path, number, f"{item[1]} {quoted(item[2])[1:-1]}", f"{expected[item[1]]:.2f}")
+        elif expected is not None:
+            name, _, score = (part.strip() for part in line.partition("="))
+            if name not in expected or not _SCORE.fullmatch(score):
+                continue
+            printed_score = 0.0 if score.endswith("nan") else float(score)  # the F measure without a match
+            if abs(printed_score - expected[name]) > _HALF_DIGIT:
+                raise _other_sentences(path, number, f"{name} {named(score)}", f"{expected[name]:.2f}")
     if expected is None:
         return [f"{path}: there is no summary below the sentences, so nothing shows that the listing is whole"]
     return []
