@@ -92,7 +92,7 @@ class TestNaacl:
             read("alignment", write(f"1 1 1 S\n{line}\n"))
 
     def test_sentence_out_of_range(self, write):
-        with pytest.raises(InputError, match="line 1: found sentence 0, expected one from 1 up"):
+        with pytest.raises(InputError, match="line 1: found sentence 0, expected one from 1 to 5000000"):
             read("alignment", write("0 1 1 S\n"))
         with pytest.raises(InputError, match="line 2: found sentence 3, expected one from 1 to 2"):
             read("alignment", write("1 1 1 S\n3 1 1 S\n"), n_segments=2)

@@ -483,6 +483,19 @@ class TestExtract:
         arguments = [word for pair in (options | changes).items() for word in pair]
         refused("extract", "good.txt", *arguments, "--system", "s", "--output", "o.tsv", told=told)
 
+    def test_a_note_says_what_failed(self, work, capsys):
+        (work / "gold.mrg").write_text("(S (A a))\n(S (B b))\n(S (C c))\n")
+        (work / "out.mrg").write_text("(S (A a))\n\n(S (C d))\n")
+        argv = ["extract", "out.mrg", "--reference", "gold.mrg", "--metric", "parseval", "--system", "s"]
+        assert run(*argv, "--option", "one_per_line=true", "--output", "s.tsv") == 0
+        assert "pairsig: note: s: 2 of 3 sentences failed" in capsys.readouterr().err
+        table = tables.read(work / "s.tsv")
+        assert table[["matched", "predicted", "gold", "status"]].to_numpy().tolist() == [
+            [1, 1, 1, 0],
+            [0, 0, 1, 2],
+            [0, 1, 1, 1],
+        ]
+
     def test_empty_and_wrongly_encoded_outputs(self, texts, work, refused):
         options = ["--reference", "ref.txt", "--metric", "bleu", "--system", "s", "--output", "o.tsv"]
         (work / "bad.txt").write_bytes(b"")

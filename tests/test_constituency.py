@@ -131,28 +131,68 @@ def test_word_equivalences_hold_both_ways():
     assert one("(NP (NN colors))", "(NP (NN colour))", parameters)["status"] == 1
 
 
-@pytest.mark.parametrize(
-    ("output", "status"),
-    [
-        ("(S (NP (NN tea)) (VP (VBZ is)) (ADJP (JJ hot)))", 0),
-        ("(S (NP (NN tea)) (VP (VBZ is)))", 1),
-        ("(S (NP (NN tea)) (VP (VBZ is)) (ADJP (JJ Hot)))", 1),
-        (None, 2),
-        ("(S (. .))", 2),  # no words after deletion
-    ],
-)
-def test_sentences_that_are_not_scored_count_nothing(output, status):
-    counts = one(output, "(S (NP (NN tea)) (VP (VBZ is)) (ADJP (JJ hot)))")
+TEA = "(S (NP (NN tea)) (VP (VBZ is)) (ADJP (JJ hot)))"
+FAILURES = [
+    ("(S (NP (NN tea)) (VP (VBZ is)))", 1, 3),
+    ("(S (NP (NN tea)) (VP (VBZ is)) (ADJP (JJ Hot)))", 1, 4),
+    (None, 2, 0),
+    ("(S (. .))", 2, 0),  # no words after deletion
+]
+
+
+@pytest.mark.parametrize(("output", "status", "predicted"), FAILURES)
+def test_of_a_sentence_that_failed_no_bracket_matches_and_the_gold_ones_count(output, status, predicted):
+    nothing = {"matched": 0, "crossing": 0, "correct_tags": 0, "complete": 0}
+    assert one(output, TEA) == nothing | {
+        "predicted": predicted,
+        "gold": 4,
+        "words": 3,
+        "length": 3,
+        "status": status,
+    }
+
+
+@pytest.mark.parametrize(("output", "status", "predicted"), FAILURES)
+def test_evalb_leaves_a_sentence_that_failed_out(output, status, predicted):
+    columns = parseval([tree(output)], [tree(TEA)], skip_failed=True)
+    counts = {name: column.item() for name, column in columns.items()}
     assert (counts.pop("status"), counts.pop("length")) == (status, 3)
-    assert counts == (
-        {"matched": 4, "predicted": 4, "gold": 4, "crossing": 0, "words": 3, "correct_tags": 3, "complete": 1}
-        if status == 0
-        else dict.fromkeys(counts, 0)
+    assert counts == dict.fromkeys(counts, 0)
+
+
+def test_failing_on_the_worst_sentences_does_not_pay():
+    right, flat = TEA, "(X (Y (Z (NN tea) (VBZ is) (JJ hot))))"  # 4 of 4 brackets, 0 of 3
+    golds = [tree(TEA)] * 60
+    whole = [tree(right)] * 49 + [tree(flat)] * 11
+    other_words = [tree(right)] * 49 + [tree(flat.replace("tea", "Tea"))] * 11
+    no_parse = [tree(right)] * 49 + [None] * 11
+
+    def f1(outputs, **options):
+        columns = parseval(outputs, golds, **options)
+        return METRIC["parseval"].score([columns[name].sum() for name in METRIC["parseval"].columns]).item()
+
+    assert f1(whole) == f1(other_words) == pytest.approx(100 * 2 * 49 * 4 / (49 * 4 + 11 * 3 + 60 * 4))
+    assert f1(no_parse) == pytest.approx(100 * 2 * 49 * 4 / (49 * 4 + 60 * 4))  # recall of the 60, precision of the 49
+    assert f1(other_words, skip_failed=True) == f1(no_parse, skip_failed=True) == 100
+
+
+def test_a_note_says_how_many_sentences_failed():
+    golds = [tree(TEA)] * 4 + [None]
+    outputs = [tree(TEA), tree(TEA.replace("hot", "cold")), None, tree("(S (. .))"), None]
+    kept = parseval(outputs, golds).notes
+    assert kept == (
+        "3 of 5 sentences failed (1 with other words than the reference, first sentence 2 (word 'cold', expected "
+        "'hot'); 2 without a parse, first sentence 3): no bracket of theirs matches, and their gold brackets count; "
+        "the option skip_failed leaves them out",
     )
+    (left_out,) = parseval(outputs, golds, skip_failed=True).notes
+    assert left_out.endswith("left out with their gold brackets, as evalb does")
+    assert parseval([tree(TEA), None], [tree(TEA), tree("(S (. .))")]).notes == ()  # nothing to find, nothing failed
 
 
 def test_gold_without_words_is_an_error():
-    assert one("(S (A a))", None)["status"] == 1
+    counts = one("(S (A a))", None)
+    assert (counts["status"], counts["predicted"], counts["gold"]) == (1, 1, 0)
 
 
 def test_several_trees_on_a_line_have_no_bracket_around_them():
@@ -265,6 +305,30 @@ def test_counts_are_those_of_the_definition(pair):
     }
 
 
+@given(st.lists(PAIRS, min_size=1, max_size=4), st.integers(0, 3), st.booleans())
+@settings(max_examples=100, deadline=None)
+def test_no_score_rises_by_failing(pairs, which, words):
+    outputs, golds = map(list, zip(*pairs, strict=True))
+    before = parseval(outputs, golds)
+    position = which % len(outputs)
+    if words:
+        outputs[position] = outputs[position].copy(deep=True)
+        for leaf in outputs[position].treepositions("leaves"):
+            outputs[position][leaf] = "other"
+    else:
+        outputs[position] = None
+    after = parseval(outputs, golds)
+    assert np.array_equal(before["gold"], after["gold"])
+    for name, metric in METRIC.items():
+        scores = [metric.score([columns[c].sum() for c in metric.columns]) for columns in (before, after)]
+        if words or name == "parseval_recall":
+            assert scores[1] <= scores[0]
+    if not words:  # nothing was found: what is left is what the others have found
+        others = [at for at in range(len(pairs)) if at != position]
+        assert after["matched"].sum() == before["matched"][others].sum()
+        assert after["predicted"].sum() == before["predicted"][others].sum()
+
+
 @given(st.lists(PAIRS, min_size=1, max_size=4))
 @settings(max_examples=50, deadline=None)
 def test_output_and_reference_change_places(pairs):
@@ -371,6 +435,9 @@ def test_empty_parameter_file_is_what_is_compiled_into_evalb(tmp_path):
         ("EQ_WORD a b c\n", r"line 1: found 3 values of EQ_WORD, expected 2"),
         ("CUTOFF_LEN forty\n", r"line 1: found CUTOFF_LEN 'forty', expected a number"),
         ("MAX_ERROR -1\n", r"line 1: found MAX_ERROR '-1', expected a number"),
+        ("MAX_ERROR 1_0\n", r"line 1: found MAX_ERROR '1_0', expected a number"),
+        ("MAX_ERROR \u0661\n", r"line 1: found MAX_ERROR '\u0661', expected a number"),
+        (f"MAX_ERROR {'1' * 5000}\n", r"line 1: found MAX_ERROR '1{60}…' \(5,000 characters\), expected a number"),
         ("DISC_ONLY 1\n", r"line 1: found DISC_ONLY 1, expected 0, since the trees here"),
     ],
 )
@@ -380,11 +447,11 @@ def test_bad_parameter_file(tmp_path, text, message):
 
 
 def test_parameter_file_that_cannot_be_read(tmp_path):
-    with pytest.raises(InputError, match=r"none\.prm: cannot be read as parameters of evalb"):
+    with pytest.raises(InputError, match=r"none\.prm: cannot be read \(No such file"):
         parseval([], [], parameters=tmp_path / "none.prm")
     path = tmp_path / "latin.prm"
     path.write_bytes(b"DELETE_LABEL \xe4\n")
-    with pytest.raises(InputError, match=r"latin\.prm: cannot be read as parameters of evalb"):
+    with pytest.raises(InputError, match=r"latin\.prm, line 1: found bytes e4, expected UTF-8"):
         read_parameters(path)
 
 
@@ -454,7 +521,9 @@ def test_listings_of_evalb(data_dir, name, parameters, result):
     # * Without a match the F measure is printed as nan; ours is 0. sample.rsl does not have it.
     evalb = data_dir / "evalb-sample" / "EVALB"
     gold = trees.read(evalb / f"{name}.gld", one_per_line=True)
-    columns = parseval(trees.read(evalb / f"{name}.tst", one_per_line=True), gold, parameters=evalb / parameters)
+    columns = parseval(
+        trees.read(evalb / f"{name}.tst", one_per_line=True), gold, parameters=evalb / parameters, skip_failed=True
+    )
     rows, sums, (everything, short) = listing(evalb / result)
 
     assert len(gold) == len(rows)

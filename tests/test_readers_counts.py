@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import random
+import tarfile
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -196,6 +200,13 @@ class TestSigf:
             ("1\nx\n", ", line 2: found 'x', expected 1 number"),
             ("nan\n", ", line 1: found 'nan', expected"),
             ("1_0\n", ", line 1: found '1_0', expected"),
+            ("\u0661\n", ", line 1: found '\u0661', expected"),
+            ("1e999\n", ", line 1: found '1e999', expected"),
+            (f"{2**63}\n", f", line 1: found '{2**63}', expected"),
+            ("1" * 5000, r", line 1: found '1{60}…' \(5,000 characters\), expected 1 number"),
+            ("1" * 10**6 + "x", r", line 1: found '1{60}…' \(1,000,001 characters\), expected 1 number"),
+            ("x" * 2_000_000, r", line 1: found 'x{60}…' \(2,000,000 characters\), expected 1 number"),
+            ("1\x00\n", ", line 1: found a NUL character"),
             ("\n \n", "found blank lines only, expected"),
             ("1 1 1\n3 2 4\n", ", line 2: found 3 matches, 2 predicted, 4 gold, expected no negative"),
             ("3 4 2\n", ", line 1: found 3 matches, 4 predicted, 2 gold, expected"),
@@ -237,6 +248,12 @@ class TestArt:
         read = art.read(path, aggregator=aggregator)
         assert list(zip(*(column.tolist() for column in read.counts.values()), strict=True)) == rows
 
+    def test_other_recall_denominators_are_noted(self, tmp_path):
+        a = art.read(write(tmp_path, "a", "1 2 1 2\n"))
+        b = art.read(write(tmp_path, "b", "1 3 1 4\n"))
+        (note,) = counted.pair(a, b, ("A", "B")).notes
+        assert note.startswith("recall_denominator is 2 in ")
+
     @pytest.mark.parametrize(
         ("content", "aggregator", "match"),
         [
@@ -247,6 +264,8 @@ class TestArt:
             ("1 2\n-1 2\n", None, ", line 2: found -1, expected no negative number"),
             ("1 2\n\n1 2\n", None, ", line 2: found a blank line, expected"),
             ("1,2\n", None, ", line 1: found '1,2', expected 1 number"),
+            ("1 " + "9" * 5000, None, r", line 1: found '9{60}…' \(5,000 characters\), expected 1 number"),
+            ("1 -1e400\n", None, ", line 1: found '-1e400', expected 1 number"),
             ("\n", None, "found blank lines only"),
         ],
     )
@@ -386,8 +405,11 @@ class TestEvalb:
     def test_max_length(self, tmp_path):
         path = write(tmp_path, "a", listing(RUN))
         read = evalb.read(path, max_length=40)
-        assert read.segments == ("1", "3", "4")
+        assert read.segments == ("1", "2", "3", "4")
+        assert read.scored.tolist() == [True, False, False, True]  # too long; failed
         assert scores(read)["recall"] == 80
+        both = counted.pair(read, evalb.read(write(tmp_path, "b", listing(RUN)), max_length=40), ("A", "B"))
+        assert both.statistics.segments.tolist() == ["1", "4"]
         refuses("evalb", path, "found no sentence of 1 words or less", max_length=1)
         refuses("evalb", path, "found max_length -1, expected 0 or more", max_length=-1)
 
@@ -471,7 +493,7 @@ class TestEvalb:
             (
                 "   75.00  60.00     3 ",
                 "   75.00  60.00     x ",
-                r", line 4: found '1    6    0 .*', expected the 12 columns",
+                r", line 4: found '1    6    0 .*characters\), expected the 12 columns",
             ),
             ("   1    6    0", "   1    6    3", ", line 4: found '1    6    3 .*expected the 12 columns"),
             ("   4    2    0", "   1    2    0", r", line 7: found sentence 1 again \(first in line 4\)"),
@@ -519,11 +541,24 @@ class TestEvalb:
                 ", line 8: found matched 34, expected 4 from the sentences above: the listing is not whole",
             ),
             (row(*RUN[2]), "", "found Number of sentence 4, expected 3"),
+            (
+                f"{RULE}\n      ",
+                f"{RULE}\n{row(*RUN[0])}      ",
+                "line 9: found a sentence below the totals, expected .* one run",
+            ),
+            ("-- All --", row(5, 2, 0, 1, 1, 1, 0, 2, 2) + "-- All --", "line 12: found a sentence below the totals"),
+            ("   1    6    0", f"{'1' * 5000}    6    0", r"line 4: found '1{60}…' .*, expected the 12 columns"),
+            ("   1    6    0", "   1    6    0" + "0" * 2_000_000, r"line 4: found '1    6    0.*…' \(2,000,0"),
+            ("97.14  94.44     34", f"97.14  94.44     {'3' * 5000}", ""),  # no totals, and so none to check
+            ("len<=40", "len<=" + "4" * 5000, "found Number of sentence 3, expected 4"),
         ],
     )
     def test_bad_input(self, tmp_path, old, new, match):
         content = listing(RUN)
         assert old in content
+        if not match:
+            assert evalb.read(write(tmp_path, "a", content.replace(old, new, 1))).segments == ("1", "2", "3", "4")
+            return
         refuses("evalb", write(tmp_path, "a", content.replace(old, new, 1)), match)
 
     def test_no_listing(self, tmp_path):
@@ -751,6 +786,28 @@ class TestCoref:
         content = section([(ONE, (1, 1, 1, 1), (1, 2, 1, 3))], totals=(1, 2, 1, 4))
         refuses("coref", write(tmp_path, "a", content), r", line \d+: found the totals \(1 / 2\), \(1 / 4\) of coref")
 
+    @pytest.mark.parametrize("mentions", [(0, 1, 0, 0), (0, 0, 0, 1), (1, 1, 1, 1)])
+    def test_a_document_more_than_the_totals_know(self, tmp_path, mentions):
+        content = section([(n, MENTIONS[n], EVERY["muc"][n]) for n in (ONE, TWO)])
+        more = block("(wb/a_0001); part 002", mentions, rpf(0, 0, 0, 0))
+        path = write(tmp_path, "a", content.replace("\n====== TOTALS", f"{more}\n====== TOTALS"))
+        key, response = 6 + mentions[1], 7 + mentions[3]
+        match = rf"found 6 mentions in the key and 7 in the response in the totals of coref, .* {key} and {response}"
+        refuses("coref", path, match)
+
+    def test_metrics_of_two_responses(self, tmp_path):
+        parts = [f"METRIC muc:\n{section([(ONE, (1, 2, 1, 2), (1, 1, 1, 1))])}"]
+        parts.append(f"METRIC bcub:\n{section([(ONE, (1, 2, 1, 3), (1, 1, 1, 1))])}")
+        match = rf"line \d+: found other numbers of mentions than in line 11 for document '{ONE[:4]}"
+        refuses("coref", write(tmp_path, "a", "".join(parts)), match.replace("(", r"\("))
+
+    @pytest.mark.parametrize("number", ["1" * 5000, "1e999", "\u0661", "nan", "-1"])
+    def test_numbers_that_are_none(self, tmp_path, number):
+        content = section([(ONE, (1, 1, 1, 1), (1, 1, 1, 1))])
+        for old in ("(1 / 1)", "mentions: 1"):
+            path = write(tmp_path, "a", content.replace(old, old.replace("1", number, 1)))
+            refuses("coref", path, "found ")
+
     def test_document_twice(self, tmp_path):
         content = section([(ONE, (1, 1, 1, 1), (1, 1, 1, 1))])
         refuses("coref", write(tmp_path, "a", content * 2), "found document .* again for coref .*line 10")
@@ -876,6 +933,108 @@ class TestTable:
         read = table.read(write(tmp_path, name, content))
         assert read.counts["right"].tolist() == [1, 0]
         assert read.notes == (f"{read.source}: true and false in column right count as 1 and 0",)
+
+    @pytest.mark.parametrize(
+        ("name", "content", "match"),
+        [
+            ("a.csv", "id,x\n1,1\n2,true\n", ", line 3: found 'true' in column x, expected a number as in line 2"),
+            (
+                "a.csv",
+                "id,x\n1,true\n2,0.5\n",
+                ", line 3: found '0.5' in column x, expected true or false as in line 2",
+            ),
+            (
+                "a.jsonl",
+                '{"id": 1, "x": 0.5}\n{"id": 2, "x": true}\n',
+                ", line 2: found True in column x, expected a num",
+            ),
+            (
+                "a.jsonl",
+                '{"id": 1, "x": false}\n{"id": 2, "x": 0}\n',
+                ", line 2: found 0 in column x, expected true or",
+            ),
+        ],
+    )
+    def test_truth_is_no_number_among_numbers(self, tmp_path, name, content, match):
+        refuses("table", write(tmp_path, name, content), match)
+
+    @pytest.mark.parametrize("number", [10**23, 2**63, -(2**63), "1e400", "-1e999", "Infinity"])
+    @pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+    def test_numbers_that_cannot_be_counted_with(self, tmp_path, name, number):
+        content = (
+            f"id,x\n1,1\n2,{number}\n" if name == "a.csv" else f'{{"id": 1, "x": 1}}\n{{"id": 2, "x": {number}}}\n'
+        )
+        match = ", line (2|3): found '?(-?[0-9]+' ?|.*)in column x, expected a number"
+        refuses("table", write(tmp_path, name, content), match, columns="x")
+        if isinstance(number, int):
+            refuses("table", tmp_path / name, r"expected a number below 2\*\*63$")
+
+    def test_numbers_of_parquet_that_cannot_be_counted_with(self, tmp_path):
+        path = tmp_path / "a.parquet"
+        pd.DataFrame({"id": [1, 2], "x": np.array([1, 2**63], dtype=np.uint64)}).to_parquet(path)
+        refuses("table", path, r", row 2: found 9223372036854775808 in column x, expected a number below 2\*\*63")
+
+    def test_json_with_a_name_twice(self, tmp_path):
+        path = write(tmp_path, "a.jsonl", '{"id": 1, "x": 1}\n{"id": 2, "x": 1, "x": 0}\n')
+        refuses("table", path, r", line 2: found no JSON \(the name 'x' twice\), expected an object")
+
+    def test_parquet_with_a_column_twice(self, tmp_path):
+        path = tmp_path / "a.parquet"
+        table_of = pa.table([[1, 2], [1, 0], [0, 1]], names=["id", "x", "x"])
+        pq.write_table(table_of, path)
+        refuses("table", path, "found column 'x' twice, expected different names")
+
+    @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl"])
+    def test_long_cells(self, tmp_path, name):
+        long = "answer " * 100_000
+        rows = {
+            "a.csv": f"id,answer,x\n1,{long},1\n",
+            "a.tsv": f'id\tanswer\tx\n1\t"{long}"\t1\n',
+            "a.jsonl": json.dumps({"id": 1, "answer": long, "x": 1}),
+        }
+        before = csv.field_size_limit()
+        read = table.read(write(tmp_path, name, rows[name]))
+        assert scores(read) == {"x": 1}
+        assert "found 'answer answer" in read.notes[0]
+        assert "(700,000 characters)" in read.notes[0]
+        assert csv.field_size_limit() == before
+
+    def test_many_columns(self, tmp_path):
+        path = write(
+            tmp_path, "a.csv", ",".join(f"column{n}" for n in range(50_000)) + "\n" + ",".join("1" * 50_000) + "\n"
+        )
+        refuses("table", path, "found the columns column0, column1, .* and 49,9.. more, expected `segment`")
+
+    @pytest.mark.parametrize("option", ["metric", "columns", "lower_is_better"])
+    def test_names_given_twice(self, tmp_path, option):
+        path = write(tmp_path, "a.csv", "id,x,y\n1,2,3\n")
+        with pytest.raises(InputError, match=f"option {option} has 'x' twice, expected it once"):
+            table.read(path, **{option: "x,y, x"})
+
+    def test_parquet_in_an_archive(self, tmp_path):
+        frame = pd.DataFrame({"id": [1], "x": [2]})
+        frame.to_parquet(tmp_path / "a.parquet")
+        with tarfile.open(tmp_path / "runs.tar.gz", "w:gz") as archive:
+            archive.add(tmp_path / "a.parquet", "a.parquet")
+        assert scores(table.read(f"{tmp_path}/runs.tar.gz!a.parquet")) == {"x": 2}
+
+    @pytest.mark.parametrize(
+        ("columns", "column"),
+        [
+            ("correct,total", "total"),
+            ("matched,predicted,gold", "gold"),
+            ("sure_hits,possible_hits,predicted,sure", "sure"),
+        ],
+    )
+    def test_other_totals_are_noted(self, tmp_path, columns, column):
+        names = columns.split(",")
+        ones = ",".join("1" * len(names))
+        other = ",".join("3" if name in (column, "predicted") else "1" for name in names)
+        a = table.read(write(tmp_path, "a.csv", f"id,{columns}\n1,{ones}\n2,{ones}\n"))
+        b = table.read(write(tmp_path, "b.csv", f"id,{columns}\n1,{ones}\n2,{other}\n"))
+        (note,) = counted.pair(a, b, ("A", "B")).notes
+        assert note == f"{column} is 1 in {a.where(1)} and 3 in {b.where(1)}: are these the same test set?"
+        assert counted.pair(a, a, ("A", "B")).notes == ()
 
     def test_ids(self, tmp_path):
         path = write(tmp_path, "a.csv", "item,id,x\n007,b,1\n7,a,2\n")

@@ -7,6 +7,7 @@ import io
 import lzma
 import os
 import tarfile
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -60,7 +61,7 @@ class TestLines:
         assert read("text", write(content)) == segments
 
     @settings(deadline=None)
-    @given(st.lists(st.text(st.characters(blacklist_characters="\r\n", codec="utf-8")), min_size=1))
+    @given(st.lists(st.text(st.characters(blacklist_characters="\r\n\0", codec="utf-8")), min_size=1))
     def test_what_was_written_is_read(self, tmp_path_factory, segments):
         path = tmp_path_factory.getbasetemp() / "written.txt"
         path.write_bytes("".join(s + "\n" for s in segments).encode())
@@ -108,8 +109,8 @@ class TestFiles:
     def test_archive_is_decompressed_once(self, tmp_path, monkeypatch):
         path = archive(tmp_path / "runs.tar.xz", {"a": b"one\n", "b": b"two\n"})
         calls = []
-        decompress = lzma.decompress
-        monkeypatch.setattr(lzma, "decompress", lambda data: calls.append(1) or decompress(data))
+        opened = lzma.LZMAFile
+        monkeypatch.setattr(lzma, "LZMAFile", lambda file: calls.append(1) or opened(file))
         assert [read("text", f"{path}!{name}") for name in "abab"] == [["one"], ["two"]] * 2
         assert len(calls) == 1
 
@@ -147,6 +148,56 @@ class TestFiles:
         path = archive(tmp_path / "runs.tar.xz", {"team/en_ewt.conllu": b"one\n"})
         with pytest.raises(InputError, match=r"no member team/en-ewt\.conllu; did you mean team/en_ewt\.conllu\?"):
             open_text(f"{path}!team/en-ewt.conllu")
+
+
+class TestBounds:
+    """What is damaged, hostile or no text costs a sentence, not the machine's memory."""
+
+    @pytest.mark.parametrize("name", ["plain.txt", "bomb.gz", "bomb.xz", "bomb.tar", "bomb.tar.gz", "bomb.tar.xz"])
+    def test_content_beyond_the_bound_is_not_read(self, tmp_path, monkeypatch, name):
+        monkeypatch.setattr("pairsig.readers.MAX_BYTES", 2**20)
+        monkeypatch.setattr("pairsig.readers._CHUNK", 2**16)
+        fits, beyond = b"\0" * (2**20 - 20 * 512), b"\0" * 2**25
+        pack = {"gz": gzip.compress, "xz": lzma.compress}.get(name.rpartition(".")[2], bytes)
+        path = tmp_path / name
+        for data, told in ((fits, "found a NUL character"), (beyond, "found more than 1,048,576 bytes of content")):
+            if ".tar" in name:
+                archive(path, {"a": data}, f"w:{name.partition('.tar')[2].strip('.')}")
+            else:
+                path.write_bytes(pack(data))
+            tracemalloc.start()
+            with pytest.raises(InputError, match=rf"{name}.*: {told}"):
+                open_text(f"{path}!a" if ".tar" in name else path)
+            assert tracemalloc.get_traced_memory()[1] < 2**24  # xz has a window of 8 MiB
+            tracemalloc.stop()
+
+    def test_a_file_without_end(self, monkeypatch):
+        monkeypatch.setattr("pairsig.readers.MAX_BYTES", 2**25)
+        with pytest.raises(InputError, match="/dev/zero: found more than 33,554,432 bytes of content"):
+            open_text("/dev/zero")
+
+    @pytest.mark.parametrize("before", ["", "x\n", "12345678901\n" * 3])
+    def test_the_longest_line(self, write, monkeypatch, before):
+        monkeypatch.setattr("pairsig.readers.MAX_LINE", 12)
+        for line in ("x" * 12, "x" * 12 + "\n", "x" * 12 + "\n\nx\n" + "x" * 12):
+            assert open_text(write((before + line).encode())).read() == before + line
+        for line in ("x" * 13, "x" * 13 + "\n", "x" * 40 + "\nx"):
+            number = before.count("\n") + 1
+            told = rf"out\.txt, line {number}: found a line of more than 12 bytes, expected shorter ones"
+            with pytest.raises(InputError, match=told):
+                open_text(write((before + line).encode()))
+
+    def test_the_most_lines(self, write, monkeypatch):
+        monkeypatch.setattr("pairsig.readers.MAX_LINES", 3)
+        assert open_text(write(b"\n\n\n")).read() == "\n\n\n"
+        with pytest.raises(InputError, match=r"out\.txt: found 4 lines, expected no more than 3"):
+            open_text(write(b"\n\n\n\n"))
+
+    def test_nul_characters_are_no_text(self, write):
+        with pytest.raises(InputError, match=r"out\.txt, line 2: found a NUL character, expected UTF-8 text"):
+            open_text(write(b"one\ntw\0o\n"))
+        with pytest.raises(InputError, match=r"out\.txt, line 1: found a NUL character"):
+            open_text(write("one\n".encode("utf-16-le")))  # ASCII in UTF-16 is UTF-8 with a NUL after each character
 
 
 class TestRegistry:

@@ -390,6 +390,184 @@ def test_documents_are_the_unit(tmp_path, capsys):
     assert "unit:document" in row["signature"]
 
 
+# Documents of counts: four segments, the system better in the first document only.
+EVALB_ROW = "{:4d}  {:3d}    0  {:6.2f} {:6.2f}   {:3d}    {:3d}  {:3d}    0      5     5   100.00\n"
+COUNTS = {
+    "sigf": ("2 2 2\n2 2 2\n1 2 2\n1 2 2\n", "1 2 2\n0 2 2\n1 2 2\n1 2 2\n"),
+    "art": ("2 2\n2 2\n1 2\n1 2\n", "1 2\n0 2\n1 2\n1 2\n"),
+    "evalb": tuple(
+        f"{'=' * 76}\n"
+        + "".join(EVALB_ROW.format(n, 5, 50 * m, 50 * m, m, 2, 2) for n, m in enumerate(matched, start=1))
+        + f"{'=' * 76}\n"
+        for matched in ((2, 2, 1, 1), (1, 0, 1, 1))
+    ),
+    "table": (
+        "segment\tcorrect\ttotal\n1\t2\t2\n2\t2\t2\n3\t1\t2\n4\t1\t2\n",
+        "segment\tcorrect\ttotal\n1\t1\t2\n2\t0\t2\n3\t1\t2\n4\t1\t2\n",
+    ),
+}
+DOCUMENTS = "news\td1\nnews\td1\nblog\td2\nblog\td2\n"
+
+
+@pytest.fixture
+def counts(tmp_path, request):
+    paths = []
+    for name, text in zip("ab", COUNTS[request.param], strict=True):
+        path = tmp_path / f"{name}.tsv"
+        path.write_text(text)
+        paths.append(str(path))
+    return ["test", *paths, "--reader", request.param, "--test", "exact", "--format", "json"]
+
+
+@pytest.mark.parametrize("counts", COUNTS, indirect=True)
+def test_documents_of_counts_are_the_unit(counts, tmp_path, capsys):
+    (tmp_path / "docs").write_text(DOCUMENTS)
+    unit = ["--unit", "document", "--documents", str(tmp_path / "docs")]
+    assert cli.main([*counts, *unit]) == 0
+    (row, *_) = json.loads(capsys.readouterr().out)
+    # Two documents, of which one is the same for both: swapped or not, |δ'| = |δ|. As segments, 2 of the 4 swaps.
+    assert row["p_value"] == pytest.approx(1, abs=1e-12)
+    assert "unit:document" in row["signature"]
+    assert cli.main(counts) == 0
+    assert json.loads(capsys.readouterr().out)[0]["p_value"] == pytest.approx(1 / 2, abs=1e-12)
+
+
+@pytest.mark.parametrize("counts", COUNTS, indirect=True)
+@pytest.mark.parametrize("lines", [3, 5])
+def test_documents_of_another_test_set(counts, tmp_path, capsys, lines):
+    (tmp_path / "docs").write_text("news\td1\n" * lines)
+    assert cli.main([*counts, "--documents", str(tmp_path / "docs")]) == 2  # whatever the unit
+    told = capsys.readouterr().err
+    assert f"a.tsv has 4 segments, but {lines} domains are given, expected as many" in told
+    assert told.count("\n") == 1
+
+
+def test_documents_of_a_table_and_of_a_file(tmp_path, capsys):
+    table = "segment\tdocument\tx\n1\td1\t1\n2\td1\t{}\n3\td2\t2\n4\td2\t3\n"
+    paths = []
+    for name, value in (("a", 5), ("b", 1)):
+        (tmp_path / f"{name}.tsv").write_text(table.format(value))
+        paths.append(str(tmp_path / f"{name}.tsv"))
+    argv = ["test", *paths, "--reader", "table", "--test", "exact", "--documents", str(tmp_path / "docs")]
+    (tmp_path / "docs").write_text(DOCUMENTS)
+    assert cli.main([*argv, "--unit", "document"]) == 0
+    capsys.readouterr()
+    (tmp_path / "docs").write_text(DOCUMENTS.replace("blog\td2", "blog\td3", 1))
+    assert cli.main(argv) == 2
+    message = "a.tsv, line 4: segment 3 is of document 'd2', but of 'd3' in the documents given, expected the same"
+    assert message in capsys.readouterr().err
+
+
+def test_documents_are_those_of_all_sentences_where_some_are_left_out(tmp_path, capsys):
+    rows = [EVALB_ROW.format(n, length, 50, 50, 1, 2, 2) for n, length in enumerate((5, 50, 5, 5), start=1)]
+    for name in "ab":
+        (tmp_path / name).write_text(f"{'=' * 76}\n{''.join(rows)}{'=' * 76}\n")
+    data, _ = versus.read_systems(
+        [str(tmp_path / "a"), str(tmp_path / "b")],
+        "evalb",
+        options={"max_length": "40"},
+        domains=["", "", "", ""],
+        documents=["w", "x", "y", "z"],
+    )
+    ((systems, _),) = data
+    assert systems.segments.tolist() == ["1", "3", "4"]
+    assert systems.documents.tolist() == ["w", "y", "z"]
+
+
+def test_lines_skipped_in_the_outputs_are_skipped_in_the_documents(tmp_path, capsys):
+    (tmp_path / "docs").write_text("canary\tcanary\n" + DOCUMENTS)
+    for name, last in (("ref", "e"), ("x", "e"), ("y", "f")):
+        (tmp_path / name).write_text("canary\n" + f"a b c d {last}\n" * 4)
+    argv = ["test", str(tmp_path / "x"), str(tmp_path / "y"), "--reader", "text", "--reference", str(tmp_path / "ref")]
+    argv += ["--option", "skip_lines=1", "--documents", str(tmp_path / "docs"), "--unit", "document"]
+    assert cli.main([*argv, "--test", "randomization", "--n-resamples", "100", "--format", "json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["n_segments"] == 4
+
+
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        (["gpt-4.1.sigf", "gpt-3.5.sigf"], ["gpt-4.1", "gpt-3.5"]),
+        (["gpt-4.1", "gpt-3.5"], ["gpt-4.1", "gpt-3.5"]),  # no suffix
+        (["runs/gpt-4.1.jsonl.gz", "runs/o3.parquet"], ["gpt-4.1", "o3"]),
+        (["llama-3.1-8b.en.txt.xz", "baseline.txt"], ["llama-3.1-8b.en", "baseline"]),
+        (["model.v1", "model.v2"], ["model.v1", "model.v2"]),
+        (["model.tsv", "model.csv"], ["model.tsv", "model.csv"]),
+        (["a/out.txt", "b/out.txt"], ["a/out.txt", "b/out.txt"]),
+        (["a/out.txt", "b/out.tsv", "c/out.txt"], ["a/out.txt", "b/out.tsv", "c/out.txt"]),
+        (["x", "y.txt"], ["x", "y"]),
+        ([".txt", "y.txt"], [".txt", "y"]),
+    ],
+)
+def test_a_system_is_called_as_its_file_without_what_says_its_format(paths, names):
+    assert versus._names(paths) == names
+
+
+TEXTS = {"ref": "天地人和大小\n", "x": "天地人和大小\n", "y": "天地人和小大\n"}
+
+
+def test_an_option_goes_to_the_metrics_that_have_it(tmp_path, capsys):
+    for name, text in TEXTS.items():
+        (tmp_path / name).write_text(text * 5)
+    argv = ["test", str(tmp_path / "x"), str(tmp_path / "y"), "--reader", "text", "--reference", str(tmp_path / "ref")]
+    argv += ["--test", "randomization", "--n-resamples", "20", "--format", "json"]
+
+    def found(*arguments):
+        assert cli.main([*argv, *arguments]) == 0
+        return {row["metric"]: row["score_b"] for row in json.loads(capsys.readouterr().out)}
+
+    alone = found("--metric", "bleu", "--option", "tokenize=char") | found("--metric", "chrf")
+    assert found("--metric", "bleu,chrf", "--option", "tokenize=char") == alone
+    assert alone["bleu"] != found("--metric", "bleu", "--option", "tokenize=none")["bleu"]
+    assert cli.main([*argv, "--metric", "bleu,chrf", "--option", "normalized=true"]) == 2
+    told = capsys.readouterr().err
+    assert (
+        "option of reader text and metric bleu, chrf: 'normalized', expected one of skip_lines, tokenize, low" in told
+    )
+    assert cli.main([*argv, "--metric", "bleu,chrf,ter", "--option", "normalized=true"]) == 0
+
+
+def trees_of(worst):
+    good = "(S (NP (NN tea)) (VP (VBZ is)) (ADJP (JJ hot)))\n"
+    return good * 49 + worst * 11
+
+
+def test_failing_where_it_is_bad_does_not_make_a_parser_better(tmp_path, capsys):
+    bad = "(X (Y (Z (NN tea) (VBZ is) (JJ hot))))\n"
+    files = {"gold": trees_of("(S (NP (NN tea)) (VP (VBZ is)) (ADJP (JJ hot)))\n"), "a": trees_of(bad)}
+    files["b"] = trees_of(bad.replace("tea", "Tea"))
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    argv = [
+        "test",
+        str(tmp_path / "a"),
+        str(tmp_path / "b"),
+        "--reader",
+        "trees",
+        "--reference",
+        str(tmp_path / "gold"),
+    ]
+    argv += ["--test", "exact", "--format", "json"]
+    assert cli.main(argv) == 0
+    told = capsys.readouterr()
+    (row,) = json.loads(told.out)
+    assert row["score_a"] == row["score_b"] == pytest.approx(100 * 2 * 49 * 4 / (49 * 4 + 11 * 3 + 60 * 4))
+    assert "pairsig: note: b: 11 of 60 sentences failed (11 with other words than the reference" in told.err
+    assert cli.main([*argv, "--option", "skip_failed=true"]) == 0
+    told = capsys.readouterr()
+    (row,) = json.loads(told.out)
+    assert row["score_b"] == 100  # as evalb has it
+    assert "pairsig: note: b: 11 of 60 sentences failed" in told.err
+
+
+def test_a_metric_twice(sigf, tmp_path, capsys):
+    assert cli.main(["test", *sigf, "--reader", "sigf", "--metric", "f1,f1"]) == 2
+    assert "metric f1 is named 2 times, expected once" in capsys.readouterr().err
+    assert cli.main(["test", *sigf, "--reader", "text", "--reference", sigf[0], "--metric", "bleu,ter,bleu"]) == 2
+    assert "metric bleu is named 2 times, expected once" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -401,6 +579,10 @@ def test_documents_are_the_unit(tmp_path, capsys):
             ["--reader", "sigf", "--test", "ttest"],
             "unknown test 'ttest', expected one of exact, randomization, bootstrap",
         ),
+        (["--reader", "evalb", "--option", "max_length=1_0"], "option max_length is '1_0', expected a whole number"),
+        (["--reader", "evalb", "--option", "max_length=" + "1" * 5000], "1…' (5,000 characters), expected a whole"),
+        (["--reader", "art", "--option", "aggregator=f_1", "--option", "aggregator=average"], "expected it once"),
+        (["--reader", "x" * 100_000], f"unknown reader '{'x' * 60}…' (100,000 characters), expected one of evalb"),
         (["--reader", "sigf", "--option", "x=1"], "unknown option of reader sigf: 'x', expected none"),
         (["--reader", "sigf", "--unit", "document"], "no segment names its document"),
         (["--reader", "sigf", "--n-resamples", "0"], "number of resamples is 0"),

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import inspect
+import operator
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from pairsig.errors import InputError
+from pairsig.errors import InputError, quoted
+
+_NAME = 100  # characters of a name that is looked for among others
 
 
 def choose(name: str, known: Collection[str], what: str) -> str:
     """The name itself, if it is a known one of `what`; else an `InputError` that lists them and the nearest."""
-    if name not in known:
-        raise InputError(f"unknown {what} {name!r}, expected {one_of(name, known)}")
+    if not isinstance(name, str) or name not in known:
+        raise InputError(f"unknown {what} {quoted(name)}, expected {one_of(str(name), known)}")
     return name
 
 
@@ -33,8 +36,20 @@ def one_of(name: str, known: Collection[str]) -> str:
 
 def near(name: str, known: Iterable[str]) -> str:
     """What was probably meant, if anything is near."""
-    found = get_close_matches(name.lower(), list(known), n=1)
+    found = get_close_matches(name[:_NAME].lower(), list(known), n=1)
     return f"; did you mean {found[0]}?" if found else ""
+
+
+def at_least(least: int, number: int | None, what: str) -> None:
+    """Refuse what is no whole number, and one that is less; None is a default. `what` is what the sentence is about."""
+    if number is None:
+        return
+    try:
+        operator.index(number)
+    except TypeError:
+        raise InputError(f"{what} is {quoted(number)}, expected a whole number") from None
+    if number < least:
+        raise InputError(f"{what} is {number}, expected at least {least}")
 
 
 def options_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
@@ -65,11 +80,10 @@ def _typed(name: str, text: str, parameter: inspect.Parameter) -> Any:
     kinds = re.findall(r"\w+", str(parameter.annotation))
     if "bool" in kinds:
         if text not in ("true", "false"):
-            raise InputError(f"option {name} is {text!r}, expected true or false")
+            raise InputError(f"option {name} is {quoted(text)}, expected true or false")
         return text == "true"
     if "int" in kinds:
-        try:
-            return int(text)
-        except ValueError:
-            raise InputError(f"option {name} is {text!r}, expected a whole number") from None
+        if not re.fullmatch("-?[0-9]{1,18}", text):
+            raise InputError(f"option {name} is {quoted(text)}, expected a whole number")
+        return int(text)
     return text

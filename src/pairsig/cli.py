@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pairsig import console
-from pairsig.choices import once
+from pairsig.choices import once, options_of, sort_options
 from pairsig.errors import InputError
 
 if TYPE_CHECKING:
@@ -126,19 +126,20 @@ def _test(arguments: argparse.Namespace) -> None:
     """Two systems (or more against the first): scores, gain, interval and p-values, ready to paste."""
     import pandas as pd
 
-    from pairsig import readers, versus
+    from pairsig import versus
 
     chosen, tests, variants = (
         [name for name in names.split(",") if name] for names in (arguments.metric, arguments.test, arguments.variant)
     )
     once(chosen, "metric")
-    domains, documents = readers.read_documents(arguments.documents) if arguments.documents else ([], [])
+    options = console.pairs(arguments.option)
+    domains, documents = _labels(arguments.documents, options)
     data, notes = versus.read_systems(
         arguments.systems,
         arguments.reader,
         references=arguments.reference,
         metrics=chosen,
-        options=console.pairs(arguments.option),
+        options=options,
         domains=domains,
         documents=documents,
     )
@@ -160,24 +161,18 @@ def _test(arguments: argparse.Namespace) -> None:
         found.append(table)
         notes += further
     for note in notes:
-        print(f"pairsig: note: {note}", file=sys.stderr)
+        console.note(note)
     print(versus.render(pd.concat(found, ignore_index=True), arguments.format))
 
 
 def _extract(arguments: argparse.Namespace) -> None:
     """Counts of one system from its output and the reference."""
-    from pairsig import readers, statistics
+    from pairsig import statistics
     from pairsig.extraction import extract
     from pairsig.omission import Omission
 
     options = console.pairs(arguments.option)
-    domains: list[str] = []
-    documents: list[str] = []
-    if arguments.documents:
-        skip = options.get("skip_lines", "0")
-        if not skip.isdecimal():
-            raise InputError(f"option skip_lines is {skip!r}, expected a whole number")
-        domains, documents = readers.read_documents(arguments.documents, skip_lines=int(skip))
+    domains, documents = _labels(arguments.documents, options)
 
     def leave_out(omission: Omission) -> None:
         replace(omission, system=arguments.system).write(arguments.output)
@@ -199,6 +194,7 @@ def _extract(arguments: argparse.Namespace) -> None:
             kind=arguments.kind,
             domains=domains,
             documents=documents,
+            note=console.note,
         )
     except InputError as error:
         if not arguments.leave_out_broken:
@@ -206,6 +202,17 @@ def _extract(arguments: argparse.Namespace) -> None:
         leave_out(Omission("extract", str(error)))
         return
     statistics.write(counted, arguments.output)
+
+
+def _labels(path: str | None, options: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    """Domains and documents of the segments; lines that are skipped in the outputs are skipped there too."""
+    from pairsig.readers import read_documents
+
+    if path is None:
+        return [], []
+    own = {name: value for name, value in options.items() if name in options_of(read_documents)}
+    (typed,) = sort_options(own, "documents", read_documents)
+    return read_documents(path, **typed)
 
 
 def _collect(arguments: argparse.Namespace) -> None:

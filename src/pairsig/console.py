@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from pairsig.errors import InputError
+from pairsig.errors import InputError, named, quoted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,6 +88,11 @@ def warn(sentence: str) -> None:
     print(f"pairsig: warning: {sentence}", file=sys.stderr)
 
 
+def note(sentence: str) -> None:
+    """Tell the user what was done to the input."""
+    print(f"pairsig: note: {sentence}", file=sys.stderr)
+
+
 @contextmanager
 def progress(label: str, total: int) -> Iterator[Progress | None]:
     """A progress bar on a terminal, for what takes longer than two seconds; nothing elsewhere."""
@@ -156,11 +161,13 @@ table = partial(output, suffixes=(".tsv", ".csv", ".parquet"))
 
 def pairs(items: Sequence[str]) -> Mapping[str, str]:
     """KEY=VALUE arguments as a mapping."""
-    found = {}
+    found: dict[str, str] = {}
     for item in items:
         key, equals, value = item.partition("=")
         if not (key and equals):
-            raise InputError(f"found {item!r}, expected KEY=VALUE")
+            raise InputError(f"found {quoted(item)}, expected KEY=VALUE")
+        if key in found:
+            raise InputError(f"{named(key)} is given as {quoted(found[key])} and {quoted(value)}, expected it once")
         found[key] = value
     return found
 

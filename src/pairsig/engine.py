@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from pairsig import streams
+from pairsig.choices import at_least
 from pairsig.errors import InputError
 from pairsig.metrics import Metric
 
@@ -119,10 +120,8 @@ def for_each_batch(
     progress: Progress | None = None,
 ) -> None:
     """Draw the resamples batch by batch on worker threads; `take` gets the draws and their first one's position."""
-    if threads is not None and threads < 1:
-        raise InputError(f"the number of threads is {threads}, expected at least 1")
-    if batch is not None and batch < 1:
-        raise InputError(f"the batch size is {batch}, expected at least 1")
+    at_least(1, threads, "the number of threads")
+    at_least(1, batch, "the batch size")
     n_units = product.matrix.shape[1]
     n_threads = min(threads or os.cpu_count() or 1, max(1, len(resamples)))
     n_rows = batch or max(16, min(1024, _BATCH_ELEMENTS // n_units))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
@@ -15,8 +16,8 @@ import pandas as pd
 from tabulate import tabulate
 
 from pairsig import engine, exact, extraction, intervals, resampling, sequential, statistics
-from pairsig.choices import choose, once, sort_options
-from pairsig.errors import InputError
+from pairsig.choices import choose, once, options_of, sort_options
+from pairsig.errors import InputError, listed, quoted
 from pairsig.exact import ExactResult
 from pairsig.metrics import Metric, registry
 from pairsig.paired import Unit
@@ -67,6 +68,8 @@ _FAMILY = ["metric", "test", "variant"]
 """P-values that are adjusted for each other have these in common."""
 
 
+_SUFFIX = re.compile(r"(?<=.)\.[A-Za-z]\w*$")  # `.sigf`, but not the `.1` of gpt-4.1
+
 DEFAULT_METRICS = {"text": "bleu", "trees": "parseval", "conllu": "uas", "conllx": "uas", "alignment": "aer"}
 """What outputs are scored with against a reference when no metric is named, by reader."""
 
@@ -86,8 +89,8 @@ def read_systems(
     Parameters
     ----------
     paths
-        One a system, the base first. A system is called as its file is, without the suffix; where these names are
-        not different, by its whole path.
+        One a system, the base first. A system is called as its file is, without `.gz` or `.xz` and then one suffix
+        more (`gpt-4.1` for `gpt-4.1.sigf`); where these names are not different, as its file is, or by its whole path.
     reader
         One of counts (`evalb`, `sigf`, `art`, `coref`, `table`), or of outputs (`DEFAULT_METRICS`).
     references
@@ -95,9 +98,9 @@ def read_systems(
     metrics
         Names; all that the files have, or the reader's usual one.
     options
-        Of the reader or of the metric's extractor.
+        Of the reader or of the metrics' extractors; each goes to those that have it, which one at least must.
     domains, documents
-        For outputs: one a segment, or none.
+        One a segment, or none. What a file of counts itself says of the documents must agree with them.
 
     Returns
     -------
@@ -105,53 +108,61 @@ def read_systems(
     """
     names = _names(paths)
     given = dict(options or {})
+    once(metrics, "metric")
     if reader in counted.COUNTED_READERS:
         if references:
             raise InputError(f"reader {reader} reads counts, which need no reference; found {references[0]}")
         (typed,) = sort_options(given, f"reader {reader}", counted.COUNTED_READERS[reader].function)
-        aligned = counted.align([counted.read(reader, path, **typed) for path in paths], names)
+        parts = [counted.read(reader, path, **typed) for path in paths]
+        aligned = counted.align(parts, names, domains=domains, documents=documents)
         return [(aligned.statistics, _chosen(aligned.metrics, metrics))], list(aligned.notes)
     choose(reader, [*counted.COUNTED_READERS, *DEFAULT_METRICS], "reader")
     if not references:
         raise InputError(f"reader {reader} reads outputs: expected a reference too")
     if reader == "conllx":
         given["format"] = "conllx"
+        reader = "conllu"
+    chosen = [registry.metric(name) for name in metrics or [DEFAULT_METRICS[reader]]]
+    taken = [extraction.functions(metric, reader)[1:] for metric in chosen]
+    what = f"reader {reader} and metric {', '.join(metric.name for metric in chosen)}"
+    sort_options(given, what, *(function for both in taken for function in both))
     found = []
-    for metric in metrics or [DEFAULT_METRICS[reader]]:
-        parts = [
+    notes: list[str] = []
+    for metric, (read, count) in zip(chosen, taken, strict=True):
+        own = options_of(read) | options_of(count)
+        systems = [
             extraction.extract(
                 path,
                 references,
                 metric=metric,
-                reader="conllu" if reader == "conllx" else reader,
-                options=given,
+                reader=reader,
+                options={name: value for name, value in given.items() if name in own},
                 system=name,
                 domains=domains,
                 documents=documents,
+                note=notes.append,
             )
             for path, name in zip(paths, names, strict=True)
         ]
-        found.append((statistics.collect(parts, dataset="", provenance={}), [registry.metric(metric)]))
-    return found, []
+        found.append((statistics.collect(systems, dataset="", provenance={}), [metric]))
+    return found, list(dict.fromkeys(notes))
 
 
 def _names(paths: Sequence[str]) -> list[str]:
-    """A short name a system: the file's, or the whole path where files are called the same."""
-    stems = [Path(path).name.split(".")[0] for path in paths]
-    if len(set(stems)) == len(stems):
-        return stems
-    times = Counter(paths)
-    for path in paths:
-        if times[path] > 1:
-            raise InputError(f"{path} is given {times[path]} times, expected different files")
-    return list(paths)
+    """A name a system, different ones: the file's without its suffixes or with them, else the whole path."""
+    for path, times in Counter(paths).items():
+        if times > 1:
+            raise InputError(f"{path} is given {times} times, expected different files")
+    files = [Path(path).name for path in paths]
+    stems = [_SUFFIX.sub("", name.removesuffix(".gz").removesuffix(".xz")) for name in files]
+    return next(names for names in (stems, files, list(paths)) if len(set(names)) == len(names))
 
 
 def _chosen(metrics: Sequence[Metric], names: Sequence[str]) -> list[Metric]:
     by_name = {metric.name: metric for metric in metrics}
     for name in names:
         if name not in by_name:
-            raise InputError(f"the files have no metric {name!r}, they have {', '.join(by_name)}")
+            raise InputError(f"the files have no metric {quoted(name)}, they have {listed(by_name)}")
     return [by_name[name] for name in names] if names else list(metrics)
 
 

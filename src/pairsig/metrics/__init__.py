@@ -24,6 +24,12 @@ Totals = NDArray[np.float64]
 Counts = Mapping[str, NDArray[Any]]
 
 
+class NotedCounts(dict[str, NDArray[Any]]):
+    """Counts of an extractor that has something to tell the user: that it took segments for failures, say."""
+
+    notes: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class Metric:
     """A metric that is a function of summed per-segment counts.

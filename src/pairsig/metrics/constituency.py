@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pairsig.errors import InputError
-from pairsig.metrics import Counts, Metric
+from pairsig.errors import InputError, quoted
+from pairsig.metrics import Counts, Metric, NotedCounts
 from pairsig.metrics.counts import f1, precision, recall
+from pairsig.readers import open_text
 
 if TYPE_CHECKING:
     from nltk.tree import Tree
@@ -74,6 +75,7 @@ _NUMBERS = ("LABELED", "CUTOFF_LEN", "MAX_ERROR", "DEBUG", "DISC_ONLY")
 _LABELS = ("DELETE_LABEL", "DELETE_LABEL_FOR_LENGTH", "QUOTE_LABEL")
 _PAIRS = ("EQ_LABEL", "EQ_WORD")
 _KEYWORDS = (*_NUMBERS, *_LABELS, *_PAIRS)
+_NUMBER = re.compile("[0-9]{1,9}")
 _QUOTES = frozenset("'\"/")
 
 
@@ -88,12 +90,8 @@ def read_parameters(path: str | PathLike[str]) -> Parameters:
     InputError
         With file and line for an unknown keyword and for a value that is missing or no number.
     """
-    try:
-        lines = Path(path).read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read as parameters of evalb ({error})") from None
     parameters: dict[str, Any] = {}
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(open_text(path), start=1):
         if line.startswith("#") or not line.strip():
             continue
         keyword, *values = line.split()
@@ -103,7 +101,7 @@ def read_parameters(path: str | PathLike[str]) -> Parameters:
             return InputError(f"{path}, line {line}: found {found}, expected {expected}")
 
         if keyword not in _KEYWORDS:
-            raise bad(f"keyword {keyword!r}", f"one of {', '.join(_KEYWORDS)}")
+            raise bad(f"keyword {quoted(keyword)}", f"one of {', '.join(_KEYWORDS)}")
         wanted = 2 if keyword in _PAIRS else 1
         if len(values) != wanted:
             raise bad(f"{len(values)} values of {keyword}", str(wanted))
@@ -111,8 +109,8 @@ def read_parameters(path: str | PathLike[str]) -> Parameters:
             parameters[name] = parameters.get(name, frozenset()) | {values[0]}
         elif keyword in _PAIRS:
             parameters[name] = parameters.get(name, frozenset()) | {(values[0], values[1])}
-        elif not values[0].isdecimal():
-            raise bad(f"{keyword} {values[0]!r}", "a number")
+        elif not _NUMBER.fullmatch(values[0]):
+            raise bad(f"{keyword} {quoted(values[0])}", "a number")
         elif keyword == "DISC_ONLY" and int(values[0]):
             raise bad(f"DISC_ONLY {values[0]}", "0, since the trees here have no discontinuous constituents")
         elif keyword not in ("DEBUG", "DISC_ONLY"):
@@ -125,8 +123,9 @@ def parseval(
     reference: Sequence[Tree | None],
     *,
     parameters: Parameters | str | PathLike[str] | None = None,
+    skip_failed: bool = False,
 ) -> Counts:
-    """Matching, predicted and gold brackets per sentence, as evalb counts them.
+    """Matching, predicted and gold brackets per sentence, as evalb counts them in the sentences that it scores.
 
     With M, P and G their sums: precision 100·M/P, recall 100·M/G, F1 = 100·2M/(P + G) (Black et al. 1991;
     Sekine and Collins 1997, evalb of 2006).
@@ -136,21 +135,31 @@ def parseval(
     predicted one not yet taken that has its span and a label equal or equivalent to its own: of (NP (NP ...))
     against (NP ...), one matches. An outer empty label is a label: it counts, as in evalb.
 
+    A sentence fails where the output has no words (no parse) or others than the reference. No bracket of it matches:
+    it adds 0 to M, the brackets that the output has for it to P (none without a parse), those of the reference to G.
+    So nobody gains by failing: other words leave P and G as they are, and no parse is nothing found. evalb leaves
+    such sentences out of all three sums, which raises the score of a system that fails on the hard ones; that is what
+    `skip_failed` asks for. (Its README has it that there should be none if the files are in order; of its parameters,
+    in COLLINS.prm as elsewhere, only MAX_ERROR is about them: after how many to stop.)
+
     Parameters
     ----------
     output, reference
         Trees in the same order, with one word and one tag in a preterminal. None is a failed parse.
     parameters
         An evalb parameter file, or `Parameters`; None is `COLLINS`.
+    skip_failed
+        True: as evalb. All counts of a sentence that failed are 0, so that the score is one over the others; the
+        scores of two systems are then of different sentences.
 
     Returns
     -------
     Columns, int64 of shape (sentences,): `matched`, `predicted`, `gold`; `crossing`, predicted brackets that
-    cross a gold bracket; `words` that are left after deletion and `correct_tags` of them; `complete`, 1 if
-    all brackets match; `length` of the gold sentence for the cutoff; `status`, 0 a sentence that was scored,
-    1 an error (the words differ in number or form), 2 skipped (the output has no words). All counts of a
-    sentence with status 1 or 2 are 0, its gold brackets too, so it does not enter evalb's totals; its length
-    is kept.
+    cross a gold bracket; `words` of the reference that are left after deletion and `correct_tags` of them; `complete`,
+    1 if all brackets match; `length` of the gold sentence for the cutoff; `status`, evalb's: 0 a sentence that was
+    scored, 1 an error (the words differ in number or form), 2 skipped (the output has no words). Of a sentence that
+    failed, `matched`, `crossing`, `correct_tags` and `complete` are 0. A note says how many there are; a sentence
+    without words in the reference either, whose status is 2 as well, did not fail and counts for nothing.
 
     Raises
     ------
@@ -167,23 +176,43 @@ def parseval(
             f"the output has {len(output)} trees and the reference {len(reference)}, expected equally many; "
             f"{_first_difference(output, reference)}"
         )
-    counts = np.zeros((len(_COLUMNS), len(reference)), dtype=np.int64)
+    counts = NotedCounts({name: np.zeros(len(reference), dtype=np.int64) for name in _COLUMNS})
     errors: list[str] = []
+    missing: list[str] = []
     for index, (system_tree, gold_tree) in enumerate(zip(output, reference, strict=True)):
         system = _Parse(system_tree, parameters, f"tree {index + 1} of the output")
         gold = _Parse(gold_tree, parameters, f"tree {index + 1} of the reference")
         status, reason = _compare_words(system, gold, parameters)
         if status == 0:
-            counts[:-2, index] = _compare(system, gold, parameters)
-        elif status == 1:
-            errors.append(f"sentence {index + 1} ({reason})")
-        counts[-2:, index] = gold.length, status
+            row = _compare(system, gold, parameters)
+        else:
+            # Read again, since the comparison may have put quotes back.
+            ours, theirs = _Parse(system_tree, parameters, ""), _Parse(gold_tree, parameters, "")
+            row = (0, len(ours.scored_brackets()), len(theirs.scored_brackets()), 0, len(theirs.words), 0, 0)
+            if status == 1:
+                errors.append(f"sentence {index + 1} ({reason})")
+            elif gold.words:
+                missing.append(f"sentence {index + 1}")
+            if skip_failed:
+                row = (0,) * len(row)
+        for name, value in zip(_COLUMNS, (*row, gold.length, status), strict=True):
+            counts[name][index] = value
     if len(errors) > parameters.max_error + 1:  # evalb counts after it has compared, so it allows one more
         raise InputError(
             f"{len(errors)} sentences do not have the words of the reference, first {errors[0]}; expected"
             f" at most {parameters.max_error + 1}, or a higher MAX_ERROR in evalb's parameters"
         )
-    return dict(zip(_COLUMNS, counts, strict=True))
+    if errors or missing:
+        told = [f"{len(errors)} with other words than the reference, first {errors[0]}"] if errors else []
+        told += [f"{len(missing)} without a parse, first {missing[0]}"] if missing else []
+        fate = (
+            "left out with their gold brackets, as evalb does"
+            if skip_failed
+            else "no bracket of theirs matches, and their gold brackets count; the option skip_failed leaves them out"
+        )
+        failed = len(errors) + len(missing)
+        counts.notes = (f"{failed} of {len(reference)} sentences failed ({'; '.join(told)}): {fate}",)
+    return counts
 
 
 @dataclass(eq=False)  # two quotes in a row may look the same
@@ -224,7 +253,7 @@ class _Parse:
                 self.brackets[node].end = len(self.words)
                 open_brackets.pop()
             elif isinstance(node, str):
-                raise InputError(f"{name}: found word {node!r} beside another node, expected one word with one tag")
+                raise InputError(f"{name}: found word {quoted(node)} beside another node, expected a word with one tag")
             elif len(node) == 1 and isinstance(node[0], str):
                 self._add_word(node[0], node.label(), open_brackets)
             elif node.label() is None:  # several trees on a line
@@ -275,7 +304,7 @@ def _compare_words(system: _Parse, gold: _Parse, parameters: Parameters) -> tupl
     same = _equality(parameters.eq_word)
     for ours, theirs in zip(system.words, gold.words, strict=True):
         if not same(ours, theirs):
-            return 1, f"word {ours!r}, expected {theirs!r}"
+            return 1, f"word {quoted(ours)}, expected {quoted(theirs)}"
     return 0, ""
 
 
@@ -305,14 +334,23 @@ def _compare(system: _Parse, gold: _Parse, parameters: Parameters) -> tuple[int,
                 del labels[index]
                 matched += 1
                 break
-    crossing = sum(any(_cross(bracket, other) for other in theirs) for bracket in ours)
     tags = sum(map(same, system.tags, gold.tags))
     complete = matched == len(ours) == len(theirs)
-    return matched, len(ours), len(theirs), crossing, len(gold.words), tags, complete
+    return matched, len(ours), len(theirs), _crossing(ours, theirs), len(gold.words), tags, complete
 
 
-def _cross(one: _Bracket, other: _Bracket) -> bool:
-    return one.start < other.start < one.end < other.end or other.start < one.start < other.end < one.end
+def _crossing(ours: Sequence[_Bracket], theirs: Sequence[_Bracket]) -> int:
+    """How many of ours cross one of theirs: it begins inside and ends behind, or begins before and ends inside."""
+    n = max((bracket.end for bracket in (*ours, *theirs)), default=0)
+    last_end, first_start = [0] * (n + 1), [n] * (n + 1)  # of their brackets that start, and that end, at a word
+    for bracket in theirs:
+        last_end[bracket.start] = max(last_end[bracket.start], bracket.end)
+        first_start[bracket.end] = min(first_start[bracket.end], bracket.start)
+    return sum(
+        max(last_end[bracket.start + 1 : bracket.end], default=0) > bracket.end
+        or min(first_start[bracket.start + 1 : bracket.end], default=n) < bracket.start
+        for bracket in ours
+    )
 
 
 @cache
@@ -326,7 +364,7 @@ def _first_difference(output: Sequence[Tree | None], reference: Sequence[Tree | 
     for number, trees in enumerate(zip(output, reference, strict=False), start=1):
         ours, theirs = ([] if tree is None else tree.leaves() for tree in trees)
         if ours != theirs and ours:
-            return f"they part at tree {number}, {' '.join(ours[:5])!r} and {' '.join(theirs[:5])!r}"
+            return f"they part at tree {number}, {quoted(' '.join(ours[:5]))} and {quoted(' '.join(theirs[:5]))}"
     return f"the words of the first {min(len(output), len(reference))} are the same"
 
 

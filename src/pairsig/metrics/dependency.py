@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pairsig.errors import InputError
+from pairsig.errors import InputError, quoted
 from pairsig.metrics import Counts, Metric
 from pairsig.metrics.counts import f1
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from pairsig.readers.conllu import Sentence
 
 Spans = list[tuple[int, int]]
+
+_LONGEST_SPAN = 1_000
+"""Words of multiword tokens that touch; the common subsequence of so many takes a second. Real ones have a few."""
 
 # Unicode category Zs; no character above the ideographic space is in it.
 _SPACES = {code: None for code in range(0x3001) if unicodedata.category(chr(code)) == "Zs"}
@@ -119,7 +122,9 @@ def _check_same_words(output: Sequence[Sentence], reference: Sequence[Sentence])
             continue
         shared = list(zip(system.words, gold.words, strict=False))
         token = next((index for index, (ours, theirs) in enumerate(shared) if ours != theirs), len(shared))
-        ours, theirs = (repr(words[token]) if token < len(words) else "missing" for words in (system.words, gold.words))
+        ours, theirs = (
+            quoted(words[token]) if token < len(words) else "missing" for words in (system.words, gold.words)
+        )
         raise InputError(
             f"sentence {number} (line {system.line} of the output, {gold.line} of the reference): "
             f"token {token + 1} is {ours} in the output and {theirs} in the reference, expected the same "
@@ -238,6 +243,11 @@ def _align(system: _Text, gold: _Text) -> NDArray[np.int64]:
     while s < len(system.forms) and g < len(gold.forms):
         if system.is_multiword[s] or gold.is_multiword[g]:
             system_words, gold_words = _multiword_span(system, gold, s, g)
+            if max(len(system_words), len(gold_words)) > _LONGEST_SPAN:
+                raise InputError(
+                    f"found multiword tokens of {len(system_words):,} words in the output and {len(gold_words):,} in "
+                    f"the reference at word {quoted(system.forms[s])}, expected no more than {_LONGEST_SPAN:,}"
+                )
             for ours, theirs in _common(
                 [system.key(word) for word in system_words], [gold.key(word) for word in gold_words]
             ):
@@ -313,7 +323,7 @@ def _different_text(system: _Text, gold: _Text, reference: Sequence[Sentence]) -
     number = int(np.searchsorted(starts, place, side="right"))
     line = reference[number - 1].line
     ours, theirs = (
-        repr(text.characters[place : place + 20]) if place < len(text.characters) else "the end"
+        quoted(text.characters[place : place + 20]) if place < len(text.characters) else "the end"
         for text in (system, gold)
     )
     return InputError(

@@ -6,13 +6,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pairsig.errors import InputError
-from pairsig.readers import AnyPath, text
+from pairsig.errors import InputError, quoted
+from pairsig.readers import MAX_LINES, AnyPath, text
 
 Link = tuple[int, int]
+Links = Sequence[tuple[Link, bool]]
+"""Links, each with whether it is sure."""
 
-_PHARAOH_LINK = re.compile(r"([0-9]+)([-p])([0-9]+)")
-_NAACL_LINE = re.compile(r"\s*([0-9]+)\s+([0-9]+)\s+([0-9]+)(?:\s+([SP]))?(?:\s+[0-9.]+)?\s*")
+_NUMBER = "[0-9]{1,9}"
+_SENTENCE = re.compile(_NUMBER)
+_PHARAOH_LINK = re.compile(rf"({_NUMBER})([-p])({_NUMBER})")
+_NAACL_LINE = re.compile(rf"\s*({_NUMBER})\s+({_NUMBER})\s+({_NUMBER})(?:\s+([SP]))?(?:\s+[0-9.]+)?\s*")
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,9 @@ class Alignment:
     def __post_init__(self) -> None:
         if not self.sure <= self.possible:
             raise ValueError("every sure link must be a possible link too")
+
+
+_NOTHING = Alignment(frozenset(), frozenset())
 
 
 def read(
@@ -74,68 +81,69 @@ def read(
         first = next((line for line in lines if line.strip()), "")
         format = "naacl" if _NAACL_LINE.fullmatch(first) else "pharaoh"  # noqa: A001
     if format == "pharaoh":
-        sure, possible = _read_pharaoh(path, lines, start=0 if zero_based in (True, None) else 1)
+        segments = _read_pharaoh(path, lines, start=0 if zero_based in (True, None) else 1)
         if n_segments not in (None, len(lines)):
             raise InputError(f"{path}: found {len(lines)} segments, expected {n_segments}")
     elif format == "naacl":
-        sure, possible = _read_naacl(path, lines, n_segments, start=0 if zero_based else 1)
+        segments = _read_naacl(path, lines, n_segments, start=0 if zero_based else 1)
     else:
-        raise InputError(f"{path}: unknown alignment format {format!r}, expected pharaoh or naacl")
-    if reverse:
-        sure, possible = ([{(j, i) for i, j in links} for links in side] for side in (sure, possible))
-    return [Alignment(frozenset(s), frozenset(s | p)) for s, p in zip(sure, possible, strict=True)]
+        raise InputError(f"{path}: unknown alignment format {quoted(format)}, expected pharaoh or naacl")
+    return [_alignment(links, reverse) if links else _NOTHING for links in segments]
 
 
-def _read_pharaoh(path: AnyPath, lines: Sequence[str], start: int) -> tuple[list[set[Link]], list[set[Link]]]:
-    """Sure and merely possible links of each line."""
-    sure: list[set[Link]] = []
-    possible: list[set[Link]] = []
+def _alignment(links: Links, reverse: bool) -> Alignment:
+    """The alignment of these links; one that is given as sure and as possible is sure."""
+    turned = [((j, i) if reverse else (i, j), is_sure) for (i, j), is_sure in links]
+    possible = frozenset(link for link, _ in turned)
+    sure = frozenset(link for link, is_sure in turned if is_sure)
+    return Alignment(possible if sure == possible else sure, possible)
+
+
+def _read_pharaoh(path: AnyPath, lines: Sequence[str], start: int) -> list[Links]:
+    """Links of each line."""
+    segments: list[Links] = []
     numbered_from = None
     for number, line in enumerate(lines, start=1):
         tokens = line.split()
-        if number == 1 and tokens and tokens[0].isdecimal():
+        if number == 1 and tokens and _SENTENCE.fullmatch(tokens[0]):
             numbered_from = int(tokens[0])
         if numbered_from is not None:
             sentence = str(numbered_from + number - 1)
             if not tokens or tokens[0].lstrip("0") != sentence.lstrip("0"):
                 raise InputError(
-                    f"{path}, line {number}: found {line[:40]!r}, expected sentence number {sentence} first"
+                    f"{path}, line {number}: found {quoted(line)}, expected sentence number {sentence} first"
                 )
             del tokens[0]
-        sure.append(set())
-        possible.append(set())
+        links: list[tuple[Link, bool]] = []
         for token in tokens:
             match = _PHARAOH_LINK.fullmatch(token)
             if match is None:
-                raise InputError(f"{path}, line {number}: found {token!r}, expected a link i-j or ipj")
+                raise InputError(f"{path}, line {number}: found {quoted(token)}, expected a link i-j or ipj")
             link = int(match[1]) - start, int(match[3]) - start
             if min(link) < 0:
                 raise InputError(f"{path}, line {number}: found {token!r}, expected positions counted from {start}")
-            (sure if match[2] == "-" else possible)[-1].add(link)
-    return sure, possible
+            links.append((link, match[2] == "-"))
+        segments.append(links)
+    return segments
 
 
-def _read_naacl(
-    path: AnyPath, lines: Sequence[str], n_segments: int | None, start: int
-) -> tuple[list[set[Link]], list[set[Link]]]:
-    """Sure and merely possible links of each sentence."""
-    links: list[tuple[int, Link, bool]] = []
+def _read_naacl(path: AnyPath, lines: Sequence[str], n_segments: int | None, start: int) -> list[Links]:
+    """Links of each sentence."""
+    if n_segments is not None and not 1 <= n_segments <= MAX_LINES:
+        raise InputError(f"{path}: found n_segments {n_segments}, expected one from 1 to {MAX_LINES:,}")
+    links: dict[int, list[tuple[Link, bool]]] = {}
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         match = _NAACL_LINE.fullmatch(line)
         if match is None:
-            raise InputError(f"{path}, line {number}: found {line[:40]!r}, expected a link: sentence i j [S|P]")
+            raise InputError(f"{path}, line {number}: found {quoted(line)}, expected a link: sentence i j [S|P]")
         sentence, link = int(match[1]), (int(match[2]) - start, int(match[3]) - start)
-        if sentence < 1 or (n_segments is not None and sentence > n_segments):
-            last = f"to {n_segments}" if n_segments is not None else "up"
-            raise InputError(f"{path}, line {number}: found sentence {sentence}, expected one from 1 {last}")
+        if not 1 <= sentence <= (n_segments or MAX_LINES):
+            raise InputError(
+                f"{path}, line {number}: found sentence {sentence}, expected one from 1 to {n_segments or MAX_LINES}"
+            )
         if min(link) >= 0:
-            links.append((sentence, link, match[4] != "P"))
-    if n_segments is None:
-        n_segments = max((sentence for sentence, _, _ in links), default=0)
-    sure: list[set[Link]] = [set() for _ in range(n_segments)]
-    possible: list[set[Link]] = [set() for _ in range(n_segments)]
-    for sentence, link, is_sure in links:
-        (sure if is_sure else possible)[sentence - 1].add(link)
-    return sure, possible
+            links.setdefault(sentence, []).append((link, match[4] != "P"))
+    last = n_segments or max(links, default=0)
+    return [links.get(sentence, ()) for sentence in range(1, last + 1)]

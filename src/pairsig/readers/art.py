@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pairsig.errors import InputError
+from pairsig.errors import InputError, quoted
 from pairsig.metrics import Metric
 from pairsig.metrics.counts import accuracy, mean
 from pairsig.readers import AnyPath
@@ -17,6 +17,7 @@ class _Aggregator:
 
     columns: tuple[str, ...]
     metrics: tuple[Metric, ...]
+    alike: tuple[str, ...] = ()
 
 
 _RECALL = ("recall_numerator", "recall_denominator")
@@ -44,6 +45,7 @@ _AGGREGATORS = {
             Metric("precision_ratio", _PRECISION, accuracy, "100 · Σ precision numerator / Σ precision denominator"),
             Metric("recall_ratio", _RECALL, accuracy, "100 · Σ recall numerator / Σ recall denominator"),
         ),
+        alike=("recall_denominator",),
     ),
 }
 _BY_WIDTH = {len(aggregator.columns): name for name, aggregator in _AGGREGATORS.items()}
@@ -73,7 +75,7 @@ def read(path: AnyPath, *, aggregator: str | None = None) -> Counted:
         With file and line, for another number of numbers, a blank line between others, a negative count.
     """
     if aggregator is not None and aggregator not in _AGGREGATORS:
-        raise InputError(f"{path}: unknown aggregator {aggregator!r}, expected one of {', '.join(_AGGREGATORS)}")
+        raise InputError(f"{path}: unknown aggregator {quoted(aggregator)}, expected one of {', '.join(_AGGREGATORS)}")
     lines, rows = [], []
     for number, values in read_numbers(path, _EXPECTED):
         if aggregator is None and len(values) not in _BY_WIDTH:
@@ -99,4 +101,5 @@ def read(path: AnyPath, *, aggregator: str | None = None) -> Counted:
         metrics=chosen.metrics,
         source=str(path),
         lines=tuple(lines),
+        alike=chosen.alike,
     )

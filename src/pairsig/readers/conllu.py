@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pairsig.errors import InputError
+from pairsig.errors import InputError, quoted
 from pairsig.readers import AnyPath, open_text
+
+# As they are written, and nothing else that `int` would take: no sign, `0_1`, or digits of another script.
+_NUMBER = re.compile("0|[1-9][0-9]{0,8}")
+_EMPTY_NODE = re.compile(r"(0|[1-9][0-9]{0,8})\.[1-9][0-9]{0,8}")
 
 
 @dataclass(slots=True)
@@ -66,11 +71,11 @@ def read(path: AnyPath, *, format: Literal["conllu", "conllx"] = "conllu") -> li
     ------
     InputError
         With file and line for a wrong number of columns, an empty FORM, an ID out of order, a HEAD that is no
-        integer or lies outside the sentence, no root or several, a cycle, and an unfinished multiword token;
+        number or lies outside the sentence, no root or several, a cycle, and an unfinished multiword token;
         and for a file with no sentence.
     """
     if format not in ("conllu", "conllx"):
-        raise InputError(f"unknown format {format!r}, expected conllu or conllx")
+        raise InputError(f"{path}: unknown format {quoted(format)}, expected conllu or conllx")
     sentences: list[Sentence] = []
     block: list[tuple[int, str]] = []
     for number, line in enumerate(open_text(path), start=1):
@@ -101,7 +106,7 @@ def _parse(block: Sequence[tuple[int, str]], path: AnyPath, is_conllu: bool) -> 
         if len(columns) != 10:
             raise _bad(path, number, f"{len(columns)} columns", "10, parted by tabs")
         identifier, form, _, _, _, _, head, deprel, _, misc = columns
-        if is_conllu and "." in identifier:
+        if is_conllu and (match := _EMPTY_NODE.fullmatch(identifier)) and match[1] == str(len(words)):
             continue
         if not form or form.isspace():
             raise _bad(path, number, "an empty FORM", "a word")
@@ -112,9 +117,9 @@ def _parse(block: Sequence[tuple[int, str]], path: AnyPath, is_conllu: bool) -> 
         if identifier != expected:
             first, _, end = identifier.partition("-")
             if not is_conllu or len(words) < last:
-                raise _bad(path, number, f"ID {identifier!r}", expected)
-            if first != expected or not end.isdecimal() or int(end) <= len(words):
-                raise _bad(path, number, f"ID {identifier!r}", f"{expected} or a range from {expected}")
+                raise _bad(path, number, f"ID {quoted(identifier)}", expected)
+            if first != expected or not _NUMBER.fullmatch(end) or int(end) <= len(words):
+                raise _bad(path, number, f"ID {quoted(identifier)}", f"{expected} or a range from {expected}")
             last = int(end)
             forms.append(form)
             sentence.multiword.append(True)
@@ -122,10 +127,9 @@ def _parse(block: Sequence[tuple[int, str]], path: AnyPath, is_conllu: bool) -> 
         if len(words) >= last:
             forms.append(form)
             sentence.multiword.append(False)
-        try:
-            heads.append(int(head))
-        except ValueError:
-            raise _bad(path, number, f"HEAD {head!r}", "an integer") from None
+        if not _NUMBER.fullmatch(head):
+            raise _bad(path, number, f"HEAD {quoted(head)}", "0 or the number of a word")
+        heads.append(int(head))
         words.append(form)
         sentence.deprels.append(deprel)
         sentence.misc.append(misc)
@@ -142,7 +146,7 @@ def _parse(block: Sequence[tuple[int, str]], path: AnyPath, is_conllu: bool) -> 
             f"a multiword token up to {last}",
         )
     for word, head_number in enumerate(heads):
-        if not 0 <= head_number <= len(words):
+        if head_number > len(words):
             raise _bad(path, lines[word], f"HEAD {head_number}", f"0 to {len(words)}")
     if is_conllu:
         _check_tree(heads, lines, path)

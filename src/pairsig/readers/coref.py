@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pairsig.errors import InputError
+from pairsig.errors import InputError, named, quoted
 from pairsig.metrics import Metric, Totals, ratio
 from pairsig.readers import AnyPath, text
 from pairsig.readers.counted import NUMBER, Counted, f1_of_ratios, to_columns, to_number
@@ -25,7 +25,7 @@ _SCORE = re.compile(
     rf"(?:(?P<label>[\w -]+): )?Recall: \(({NUMBER}) / ({NUMBER})\) \S+%\s+"
     rf"Precision: \(({NUMBER}) / ({NUMBER})\) \S+%\s+F1: \S+%\s*"
 )
-_MENTIONS = re.compile(r"((?:Total|Strictly|Partially) [\w ]+) mentions: (\d+)\s*", re.ASCII)
+_MENTIONS = re.compile(r"((?:Total|Strictly|Partially) [\w ]+) mentions: (\d{1,9})\s*", re.ASCII)
 # What the scorer says when it opens a document in the key and in the response, and before it scores it.
 _READING = re.compile(r"====> (.*):\s*")
 _HEADER = re.compile(r"(?!File |Entity \d+:)(.*):\s*")
@@ -89,10 +89,10 @@ def read(path: AnyPath, *, metric: str | None = None) -> Counted:
     ------
     InputError
         With file and line: no documents (a run with the document id `none`), no totals or others than those of
-        the documents, a document twice or with some of the metrics only.
+        the documents, a document twice, with some of the metrics only or with other mentions for another metric.
     """
     if metric is not None and metric not in _KNOWN:
-        raise InputError(f"{path}: unknown metric {metric!r}, expected one of {', '.join(_KNOWN)}")
+        raise InputError(f"{path}: unknown metric {quoted(metric)}, expected one of {', '.join(_KNOWN)}")
     found: dict[str, dict[str, tuple[int, Numbers]]] = {}
     mentions: dict[str, tuple[int, Numbers]] = {}
     notes: dict[str, str] = {}
@@ -108,11 +108,16 @@ def read(path: AnyPath, *, metric: str | None = None) -> Counted:
         for document in section.documents:
             if document.name in documents:
                 raise InputError(
-                    f"{path}, line {document.line}: found document {document.name!r} again for {section.metric} (first "
-                    f"in line {documents[document.name][0]}), expected every document once"
+                    f"{path}, line {document.line}: found document {quoted(document.name)} again for {section.metric} "
+                    f"(first in line {documents[document.name][0]}), expected every document once"
                 )
             documents[document.name] = document.line, _counts(path, section.metric, document)
-            mentions[document.name] = document.line, _mentions(document)
+            line, before = mentions.setdefault(document.name, (document.line, _mentions(document)))
+            if before != _mentions(document):
+                raise InputError(
+                    f"{path}, line {document.line}: found other numbers of mentions than in line {line} for document "
+                    f"{quoted(document.name)}, expected the output for one response"
+                )
         if not _agree(section.totals.get("Identification of Mentions"), map(_mentions, section.documents)):
             notes["mentions"] = f"{path}: mentions is left out, since its totals are not those of the documents"
     if not found:
@@ -179,17 +184,25 @@ def _sections(path: AnyPath, lines: Sequence[str], unnamed: str) -> list[_Sectio
 
 def _numbers(path: AnyPath, line: int, fields: Sequence[str]) -> Numbers:
     """Numerators and denominators, the first no larger than the second."""
-    values = [to_number(number) for number in fields]
-    for index in (0, 2):
-        numerator, denominator = values[index : index + 2]
-        if not 0 <= numerator <= denominator + _TOLERANCE * max(denominator, 1):
-            raise InputError(f"{path}, line {line}: found ({fields[index]} / {fields[index + 1]}), expected a share")
-        values[index] = min(numerator, denominator)
+    values: list[int | float] = []
+    for told in (fields[:2], fields[2:]):
+        numerator, denominator = map(to_number, told)
+        if (
+            numerator is None
+            or denominator is None
+            or not 0 <= numerator <= denominator + _TOLERANCE * max(denominator, 1)
+        ):
+            shown = " / ".join(map(named, told))
+            raise InputError(f"{path}, line {line}: found ({shown}), expected a share")
+        values += (min(numerator, denominator), denominator)
     return tuple(values)
 
 
 def _check(path: AnyPath, section: _Section) -> None:
-    """A section must be whole: named documents, totals, and these the sums of the documents."""
+    """A section must be whole: named documents, totals, and these the sums of the documents.
+
+    Of the mentions found (see `_mentions`) the scorer's totals may be others, but not of those there are to find.
+    """
     for document in section.documents:
         if not document.name and section.metric != "blanc":
             raise InputError(f"{path}, line {document.line}: found a document without a name, expected one above")
@@ -197,6 +210,14 @@ def _check(path: AnyPath, section: _Section) -> None:
         raise InputError(
             f"{path}, line {section.documents[-1].line}: found no totals of {section.metric} after this document, "
             f"expected them: the output is not whole"
+        )
+    identified = section.totals.get("Identification of Mentions")
+    there_are = tuple(sum(column) for column in list(zip(*map(_mentions, section.documents), strict=True))[1::2])
+    if identified is not None and identified[1::2] != there_are:
+        raise InputError(
+            f"{path}, line {section.totals_line}: found {identified[1]} mentions in the key and {identified[3]} in the "
+            f"response in the totals of {section.metric}, expected those of its documents, {there_are[0]} and "
+            f"{there_are[1]}"
         )
     for label, total in section.totals.items():
         own = "" if label == "Coreference" else label
@@ -220,8 +241,8 @@ def _counts(path: AnyPath, metric: str, document: _Document) -> Numbers:
     for label in labels:
         if label not in document.scores:
             raise InputError(
-                f"{path}, line {document.line}: found no scores of document {document.name!r}, expected a line that "
-                f"begins with Recall"
+                f"{path}, line {document.line}: found no scores of document {quoted(document.name)}, expected a line "
+                f"that begins with Recall"
             )
     return tuple(number for label in labels for number in document.scores[label])
 
@@ -239,7 +260,9 @@ def _same_documents(path: AnyPath, found: Mapping[str, Mapping[str, object]]) ->
     for other in others:
         for name in sorted(found[first].keys() ^ found[other].keys()):
             here, there = (first, other) if name in found[first] else (other, first)
-            raise InputError(f"{path}: found document {name!r} for {here} and not for {there}, expected it for both")
+            raise InputError(
+                f"{path}: found document {quoted(name)} for {here} and not for {there}, expected it for both"
+            )
     return sorted(found[first])
 
 

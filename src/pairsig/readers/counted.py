@@ -7,6 +7,7 @@ already, and with them come the metrics that the program behind the file reports
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,13 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairsig.choices import choose, options_of
-from pairsig.errors import InputError
+from pairsig.errors import InputError, listed, named, quoted
 from pairsig.metrics import Metric, Totals, ratio
 from pairsig.readers import AnyPath, text
 from pairsig.statistics import Statistics
 
-NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-"""A finite decimal number; Python's own `float` takes `nan`, `inf` and `1_000` too."""
+NUMBER = r"[-+]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][-+]?\d{1,4})?"
+"""A decimal number; Python's own `float` takes `nan`, `inf` and `1_000` too. No float has more than 400 digits that
+count, and a pattern without bounds takes minutes to see that a megabyte of digits is none."""
 
 _SHOWN = 5  # ids a note lists before it says how many more
 
@@ -159,27 +161,39 @@ def pair(a: Counted, b: Counted, names: tuple[str, str]) -> Aligned:
     return align((a, b), names)
 
 
-def align(parts: Sequence[Counted], names: Sequence[str]) -> Aligned:
+def align(
+    parts: Sequence[Counted], names: Sequence[str], *, domains: Sequence[str] = (), documents: Sequence[str] = ()
+) -> Aligned:
     """Systems called `names` on the same segments, in the order the first one has them.
 
     A segment that no system was scored on is left out. One that only some were scored on has counts of 0 for
     the others, so that every score is the one its own program prints (as in Bikel's comparator, which takes
     evalb's rows as they are); with `Counted.common` it is left out of all.
 
+    Parameters
+    ----------
+    parts, names
+        The systems, and what they are called.
+    domains, documents
+        One a segment of the files (also of those that are left out), or none.
+
     Raises
     ------
     InputError
         If the segments, their documents or their `shared` columns are not the same, with both numbers of
-        segments and the first place where they part; if no metric is left.
+        segments and the first place where they part; if domains or documents are not one a segment, or others than
+        those in the files; if no metric is left.
     """
     if len(set(names)) < len(names):
-        raise InputError(f"the systems are called {', '.join(names)}, expected different names")
+        raise InputError(f"the systems are called {listed(names)}, expected different names")
     first = parts[0]
     for other in parts[1:]:
         _check_same(first, other)
+    labels = {"domains": domains or [""] * len(first.segments), "documents": documents or first.documents}
+    _check_labels(first, **labels)
     metrics = tuple(metric for metric in first.metrics if all(_has(part, metric) for part in parts))
     if not metrics:
-        found = "; ".join(f"{part.source} has {', '.join(m.name for m in part.metrics)}" for part in parts)
+        found = "; ".join(f"{part.source} has {listed(m.name for m in part.metrics)}" for part in parts)
         raise InputError(f"the files have no metric in common, expected at least one: {found}")
     columns = tuple(dict.fromkeys(column for metric in metrics for column in metric.columns))
     scored = np.stack([_scored(part) for part in parts])
@@ -195,8 +209,8 @@ def align(parts: Sequence[Counted], names: Sequence[str]) -> Aligned:
         groups=tuple(names),
         kinds=("",) * len(names),
         segments=np.array(first.segments)[kept],
-        documents=np.array(first.documents)[kept],
-        domains=np.full(int(kept.sum()), "", dtype="<U1"),
+        documents=np.array(labels["documents"], dtype=str)[kept],
+        domains=np.array(labels["domains"], dtype=str)[kept],
         columns=columns,
         counts=np.stack([np.stack([part.counts[column][kept] for column in columns], axis=1) for part in parts]),
     )
@@ -209,27 +223,41 @@ def _check_same(one: Counted, other: Counted) -> None:
         if here != there:
             raise InputError(
                 f"{sizes}, expected the same ones in the same order; they part at number {position + 1}, "
-                f"{here} ({one.where(position)}) and {there} ({other.where(position)})"
+                f"{named(here)} ({one.where(position)}) and {named(there)} ({other.where(position)})"
             )
     if len(one.segments) != len(other.segments):
         longer, shorter = (one, other) if len(one.segments) > len(other.segments) else (other, one)
         position = len(shorter.segments)
         raise InputError(
-            f"{sizes}, expected the same ones; segment {longer.segments[position]} ({longer.where(position)}) "
+            f"{sizes}, expected the same ones; segment {named(longer.segments[position])} ({longer.where(position)}) "
             f"is in {longer.source} only"
         )
     for position, (here, there) in enumerate(zip(one.documents, other.documents, strict=True)):
         if here != there:
             raise InputError(
-                f"{other.where(position)}: segment {other.segments[position]} is of document {there!r}, expected "
-                f"{here!r} as in {one.where(position)}"
+                f"{other.where(position)}: segment {named(other.segments[position])} is of document {quoted(there)}, "
+                f"expected {quoted(here)} as in {one.where(position)}"
             )
     for column, position in _differences(one, other, one.shared):
         raise InputError(
-            f"{other.where(position)}: segment {other.segments[position]} has {column} "
+            f"{other.where(position)}: segment {named(other.segments[position])} has {column} "
             f"{other.counts[column][position]}, expected {one.counts[column][position]} as in {one.where(position)}: "
             f"the files are of different test sets"
         )
+
+
+def _check_labels(part: Counted, domains: Sequence[str], documents: Sequence[str]) -> None:
+    for what, labels in (("domains", domains), ("documents", documents)):
+        if len(labels) != len(part.segments):
+            raise InputError(
+                f"{part.source} has {len(part.segments)} segments, but {len(labels)} {what} are given, expected as many"
+            )
+    for position, (own, given) in enumerate(zip(part.documents, documents, strict=True)):
+        if own not in ("", given):
+            raise InputError(
+                f"{part.where(position)}: segment {named(part.segments[position])} is of document {quoted(own)}, "
+                f"but of {quoted(given)} in the documents given, expected the same"
+            )
 
 
 def _differences(one: Counted, other: Counted, columns: Sequence[str]) -> Iterator[tuple[str, int]]:
@@ -267,7 +295,7 @@ def _metrics_left_out(parts: Sequence[Counted], kept: Sequence[Metric]) -> list[
     for part in parts:
         alone = [metric.name for metric in part.metrics if metric.name not in names]
         if alone:
-            notes.append(f"{', '.join(alone)} left out: not in every file, but in {part.source}")
+            notes.append(f"{listed(alone)} left out: not in every file, but in {part.source}")
     return notes
 
 
@@ -279,7 +307,7 @@ def _segments_left_out(
     for name, own in zip(names, scored, strict=True):
         missing = np.flatnonzero(~own & scored.any(axis=0))
         if len(missing):
-            ids = ", ".join(first.segments[position] for position in missing[:_SHOWN])
+            ids = ", ".join(named(first.segments[position]) for position in missing[:_SHOWN])
             if len(missing) > _SHOWN:
                 ids += f" and {len(missing) - _SHOWN} more"
             fate = (
@@ -310,15 +338,26 @@ def read_numbers(path: AnyPath, expected: str) -> Iterator[tuple[int, list[int |
         fields = line.split()
         if not fields:
             raise InputError(f"{path}, line {number}: found a blank line, expected {expected}")
+        values = []
         for field in fields:
-            if not re.fullmatch(NUMBER, field, re.ASCII):
-                raise InputError(f"{path}, line {number}: found {field!r}, expected {expected}")
-        yield number, [to_number(field) for field in fields]
+            value = to_number(field)
+            if value is None:
+                raise InputError(f"{path}, line {number}: found {quoted(field)}, expected {expected}")
+            values.append(value)
+        yield number, values
 
 
-def to_number(field: str) -> int | float:
-    """The number `NUMBER` has matched, whole ones as `int`."""
-    return int(field) if field.lstrip("+-").isdecimal() else float(field)
+def to_number(field: str) -> int | float | None:
+    """The number that is written there, a whole one as `int`; None for text, and for one that does not `fit`."""
+    if not re.fullmatch(NUMBER, field, re.ASCII):
+        return None
+    value = int(field) if field.lstrip("+-").isdecimal() else float(field)
+    return value if fits(value) else None
+
+
+def fits(value: int | float) -> bool:
+    """Whether a number is finite and, if it is whole, one of 64 bits: no float is as exact as a larger one."""
+    return abs(value) < 2**63 if isinstance(value, int) else math.isfinite(value)
 
 
 def to_columns(names: Sequence[str], rows: Sequence[Sequence[int | float]]) -> dict[str, NDArray[Any]]:
@@ -327,8 +366,8 @@ def to_columns(names: Sequence[str], rows: Sequence[Sequence[int | float]]) -> d
 
 
 def to_array(values: Sequence[int | float]) -> NDArray[Any]:
-    """The numbers as int64 where all are whole and fit, else as float64."""
-    whole = all(isinstance(value, int) and abs(value) < 2**63 for value in values)
+    """The numbers, which `fit`: as int64 where all are whole, else as float64."""
+    whole = all(isinstance(value, int) for value in values)
     return np.array(values, dtype=np.int64 if whole else np.float64)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pairsig.errors import InputError
+from pairsig.errors import InputError, named, quoted
 from pairsig.metrics import Metric, counts
 from pairsig.metrics.counts import accuracy
 from pairsig.readers import AnyPath, text
@@ -33,16 +33,20 @@ TAGGING_ACCURACY = Metric(
 )
 
 # ID, length, status, recall, precision, matched, gold, test, crossing, words, correct tags, tag accuracy.
+_COUNT = r"(\d{1,9})"
 _ROW = re.compile(
-    rf"\s*(\d+)\s+(\d+)\s+([012])\s+({NUMBER})\s+({NUMBER})\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+({NUMBER})\s*",
+    rf"\s*{_COUNT}\s+{_COUNT}\s+([012])\s+({NUMBER})\s+({NUMBER})\s+"
+    rf"{_COUNT}\s+{_COUNT}\s+{_COUNT}\s+{_COUNT}\s+{_COUNT}\s+{_COUNT}\s+({NUMBER})\s*",
     re.ASCII,
 )
 _LIKE_A_ROW = re.compile(r"\s*\d+\s+\d+\s", re.ASCII)
 _RULE = re.compile(r"={40,}\s*")
-_TOTALS = re.compile(rf"\s*{NUMBER}\s+{NUMBER}\s+(\d+)\s+(\d+)\s+(\d+)\s+\d+\s+(\d+)\s+(\d+)\s+{NUMBER}\s*", re.ASCII)
+_TOTALS = re.compile(
+    rf"\s*{NUMBER}\s+{NUMBER}\s+{_COUNT}\s+{_COUNT}\s+{_COUNT}\s+\d+\s+{_COUNT}\s+{_COUNT}\s+{NUMBER}\s*", re.ASCII
+)
 _SUMS = ("matched", "gold", "predicted", "words", "correct_tags")
-_PART = re.compile(r"-- (?:All|len<=(\d+)) --\s*", re.ASCII)
-_ITEM = re.compile(rf"(\S.*?)\s*=\s*(-?nan|{NUMBER})\s*")
+_PART = re.compile(rf"-- (?:All|len<={_COUNT}) --\s*", re.ASCII)
+_SCORE = re.compile(rf"-?nan|{NUMBER}")
 
 _STATUS = {1: "status 1, other words than the gold sentence", 2: "status 2, no parse"}
 # evalb prints two decimals; the rest is for its own rounding of exact halves.
@@ -80,7 +84,7 @@ def read(path: AnyPath, *, max_length: int | None = None, common: bool = False) 
     path
         A file, or a member of an archive; see `pairsig.readers`.
     max_length
-        Only sentences of so many words, as in the second part of evalb's summary (`len<=40`).
+        Longer sentences are left out as well, as in the second part of evalb's summary (`len<=40`).
     common
         Leave sentences that failed in one run out of all: the scores are of the same sentences, but they are not
         those of evalb's summaries.
@@ -102,24 +106,25 @@ def read(path: AnyPath, *, max_length: int | None = None, common: bool = False) 
     if max_length is not None:
         if max_length < 0:
             raise InputError(f"{path}: found max_length {max_length}, expected 0 or more")
-        rows = [row for row in rows if row.length <= max_length]
-        if not rows:
+        if not any(row.length <= max_length for row in rows):
             raise InputError(f"{path}: found no sentence of {max_length} words or less, expected some")
-    failed = {status: sum(row.status == status for row in rows) for status in _STATUS}
+    asked = [row for row in rows if max_length is None or row.length <= max_length]
+    failed = {status: sum(row.status == status for row in asked) for status in _STATUS}
     if any(failed.values()):
         told = "; ".join(f"{number} with {_STATUS[status]}" for status, number in failed.items() if number)
-        notes.append(f"{path}: {sum(failed.values())} of {len(rows)} sentences are left out, as evalb does ({told})")
+        notes.append(f"{path}: {sum(failed.values())} of {len(asked)} sentences are left out, as evalb does ({told})")
+    scored = np.array([row.status == 0 and (max_length is None or row.length <= max_length) for row in rows])
     return Counted(
         segments=tuple(str(row.identifier) for row in rows),
         documents=("",) * len(rows),
-        counts=_columns(rows),
+        counts=_columns(rows, scored),
         metrics=(_METRICS["f1"], _METRICS["precision"], _METRICS["recall"], COMPLETE_MATCH, TAGGING_ACCURACY),
         notes=tuple(notes),
         source=str(path),
         lines=tuple(row.line for row in rows),
         # Not the words: evalb puts quotes back that a system has tagged as something else.
         shared=("length", "gold"),
-        scored=np.array([row.status == 0 for row in rows]),
+        scored=scored,
         common=common,
     )
 
@@ -144,7 +149,7 @@ def _rows(path: AnyPath, lines: Iterable[str]) -> list[_Row]:
         match = _ROW.fullmatch(line)
         if match is None:
             raise InputError(
-                f"{path}, line {number}: found {line.strip()[:60]!r}, expected the 12 columns of a sentence: ID, "
+                f"{path}, line {number}: found {quoted(line.strip())}, expected the 12 columns of a sentence: ID, "
                 f"length, status (0, 1 or 2), recall, precision, matched, gold, test, crossing, words, correct tags, "
                 f"tag accuracy"
             )
@@ -174,9 +179,9 @@ def _rows(path: AnyPath, lines: Iterable[str]) -> list[_Row]:
     return rows
 
 
-def _columns(rows: Sequence[_Row]) -> dict[str, NDArray[Any]]:
-    """The counts, 0 for sentences that evalb leaves out of its totals; the length is kept."""
-    valid = np.array([row.status == 0 for row in rows], dtype=np.int64)
+def _columns(rows: Sequence[_Row], scored: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
+    """The counts, 0 for sentences that are left out of the totals; the length is kept."""
+    valid = scored.astype(np.int64)
     columns = {name: np.array([getattr(row, name) for row in rows], dtype=np.int64) * valid for name in _SUMS}
     # evalb compares the counts: a sentence without brackets in either tree is complete, though it prints 0.00.
     matched, predicted, gold = columns["matched"], columns["predicted"], columns["gold"]
@@ -190,6 +195,10 @@ def _check_summary(path: AnyPath, lines: Sequence[str], end: int, rows: Sequence
     """Compare what evalb printed below the rows with the rows; notes if it printed nothing."""
     expected: Mapping[str, float] | None = None
     for number, line in enumerate(lines[end:], start=end + 1):
+        if _ROW.fullmatch(line):
+            raise InputError(
+                f"{path}, line {number}: found a sentence below the totals, expected the listing of one run"
+            )
         if totals := _TOTALS.fullmatch(line):
             valid = [row for row in rows if row.status == 0]
             for name, printed in zip(_SUMS, totals.groups(), strict=True):
@@ -199,10 +208,13 @@ def _check_summary(path: AnyPath, lines: Sequence[str], end: int, rows: Sequence
         elif part := _PART.fullmatch(line):
             longest = part[1]
             expected = _summary([row for row in rows if longest is None or row.length <= int(longest)])
-        elif expected is not None and (item := _ITEM.fullmatch(line)) and item[1] in expected:
-            printed_score = 0.0 if item[2].endswith("nan") else float(item[2])  # the F measure without a match
-            if abs(printed_score - expected[item[1]]) > _HALF_DIGIT:
-                raise _other_sentences(path, number, f"{item[1]} {item[2]}", f"{expected[item[1]]:.2f}")
+        elif expected is not None:
+            name, _, score = (part.strip() for part in line.partition("="))
+            if name not in expected or not _SCORE.fullmatch(score):
+                continue
+            printed_score = 0.0 if score.endswith("nan") else float(score)  # the F measure without a match
+            if abs(printed_score - expected[name]) > _HALF_DIGIT:
+                raise _other_sentences(path, number, f"{name} {named(score)}", f"{expected[name]:.2f}")
     if expected is None:
         return [f"{path}: there is no summary below the sentences, so nothing shows that the listing is whole"]
     return []

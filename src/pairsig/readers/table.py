@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import csv
 import json
-import math
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from os import fspath
 from pathlib import Path
 from typing import Any
 
-from pairsig.errors import InputError
+from pairsig.errors import InputError, listed, named, quoted, reason
 from pairsig.metrics import Metric
 from pairsig.metrics.counts import mean
-from pairsig.readers import AnyPath, open_text, text
-from pairsig.readers.counted import NUMBER, Counted, to_array, to_number
+from pairsig.readers import MAX_BYTES, MAX_LINE, MAX_LINES, AnyPath, content, open_text, text
+from pairsig.readers.counted import NUMBER, Counted, fits, to_array, to_number
 from pairsig.statistics import KEYS
 from pairsig.tables import SEPARATORS
 
@@ -24,6 +24,8 @@ _IDS = ("segment", "id")
 _JSON_LINES = (".jsonl", ".ndjson")
 _TRUTHS = {"true": True, "True": True, "false": False, "False": False}
 _MISSING = frozenset({"", "nan", "NaN", "NA", "null", "None"})
+_OF_THE_TEST_SET = ("total", "gold", "sure", "ter_reference_length")
+"""Columns of registered metrics that a system has no part in, not even by the choice among several references."""
 
 Names = str | Sequence[str] | None
 Number = int | float | bool
@@ -38,7 +40,7 @@ class _Table:
     lines: list[int]
     place: str
     number: Callable[[Any], Number | None]
-    """The number a cell is; None for one that is missing or not finite; ValueError for text."""
+    """The number a cell is; None for one that is missing or does not `fit`; ValueError for text."""
 
     def where(self, row: int) -> str:
         return f"{self.path}, {self.place} {self.lines[row]}"
@@ -53,18 +55,28 @@ class _Table:
         return None
 
     def numbers(self, column: str) -> list[Number]:
-        """The numbers of a column, all of them."""
+        """The numbers of a column: all of them, and all of a kind."""
         row = self.first_text(column)
         values = [self.number(cell) for cell in self.columns[column][:row]]
         if None in values:
             row = values.index(None)
         if row is not None:
-            raise InputError(f"{self.where(row)}: found {self.told(column, row)} in column {column}, expected a number")
+            bound = " below 2**63" if str(self.columns[column][row]).lstrip("+-").isdecimal() else ""
+            raise InputError(
+                f"{self.where(row)}: found {self.told(column, row)} in column {named(column)}, expected a number{bound}"
+            )
+        kinds = [isinstance(value, bool) for value in values]
+        if len(set(kinds)) > 1:
+            row = kinds.index(not kinds[0])
+            raise InputError(
+                f"{self.where(row)}: found {self.told(column, row)} in column {named(column)}, expected "
+                f"{'true or false' if kinds[0] else 'a number'} as in {self.place} {self.lines[0]}"
+            )
         return [value for value in values if value is not None]
 
     def told(self, column: str, row: int) -> str:
         cell = self.columns[column][row]
-        return "nothing" if cell in ("", None) else f"{cell!r}"[:60]
+        return "nothing" if cell in ("", None) else quoted(cell)
 
 
 def read(
@@ -97,26 +109,28 @@ def read(
 
     Returns
     -------
-    Counts. true and false count as 1 and 0, with a note; so has every column left out.
+    Counts. A column of true and false, as logs have it for passed and failed, counts as 1 and 0, with a note; so has
+    every column left out.
 
     Raises
     ------
     InputError
         With file and line (or row): fields that are too many or too few, bad JSON, an id that is missing or comes
-        again, and in a column of numbers a cell that is missing or NaN (or text, where the column is asked for).
+        again, and in a column of numbers a cell that is missing, not finite, true or false (or text, where the column
+        is asked for), or a whole number beyond 64 bits, which nothing here can count with.
     """
     table = _read(fspath(path))
     key = _id_column(table, id)
     segments = _segments(table, key)
     if len(systems := dict.fromkeys(map(_label, table.columns.get("system", [])))) > 1:
-        raise InputError(f"{table.path}: found the systems {', '.join(systems)}, expected one system a file")
-    only, errors = _names(columns), _names(lower_is_better)
+        raise InputError(f"{table.path}: found the systems {listed(systems)}, expected one system a file")
+    only, errors = _names(columns, "columns"), _names(lower_is_better, "lower_is_better")
     for name in (*only, *errors):
         if name not in table.columns:
-            raise InputError(f"{table.path}: found no column {name!r}, expected one of {', '.join(table.columns)}")
+            raise InputError(f"{table.path}: found no column {quoted(name)}, expected one of {listed(table.columns)}")
     usable = only or [name for name in table.columns if name not in (key, *_IDS, *KEYS)]
     notes: list[str] = []
-    if asked := _names(metric):
+    if asked := _names(metric, "metric"):
         metrics = [_metric(table, name, usable, errors) for name in asked]
     else:
         metrics, notes = _metrics(table, usable, errors, asked_for=bool(only))
@@ -124,7 +138,7 @@ def read(
     for name in dict.fromkeys(column for chosen in metrics for column in chosen.columns):
         numbers = table.numbers(name)
         if any(isinstance(number, bool) for number in numbers):
-            notes.append(f"{table.path}: true and false in column {name} count as 1 and 0")
+            notes.append(f"{table.path}: true and false in column {named(name)} count as 1 and 0")
         counts[name] = to_array(numbers)
     return Counted(
         segments=tuple(segments),
@@ -135,14 +149,19 @@ def read(
         source=table.path,
         lines=tuple(table.lines),
         place=table.place,
+        alike=tuple(name for name in _OF_THE_TEST_SET if name in counts),
     )
 
 
-def _names(names: Names) -> list[str]:
-    """Names given as a sequence or as text with commas."""
+def _names(names: Names, option: str) -> list[str]:
+    """Names given as a sequence or as text with commas, each once."""
     if names is None:
         return []
-    return [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+    found = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+    for name in found:
+        if found.count(name) > 1:
+            raise InputError(f"option {option} has {quoted(name)} twice, expected it once")
+    return found
 
 
 def _label(cell: Any) -> str:
@@ -156,8 +175,8 @@ def _id_column(table: _Table, name: str | None) -> str:
     for candidate in _IDS if name is None else (name,):
         if candidate in table.columns:
             return candidate
-    expected = "`segment` or `id`, or the option id" if name is None else f"`{name}` with the ids"
-    raise InputError(f"{table.path}: found the columns {', '.join(table.columns)}, expected {expected}")
+    expected = "`segment` or `id`, or the option id" if name is None else f"`{named(name)}` with the ids"
+    raise InputError(f"{table.path}: found the columns {listed(table.columns)}, expected {expected}")
 
 
 def _segments(table: _Table, key: str) -> list[str]:
@@ -168,7 +187,7 @@ def _segments(table: _Table, key: str) -> list[str]:
             raise InputError(f"{table.where(row)}: found no {key}, expected the id of the segment")
         if segment in first:
             raise InputError(
-                f"{table.where(row)}: found segment {segment} again (first in {table.place} "
+                f"{table.where(row)}: found segment {named(segment)} again (first in {table.place} "
                 f"{table.lines[first[segment]]}), expected every segment once"
             )
         first[segment] = row
@@ -184,8 +203,8 @@ def _metric(table: _Table, name: str, usable: Sequence[str], errors: Sequence[st
         return known
     if name in usable:
         return _mean(name, errors)
-    expected = f"{', '.join(known.columns)} for {name}" if known else f"a metric or a column instead of {name!r}"
-    raise InputError(f"{table.path}: found the columns {', '.join(usable)}, expected {expected}")
+    expected = f"{', '.join(known.columns)} for {name}" if known else f"a metric or a column instead of {quoted(name)}"
+    raise InputError(f"{table.path}: found the columns {listed(usable)}, expected {expected}")
 
 
 def _metrics(
@@ -203,14 +222,14 @@ def _metrics(
     rest = [name for name in usable if name not in needed]
     texts = {} if asked_for else {name: row for name in rest if (row := _text_row(table, name)) is not None}
     notes = [
-        f"{table.where(row)}: column {name} is left out, found {table.told(name, row)}, expected a number"
+        f"{table.where(row)}: column {named(name)} is left out, found {table.told(name, row)}, expected a number"
         for name, row in texts.items()
     ]
     numeric = [name for name in rest if name not in texts]
     if known:
         if numeric:
             notes.append(
-                f"{table.path}: {', '.join(numeric)} left out, since there are counts of "
+                f"{table.path}: {listed(numeric)} left out, since there are counts of "
                 f"{', '.join(metric.name for metric in known.values())}; the option metric asks for them"
             )
         return list(known.values()), notes
@@ -261,6 +280,7 @@ def _read(path: str) -> _Table:
 def _read_separated(path: str, separator: str) -> _Table:
     rows, lines = [], []
     reader = csv.reader(open_text(path), delimiter=separator, strict=True)
+    before = csv.field_size_limit(MAX_LINE)  # 131,072 characters otherwise: a long answer of a language model
     try:
         header = next(reader, [])
         for row in reader:
@@ -271,9 +291,9 @@ def _read_separated(path: str, separator: str) -> _Table:
                 lines.append(reader.line_num)
     except csv.Error as error:
         raise InputError(f"{path}, line {reader.line_num}: found a damaged field ({error}), expected a table") from None
-    if len(set(header)) < len(header):
-        twice = next(name for name in header if header.count(name) > 1)
-        raise InputError(f"{path}, line 1: found column {twice!r} twice, expected different names")
+    finally:
+        csv.field_size_limit(before)
+    _check_header(path, header, ", line 1")
     columns = {name: [row[index] for row in rows] for index, name in enumerate(header)}
     return _Table(path, columns, lines, "line", _number_of_text)
 
@@ -284,11 +304,11 @@ def _read_json_lines(path: str) -> _Table:
         if not line.strip():
             continue
         try:
-            item = json.loads(line)
+            item = json.loads(line, object_pairs_hook=_object)
         except (ValueError, RecursionError) as error:
-            raise InputError(f"{path}, line {number}: found no JSON ({error}), expected an object") from None
+            raise InputError(f"{path}, line {number}: found no JSON ({reason(error)}), expected an object") from None
         if not isinstance(item, dict):
-            raise InputError(f"{path}, line {number}: found {line.strip()[:40]!r}, expected a JSON object")
+            raise InputError(f"{path}, line {number}: found {quoted(line.strip())}, expected a JSON object")
         items.append(item)
         lines.append(number)
     names = dict.fromkeys(name for item in items for name in item)
@@ -299,12 +319,34 @@ def _read_parquet(path: str) -> _Table:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    data = content(path)
     try:
-        arrow = pq.read_table(path)
-    except (OSError, pa.ArrowException) as error:
-        raise InputError(f"{path}: cannot be read ({error}), expected a Parquet file") from None
-    columns = {name: arrow.column(name).to_pylist() for name in arrow.column_names}
+        file = pq.ParquetFile(pa.BufferReader(data))
+        groups = [file.metadata.row_group(index) for index in range(file.metadata.num_row_groups)]
+        if file.metadata.num_rows > MAX_LINES or sum(group.total_byte_size for group in groups) > MAX_BYTES:
+            raise InputError(f"{path}: found too much, expected {MAX_LINES:,} rows and {MAX_BYTES:,} bytes at most")
+        arrow = file.read()
+        _check_header(path, arrow.column_names, "")
+        columns = {name: arrow.column(name).to_pylist() for name in arrow.column_names}
+    except InputError:
+        raise
+    except (OSError, ValueError, OverflowError, pa.ArrowException) as error:
+        raise InputError(f"{path}: cannot be read ({reason(error)}), expected a Parquet file") from None
     return _Table(path, columns, list(range(1, arrow.num_rows + 1)), "row", _number_of_value)
+
+
+def _check_header(path: str, header: Sequence[str], where: str) -> None:
+    for name, times in Counter(header).items():
+        if times > 1:
+            raise InputError(f"{path}{where}: found column {quoted(name)} twice, expected different names")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; Python would take the last of several values for a name."""
+    for name, times in Counter(name for name, _ in pairs).items():
+        if times > 1:
+            raise ValueError(f"the name {quoted(name)} twice")
+    return dict(pairs)
 
 
 def _number_of_text(cell: str) -> Number | None:
@@ -323,4 +365,4 @@ def _number_of_value(cell: object) -> Number | None:
         return None
     if not isinstance(cell, int | float):  # numbers in quotes are text: who wrote them meant no number
         raise ValueError(cell)
-    return cell if math.isfinite(cell) else None
+    return cell if fits(cell) else None

@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from pairsig.errors import InputError
-from pairsig.readers import AnyPath, open_text
+from pairsig.errors import InputError, quoted
+from pairsig.readers import MAX_LINE, AnyPath, open_text
 
 if TYPE_CHECKING:
     from nltk.tree import Tree
 
 # Words and labels end at ASCII space only: words hold no-break spaces, and evalb does not know them.
-_WORD = r"[^() \t\n\r\f\v]+"
-_PIECE = re.compile(rf"[()]|{_WORD}")
-_NOTHING = re.compile(r"[()\s]*")
+_PIECE = re.compile(r"[()]|[^() \t\n\r\f\v]+")
+_DEEPEST = 500
+"""Levels of a tree. NLTK's methods recur, and Python ends a recursion at 1,000."""
 
 
 def read(path: AnyPath, *, one_per_line: bool = False) -> list[Tree | None]:
@@ -39,53 +39,65 @@ def read(path: AnyPath, *, one_per_line: bool = False) -> list[Tree | None]:
     Raises
     ------
     InputError
-        With file and line for brackets that do not balance and words outside brackets, and for a file with no
-        tree.
+        With file and line for brackets that do not balance, words outside brackets, a tree of more than 500 levels
+        or `MAX_LINE` characters, and for a file with no tree.
     """
     from nltk.tree import Tree  # takes a second
-
-    def parse(number: int, text: str) -> Tree | None:
-        if _NOTHING.fullmatch(text):
-            return None
-        try:
-            return Tree.fromstring(text, node_pattern=_WORD, leaf_pattern=_WORD)
-        except ValueError as error:  # brackets are balanced, but NLTK has a limit of its own on their depth
-            raise InputError(f"{path}, line {number}: found a tree that NLTK refuses: {error}") from None
 
     trees: list[Tree | None] = []
     if one_per_line:
         for number, line in enumerate(open_text(path), start=1):
-            parts = [parse(*tree) for tree in _balanced([(number, line)], path)]
+            parts = list(_trees([(number, line)], path))
             trees.append(
                 Tree(None, [part for part in parts if part is not None]) if parts[1:] else (parts or [None])[0]
             )
     else:
-        trees = [parse(*tree) for tree in _balanced(enumerate(open_text(path), start=1), path)]
+        trees = list(_trees(enumerate(open_text(path), start=1), path))
     if all(tree is None for tree in trees):
         raise InputError(f"{path}: found no tree, expected bracketed trees")
     return trees
 
 
-def _balanced(lines: Iterable[tuple[int, str]], path: AnyPath) -> Iterator[tuple[int, str]]:
-    """The stretches of text from an opening bracket to the one that closes it, with their first lines."""
-    depth = first = 0
-    text: list[str] = []
+def _trees(lines: Iterable[tuple[int, str]], path: AnyPath) -> Iterator[Tree | None]:
+    """The trees on numbered lines, each from an opening bracket to the one that closes it."""
+    from nltk.tree import Tree
+
+    nodes: list[Tree] = []  # from the root to where we are
+    first = size = 0
+    has_text = follows_bracket = False
     for number, line in lines:
-        start = 0
         for piece in _PIECE.finditer(line):
             found = piece[0]
             if found == "(":
-                if depth == 0:
-                    first, start = number, piece.start()
-                depth += 1
-            elif depth == 0:
-                raise InputError(f"{path}, line {number}: found {found!r} outside a tree, expected '('")
-            elif found == ")":
-                depth -= 1
-                if depth == 0:
-                    yield first, "".join((*text, line[start : piece.end()]))
-                    text.clear()
-        if depth:
-            text.append(line[start:])
-    if depth:
-        raise InputError(f"{path}, line {first}: found a tree with {depth} more '(' than ')', expected equally many")
+                if not nodes:
+                    first, size, has_text = number, 0, False
+                if len(nodes) == _DEEPEST:
+                    raise InputError(
+                        f"{path}, line {first}: found a tree of more than {_DEEPEST} levels, expected fewer"
+                    )
+                nodes.append(Tree("", []))
+                follows_bracket = True
+                continue
+            if not nodes:
+                raise InputError(f"{path}, line {number}: found {quoted(found)} outside a tree, expected '('")
+            if found == ")":
+                node = nodes.pop()
+                if nodes:
+                    nodes[-1].append(node)
+                else:
+                    yield node if has_text else None
+            elif follows_bracket:
+                nodes[-1].set_label(found)
+            else:
+                nodes[-1].append(found)
+            follows_bracket = False
+            has_text = has_text or not (found == ")" or found.isspace())
+        size += len(line)
+        if nodes and size > MAX_LINE:
+            raise InputError(
+                f"{path}, line {first}: found a tree of more than {MAX_LINE:,} characters, expected shorter ones"
+            )
+    if nodes:
+        raise InputError(
+            f"{path}, line {first}: found a tree with {len(nodes)} more '(' than ')', expected equally many"
+        )
