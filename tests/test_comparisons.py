@@ -81,6 +81,15 @@ def test_merge_refuses_what_does_not_belong_together(systems):
         comparisons.merge([part(1, 2), part(2, 2).iloc[1:]])
 
 
+@pytest.mark.parametrize("side", ["system_a", "system_b"])
+def test_merge_refuses_parts_of_other_systems(systems, side):
+    """As good, of the same group, equally many pairs: only the name tells that another system was compared."""
+    first, second = (pairsig.compare(systems, metric="f1", n_resamples=100, part=(k, 2)) for k in (1, 2))
+    second.loc[3, side] = "stranger"
+    with pytest.raises(InputError):
+        comparisons.merge([first, second])
+
+
 def test_documents_are_drawn_whole(systems):
     table = pairsig.compare(systems, metric="f1", unit="document", n_resamples=2000)
     row = table.iloc[0]
@@ -97,6 +106,14 @@ def test_initial_segments(systems):
     mine = table[table["test_set"] == "first-20"].reset_index(drop=True)
     pd.testing.assert_frame_equal(mine.drop(columns="test_set"), first.drop(columns="test_set"))
     assert comparisons.doubling(100, 1000) == [100, 200, 400, 800]
+
+
+def test_initial_segments_are_smaller_than_the_whole(systems):
+    """The whole is the business of `compare`: it would come twice in every table and figure."""
+    assert list(dict(comparisons.other_test_sets(systems, initial=[59, 60, 61]))) == ["first-59"]
+    assert comparisons.doubling(100, 800) == [100, 200, 400]
+    assert comparisons.doubling(100, 801) == [100, 200, 400, 800]
+    assert comparisons.doubling(100, 100) == []
 
 
 def test_domains_at_equal_size(systems):

@@ -159,6 +159,58 @@ def test_both_methods_agree(metric, seed):
     assert added.tied == pytest.approx(transformed.tied, rel=1e-9)
 
 
+@pytest.mark.parametrize("metric", ["f1", "precision", "accuracy"])
+def test_the_error_bound_holds_what_a_window_leaves_outside(monkeypatch, metric):
+    """In a window cut far too close mass from outside falls inside: the bound must grow with it."""
+    a, b = random_pair("accuracy" if metric == "accuracy" else "f1", 300, 1, (0.8, 0.78), size=4)
+    law, event = exact._swapped(exact._Ratios.of(a, b, metric, "exact", "two-sided", None))
+    expected = laws._programme(law, event).log
+    monkeypatch.setattr(laws._Window, "check", lambda *_: None)  # which would notice
+    errors = []
+    for outside in (1e-4, 1e-2):
+        monkeypatch.setattr(laws, "_OUTSIDE", outside)
+        found = laws._mass(law, event, *laws.aim(law, event))
+        errors.append(abs(math.expm1(found.log - expected)))
+        assert errors[-1] <= found.error
+    assert errors[-1] > 1e-9
+
+
+def test_refused_where_the_bound_says_that_digits_are_wrong():
+    """Fifty units of very unequal size beside a thousand of size one: a border that bends too much for any tilt."""
+    rng = np.random.default_rng(128)
+    n = int(rng.integers(20, 60))
+    gold = np.maximum(1, (rng.pareto(rng.uniform(0.6, 1.5), n) * 2).astype(int).clip(0, int(rng.integers(10, 60))))
+
+    def system(quality, over):
+        matched = rng.binomial(gold, quality)
+        return np.stack([matched, matched + rng.poisson(over * (gold - matched + 0.5)), gold], axis=1)
+
+    a, b = system(0.9, rng.uniform(1, 6)), system(rng.uniform(0.1, 0.5), 1.0)
+    odd = np.arange(1001)[:, None] % 2 == 1
+    a, b = (np.r_[own, np.where(odd == turned, [0, 1, 1], [0, 0, 1])] for own, turned in ((a, False), (b, True)))
+    law, event = exact._swapped(exact._Ratios.of(a, b, "f1", "exact", "two-sided", None))
+    assert laws._mass(law, event, *laws.aim(law, event)).error > 1e-3
+    with pytest.raises(InputError, match="too many values for exact_test: use randomization_test"):
+        exact_test(a, b, metric="f1")
+
+
+def test_p_is_called_a_fraction_only_where_it_is_one():
+    """50 to 90 units: the number of swaps comes to be too large for its last digits to be known."""
+    known = set()
+    for n in range(50, 90, 2):
+        a, b = random_pair("accuracy", n, n, (0.8, 0.75), size=6)
+        expected = oracles.far_tail(a[:, 0] - b[:, 0])
+        result = exact_test(a, b)
+        if result.better is None:
+            continue
+        known.add(result.error_bound == 0)
+        if result.error_bound == 0:
+            assert result.pvalue == float(expected)
+        else:
+            assert abs(Fraction(result.pvalue) / expected - 1) <= result.error_bound < 1e-10
+    assert known == {True, False}
+
+
 # The programmes of the draft
 
 

@@ -308,6 +308,12 @@ class TestSelect:
         counts[3] = counts[1]
         assert replace(self.data, counts=counts).duplicates() == [("system2", "system4")]
 
+    def test_duplicates_of_other_groups_and_kinds_are_duplicates(self):
+        """Two people who hand in the same output are what the message is for."""
+        twins = replace(self.data.select(systems=self.data.systems[:2]), groups=("x", "y"), kinds=("k", "l"))
+        twins = replace(twins, counts=twins.counts[[0, 0]])
+        assert twins.duplicates() == [twins.systems]
+
     def test_all_duplicates_are_told_against_the_first(self):
         same = Statistics.from_arrays(dict.fromkeys("abc", np.ones((2, 1))), ["value"])
         assert same.duplicates() == [("a", "b"), ("a", "c")]
