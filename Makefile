@@ -4,6 +4,7 @@
 #   make retrain     train the base models again: needs Java, Maven, a C compiler and the corpora (DATA_DIR=...)
 #   make slurm       the study on a SLURM cluster, or what CONFIG names: docs/cluster.md; make test-slurm: its tests
 #   make test        the tests;  make lint: style, types, workflow;  make bench: speed, as ratios
+#   make mutants     how many small faults in the core the tests notice (SAMPLE=200: of so many; again: goes on)
 
 PYTHON ?= python3.11
 CORES ?= all
@@ -14,7 +15,7 @@ BIN := .venv/bin
 READY := .venv/ready
 RETRAINABLE := .venv/retrainable
 
-.PHONY: help setup setup-retrain reproduce quick retrain slurm test test-slurm lint bench lock clean
+.PHONY: help setup setup-retrain reproduce quick retrain slurm test test-slurm lint bench mutants lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -84,6 +85,9 @@ lint: $(READY)
 
 bench: $(READY)
 	$(BIN)/python tests/bench.py
+
+mutants: $(READY)
+	$(BIN)/python tests/mutation.py $(if $(SAMPLE),--sample $(SAMPLE))
 
 lock: $(READY)
 	$(BIN)/python -m pip install --quiet pip-tools
