@@ -84,6 +84,12 @@ class TestThresholds:
         row = only(analysis.thresholds(table, p_low=0.005, p_high=0.015), subset="all")
         assert (row["n_pairs"], row["threshold"]) == (20, 39.0)
 
+    def test_the_window_may_be_all_there_is(self):
+        table = pairs(np.arange(1, 21), [0.0, 1.0] * 10)
+        row = only(analysis.thresholds(table, p_low=0.0, p_high=1.0, percentile=100), subset="all")
+        assert (row["n_pairs"], row["threshold"]) == (20, 20.0)
+        assert only(analysis.thresholds(table, p_low=1.0, p_high=1.0), subset="all")["n_pairs"] == 10
+
     def test_groups_and_kinds_are_told_apart(self):
         kinds = [("llm", "online"), ("online", "llm"), ("llm", "llm"), ("", "llm")] * 5
         table = pairs(
@@ -647,6 +653,13 @@ class TestCheck:
     def test_exponents(self, value, verdict):
         row = self.check(compared_with="exponent:d:all", published=value, tolerance=0.05, n_segments=np.nan)
         assert (row["ours"], row["expected"], row["verdict"]) == (-0.45, value, verdict)
+
+    @pytest.mark.parametrize(
+        ("value", "verdict"),
+        [(-0.42, "agrees"), (-0.48, "agrees"), (-0.45, "agrees"), (-0.4199, "differs"), (-0.4801, "differs")],
+    )
+    def test_the_ends_of_an_interval_belong_to_it(self, value, verdict):
+        assert self.check(compared_with="exponent:d:all", published=value, tolerance=0.01)["verdict"] == verdict
 
     @pytest.mark.parametrize(
         ("value", "verdict"), [(80, "agrees"), (89, "agrees"), (91, "differs"), (71, "agrees"), (69, "differs")]

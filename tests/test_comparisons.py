@@ -1,5 +1,7 @@
 """All pairs at once against one pair at a time, parts against the whole, and test sets made from one."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -42,6 +44,19 @@ def test_the_better_system_comes_first_and_groups_are_told_apart(systems):
     assert 0 < sum(same) < len(same)
     pairs = {frozenset(pair) for pair in table[["system_a", "system_b"]].to_numpy()}
     assert len(pairs) == 10
+
+
+def test_the_metric_may_be_left_out_where_the_columns_fit_one():
+    """UAS and LAS are accuracy by another name; matched, predicted and gold are those of F1, precision and recall."""
+    data = simulate.statistics("accuracy", n_systems=2, n_segments=9)
+    assert set(pairsig.compare(replace(data, provenance={}), n_resamples=10)["metric"]) == {"accuracy"}
+    assert set(pairsig.compare(replace(data, provenance={"metric": "las"}), n_resamples=10)["metric"]) == {"las"}
+    several = replace(simulate.statistics("f1", n_systems=2, n_segments=9), provenance={})
+    with pytest.raises(InputError, match=r"fit the metrics: .*f1, precision, recall.*; expected the name of one"):
+        pairsig.compare(several, n_resamples=10)
+    none = pairsig.Statistics.from_arrays({"a": np.ones((3, 1)), "b": np.ones((3, 1))}, ["hits"])
+    with pytest.raises(InputError, match="fit the metrics: none; expected the name of one"):
+        pairsig.compare(none, n_resamples=10)
 
 
 def test_lower_is_better_for_error_rates():
@@ -117,8 +132,6 @@ def test_initial_segments_are_smaller_than_the_whole(systems):
 
 
 def test_domains_at_equal_size(systems):
-    from dataclasses import replace
-
     domains = np.array(["news", "speech", "news"] * 20)
     data = replace(systems, domains=domains)
     sets = dict(comparisons.other_test_sets(data, domain_size=20))

@@ -447,6 +447,14 @@ def test_common_factors_and_lattices():
     assert exact_test(a / 1e5, b / 1e5, metric="rouge1_f").pvalue == expected
 
 
+def test_the_finest_lattice():
+    """52 bits behind the point, and no more of them than a total can hold."""
+    assert exact_test([2.0**-52], [0.0], metric="mean").pvalue == 1.0
+    assert exact_test([1 + 2.0**-50, 0.0], [0.0, 0.0], metric="mean").pvalue == 1.0
+    with pytest.raises(InputError, match="not multiples of a step"):
+        exact_test([1 + 2.0**-52] * 4, [0.0] * 4, metric="mean")
+
+
 def test_truth_values():
     a, b = np.array([[True]] * 5), np.array([[False]] * 5)
     assert exact_test(a, b, metric="mean").pvalue == 2 / 32

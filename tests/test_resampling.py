@@ -402,6 +402,21 @@ def test_a_metric_of_ones_own():
     assert mine.gain == pytest.approx(theirs.gain)
 
 
+def test_what_is_done_unless_one_says():
+    """A million resamples of seed 2012; the first variants; accuracy."""
+    a, b = [[1, 1], [1, 1], [0, 1]], [[0, 1], [1, 1], [0, 1]]
+    for test, variant in ((bootstrap_test, "gt2"), (randomization_test, "two-sided")):
+        result = test(a, b)
+        name = test.__name__.removesuffix("_test")
+        expected = f"metric:accuracy|test:{name}|variant:{variant}|resamples:1000000|seed:2012|unit:segment|"
+        assert result.signature.startswith(expected)
+        assert result.n_resamples == 1_000_000
+    table = pairsig.compare(pairsig.Statistics.from_arrays({"a": np.array(a), "b": np.array(b)}, ["correct", "total"]))
+    expected = "metric:accuracy|test:bootstrap|variant:gt2|resamples:1000000|seed:2012|unit:segment|"
+    assert table["signature"][0].startswith(expected)
+    assert "|part:" not in table["signature"][0]
+
+
 def test_the_signature_says_it_all():
     result = bootstrap_test([[1, 1]], [[0, 1]], n_resamples=10, seed=4, variant="percentile")
     assert result.signature == (

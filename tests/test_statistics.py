@@ -91,8 +91,9 @@ class TestRoundTrip:
 
     def test_same_bytes_twice(self, tmp_path):
         data = simulate.statistics("bleu", n_systems=3, n_segments=40)
-        for name in ("one.parquet", "two.parquet"):
-            statistics.write(data, tmp_path / name)
+        provenance = {"corpus": "c", "commit": "1"}
+        for name, told in (("one", provenance), ("two", dict(reversed(list(provenance.items()))))):
+            statistics.write(replace(data, provenance=told), tmp_path / f"{name}.parquet")
         assert (tmp_path / "one.parquet").read_bytes() == (tmp_path / "two.parquet").read_bytes()
 
 
