@@ -4,8 +4,8 @@ A mutant is the code with one small fault: a comparison shifted or turned, + for
 negated, a statement, a `not` or a method without arguments dropped, `min` for `max`, another default. It is killed
 when a test fails (or does not end) and lives when all pass. Faults are planted one by one in a copy of the tree, in the
 source itself: numba compiles them as it compiles the code, and threads see what they always see. (mutmut leaves out
-whatever has a decorator, so all that is compiled, and all constants; cosmic-ray makes three times as many, of which
-it runs the whole suite on each, and knows mutants by their number in a file.)
+whatever has a decorator, so all that is compiled, and all constants; cosmic-ray makes three times as many, runs one
+command on each, and knows a mutant by its number in a file.)
 
 Which tests to run is measured, not listed: in a first run every block of the core notes which tests reach it. A mutant
 then takes those that reach its block until one fails, fast ones first, and those that have killed others. Results are
@@ -26,6 +26,7 @@ import importlib
 import json
 import os
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -52,6 +53,8 @@ PRELOADED = (
     "statsmodels.api", "threadpoolctl", "udtools.udeval",
 )  # fmt: skip
 """Imported once, before a process is forked for every mutant."""
+MEMORY = 8 * 2**30
+"""Bytes that a mutant may ask for: some would take all there are."""
 SLACK = 30.0
 """Seconds beyond three times what its tests take otherwise, after which a mutant does not end."""
 
@@ -367,6 +370,7 @@ class Copy:
         )
         hypotheses.load_profile("mutation")
         os.setpgid(0, 0)
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         os.chdir(self.folder)
         numba.config.CACHE_DIR = str(self.numba)
         sys.dont_write_bytecode = True
