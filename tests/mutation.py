@@ -24,6 +24,7 @@ import csv
 import hashlib
 import importlib
 import json
+import math
 import os
 import random
 import resource
@@ -56,7 +57,7 @@ PRELOADED = (
 MEMORY = 8 * 2**30
 """Bytes that a mutant may ask for: some would take all there are."""
 SLACK = 30.0
-"""Seconds beyond three times what its tests take otherwise, after which a mutant does not end."""
+"""Seconds of processor time beyond three times what its tests take otherwise, after which a mutant does not end."""
 
 COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Lt: (ast.LtE, ast.GtE), ast.LtE: (ast.Lt, ast.Gt), ast.Gt: (ast.GtE, ast.LtE), ast.GtE: (ast.Gt, ast.Lt),
@@ -277,10 +278,11 @@ def digest(*parts: bytes) -> str:
 
 
 class Reached:
-    """A pytest plugin: seconds of every test, and the blocks it reaches; what fixtures reach is the whole file's."""
+    """A pytest plugin: processor time of every test and the blocks it reaches; what fixtures reach is the file's."""
 
     def __init__(self) -> None:
         self.now: set[str] = set()
+        self.clock = 0.0
         self.tests: dict[str, tuple[float, set[str]]] = {}
         self.files: defaultdict[str, set[str]] = defaultdict(set)
         self.failed: list[str] = []
@@ -296,8 +298,9 @@ class Reached:
 
     def pytest_runtest_logreport(self, report: object) -> None:
         nodeid, taken = report.nodeid, self.taken()  # type: ignore[attr-defined]
+        before, self.clock = self.clock, time.process_time()
         if report.when == "call":  # type: ignore[attr-defined]
-            self.tests[nodeid] = report.duration, taken  # type: ignore[attr-defined]
+            self.tests[nodeid] = self.clock - before, taken
         else:
             self.files[nodeid.split("::")[0]] |= taken
         if report.failed:  # type: ignore[attr-defined]
@@ -343,22 +346,21 @@ class Copy:
         child = os.fork()
         if not child:
             try:
-                self._child(listed, told, plugin)
+                self._child(listed, told, plugin, limit)
             except BaseException:
                 traceback.print_exc()
             os._exit(0)
-        ends = time.monotonic() + (limit or 86400.0)
-        while time.monotonic() < ends:
-            if os.waitpid(child, os.WNOHANG)[0]:
-                break
+        # Processor time, since the machine may be busy; a mutant that waits for itself takes none.
+        ends = time.monotonic() + 20 * (limit or 86400.0)
+        while not (status := os.waitpid(child, os.WNOHANG))[0]:
+            if time.monotonic() > ends:
+                os.killpg(child, signal.SIGKILL)
             time.sleep(0.05)
-        else:
-            os.killpg(child, signal.SIGKILL)
-            os.waitpid(child, 0)
+        if os.WIFSIGNALED(status[1]) and os.WTERMSIG(status[1]) in (signal.SIGXCPU, signal.SIGKILL):
             return None
         return json.loads(told.read_text()) if told.exists() else {"failed": "the process ended"}
 
-    def _child(self, listed: Path, told: Path, plugin: object) -> None:
+    def _child(self, listed: Path, told: Path, plugin: object, limit: float | None) -> None:
         import numba
         import pytest
         from hypothesis import HealthCheck
@@ -371,6 +373,8 @@ class Copy:
         hypotheses.load_profile("mutation")
         os.setpgid(0, 0)
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        if limit is not None:
+            resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(limit), math.ceil(limit) + 5))
         os.chdir(self.folder)
         numba.config.CACHE_DIR = str(self.numba)
         sys.dont_write_bytecode = True
@@ -530,16 +534,16 @@ def main() -> None:
 
 def report(outcomes: dict[Mutant, str], asked: int) -> None:
     """Print a line a module, and the score of all."""
-    print(f"\n{'module':44}{'killed':>8}{'tried':>8}{'equivalent':>12}")
+    print(f"\n{'module':44}{'killed':>8}{'tried':>8}{'equivalent':>12}{'endless':>9}")
     totals: Counter[str] = Counter()
     for module in sorted({mutant.module for mutant in outcomes}):
         found = Counter(outcome for mutant, outcome in outcomes.items() if mutant.module == module)
         totals += found
         killed = found["killed"] + found["endless"]
-        print(f"{module:44}{killed:8}{killed + found['lived']:8}{found['equivalent']:12}")
+        print(f"{module:44}{killed:8}{killed + found['lived']:8}{found['equivalent']:12}{found['endless']:9}")
     killed = totals["killed"] + totals["endless"]
     tried = killed + totals["lived"]
-    print(f"{'all':44}{killed:8}{tried:8}{totals['equivalent']:12}")
+    print(f"{'all':44}{killed:8}{tried:8}{totals['equivalent']:12}{totals['endless']:9}")
     print(f"\nscore {clopper_pearson(killed, tried)}, 95 % Clopper-Pearson, of {tried} mutants that are not equivalent")
     if len(outcomes) < asked:
         print(f"{asked - len(outcomes)} of {asked} have not been tried: run it again")

@@ -616,6 +616,29 @@ def test_laws_too_large():
         exact_bootstrap(a, b, metric="mean")
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "largest", "is_refused"),
+    [
+        # 300 or 101 rows, which are gone through one by one: a 32nd of the limit are allowed.
+        ([[1, 300], [1, 2]], [[0, 1], [0, 1]], 2**12, True),
+        ([[1, 101], [1, 2]], [[0, 1], [0, 1]], 2**12, False),
+        # 2,102 columns, for each of two classes of rows.
+        ([[2000, 2001], [101, 2001]], [[0, 2001], [0, 2000]], 2**12, True),
+        ([[2000, 2001], [101, 2001]], [[0, 2001], [0, 2000]], 2**13, False),
+        # 2,002 columns and one row.
+        ([[2000, 2001], [1, 2001]], [[0, 2001], [0, 2001]], 2**10, True),
+        ([[2000, 2001], [1, 2001]], [[0, 2001], [0, 2001]], 2**11, False),
+    ],
+)
+def test_the_limits_of_a_window(monkeypatch, a, b, largest, is_refused):
+    monkeypatch.setattr(laws, "LARGEST", largest)
+    if is_refused:
+        with pytest.raises(InputError, match="too many values for exact_test"):
+            exact_test(a, b)
+    else:
+        assert exact_test(a, b).pvalue == float(oracles.all_swaps("accuracy", a, b)[0])
+
+
 def test_bootstrap_needs_common_denominators():
     a, b = random_pair("f1", 20, 15)
     for metric in ("f1", "precision"):
