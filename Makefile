@@ -5,6 +5,7 @@
 #   make slurm       the study on a SLURM cluster, or what CONFIG names: docs/cluster.md; make test-slurm: its tests
 #   make test        the tests;  make test-all: those that take minutes, too
 #   make lint        style, types, workflow;  make bench: speed, as ratios
+#   make mutants     how many small faults in the core the tests notice (SAMPLE=200: of so many; again: goes on)
 
 PYTHON ?= python3.11
 CORES ?= all
@@ -15,7 +16,7 @@ BIN := .venv/bin
 READY := .venv/ready
 RETRAINABLE := .venv/retrainable
 
-.PHONY: help setup setup-retrain reproduce quick retrain slurm test test-all test-slurm lint bench lock clean
+.PHONY: help setup setup-retrain reproduce quick retrain slurm test test-all test-slurm lint bench mutants lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -68,6 +69,9 @@ lint: $(READY)
 
 bench: $(READY)
 	$(BIN)/python tests/bench.py
+
+mutants: $(READY)
+	$(BIN)/python tests/mutation.py $(if $(SAMPLE),--sample $(SAMPLE))
 
 lock: $(READY)
 	$(BIN)/python -m pip install --quiet pip-tools

@@ -16,7 +16,7 @@ from scipy.stats import t as student
 
 import pairsig
 import simulate
-from pairsig import InputError, Statistics, comparisons
+from pairsig import InputError, Metric, Statistics, comparisons
 from pairsig.metrics import registry
 from pairsig.omission import Omission
 from study import analysis
@@ -87,6 +87,12 @@ class TestThresholds:
         row = only(analysis.thresholds(table, p_low=0.005, p_high=0.015), subset="all")
         assert (row["n_pairs"], row["threshold"]) == (20, 39.0)
 
+    def test_the_window_may_be_all_there_is(self):
+        table = pairs(np.arange(1, 21), [0.0, 1.0] * 10)
+        row = only(analysis.thresholds(table, p_low=0.0, p_high=1.0, percentile=100), subset="all")
+        assert (row["n_pairs"], row["threshold"]) == (20, 20.0)
+        assert only(analysis.thresholds(table, p_low=1.0, p_high=1.0), subset="all")["n_pairs"] == 10
+
     def test_groups_and_kinds_are_told_apart(self):
         kinds = [("llm", "online"), ("online", "llm"), ("llm", "llm"), ("", "llm")] * 5
         table = pairs(
@@ -143,6 +149,36 @@ class TestThresholds:
         assert all(abs(share - bound) > 0.004 for share in shares for bound in (0.025, 0.975))
         assert row["low"] == shares.index[(shares >= 0.025).argmax()]
         assert row["high"] == shares.index[(shares >= 0.975).argmax()]
+
+    def test_systems_of_each_dataset_are_drawn_on_their_own(self):
+        """Two datasets of a task, three systems of the same names in each: all 27 · 27 draws can be listed."""
+        names, gains = "xyz", {"one": [1.0, 2.0, 2.0], "two": [10.0, 20.0, 20.0]}
+        systems = [("x", "y"), ("x", "z"), ("y", "z")]
+        found = []
+        for draws in product(product(names, repeat=3), repeat=2):
+            drawn = sorted(
+                gain
+                for draw, own in zip(draws, gains.values(), strict=True)
+                for gain, (a, b) in zip(own, systems, strict=True)
+                for _ in range(draw.count(a) * draw.count(b))
+            )
+            if drawn:
+                found.append(np.percentile(drawn, 50, method="inverted_cdf"))
+        tables = [
+            pairs(own, [0.05] * 3, systems=systems, dataset=name, test_set="first-100") for name, own in gains.items()
+        ]
+        row = only(
+            analysis.thresholds(
+                pd.concat(tables), tasks=dict.fromkeys(gains, "t"), percentile=50, min_pairs=6, n_resamples=20_000
+            ),
+            dataset="task=t",
+            subset="all",
+        )
+        shares = pd.Series(found).value_counts(normalize=True).sort_index().cumsum()
+        assert all(abs(share - bound) > 0.006 for share in shares for bound in (0.025, 0.975))
+        assert row["low"] == shares.index[(shares >= 0.025).argmax()]
+        assert row["high"] == shares.index[(shares >= 0.975).argmax()]
+        assert row["high"] == 20  # with the same draws for both the median would be one of `one`
 
     def test_interval_covers_the_threshold_of_all_systems(self):
         """Skills and peculiarities are random; the truth is the median gain among 1,500 systems."""
@@ -368,6 +404,19 @@ class TestSimilarity:
         row = only(found, system_a="system1", system_b="system2")
         assert (row["gain"], row["gain_se"], row["p_normal"], row["p_value"]) == (0, 0, 1, 1)
         assert row["similarity"] == pytest.approx(1)
+
+    def test_contributions_are_centred(self):
+        """A sum does not stay the same for twice the test set, so its contributions do not sum to nothing."""
+        own = Metric("sum", ("value",), lambda totals: totals[..., 0], "Σ value", scale=None)
+        values = np.random.default_rng(3).normal(5, 1, (3, 200)) + np.linspace(0, 1, 200)
+        data = Statistics.from_arrays({name: row[:, None] for name, row in zip("abc", values, strict=True)}, ["value"])
+        found = analysis.similarity(data, own, pairsig.compare(data, metric=own, n_resamples=10))
+        by_name = dict(zip("abc", values, strict=True))
+        for row in found.itertuples():
+            a, b = by_name[row.system_a], by_name[row.system_b]
+            assert row.similarity == pytest.approx(np.corrcoef(a, b)[0, 1], abs=1e-6)
+            assert row.gain_se == pytest.approx((a - b).std() * np.sqrt(200), rel=1e-6)
+            assert row.p_normal == pytest.approx(norm.sf(row.gain / row.gain_se), rel=1e-6)
 
     def test_a_system_without_error_resembles_none(self):
         total = np.arange(1, 51)
@@ -609,6 +658,13 @@ class TestCheck:
         assert (row["ours"], row["expected"], row["verdict"]) == (-0.45, value, verdict)
 
     @pytest.mark.parametrize(
+        ("value", "verdict"),
+        [(-0.42, "agrees"), (-0.48, "agrees"), (-0.45, "agrees"), (-0.4199, "differs"), (-0.4801, "differs")],
+    )
+    def test_the_ends_of_an_interval_belong_to_it(self, value, verdict):
+        assert self.check(compared_with="exponent:d:all", published=value, tolerance=0.01)["verdict"] == verdict
+
+    @pytest.mark.parametrize(
         ("value", "verdict"), [(80, "agrees"), (89, "agrees"), (91, "differs"), (71, "agrees"), (69, "differs")]
     )
     def test_shares_are_in_percent(self, value, verdict):
@@ -641,8 +697,28 @@ class TestCheck:
         row = self.check(compared_with="seconds:exact:10000:accuracy", published=value, tolerance=1)
         assert (row["ours"], row["low"], row["high"], row["verdict"]) == (5, 0.5, 9, verdict)
 
-    def test_shares_of_few_pairs(self):
-        assert self.check(compared_with="share:parsing:far:0.04-0.06")["verdict"] == "too few"
+    def test_faster_is_faster_on_all_sizes_up_to_there(self):
+        """Faster on 250 and on 10,000 sentences, slower on 6,000: it has lost its lead after 250."""
+        run_time = self.run_time.assign(seconds=[1.0, 2.0, 5.0, 3.0, 4.0, 6.0])
+        found = analysis.check(
+            published(compared_with="faster:20000:accuracy"), thresholds=self.thresholds, size_law=self.size_law,
+            calibration=self.calibration, run_time=run_time.iloc[::-1],
+        )  # fmt: skip
+        assert only(found)["ours"] == 250
+        never = run_time.assign(seconds=[2.0, 1.0] * 3)
+        found = analysis.check(
+            published(compared_with="faster:20000:accuracy"), thresholds=self.thresholds, size_law=self.size_law,
+            calibration=self.calibration, run_time=never,
+        )  # fmt: skip
+        assert only(found)["ours"] == 0
+
+    @pytest.mark.parametrize(("n_pairs", "verdict"), [(0, "too few"), (9, "too few"), (10, "agrees")])
+    def test_shares_of_few_pairs(self, n_pairs, verdict):
+        found = analysis.check(
+            published(compared_with="share:parsing:far:0.04-0.06", published=50.0), thresholds=self.thresholds,
+            size_law=self.size_law, calibration=self.calibration.assign(n_pairs=n_pairs),
+        )  # fmt: skip
+        assert only(found)["verdict"] == verdict
 
     @pytest.mark.parametrize(
         "address",
@@ -743,6 +819,26 @@ class TestValidation:
             row = only(analysis.validation(pd.concat(tables), {"ours": "theirs"}, n_resamples=500), subset="all")
             held += row["ratio_low"] <= 1 <= row["ratio_high"]
         assert held >= 16  # 19 expected; 15 or fewer of 20 at 95 % each happen three times in a thousand
+
+    def test_the_two_sides_are_drawn_apart(self):
+        """Held against itself, a dataset has the ratio 1, but not for sure: its systems are drawn anew."""
+        table = study("ours", 0.5, n_systems=12)
+        error = 0.5 * np.exp(np.random.default_rng(1).normal(0, 0.3, len(table)))
+        table = table.assign(p_value=norm.sf(table["gain"] / error))
+        row = only(
+            analysis.validation(pd.concat([table, table.assign(dataset="theirs")]), {"ours": "theirs"}), subset="all"
+        )
+        assert row["ratio"] == 1.0
+        # The interval of a ratio of two independent and equal sides is wider than that of either.
+        assert row["ratio_high"] / row["ratio_low"] > row["natural_high"] / row["natural_low"] > 1.1
+
+    @pytest.mark.parametrize("n_pairs", [9, 10])
+    def test_ten_pairs_on_each_side_are_enough(self, n_pairs):
+        many, few = (pairs(np.arange(1, n + 1), [0.05] * n) for n in (15, n_pairs))
+        for ours, theirs in ((many, few), (few, many)):
+            table = pd.concat([ours.assign(dataset="ours"), theirs.assign(dataset="theirs")])
+            row = only(analysis.validation(table, {"ours": "theirs"}, n_resamples=50), subset="all")
+            assert (row["verdict"] == "too few") == (n_pairs == 9)
 
     def test_few_pairs_and_other_sizes(self):
         few = study("ours", 0.5, n_systems=4)

@@ -1,5 +1,7 @@
 """All pairs at once against one pair at a time, parts against the whole, and test sets made from one."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -45,6 +47,19 @@ def test_the_better_system_comes_first_and_groups_are_told_apart(systems):
     assert len(pairs) == 10
 
 
+def test_the_metric_may_be_left_out_where_the_columns_fit_one():
+    """UAS and LAS are accuracy by another name; matched, predicted and gold are those of F1, precision and recall."""
+    data = simulate.statistics("accuracy", n_systems=2, n_segments=9)
+    assert set(pairsig.compare(replace(data, provenance={}), n_resamples=10)["metric"]) == {"accuracy"}
+    assert set(pairsig.compare(replace(data, provenance={"metric": "las"}), n_resamples=10)["metric"]) == {"las"}
+    several = replace(simulate.statistics("f1", n_systems=2, n_segments=9), provenance={})
+    with pytest.raises(InputError, match=r"fit the metrics: .*f1, precision, recall.*; expected the name of one"):
+        pairsig.compare(several, n_resamples=10)
+    none = pairsig.Statistics.from_arrays({"a": np.ones((3, 1)), "b": np.ones((3, 1))}, ["hits"])
+    with pytest.raises(InputError, match="fit the metrics: none; expected the name of one"):
+        pairsig.compare(none, n_resamples=10)
+
+
 def test_lower_is_better_for_error_rates():
     a, b = np.array([[3, 3, 3, 3]] * 9), np.array([[1, 1, 3, 3]] * 9)
     data = pairsig.Statistics.from_arrays({"poor": b, "good": a}, registry.metric("aer").columns)
@@ -82,6 +97,15 @@ def test_merge_refuses_what_does_not_belong_together(systems):
         comparisons.merge([part(1, 2), part(2, 2).iloc[1:]])
 
 
+@pytest.mark.parametrize("side", ["system_a", "system_b"])
+def test_merge_refuses_parts_of_other_systems(systems, side):
+    """As good, of the same group, equally many pairs: only the name tells that another system was compared."""
+    first, second = (pairsig.compare(systems, metric="f1", n_resamples=100, part=(k, 2)) for k in (1, 2))
+    second.loc[3, side] = "stranger"
+    with pytest.raises(InputError):
+        comparisons.merge([first, second])
+
+
 def test_documents_are_drawn_whole(systems):
     table = pairsig.compare(systems, metric="f1", unit="document", n_resamples=2000)
     row = table.iloc[0]
@@ -100,9 +124,15 @@ def test_initial_segments(systems):
     assert comparisons.doubling(100, 1000) == [100, 200, 400, 800]
 
 
-def test_domains_at_equal_size(systems):
-    from dataclasses import replace
+def test_initial_segments_are_smaller_than_the_whole(systems):
+    """The whole is the business of `compare`: it would come twice in every table and figure."""
+    assert list(dict(comparisons.other_test_sets(systems, initial=[59, 60, 61]))) == ["first-59"]
+    assert comparisons.doubling(100, 800) == [100, 200, 400]
+    assert comparisons.doubling(100, 801) == [100, 200, 400, 800]
+    assert comparisons.doubling(100, 100) == []
 
+
+def test_domains_at_equal_size(systems):
     domains = np.array(["news", "speech", "news"] * 20)
     data = replace(systems, domains=domains)
     sets = dict(comparisons.other_test_sets(data, domain_size=20))

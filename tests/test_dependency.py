@@ -188,6 +188,20 @@ def test_multiword_token_across_the_end_of_a_gold_sentence(read):
     assert lists(columns) == {"uas_matched": [0, 2], "las_matched": [0, 2], "predicted": [2, 2], "gold": [2, 2]}
 
 
+def test_a_span_does_not_shrink_at_a_shorter_multiword_token(read):
+    """`abcd` reaches to the end of the text; that the system's `ab` ends before it does not cut it short."""
+    gold = text_of(
+        [("1-4", "abcd"), (1, "a", 0, "root"), (2, "b", 1, "dep"), (3, "c", 1, "dep"), (4, "d", 1, "dep")],
+    )
+    system = text_of(
+        [("1-2", "ab"), (1, "a", 0, "root"), (2, "b", 1, "dep"), (3, "c", 1, "dep"), (4, "d", 1, "dep")],
+    )
+    for output, reference in ((system, gold), (gold, system)):
+        columns = dependency.aligned_attachment(read(output), read(reference))
+        assert lists(columns) == {"uas_matched": [4], "las_matched": [4], "predicted": [4], "gold": [4]}
+        assert udtools_counts(output, reference)[0]["uas_matched"] == 4
+
+
 @pytest.mark.parametrize("space", [" ", "\u00a0", "\u1680", "\u2009", "\u202f", "\u205f", "\u3000"])
 def test_unicode_spaces_are_no_text(read, space):
     gold, system = text_of([(1, f"1{space}000", 0, "root")]), text_of([(1, "1000", 0, "root")])

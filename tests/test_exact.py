@@ -160,6 +160,58 @@ def test_both_methods_agree(metric, seed):
     assert added.tied == pytest.approx(transformed.tied, rel=1e-9)
 
 
+@pytest.mark.parametrize("metric", ["f1", "precision", "accuracy"])
+def test_the_error_bound_holds_what_a_window_leaves_outside(monkeypatch, metric):
+    """In a window cut far too close mass from outside falls inside: the bound must grow with it."""
+    a, b = random_pair("accuracy" if metric == "accuracy" else "f1", 300, 1, (0.8, 0.78), size=4)
+    law, event = exact._swapped(exact._Ratios.of(a, b, metric, "exact", "two-sided", None))
+    expected = laws._programme(law, event).log
+    monkeypatch.setattr(laws._Window, "check", lambda *_: None)  # which would notice
+    errors = []
+    for outside in (1e-4, 1e-2):
+        monkeypatch.setattr(laws, "_OUTSIDE", outside)
+        found = laws._mass(law, event, *laws.aim(law, event))
+        errors.append(abs(math.expm1(found.log - expected)))
+        assert errors[-1] <= found.error
+    assert errors[-1] > 1e-9
+
+
+def test_refused_where_the_bound_says_that_digits_are_wrong():
+    """Fifty units of very unequal size beside a thousand of size one: a border that bends too much for any tilt."""
+    rng = np.random.default_rng(128)
+    n = int(rng.integers(20, 60))
+    gold = np.maximum(1, (rng.pareto(rng.uniform(0.6, 1.5), n) * 2).astype(int).clip(0, int(rng.integers(10, 60))))
+
+    def system(quality, over):
+        matched = rng.binomial(gold, quality)
+        return np.stack([matched, matched + rng.poisson(over * (gold - matched + 0.5)), gold], axis=1)
+
+    a, b = system(0.9, rng.uniform(1, 6)), system(rng.uniform(0.1, 0.5), 1.0)
+    odd = np.arange(1001)[:, None] % 2 == 1
+    a, b = (np.r_[own, np.where(odd == turned, [0, 1, 1], [0, 0, 1])] for own, turned in ((a, False), (b, True)))
+    law, event = exact._swapped(exact._Ratios.of(a, b, "f1", "exact", "two-sided", None))
+    assert laws._mass(law, event, *laws.aim(law, event)).error > 1e-3
+    with pytest.raises(InputError, match="too many values for exact_test: use randomization_test"):
+        exact_test(a, b, metric="f1")
+
+
+def test_p_is_called_a_fraction_only_where_it_is_one():
+    """50 to 90 units: the number of swaps comes to be too large for its last digits to be known."""
+    known = set()
+    for n in range(50, 90, 2):
+        a, b = random_pair("accuracy", n, n, (0.8, 0.75), size=6)
+        expected = oracles.far_tail(a[:, 0] - b[:, 0])
+        result = exact_test(a, b)
+        if result.better is None:
+            continue
+        known.add(result.error_bound == 0)
+        if result.error_bound == 0:
+            assert result.pvalue == float(expected)
+        else:
+            assert abs(Fraction(result.pvalue) / expected - 1) <= result.error_bound < 1e-10
+    assert known == {True, False}
+
+
 # The programmes of the draft
 
 
@@ -396,6 +448,14 @@ def test_common_factors_and_lattices():
     assert exact_test(a / 1e5, b / 1e5, metric="rouge1_f").pvalue == expected
 
 
+def test_the_finest_lattice():
+    """52 bits behind the point, and no more of them than a total can hold."""
+    assert exact_test([2.0**-52], [0.0], metric="mean").pvalue == 1.0
+    assert exact_test([1 + 2.0**-50, 0.0], [0.0, 0.0], metric="mean").pvalue == 1.0
+    with pytest.raises(InputError, match="not multiples of a step"):
+        exact_test([1 + 2.0**-52] * 4, [0.0] * 4, metric="mean")
+
+
 def test_truth_values():
     a, b = np.array([[True]] * 5), np.array([[False]] * 5)
     assert exact_test(a, b, metric="mean").pvalue == 2 / 32
@@ -555,6 +615,29 @@ def test_laws_too_large():
         exact_test(a, b, metric="mean")
     with pytest.raises(InputError, match="too many values for exact_bootstrap: use bootstrap_test"):
         exact_bootstrap(a, b, metric="mean")
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "largest", "is_refused"),
+    [
+        # 300 or 101 rows, which are gone through one by one: a 32nd of the limit are allowed.
+        ([[1, 300], [1, 2]], [[0, 1], [0, 1]], 2**12, True),
+        ([[1, 101], [1, 2]], [[0, 1], [0, 1]], 2**12, False),
+        # 2,102 columns, for each of two classes of rows.
+        ([[2000, 2001], [101, 2001]], [[0, 2001], [0, 2000]], 2**12, True),
+        ([[2000, 2001], [101, 2001]], [[0, 2001], [0, 2000]], 2**13, False),
+        # 2,002 columns and one row.
+        ([[2000, 2001], [1, 2001]], [[0, 2001], [0, 2001]], 2**10, True),
+        ([[2000, 2001], [1, 2001]], [[0, 2001], [0, 2001]], 2**11, False),
+    ],
+)
+def test_the_limits_of_a_window(monkeypatch, a, b, largest, is_refused):
+    monkeypatch.setattr(laws, "LARGEST", largest)
+    if is_refused:
+        with pytest.raises(InputError, match="too many values for exact_test"):
+            exact_test(a, b)
+    else:
+        assert exact_test(a, b).pvalue == float(oracles.all_swaps("accuracy", a, b)[0])
 
 
 def test_bootstrap_needs_common_denominators():

@@ -1,11 +1,15 @@
 """Monte Carlo against exact: simulated systems beside the paper's, closed forms beside enumeration."""
 
 import re
+import statistics
+from itertools import chain, repeat
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binom, truncnorm
+from scipy.stats import t as student
 
 from pairsig import tables
 from pairsig.errors import InputError
@@ -41,6 +45,20 @@ class TestSystems:
         factor = montecarlo.FACTORS[n]
         p = [exact_test(*montecarlo.systems(n, factor, seed=seed)).pvalue for seed in range(400)]
         assert 1 / 2 < np.mean(p) / TABLE_2[n] < 2
+
+    def test_lengths_are_rounded_up_and_correct_words_down(self):
+        """Mean length and number of correct words from the truncated normal laws, by P(⌈L⌉ = k) and P(⌊Ak⌋ >= j)."""
+        (mean, spread), (long, wide) = montecarlo.ACCURACY, montecarlo.LENGTH
+        right = truncnorm((0 - mean) / spread, (1 - mean) / spread, mean, spread)
+        length = truncnorm((0 - long) / wide, np.inf, long, wide)
+        k = np.arange(1, 120)
+        p = length.cdf(k) - length.cdf(k - 1)
+        by_length = np.array([right.sf(np.arange(1, n + 1) / n).sum() for n in k])
+        n = 100_000
+        a, _ = montecarlo.systems(n)
+        assert a[:, 1].mean() == pytest.approx(p @ k, abs=5 * a[:, 1].std() / n**0.5)
+        assert a[:, 0].mean() == pytest.approx(p @ by_length, abs=5 * a[:, 0].std() / n**0.5)
+        assert a[:, 0].sum() / a[:, 1].sum() == pytest.approx(0.856, abs=0.002)  # as the docstring has it
 
     @pytest.mark.parametrize("metric", montecarlo.METRICS)
     def test_counts_are_possible_and_repeatable(self, metric):
@@ -97,6 +115,34 @@ class TestApproximate:
         mine = error.query("metric == 'f1' and n_segments == 250 and n_resamples >= 1000")
         pd.testing.assert_frame_equal(few, mine.reset_index(drop=True), check_exact=True)
 
+    def test_interval_of_two_runs_is_students_with_one_degree_of_freedom(self):
+        """Runs follow each other in the same stream: from one run and the mean of two the second is known."""
+        options = {"n_simulated": 12, "n_pairs": 3, "factors": {250: 0.95}, "metrics": ["accuracy"]}
+        one, two = (montecarlo.approximate([50], n_runs=n_runs, **options).iloc[0] for n_runs in (1, 2))
+        errors = np.array([one["error"], 2 * two["error"] - one["error"]])
+        low, high = student(df=1, loc=errors.mean(), scale=errors.std(ddof=1) / np.sqrt(2)).interval(0.95)
+        assert two["error_high"] == pytest.approx(high, rel=1e-9)
+        assert two["error_low"] == pytest.approx(max(low, 0.0), rel=1e-9)
+
+    def test_interval_of_five_runs(self):
+        options = {"n_simulated": 12, "n_pairs": 3, "factors": {250: 0.95}, "metrics": ["accuracy"]}
+        means = [montecarlo.approximate([50], n_runs=n, **options).iloc[0]["error"] * n for n in range(1, 6)]
+        errors = np.diff([0.0, *means])
+        found = montecarlo.approximate([50], n_runs=5, **options).iloc[0]
+        low, high = student(df=4, loc=errors.mean(), scale=errors.std(ddof=1) / np.sqrt(5)).interval(0.95)
+        assert (found["error_low"], found["error_high"]) == (pytest.approx(max(low, 0.0)), pytest.approx(high))
+        assert low > 0
+
+    def test_mean_and_spread_of_the_exact_p_values(self):
+        found = montecarlo.approximate(
+            [10], n_simulated=9, n_pairs=1, n_runs=1, factors={250: 0.95}, metrics=["accuracy"], seed=5
+        ).iloc[0]
+        p = [exact_test(*montecarlo.systems(250, 0.95, seed=5 + number)).pvalue for number in range(9)]
+        assert (found["p_mean"], found["p_sd"]) == (
+            pytest.approx(statistics.mean(p)),
+            pytest.approx(statistics.stdev(p)),
+        )
+
     def test_one_run_has_no_interval(self):
         found = montecarlo.approximate([100], n_simulated=9, n_runs=1, factors={250: 0.95}, metrics=["accuracy"])
         assert found[["error_low", "error_high"]].isna().all(axis=None)
@@ -123,6 +169,16 @@ def test_race_times_every_test_once_a_size():
     assert (found["seconds_low"] <= found["seconds"]).all()
     assert (found["seconds"] <= found["seconds_high"]).all()
     assert set(found["n_repeats"]) == {2}
+
+
+def test_race_tells_the_median_and_the_ends_of_its_times(monkeypatch):
+    """A clock that makes every test take 0.2, 0.5 and 0.1 seconds."""
+    ticks = chain.from_iterable(repeat([0.0, 0.2, 0.0, 0.5, 0.0, 0.1]))
+    monkeypatch.setattr(montecarlo, "time", SimpleNamespace(perf_counter=lambda: next(ticks)))
+    found = montecarlo.race([250], n_resamples=(20,), n_repeats=3, metrics=["accuracy"])
+    assert (
+        found[["seconds", "seconds_low", "seconds_high", "n_repeats"]].to_numpy().tolist() == [[0.2, 0.1, 0.5, 3]] * 2
+    )
 
 
 def test_from_the_command_line(tmp_path):

@@ -230,6 +230,50 @@ def test_large_counts_are_summed_exactly():
         bootstrap_test(a * 10**9, b * 10**9, n_resamples=10)
 
 
+@pytest.mark.parametrize("size", [2**20, 2**28])
+def test_products_are_those_of_whole_numbers(size):
+    """Totals beyond 2²⁴ and gains of a few units: Python's integers over the same draws count the same ties."""
+    rng = np.random.default_rng(4)
+    b = rng.integers(size, 2 * size, 64)
+    difference = rng.integers(-1, 2, 64)
+    difference[:8] = 1  # A is the better one
+    gain, n = int(difference.sum()), 3000
+    assert gain > 0
+    drawn = pairsig.streams.bootstrap_counts(2012, 0, n, 64).astype(int) @ difference
+    result = bootstrap_test(b + difference, b, metric="mean", n_resamples=n)
+    assert (result.n_greater, result.n_equal) == ((drawn > 2 * gain).sum(), (drawn == 2 * gain).sum())
+    assert result.n_equal > 50
+    shuffled = abs((1 - 2 * pairsig.streams.swaps(2012, 0, n, 64).astype(int)) @ difference)
+    result = randomization_test(b + difference, b, metric="mean", n_resamples=n)
+    assert (result.n_greater, result.n_equal) == ((shuffled > gain).sum(), (shuffled == gain).sum())
+    assert result.n_equal > 50
+
+
+def test_sums_are_exact_up_to_two_to_the_53rd_and_refused_from_there_on():
+    largest = np.array([[2**51 - 1, 2**51 - 1]] * 4)
+    wrong = largest - np.array([[2**50, 0]])
+    assert bootstrap_test(largest, wrong, n_resamples=10).gain == pytest.approx(50)
+    with pytest.raises(InputError, match="cannot be exact"):
+        bootstrap_test(largest + 1, wrong, n_resamples=10)
+    with pytest.raises(InputError, match="cannot be exact"):
+        randomization_test(largest + 1, wrong, n_resamples=10)
+
+
+@pytest.mark.parametrize(
+    ("unit", "metric"),
+    [
+        (1, "mean"),
+        (1 / 3, "mean"),
+        (1, Metric("sum", ("value",), lambda totals: totals[..., 0], "Σ value", scale=1e8)),
+    ],
+)
+def test_small_differences_are_no_ties(unit, metric):
+    """One difference of 10⁸ and twelve of 1: only the two shuffles that swap all or nothing reach the observed gain."""
+    difference = unit * np.array([10**8] + [1] * 12)
+    result = randomization_test(difference, np.zeros(13), metric=metric, n_resamples=20_000)
+    assert within_error(result.n_greater + result.n_equal, 2 * 2**-13, 20_000)
+
+
 def test_values_that_are_not_whole_tie_where_they_should():
     """Thirds have no binary form; the difference is 1/3 on every segment whatever is drawn."""
     a, b = np.full(30, 2 / 3), np.full(30, 1 / 3)
@@ -290,12 +334,13 @@ def test_one_document_a_segment_is_the_same_as_segments():
 
 
 def test_segments_are_drawn_together_for_both_systems():
-    """B is A minus one word everywhere: paired, the gain never changes, however hard the segments differ."""
-    hard = np.arange(1, 101)
-    a, b = np.stack([hard, 2 * hard], 1), np.stack([hard - 1, 2 * hard], 1)
-    unpaired_spread = (hard / (2 * hard)).std()
-    assert unpaired_spread == 0
-    assert bootstrap_test(a, b, metric="accuracy", n_resamples=2000).n_greater == 0
+    """B is A minus one word everywhere: paired, the gain never changes; unpaired, it has a standard error of 4.1."""
+    right = np.arange(1, 101)
+    a, b = np.stack([right, np.full(100, 100)], 1), np.stack([right - 1, np.full(100, 100)], 1)
+    assert np.hypot(right.std(), right.std()) / np.sqrt(100) == pytest.approx(4.1, abs=0.05)
+    for variant in ("gt2", "percentile"):
+        result = bootstrap_test(a, b, variant=variant, n_resamples=2000)
+        assert (result.gain, result.n_greater, result.n_equal) == (pytest.approx(1.0), 0, 0)
 
 
 @given(st.integers(0, 50), st.integers(1, 50))
@@ -333,6 +378,21 @@ def test_a_metric_of_ones_own():
     assert mine.better == theirs.better
     assert mine.n_greater == theirs.n_greater
     assert mine.gain == pytest.approx(theirs.gain)
+
+
+def test_what_is_done_unless_one_says():
+    """A million resamples of seed 2012; the first variants; accuracy."""
+    a, b = [[1, 1], [1, 1], [0, 1]], [[0, 1], [1, 1], [0, 1]]
+    for test, variant in ((bootstrap_test, "gt2"), (randomization_test, "two-sided")):
+        result = test(a, b)
+        name = test.__name__.removesuffix("_test")
+        expected = f"metric:accuracy|test:{name}|variant:{variant}|resamples:1000000|seed:2012|unit:segment|"
+        assert result.signature.startswith(expected)
+        assert result.n_resamples == 1_000_000
+    table = pairsig.compare(pairsig.Statistics.from_arrays({"a": np.array(a), "b": np.array(b)}, ["correct", "total"]))
+    expected = "metric:accuracy|test:bootstrap|variant:gt2|resamples:1000000|seed:2012|unit:segment|"
+    assert table["signature"][0].startswith(expected)
+    assert "|part:" not in table["signature"][0]
 
 
 def test_the_signature_says_it_all():

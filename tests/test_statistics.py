@@ -92,8 +92,9 @@ class TestRoundTrip:
 
     def test_same_bytes_twice(self, tmp_path):
         data = simulate.statistics("bleu", n_systems=3, n_segments=40)
-        for name in ("one.parquet", "two.parquet"):
-            statistics.write(data, tmp_path / name)
+        provenance = {"corpus": "c", "commit": "1"}
+        for name, told in (("one", provenance), ("two", dict(reversed(list(provenance.items()))))):
+            statistics.write(replace(data, provenance=told), tmp_path / f"{name}.parquet")
         assert (tmp_path / "one.parquet").read_bytes() == (tmp_path / "two.parquet").read_bytes()
 
 
@@ -308,6 +309,12 @@ class TestSelect:
         counts = self.data.counts.copy()
         counts[3] = counts[1]
         assert replace(self.data, counts=counts).duplicates() == [("system2", "system4")]
+
+    def test_duplicates_of_other_groups_and_kinds_are_duplicates(self):
+        """Two people who hand in the same output are what the message is for."""
+        twins = replace(self.data.select(systems=self.data.systems[:2]), groups=("x", "y"), kinds=("k", "l"))
+        twins = replace(twins, counts=twins.counts[[0, 0]])
+        assert twins.duplicates() == [twins.systems]
 
     def test_all_duplicates_are_told_against_the_first(self):
         same = Statistics.from_arrays(dict.fromkeys("abc", np.ones((2, 1))), ["value"])

@@ -40,6 +40,27 @@ def test_bootstrap_counts_are_those_of_numpys_sfc64(n_units, n_draws):
         np.testing.assert_array_equal(counts[row], drawn_by_hand(2012, 41 + row, n_units, n_draws))
 
 
+@pytest.mark.parametrize(
+    ("n_units", "resample", "above"),
+    [
+        (4682, 14265, 0), (18888, 3716, 0), (33511, 14146, 0), (72233, 341825, 0),  # just kept
+        (70453, 29356, -1), (10993, 95727, -1),  # just drawn anew
+    ],
+)  # fmt: skip
+def test_the_bound_of_rejection_is_sharp(n_units, resample, above):
+    """Resamples, found by search, whose first word has a low part at Lemire's bound 2³² mod n, or one below it."""
+    word = int(sfc64(2012, resample).random_raw())
+    assert above in [half * n_units % 2**32 - 2**32 % n_units for half in (word & 0xFFFFFFFF, word >> 32)]
+    counts = streams.bootstrap_counts(2012, resample, 1, n_units, n_draws=2)
+    np.testing.assert_array_equal(counts[0], drawn_by_hand(2012, resample, n_units, 2))
+
+
+def test_powers_of_two_reject_nothing():
+    """2³² mod n is 0: low parts of 0, which come up every 2¹⁶ words here, are kept."""
+    counts = streams.bootstrap_counts(3, 0, 1, 2**16, n_draws=3 * 2**16)
+    np.testing.assert_array_equal(counts[0], drawn_by_hand(3, 0, 2**16, 3 * 2**16))
+
+
 @pytest.mark.parametrize("n_units", [1, 63, 64, 65, 500])
 def test_swaps_are_the_bits_of_numpys_sfc64(n_units):
     swapped = streams.swaps(7, 5, 2, n_units)

@@ -65,6 +65,14 @@ class TestOptions:
         assert score("runs jumping", "running jumps")["rouge1_f"] == 0
         assert score("runs jumping", "running jumps", stem=True)["rouge1_f"] == 1
 
+    @pytest.mark.parametrize("options", [{"lowercase": False}, {"strip_punctuation": False}])
+    def test_words_of_three_letters_are_not_stemmed(self, options):
+        """Porter makes `wa` of `was` and `hi` of `his`; rouge-score and ROUGE-1.5.5 stem from four letters on."""
+        for output, reference, shared in (("was", "wa", 0), ("his", "hi", 0), ("dogs", "dog", 1), ("was", "was", 1)):
+            assert score(output, reference, stem=True, **options)["rouge1_f"] == shared
+            theirs = RougeScorer(["rouge1"], use_stemmer=True).score(reference, output)["rouge1"]
+            assert theirs.fmeasure == shared
+
     def test_lowercase(self):
         assert score("Some Words", "some words")["rouge1_f"] == 1
         assert score("Some Words", "some words", lowercase=False)["rouge1_f"] == 0

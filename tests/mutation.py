@@ -1,0 +1,556 @@
+"""Mutation run over the core: how many small faults do the tests notice? `make mutants`, or with SAMPLE=200.
+
+A mutant is the code with one small fault: a comparison shifted or turned, + for −, a constant off by one, a condition
+negated, a statement, a `not` or a method without arguments dropped, `min` for `max`, another default. It is killed
+when a test fails (or does not end) and lives when all pass. Faults are planted one by one in a copy of the tree, in the
+source itself: numba compiles them as it compiles the code, and threads see what they always see. (mutmut leaves out
+whatever has a decorator, so all that is compiled, and all constants; cosmic-ray makes three times as many, runs one
+command on each, and knows a mutant by its number in a file.)
+
+Which tests to run is measured, not listed: in a first run every block of the core notes which tests reach it. A mutant
+then takes those that reach its block until one fails, fast ones first, and those that have killed others. Results are
+kept in `.mutants/`: what was killed stays so while its module is the same, what lived is tried again when tests have
+changed, and a run that was stopped goes on.
+
+Mutants that no test can kill stand in `mutation_equivalents.tsv` with the reason, by what they change and not by line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import builtins
+import csv
+import hashlib
+import importlib
+import json
+import math
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import traceback
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+KEPT = ROOT / ".mutants"
+CORE = ("pairsig/engine", "pairsig/streams", "pairsig/paired", "pairsig/resampling", "pairsig/intervals", "pairsig/sequential", "pairsig/exact/*", "pairsig/comparisons", "pairsig/statistics",
+        "pairsig/metrics/*", "study/analysis/*")  # fmt: skip
+GUARDS = (
+    "alignment", "analysis", "comparisons", "constituency", "dependency", "exact", "intervals", "metrics", "montecarlo",
+    "resampling", "sequential", "simulate", "statistics", "streams", "summarization", "translation", "versus",
+)  # fmt: skip
+"""Test files that are about the core; others reach it too, but seldom for the first time and slowly."""
+PRELOADED = (
+    "hypothesis.extra.numpy", "numba", "numpy", "pandas", "pyarrow.parquet", "pytest", "rouge_score.rouge_scorer",
+    "sacrebleu.metrics", "scipy.fft", "scipy.integrate", "scipy.optimize", "scipy.special", "scipy.stats",
+    "statsmodels.api", "threadpoolctl", "udtools.udeval",
+)  # fmt: skip
+"""Imported once, before a process is forked for every mutant."""
+MEMORY = 8 * 2**30
+"""Bytes that a mutant may ask for: some would take all there are."""
+SLACK = 30.0
+"""Seconds of processor time beyond three times what its tests take otherwise, after which a mutant does not end."""
+
+COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
+    ast.Lt: (ast.LtE, ast.GtE), ast.LtE: (ast.Lt, ast.Gt), ast.Gt: (ast.GtE, ast.LtE), ast.GtE: (ast.Gt, ast.Lt),
+    ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.In: (ast.NotIn,), ast.NotIn: (ast.In,), ast.Is: (ast.IsNot,),
+    ast.IsNot: (ast.Is,),
+}  # fmt: skip
+ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.Mod: ast.Add,
+    ast.Pow: ast.Mult, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd, ast.LShift: ast.RShift, ast.RShift: ast.LShift,
+    ast.BitXor: ast.BitAnd,
+}  # fmt: skip
+OPPOSITES = (
+    ("min", "max"), ("minimum", "maximum"), ("floor", "ceil"), ("any", "all"), ("argmin", "argmax"), ("zeros", "ones"),
+)  # fmt: skip
+SWAPPED = dict(OPPOSITES) | {two: one for one, two in OPPOSITES} | {"median": "max"}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One fault, named by `module`, `scope` (a function), `before` and `after` (with a number if it comes again).
+
+    `start` and `end` are the bytes to replace by `text`; `block` is the line at which its block begins, 0 at import.
+    """
+
+    module: str
+    scope: str
+    before: str
+    after: str
+    start: int
+    end: int
+    text: str
+    block: int
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        return self.module, self.scope, self.before, self.after
+
+
+def mutations(node: ast.AST) -> Iterator[ast.AST | None]:
+    """The node with one fault each; None: without it."""
+
+    def changed(**fields: object) -> ast.AST:
+        return type(node)(**{name: getattr(node, name, None) for name in node._fields} | fields)
+
+    match node:
+        case ast.Compare(ops=ops):
+            for place, operator in enumerate(ops):
+                for other in COMPARISONS[type(operator)]:
+                    yield changed(ops=[*ops[:place], other(), *ops[place + 1 :]])
+        case ast.BinOp(op=op) | ast.AugAssign(op=op) if type(op) in ARITHMETIC:
+            yield changed(op=ARITHMETIC[type(op)]())
+            if isinstance(node, ast.AugAssign):
+                yield None
+        case ast.BoolOp(op=op):
+            yield changed(op=ast.Or() if isinstance(op, ast.And) else ast.And())
+        case ast.UnaryOp(op=ast.Not() | ast.USub(), operand=operand):
+            yield operand
+        case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test):
+            if not isinstance(test, ast.Compare | ast.UnaryOp | ast.Constant):
+                yield ast.UnaryOp(ast.Not(), test)  # takes the place of the test
+        case ast.Constant(value=bool(value)):
+            yield ast.Constant(not value)
+        case ast.Constant(value=int(value)):
+            yield ast.Constant(value + 1)
+            yield ast.Constant(value - 1)
+        case ast.Constant(value=float(value)):
+            yield ast.Constant(2 * value if value else 1.0)
+        case ast.Name(id=name) if name in SWAPPED:
+            yield ast.Name(SWAPPED[name])
+        case ast.Attribute(attr=name) if name in SWAPPED:
+            yield changed(attr=SWAPPED[name])
+        case ast.Call(func=ast.Attribute(value=value), args=[], keywords=[]):
+            yield value
+        case ast.Raise(exc=ast.Name("NotImplementedError")):
+            pass  # a method that is always overridden
+        case ast.Raise() | ast.Expr(value=ast.Call()) | ast.Break() | ast.Continue():
+            yield None
+        case ast.Assign(targets=[ast.Subscript() | ast.Attribute()]):
+            yield None
+
+
+class Reader(ast.NodeVisitor):
+    """Collects the mutants of a module, and where its blocks begin."""
+
+    def __init__(self, module: str, source: bytes) -> None:
+        self.module, self.source = module, source
+        self.lines = [0]
+        for line in source.splitlines(keepends=True):
+            self.lines.append(self.lines[-1] + len(line))
+        self.parents: list[ast.AST] = []
+        self.scope: list[str] = []
+        self.block = 0
+        self.compiled = False
+        self.blocks: list[tuple[int, int]] = []  # line and column of first statements
+        self.mutants: list[Mutant] = []
+        self.seen: Counter[tuple[str, str, str]] = Counter()
+        self.visit(ast.parse(source))
+
+    def place(self, line: int, column: int) -> int:
+        return self.lines[line - 1] + column
+
+    def visit(self, node: ast.AST) -> None:
+        if isinstance(node, ast.JoinedStr | ast.Import | ast.ImportFrom):
+            return  # what is said, not what is done
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            return
+        if isinstance(node, ast.stmt | ast.expr):
+            self.mutate(node)
+        if isinstance(node, ast.Raise):
+            return
+        self.parents.append(node)
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            self.define(node)
+        elif isinstance(node, ast.AnnAssign):
+            for child in (node.target, node.value):
+                if child is not None:
+                    self.visit(child)
+        else:
+            self.children(node)
+        self.parents.pop()
+
+    def define(self, node: ast.FunctionDef | ast.ClassDef) -> None:
+        outer = self.block, self.compiled
+        if isinstance(node, ast.FunctionDef):
+            self.compiled |= any("njit" in ast.unparse(decorator) for decorator in node.decorator_list)
+            for default in (*node.args.defaults, *node.args.kw_defaults):
+                if default is not None:
+                    self.scope.append(node.name)
+                    if isinstance(default, ast.Constant) and isinstance(default.value, str):
+                        self.add(default, ast.Constant("other"))
+                    self.visit(default)
+                    self.scope.pop()
+        self.scope.append(node.name)
+        self.statements(node.body, isinstance(node, ast.FunctionDef))
+        self.scope.pop()
+        self.block, self.compiled = outer
+
+    def children(self, node: ast.AST) -> None:
+        for _, value in ast.iter_fields(node):
+            if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
+                self.statements(value, bool(self.scope) and self.block > 0)
+            else:
+                for child in value if isinstance(value, list) else [value]:
+                    if isinstance(child, ast.AST):
+                        self.visit(child)
+
+    def statements(self, body: list[ast.stmt], is_block: bool) -> None:
+        outer = self.block
+        first = body[0]
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):  # a docstring
+            body = body[1:]
+        # A block that begins on the line of its header is none of its own, nor is an `elif`.
+        if is_block and not self.compiled and body and body[0].lineno != getattr(self.parents[-1], "lineno", 0):
+            line = min(one.lineno for one in (body[0], *getattr(body[0], "decorator_list", ())))
+            if not self.source.startswith(b"elif", self.place(line, body[0].col_offset)):
+                self.block = line
+                self.blocks.append((line, body[0].col_offset))
+        for statement in body:
+            self.visit(statement)
+        self.block = outer
+
+    def mutate(self, node: ast.stmt | ast.expr) -> None:
+        for mutated in mutations(node):
+            place: ast.stmt | ast.expr = node
+            if isinstance(node, ast.If | ast.While | ast.IfExp):
+                place = node.test
+                self.parents.append(node)
+                self.add(place, mutated)
+                self.parents.pop()
+            else:
+                self.add(place, mutated)
+
+    def add(self, node: ast.stmt | ast.expr, mutated: ast.AST | None) -> None:
+        start = self.place(node.lineno, node.col_offset)
+        end = self.place(node.end_lineno or 0, node.end_col_offset or 0)
+        text = "pass" if mutated is None else ast.unparse(ast.fix_missing_locations(mutated))
+        if isinstance(mutated, ast.expr):
+            text = f"({text})"
+        # The name: what is around the fault, as far as that is short.
+        low, high = start, end
+        for parent in reversed(self.parents):
+            if not isinstance(parent, ast.stmt | ast.expr):
+                continue
+            around = (
+                self.place(parent.lineno, parent.col_offset),
+                self.place(parent.end_lineno or 0, parent.end_col_offset or 0),
+            )
+            if around[1] - around[0] > 70:
+                break
+            low, high = around
+        before = " ".join(self.source[low:high].decode().split())
+        after = " ".join((self.source[low:start] + text.encode() + self.source[end:high]).decode().split())
+        scope = ".".join(self.scope)
+        self.seen[scope, before, after] += 1
+        if self.seen[scope, before, after] > 1:
+            after += f"  #{self.seen[scope, before, after]}"
+        self.mutants.append(Mutant(self.module, scope, before, after, start, end, text, self.block))
+
+
+def modules() -> dict[str, bytes]:
+    folder = ROOT / "src"
+    found = sorted({path for pattern in CORE for path in folder.glob(f"{pattern}.py")})
+    return {str(path.relative_to(ROOT)): path.read_bytes() for path in found}
+
+
+def instrumented(module: str, source: bytes) -> bytes:
+    """The module with a note at the beginning of every block that says that it was reached."""
+    reader = Reader(module, source)
+    for line, column in sorted(reader.blocks, reverse=True):
+        place = reader.place(line, column)
+        note = f"__reached__({f'{module}:{line}'!r})\n" + " " * column
+        source = source[:place] + note.encode() + source[place:]
+    return source
+
+
+def digest(*parts: bytes) -> str:
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
+
+
+class Reached:
+    """A pytest plugin: processor time of every test and the blocks it reaches; what fixtures reach is the file's."""
+
+    def __init__(self) -> None:
+        self.now: set[str] = set()
+        self.clock = 0.0
+        self.tests: dict[str, tuple[float, set[str]]] = {}
+        self.files: defaultdict[str, set[str]] = defaultdict(set)
+        self.failed: list[str] = []
+        builtins.__reached__ = lambda block: self.now.add(block)  # type: ignore[attr-defined]
+
+    def taken(self) -> set[str]:
+        taken, self.now = self.now, set()
+        builtins.__reached__ = self.now.add  # type: ignore[attr-defined]
+        return taken
+
+    def pytest_collectreport(self, report: object) -> None:
+        self.files[report.nodeid.split("::")[0]] |= self.taken()  # type: ignore[attr-defined]
+
+    def pytest_runtest_logreport(self, report: object) -> None:
+        nodeid, taken = report.nodeid, self.taken()  # type: ignore[attr-defined]
+        before, self.clock = self.clock, time.process_time()
+        if report.when == "call":  # type: ignore[attr-defined]
+            self.tests[nodeid] = self.clock - before, taken
+        else:
+            self.files[nodeid.split("::")[0]] |= taken
+        if report.failed:  # type: ignore[attr-defined]
+            self.failed.append(nodeid)
+
+
+class First:
+    """A pytest plugin that tells the first test that fails."""
+
+    def __init__(self) -> None:
+        self.failed = ""
+
+    def pytest_collectreport(self, report: object) -> None:
+        if report.failed and not self.failed:  # type: ignore[attr-defined]
+            self.failed = f"{report.nodeid} (collection)"  # type: ignore[attr-defined]
+
+    def pytest_runtest_logreport(self, report: object) -> None:
+        if report.failed and not self.failed:  # type: ignore[attr-defined]
+            self.failed = report.nodeid  # type: ignore[attr-defined]
+
+
+class Copy:
+    """A copy of the tree in which faults are planted."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        if folder.exists():
+            shutil.rmtree(folder)
+        names = subprocess.run(
+            ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
+        ).stdout.splitlines()
+        for name in names:
+            if not name.startswith("results/") and (ROOT / name).is_file():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(ROOT / name, folder / name)
+        self.numba, self.warm = folder / ".numba", folder / ".numba-warm"
+
+    def pytest(self, tests: list[str], plugin: object, limit: float | None) -> dict[str, object] | None:
+        """Run tests in a process of their own; what the plugin knows then, or None if that took too long."""
+        listed, told = self.folder / ".tests", self.folder / ".told.json"
+        listed.write_text("\n".join(tests))
+        told.unlink(missing_ok=True)
+        child = os.fork()
+        if not child:
+            try:
+                self._child(listed, told, plugin, limit)
+            except BaseException:
+                traceback.print_exc()
+            os._exit(0)
+        # Processor time, since the machine may be busy; a mutant that waits for itself takes none.
+        ends = time.monotonic() + 20 * (limit or 86400.0)
+        while not (status := os.waitpid(child, os.WNOHANG))[0]:
+            if time.monotonic() > ends:
+                os.killpg(child, signal.SIGKILL)
+            time.sleep(0.05)
+        if os.WIFSIGNALED(status[1]) and os.WTERMSIG(status[1]) in (signal.SIGXCPU, signal.SIGKILL):
+            return None
+        return json.loads(told.read_text()) if told.exists() else {"failed": "the process ended"}
+
+    def _child(self, listed: Path, told: Path, plugin: object, limit: float | None) -> None:
+        import numba
+        import pytest
+        from hypothesis import HealthCheck
+        from hypothesis import settings as hypotheses
+
+        # The same examples every time, and no failure because the machine is busy.
+        hypotheses.register_profile(
+            "mutation", derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck)
+        )
+        hypotheses.load_profile("mutation")
+        os.setpgid(0, 0)
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        if limit is not None:
+            resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(limit), math.ceil(limit) + 5))
+        os.chdir(self.folder)
+        numba.config.CACHE_DIR = str(self.numba)
+        sys.dont_write_bytecode = True
+        sys.path[:0] = [str(self.folder / "src"), str(self.folder / "tests")]
+        os.environ |= {
+            "PYTHONPATH": str(self.folder / "src"), "PYTHONDONTWRITEBYTECODE": "1", "NUMBA_CACHE_DIR": str(self.numba)
+        }  # fmt: skip
+        with (self.folder / ".log").open("w") as log:
+            os.dup2(log.fileno(), 1)
+            os.dup2(log.fileno(), 2)
+            stop = [] if isinstance(plugin, Reached) else ["-x"]
+            quiet = ["-q", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
+            pytest.main([*quiet, *stop, f"@{listed}"], plugins=[plugin])
+        told.write_text(json.dumps(vars(plugin), default=sorted))
+
+    def lives(self, mutant: Mutant, source: bytes, tests: list[str], limit: float) -> tuple[str, str]:
+        """`lived`, `killed` with the test that failed, or `endless`."""
+        if self.warm.exists():
+            shutil.rmtree(self.numba, ignore_errors=True)
+            shutil.copytree(self.warm, self.numba)
+        path = self.folder / mutant.module
+        before = path.stat()
+        path.write_bytes(source[: mutant.start] + mutant.text.encode() + source[mutant.end :])
+        try:
+            told = self.pytest(tests, First(), limit)
+        finally:
+            path.write_bytes(source)
+            os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        if told is None:
+            return "endless", ""
+        return ("killed", str(told["failed"])) if told["failed"] else ("lived", "")
+
+
+def survey(copy: Copy, sources: dict[str, bytes]) -> dict[str, dict[str, float]]:
+    """For each block the tests that reach it, with their seconds; "module:0" has those that reach any of it."""
+    kept = KEPT / "reached.json"
+    known = json.loads(kept.read_text()) if kept.exists() else {}
+    shared = [path.read_bytes() for path in sorted(ROOT.glob("src/**/*.py"))]
+    shared += [(ROOT / "tests" / name).read_bytes() for name in ("conftest.py", "oracles.py")]
+    files = {f"tests/test_{name}.py": ROOT / f"tests/test_{name}.py" for name in GUARDS}
+    digests = {name: digest(path.read_bytes(), *shared) for name, path in files.items() if path.exists()}
+    changed = [name for name in digests if known.get(name, {}).get("digest") != digests[name]]
+    if changed:
+        print(f"finding out what the tests of {len(changed)} files reach", flush=True)
+        for module, source in sources.items():
+            (copy.folder / module).write_bytes(instrumented(module, source))
+        told = copy.pytest(changed, Reached(), None)
+        for module, source in sources.items():
+            (copy.folder / module).write_bytes(source)
+        if told is None or told["failed"] or not told["tests"]:
+            sys.exit(
+                f"tests fail or do not start without any fault: {told and told['failed']}; see {copy.folder / '.log'}"
+            )
+        for name in changed:
+            of_file = set(told["files"].get(name, ()))  # type: ignore[attr-defined]
+            known[name] = {
+                "digest": digests[name],
+                "tests": {
+                    test: [seconds, sorted(of_file | set(blocks))]
+                    for test, (seconds, blocks) in told["tests"].items()  # type: ignore[attr-defined]
+                    if test.split("::")[0] == name
+                },
+            }
+        kept.write_text(json.dumps(known))
+    reach: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for name in digests:
+        for test, (seconds, blocks) in known[name]["tests"].items():
+            for block in blocks:
+                reach[block][test] = seconds
+                reach[f"{block.rpartition(':')[0]}:0"][test] = seconds
+    return reach
+
+
+def clopper_pearson(successes: int, trials: int) -> str:
+    from scipy.stats import binomtest
+
+    if not trials:
+        return "-"
+    interval = binomtest(successes, trials).proportion_ci(0.95, "exact")
+    share, low, high = (f"{100 * value:.1f}" for value in (successes / trials, interval.low, interval.high))
+    return f"{share} % ({low} to {high})"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--sample", type=int, metavar="N", help="a random sample of N mutants (default: all)")
+    parser.add_argument("--seed", type=int, default=2012, help="of the sample")
+    parser.add_argument("--module", default="", help="only modules whose path holds this")
+    parser.add_argument(
+        "--minutes", type=float, default=float("inf"), help="stop after so many; goes on when run again"
+    )
+    parser.add_argument("--list", action="store_true", help="list the mutants and stop")
+    options = parser.parse_args()
+
+    started = time.monotonic()
+    os.nice(19)
+    KEPT.mkdir(exist_ok=True)
+    sources = {module: source for module, source in modules().items() if options.module in module}
+    mutants = [mutant for module, source in sources.items() for mutant in Reader(module, source).mutants]
+    if options.sample is not None and options.sample < len(mutants):
+        mutants = random.Random(options.seed).sample(mutants, options.sample)
+    if options.list:
+        for mutant in mutants:
+            print(*mutant.key, sep="\t")
+        return
+    with (ROOT / "tests/mutation_equivalents.tsv").open(encoding="utf-8", newline="") as lines:
+        equivalent = {(r["module"], r["scope"], r["before"], r["after"]) for r in csv.DictReader(lines, delimiter="\t")}
+    known_mutants = {m.key for module, source in modules().items() for m in Reader(module, source).mutants}
+    for key in equivalent - known_mutants:
+        print("no such mutant any more, listed as equivalent:", *key, sep="\n  ")
+
+    for name in PRELOADED:
+        importlib.import_module(name)
+    copy = Copy(KEPT / "copy")
+    reach = survey(copy, modules())
+    copy.pytest(["tests/test_comparisons.py", "tests/test_streams.py"], First(), None)
+    shutil.copytree(copy.numba, copy.warm, dirs_exist_ok=True)
+
+    results = KEPT / "results.tsv"
+    known: dict[tuple[str, ...], list[str]] = {}
+    if results.exists():
+        with results.open(encoding="utf-8", newline="") as lines:
+            known = {tuple(row[:4]): row[4:] for row in csv.reader(lines, delimiter="\t")}
+    killers: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for (module, *_), (outcome, by, *_) in known.items():
+        killers[module][by] += outcome == "killed"
+    outcomes: dict[Mutant, str] = {}
+    with results.open("a", encoding="utf-8", newline="") as lines:
+        for number, mutant in enumerate(mutants, start=1):
+            if mutant.key in equivalent:
+                outcomes[mutant] = "equivalent"
+                continue
+            tests = reach.get(f"{mutant.module}:{mutant.block}", {})
+            killed = killers[mutant.module]
+            ordered = sorted(tests, key=lambda test: tests[test] / (1 + killed[test]))
+            source = digest(sources[mutant.module])
+            tested = digest(*((copy.folder / name).read_bytes() for name in sorted({t.split("::")[0] for t in tests})))
+            outcome, by, of_source, of_tests = (*known.get(mutant.key, ()), *[""] * 4)[:4]
+            if of_source != source or (outcome == "lived" and of_tests != tested):
+                if time.monotonic() - started > 60 * options.minutes:
+                    continue
+                outcome, by = "lived", "reached by no test"
+                if ordered:
+                    limit = 3 * sum(tests.values()) + SLACK
+                    outcome, by = copy.lives(mutant, sources[mutant.module], ordered, limit)
+                killed[by] += outcome == "killed"
+                csv.writer(lines, delimiter="\t", lineterminator="\n").writerow(
+                    [*mutant.key, outcome, by, source, tested]
+                )
+                lines.flush()
+                print(f"{number}/{len(mutants)} {outcome}: {mutant.module} {mutant.scope}", flush=True)
+                if outcome == "lived":
+                    print(f"    {mutant.before}\n    {mutant.after}  [{len(ordered)} tests] {by}", flush=True)
+            outcomes[mutant] = outcome
+    report(outcomes, len(mutants))
+
+
+def report(outcomes: dict[Mutant, str], asked: int) -> None:
+    """Print a line a module, and the score of all."""
+    print(f"\n{'module':44}{'killed':>8}{'tried':>8}{'equivalent':>12}{'endless':>9}")
+    totals: Counter[str] = Counter()
+    for module in sorted({mutant.module for mutant in outcomes}):
+        found = Counter(outcome for mutant, outcome in outcomes.items() if mutant.module == module)
+        totals += found
+        killed = found["killed"] + found["endless"]
+        print(f"{module:44}{killed:8}{killed + found['lived']:8}{found['equivalent']:12}{found['endless']:9}")
+    killed = totals["killed"] + totals["endless"]
+    tried = killed + totals["lived"]
+    print(f"{'all':44}{killed:8}{tried:8}{totals['equivalent']:12}{totals['endless']:9}")
+    print(f"\nscore {clopper_pearson(killed, tried)}, 95 % Clopper-Pearson, of {tried} mutants that are not equivalent")
+    if len(outcomes) < asked:
+        print(f"{asked - len(outcomes)} of {asked} have not been tried: run it again")
+    for mutant, outcome in outcomes.items():
+        if outcome == "lived":
+            print(f"\nlives: {mutant.module} {mutant.scope}\n    {mutant.before}\n    {mutant.after}")
+
+
+if __name__ == "__main__":
+    main()
