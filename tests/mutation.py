@@ -133,7 +133,7 @@ def mutations(node: ast.AST) -> Iterator[ast.AST | None]:
             yield ast.Name(SWAPPED[name])
         case ast.Attribute(attr=name) if name in SWAPPED:
             yield changed(attr=SWAPPED[name])
-        case ast.Call(func=ast.Attribute(value=value), args=[], keywords=[]):
+        case ast.Call(func=ast.Attribute(value=value, attr=name), args=[], keywords=[]) if name != "to_numpy":
             yield value
         case ast.Raise(exc=ast.Name("NotImplementedError")):
             pass  # a method that is always overridden
