@@ -543,8 +543,7 @@ def _merge(arguments: argparse.Namespace) -> None:
     """Comparisons over all resamples from those over parts of them."""
     from pairsig import comparisons, tables
 
-    parts = (_read_table(path, comparisons.COLUMNS) for path in arguments.parts)
-    tables.write(comparisons.merge(parts), arguments.output)
+    tables.write(comparisons.merge(map(comparisons.read, arguments.parts)), arguments.output)
 
 
 def _resize(arguments: argparse.Namespace) -> None:
@@ -584,11 +583,11 @@ def _thresholds(arguments: argparse.Namespace) -> None:
 
     tasks = None
     if arguments.datasets:
-        sheet = _read_table(arguments.datasets, ("dataset", "task", "pool"))
-        own = sheet[sheet["pool"].isna() | (sheet["pool"] == "")]
+        sheet = tables.read(arguments.datasets, ("dataset", "task", "pool"), key=("dataset",))
+        own = sheet[sheet["pool"] == ""]
         tasks = dict(zip(own["dataset"], own["task"], strict=True))
     found = analysis.thresholds(
-        _read_tables(arguments.comparisons),
+        _read_comparisons(arguments.comparisons),
         tasks=tasks,
         p_low=arguments.p_low,
         p_high=arguments.p_high,
@@ -605,7 +604,7 @@ def _validate(arguments: argparse.Namespace) -> None:
     """Whether synthetic comparisons tell what natural ones do: the gains at p = 0.05 of both."""
     from pairsig import analysis, tables
 
-    found = analysis.validation(_read_tables(arguments.comparisons), _pairs(arguments.overlay))
+    found = analysis.validation(_read_comparisons(arguments.comparisons), _pairs(arguments.overlay))
     tables.write(found, arguments.output)
 
 
@@ -616,7 +615,7 @@ def _similarity(arguments: argparse.Namespace) -> None:
 
     metric = registry.metric(arguments.metric)
     data = _read_statistics(arguments.statistics)
-    compared = _read_tables([arguments.comparisons])
+    compared = _read_comparisons([arguments.comparisons])
     tables.write(analysis.similarity(data, metric, compared), arguments.output)
 
 
@@ -624,9 +623,9 @@ def _calibrate(arguments: argparse.Namespace) -> None:
     """How often the better system on one test set is the better one on another, by p-value."""
     from pairsig import analysis, tables
 
-    columns = "calibration distance on_dataset on_test_set against_dataset against_test_set"
-    sheet = _read_table(arguments.sheet, columns.split()).astype(str)
-    compared = _read_tables(arguments.comparisons)
+    columns = ("calibration", "distance", "on_dataset", "on_test_set", "against_dataset", "against_test_set")
+    sheet = tables.read(arguments.sheet, columns, key=columns)
+    compared = _read_comparisons(arguments.comparisons)
     run = sheet[["on_dataset", "against_dataset"]].isin(set(compared["dataset"]))
     for index in sheet.index[~run.all(axis=1)]:
         dataset = sheet.loc[index, run.columns[~run.loc[index]][0]]
@@ -636,7 +635,7 @@ def _calibrate(arguments: argparse.Namespace) -> None:
     if arguments.table_1:
         if arguments.published is None:
             raise InputError("--table-1 needs the paper's numbers: expected --published too")
-        published = _read_table(arguments.published, ("published", "compared_with"))
+        published = tables.read(arguments.published, ("item", "published", "compared_with"), key=("item",))
         tables.write(analysis.beside(found, published), arguments.table_1)
 
 
@@ -697,12 +696,12 @@ def _check(arguments: argparse.Namespace) -> None:
     error = "metric n_segments n_simulated p_mean p_sd n_resamples error"
     seconds = "metric n_segments test n_resamples seconds seconds_low seconds_high"
     found = analysis.check(
-        _read_table(arguments.published, published.split()),
-        thresholds=_read_table(arguments.thresholds, threshold.split()),
-        size_law=_read_table(arguments.size_law, law.split()),
-        calibration=_read_table(arguments.calibration, calibration.split()),
-        relative_error=_read_table(arguments.relative_error, error.split()) if arguments.relative_error else None,
-        run_time=_read_table(arguments.run_time, seconds.split()) if arguments.run_time else None,
+        tables.read(arguments.published, published.split(), key=("item",)),
+        thresholds=tables.read(arguments.thresholds, threshold.split()),
+        size_law=tables.read(arguments.size_law, law.split()),
+        calibration=tables.read(arguments.calibration, calibration.split()),
+        relative_error=tables.read(arguments.relative_error, error.split()) if arguments.relative_error else None,
+        run_time=tables.read(arguments.run_time, seconds.split()) if arguments.run_time else None,
         source=str(arguments.published),
     )
     tables.write(found, arguments.output)
@@ -719,22 +718,12 @@ def _read_statistics(path: Path) -> Any:
     return data
 
 
-def _read_tables(paths: Sequence[Path]) -> pd.DataFrame:
+def _read_comparisons(paths: Sequence[Path]) -> pd.DataFrame:
     import pandas as pd
 
-    from pairsig.comparisons import COLUMNS
+    from pairsig import comparisons
 
-    return pd.concat([_read_table(path, COLUMNS) for path in paths], ignore_index=True)
-
-
-def _read_table(path: Path, columns: Sequence[str]) -> pd.DataFrame:
-    from pairsig import tables
-
-    table = tables.read(path)
-    missing = [column for column in columns if column not in table.columns]
-    if missing:
-        raise InputError(f"{path} has no column `{missing[0]}`, expected {', '.join(columns)}")
-    return table
+    return pd.concat(map(comparisons.read, paths), ignore_index=True)
 
 
 def _test_options(arguments: argparse.Namespace) -> dict[str, Any]:

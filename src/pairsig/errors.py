@@ -1,4 +1,12 @@
-"""The one exception a user of pairsig can cause."""
+"""The one exception a user of pairsig can cause, and how its messages show what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+_SHOWN = 60  # characters of a text
+_LISTED = 200  # characters of a list of names
+_LONGEST = 2_000  # characters of a message: a path may be long
 
 
 class InputError(ValueError):
@@ -6,4 +14,46 @@ class InputError(ValueError):
 
     The message is one sentence that names the file (and the line, where there is one), what was found and
     what was expected. The command line prints it and exits with status 2; nothing has been written by then.
+
+    Text from a file stands in a message through `quoted`, `named` or `listed` only, since a file that is not what it
+    is taken for may have all its megabytes in one line. What comes past them is cut here.
     """
+
+    def __init__(self, message: str) -> None:
+        line = " ".join(message.splitlines())
+        if len(line) > _LONGEST:
+            line = f"{line[: _LONGEST // 2]} … {line[-_LONGEST // 2 :]}"
+        super().__init__(line)
+
+
+def quoted(found: object) -> str:
+    """What was found, as Python writes it: text in quotes, on one line; of a long one the beginning and its length."""
+    if not isinstance(found, str):
+        shown = repr(found)
+        return shown if len(shown) <= 2 * _SHOWN else f"{shown[: 2 * _SHOWN]}…"
+    shown = repr(found[:_SHOWN])
+    if len(shown) > 2 * _SHOWN:  # a character may be written as an escape of ten
+        shown = shown[: 2 * _SHOWN] + shown[0]
+    return shown if len(found) <= _SHOWN else f"{shown[:-1]}…{shown[-1]} ({len(found):,} characters)"
+
+
+def named(name: str) -> str:
+    """A name that a file gives (of a segment, a column, a document): as it is where that is short and printable."""
+    return name if len(name) <= _SHOWN and name.isprintable() else quoted(name)
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names that a file gives, with commas; of many the first, and how many more there are."""
+    shown: list[str] = []
+    names = list(names)
+    for name in map(named, names):
+        if shown and sum(map(len, shown)) + len(name) > _LISTED:
+            return f"{', '.join(shown)} and {len(names) - len(shown):,} more"
+        shown.append(name)
+    return ", ".join(shown)
+
+
+def reason(error: Exception) -> str:
+    """What an error of another program says, on one line and cut to a sentence or two."""
+    text = " ".join(str(error).split())
+    return text if len(text) <= _LISTED else f"{text[:_LISTED]}…"

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 
 from pairsig import readers
 from pairsig.choices import choose, sort_options
 from pairsig.errors import InputError
-from pairsig.metrics import registry
+from pairsig.metrics import Metric, registry
 from pairsig.statistics import Statistics
 
 _PARALLEL = ("text", "alignment")
@@ -50,18 +51,9 @@ def extract(
         One a segment, or none.
     """
     chosen = registry.metric(metric)
-    name = reader or chosen.reader
-    if name is None or chosen.extractor is None:
-        raise InputError(
-            f"metric {metric} is computed from counts: give a table with columns {', '.join(chosen.columns)}"
-        )
-    choose(name, readers.READERS, "reader")
-    if name != (chosen.reader or name):
-        raise InputError(f"metric {metric} needs the reader {chosen.reader}, not {name}")
+    name, read, count = functions(chosen, reader)
     if len(references) > 1 and name != "text":
         raise InputError(f"metric {metric} takes one reference, {len(references)} are given: {', '.join(references)}")
-    module, function = chosen.extractor.split(":")
-    read, count = readers.READERS[name].function, getattr(import_module(module), function)
     reader_options, metric_options = sort_options(options or {}, f"reader {name} and metric {metric}", read, count)
     (own_options,) = sort_options(output_options or {}, f"reader {name}", read)
     segments = readers.read(name, output, **(reader_options | own_options))
@@ -95,3 +87,17 @@ def extract(
         columns=tuple(counts),
         counts=np.stack([np.asarray(column) for column in counts.values()], axis=1)[None],
     )
+
+
+def functions(metric: Metric, reader: str | None) -> tuple[str, Callable[..., Any], Callable[..., Any]]:
+    """The reader of the outputs that a metric scores: its name, its function, and the function that counts."""
+    name = reader or metric.reader
+    if name is None or metric.extractor is None:
+        raise InputError(
+            f"metric {metric.name} is computed from counts: give a table with columns {', '.join(metric.columns)}"
+        )
+    choose(name, readers.READERS, "reader")
+    if name != (metric.reader or name):
+        raise InputError(f"metric {metric.name} needs the reader {metric.reader}, not {name}")
+    module, function = metric.extractor.split(":")
+    return name, readers.READERS[name].function, getattr(import_module(module), function)
