@@ -657,7 +657,10 @@ class TestStudy:
         ("row", "told"),
         [
             (("t", "1", "w", 1, "u", 1, 1, "threshold:s"), ["published.tsv, line 2", "threshold:s is not an address"]),
-            (("t", "1", "w", "?", "u", 1, 1, "threshold:s:all"), ["published.tsv, line 2", "published is ?"]),
+            (
+                ("t", "1", "w", "?", "u", 1, 1, "threshold:s:all"),
+                ["published.tsv, line 2: published is '?'"],
+            ),
         ],
     )
     def test_check_refuses(self, study, work, refused, row, told):

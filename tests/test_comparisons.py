@@ -1,5 +1,6 @@
 """All pairs at once against one pair at a time, parts against the whole, and test sets made from one."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 import pairsig
 import simulate
-from pairsig import InputError, bootstrap_test, comparisons, randomization_test
+from pairsig import InputError, bootstrap_test, comparisons, randomization_test, tables
 from pairsig.metrics import registry
 
 
@@ -104,6 +105,56 @@ def test_merge_refuses_parts_of_other_systems(systems, side):
     second.loc[3, side] = "stranger"
     with pytest.raises(InputError):
         comparisons.merge([first, second])
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("n_resamples", 7, "part 2/3, {pair}: n_resamples is 7, expected 333, its part of 1000"),
+        ("n_greater", -5, "part 2/3, {pair}: n_greater is -5, expected a whole number, 0 or more"),
+        ("n_greater", 1.5, "part 2/3, {pair}: n_greater is 1.5, expected a whole number, 0 or more"),
+        ("n_greater", np.nan, "part 2/3, {pair}: n_greater is nan, expected a whole number, 0 or more"),
+        ("n_greater", "many", "part 2/3, {pair}: n_greater is 'many', expected a whole number, 0 or more"),
+        ("n_greater", 99_999, "part 2/3, {pair}: n_greater is 99999, expected no more of both than n_resamples"),
+        ("n_equal", 334, "part 2/3, {pair}: n_greater is"),
+        ("p_value", 1.5, "part 2/3, {pair}: p_value is 1.5, expected a number from 0 to 1"),
+        ("gain", -1.0, "part 2/3, {pair}: gain is -1.0, expected a number, 0 or more: A is the better system"),
+        ("score_b", 12.5, "the tables to merge do not compare the same pairs"),
+        ("n_segments", 61, "the tables to merge do not compare the same pairs"),
+        ("test", "bootstrp", "the tables to merge do not compare the same pairs"),
+        ("signature", "metric:f1|part:2/3", "has 2 signatures"),
+    ],
+)
+def test_merge_refuses_what_a_part_cannot_have_found(systems, column, value, message, tmp_path):
+    parts = [pairsig.compare(systems, n_resamples=1000, metric="f1", part=(k, 3)) for k in (1, 2, 3)]
+    cells = parts[1][column].astype(object)
+    cells.iloc[4] = value
+    parts[1][column] = cells
+    pair = " and ".join(parts[1].loc[4, ["system_a", "system_b"]])
+    with pytest.raises(InputError, match=re.escape(message.format(pair=pair))):
+        comparisons.merge(parts)
+
+
+@pytest.mark.parametrize("part", ["0/3", "4/3", "2/0", "1/2000"])
+def test_merge_refuses_a_part_that_there_is_not(systems, part):
+    table = pairsig.compare(systems, n_resamples=1000, metric="f1", part=(1, 3))
+    table["signature"] = table["signature"].str.replace("1/3", part)
+    with pytest.raises(InputError, match=f"part {part} of 1000 resamples"):
+        comparisons.merge([table])
+
+
+def test_a_table_that_lost_pairs_is_refused(systems, tmp_path):
+    for table in (
+        pairsig.compare(systems, n_resamples=100, metric="f1"),
+        comparisons.resize(systems, n_resamples=100, metric="f1", initial=[20, 40]),
+    ):
+        tables.write(table, tmp_path / "c.tsv")
+        pd.testing.assert_frame_equal(comparisons.read(tmp_path / "c.tsv"), table, check_exact=True)
+        lines = (tmp_path / "c.tsv").read_text().splitlines(keepends=True)
+        for kept in (1, 2, len(lines) // 2 + 1, len(lines) - 1):
+            (tmp_path / "c.tsv").write_text("".join(lines[:kept]))
+            with pytest.raises(InputError, match=rf"c\.tsv has {kept - 1} rows, but its column n_rows says"):
+                comparisons.read(tmp_path / "c.tsv")
 
 
 def test_documents_are_drawn_whole(systems):

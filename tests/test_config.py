@@ -1,5 +1,6 @@
 """Config and sheets: what is shipped passes, what is wrong gets one sentence before any job."""
 
+import math
 import re
 import shutil
 from pathlib import Path
@@ -41,8 +42,8 @@ def project(tmp_path, monkeypatch):
     return tmp_path
 
 
-def read(**changes):
-    config = load(Path("config/config.yaml")) | changes
+def read(others=None, **changes):
+    config = load(Path("config/config.yaml")) | (others or {}) | changes
     sheets.check_config(config, SCHEMAS)
     return sheets.read(config, SCHEMAS)
 
@@ -221,7 +222,12 @@ def test_schemas_are_strict_and_described(name):
             "realsum\tbart-abs",
             r"line {}, column dataset: found 'realsum', expected a name in .*; did you mean realsumm\?",
         ),
-        ("systems", "\tbart-ext\t", "\tbart-abs\t", r"line {}, column system: found bart-abs again, expected it once"),
+        (
+            "systems",
+            "\tbart-ext\t",
+            "\tbart-abs\t",
+            r"line {}, column system: found realsumm bart-abs again, expected it once",
+        ),
         ("systems", "\tyes\n", "\tmaybe\n", r"line {}, column include: found 'maybe', expected one of yes, no"),
         (
             "systems",
@@ -235,7 +241,7 @@ def test_schemas_are_strict_and_described(name):
             "\t\toutput identical",
             r"line {}: found 10 cells, expected 9 as in line 1",
         ),
-        ("corpora", "\thttps://", "\thttp://", r"line {}, column url: found 'http://.*', expected where it is from"),
+        ("corpora", "\thttps://", "\thttp://", r"line {}, column url: found 'http://.*, expected where it is from"),
         (
             "calibrations",
             "near\tconll2017-zh",
@@ -255,16 +261,142 @@ def test_schemas_are_strict_and_described(name):
             r"line {}, column distance: found 'nearby', expected one of iid, near, middle, far; did you mean near\?",
         ),
         ("published", "\t1.10\t", "\tabout 1\t", r"line {}, column published: found 'about 1', expected the number"),
+        ("published", "\t1.10\t", "\t0.0\t", r"line {}, column published: found '0.0', expected a number, more than 0"),
+        ("published", "\t48\t2", "\t48\t0", r"line {}, column tolerance: found '0', expected a factor"),
+        ("published", "\t48\t2", "\t\t2", r"line {}, column n_segments: found nothing, expected segments of the paper"),
+        ("published", ":0.04-0.06", ":0.04", r"line {}, column compared_with: found 'share:.*, expected the address"),
+        (
+            "datasets",
+            "tokenize=zh",
+            "tokenise=zh",
+            r"line {}, column options: unknown option .*'tokenise'.* tokenize\?",
+        ),
+        ("datasets", "skip_lines=1", "skip_lines=x", r"line {}, column options: option skip_lines is 'x', expected a"),
+        ("datasets", "aer\thansards-wa", "mean\thansards-wa", r"line {}, column metric: metric mean is computed from"),
+        ("datasets", "first=1600", "first=all", r"line {}, column selection: found 'first=all', expected first= with"),
+        ("datasets", "max_words=40", "max_word=40", r"line {}, column selection: unknown option .* max_words\?"),
+        (
+            "datasets",
+            "wmt21/txt/",
+            "wmt21/{txt}/",
+            r"line {}, column reference: found 'wmt21/{{txt}}/.*, expected a path",
+        ),
+        ("datasets", "doubling:100", "doubling:١", r"line {}, column test_sets: found 'initial=doubling:١', expected"),
+        (
+            "systems",
+            "reverse=true",
+            "reverse=maybe",
+            r"line {}, column options: option reverse is 'maybe', expected true",
+        ),
+        (
+            "systems",
+            "wmt21-de-en\tBorderline",
+            "wmt23-into-english\tBorderline",
+            r"line {}, column dataset: found the pool",
+        ),
+        ("training_sets", "genre=true", "genres=true", r"line {}, column selection: unknown option .* genre\?"),
+        ("training_sets", "full=5 ", "full=9999999999 ", r"line {}, column sizes: found 'full=9999999999 half=10"),
+        (
+            "base_models",
+            "joint_hmm train --train {train}",
+            "joint_hmm train --train {tran}",
+            r"found '{{tran}}', expected",
+        ),
+        (
+            "base_models",
+            "{jars}/maltparser.jar",
+            "{jars}/{x}.jar",
+            r"line {}, column train: found '{{x}}', expected one",
+        ),
     ],
 )
 def test_a_mistake_in_a_sheet_gets_one_sentence(project, sheet, old, new, message):
     line = edit(sheet, old, new)
     with pytest.raises(
-        InputError, match=message.replace("{}", r"\d+" if "already" in message else str(line)).replace("{1}", "1")
+        InputError,
+        match=message.replace("{}", r"\d+" if "already" in message else str(line))
+        .replace("{1}", "1")
+        .replace("{{", "{")
+        .replace("}}", "}"),
     ) as error:
         read()
     assert str(error.value).startswith(f"config/{sheet}.tsv, line ")
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("sheet", "key"),
+    [
+        ("calibrations", "parsing near"),
+        ("published", "threshold-rouge"),
+        *((name, None) for name in ("datasets", "systems", "corpora", "training_sets", "base_models", "jars")),
+    ],
+)
+def test_a_row_that_is_repeated_is_refused_with_both_lines(project, sheet, key):
+    path = Path("config") / f"{sheet}.tsv"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    number = next(n for n, line in enumerate(lines, start=1) if n > 1 and (key or "") in line.replace("\t", " "))
+    path.write_text("\n".join([*lines, lines[number - 1]]) + "\n", encoding="utf-8")
+    message = rf"{sheet}\.tsv, line {len(lines) + 1}, column \w+: found .* again, expected it once: it is in line "
+    with pytest.raises(InputError, match=f"{message}{number} already"):
+        read()
+
+
+@pytest.mark.parametrize(
+    ("sheet", "column", "message"),
+    [
+        ("datasets", "figures", "gain_confidence again"),
+        ("datasets", "test_sets", "initial again"),
+        ("datasets", "pool", r"wmt2\d-\w\w-en again"),
+        ("datasets", "reference", ".* again"),
+        ("training_sets", "files", ".* again"),
+        ("training_sets", "sizes", "full again"),
+        ("training_sets", "datasets", "ewt-test again"),
+        ("training_sets", "unlabelled", "hansards-synthetic again"),
+        ("base_models", "members", "malt again"),
+        ("base_models", "needs", "python:eflomal again"),
+    ],
+)
+def test_what_comes_twice_in_a_cell_is_refused(project, sheet, column, message):
+    path = Path("config") / f"{sheet}.tsv"
+    header, *rows = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines())
+    place = header.index(column)
+    number, row = next((n, row) for n, row in enumerate(rows, start=2) if row[place])
+    row[place] += " " + row[place].split()[0]
+    path.write_text("".join("\t".join(cells) + "\n" for cells in (header, *rows)), encoding="utf-8")
+    with pytest.raises(InputError, match=rf"line {number}, column {column}: found {message}, expected it once"):
+        read()
+
+
+def test_a_base_model_without_a_train_command_is_an_ensemble(project):
+    path = Path("config/base_models.tsv")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    cells = lines[1].split("\t")
+    cells[2] = ""
+    path.write_text("\n".join([lines[0], "\t".join(cells), *lines[2:]]), encoding="utf-8")
+    with pytest.raises(InputError, match="line 2, column train: found nothing, expected a shell command"):
+        read()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("each output", "x" * 200_000, r"datasets\.tsv: cannot be read \(field larger than field limit \(131072\)\)$"),
+        ("each output", "x\0y", r"line \d+, column note: found 'x\\x00y.*, expected no control characters"),
+        (
+            "realsumm\tsum",
+            "r" * 100_000 + "\tsum",
+            r"line \d+, column dataset: found 'r{60}…' \(100,000 characters\), exp",
+        ),
+        ("rouge2_recall", "x" * 100_000, r"column metric: found 'x{60}…' \(100,000 characters\), expected one of"),
+        ("dataset\t", "x" * 100_000 + "\t", r"line 1: found the column 'x{60}…' \(100,000 characters\), expected one"),
+    ],
+)
+def test_what_is_quoted_is_bounded(project, old, new, message):
+    edit("datasets", old, new)
+    with pytest.raises(InputError, match=message) as error:
+        read()
+    assert len(str(error.value)) < 1000
 
 
 def test_a_dataset_needs_two_systems(project):
@@ -336,10 +468,39 @@ def test_outputs_must_be_there_in_derived_mode(project):
         ),
         ({"datasets": "realsumm"}, "config: datasets: found 'realsumm', expected 'all' (but synthetic ones"),
         ({"sheets": {"systems": "no.tsv"}}, "no.tsv: cannot be read (No such file or directory)"),
+        ({"sheets": {"systems": "n" * 5000}}, "cannot be read (File name too long)"),
+        ({"sheets": {"systems": "{x}.tsv"}}, "config: sheets.systems: found '{x}.tsv', expected a path without braces"),
+        ({"data_dir": "{x}"}, "config: data_dir: found '{x}', expected a path without braces"),
+        ({"scale": math.nan}, "config: scale: found nan, expected a number above 0 up to 1"),
+        ({"thresholds": {"p_low": 0.5}}, "config: thresholds.p_low: found 0.5, expected no more than p_high, 0.06"),
+        ({"thresholds": {"p_low": math.nan}}, "config: thresholds.p_low: found nan, expected a number from 0 to 1"),
+        ({"thresholds": {"percentile": 0}}, "config: thresholds.percentile: found 0, expected a number above 0"),
+        (
+            {"thresholds": {"percentile": math.inf}},
+            "config: thresholds.percentile: found inf, expected a number above 0",
+        ),
+        ({"thresholds": {"min_pairs": 10.0}}, "config: thresholds.min_pairs: found 10.0, expected a whole number"),
+        ({"resampling": {"n_resamples": True}}, "config: resampling.n_resamples: found True, expected a whole number"),
+        (
+            {"resampling": {"n_resamples": 10**30}},
+            "config: resampling.n_resamples: found 1000000000000000000000000000000",
+        ),
+        (
+            {"resampling": {"seed": 10**5000}},
+            "config: found a number of thousands of digits",
+        ),
+        ({"resampling": None}, "config: resampling: found None, expected how the resamples are drawn"),
+        ({"datasets": ["hansards", "hansards"]}, "config: datasets: found ['hansards', 'hansards'], expected 'all'"),
+        (
+            {"montecarlo": {"n_segments": [250, 250]}},
+            "config: montecarlo.n_segments: found [250, 250], expected a list",
+        ),
+        ({1: 2}, "config: found the key 1, expected one of source"),
+        ({"tests": {None: "gt2"}}, "config: found the key None in tests, expected one of bootstrap, randomization"),
     ],
 )
 def test_a_mistake_in_the_config_gets_one_sentence(project, changes, message):
     pattern = ".*".join(re.escape(part) for part in message.split(".*"))
     with pytest.raises(InputError, match=pattern) as error:
-        read(**changes)
+        read(changes)
     assert "\n" not in str(error.value)

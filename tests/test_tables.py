@@ -53,10 +53,59 @@ def test_the_file_to_the_letter(tmp_path: Path) -> None:
     table = frame([("a", True, 7, np.nan, 0.1 + 0.2), ("b", False, 0, 1e-300, 1.0)])
     write(table.set_axis([5, 9]), tmp_path / "t.tsv")
     assert (tmp_path / "t.tsv").read_bytes() == (
-        b"system_a\tsame_group\tn_greater\tthreshold\tgain\n"
-        b"a\ttrue\t7\t\t0.30000000000000004\n"
-        b"b\tfalse\t0\t1e-300\t1.0\n"
+        b"system_a\tsame_group\tn_greater\tthreshold\tgain\tn_rows\n"
+        b"a\ttrue\t7\t\t0.30000000000000004\t2\n"
+        b"b\tfalse\t0\t1e-300\t1.0\t2\n"
     )
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_file_cut_anywhere_is_refused(suffix: str, tmp_path: Path) -> None:
+    write(frame([(f"s{i}", True, 10 + i, 0.5, 1.25) for i in range(12)]), tmp_path / f"t{suffix}")
+    content = (tmp_path / f"t{suffix}").read_bytes()
+    header = content.find(b"n_rows") + len(b"n_rows")
+    for end in range(header, len(content), 1 if suffix != ".parquet" else 97):
+        (tmp_path / f"cut{suffix}").write_bytes(content[:end])
+        with pytest.raises(InputError, match=f"cut{suffix}"):
+            read(tmp_path / f"cut{suffix}")
+
+
+def test_a_line_that_comes_twice_is_refused(tmp_path: Path) -> None:
+    write(frame([("a", True, 7, 0.5, 0.1), ("b", False, 0, 0.5, 1.0)]), tmp_path / "t.tsv")
+    lines = (tmp_path / "t.tsv").read_text().splitlines(keepends=True)
+    (tmp_path / "t.tsv").write_text("".join([*lines, lines[1]]))
+    with pytest.raises(InputError, match=r"t\.tsv has 3 rows, but its column n_rows says 2: was it cut\?"):
+        read(tmp_path / "t.tsv")
+
+
+def test_a_file_of_other_programs_needs_no_number_of_rows(tmp_path: Path) -> None:
+    (tmp_path / "t.tsv").write_text("dataset\tgain\na\t1\n")
+    assert read(tmp_path / "t.tsv")["gain"].tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        (["1", "2", "many"], r"t\.tsv, line 5: gain is 'many', expected a number"),
+        (["1", "true", "2"], r"t\.tsv, line 4: gain is 'true', expected a number"),
+        (["true", "true", "true"], r"t\.tsv, line 3: gain is True, expected a number"),
+        (["1", "2", "9" * 5000], r"t\.tsv, line 5: gain is inf, expected a number"),
+        (["1_0", "2", "3"], r"t\.tsv, line 3: gain is '1_0', expected a number"),
+        (["1", "١", "3"], r"t\.tsv, line 4: gain is '١', expected a number"),
+        (["1", "x" * 9000, "3"], r"t\.tsv, line 4: gain is 'x+…' \(9,000 characters\), expected a number"),
+    ],
+)
+def test_columns_that_must_be_numbers(cells: list[str], message: str, tmp_path: Path) -> None:
+    (tmp_path / "t.tsv").write_text("dataset\tgain\n\n" + "".join(f"a\t{cell}\n" for cell in cells), encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        read(tmp_path / "t.tsv", ["dataset", "gain"])
+
+
+def test_keys_are_not_repeated(tmp_path: Path) -> None:
+    (tmp_path / "t.tsv").write_text("dataset\ttask\tgain\na\tx\t1\nb\tx\t2\n\na\tx\t3\n")
+    assert len(read(tmp_path / "t.tsv", key=["gain"])) == 3
+    with pytest.raises(InputError, match=r"t\.tsv, line 5: found a, x again, expected it once: line 2 has it"):
+        read(tmp_path / "t.tsv", key=["dataset", "task"])
 
 
 def test_columns_unknown_by_name_are_told_by_their_cells(tmp_path: Path) -> None:
@@ -77,7 +126,7 @@ def test_windows_line_ends_are_read(tmp_path: Path) -> None:
         (b"", "empty"),
         (b"a\tb\n1\t2\n3\n", r"t\.tsv:3: 1 fields, expected 2"),
         (b"a\tb\n1\t2\t3\n", r"t\.tsv:2: 3 fields, expected 2"),
-        (b"a\ta\n1\t2\n", r"t\.tsv:1: two columns are called `a`"),
+        (b"a\ta\n1\t2\n", r"t\.tsv:1: two columns are called 'a'"),
         (b"a\n\xff\n", "not UTF-8"),
         (b"same_group\nperhaps\n", "`same_group` has .perhaps., expected true or false"),
         (b'a\n"open\n', "not a table"),

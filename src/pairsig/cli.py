@@ -263,8 +263,7 @@ def _merge(arguments: argparse.Namespace) -> None:
     """Comparisons over all resamples from those over parts of them."""
     from pairsig import comparisons, tables
 
-    parts = (console.read_table(path, comparisons.COLUMNS) for path in arguments.parts)
-    tables.write(comparisons.merge(parts), arguments.output)
+    tables.write(comparisons.merge(map(comparisons.read, arguments.parts)), arguments.output)
 
 
 def read_statistics(path: Path) -> Statistics:

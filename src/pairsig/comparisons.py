@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pairsig import engine, resampling, statistics, streams
+from pairsig import engine, resampling, statistics, streams, tables
 from pairsig.choices import choose
 from pairsig.engine import Progress, Tally
-from pairsig.errors import InputError
+from pairsig.errors import InputError, named
 from pairsig.metrics import Metric, registry
 from pairsig.paired import Unit
 from pairsig.statistics import Statistics
@@ -158,6 +158,17 @@ def compare(
     return _with_p_values(table)
 
 
+def read(path: str | Path) -> pd.DataFrame:
+    """A table of comparisons, or a part of one, that `compare`, `resize` or `merge` gave and `tables.write` wrote.
+
+    Raises
+    ------
+    InputError
+        Where it has not all its rows, or what it says of a pair cannot be so.
+    """
+    return _checked(tables.read(path, COLUMNS), str(path))
+
+
 def merge(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Comparisons over all resamples from those over parts of them: the same table as without parts.
 
@@ -166,38 +177,43 @@ def merge(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
     parts
         Results of `compare`, or of `resize`, with part = (1, m), …, (m, m), in any order. They are looked at one by
         one, so of an iterator no more than two are in memory.
+
+    Raises
+    ------
+    InputError
+        Where they are not all the parts of one run, or one of them says what it cannot have found: part k of m of b
+        resamples is of ⌊k·b/m⌋ − ⌊(k − 1)·b/m⌋, and the pairs, their scores and gains are those of every other part.
     """
-    pattern = re.compile(r"(?P<signature>.*)\|part:(?P<k>\d+)/(?P<m>\d+)")
-    keys = ["dataset", "test_set", "system_a", "system_b", "gain"]
-    counted = ["n_resamples", "n_greater", "n_equal"]
+    summed = ["n_resamples", "n_greater", "n_equal"]
+    same = [column for column in COLUMNS if column not in (*summed, "p_value", "p_low", "p_high", "signature")]
     merged, expected, n_parts = None, "", 0
     found: set[int] = set()
-    for part in parts:
-        table = part.reset_index(drop=True)
-        if table.empty:
-            raise InputError("a table to merge has no pairs, expected the tables of all parts")
-        match = pattern.fullmatch(str(table["signature"].iloc[0]))
-        if match is None:
-            raise InputError(f"a table to merge is not a part: its signature is {table['signature'].iloc[0]}")
-        whole = f"{match['signature']}, one of {match['m']} parts"
+    for given in parts:
+        table = given.reset_index(drop=True)
+        run, n_resamples, k, m = _part(table)
+        source = f"part {k}/{m}"
+        whole = f"{run}, one of {m} parts"
         expected = expected or whole
         if whole != expected:
             raise InputError(f"the tables to merge are not parts of one run: {expected}; {whole}")
-        if int(match["k"]) in found:
-            raise InputError(f"part {match['k']}/{match['m']} is given twice, expected once")
-        found.add(int(match["k"]))
-        n_parts = int(match["m"])
+        if k in found:
+            raise InputError(f"{source} is given twice, expected once")
+        found.add(k)
+        n_parts = m
+        n_own = k * n_resamples // m - (k - 1) * n_resamples // m
+        _refuse(table, table["n_resamples"] != n_own, "n_resamples", f"{n_own}, its part of {n_resamples}", source)
+        table = _checked(table, source)
         if merged is None:
             merged = table
-        elif not table[keys].equals(merged[keys]):
+        elif not table[same].equals(merged[same]):
             raise InputError("the tables to merge do not compare the same pairs on the same test sets")
         else:
-            merged[counted] += table[counted]
+            merged[summed] += table[summed]
     if merged is None:
         raise InputError("there is nothing to merge, expected the tables of all parts")
-    missing = set(range(1, n_parts + 1)) - found
-    if missing:
-        raise InputError(f"part {min(missing)}/{n_parts} is missing, expected all {n_parts}")
+    if len(found) < n_parts:
+        missing = next(k for k in range(1, n_parts + 1) if k not in found)
+        raise InputError(f"part {missing}/{n_parts} is missing, expected all {n_parts}")
     merged["signature"] = merged["signature"].str.replace(r"\|part:.*", "", regex=True)
     return _with_p_values(merged)
 
@@ -295,6 +311,56 @@ def resize(
     if not tables:
         raise InputError(f"dataset {data.dataset} yields no test set: expected sizes, domains, draws or halves")
     return pd.concat(tables, ignore_index=True)
+
+
+def _part(table: pd.DataFrame) -> tuple[str, int, int, int]:
+    """The signature of the run that a table is a part of, its resamples, and which part it is: k of m."""
+    for column in COLUMNS:
+        if column not in table.columns:
+            raise InputError(f"a table to merge has no column `{column}`, expected {', '.join(COLUMNS)}")
+    signatures = table["signature"].astype(str).unique()
+    if len(signatures) != 1:
+        told = "; ".join(signatures[:2]) or "it has no pairs"
+        raise InputError(f"a table to merge has {len(signatures)} signatures ({told}), expected one")
+    match = re.fullmatch(r"(.*\|resamples:([0-9]{1,18})\|.*)\|part:([0-9]{1,18})/([0-9]{1,18})", signatures[0])
+    if match is None:
+        raise InputError(f"a table to merge is not a part: its signature is {signatures[0]}")
+    n_resamples, k, m = (int(number) for number in match.groups()[1:])
+    if not 1 <= k <= m <= n_resamples:
+        raise InputError(
+            f"a table to merge is part {k}/{m} of {n_resamples} resamples, expected one from 1/{m} to {m}/{m}"
+        )
+    return match[1], n_resamples, k, m
+
+
+def _checked(table: pd.DataFrame, source: str) -> pd.DataFrame:
+    """`table`, its counts as integers, after what it says of every pair has been found possible."""
+    for column in ("n_segments", "n_resamples", "n_greater", "n_equal"):
+        numbers = pd.to_numeric(table[column], errors="coerce")
+        least = 1 if column in ("n_segments", "n_resamples") else 0
+        _refuse(table, ~(numbers.ge(least) & numbers.mod(1).eq(0)), column, f"a whole number, {least} or more", source)
+        table = table.assign(**{column: numbers.astype(np.int64)})
+    many = table["n_greater"] + table["n_equal"] > table["n_resamples"]
+    for column in ("n_greater", "n_equal"):
+        _refuse(table, many, column, "no more of both than n_resamples", source)
+    for column in ("score_a", "score_b", "gain", "p_value", "p_low", "p_high"):
+        numbers = pd.to_numeric(table[column], errors="coerce")
+        possible, expected = np.isfinite(numbers), "a number"
+        if column == "gain":
+            possible, expected = possible & (numbers >= 0), "a number, 0 or more: A is the better system"
+        elif column.startswith("p_"):
+            possible, expected = numbers.between(0, 1), "a number from 0 to 1"
+        _refuse(table, ~possible, column, expected, source)
+        table = table.assign(**{column: numbers.astype(np.float64)})
+    return table
+
+
+def _refuse(table: pd.DataFrame, wrong: pd.Series[bool], column: str, expected: str, source: str) -> None:
+    """Raise `InputError` about the first pair that is wrong."""
+    if wrong.any():
+        row = table[wrong].iloc[0]
+        pair = f"{named(str(row['system_a']))} and {named(str(row['system_b']))}"
+        raise InputError(f"{source}, {pair}: {column} is {tables.shown(row[column])}, expected {expected}")
 
 
 def _with_p_values(table: pd.DataFrame) -> pd.DataFrame:

@@ -18,8 +18,6 @@ from typing import TYPE_CHECKING, NoReturn
 from pairsig.errors import InputError, named, quoted
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from pairsig.engine import Progress
 
 Run = Callable[[argparse.Namespace], None]
@@ -169,15 +167,4 @@ def pairs(items: Sequence[str]) -> Mapping[str, str]:
         if key in found:
             raise InputError(f"{named(key)} is given as {quoted(found[key])} and {quoted(value)}, expected it once")
         found[key] = value
-    return found
-
-
-def read_table(path: Path, columns: Sequence[str]) -> pd.DataFrame:
-    """A table that must have these columns."""
-    from pairsig import tables
-
-    found = tables.read(path)
-    missing = [column for column in columns if column not in found.columns]
-    if missing:
-        raise InputError(f"{path} has no column `{missing[0]}`, expected {', '.join(columns)}")
     return found

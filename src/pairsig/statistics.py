@@ -101,7 +101,9 @@ class Statistics:
         The segments keep the order of the first system; every system must have the same ones. `group` defaults
         to the system's own name, the other keys to nothing.
         """
-        table = _with_keys(table, source)
+        from pairsig import tables
+
+        table = _with_keys(tables.whole(table, source), source)
         columns = tuple(column for column in table.columns if column not in KEYS)
         table = table.assign(**_numbers(table, columns, source))
         systems = tuple(table["system"].unique())

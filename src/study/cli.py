@@ -301,11 +301,11 @@ def _thresholds(arguments: argparse.Namespace) -> None:
 
     tasks = None
     if arguments.datasets:
-        sheet = console.read_table(arguments.datasets, ("dataset", "task", "pool"))
-        own = sheet[sheet["pool"].isna() | (sheet["pool"] == "")]
+        sheet = tables.read(arguments.datasets, ("dataset", "task", "pool"), key=("dataset",))
+        own = sheet[sheet["pool"] == ""]
         tasks = dict(zip(own["dataset"], own["task"], strict=True))
     found = analysis.thresholds(
-        _read_tables(arguments.comparisons),
+        _read_comparisons(arguments.comparisons),
         tasks=tasks,
         p_low=arguments.p_low,
         p_high=arguments.p_high,
@@ -323,7 +323,7 @@ def _validate(arguments: argparse.Namespace) -> None:
     from pairsig import tables
     from study import analysis
 
-    found = analysis.validation(_read_tables(arguments.comparisons), console.pairs(arguments.overlay))
+    found = analysis.validation(_read_comparisons(arguments.comparisons), console.pairs(arguments.overlay))
     tables.write(found, arguments.output)
 
 
@@ -335,7 +335,7 @@ def _similarity(arguments: argparse.Namespace) -> None:
 
     metric = registry.metric(arguments.metric)
     data = read_statistics(arguments.statistics)
-    compared = _read_tables([arguments.comparisons])
+    compared = _read_comparisons([arguments.comparisons])
     tables.write(analysis.similarity(data, metric, compared), arguments.output)
 
 
@@ -344,9 +344,9 @@ def _calibrate(arguments: argparse.Namespace) -> None:
     from pairsig import tables
     from study import analysis
 
-    columns = "calibration distance on_dataset on_test_set against_dataset against_test_set"
-    sheet = console.read_table(arguments.sheet, columns.split()).astype(str)
-    compared = _read_tables(arguments.comparisons)
+    columns = ("calibration", "distance", "on_dataset", "on_test_set", "against_dataset", "against_test_set")
+    sheet = tables.read(arguments.sheet, columns, key=columns)
+    compared = _read_comparisons(arguments.comparisons)
     run = sheet[["on_dataset", "against_dataset"]].isin(set(compared["dataset"]))
     for index in sheet.index[~run.all(axis=1)]:
         dataset = sheet.loc[index, run.columns[~run.loc[index]][0]]
@@ -358,7 +358,7 @@ def _calibrate(arguments: argparse.Namespace) -> None:
     if arguments.table_1:
         if arguments.published is None:
             raise InputError("--table-1 needs the paper's numbers: expected --published too")
-        published = console.read_table(arguments.published, ("published", "compared_with"))
+        published = tables.read(arguments.published, ("item", "published", "compared_with"), key=("item",))
         tables.write(analysis.beside(found, published), arguments.table_1)
 
 
@@ -424,13 +424,13 @@ def _check(arguments: argparse.Namespace) -> None:
     seconds = "metric n_segments test n_resamples seconds seconds_low seconds_high"
 
     def optional(path: Path | None, columns: str) -> pd.DataFrame | None:
-        return None if path is None else console.read_table(path, columns.split())
+        return None if path is None else tables.read(path, columns.split())
 
     found = analysis.check(
-        console.read_table(arguments.published, published.split()),
-        thresholds=console.read_table(arguments.thresholds, threshold.split()),
-        size_law=console.read_table(arguments.size_law, law.split()),
-        calibration=console.read_table(arguments.calibration, calibration.split()),
+        tables.read(arguments.published, published.split(), key=("item",)),
+        thresholds=tables.read(arguments.thresholds, threshold.split()),
+        size_law=tables.read(arguments.size_law, law.split()),
+        calibration=tables.read(arguments.calibration, calibration.split()),
         relative_error=optional(arguments.relative_error, error),
         run_time=optional(arguments.run_time, seconds),
         source=str(arguments.published),
@@ -440,12 +440,12 @@ def _check(arguments: argparse.Namespace) -> None:
         print(f"{verdict}: {number}")
 
 
-def _read_tables(paths: Sequence[Path]) -> pd.DataFrame:
+def _read_comparisons(paths: Sequence[Path]) -> pd.DataFrame:
     import pandas as pd
 
-    from pairsig.comparisons import COLUMNS
+    from pairsig import comparisons
 
-    return pd.concat([console.read_table(path, COLUMNS) for path in paths], ignore_index=True)
+    return pd.concat(map(comparisons.read, paths), ignore_index=True)
 
 
 def _initial(text: str | None, n_segments: int) -> list[int] | None:

@@ -34,6 +34,11 @@ def calibration(comparisons: pd.DataFrame, sheet: pd.DataFrame, *, source: str =
     source
         What messages call the sheet; its index counts the lines below the header, from 0.
 
+    Raises
+    ------
+    InputError
+        Where a row has nothing to hold against anything, or two rows add up the same two test sets.
+
     Returns
     -------
     One row a calibration, distance and p-value range [p_low, p_high), the last one with 1: `n_pairs`, of which
@@ -43,23 +48,29 @@ def calibration(comparisons: pd.DataFrame, sheet: pd.DataFrame, *, source: str =
     """
     keyed = dict(by_test_set(of_one_test(comparisons)))
     counted: dict[tuple[str, str], list[pd.DataFrame]] = {}
+    lines: dict[tuple[object, ...], int] = {}
     for index, row in zip(sheet.index, sheet.itertuples(index=False), strict=True):
         line, sides = index + 2, []
         for dataset, pattern in ((row.on_dataset, row.on_test_set), (row.against_dataset, row.against_test_set)):
             sides.append([key for key in keyed if key[0] == dataset and fnmatchcase(key[1], pattern)])
             if not sides[-1]:
                 raise InputError(f"{source}, line {line}: no comparisons of dataset {dataset} on test set {pattern}")
-        held = [
-            _held(keyed[on], keyed[against])
-            for on, against in product(*sides)
-            if on != against and on[2] == against[2]  # another test set, the same metric
-        ]
+        name, distance = str(row.calibration), str(row.distance)
+        # Another test set, the same metric.
+        held = [(on, against) for on, against in product(*sides) if on != against and on[2] == against[2]]
+        for on, against in held:
+            first = lines.setdefault((name, distance, on, against), line)
+            if first != line:
+                raise InputError(
+                    f"{source}, line {line}: dataset {on[0]} on test set {on[1]} is held against dataset {against[0]} "
+                    f"on test set {against[1]} again, expected once: line {first} does"
+                )
         if not held:
             raise InputError(
                 f"{source}, line {line}: dataset {row.on_dataset} on test set {row.on_test_set} is held against "
                 "nothing but itself or another metric, expected another test set"
             )
-        counted.setdefault((str(row.calibration), str(row.distance)), []).extend(held)
+        counted.setdefault((name, distance), []).extend(_held(keyed[on], keyed[against]) for on, against in held)
     found = []
     ranges = [*pairwise(P_RANGES), WINDOW]
     for (name, distance), tables in counted.items():

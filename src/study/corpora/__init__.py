@@ -115,8 +115,7 @@ def read(
     skip, first
         Leave out so many segments of every file, and take at most so many of what follows.
     """
-    module = _module(task)
-    (chosen,) = sort_options(options, f"corpora of the task {task}", module.read)
+    module, chosen = _module(task), check(task, options)
     segments = []
     for file in files:
         domain, _, paths = file.rpartition("=")
@@ -130,6 +129,12 @@ def read(
             raise InputError(f"{path}: found no segment{f' after the first {skip}' * bool(skip)}, expected some")
         segments += taken
     return segments
+
+
+def check(task: str, options: Mapping[str, str]) -> dict[str, Any]:
+    """Options of the task's own `read`, given as text, in their types."""
+    (chosen,) = sort_options(options, f"corpora of the task {task}", _module(task).read)
+    return chosen
 
 
 def blank(task: str, text: str) -> str:

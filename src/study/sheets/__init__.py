@@ -8,6 +8,7 @@ as options is spelled as options.
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,13 +19,15 @@ from typing import Any
 import pandas as pd
 import yaml
 from jsonschema import Draft202012Validator, ValidationError
+from jsonschema.validators import extend
 
-from pairsig.choices import near, one_of
-from pairsig.errors import InputError
+from pairsig.choices import near, one_of, sort_options
+from pairsig.errors import InputError, named, quoted, reason
+from pairsig.extraction import functions
 from pairsig.metrics.registry import METRICS
 from pairsig.readers import READERS
-from study.sheets import synthetic
-from study.sheets.checks import complain, pairs, split
+from study.sheets import checks, synthetic
+from study.sheets.checks import complain, split
 
 SHEETS = (
     "datasets",
@@ -39,12 +42,14 @@ SHEETS = (
 STATISTICS = Path("resources/statistics")
 """Where the embedded statistics lie."""
 
+_NUMBER = "[1-9][0-9]{0,8}"
+
 TEST_SETS = {
-    "initial": r"doubling:[1-9]\d*|[1-9]\d*(,[1-9]\d*)*",
-    "domain_size": r"[1-9]\d*",
-    "draws": r"[1-9]\d*",
-    "draw_size": r"[1-9]\d*",
-    "halves": r"[1-9]\d*",
+    "initial": f"doubling:{_NUMBER}|{_NUMBER}(,{_NUMBER})*",
+    "domain_size": _NUMBER,
+    "draws": _NUMBER,
+    "draw_size": _NUMBER,
+    "halves": _NUMBER,
 }
 """What `python -m study resize` can make of a test set, and how its value looks."""
 
@@ -67,8 +72,33 @@ KEYS = {
     "training_sets": ("training_set",),
     "base_models": ("base_model",),
     "jars": ("jar",),
-}
+    "calibrations": (
+        "calibration", "distance", "on_dataset", "on_test_set", "against_dataset", "against_test_set",
+    ),
+    "published": ("item",),
+}  # fmt: skip
 """Columns whose cells, taken together, are unique in a sheet."""
+
+LISTS = {
+    checks.words: (
+        ("datasets", "reference", "text", "pool", "figures"),
+        ("systems", "reference"),
+        ("training_sets", "files", "base_models", "datasets", "unlabelled"),
+        ("base_models", "members", "needs", "datasets"),
+    ),
+    checks.pairs: (
+        ("datasets", "selection", "options", "test_sets"),
+        ("systems", "options"),
+        ("training_sets", "selection", "options", "sizes"),
+        ("base_models", "sizes"),
+    ),
+    checks.paths: (
+        ("datasets", "reference", "text", "documents"),
+        ("systems", "reference", "output"),
+        ("training_sets", "files"),
+    ),
+}
+"""Sheet and columns whose cells are lists, by what checks a cell: nothing in a list counts twice."""
 
 LINKS = (
     ("datasets", "corpus", "corpora"),
@@ -115,7 +145,15 @@ def check_config(config: dict[str, Any], schemas: Path) -> None:
     schema = _schema(schemas, "config")
     _fill(config, schema)
     for error in _errors(config, schema):
-        raise InputError(f"config: {_sentence(error)}")
+        raise InputError(f"config: {_sentence(error, schema)}")
+    window = config["thresholds"]
+    if window["p_low"] > window["p_high"]:
+        raise InputError(
+            f"config: thresholds.p_low: found {window['p_low']}, expected no more than p_high, {window['p_high']}"
+        )
+    for key, path in (("data_dir", config["data_dir"]), *((f"sheets.{key}", config["sheets"][key]) for key in SHEETS)):
+        if re.search(r"[{}\x00-\x1f]", path) or not path:
+            raise InputError(f"config: {key}: found {quoted(path)}, expected a path without braces")
 
 
 def read(config: Mapping[str, Any], schemas: Path) -> Study:
@@ -124,11 +162,17 @@ def read(config: Mapping[str, Any], schemas: Path) -> Study:
     tables = {name: _read(path, _schema(schemas, name)) for name, path in paths.items()}
     datasets, corpora = tables["datasets"], tables["corpora"]
     for name, keys in KEYS.items():
-        _unique(tables[name], paths[name], *keys)
+        checks.unique(tables[name], paths[name], keys)
+    for check, sheets in LISTS.items():
+        for name, *columns in sheets:
+            for column in columns:
+                for line, cell in tables[name][column].items():
+                    check(paths[name], int(str(line)), column, cell)
     for name, column, other in LINKS:
-        _known(tables[name], paths[name], column, tables[other][KEYS[other][-1]], paths[other])
+        checks.known(tables[name], paths[name], column, list(tables[other][KEYS[other][-1]]), paths[other])
 
     _check_datasets(datasets, paths["datasets"])
+    _check_options(tables, paths)
     synthetic.check(tables, paths)
     made = synthetic.expand(tables, config)
     included = tables["systems"][tables["systems"]["include"] == "yes"]
@@ -161,27 +205,47 @@ def _check_datasets(datasets: pd.DataFrame, sheet: str) -> None:
     rows = {row.dataset: row for row in datasets.itertuples()}
     for row in rows.values():
         if row.metric not in METRICS:
-            complain(sheet, row.Index, "metric", repr(row.metric), one_of(row.metric, METRICS))
+            complain(sheet, row.Index, "metric", quoted(row.metric), one_of(row.metric, METRICS))
         if row.reader and row.reader not in READERS:
-            complain(sheet, row.Index, "reader", repr(row.reader), one_of(row.reader, READERS))
+            complain(sheet, row.Index, "reader", quoted(row.reader), one_of(row.reader, READERS))
         for member in row.pool.split():
             if member not in rows or rows[member].pool:
-                complain(sheet, row.Index, "pool", repr(member), "datasets of this sheet that are no pools themselves")
+                expected = "datasets of this sheet that are no pools themselves"
+                complain(sheet, row.Index, "pool", quoted(member), expected)
             if rows[member].metric != row.metric:
                 found = f"{member}, whose metric is {rows[member].metric}"
                 complain(sheet, row.Index, "pool", found, f"datasets with the metric {row.metric}")
-        test_sets = pairs(sheet, row.Index, "test_sets", row.test_sets)
+        test_sets = dict(split(row.test_sets))
         for key, value in test_sets.items():
             if key not in TEST_SETS or not re.fullmatch(TEST_SETS[key], value):
-                complain(
-                    sheet, row.Index, "test_sets", repr(f"{key}={value}"), f"{', '.join(TEST_SETS)} with a number each"
-                )
-        pairs(sheet, row.Index, "options", row.options)
+                expected = f"{', '.join(TEST_SETS)} with a number each"
+                complain(sheet, row.Index, "test_sets", quoted(f"{key}={value}"), expected)
         for figure in row.figures.split():
             if figure not in FIGURES:
-                complain(sheet, row.Index, "figures", repr(figure), one_of(figure, FIGURES))
+                complain(sheet, row.Index, "figures", quoted(figure), one_of(figure, FIGURES))
             if (needs := FIGURES[figure]) and needs not in test_sets:
                 complain(sheet, row.Index, "figures", figure, f"{needs} in the column test_sets too")
+
+
+def _check_options(tables: Mapping[str, pd.DataFrame], paths: Mapping[str, str]) -> None:
+    """The reader and the metric of a dataset fit each other, and have the options that its rows give them."""
+    readers = {}
+    sheet = paths["datasets"]
+    for row in tables["datasets"].itertuples():
+        if row.pool:
+            continue
+        with checks.cell(sheet, row.Index, "metric"):
+            name, read, count = functions(METRICS[row.metric], row.reader or None)
+        with checks.cell(sheet, row.Index, "options"):
+            sort_options(dict(split(row.options)), f"reader {name} and metric {row.metric}", read, count)
+        readers[row.dataset] = name, read
+    sheet = paths["systems"]
+    for row in tables["systems"].itertuples():
+        if row.dataset not in readers:
+            complain(sheet, row.Index, "dataset", f"the pool {row.dataset}", "a dataset that has files of its own")
+        name, read = readers[row.dataset]
+        with checks.cell(sheet, row.Index, "options"):
+            sort_options(dict(split(row.options)), f"reader {name}", read)
 
 
 def _check_numbers(datasets: pd.DataFrame, included: pd.DataFrame, paths: Mapping[str, str]) -> None:
@@ -203,7 +267,7 @@ def _check_calibrations(calibrations: pd.DataFrame, datasets: pd.DataFrame, path
             needs = next((key for key, name in NAMES.items() if re.fullmatch(name, test_set)), None)
             if needs is None or (needs != "whole" and needs not in made[dataset]):
                 expected = f"whole, or what the column test_sets of {paths['datasets']} makes of {dataset}"
-                complain(paths["calibrations"], int(str(line)), f"{side}_test_set", repr(test_set), expected)
+                complain(paths["calibrations"], int(str(line)), f"{side}_test_set", quoted(test_set), expected)
 
 
 def _check_files(
@@ -221,11 +285,13 @@ def _check_files(
             found = f"{row.dataset} without its statistics"
             expected = f"the file {statistics}, or source: derived in the config"
             complain(paths["datasets"], row.Index, "dataset", found, expected)
-    for line, ((dataset, _), files) in zip(lines, ready["files"].items(), strict=True):
+    for line, ((dataset, _), row) in zip(lines, ready.to_dict("index").items(), strict=True):
         if dataset in needed and sources[dataset] == "derived":
-            for file in files:
-                if not Path(file).is_file():
-                    complain(paths["systems"], line, "output", f"{file}, which is missing", "a file")
+            if not row["reference"]:
+                complain(paths["systems"], line, "reference", "nothing here or in its dataset", "reference files")
+            for file in row["files"]:
+                if not checks.is_file(file):
+                    complain(paths["systems"], line, "output", f"{named(file)}, which is missing", "a file")
 
 
 def _selected(datasets: pd.DataFrame, chosen: str | Sequence[str], sources: Mapping[str, str]) -> set[str]:
@@ -237,9 +303,8 @@ def _selected(datasets: pd.DataFrame, chosen: str | Sequence[str], sources: Mapp
     known = list(datasets["dataset"])
     for name in chosen:
         if name not in known:
-            raise InputError(
-                f"config: datasets is {name!r}, expected 'all' or names in the sheet of datasets{near(name, known)}"
-            )
+            expected = f"'all' or names in the sheet of datasets{near(name, known)}"
+            raise InputError(f"config: datasets is {quoted(name)}, expected {expected}")
     return set(chosen)
 
 
@@ -368,14 +433,15 @@ def _read(path: str, schema: Mapping[str, Any]) -> pd.DataFrame:
     try:
         with Path(path).open(encoding="utf-8", newline="") as file:
             lines = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
+    except (OSError, ValueError, csv.Error) as error:  # csv: a cell of more than 131,072 characters
+        told = getattr(error, "strerror", None) or reason(error)
+        raise InputError(f"{named(path)}: cannot be read ({told})") from None
     header = lines[0] if lines else []
     for column in header:
         if column not in columns:
-            raise InputError(f"{path}, line 1: found the column {column!r}, expected {one_of(column, columns)}")
+            raise InputError(f"{path}, line 1: found the column {quoted(column)}, expected {one_of(column, columns)}")
         if header.count(column) > 1:
-            raise InputError(f"{path}, line 1: found the column {column!r} twice, expected it once")
+            raise InputError(f"{path}, line 1: found the column {quoted(column)} twice, expected it once")
     for column in schema["required"]:
         if column not in header:
             raise InputError(f"{path}, line 1: found no column {column!r}, expected one")
@@ -386,8 +452,11 @@ def _read(path: str, schema: Mapping[str, Any]) -> pd.DataFrame:
         if len(cells) != len(header):
             raise InputError(f"{path}, line {number}: found {len(cells)} cells, expected {len(header)} as in line 1")
         row = {column: cell for column, cell in zip(header, cells, strict=True) if cell}
+        for column, cell in row.items():
+            if re.search(r"[\x00-\x1f\x7f]", cell):
+                complain(path, number, column, quoted(cell), "no control characters")
         for mistake in _errors(row, schema):
-            raise InputError(f"{path}, line {number}, {_sentence(mistake, 'column ')}")
+            raise InputError(f"{path}, line {number}, {_sentence(mistake, schema, 'column ')}")
         rows[number] = {name: row.get(name, columns[name].get("default", "")) for name in columns}
     return pd.DataFrame.from_dict(rows, orient="index", columns=list(columns), dtype="object")
 
@@ -408,37 +477,42 @@ def _fill(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
             config.setdefault(key, part["default"])
 
 
+def _is_whole(_: object, number: object) -> bool:
+    """10.0 is no whole number of anything: the commands would not take it."""
+    return isinstance(number, int) and not isinstance(number, bool)
+
+
+def _is_number(_: object, number: object) -> bool:
+    return _is_whole(_, number) or (isinstance(number, float) and math.isfinite(number))
+
+
+_VALIDATOR = extend(
+    Draft202012Validator,
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many({"integer": _is_whole, "number": _is_number}),
+)
+
+
 def _errors(instance: object, schema: Mapping[str, Any]) -> Iterator[ValidationError]:
-    yield from Draft202012Validator(schema).iter_errors(instance)
+    try:
+        yield from _VALIDATOR(schema).iter_errors(instance)
+    except ValueError:  # jsonschema would print it
+        raise InputError(
+            "config: found a number of thousands of digits, expected one that can be written out"
+        ) from None
 
 
-def _sentence(error: ValidationError, word: str = "") -> str:
+def _sentence(error: ValidationError, schema: Mapping[str, Any], word: str = "") -> str:
     """Where it is (the path of keys after `word`), what was found and what was expected."""
-    known = error.schema.get("properties", {})
+    known = error.schema.get("properties", schema["properties"])
     path = [str(key) for key in error.absolute_path]
     if error.validator == "additionalProperties":
         key = next(key for key in error.instance if key not in known)
         inside = f" in {'.'.join(path)}" if path else ""
-        return f"found the key {key!r}{inside}, expected {one_of(key, known)}"
-    found, wanted = repr(error.instance), error.schema.get("description", error.message)
+        return f"found the key {quoted(key)}{inside}, expected {one_of(str(key), known)}"
+    found, wanted = quoted(error.instance), error.schema.get("description", error.message)
     if error.validator == "required":
         missing = next(key for key in error.validator_value if key not in error.instance)
         path, found, wanted = [*path, missing], "nothing", known[missing]["description"]
     elif error.validator == "enum":
         wanted = one_of(str(error.instance), error.validator_value)
     return f"{word}{'.'.join(path)}: found {found}, expected {wanted}"
-
-
-def _unique(table: pd.DataFrame, sheet: str, *columns: str) -> None:
-    repeated = table[list(columns)].duplicated()
-    if repeated.any():
-        line = int(repeated.idxmax())
-        values = table.loc[line, list(columns)]
-        first = int((table[list(columns)] == values).all(axis=1).idxmax())
-        complain(sheet, line, columns[-1], f"{values.iloc[-1]} again", f"it once: it is in line {first} already")
-
-
-def _known(table: pd.DataFrame, sheet: str, column: str, names: pd.Series[str], other: str) -> None:
-    for line, name in table[column].items():
-        if name and name not in set(names):
-            complain(sheet, int(str(line)), column, repr(name), f"a name in {other}{near(name, names)}")

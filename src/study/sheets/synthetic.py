@@ -20,14 +20,21 @@ from typing import Any
 import pandas as pd
 
 from pairsig.choices import near
-from pairsig.errors import InputError
-from study.sheets import code
-from study.sheets.checks import complain, pairs, split
+from pairsig.errors import InputError, quoted
+from study import corpora
+from study.sheets import checks, code
+from study.sheets.checks import complain, split
 
 SIZES = {"full": 1.0, "half": 0.5, "quarter": 0.25, "eighth": 0.125}
 """Sizes of resampled training sets, as shares of the whole."""
 
 RESULTS = Path("results")
+
+PLACEHOLDERS = {
+    "train": ("train", "model", "seed", "jars", "threads"),
+    "predict": ("input", "output", "outputs", "model", "jars", "threads"),
+}
+"""What stands in braces in the commands of a base model."""
 
 
 @dataclass(frozen=True)
@@ -79,9 +86,8 @@ def check(tables: Mapping[str, pd.DataFrame], paths: Mapping[str, str]) -> None:
     tested = _check_training_sets(tables, paths)
     sheet = paths["datasets"]
     for row in tables["datasets"].itertuples():
-        pairs(sheet, row.Index, "selection", row.selection)
         if row.study == "natural" and row.text:
-            complain(sheet, row.Index, "text", repr(row.text), "nothing, since its study is natural")
+            complain(sheet, row.Index, "text", quoted(row.text), "nothing, since its study is natural")
         if row.study == "synthetic" and not row.text:
             complain(
                 sheet, row.Index, "text", "nothing", "files of the segments to predict, since its study is synthetic"
@@ -96,12 +102,16 @@ def check(tables: Mapping[str, pd.DataFrame], paths: Mapping[str, str]) -> None:
         for name in row.members.split():
             if name not in trained or (rows[name].include == "no" and row.include != "no"):
                 expected = f"base models of the task {row.task} that are trained and included{near(name, trained)}"
-                complain(sheet, row.Index, "members", repr(name), expected)
-        for column in ("train", "predict"):
-            for name in _programs(getattr(row, column)):
+                complain(sheet, row.Index, "members", quoted(name), expected)
+        for column, known in PLACEHOLDERS.items():
+            command = getattr(row, column)
+            for name in re.findall(r"\{(\w+)\}", command):
+                if name not in known or (name == "model" and not row.train):
+                    complain(sheet, row.Index, column, quoted(f"{{{name}}}"), f"one of {{{'}, {'.join(known)}}}")
+            for name in _programs(command):
                 if name not in code.modules():
                     expected = f"a module of pairsig{near(name, code.modules())}"
-                    complain(sheet, row.Index, column, name, expected)
+                    complain(sheet, row.Index, column, quoted(name), expected)
         for kind, name in _needs(row.needs):
             if kind == "jar" and name not in set(tables["jars"]["jar"]):
                 expected = f"a jar of {paths['jars']}{near(name, tables['jars']['jar'])}"
@@ -112,24 +122,35 @@ def _check_training_sets(tables: Mapping[str, pd.DataFrame], paths: Mapping[str,
     """Every dataset is tested by the systems of one training set: returns which."""
     sheet = paths["training_sets"]
     tested: dict[str, str] = {}
+    rows = {row.dataset: row for row in tables["datasets"].itertuples()}
     for row in tables["training_sets"].itertuples():
         _check_datasets(row, tables, sheet)
-        for column in ("selection", "options"):
-            pairs(sheet, row.Index, column, getattr(row, column))
+        own = dict(split(row.options))
+        _check_selection(row, row.task, own | dict(split(row.selection)), sheet)
         models = tables["base_models"]
         known = models["base_model"][models["task"] == row.task]
         for name in row.base_models.split():
             if name not in set(known):
                 expected = f"base models of the task {row.task}{near(name, known)}"
-                complain(sheet, row.Index, "base_models", repr(name), expected)
+                complain(sheet, row.Index, "base_models", quoted(name), expected)
         for name in row.unlabelled.split():
             if name not in row.datasets.split():
-                complain(sheet, row.Index, "unlabelled", repr(name), "names in its column datasets")
+                complain(sheet, row.Index, "unlabelled", quoted(name), "names in its column datasets")
         for name in row.datasets.split():
             if name in tested:
                 complain(sheet, row.Index, "datasets", f"{name}, which {tested[name]} has too", "each dataset once")
             tested[name] = row.training_set
+            _check_selection(rows[name], row.task, own | dict(split(rows[name].selection)), paths["datasets"])
     return tested
+
+
+def _check_selection(row: Any, task: str, given: dict[str, str], sheet: str) -> None:
+    """Which segments of a corpus are taken can be told, and how its files are read."""
+    with checks.cell(sheet, row.Index, "selection"):
+        corpora.check(task, {key: value for key, value in given.items() if key not in ("skip", "first")})
+    for key in given.keys() & {"skip", "first"}:
+        if not re.fullmatch("[0-9]{1,9}", given[key]):
+            complain(sheet, row.Index, "selection", quoted(f"{key}={given[key]}"), f"{key}= with a whole number")
 
 
 def _check_datasets(row: Any, tables: Mapping[str, pd.DataFrame], sheet: str) -> None:
@@ -138,7 +159,7 @@ def _check_datasets(row: Any, tables: Mapping[str, pd.DataFrame], sheet: str) ->
     for name in row.datasets.split():
         if name not in set(known):
             expected = f"datasets of the study synthetic and the task {row.task}{near(name, known)}"
-            complain(sheet, row.Index, "datasets", repr(name), expected)
+            complain(sheet, row.Index, "datasets", quoted(name), expected)
 
 
 def check_needs(tables: Mapping[str, pd.DataFrame], paths: Mapping[str, str], training_sets: set[str]) -> None:
