@@ -126,7 +126,7 @@ class TestStart:
         out = re.sub(r"\s+", " ", capsys.readouterr().out)
         for test, variants in engine.TESTS.items():
             for variant in variants:
-                formula = engine.FORMULAS[variant].split(",")[0].split(" in ")[0]
+                formula = engine.FORMULAS[test, variant].split(",")[0].split(" in ")[0]
                 formula = formula.replace("δ(x*)", "δ*").replace("δ(x)", "δ")
                 assert f"{test} {variant} {formula}" in out
 

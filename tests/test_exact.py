@@ -1,6 +1,8 @@
 """The exact tests against enumeration, dynamic programmes, closed forms, whole-number counting and Monte Carlo."""
 
+import itertools
 import math
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -14,12 +16,13 @@ import simulate
 from pairsig import InputError, Metric, bootstrap_test, exact, randomization_test
 from pairsig.exact import exact_bootstrap, exact_test, laws
 from pairsig.metrics import counts, registry
+from pairsig.readers import art
 
 
 @st.composite
-def two_systems(draw, metric, most, largest=4):
+def two_systems(draw, metric, most, largest=4, least=1):
     """Counts with everything that makes ties and zeros. `totals`: accuracy with totals of their own."""
-    n = draw(st.integers(1, most))
+    n = draw(st.integers(least, most))
     number = st.integers(0, largest)
     gold = draw(st.lists(number, min_size=n, max_size=n))
 
@@ -87,16 +90,18 @@ def test_every_swap(metric):
 @pytest.mark.parametrize("metric", ["accuracy", "recall", "mean"])
 def test_every_resample(metric):
     @settings(max_examples=40, deadline=None)
-    @given(two_systems(metric, 5))
+    @given(two_systems(metric, 5, least=2))
     def agrees(pair):
         a, b = pair
         greater, equal, below, zero = oracles.all_resamples(metric, a, b)
-        results = [exact_bootstrap(a, b, metric=metric, variant=variant) for variant in ("gt2", "percentile")]
+        variants = ("gt2", "percentile", "two-sided")
+        results = [exact_bootstrap(a, b, metric=metric, variant=variant) for variant in variants]
         if results[0].better is None:
             assert oracles.gain(metric, oracles.rows(metric, a), oracles.rows(metric, b)) == 0
-            assert [(result.pvalue, result.log10_p_value) for result in results] == [(1.0, 0.0)] * 2
+            assert [(result.pvalue, result.log10_p_value) for result in results] == [(1.0, 0.0)] * 3
             return
-        for result, p, ties in zip(results, (greater, below), (equal, zero), strict=True):
+        both = greater + equal + below + zero
+        for result, p, ties in zip(results, (greater, below, both), (equal, zero, equal + zero), strict=True):
             assert result.pvalue == pytest.approx(float(p), rel=1e-11, abs=0.0)
             assert result.p_equal == pytest.approx(float(ties), rel=1e-9, abs=1e-15)
             assert result.log10_p_value == (pytest.approx(oracles.log10(p), abs=1e-11) if p else -math.inf)
@@ -322,6 +327,7 @@ def test_resamples_without_any_word_are_no_ties():
     assert (greater, equal, below, zero) == (0, 0, 0, Fraction(1, 4))
     assert exact_bootstrap(a, b).p_equal == 0.0
     assert exact_bootstrap(a, b, variant="percentile").p_equal == 0.25
+    assert exact_bootstrap(a, b, variant="two-sided").pvalue == pytest.approx(0.25, rel=1e-15)
 
 
 # Far tails, to nine digits and more
@@ -526,7 +532,7 @@ def test_randomization_agrees(metric):
     assert near(sampled.n_greater + sampled.n_equal, p, n)
 
 
-@pytest.mark.parametrize("variant", ["gt2", "percentile"])
+@pytest.mark.parametrize("variant", ["gt2", "percentile", "two-sided"])
 @pytest.mark.parametrize("metric", ["uas", "recall", "mean"])
 def test_bootstrap_agrees(metric, variant):
     a, b = random_pair({"uas": "accuracy", "recall": "f1"}.get(metric, metric), 100, 14, (0.8, 0.77))
@@ -534,7 +540,7 @@ def test_bootstrap_agrees(metric, variant):
     assert 0.001 < result.pvalue < 0.5
     n = 40_000
     sampled = bootstrap_test(a, b, metric=metric, variant=variant, n_resamples=n)
-    assert near(sampled.n_greater, result.pvalue, n)
+    assert near(sampled.n_greater, result.pvalue - result.p_equal * (variant == "two-sided"), n)
     assert near(sampled.n_equal, result.p_equal, n)
 
 
@@ -552,11 +558,12 @@ def test_exact_tests_keep_their_level():
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("metric", ["aer", "alignment_precision", "alignment_recall"])
+@pytest.mark.parametrize("metric", ["aer", "aer without sure links", "alignment_precision", "alignment_recall"])
 def test_alignments_against_all_swaps(metric, seed):
     """AER falls as quality rises; every one of the 2⁷ swaps, scored by the metric itself."""
     rng = np.random.default_rng(seed)
-    sure = rng.integers(1, 4, 7)
+    sure = rng.integers(1, 4, 7) * (metric != "aer without sure links")
+    metric = metric.split()[0]
 
     def aligner():
         predicted = rng.integers(0, 5, 7)
@@ -579,23 +586,116 @@ def test_alignments_against_all_swaps(metric, seed):
     assert result.gain == pytest.approx(delta)
 
 
-def test_aer_without_sure_links():
-    counts = np.array([[0, 1, 2, 0], [0, 0, 1, 0]])
-    with pytest.raises(InputError, match="aer without a sure link in the reference"):
-        exact_test(counts, counts[::-1], metric="aer")
+def brute_force(metric, a, b):
+    """Every one of the 2ⁿ swaps and nⁿ resamples, scored by the metric itself: two-sided, gt2, both sides of it."""
+    sign = 1 if metric.higher_is_better else -1
+
+    def gain(x, y):
+        return sign * float(metric.score(x.sum(axis=0)) - metric.score(y.sum(axis=0)))
+
+    if gain(a, b) < 0:
+        a, b = b, a
+    delta, n = gain(a, b), len(a)
+    swaps = (np.array([number >> bit & 1 for bit in range(n)], dtype=bool)[:, None] for number in range(2**n))
+    shuffled = np.array([gain(np.where(swap, b, a), np.where(swap, a, b)) for swap in swaps])
+    resampled = np.array([gain(a[list(drawn)], b[list(drawn)]) for drawn in itertools.product(range(n), repeat=n)])
+    far = np.abs(resampled - delta) >= delta - 1e-9
+    return (np.abs(shuffled) >= delta - 1e-9).mean(), (resampled > 2 * delta + 1e-9).mean(), far.mean(), delta
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_ter_against_all_swaps_and_resamples(seed):
+    """References without words: 0 with no edits, and 100 with some."""
+    rng = np.random.default_rng(seed)
+    length = rng.integers(0, 4, 5)
+    length[0] += 1
+    a, b = (np.stack([rng.integers(0, 5, 5) * (length > 0), length], axis=1) for _ in range(2))
+    two_sided, greater, both, delta = brute_force(registry.metric("ter"), a, b)
+    if delta < 1e-9:
+        assert exact_test(a, b, metric="ter").better is None
+        return
+    assert exact_test(a, b, metric="ter").pvalue == pytest.approx(two_sided, abs=1e-12)
+    assert exact_bootstrap(a, b, metric="ter").pvalue == pytest.approx(greater, abs=1e-12)
+    assert exact_bootstrap(a, b, metric="ter", variant="two-sided").pvalue == pytest.approx(both, abs=1e-12)
+
+
+def test_something_over_nothing():
+    """Edits without a reference word: swaps never get rid of the words elsewhere, resamples do."""
+    a, b = np.array([[2, 0], [1, 4], [0, 3]]), np.array([[0, 0], [2, 4], [2, 3]])
+    two_sided, *_ = brute_force(registry.metric("ter"), a, b)
+    assert exact_test(a, b, metric="ter").pvalue == two_sided
+    with pytest.raises(
+        InputError, match=r"ter has segments with a numerator but no denominator, .*: use bootstrap_test"
+    ):
+        exact_bootstrap(a, b, metric="ter")
+    with pytest.raises(
+        InputError, match=r"ter has segments with a numerator but no denominator, .*: use randomization"
+    ):
+        exact_test(a[:1], b[:1], metric="ter")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_arts_f_of_sigfs_counts(seed):
+    """Four numbers a line, the two numerators the same: matched / gold and matched / predicted."""
+    a, b = random_pair("f1", 40, seed)
+
+    def four(counts):
+        return counts[:, [0, 2, 0, 1]]
+
+    result, three = exact_test(four(a), four(b), metric=art.F1_RATIO), exact_test(a, b, metric="f1")
+    assert (result.pvalue, result.p_equal, result.better) == (three.pvalue, three.p_equal, three.better)
+    assert (result.score_a, result.score_b) == (pytest.approx(three.score_a), pytest.approx(three.score_b))
+    drawn, of_three = (
+        randomization_test(*pair, metric=metric, n_resamples=3000)
+        for pair, metric in (((four(a), four(b)), art.F1_RATIO), ((a, b), "f1"))
+    )
+    assert (drawn.n_greater, drawn.n_equal) == (of_three.n_greater, of_three.n_equal)
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ([2, 3, 1, 3], "recall_numerator <= precision_numerator, and segment number 2 of system b has 2 and 1"),
+        ([1, 3, 2, 3], "precision_numerator <= recall_numerator, and segment number 2 of system b has 2 and 1"),
+        ([2, 1, 2, 3], "recall_numerator <= recall_denominator, and segment number 2 of system b has 2 and 1"),
+        ([2, 3, 2, 1], "precision_numerator <= precision_denominator, and segment number 2 of system b has 2 and 1"),
+    ],
+)
+def test_arts_f_of_other_counts(row, told):
+    a, b = [[1, 2, 1, 3], [2, 3, 2, 3]], [[1, 2, 1, 3], row]
+    message = f"^f1_ratio is in the reach of exact_test only where {told}: use randomization_test$"
+    with pytest.raises(InputError, match=message):
+        exact_test(a, b, metric=art.F1_RATIO)
+    assert 0 < randomization_test(a, b, metric=art.F1_RATIO, n_resamples=100).pvalue <= 1
 
 
 # Bad input
 
 
 def test_metrics_out_of_reach():
-    for name in ("bleu", "chrf", "ter"):
+    for name in ("bleu", "chrf", "chrf++"):
         width = len(registry.metric(name).columns)
         a = np.ones((3, width), dtype=int)
-        with pytest.raises(InputError, match=f"^{name} is out of the reach of exact_test, .*: use randomization_test$"):
+        told = re.escape(name)
+        with pytest.raises(InputError, match=f"^{told} is out of the reach of exact_test, .*: use randomization_test$"):
             exact_test(a, a, metric=name)
-        with pytest.raises(InputError, match=f"^{name} is out of the reach of exact_bootstrap.*: use bootstrap_test$"):
+        with pytest.raises(InputError, match=f"^{told} is out of the reach of exact_bootstrap.*: use bootstrap_test$"):
             exact_bootstrap(a, a, metric=name)
+    own = Metric("own", ("value",), lambda totals: totals[..., 0], "Σ value")
+    with pytest.raises(InputError, match=r"^own is out of the reach of exact_test, which takes a pairsig\.Ratio"):
+        exact_test([1, 2], [2, 3], metric=own)
+
+
+def test_a_single_unit():
+    """All resamples are the test set itself; of two swaps both are as extreme."""
+    for documents in (None, ["d", "d"]):
+        a, b = ([1], [0]) if documents is None else ([1, 1], [0, 0])
+        assert exact_test(a, b, metric="mean", documents=documents).pvalue == 1.0
+        unit = "segment" if documents is None else "document"
+        with pytest.raises(
+            InputError, match=f"the test set is a single {unit}, .*: exact_bootstrap needs at least two"
+        ):
+            exact_bootstrap(a, b, metric="mean", documents=documents)
 
 
 def test_values_on_no_lattice():
@@ -652,7 +752,9 @@ def test_bootstrap_needs_common_denominators():
 def test_variants():
     with pytest.raises(InputError, match="no gt2 variant of exact_test, expected one of two-sided, one-sided"):
         exact_test([1], [0], metric="mean", variant="gt2")
-    with pytest.raises(InputError, match="no one-sided variant of exact_bootstrap, expected one of gt2, percentile"):
+    with pytest.raises(
+        InputError, match="no one-sided variant of exact_bootstrap, expected one of gt2, percentile, two-sided"
+    ):
         exact_bootstrap([1], [0], metric="mean", variant="one-sided")
 
 

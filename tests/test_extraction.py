@@ -147,9 +147,7 @@ class TestOptions:
     def test_a_metric_of_ones_own(self, files):
         """Length in characters, say: the reader is named, the extractor is any function."""
         files(out=OUTPUT, ref=REFERENCE)
-        mine = Metric(
-            "mine", ("value",), lambda t: t[..., 0] / t[..., 1], "mean", averaged=True, extractor=f"{__name__}:_mine"
-        )
+        mine = Metric("mine", ("value",), lambda t: t[..., 0] / t[..., 1], "mean", averaged=True, extractor=_mine)
         found = extract("out.txt", ["ref.txt"], metric=mine, reader="text", options={"factor": "2"}, system="s")
         assert found.counts[0, :, 0].tolist() == [2 * len(line) for line in OUTPUT.split("\n")[:3]]
 

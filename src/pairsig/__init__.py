@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pairsig.errors import InputError
     from pairsig.exact import ExactResult, exact_bootstrap, exact_test
     from pairsig.intervals import Interval, gain_interval
-    from pairsig.metrics import Metric
+    from pairsig.metrics import Metric, Ratio
     from pairsig.resampling import TestResult, bootstrap_test, randomization_test
     from pairsig.sequential import SequentialResult, sequential_test
     from pairsig.statistics import Statistics
@@ -28,6 +28,7 @@ _HOMES = {
     "InputError": "errors",
     "Interval": "intervals",
     "Metric": "metrics",
+    "Ratio": "metrics",
     "SequentialResult": "sequential",
     "Statistics": "statistics",
     "TestResult": "resampling",
@@ -45,6 +46,7 @@ __all__ = [
     "InputError",
     "Interval",
     "Metric",
+    "Ratio",
     "SequentialResult",
     "Statistics",
     "TestResult",

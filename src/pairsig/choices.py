@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import operator
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from difflib import get_close_matches
@@ -38,18 +37,6 @@ def near(name: str, known: Iterable[str]) -> str:
     """What was probably meant, if anything is near."""
     found = get_close_matches(name[:_NAME].lower(), list(known), n=1)
     return f"; did you mean {found[0]}?" if found else ""
-
-
-def at_least(least: int, number: int | None, what: str) -> None:
-    """Refuse what is no whole number, and one that is less; None is a default. `what` is what the sentence is about."""
-    if number is None:
-        return
-    try:
-        operator.index(number)
-    except TypeError:
-        raise InputError(f"{what} is {quoted(number)}, expected a whole number") from None
-    if number < least:
-        raise InputError(f"{what} is {number}, expected at least {least}")
 
 
 def options_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:

@@ -69,8 +69,8 @@ def compare(
     statistics
         Counts of all systems, a long table of them (see `Statistics.from_table`), or the path of such a file.
     test, variant
-        "bootstrap" ("gt2", "percentile") or "randomization" ("two-sided", "one-sided"); the formulas are in
-        `bootstrap_test` and `randomization_test`. The default variant is the first.
+        "bootstrap" ("gt2", "percentile", "two-sided") or "randomization" ("two-sided", "one-sided"); the formulas are
+        in `bootstrap_test` and `randomization_test`. The default variant is the first.
     metric
         A name or a `Metric`; may be left out when the columns fit one metric only.
     n_resamples, seed, threads, batch
@@ -95,6 +95,8 @@ def compare(
     chosen = registry.metric(metric) if metric is not None else _only_metric(data)
     variant = variant or engine.TESTS[choose(test, engine.TESTS, "test")][0]
     resampling.check_resamples(n_resamples, seed)
+    if len(part) != 2 or not all(isinstance(number, int) for number in part):
+        raise InputError(f"the part is {part!r}, expected two whole numbers, which of how many")
     k, m = part
     if not 1 <= k <= m:
         raise InputError(f"the part is {k}/{m}, expected one from 1/{m} to {m}/{m}")
@@ -107,14 +109,12 @@ def compare(
     counts = data.of(chosen)
     if unit == "document":
         counts = _by_document(data, counts)
-    quality = engine.quality(counts, chosen)
-    first, second = np.triu_indices(len(data.systems), k=1)
-    swapped = quality[second] > quality[first]
-    pairs = np.column_stack([np.where(swapped, second, first), np.where(swapped, first, second)])
+    judge = engine.Judge(counts, chosen, data.systems)
+    pairs = np.column_stack(np.triu_indices(len(data.systems), k=1))
+    gains = judge.gains(pairs)
+    pairs = np.where(gains[:, None] < 0, pairs[:, ::-1], pairs)
     resamples = range((k - 1) * n_resamples // m, k * n_resamples // m)
-    counted = engine.tally(
-        counts,
-        chosen,
+    counted = judge.tally(
         pairs,
         test=test,
         variant=variant,
@@ -125,10 +125,7 @@ def compare(
         progress=progress,
     )
     better, other = pairs.T
-    scores = quality if chosen.higher_is_better else -quality
-    tolerance = engine.tie_tolerance(chosen, counts)
-    gains = quality[better] - quality[other]
-    gains[gains <= tolerance] = 0.0
+    scores = judge.quality if chosen.higher_is_better else -judge.quality
     names, groups, kinds = (np.array(values) for values in (data.systems, data.groups, data.kinds))
     signature = resampling.signature(chosen, test, variant, n_resamples, seed, unit)
     table = pd.DataFrame(
@@ -145,7 +142,7 @@ def compare(
             "n_segments": data.counts.shape[1],
             "score_a": scores[better],
             "score_b": scores[other],
-            "gain": gains,
+            "gain": np.abs(gains),
             "n_resamples": counted.n_resamples,
             "n_greater": counted.n_greater,
             "n_equal": counted.n_equal,
@@ -369,8 +366,10 @@ def _with_p_values(table: pd.DataFrame) -> pd.DataFrame:
         table["n_greater"].to_numpy(dtype=np.int64),
         table["n_equal"].to_numpy(dtype=np.int64),
     )
-    # Equal scores have been given a gain of exactly 0, so no tolerance is needed here.
-    p, low, high = resampling.p_values(counted, table["gain"].to_numpy(), str(table["test"].iloc[0]), 0.0)
+    variant = re.search(r"\|variant:([^|]+)", str(table["signature"].iloc[0]))
+    if variant is None:
+        raise InputError(f"the signature {table['signature'].iloc[0]} names no variant of the test, expected one")
+    p, low, high = resampling.p_values(counted, table["gain"].to_numpy(), variant[1])
     return table.assign(p_value=p, p_low=low, p_high=high)
 
 

@@ -5,16 +5,21 @@ units) or the randomization's 0/1 swap matrix, times the statistics of all syste
 counting of pairs are done batch by batch on worker threads; only integers leave a batch. Since the draws belong to
 the resample (see `streams`) and the products are exact integers, the counts are the same for any batch size, number
 of threads and split into parts.
+
+What is counted is how often a gain is beyond a border, and how often it ties with it. Where the metric is a ratio of
+whole numbers, both are exact: rounding errors of the gains have a bound, and those that are nearer to the border are
+compared by integers. Other metrics have ties within `TIE_TOLERANCE`.
 """
 
 from __future__ import annotations
 
+import operator
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from threading import Lock
-from typing import Any
+from threading import Event, Lock
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -22,34 +27,63 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from pairsig import streams
-from pairsig.choices import at_least
 from pairsig.errors import InputError
+from pairsig.lattice import EXACT, in_steps, too_large, totals
 from pairsig.metrics import Metric
+from pairsig.ratios import Fractions
 
 Progress = Callable[[int], object]
 """Called with a number of resamples as they are finished, from any thread."""
 
-TESTS = {"bootstrap": ("gt2", "percentile"), "randomization": ("two-sided", "one-sided")}
+Place = Callable[[tuple[int, ...]], str]
+"""Which system, and on which resample, the score at a position is of."""
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+BORDERS = {
+    ("bootstrap", "gt2"): ((1, 2),),
+    ("bootstrap", "percentile"): ((-1, 0),),
+    ("bootstrap", "two-sided"): ((1, 2), (-1, 0)),
+    ("randomization", "two-sided"): ((1, 1), (-1, 1)),
+    ("randomization", "one-sided"): ((1, 1),),
+}
+"""What is extreme, by test and variant: sign · gain > multiple · δ(x), for any of these (sign, multiple)."""
+
+TESTS = {
+    test: tuple(variant for of, variant in BORDERS if of == test) for test in dict.fromkeys(of for of, _ in BORDERS)
+}
 """The tests and their variants, the default first."""
 
+STRICT = ("gt2", "percentile")
+"""Variants in which ties do not count, and there is no + 1."""
+
 FORMULAS = {
-    "gt2": "p = #{δ(x*) > 2δ(x)} / b, one-sided, strict, no +1 (Berg-Kirkpatrick et al. 2012, Figure 1)",
-    "percentile": "p = #{δ(x*) < 0} / b, one-sided, strict, no +1 (Koehn 2004)",
-    "two-sided": "p = (#{|δ'| >= |δ|} + 1) / (b + 1), ties count (Noreen 1989; Yeh 2000; sigf; art)",
-    "one-sided": "p = (#{δ' >= δ} + 1) / (b + 1) in the observed direction, ties count (Bikel's comparator)",
+    ("bootstrap", "gt2"): "p = #{δ(x*) > 2δ(x)} / b, one-sided, strict, no +1 (Berg-Kirkpatrick et al. 2012, Figure 1)",
+    ("bootstrap", "percentile"): "p = #{δ(x*) < 0} / b, one-sided, strict, no +1 (Koehn 2004)",
+    ("bootstrap", "two-sided"): "p = (#{|δ(x*) − δ(x)| >= δ(x)} + 1) / (b + 1), ties count (Noreen 1989, shifted)",
+    ("randomization", "two-sided"): "p = (#{|δ'| >= |δ|} + 1) / (b + 1), ties count (Noreen 1989; Yeh 2000; sigf; art)",
+    ("randomization", "one-sided"): "p = (#{δ' >= δ} + 1) / (b + 1) in the observed direction, ties count (Bikel)",
 }
 
 TIE_TOLERANCE = 1e-13
-"""Gains closer than this, relative to the metric's scale, are equal.
+"""Gains closer than this, relative to the metric's scale, are equal, unless whole numbers tell (see `ratios`).
 
-Rounding errors of a difference of two scores are a few 1e-16 of the scale. Attainable differences are larger: two
-ratios of counts with denominators up to D differ by at least 1/D², 1e-12 for a test set of a million words.
+So for metrics of another form (BLEU, chrF) and for values on no lattice (1/3). Rounding errors of a difference of two
+scores are a few 1e-16 of the scale.
 """
 
+MAX_RESAMPLES = 10**12
+"""The most a test takes: days for one pair, and far from where counts or the streams' numbers would end."""
+
+MAX_SEED = 2**128 - 1
+MAX_THREADS = 1024
+
 _EXACT_FLOAT32 = 2.0**24
-_EXACT_FLOAT64 = 2.0**53
 _BATCH_ELEMENTS = 2**21
 """Elements of a batch's draws matrix: 8 MiB in float32, so that a batch stays near the processor's cache."""
+_MOST_ELEMENTS = 2**28
+"""The same at most, when the batch is chosen by hand: 1 GiB in float32."""
 
 
 @dataclass(frozen=True)
@@ -57,24 +91,16 @@ class Tally:
     """How often each pair's resampled gain was extreme, over a number of resamples: what parts add up."""
 
     n_resamples: int
-    n_greater: NDArray[np.int64]
-    n_equal: NDArray[np.int64]
+    n_greater: Integers
+    n_equal: Integers
+
+    def extreme(self, variant: str) -> Integers:
+        """How many of the resamples the p-value counts."""
+        return self.n_greater if variant in STRICT else self.n_greater + self.n_equal
 
 
-def tally(
-    counts: NDArray[Any],
-    metric: Metric,
-    pairs: NDArray[np.intp],
-    *,
-    test: str,
-    variant: str,
-    resamples: range,
-    seed: int,
-    threads: int | None = None,
-    batch: int | None = None,
-    progress: Progress | None = None,
-) -> Tally:
-    """Count the extreme resamples of many pairs of systems over the same draws.
+def tally(counts: NDArray[Any], metric: Metric, pairs: NDArray[np.intp], **options: Any) -> Tally:
+    """Count the extreme resamples of many pairs of systems over the same draws: `Judge.tally`.
 
     Parameters
     ----------
@@ -82,31 +108,293 @@ def tally(
         Statistics (systems × units × columns of the metric's totals), see `Statistics.of`.
     pairs
         Positions (pairs × 2) of the better and the other system.
-    resamples
-        Which resamples of the seed to draw: `range(n)`, or a part of it.
-    test, variant, seed, threads, batch, progress
-        See `pairsig.bootstrap_test`.
+    options
+        See `Judge.tally`.
     """
-    if variant not in TESTS.get(test, ()):
-        known = "; ".join(f"{name}: {', '.join(variants)}" for name, variants in TESTS.items())
-        raise InputError(f"there is no {variant} variant of a {test} test, expected one of {known}")
-    product = Product(counts)
-    quality = score(product.observed, metric)
-    gains = quality[pairs[:, 0]] - quality[pairs[:, 1]]
-    tolerance = tie_tolerance(metric, counts)
-    count = _count_bootstrap if test == "bootstrap" else _count_randomization
-    beyond = np.zeros(len(pairs), dtype=np.int64)
-    at_least = np.zeros(len(pairs), dtype=np.int64)
-    adding = Lock()
+    return Judge(counts, metric).tally(pairs, **options)
 
-    def add(draws: NDArray[Any], _: int) -> None:
-        greater, or_equal = count(product, draws, metric, pairs, gains, tolerance, variant)
-        with adding:
-            np.add(beyond, greater, out=beyond)
-            np.add(at_least, or_equal, out=at_least)
 
-    for_each_batch(add, test, product, resamples, seed, threads, batch, progress)
-    return Tally(len(resamples), beyond, at_least - beyond)
+class Judge:
+    """Says who is ahead, on the test set and on resamples of it.
+
+    Parameters
+    ----------
+    counts
+        Statistics (systems × units × columns of the metric's totals), see `Statistics.of`.
+    metric
+        What the systems are compared by.
+    names
+        Of the systems, for messages; by default their numbers.
+
+    Attributes
+    ----------
+    quality
+        Scores of the systems, turned so that more is better.
+
+    Raises
+    ------
+    InputError
+        For counts whose sums cannot be exact and scores that are not finite.
+    """
+
+    def __init__(self, counts: NDArray[Any], metric: Metric, names: Sequence[str] | None = None) -> None:
+        self.metric = metric
+        self.names = names or [str(number) for number in range(1, len(counts) + 1)]
+        self.quality = score(totals(counts), metric, lambda at: f"system {self.names[at[0]]} on the whole test set")
+        self.fractions = Fractions.of(metric, counts)
+        if self.fractions is None and metric.form(counts) is not None and (counts == np.rint(counts)).all():
+            raise too_large(counts)
+        self.product = Product(counts if self.fractions is None else self.fractions.stacked)
+        self.band = self.fractions.rounding if self.fractions else TIE_TOLERANCE * _scale(metric, counts)
+
+    def gains(self, pairs: NDArray[np.intp]) -> Floats:
+        """By how much the first of each pair is better than the second; exactly 0 where they are equal."""
+        gains = self.quality[pairs[:, 0]] - self.quality[pairs[:, 1]]
+        if self.fractions is None:
+            return np.where(np.abs(gains) <= self.band, 0.0, gains)
+        factor = self.fractions.factor
+        for row in np.flatnonzero(np.abs(gains) <= factor * self.band):
+            top, bottom = self.fractions.gain(*pairs[row].tolist())
+            if top * gains[row] <= 0:  # rounding has made a gain of none, or lost or turned one
+                gains[row] = factor * (top / bottom)
+        return gains
+
+    def tally(
+        self,
+        pairs: NDArray[np.intp],
+        *,
+        test: str,
+        variant: str,
+        resamples: range,
+        seed: int,
+        threads: int | None = None,
+        batch: int | None = None,
+        progress: Progress | None = None,
+    ) -> Tally:
+        """Count the extreme resamples of pairs of systems over the same draws.
+
+        Parameters
+        ----------
+        pairs
+            Positions (pairs × 2) of the better and the other system.
+        resamples
+            Which resamples of the seed to draw: `range(n)`, or a part of it.
+        test, variant, seed, threads, batch, progress
+            See `pairsig.bootstrap_test`.
+
+        Raises
+        ------
+        InputError
+            For a score that is not finite on one of the resamples, and for the bootstrap of a single unit.
+        """
+        if variant not in TESTS.get(test, ()):
+            known = "; ".join(f"{name}: {', '.join(variants)}" for name, variants in TESTS.items())
+            raise InputError(f"there is no {variant} variant of a {test} test, expected one of {known}")
+        if test == "bootstrap" and self.product.matrix.shape[1] < 2:
+            raise InputError(
+                "the test set is a single segment (or document, where these are drawn), so every resample is the test "
+                "set itself: a bootstrap needs at least two"
+            )
+        borders = [_Border.of(self, pairs, *border) for border in BORDERS[test, variant]]
+        beyond, at_least = np.zeros((2, len(pairs)), dtype=np.int64)
+        adding = Lock()
+
+        def add(draws: NDArray[Any], start: int) -> None:
+            drawn = self.product(draws)
+            number = resamples.start + start
+            found = np.zeros((2, len(pairs)), dtype=np.int64)
+            if test == "bootstrap":
+                scored = self._scored(drawn, lambda at: f"system {self.names[at[0]]} on resample {number + at[1]}")
+                for border in borders:
+                    border.count(scored, pairs, slice(None), found)
+            else:
+                for scored, rows in self._shuffled(drawn, pairs, number):
+                    sides = np.arange(2 * (rows.stop - rows.start)).reshape(2, -1).T
+                    for border in borders:
+                        border.count(scored, sides, rows, found)
+            with adding:
+                np.add(beyond, found[0], out=beyond)
+                np.add(at_least, found[1], out=at_least)
+
+        for_each_batch(add, test, self.product, resamples, seed, threads, batch, progress)
+        equal = at_least - beyond
+        if len(borders) > 1:  # on both sides of 0 the border is the same where no system is better
+            equal[self.gains(pairs) == 0] //= 2
+        return Tally(len(resamples), beyond, equal)
+
+    def _shuffled(self, moved: Floats, pairs: NDArray[np.intp], number: int) -> Iterator[tuple[_Scored, slice]]:
+        """Both systems of some pairs after the swaps, all first ones before all second ones; and which pairs."""
+        # With M the totals over the swapped units and T those over all, A's shuffled totals are T_A + (M_B − M_A), and
+        # B's are T_B − (M_B − M_A): one product a system serves all pairs.
+        n_columns, _, n_rows = moved.shape
+        total = self.product.observed.T[:, :, None]
+        chunk = max(1, 2**19 // (n_rows * n_columns))
+        for start in range(0, len(pairs), chunk):
+            a, b = pairs[start : start + chunk].T
+            exchanged = moved[:, b] - moved[:, a]
+            shuffled = np.empty((n_columns, 2 * len(a), n_rows))
+            np.add(total[:, a], exchanged, out=shuffled[:, : len(a)])
+            np.subtract(total[:, b], exchanged, out=shuffled[:, len(a) :])
+            systems = np.concatenate([a, b])
+
+            def place(at: tuple[int, ...], systems: NDArray[np.intp] = systems) -> str:
+                return f"system {self.names[systems[at[0]]]} after shuffle {number + at[1]}"
+
+            yield self._scored(shuffled, place), slice(start, start + len(a))
+
+    def _scored(self, drawn: Floats, place: Place) -> _Scored:
+        """Scores of totals (columns, systems, resamples)."""
+        if self.fractions is None:
+            scores = np.ascontiguousarray(score(np.moveaxis(drawn, 0, -1), self.metric, place))
+            return _Scored(scores, *np.empty((2, 0, 0)))
+        above, below = drawn
+        if self.fractions.over_nothing_occurs:
+            nothing = (below == 0) & (above != 0)
+            above[nothing] = self.fractions.over_nothing.numerator
+            below[nothing] = self.fractions.over_nothing.denominator
+        np.maximum(below, 1.0, out=below)  # 0 / 0 is 0
+        return _Scored(above / below, above, below)
+
+
+class _Scored(NamedTuple):
+    """Scores (systems × resamples) and, of ratios, the whole numbers they are quotients of."""
+
+    scores: Floats
+    above: Floats
+    below: Floats
+
+
+@dataclass(frozen=True)
+class _Border:
+    """Where the gains of pairs of systems become extreme: beyond a multiple of the observed ones.
+
+    Attributes
+    ----------
+    sign
+        1; or −1: the gain is that of the second system over the first.
+    values
+        One border a pair.
+    band
+        Gains at most so far from the border may be on either side of it, or on it.
+    exact
+        The borders as numerators and denominators; none where gains within the band are ties.
+    whole
+        The same (2 × pairs) modulo 2⁶⁴.
+    kinds
+        How gains within the band are compared: `_TIE`, `_SMALL`, `_WRAPPED` or `_LARGE`.
+    """
+
+    sign: int
+    values: Floats
+    band: float
+    exact: list[tuple[int, int]]
+    whole: Integers
+    kinds: NDArray[np.int8]
+
+    @classmethod
+    def of(cls, judge: Judge, pairs: NDArray[np.intp], sign: int, multiple: int) -> _Border:
+        n, found = len(pairs), judge.fractions
+        if found is None:
+            values = multiple * judge.gains(pairs)
+            return cls(sign, values, judge.band, [], np.zeros((2, n), dtype=np.int64), np.full(n, _TIE, dtype=np.int8))
+        exact = [found.gain(first, second, multiple) for first, second in pairs.tolist()]
+        shared = np.equal(*judge.product.index[1, pairs.T])
+        tops, bottoms = np.array(exact, dtype=np.float64).T
+        products = np.maximum(2.0 * found.largest_numerator * bottoms, np.abs(tops) * found.largest_denominator)
+        longest = float(found.largest_denominator)
+        distances = 2 * judge.band * bottoms * longest * np.where(shared, 1.0, longest)
+        small = shared & (products < EXACT) & (not found.over_nothing_occurs)
+        kinds = np.select([small, distances < 2.0**62], [_SMALL, _WRAPPED], _LARGE)
+        return cls(
+            sign=sign,
+            values=np.array([top / bottom for top, bottom in exact]),
+            band=judge.band,
+            exact=exact,
+            whole=np.array([[_wrapped(part) for part in border] for border in exact]).T,
+            kinds=kinds.astype(np.int8),
+        )
+
+    def count(self, scored: _Scored, pairs: NDArray[np.intp], rows: slice, out: Integers) -> None:
+        """Add to `out` (2 × pairs) in how many resamples the `rows` are beyond their border, and at least on it.
+
+        `pairs` has the positions of these rows' systems in `scored`.
+        """
+        scores, above, below = scored
+        one, other = pairs.T[:: self.sign]
+        values, kinds, (tops, bottoms) = self.values[rows], self.kinds[rows], self.whole[:, rows]
+        beyond, at_least = out[:, rows]
+        _count_pairs(scores, above, below, one, other, values, self.band, kinds, tops, bottoms, beyond, at_least)
+        for place in np.flatnonzero(kinds == _LARGE):
+            far = scores[one[place]] - scores[other[place]] - values[place]
+            near = np.abs(far) <= 2 * self.band
+            far[near] = _sides(scored, one[place], other[place], near, self.exact[rows][place])
+            beyond[place] += (far > 0).sum()
+            at_least[place] += (far >= 0).sum()
+
+
+_TIE = 0
+"""Gains within the band are ties."""
+_SMALL = 1
+"""The systems share their denominators, and products of whole numbers are exact in float64: there is no band."""
+_WRAPPED = 2
+"""Differences of products are below 2⁶³ within the band, so they are known from the products modulo 2⁶⁴."""
+_LARGE = 3
+"""Python's integers, which have no end."""
+
+
+def _wrapped(number: int) -> int:
+    """The number modulo 2⁶⁴, as an int64."""
+    return (number + 2**63) % 2**64 - 2**63
+
+
+def _sides(
+    scored: _Scored, one: int, other: int, resamples: NDArray[np.bool_], border: tuple[int, int]
+) -> NDArray[Any]:
+    """On which side of the border the gain of one system over another is, on some resamples; 0: on it."""
+    n1, d1, n2, d2 = (
+        totals[system, resamples].astype(np.int64).astype(object)
+        for system in (one, other)
+        for totals in (scored.above, scored.below)
+    )
+    top, bottom = border
+    return np.array(np.sign((n1 * d2 - n2 * d1) * bottom - top * d1 * d2), dtype=np.float64)
+
+
+@njit(nogil=True, cache=True)
+def _count_pairs(  # type: ignore[no-untyped-def]
+    scores, above, below, one, other, borders, band, kinds, tops, bottoms, beyond, at_least
+):
+    n_resamples = scores.shape[1]
+    for pair in range(len(one)):
+        kind, first, second = kinds[pair], one[pair], other[pair]
+        n_beyond = n_at_least = 0
+        if kind == _SMALL:
+            n1, n2, shared = above[first], above[second], below[first]
+            top, bottom = float(tops[pair]), float(bottoms[pair])
+            for resample in range(n_resamples):
+                lead, far = (n1[resample] - n2[resample]) * bottom, top * shared[resample]
+                n_beyond += lead > far
+                n_at_least += lead >= far
+        elif kind != _LARGE:
+            score1, score2 = scores[first], scores[second]
+            upper, lower = borders[pair] + band, borders[pair] - band
+            for resample in range(n_resamples):
+                gain = score1[resample] - score2[resample]
+                n_beyond += gain > upper
+                n_at_least += gain >= lower
+            if kind == _WRAPPED and n_at_least > n_beyond:
+                for resample in range(n_resamples):
+                    if lower <= score1[resample] - score2[resample] <= upper:
+                        a1, b1 = np.int64(above[first, resample]), np.int64(below[first, resample])
+                        a2, b2 = np.int64(above[second, resample]), np.int64(below[second, resample])
+                        if b1 == b2:
+                            side = (a1 - a2) * bottoms[pair] - tops[pair] * b1
+                        else:
+                            side = (a1 * b2 - a2 * b1) * bottoms[pair] - tops[pair] * b1 * b2
+                        n_beyond += side > 0
+                        n_at_least -= side < 0
+        beyond[pair] += n_beyond
+        at_least[pair] += n_at_least
 
 
 def for_each_batch(
@@ -120,142 +408,104 @@ def for_each_batch(
     progress: Progress | None = None,
 ) -> None:
     """Draw the resamples batch by batch on worker threads; `take` gets the draws and their first one's position."""
-    at_least(1, threads, "the number of threads")
-    at_least(1, batch, "the batch size")
     n_units = product.matrix.shape[1]
-    n_threads = min(threads or os.cpu_count() or 1, max(1, len(resamples)))
+    if threads is not None:
+        check_whole("number of threads", threads, 1, MAX_THREADS)
+    if batch is not None:
+        check_whole("batch size", batch, 1, max(1, _MOST_ELEMENTS // n_units))
     n_rows = batch or max(16, min(1024, _BATCH_ELEMENTS // n_units))
+    n_threads = min(threads or os.cpu_count() or 1, max(1, -(-len(resamples) // n_rows)))
     draw = streams.bootstrap_counts if test == "bootstrap" else streams.swaps
+    stopped = Event()
 
     def work(worker: int) -> None:
-        buffer = np.empty((n_rows, n_units), dtype=product.dtype)
-        for start in range(worker * n_rows, len(resamples), n_threads * n_rows):
-            rows = min(n_rows, len(resamples) - start)
-            take(draw(seed, resamples.start + start, rows, n_units, out=buffer[:rows]), start)
-            if progress is not None:
-                progress(rows)
+        try:
+            buffer = np.empty((min(n_rows, len(resamples)), n_units), dtype=product.dtype)
+            for start in range(worker * n_rows, len(resamples), n_threads * n_rows):
+                if stopped.is_set():
+                    return
+                rows = min(n_rows, len(resamples) - start)
+                take(draw(seed, resamples.start + start, rows, n_units, out=buffer[:rows]), start)
+                if progress is not None:
+                    progress(rows)
+        except BaseException:
+            stopped.set()
+            raise
 
     # The workers are the parallelism; a BLAS that starts threads of its own would only get in their way.
     with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(n_threads) as workers:
-        for _ in workers.map(work, range(n_threads)):
-            pass
-
-
-def tie_tolerance(metric: Metric, counts: NDArray[Any]) -> float:
-    """Gains closer than this are equal; see `TIE_TOLERANCE`."""
-    scale = metric.scale if metric.scale is not None else float(np.abs(counts).max(initial=0.0))
-    return TIE_TOLERANCE * scale
-
-
-def quality(counts: NDArray[Any], metric: Metric) -> NDArray[np.float64]:
-    """Score of each system on all units, turned so that more is better."""
-    return score(Product(counts).observed, metric)
+        try:
+            for _ in workers.map(work, range(n_threads)):
+                pass
+        finally:  # also when it is interrupted: the workers look at this between two batches
+            stopped.set()
 
 
 class Product:
     """Draws times statistics, exactly.
 
-    Values that are not whole are put on a lattice of step 2⁻ᵏ, as fine as exact sums in float64 allow (about 15
-    significant digits of the largest possible total): so every total is a whole number of steps and the order of
-    summation cannot matter. The product is made in float32 where no possible total reaches 2²⁴, else in float64.
-    Columns that are the same for several systems (gold sizes, reference lengths) are multiplied once.
+    Values are multiplied in whole steps (see `lattice.in_steps`), so the order of summation cannot matter. The product
+    is made in float32 where no possible total reaches 2²⁴, else in float64. Columns that are the same for several
+    systems (gold sizes, reference lengths) are multiplied once.
     """
 
     def __init__(self, counts: NDArray[Any]) -> None:
         n_systems, n_units, n_columns = counts.shape
-        columns = counts.astype(np.float64).transpose(2, 0, 1)  # columns × systems × units
-        bounds = np.abs(columns).max(axis=(1, 2), initial=0.0) * n_units
-        whole = (columns == np.rint(columns)).all(axis=(1, 2))
-        exponents = np.zeros(n_columns)
-        for column in np.flatnonzero(~whole):
-            exponents[column] = np.floor(np.log2(_EXACT_FLOAT64 / 2 / bounds[column]))
-        self.step = np.exp2(-exponents)[:, None, None]
-        integers = np.rint(columns / self.step)
-        bounds = np.abs(integers).max(axis=(1, 2), initial=0.0) * n_units
-        if (bounds >= _EXACT_FLOAT64).any():
-            raise InputError(
-                f"counts are as large as {np.abs(columns).max():g} on {n_units} units: their sums cannot be exact"
-            )
-        self.dtype = np.dtype(np.float32 if bounds.max() < _EXACT_FLOAT32 else np.float64)
+        integers, steps = in_steps(counts)
+        largest = float(np.abs(integers).max(initial=0.0)) * n_units
+        self.dtype = np.dtype(np.float32 if largest < _EXACT_FLOAT32 else np.float64)
         unique: dict[bytes, int] = {}
         rows = integers.reshape(n_columns * n_systems, n_units)
         index = np.array([unique.setdefault(row.tobytes(), len(unique)) for row in rows])
         first = np.unique(index, return_index=True)[1]
         self.matrix = np.ascontiguousarray(rows[first], dtype=self.dtype)
         self.index = index.reshape(n_columns, n_systems)
-        self.all_whole = bool(whole.all())
-        self.observed = (integers.sum(axis=2, keepdims=True) * self.step).transpose(1, 2, 0)[:, 0]
+        self.steps = None if (steps == 1).all() else steps
+        self.observed = totals(counts)
 
-    def __call__(self, draws: NDArray[Any]) -> NDArray[np.float64]:
+    def __call__(self, draws: NDArray[Any]) -> Floats:
         """Totals, shape (columns, systems, resamples), contiguous along the resamples."""
-        totals: NDArray[np.float64] = (self.matrix @ draws.T)[self.index].astype(np.float64)
-        if not self.all_whole:
-            totals *= self.step
-        return totals
+        drawn: Floats = (self.matrix @ draws.T)[self.index].astype(np.float64)
+        if self.steps is not None:
+            drawn /= self.steps[:, None, None]
+        return drawn
 
 
-def score(totals: NDArray[np.float64], metric: Metric) -> NDArray[np.float64]:
-    """Scores of totals (…, columns), turned so that more is better."""
+def score(totals: Floats, metric: Metric, place: Place = lambda _: "a system") -> Floats:
+    """Scores of totals (…, columns), turned so that more is better.
+
+    Raises
+    ------
+    InputError
+        For a score that is not finite; `place` says of which system and resample it is, from its position.
+    """
     scores = metric.score(totals)
+    if not (np.isfinite(scores.min()) and np.isfinite(scores.max())):  # either is NaN where any score is
+        position = tuple(int(index) for index in np.argwhere(~np.isfinite(scores))[0])
+        raise InputError(
+            f"{metric.name} of {place(position)} is {scores[position]}, expected a finite number: the metric must "
+            "define its score where a denominator is 0, as a pairsig.Ratio does"
+        )
     return scores if metric.higher_is_better else -scores
 
 
-def _count_bootstrap(
-    product: Product,
-    draws: NDArray[Any],
-    metric: Metric,
-    pairs: NDArray[np.intp],
-    gains: NDArray[np.float64],
-    tolerance: float,
-    variant: str,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    beyond, at_least = np.zeros((2, len(pairs)), dtype=np.int64)
-    scores = np.ascontiguousarray(score(np.moveaxis(product(draws), 0, -1), metric))
-    if variant == "gt2":
-        _count_pairs(scores, pairs[:, 0], pairs[:, 1], 2 * gains, tolerance, beyond, at_least)
-    else:  # δ(x*) < 0 is "the other system wins by more than 0"
-        _count_pairs(scores, pairs[:, 1], pairs[:, 0], np.zeros_like(gains), tolerance, beyond, at_least)
-    return beyond, at_least
+def check_whole(what: str, number: object, least: int, most: int) -> None:
+    """Refuse what is no whole number from `least` to `most`."""
+    try:
+        value = operator.index(number)  # type: ignore[arg-type]
+    except TypeError:
+        raise InputError(f"the {what} is {number!r}, expected a whole number") from None
+    if not least <= value <= most:
+        told = value if abs(value) < 10**40 else "beyond 10⁴⁰"
+        expected = f"at most {most:,}" if value > most else f"at least {least}" if least else "0 or more"
+        raise InputError(f"the {what} is {told}, expected {expected}")
 
 
-def _count_randomization(
-    product: Product,
-    draws: NDArray[Any],
-    metric: Metric,
-    pairs: NDArray[np.intp],
-    gains: NDArray[np.float64],
-    tolerance: float,
-    variant: str,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    beyond, at_least = np.zeros((2, len(pairs)), dtype=np.int64)
-    # With M the totals over the swapped units and T those over all, A's shuffled totals are T_A − M_A + M_B, and a
-    # swap leaves T_A + T_B as it was: one product a system serves all pairs.
-    moved = product(draws)
-    total = product.observed.T[:, :, None]
-    rows = draws.shape[0]
-    chunk = max(1, 2**19 // (rows * moved.shape[0]))
-    for start in range(0, len(pairs), chunk):
-        a, b = pairs[start : start + chunk].T
-        shuffled_a = moved[:, b] - moved[:, a] + total[:, a]
-        shuffled_b = (total[:, a] + total[:, b]) - shuffled_a
-        gain = score(np.moveaxis(shuffled_a, 0, -1), metric) - score(np.moveaxis(shuffled_b, 0, -1), metric)
-        if variant == "two-sided":
-            np.abs(gain, out=gain)
-        observed = gains[start : start + chunk, None]
-        beyond[start : start + chunk] = (gain > observed + tolerance).sum(axis=1)
-        at_least[start : start + chunk] = (gain >= observed - tolerance).sum(axis=1)
-    return beyond, at_least
-
-
-@njit(nogil=True, cache=True)
-def _count_pairs(scores, winners, losers, thresholds, tolerance, beyond, at_least):  # type: ignore[no-untyped-def]
-    for pair in range(len(winners)):
-        winner, loser = scores[winners[pair]], scores[losers[pair]]
-        upper, lower = thresholds[pair] + tolerance, thresholds[pair] - tolerance
-        n_beyond = n_at_least = 0
-        for resample in range(scores.shape[1]):
-            gain = winner[resample] - loser[resample]
-            n_beyond += gain > upper
-            n_at_least += gain >= lower
-        beyond[pair] += n_beyond
-        at_least[pair] += n_at_least
+def _scale(metric: Metric, counts: NDArray[Any]) -> float:
+    """A bound on the size of scores that are no ratios of whole numbers."""
+    if metric.scale is not None:
+        return metric.scale
+    values = counts.astype(np.float64)
+    if metric.averaged:  # of sums over documents: what a segment has
+        values = values[:, :, :-1] / values[:, :, -1:]
+    return float(np.abs(values).max(initial=0.0))

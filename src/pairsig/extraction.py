@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -106,5 +105,4 @@ def functions(metric: Metric, reader: str | None) -> tuple[str, Callable[..., An
     choose(name, readers.READERS, "reader")
     if name != (metric.reader or name):
         raise InputError(f"metric {metric.name} needs the reader {metric.reader}, not {name}")
-    module, function = metric.extractor.split(":")
-    return name, readers.READERS[name].function, getattr(import_module(module), function)
+    return name, readers.READERS[name].function, metric.extractor

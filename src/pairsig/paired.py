@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from pairsig.errors import InputError
@@ -69,7 +70,7 @@ class Pair:
     def of(cls, a: ArrayLike, b: ArrayLike, metric: str | Metric, documents: ArrayLike | None) -> Pair:
         """The counts as tests are given them, checked."""
         chosen = registry.metric(metric)
-        ids = None if documents is None else [str(document) for document in np.asarray(documents).tolist()]
+        ids = None if documents is None else _ids(documents)
         try:
             arrays = {"a": np.asarray(a), "b": np.asarray(b)}
         except ValueError:
@@ -95,3 +96,11 @@ class Pair:
     def by_unit(self, counts: NDArray[Any]) -> NDArray[Any]:
         """Counts of the segments, (2, segments, columns), summed over the units."""
         return counts if self.documents is None else by_document(self.documents, counts)
+
+
+def _ids(documents: ArrayLike) -> list[str]:
+    """Ids of documents as text; "" for what is no id (None, NaN), which `by_document` refuses."""
+    ids = np.asarray(documents)
+    if ids.ndim != 1:
+        raise InputError(f"the ids of documents have the shape {ids.shape}, expected one a segment")
+    return ["" if missing else str(own) for own, missing in zip(ids.tolist(), pd.isna(ids), strict=True)]

@@ -66,7 +66,7 @@ def sequential_test(
     """Bootstrap or randomization test that draws only until p is known to be below or above alpha.
 
     Null hypothesis and p-value are those of `bootstrap_test` and `randomization_test`. With p the p-value of
-    infinitely many resamples, k of the first n are extreme (beyond the observed gain; for randomization also those
+    infinitely many resamples, k of the first n are extreme (beyond the observed gain; where ties count, also those
     that tie), k is binomial, and for every x
 
         Mₙ(x) = B(k + 1/2, n − k + 1/2) / (B(1/2, 1/2) xᵏ (1 − x)ⁿ⁻ᵏ),
@@ -86,7 +86,7 @@ def sequential_test(
     a, b, metric, documents, seed, threads, batch
         See `bootstrap_test`.
     test, variant
-        "bootstrap" ("gt2", "percentile") or "randomization" ("two-sided", "one-sided").
+        "bootstrap" ("gt2", "percentile", "two-sided") or "randomization" ("two-sided", "one-sided").
     alpha
         The level that p is compared with.
     confidence
@@ -110,7 +110,7 @@ def sequential_test(
     for upto in looks(max_resamples):
         part = contest.tally(range(counted.n_resamples, upto), threads, batch)
         counted = Tally(upto, counted.n_greater + part.n_greater, counted.n_equal + part.n_equal)
-        extreme = int(counted.n_greater[0]) + (int(counted.n_equal[0]) if test == "randomization" else 0)
+        extreme = int(counted.extreme(variant)[0])
         significant = decision(extreme, upto, alpha, confidence) if contest.better else False
         if significant is not None:
             break

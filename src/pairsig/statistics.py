@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from pairsig.errors import InputError
+from pairsig.lattice import multiples
 from pairsig.metrics import Metric
 from pairsig.omission import Omission
 
@@ -225,11 +226,16 @@ def by_document(documents: NDArray[np.str_], counts: NDArray[Any]) -> NDArray[An
         position = int(np.argmax(documents == ""))
         raise InputError(f"segment number {position + 1} names no document, expected one for every segment")
     _, first, inverse = np.unique(documents, return_index=True, return_inverse=True)
-    rank = np.argsort(np.argsort(first))
+    rank = np.argsort(np.argsort(first))[inverse]
     # Sums of booleans or of small integers need a wider type.
     wide = np.result_type(counts.dtype, np.int64)
     sums = np.zeros((len(first), counts.shape[0], counts.shape[2]), dtype=wide)
-    np.add.at(sums, rank[inverse], counts.swapaxes(0, 1))
+    for column in range(counts.shape[2]):
+        # Of decimals the sums are decimals too, whatever the order: 0.1 + 0.2 is 0.3.
+        values, steps = multiples(counts[:, :, column], counts.shape[1]) or (counts[:, :, column], 1)
+        whole = np.zeros(sums.shape[:2], dtype=values.dtype if values.dtype.kind == "f" else np.int64)
+        np.add.at(whole, rank, values.T)
+        sums[:, :, column] = whole / steps if steps > 1 else whole
     return sums.swapaxes(0, 1)
 
 
@@ -370,7 +376,7 @@ def _two_dimensional(system: str, array: NDArray[Any], columns: Sequence[str]) -
             f"system {system} has counts of shape {array.shape}, "
             f"expected (segments, {len(columns)}): {', '.join(columns)}"
         )
-    if not (np.issubdtype(array.dtype, np.number) or array.dtype == np.bool_):
+    if array.dtype.kind not in "biuf":
         raise InputError(f"system {system} has counts of type {array.dtype}, expected numbers")
     return array
 

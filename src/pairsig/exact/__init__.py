@@ -8,50 +8,36 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pairsig.errors import InputError
 from pairsig.exact.laws import Draws, Event, Floats, Integers, Law, Mass, Swaps, TooLargeError, mass
-from pairsig.metrics import Metric, alignment, counts, registry, summarization
+from pairsig.lattice import EXACT, totals
+from pairsig.metrics import Metric, Ratio, registry
 from pairsig.paired import Pair, Result
-
-RATIOS: dict[Callable[..., Any], tuple[tuple[int, ...], tuple[int, ...]]] = {
-    counts.accuracy: ((0,), (1,)),
-    counts.precision: ((0,), (1,)),
-    counts.recall: ((0,), (2,)),
-    counts.f1: ((0,), (1, 2)),
-    counts.mean: ((0,), (1,)),
-    summarization.macro_average: ((0,), (1,)),
-    alignment.aer: ((0, 1), (2, 3)),
-    alignment.alignment_precision: ((1,), (2,)),
-    alignment.alignment_recall: ((0,), (3,)),
-}
-"""Metrics that are, up to a constant, Σ of some columns / Σ of others; by function, so that your own are found."""
-
-COMPLEMENTS: set[Callable[..., Any]] = {alignment.aer}
-"""Those of `RATIOS` that are 1 − the ratio: they fall as it rises."""
+from pairsig.ratios import Fractions
 
 FORMULAS = {
-    "two-sided": "p = P(|δ'| >= |δ|) over all 2ⁿ swaps, ties count (Zmigrod, Vieira and Cotterell 2022)",
-    "one-sided": "p = P(δ' >= δ) over all 2ⁿ swaps, in the observed direction, ties count",
-    "gt2": "p = P(δ(x*) > 2δ(x)) over all nⁿ resamples, one-sided, strict (Berg-Kirkpatrick et al. 2012 at b = ∞)",
-    "percentile": "p = P(δ(x*) < 0) over all nⁿ resamples, one-sided, strict (Koehn 2004 at b = ∞)",
+    ("exact", "two-sided"): "p = P(|δ'| >= |δ|) over all 2ⁿ swaps, ties count (Zmigrod, Vieira and Cotterell 2022)",
+    ("exact", "one-sided"): "p = P(δ' >= δ) over all 2ⁿ swaps, in the observed direction, ties count",
+    ("exact-bootstrap", "gt2"): "p = P(δ(x*) > 2δ(x)) over all nⁿ resamples, one-sided, strict (the paper, Figure 1)",
+    (
+        "exact-bootstrap",
+        "percentile",
+    ): "p = P(δ(x*) < 0) over all nⁿ resamples, one-sided, strict (Koehn 2004)",
+    ("exact-bootstrap", "two-sided"): "p = P(|δ(x*) − δ(x)| >= δ(x)) over all nⁿ resamples, ties count",
 }
 
 _TESTS = {
     "exact": ("exact_test", "randomization_test", ("two-sided", "one-sided")),
-    "exact-bootstrap": ("exact_bootstrap", "bootstrap_test", ("gt2", "percentile")),
+    "exact-bootstrap": ("exact_bootstrap", "bootstrap_test", ("gt2", "percentile", "two-sided")),
 }
 """The function, what to use instead where it cannot help, and its variants, the default first."""
-
-_WHOLE = 2**53
-"""Integers below are exact in float64."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,8 +49,8 @@ class ExactResult(Result):
     log10_p_value
         The decimal logarithm of `pvalue`, also where that is too small for a float; -inf where p is exactly 0.
     p_equal
-        Probability of a tie with the border of the event: part of `pvalue` in `exact_test`, where ties count, and not
-        in `exact_bootstrap`, where they do not.
+        Probability of a tie with the border of the event: part of `pvalue` where ties count, in `exact_test` and the
+        two-sided `exact_bootstrap`.
     error_bound
         Bound on the relative error of `pvalue`: rounding, transforms and aliasing; 0 where p is known as a fraction.
     """
@@ -95,7 +81,7 @@ def exact_test(
     Ties count and are told by integer arithmetic. The draft of Zmigrod et al. prints `<=` where `>=` is meant: with
     that sign a huge difference would get p = 1. δ = 0: p = 1 by definition.
 
-    The metric must be a ratio of two sums (accuracy, UAS, LAS, recall, precision, F1, AER) or a mean. A swap leaves the
+    The metric must be a `pairsig.Ratio`: accuracy, UAS, LAS, recall, precision, F1, AER, TER, a mean. A swap leaves the
     systems' joint numerator and joint denominator as they are, so one system's (numerator, denominator) decides δ':
     two dimensions for precision, F1 and AER (and accuracy, where the systems' totals differ), one where the
     denominators are the same on every segment. Values that are no integers must lie on a lattice, multiples of
@@ -122,7 +108,7 @@ def exact_test(
     Raises
     ------
     InputError
-        For metrics of another form (BLEU, chrF, TER) and values on no usable lattice (ROUGE in full precision).
+        For metrics that are no `pairsig.Ratio` (BLEU, chrF) and values on no usable lattice (ROUGE in full precision).
 
     References
     ----------
@@ -150,7 +136,7 @@ def exact_test(
     n = int(law.times.sum())
     # The mass is a whole number of 2⁻ⁿ. Where the bound on its error tells which, it is that one.
     log_count = found.log + n * math.log(2)
-    count = math.exp(log_count) if log_count < math.log(_WHOLE) else math.inf
+    count = math.exp(log_count) if log_count < math.log(EXACT) else math.inf
     if count * found.error < 0.25:
         p, tied = (math.ldexp(sides * round(number), -n) for number in (count, math.ldexp(found.tied, n)))
         return ratios.result(math.log(sides * round(count)) - n * math.log(2), 0.0, tied, p)
@@ -171,14 +157,16 @@ def exact_bootstrap(
 
     * ``variant="gt2"``: p = P(δ(x*) > 2δ(x)) (Berg-Kirkpatrick, Burkett and Klein 2012, Figure 1).
     * ``variant="percentile"``: p = P(δ(x*) < 0) (Koehn 2004; the paper's footnote 2).
+    * ``variant="two-sided"``: p = P(|δ(x*) − δ(x)| >= δ(x)), that is P(δ(x*) >= 2δ(x)) + P(δ(x*) <= 0).
 
     x* is a test set of n segments drawn from x with replacement, all nⁿ being equally likely.
 
-    Both are one-sided and strict; the probability of a tie, told by integer arithmetic, is in `p_equal`. δ(x) = 0 has
-    no better system: p = 1 by definition. p is exactly 0 where no resample goes so far.
+    The first two are one-sided and strict, in the third ties count; the probability of a tie, told by integer
+    arithmetic, is in `p_equal`. δ(x) = 0 has no better system: p = 1 by definition. p is exactly 0 where no resample
+    goes so far. What level each holds is said in `bootstrap_test`.
 
-    The metric must be a ratio of two sums whose denominator is the same for both systems on every segment: accuracy,
-    UAS, LAS, recall, or a mean. With D* the difference of the numerators and L* the denominator on a
+    The metric must be a `pairsig.Ratio` whose denominator is the same for both systems on every segment: accuracy, UAS,
+    LAS, recall, TER, or a mean. With D* the difference of the numerators and L* the denominator on a
     resample, both sums of n independent draws, δ(x*) > 2δ(x) says D*·L > 2D·L*, and (D*, L*) has the characteristic
     function φⁿ. It is inverted in two dimensions unless every segment has the same denominator: as one number
     D*·L − 2D·L* lives on a lattice L times finer than that of D*, which is larger from some hundred segments on.
@@ -201,11 +189,10 @@ def exact_bootstrap(
         )
     if ratios.better is None:
         return ratios.result(0.0, 0.0, 0.0)
-    law, event, farthest, tied = _drawn(ratios, variant)
-    if farthest <= 0:
-        return ratios.result(-math.inf, 0.0, tied)
-    found = _mass(ratios, law, event)
-    return ratios.result(found.log, found.error, found.tied)
+    both = variant == "two-sided"
+    sides = [_side(ratios, side, ties=both) for side in (("gt2", "percentile") if both else (variant,))]
+    log = float(np.logaddexp.reduce([side.log for side in sides]))
+    return ratios.result(min(log, 0.0), max(side.error for side in sides), sum(side.tied for side in sides))
 
 
 @dataclass(frozen=True)
@@ -222,6 +209,7 @@ class _Ratios:
     denominators: Integers
     better: Literal["a", "b"] | None
     delta: Fraction
+    factor: float
 
     @classmethod
     def of(
@@ -231,48 +219,66 @@ class _Ratios:
         if variant not in variants:
             raise InputError(f"there is no {variant} variant of {function}, expected one of {', '.join(variants)}")
         chosen = registry.metric(metric)
-        if chosen.function not in RATIOS:
+        if not isinstance(chosen.function, Ratio):
             raise InputError(
-                f"{chosen.name} is out of the reach of {function}, which takes ratios of two sums (accuracy, UAS, LAS, "
-                f"precision, recall, F1, AER) and means: use {instead}"
+                f"{chosen.name} is out of the reach of {function}, which takes a pairsig.Ratio (accuracy, UAS, LAS, "
+                f"precision, recall, F1, AER, TER, means): use {instead}"
             )
         pair = Pair.of(a, b, chosen, documents)
-        parts = []
-        for columns in RATIOS[chosen.function]:
-            whole = _whole(pair.segments[:, :, list(columns)], chosen, instead).sum(axis=2, keepdims=True)
-            parts.append(pair.by_unit(whole)[:, :, 0])
-        numerators, denominators = parts
-        if chosen.higher_is_better == (chosen.function in COMPLEMENTS):
-            numerators = -numerators
-        if chosen.function is alignment.aer and not pair.segments[:, :, 3].any():
-            raise InputError(f"{chosen.name} without a sure link in the reference is of no use: expected at least one")
-        quality = [
-            Fraction(int(above), int(below)) if below else Fraction(0)
-            for above, below in zip(numerators.sum(axis=1), denominators.sum(axis=1), strict=True)
-        ]
-        order = [0, 1] if quality[0] >= quality[1] else [1, 0]
+        units = pair.by_unit(pair.segments)
+        if test == "exact-bootstrap" and units.shape[1] < 2:
+            raise InputError(
+                f"the test set is a single {pair.unit}, so every resample is the test set itself: {function} needs at "
+                "least two"
+            )
+        for small, large in chosen.function.given:
+            wrong = np.argwhere(units[:, :, small] > units[:, :, large])
+            if len(wrong):
+                system, place = wrong[0]
+                names, values = (
+                    [of[column] for column in (small, large)] for of in (chosen.columns, units[system, place])
+                )
+                raise InputError(
+                    f"{chosen.name} is in the reach of {function} only where {names[0]} <= {names[1]}, and "
+                    f"{pair.unit} number {place + 1} of system {'ab'[system]} has {values[0]:g} and {values[1]:g}: "
+                    f"use {instead}"
+                )
+        found = Fractions.of(chosen, units)
+        if found is None:
+            raise InputError(
+                f"the values of {chosen.name} are not multiples of a step 10⁻ᵏ or 2⁻ᵏ coarse enough for exact sums of "
+                f"{units.shape[1]} of them: use {instead}, or round them"
+            )
+        if found.over_nothing_occurs and (test == "exact-bootstrap" or not found.denominators.min(axis=0).any()):
+            raise InputError(
+                f"{chosen.name} has {pair.unit}s with a numerator but no denominator, which are out of the reach of "
+                f"{function}: use {instead}"
+            )
+        lead = Fraction(*found.gain(0, 1))
+        order = [0, 1] if lead >= 0 else [1, 0]
         return cls(
             pair=pair,
             test=test,
             variant=variant,
-            numerators=numerators[order],
-            denominators=denominators[order],
-            better=None if quality[0] == quality[1] else "a" if order == [0, 1] else "b",
-            delta=abs(quality[0] - quality[1]),
+            numerators=found.numerators[order],
+            denominators=found.denominators[order],
+            better=None if lead == 0 else "a" if lead > 0 else "b",
+            delta=abs(lead),
+            factor=found.factor,
         )
 
     def result(self, log: float, error: float, p_equal: float, p: float | None = None) -> ExactResult:
         from pairsig import __version__
 
         pair, metric = self.pair, self.pair.metric
-        score_a, score_b = metric.score(pair.segments.sum(axis=1, dtype=np.float64))
+        score_a, score_b = metric.score(totals(pair.segments))
         p = math.exp(log) if p is None else p
         return ExactResult(
             metric=metric.name,
             test=self.test,
             score_a=float(score_a),
             score_b=float(score_b),
-            gain=float(abs(score_a - score_b)) if self.better else 0.0,
+            gain=(float(abs(score_a - score_b)) or self.factor * float(self.delta)) if self.better else 0.0,
             better=self.better,
             pvalue=p,
             log10_p_value=math.log10(p) if p > sys.float_info.min else log / math.log(10),
@@ -283,23 +289,6 @@ class _Ratios:
             signature=f"metric:{metric.name}|test:{self.test}|variant:{self.variant}|unit:{pair.unit}"
             f"|version:{__version__}",
         )
-
-
-def _whole(values: NDArray[Any], metric: Metric, instead: str) -> Integers:
-    """Values as multiples of one step, 1, 10⁻ᵏ or 2⁻ᵏ, the coarsest there is."""
-    most = _WHOLE / values[0].size / max(1.0, float(np.abs(values).max()))
-    if most > 1 and values.dtype.kind in "biu":
-        return values.astype(np.int64)
-    for step in (*(10**k for k in range(16)), *(2**k for k in range(1, 53))):
-        if step < most:
-            multiples = np.rint(values * float(step))
-            # Division rounds correctly: this is equal only if each value is the float nearest to its multiple.
-            if np.array_equal(multiples / step, values):
-                return multiples.astype(np.int64)
-    raise InputError(
-        f"the values of {metric.name} are not multiples of a step 10⁻ᵏ or 2⁻ᵏ coarse enough for exact sums of "
-        f"{values[0].size} of them: use {instead}, or round them"
-    )
 
 
 def _swapped(ratios: _Ratios) -> tuple[Swaps, Event]:
@@ -334,15 +323,28 @@ def _swapped(ratios: _Ratios) -> tuple[Swaps, Event]:
     return law, Event(border, starts)
 
 
-def _drawn(ratios: _Ratios, variant: str) -> tuple[Draws, Event, int, float]:
+def _side(ratios: _Ratios, side: str, *, ties: bool) -> Mass:
+    """Mass of the resamples where δ(x*) is beyond 2δ(x), or below 0; with `ties`, also of those where it is that."""
+    law, event, farthest, share = _drawn(ratios, side, ties)
+    if farthest > 0:
+        return _mass(ratios, law, event)
+    # No unit goes beyond, so resamples tie if all of theirs do; then their number is known without any law.
+    n = ratios.numerators.shape[1]
+    # Resamples without any denominator score 0, which is not twice the gain.
+    nothing = float((ratios.denominators[0] == 0).sum()) / n if side == "gt2" else 0.0
+    tied = share**n - nothing**n if farthest == 0 else 0.0
+    return Mass(math.log(tied) if ties and tied else -math.inf, n * sys.float_info.epsilon if ties else 0.0, tied)
+
+
+def _drawn(ratios: _Ratios, side: str, ties: bool = False) -> tuple[Draws, Event, int, float]:
     """Resampled (difference of numerators, denominator), and where δ(x*) is beyond 2δ(x), or below 0.
 
-    Third is the farthest beyond (0 or less: never) that one unit goes, fourth the probability of a tie if that is 0.
+    Third is the farthest beyond (0 or less: never) that one unit goes, fourth the share of the units that tie.
     """
     difference, length = ratios.numerators[0] - ratios.numerators[1], ratios.denominators[0]
     gain, total, n = int(difference.sum()), int(length.sum()), len(length)
     # The event is: column > twice · L*, that is Σ (column · total − twice · length) > 0.
-    if variant == "gt2":
+    if side == "gt2":
         steps, twice = np.stack([difference, length], axis=1), 2 * gain
     else:
         steps, twice = np.stack([-difference, np.zeros_like(length)], axis=1), 0
@@ -355,21 +357,19 @@ def _drawn(ratios: _Ratios, variant: str) -> tuple[Draws, Event, int, float]:
         for column, row in law.steps.tolist()
     ]
     share = float(sum(int(times) for value, times in zip(beyond, law.times, strict=True) if value == 0)) / n
-    # Resamples without any denominator score 0, which is not twice the gain.
-    nothing = float((length == 0).sum()) / n if variant == "gt2" else 0.0
-    tied = share**n - nothing**n if max(beyond) == 0 else 0.0
 
     def border(rows: Floats) -> Floats:
         return np.asarray((twice / total * (n * least[1] + units[1] * rows) - n * least[0]) / units[0])
 
     def starts(row: int) -> tuple[int, int | None] | None:
         drawn = n * least[1] + units[1] * row
-        if variant == "gt2" and not drawn:
+        if side == "gt2" and not drawn:
             return None
         before, rest = divmod(twice * drawn - n * least[0] * total, units[0] * total)
-        return before + 1, None if rest else before
+        tie = None if rest else before
+        return before if ties and tie is not None else before + 1, tie
 
-    return law, Event(border, starts), max(beyond), tied
+    return law, Event(border, starts), max(beyond), share
 
 
 def _distinct(steps: Integers) -> tuple[Integers, Integers]:

@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairsig.errors import InputError
-from pairsig.metrics import Metric, Totals, ratio
+from pairsig.metrics import Metric, Ratio
 
 if TYPE_CHECKING:
     from pairsig.readers.alignment import Alignment
 
 _COLUMNS = ("sure_hits", "possible_hits", "predicted", "sure")
 _AT_MOST = (("sure_hits", "possible_hits"), ("possible_hits", "predicted"), ("sure_hits", "sure"))
-_EXTRACTOR = "pairsig.metrics.alignment:link_counts"
 
 
 def link_counts(output: Sequence[Alignment], reference: Sequence[Alignment]) -> dict[str, NDArray[np.int64]]:
@@ -42,37 +41,18 @@ def link_counts(output: Sequence[Alignment], reference: Sequence[Alignment]) -> 
     return {name: counts[:, c] for c, name in enumerate(_COLUMNS)}
 
 
-def aer(totals: Totals) -> NDArray[np.float64]:
-    """100 × (1 − (|A∩S| + |A∩P|) / (|A| + |S|)), and 0 where there is neither a link nor a sure one to find.
+aer = Ratio((0, 1), (2, 3), complement=True)
+"""100 × (1 − (|A∩S| + |A∩P|) / (|A| + |S|)), and 0 where there is neither a link nor a sure one to find.
 
-    Parameters
-    ----------
-    totals
-        Shape (..., 4): sure hits, possible hits, predicted, sure.
+Lower is better. Source: F. J. Och and H. Ney (2003), A systematic comparison of various statistical alignment models,
+Computational Linguistics.
+"""
 
-    Returns
-    -------
-    Shape (...,). Lower is better.
+alignment_precision = Ratio((1,), (2,))
+"""100 × |A∩P| / |A|, and 0 where nothing was predicted."""
 
-    References
-    ----------
-    F. J. Och and H. Ney (2003). A systematic comparison of various statistical alignment models.
-    Computational Linguistics.
-    """
-    links = totals[..., 2] + totals[..., 3]
-    # Hits are subtracted before the division: a perfect alignment then has an error rate of exactly 0.
-    return ratio(links - totals[..., 0] - totals[..., 1], links)
-
-
-def alignment_precision(totals: Totals) -> NDArray[np.float64]:
-    """100 × |A∩P| / |A|, and 0 where nothing was predicted."""
-    return ratio(totals[..., 1], totals[..., 2])
-
-
-def alignment_recall(totals: Totals) -> NDArray[np.float64]:
-    """100 × |A∩S| / |S|, and 0 where there is no sure link."""
-    return ratio(totals[..., 0], totals[..., 3])
-
+alignment_recall = Ratio((0,), (3,))
+"""100 × |A∩S| / |S|, and 0 where there is no sure link."""
 
 METRICS: tuple[Metric, ...] = (
     Metric(
@@ -83,7 +63,7 @@ METRICS: tuple[Metric, ...] = (
         higher_is_better=False,
         at_most=_AT_MOST,
         reader="alignment",
-        extractor=_EXTRACTOR,
+        extractor=link_counts,
     ),
     Metric(
         "alignment_precision",
@@ -92,7 +72,7 @@ METRICS: tuple[Metric, ...] = (
         "100 · Σ|A∩P| / Σ|A|",
         at_most=_AT_MOST,
         reader="alignment",
-        extractor=_EXTRACTOR,
+        extractor=link_counts,
     ),
     Metric(
         "alignment_recall",
@@ -101,6 +81,6 @@ METRICS: tuple[Metric, ...] = (
         "100 · Σ|A∩S| / Σ|S|",
         at_most=_AT_MOST,
         reader="alignment",
-        extractor=_EXTRACTOR,
+        extractor=link_counts,
     ),
 )

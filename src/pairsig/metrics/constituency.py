@@ -376,7 +376,7 @@ METRICS: tuple[Metric, ...] = tuple(
         f"{formula}, labelled brackets as evalb counts them",
         at_most=(("matched", "predicted"), ("matched", "gold")),
         reader="trees",
-        extractor="pairsig.metrics.constituency:parseval",
+        extractor=parseval,
     )
     for name, function, formula in (
         ("parseval", f1, "100 · 2 Σ matched / (Σ predicted + Σ gold)"),

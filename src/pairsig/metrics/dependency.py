@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairsig.errors import InputError, quoted
-from pairsig.metrics import Counts, Metric
-from pairsig.metrics.counts import f1
+from pairsig.metrics import Counts, Extractor, Metric
+from pairsig.metrics.counts import accuracy, f1
 
 if TYPE_CHECKING:
     from pairsig.readers.conllu import Sentence
@@ -332,6 +332,18 @@ def _different_text(system: _Text, gold: _Text, reference: Sequence[Sentence]) -
     )
 
 
+def _gold_metric(name: str, what: str, extractor: Extractor) -> Metric:
+    return Metric(
+        name,
+        ("correct", "total"),
+        accuracy,
+        f"100 · Σ {what} / Σ words, on gold tokens",
+        at_most=(("correct", "total"),),
+        reader="conllu",
+        extractor=extractor,
+    )
+
+
 def _aligned_metric(name: str, matched: str, what: str) -> Metric:
     return Metric(
         name,
@@ -340,11 +352,13 @@ def _aligned_metric(name: str, matched: str, what: str) -> Metric:
         f"100 · 2 Σ {matched} / (Σ predicted + Σ gold), {what}, words aligned by characters as in CoNLL 2018",
         at_most=((matched, "predicted"), (matched, "gold")),
         reader="conllu",
-        extractor="pairsig.metrics.dependency:aligned_attachment",
+        extractor=aligned_attachment,
     )
 
 
 METRICS: tuple[Metric, ...] = (
+    _gold_metric("uas", "words with the right head", gold_uas),
+    _gold_metric("las", "words with the right head and relation", gold_las),
     _aligned_metric("conll_uas", "uas_matched", "matched = words with the right head"),
     _aligned_metric("conll_las", "las_matched", "matched = words with the right head and relation"),
 )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairsig.errors import InputError
-from pairsig.metrics import Metric, Totals, ratio
+from pairsig.metrics import Metric, Ratio
 
 _TYPES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 _MARKER = re.compile(r"\s*</?t>\s*")
@@ -93,16 +93,8 @@ def _sentences(summary: str) -> str:
     return _MARKER.sub("\n", summary)
 
 
-def macro_average(totals: Totals) -> NDArray[np.float64]:
-    """100 × sum of the documents' ROUGE / number of documents, and 0 without any.
-
-    Parameters
-    ----------
-    totals
-        Shape (..., 2): the sum, the number of documents.
-    """
-    return ratio(totals[..., 0], totals[..., 1])
-
+macro_average = Ratio((0,), (1,))
+"""100 × sum of the documents' ROUGE / number of documents."""
 
 METRICS: tuple[Metric, ...] = tuple(
     Metric(
@@ -112,7 +104,7 @@ METRICS: tuple[Metric, ...] = tuple(
         f"100 · Σ {rouge.replace('rouge', 'ROUGE-')} {word} / number of documents",
         averaged=True,
         reader="text",
-        extractor="pairsig.metrics.summarization:rouge_scores",
+        extractor=rouge_scores,
     )
     for rouge in _TYPES
     for part, word in (("recall", "recall"), ("f", "F"))

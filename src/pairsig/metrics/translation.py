@@ -7,7 +7,7 @@ for BLEU, effective order for chrF).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import zip_longest
 from typing import Any
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairsig.errors import InputError
-from pairsig.metrics import Metric, Totals, ratio
+from pairsig.metrics import Extractor, Metric, Ratio, Totals, ratio
 
 References = Sequence[str] | Sequence[tuple[str, ...]]
 Counts = dict[str, NDArray[Any]]
@@ -254,18 +254,11 @@ def chrf(totals: Totals) -> NDArray[np.float64]:
     return ratio(5.0 * precision * recall, 4.0 * precision + recall)
 
 
-def ter(totals: Totals) -> NDArray[np.float64]:
-    """100 × edits / reference length; without reference words, 100 if there are edits, else 0.
+ter = Ratio((0,), (1,), over_nothing=1)
+"""100 × edits / reference length; without reference words, 100 if there are edits, else 0.
 
-    Lower is better; runaway hypotheses can make it exceed 100. Source: Snover et al. (AMTA 2006).
-
-    Parameters
-    ----------
-    totals
-        Shape (..., 2): edits, reference length. Scores are (...,).
-    """
-    edits, length = totals[..., 0], totals[..., 1]
-    return np.where(length > 0.0, ratio(edits, length), 100.0 * (edits > 0.0))
+Lower is better; runaway hypotheses can make it exceed 100. Source: Snover et al. (AMTA 2006).
+"""
 
 
 def _at_most(columns: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
@@ -277,6 +270,15 @@ def _at_most(columns: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
 
 _NGRAM_F = "100 · 5PR / (4P + R), P and R means of the precisions and recalls of character 1- to 6-grams"
 
+_BLEU_FORMULA = "100 · min(1, exp(1 − r/h)) · (Π matchₙ/totalₙ)^¼, n = 1 to 4, smoothing exp"
+
+_FORMS: tuple[tuple[str, tuple[str, ...], Callable[[Totals], NDArray[np.float64]], Extractor, str], ...] = (
+    ("bleu", _BLEU, bleu, bleu_counts, _BLEU_FORMULA),
+    ("chrf", _CHRF, chrf, chrf_counts, _NGRAM_F),
+    ("chrf++", _CHRF_PP, chrf, chrfpp_counts, _NGRAM_F + " and word 1- and 2-grams"),
+    ("ter", _TER, ter, ter_counts, "100 · Σ edits / Σ reference length"),
+)
+
 METRICS: tuple[Metric, ...] = tuple(
     Metric(
         name,
@@ -286,12 +288,7 @@ METRICS: tuple[Metric, ...] = tuple(
         higher_is_better=name != "ter",
         at_most=_at_most(columns),
         reader="text",
-        extractor=f"pairsig.metrics.translation:{name.replace('+', 'p')}_counts",
+        extractor=extractor,
     )
-    for name, columns, function, formula in (
-        ("bleu", _BLEU, bleu, "100 · min(1, exp(1 − r/h)) · (Π matchₙ/totalₙ)^¼, n = 1 to 4, smoothing exp"),
-        ("chrf", _CHRF, chrf, _NGRAM_F),
-        ("chrf++", _CHRF_PP, chrf, _NGRAM_F + " and word 1- and 2-grams"),
-        ("ter", _TER, ter, "100 · Σ edits / Σ reference length"),
-    )
+    for name, columns, function, extractor, formula in _FORMS
 )

@@ -8,7 +8,7 @@ from pairsig.errors import InputError, quoted
 from pairsig.metrics import Metric
 from pairsig.metrics.counts import accuracy, mean
 from pairsig.readers import AnyPath
-from pairsig.readers.counted import Counted, f1_of_ratios, read_numbers, to_columns
+from pairsig.readers.counted import F1_OF_RATIOS, Counted, read_numbers, to_columns
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ RATIO = Metric("ratio", ("numerator", "denominator"), accuracy, "100 · Σ numer
 F1_RATIO = Metric(
     "f1_ratio",
     (*_RECALL, *_PRECISION),
-    f1_of_ratios,
+    F1_OF_RATIOS,
     "100 · 2PR / (P + R), R = Σ recall numerator / Σ recall denominator, P likewise",
 )
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairsig.errors import InputError, named, quoted
-from pairsig.metrics import Metric, Totals, ratio
+from pairsig.metrics import Metric, Ratio, Totals
 from pairsig.readers import AnyPath, text
-from pairsig.readers.counted import NUMBER, Counted, f1_of_ratios, to_columns, to_number
+from pairsig.readers.counted import F1_OF_RATIOS, NUMBER, Counted, f1_of_ratios, to_columns, to_number
 
 _RATIOS = ("recall_numerator", "recall_denominator", "precision_numerator", "precision_denominator")
 _CONLL = ("muc", "bcub", "ceafe")
@@ -295,14 +295,11 @@ def blanc_precision(totals: Totals) -> NDArray[np.float64]:
     return _over_links(totals, precision_of_ratios)
 
 
-def recall_of_ratios(totals: Totals) -> NDArray[np.float64]:
-    """100 × recall numerator / recall denominator."""
-    return ratio(totals[..., 0], totals[..., 1])
+recall_of_ratios = Ratio((0,), (1,))
+"""100 × recall numerator / recall denominator."""
 
-
-def precision_of_ratios(totals: Totals) -> NDArray[np.float64]:
-    """100 × precision numerator / precision denominator."""
-    return ratio(totals[..., 2], totals[..., 3])
+precision_of_ratios = Ratio((2,), (3,))
+"""100 × precision numerator / precision denominator."""
 
 
 def _over_links(totals: Totals, score: Callable[[Totals], NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -314,7 +311,7 @@ def _over_links(totals: Totals, score: Callable[[Totals], NDArray[np.float64]]) 
     return mean
 
 
-_FUNCTIONS = (("", f1_of_ratios), ("_recall", recall_of_ratios), ("_precision", precision_of_ratios))
+_FUNCTIONS = (("", F1_OF_RATIOS), ("_recall", recall_of_ratios), ("_precision", precision_of_ratios))
 _BLANC_FUNCTIONS = (("", blanc), ("_recall", blanc_recall), ("_precision", blanc_precision))
 _FORMULAS = {
     "": "100 · 2PR / (P + R), R = Σ recall numerator / Σ recall denominator, P likewise",

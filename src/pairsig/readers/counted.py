@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from pairsig.choices import choose, options_of
 from pairsig.errors import InputError, listed, named, quoted
-from pairsig.metrics import Metric, Totals, ratio
+from pairsig.metrics import Metric, Ratio, Totals, ratio
 from pairsig.readers import AnyPath, text
 from pairsig.statistics import Statistics
 
@@ -382,3 +382,10 @@ def f1_of_ratios(totals: Totals) -> NDArray[np.float64]:
     score = np.zeros(recall.shape)
     np.divide(2.0 * recall * precision, recall + precision, out=score, where=recall + precision != 0)
     return score
+
+
+F1_OF_RATIOS = Ratio((0,), (1, 3), factor=200.0, given=((0, 2), (2, 0), (0, 1), (2, 3)), otherwise=f1_of_ratios)
+"""`f1_of_ratios`, which is 200 × numerator / (both denominators) where the two numerators are equal in every segment.
+
+So they are for counts as sigf takes them, for MUC and for CEAF, and not for B³.
+"""

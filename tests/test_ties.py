@@ -1,0 +1,312 @@
+"""Ties are told by whole numbers: what is counted is what Python's fractions count over the same draws."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from pairsig import InputError, Metric, Ratio, bootstrap_test, compare, engine, exact_test, randomization_test, streams
+from pairsig.exact import exact_bootstrap
+from pairsig.lattice import in_steps, multiples, totals
+from pairsig.metrics import registry
+from pairsig.ratios import Fractions
+from pairsig.sequential import sequential_test
+from pairsig.statistics import Statistics, by_document
+
+SCORES = {
+    # As fractions; lower is better where the sign is turned.
+    "accuracy": lambda t: quotient(t[0], t[1]),
+    "precision": lambda t: quotient(t[0], t[1]),
+    "f1": lambda t: quotient(2 * t[0], t[1] + t[2]),
+    "aer": lambda t: -quotient(t[2] + t[3] - t[0] - t[1], t[2] + t[3]),
+    "ter": lambda t: -quotient(t[0], t[1], nothing=1),
+    "mean": lambda t: quotient(t[0], t[1]),
+}
+
+
+def quotient(above, below, nothing=0):
+    return Fraction(above) / Fraction(below) if below else Fraction(nothing if above else 0)
+
+
+def gain(metric, a, b):
+    return SCORES[metric](a) - SCORES[metric](b)
+
+
+def extremes(metric, a, b, test, variant, n, seed=2012):
+    """How many of the resamples are beyond the border, and on it, by fractions; counts are lists of whole numbers."""
+    a, b = ([[Fraction(value) for value in row] for row in counts] for counts in (a, b))
+
+    def total(counts, times):
+        return [sum(t * row[c] for t, row in zip(times, counts, strict=True)) for c in range(len(counts[0]))]
+
+    ones = [1] * len(a)
+    if gain(metric, total(a, ones), total(b, ones)) < 0:
+        a, b = b, a
+    delta = gain(metric, total(a, ones), total(b, ones))
+    beyond = equal = 0
+    if test == "bootstrap":
+        for times in streams.bootstrap_counts(seed, 0, n, len(a)).astype(int).tolist():
+            found = gain(metric, total(a, times), total(b, times))
+            far = {"gt2": found - 2 * delta, "percentile": -found, "two-sided": abs(found - delta) - delta}[variant]
+            beyond, equal = beyond + (far > 0), equal + (far == 0)
+    else:
+        for swapped in streams.swaps(seed, 0, n, len(a)).astype(int).tolist():
+            kept = [1 - swap for swap in swapped]
+            x = [p + q for p, q in zip(total(a, kept), total(b, swapped), strict=True)]
+            y = [p + q for p, q in zip(total(a, swapped), total(b, kept), strict=True)]
+            found = gain(metric, x, y)
+            far = (abs(found) if variant == "two-sided" else found) - delta
+            beyond, equal = beyond + (far > 0), equal + (far == 0)
+    return beyond, equal
+
+
+def counts_of(metric, n, size, seed):
+    """Two systems that differ by little on units of that size: gains are multiples of almost nothing, and tie often."""
+    rng = np.random.default_rng([seed, size])
+    gold = size + rng.integers(0, 3, n)
+    gold[rng.random(n) < 0.2] = 0  # nothing to find
+
+    def system():
+        less = np.minimum(rng.integers(0, 3, n), gold)
+        matched, predicted = gold - less, np.maximum(gold + rng.integers(-1, 2, n), 0)
+        return {
+            "accuracy": np.stack([matched, gold], axis=1),
+            "mean": (gold + rng.integers(-1, 2, n))[:, None],
+            "ter": np.stack([less + (rng.random(n) < 0.3), gold], axis=1),
+            "aer": np.stack([np.minimum(matched, predicted), np.minimum(gold, predicted), predicted, gold], axis=1),
+        }.get(metric, np.stack([np.minimum(matched, predicted), predicted, gold], axis=1))
+
+    return system(), system()
+
+
+TESTS = [(test, variant) for test, variants in engine.TESTS.items() for variant in variants]
+SIZES = (1, 10**4, 10**9, 10**13)
+
+
+def run(test, a, b, **options):
+    return (bootstrap_test if test == "bootstrap" else randomization_test)(a, b, **options)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("metric", SCORES)
+@pytest.mark.parametrize(("test", "variant"), TESTS)
+def test_counts_are_those_of_fractions(test, variant, metric, size):
+    for seed in range(2):
+        a, b = counts_of(metric, 6 + seed, size, seed)
+        lists = [[[*row, 1] if metric == "mean" else row for row in counts.tolist()] for counts in (a, b)]
+        result = run(test, a, b, metric=metric, variant=variant, n_resamples=150)
+        assert (result.n_greater, result.n_equal) == extremes(metric, *lists, test, variant, 150)
+        lead = gain(metric, *(np.sum(np.array(own, dtype=object), axis=0).tolist() for own in lists))
+        assert result.better == ("a" if lead > 0 else "b" if lead < 0 else None)
+        assert (result.gain > 0) == (lead != 0)
+        if lead == 0:
+            assert result.pvalue == 1.0
+
+
+def test_every_way_of_comparing_is_reached():
+    kinds = set()
+    for metric in SCORES:
+        for size in SIZES:
+            a, b = counts_of(metric, 7, size, 1)
+            counts = np.stack([a, b])
+            if metric == "mean":
+                counts = np.concatenate([counts, np.ones_like(counts)], axis=2)
+            judge = engine.Judge(counts, registry.metric(metric))
+            kinds.update(engine._Border.of(judge, np.array([[0, 1]]), 1, 2).kinds.tolist())
+    assert kinds == {engine._SMALL, engine._WRAPPED, engine._LARGE}
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_all_pairs_at_once_are_one_pair_at_a_time(size):
+    for metric in ("accuracy", "f1", "ter"):
+        own = [one for seed in range(3) for one in counts_of(metric, 8, size, 5)]
+        systems = {f"s{number}": counts for number, counts in enumerate(own[:1] + own[1::2])}
+        if metric in ("accuracy", "ter"):  # one reference
+            assert len({tuple(counts[:, -1]) for counts in systems.values()}) == 1
+        data = Statistics.from_arrays(systems, registry.metric(metric).columns)
+        for test, variant in TESTS:
+            table = compare(data, test, metric=metric, variant=variant, n_resamples=300)
+            for row in table.itertuples():
+                one = run(
+                    test, systems[row.system_a], systems[row.system_b], metric=metric, variant=variant, n_resamples=300
+                )
+                assert (row.n_greater, row.n_equal, row.p_value) == (one.n_greater, one.n_equal, one.pvalue)
+                assert (row.gain, one.better) == (one.gain, "a" if one.gain else None)
+
+
+# What a tolerance got wrong
+
+
+@pytest.mark.parametrize(
+    ("high", "low", "metric"),
+    [
+        ([10**13 + 1] * 20, [10**13] * 20, "mean"),
+        ([1 + 1e-12] * 20, [1.0] * 20, "mean"),
+        ([[10**9 + 1, 2 * 10**9]] * 20, [[10**9, 2 * 10**9]] * 20, "accuracy"),
+        ([[10**13 + 1, 10**13 + 5]] * 20, [[10**13, 10**13 + 5]] * 20, "accuracy"),
+        ([[10**13 + 1, 10**13 + 5, 10**13 + 5]] * 20, [[10**13, 10**13 + 5, 10**13 + 5]] * 20, "f1"),
+        ([[2**46 + 1, 2**47, 2**47 - 1]] * 20, [[2**46, 2**47, 2**47 - 1]] * 20, "f1"),
+    ],
+)
+def test_real_differences_are_no_ties(high, low, metric):
+    """One system is better on every one of 20 segments, however little: 2 of 2²⁰ shuffles are as extreme."""
+    result = randomization_test(low, high, metric=metric, n_resamples=20_000)
+    assert result.better == "b"
+    assert result.gain > 0
+    assert result.n_greater + result.n_equal <= 2
+    assert exact_test(low, high, metric=metric).pvalue == 2.0**-19
+    drawn = bootstrap_test(low, high, metric=metric, n_resamples=200)
+    assert (drawn.better, drawn.n_greater, drawn.n_equal) == ("b", 0, 0)  # the gain is the same on every resample
+    assert sequential_test(low, high, metric=metric, test="randomization").significant is True
+
+
+def test_counts_too_large_for_whole_numbers_are_refused():
+    """Each column can be summed, but predicted and gold together cannot."""
+    a, b = [[2**47 + 1, 2**48, 2**48]] * 20, [[2**47, 2**48, 2**48]] * 20
+    with pytest.raises(InputError, match=r"counts are as large as 2\.8.*e\+14 on 20 units: their sums cannot be exact"):
+        randomization_test(a, b, metric="f1", n_resamples=10)
+
+
+def test_decimals_tie_where_decimals_do():
+    """0.1 + 0.2 is 0.3, though not in binary: the same total, and twice the gain."""
+    a, b = [0.1, 0.2, 0.7], [0.3, 0.0, 0.7]
+    for run_test in (bootstrap_test, randomization_test):
+        result = run_test(a, b, metric="mean", n_resamples=500)
+        assert (result.better, result.gain, result.pvalue) == (None, 0.0, 1.0)
+    a, b = [0.3, 0.1, 0.2, 1.1], [0.1, 0.2, 0.3, 0.8]
+    whole = [[round(10 * value)] for value in a], [[round(10 * value)] for value in b]
+    for test, variant in TESTS:
+        one, other = (run(test, *pair, metric="mean", variant=variant, n_resamples=2000) for pair in ((a, b), whole))
+        assert (one.n_greater, one.n_equal) == (other.n_greater, other.n_equal)
+        assert one.n_equal > 0
+
+
+def test_decimals_of_documents_are_decimals():
+    documents, counts = np.array(["x", "x", "y"]), np.array([[[0.1], [0.2], [0.3]], [[0.3], [0.0], [0.3]]])
+    assert by_document(documents, counts).tolist() == [[[0.3], [0.3]], [[0.3], [0.3]]]
+    a, b = counts
+    result = randomization_test(a, b, metric="mean", documents=documents, n_resamples=100)
+    assert (result.better, result.n_equal) == (None, 100)
+
+
+def test_values_on_no_lattice_tie_within_a_tolerance():
+    """A third and two ninths more, on other segments: binary fractions differ in the last digit, thirds do not."""
+    a, b = [1 / 3 + 2 / 9, 0.0, 1 / 7], [0.0, 5 / 9, 1 / 7]
+    result = randomization_test(a, b, metric="mean", n_resamples=1000)
+    assert (result.better, result.pvalue) == (None, 1.0)
+    tiny = 1e-30
+    a, b = [tiny / 3, tiny / 7, tiny / 9], [0.0, 0.0, 0.0]
+    assert randomization_test(a, b, metric="mean", n_resamples=4000).pvalue == pytest.approx(2 / 8, abs=0.03)
+    documents = ["d", "d", "e"]
+    assert randomization_test(a, b, metric="mean", documents=documents, n_resamples=100).better == "a"
+
+
+# Whole numbers
+
+
+@pytest.mark.parametrize(
+    ("values", "n", "expected"),
+    [
+        ([3, 5, -7], 3, ([3, 5, -7], 1)),
+        ([True, False], 2, ([1, 0], 1)),
+        ([3.0, -5.0], 2, ([3, -5], 1)),
+        ([0.0, 0.0], 2, ([0, 0], 1)),
+        ([0.25, 1.5], 2, ([25, 150], 100)),
+        ([0.1, 0.7], 2, ([1, 7], 10)),
+        ([1e-12, 3e-12], 2, ([1, 3], 10**12)),
+        ([3e-20, 7e-20], 2, ([3, 7], 10**20)),
+        ([2.0**-40, 3.0], 2, ([1, 3 * 2**40], 2**40)),
+        ([1 / 3, 0.5], 2, None),
+        ([2.0**-40, 3.0], 2**13, None),  # sums of so many would not be exact
+        ([2**52, 1], 2, None),
+        ([2**52 - 1, 1], 2, ([2**52 - 1, 1], 1)),
+        ([-(2**52), 1], 2, None),
+        ([2.0**60, 1.0], 2, None),
+    ],
+)
+def test_multiples(values, n, expected):
+    found = multiples(np.array(values), n)
+    if expected is None:
+        assert found is None
+    else:
+        assert (found[0].tolist(), found[1]) == expected
+        assert found[0].dtype == np.int64
+
+
+def test_single_precision_is_no_decimal():
+    """The float32 next to 0.1 is a multiple of 2⁻²⁷."""
+    assert multiples(np.array([0.1], dtype=np.float32), 1) == (np.array([13421773]), 2**27)
+
+
+def test_totals_do_not_depend_on_the_order():
+    rng = np.random.default_rng(1)
+    for values in (rng.normal(size=(2, 1000, 1)), rng.integers(0, 1000, (2, 1000, 1)) / 1000):
+        assert totals(values).tolist() == totals(values[:, ::-1]).tolist()
+        whole, steps = in_steps(values)
+        assert (whole == np.rint(whole)).all()
+        assert np.abs(whole).max() * 1000 < 2**53
+        np.testing.assert_allclose(whole[0] / steps[0], values[:, :, 0], rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(totals(values), values.sum(axis=1), rtol=1e-10)
+
+
+def test_fractions_of_a_complement_of_decimals():
+    """1 − cost / budget, of costs in tenths and budgets in hundredths: both in hundredths."""
+    saved = Metric("saved", ("cost", "budget"), Ratio((0,), (1,), complement=True), "1 − Σ cost / Σ budget")
+    found = Fractions.of(saved, np.array([[[0.1, 0.25], [1.2, 2.0]]]))
+    assert found.numerators.tolist() == [[25 - 10, 200 - 120]]
+    assert [Fraction(n, d) for n, d in found.scores] == [Fraction(95, 225)]
+    assert found.denominators.tolist() == [[25, 200]]
+    assert 100 * float(Fraction(95, 225)) == pytest.approx(float(saved.score([1.3, 2.25])))
+
+
+@pytest.mark.parametrize("steps", [(1, 1), (0.1, 1), (1, 0.01), (0.5, 0.25)])
+def test_something_over_nothing_counts_in_steps(steps):
+    """Edits and words that are no whole numbers, and a segment without words."""
+    a, b = np.array([[2, 4], [1, 0], [3, 5], [0, 2]]), np.array([[3, 4], [0, 0], [2, 5], [1, 2]])
+    scaled = [[[Fraction(str(v)) * Fraction(str(s)) for v, s in zip(row, steps, strict=True)] for row in x.tolist()]
+              for x in (a, b)]  # fmt: skip
+    for test, variant in TESTS:
+        result = run(test, a * steps, b * steps, metric="ter", variant=variant, n_resamples=1000)
+        assert (result.n_greater, result.n_equal) == extremes("ter", *scaled, test, variant, 1000)
+
+
+# Ratios
+
+
+@pytest.mark.parametrize(
+    ("ratio", "options", "message"),
+    [
+        (Ratio((0,), (2,)), {}, r"ratio of metric own has the columns \(2,\), expected positions from 0 to 1"),
+        (Ratio((-1,), (1,)), {}, r"ratio of metric own has the columns \(-1,\), expected positions from 0 to 1"),
+        (Ratio((), (1,)), {}, r"ratio of metric own has the columns \(\), expected positions from 0 to 1"),
+        (Ratio((0,), (1,), given=((0, 5),)), {}, r"ratio of metric own has the columns \(0, 5\), expected"),
+        (Ratio((0,), (1,), factor=0.0), {}, r"factor of metric own is 0\.0, expected a number above 0"),
+        (Ratio((0,), (1,), factor=float("nan")), {}, "factor of metric own is nan, expected a number above 0"),
+        (Ratio((0,), (1,)), {"averaged": True}, r"own is averaged .* has the columns \(1,\), expected .*, \(2,\)"),
+    ],
+)
+def test_ratios_that_cannot_be(ratio, options, message):
+    with pytest.raises(InputError, match=message):
+        Metric("own", ("x", "y"), ratio, "", **options)
+
+
+def test_a_ratio_of_ones_own():
+    """The README's word error rate: a line, and exact tests and ties come with it."""
+    own = Metric("wer", ("errors", "words"), Ratio((0,), (1,)), "100 · Σ errors / Σ words", higher_is_better=False)
+    a, b = counts_of("accuracy", 12, 8, 3)
+    wrong = [np.stack([x[:, 1] - x[:, 0], x[:, 1]], axis=1) for x in (a, b)]
+    assert exact_test(*wrong, metric=own).pvalue == pytest.approx(exact_test(a, b).pvalue, rel=1e-12)
+    assert exact_bootstrap(*wrong, metric=own).pvalue == pytest.approx(exact_bootstrap(a, b).pvalue, rel=1e-9)
+    for test, variant in TESTS:
+        one, other = (
+            run(test, *pair, metric=m, variant=variant, n_resamples=2000)
+            for pair, m in ((wrong, own), ((a, b), "accuracy"))
+        )
+        assert (one.n_greater, one.n_equal, one.better) == (other.n_greater, other.n_equal, other.better)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, metric in registry.METRICS.items() if name not in ("bleu", "chrf", "chrf++")]
+)
+def test_what_has_the_form_of_a_ratio_says_so(name):
+    assert isinstance(registry.metric(name).function, Ratio)
