@@ -78,11 +78,11 @@ def test_every_swap(metric):
         result, one = exact_test(a, b, metric=name), exact_test(a, b, metric=name, variant="one-sided")
         if result.better is None:
             assert oracles.gain(name, oracles.rows(name, a), oracles.rows(name, b)) == 0
-            assert (result.pvalue, result.log10_p_value, result.gain, one.pvalue) == (1.0, 0.0, 0.0, 1.0)
+            assert (result.pvalue, result.log10_pvalue, result.gain, one.pvalue) == (1.0, 0.0, 0.0, 1.0)
         else:
             # Whole numbers of 2⁻ⁿ: not nearly, but exactly these floats.
             assert (result.pvalue, result.p_equal, one.pvalue) == (float(two_sided), float(tied), float(one_sided))
-            assert result.log10_p_value == pytest.approx(oracles.log10(two_sided), abs=1e-14)
+            assert result.log10_pvalue == pytest.approx(oracles.log10(two_sided), abs=1e-14)
 
     agrees()
 
@@ -98,13 +98,13 @@ def test_every_resample(metric):
         results = [exact_bootstrap(a, b, metric=metric, variant=variant) for variant in variants]
         if results[0].better is None:
             assert oracles.gain(metric, oracles.rows(metric, a), oracles.rows(metric, b)) == 0
-            assert [(result.pvalue, result.log10_p_value) for result in results] == [(1.0, 0.0)] * 3
+            assert [(result.pvalue, result.log10_pvalue) for result in results] == [(1.0, 0.0)] * 3
             return
         both = greater + equal + below + zero
         for result, p, ties in zip(results, (greater, below, both), (equal, zero, equal + zero), strict=True):
             assert result.pvalue == pytest.approx(float(p), rel=1e-11, abs=0.0)
             assert result.p_equal == pytest.approx(float(ties), rel=1e-9, abs=1e-15)
-            assert result.log10_p_value == (pytest.approx(oracles.log10(p), abs=1e-11) if p else -math.inf)
+            assert result.log10_pvalue == (pytest.approx(oracles.log10(p), abs=1e-11) if p else -math.inf)
 
     agrees()
 
@@ -250,7 +250,7 @@ def test_parseval_is_f1():
 
 def test_three_sentences():
     result = exact_test([[1, 1]] * 3, [[0, 1]] * 3)
-    assert (result.pvalue, result.log10_p_value, result.better, result.gain) == (2 / 8, math.log10(2 / 8), "a", 100.0)
+    assert (result.pvalue, result.log10_pvalue, result.better, result.gain) == (2 / 8, math.log10(2 / 8), "a", 100.0)
     assert exact_test([[1, 1]] * 3, [[0, 1]] * 3, variant="one-sided").pvalue == 1 / 8
 
 
@@ -264,13 +264,13 @@ def test_one_sided_sentences(same):
 def test_a_thousand_one_sided_sentences():
     result = exact_test([[5, 5]] * 1000, [[4, 5]] * 1000)
     assert result.pvalue == 2 * 2.0**-1000
-    assert result.log10_p_value == pytest.approx((1 - 1000) * math.log10(2), rel=1e-15)
+    assert result.log10_pvalue == pytest.approx((1 - 1000) * math.log10(2), rel=1e-15)
 
 
 def test_p_below_the_floats():
     result = exact_test([[5, 5]] * 5000, [[4, 5]] * 5000)
     assert result.pvalue == 0.0
-    assert result.log10_p_value == pytest.approx((1 - 5000) * math.log10(2), rel=1e-14)
+    assert result.log10_pvalue == pytest.approx((1 - 5000) * math.log10(2), rel=1e-14)
 
 
 @pytest.mark.parametrize("won", [251, 280, 400, 495])
@@ -280,7 +280,7 @@ def test_sign_test(won):
     result = exact_test(a, 1 - a, metric="mean")
     assert result.pvalue == pytest.approx(2 * binom.sf(won - 1, 500, 0.5), rel=1e-11)
     log10 = math.log10(2) + binom.logsf(won - 1, 500, 0.5) / math.log(10)
-    assert result.log10_p_value == pytest.approx(log10, abs=1e-10)
+    assert result.log10_pvalue == pytest.approx(log10, abs=1e-10)
 
 
 def test_differences_of_two_sizes():
@@ -310,14 +310,14 @@ def test_bootstrap_of_wins_is_binomial(n, won):
     assert result.pvalue == pytest.approx(expected, rel=1e-10, abs=0.0)
     assert result.p_equal == pytest.approx(binom.pmf(2 * won, n, won / n), rel=1e-10, abs=0.0)
     percentile = exact_bootstrap(a, np.zeros(n), metric="mean", variant="percentile")
-    assert (percentile.pvalue, percentile.log10_p_value) == (0.0, -math.inf)
+    assert (percentile.pvalue, percentile.log10_pvalue) == (0.0, -math.inf)
     assert percentile.p_equal == pytest.approx((1 - won / n) ** n, rel=1e-12)
 
 
 def test_bootstrap_that_never_doubles():
     """Equal on all segments but for a constant: δ(x*) is δ(x) on every resample."""
     result = exact_bootstrap([[2, 4], [3, 4]], [[1, 4], [2, 4]])
-    assert (result.pvalue, result.log10_p_value, result.p_equal) == (0.0, -math.inf, 0.0)
+    assert (result.pvalue, result.log10_pvalue, result.p_equal) == (0.0, -math.inf, 0.0)
 
 
 def test_resamples_without_any_word_are_no_ties():
@@ -341,7 +341,7 @@ def test_far_tail_of_accuracy(n, quality, exponent):
     expected = oracles.far_tail(a[:, 0] - b[:, 0])
     assert expected < Fraction(1, 10**exponent)
     result = exact_test(a, b)
-    relative = 10 ** (result.log10_p_value - oracles.log10(expected)) - 1
+    relative = 10 ** (result.log10_pvalue - oracles.log10(expected)) - 1
     assert abs(relative) < 1e-10
     assert result.error_bound < 1e-10
 
@@ -470,7 +470,7 @@ def test_truth_values():
 def test_identical_systems():
     a, _ = random_pair("f1", 20, 10)
     for result in (exact_test(a, a, metric="f1"), exact_bootstrap(a, a, metric="recall")):
-        assert (result.pvalue, result.log10_p_value, result.better, result.n_different) == (1.0, 0.0, None, 0)
+        assert (result.pvalue, result.log10_pvalue, result.better, result.n_different) == (1.0, 0.0, None, 0)
 
 
 def test_documents_are_sums():

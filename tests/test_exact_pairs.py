@@ -29,6 +29,8 @@ def draws(difference, length, variant):
     gains, lengths = difference[drawn].sum(axis=1), length[drawn].sum(axis=1)
     if variant == "percentile":
         return float((gains < 0).mean())
+    if variant == "two-sided":
+        return float(((gains * length.sum() >= 2 * difference.sum() * lengths) | (gains <= 0)).mean())
     return float((gains * length.sum() > 2 * difference.sum() * lengths).mean())
 
 
@@ -45,12 +47,14 @@ def test_every_swap_and_every_resample_of_few_units(n, most):
             found = {
                 "permutation": pairs.permutation(numerators, chosen),
                 "gt2": pairs.bootstrap(numerators, length, chosen),
-                "percentile": pairs.bootstrap(numerators, length, chosen, variant="percentile"),
+                "percentile": pairs.bootstrap(numerators, length, chosen, below=True),
+                "two-sided": pairs.bootstrap(numerators, length, chosen, ties=True)
+                + pairs.bootstrap(numerators, length, chosen, below=True, ties=True),
             }
             for row, (a, b) in enumerate(chosen):
                 difference = numerators[a] - numerators[b]
                 assert found["permutation"][row] == pytest.approx(swaps(difference), rel=1e-12)
-                for variant in ("gt2", "percentile"):
+                for variant in ("gt2", "percentile", "two-sided"):
                     expected = draws(difference, length, variant)
                     assert found[variant][row] == pytest.approx(expected, rel=1e-11, abs=0 if expected else 1e-300)
 
@@ -90,7 +94,7 @@ def test_against_the_laws_of_two_systems(n):
     permutation, gt2, percentile = (
         pairs.permutation(numerators, chosen),
         pairs.bootstrap(numerators, length, chosen, threads=2),
-        pairs.bootstrap(numerators, length, chosen, variant="percentile"),
+        pairs.bootstrap(numerators, length, chosen, below=True),
     )
     for row, (a, b) in enumerate(chosen):
         two = [np.stack([numerators[system], length], axis=1) for system in (a, b)]

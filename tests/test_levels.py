@@ -6,6 +6,7 @@ from scipy.stats import binom
 
 import simulate
 from pairsig import engine
+from pairsig.definitions import find
 from pairsig.metrics import registry
 from pairsig.resampling import p_values
 
@@ -57,9 +58,10 @@ def rejected(population, n, test, variant, n_pairs, seed, n_resamples=1000):
         pairs = np.arange(100).reshape(50, 2)
         gains = judge.gains(pairs)
         pairs = np.where(gains[:, None] < 0, pairs[:, ::-1], pairs)
-        told = judge.tally(pairs, test=test, variant=variant, resamples=range(n_resamples), seed=seed + start)
-        p, _, _ = p_values(told, gains, variant)
-        count += int((p < ALPHA if variant in engine.STRICT else p <= ALPHA).sum())
+        chosen = find(test, variant)
+        told = judge.tally(pairs, chosen, engine.Resampling(n_resamples, seed + start))
+        p, _, _ = p_values(told, gains, chosen)
+        count += int((p < ALPHA if chosen.strict else p <= ALPHA).sum())
     return count
 
 

@@ -11,7 +11,7 @@ from scipy.stats import binom, binomtest, multinomial, norm
 
 import pairsig
 import simulate
-from pairsig import InputError, Metric, Ratio, bootstrap_test, engine, randomization_test, resampling
+from pairsig import InputError, Metric, Ratio, bootstrap_test, definitions, engine, randomization_test, resampling
 from pairsig.metrics import registry
 from pairsig.sequential import sequential_test
 
@@ -189,7 +189,7 @@ def test_error_rates_turn_the_sign():
 @pytest.mark.parametrize("test", [bootstrap_test, randomization_test])
 def test_clearly_better_gives_small_p_in_every_variant(test):
     a, b = np.array([[1, 1]] * 60), np.array([[1, 1], [0, 1], [0, 1]] * 20)
-    for variant in engine.TESTS[test.__name__.removesuffix("_test")]:
+    for variant in definitions.variants(test.__name__.removesuffix("_test")):
         for pair in ((a, b), (b, a)):
             assert test(*pair, variant=variant, n_resamples=2000).pvalue < 0.001
 
@@ -207,10 +207,8 @@ def test_counts_do_not_depend_on_batches_threads_or_parts(test, metric):
     pairs = np.array([[0, 1], [1, 2], [0, 2]])
 
     def count(resamples=range(9000), **options):
-        variant = engine.TESTS[test][0]
-        told = engine.tally(
-            counts, registry.metric(metric), pairs, test=test, variant=variant, resamples=resamples, seed=5, **options
-        )
+        judge = engine.Judge(counts, registry.metric(metric))
+        told = judge.tally(pairs, definitions.find(test), engine.Resampling(9000, 5, **options), resamples=resamples)
         return np.concatenate([told.n_greater, told.n_equal])
 
     whole = count(batch=1000, threads=1)
@@ -438,7 +436,7 @@ def test_a_single_unit():
     for one in ({"documents": ["d"] * 3}, {}):
         pair = (a, b) if one else (a[:1], b[:1])
         assert randomization_test(*pair, n_resamples=50, **one).pvalue == 1.0
-        for variant in engine.TESTS["bootstrap"]:
+        for variant in definitions.variants("bootstrap"):
             with pytest.raises(InputError, match="a bootstrap needs at least two"):
                 bootstrap_test(*pair, n_resamples=50, variant=variant, **one)
             with pytest.raises(InputError, match="a bootstrap needs at least two"):
@@ -475,7 +473,7 @@ def test_scores_that_are_not_finite_are_refused(test, threads):
     pair = (a, words) if test == "bootstrap" else (np.array([[0, 4], [0, 0]]), np.array([[0, 0], [0, 4]]))
     told = "resample" if test == "bootstrap" else "shuffle"
     place = rf"^wer of system [ab] (on|after) {told} (\d+) is nan, {re.escape(SENTENCE)}$"
-    for variant in engine.TESTS[test]:
+    for variant in definitions.variants(test):
         with pytest.raises(InputError, match=place) as error:
             run(*pair, metric=WER, n_resamples=5000, batch=16, threads=threads, variant=variant)
         number = int(re.match(place, str(error.value))[2])

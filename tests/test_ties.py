@@ -5,7 +5,18 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pairsig import InputError, Metric, Ratio, bootstrap_test, compare, engine, exact_test, randomization_test, streams
+from pairsig import (
+    InputError,
+    Metric,
+    Ratio,
+    bootstrap_test,
+    compare,
+    definitions,
+    engine,
+    exact_test,
+    randomization_test,
+    streams,
+)
 from pairsig.exact import exact_bootstrap
 from pairsig.lattice import in_steps, multiples, totals
 from pairsig.metrics import registry
@@ -79,7 +90,7 @@ def counts_of(metric, n, size, seed):
     return system(), system()
 
 
-TESTS = [(test, variant) for test, variants in engine.TESTS.items() for variant in variants]
+TESTS = [(test.name, test.variant) for test in definitions.TESTS if not test.exact]
 SIZES = (1, 10**4, 10**9, 10**13)
 
 

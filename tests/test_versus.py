@@ -214,9 +214,9 @@ def test_stopping_saves_the_drawing(monkeypatch):
     drawn = []
     original = engine.for_each_batch
 
-    def counted(take, test, product, resamples, *rest):
+    def counted(take, test, product, resampling, resamples, *rest):
         drawn.append(len(resamples))
-        return original(take, test, product, resamples, *rest)
+        return original(take, test, product, resampling, resamples, *rest)
 
     monkeypatch.setattr(engine, "for_each_batch", counted)
     table, _ = versus.versus(

@@ -12,25 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pairsig import console
+from pairsig import console, definitions
 from pairsig.choices import once, options_of, sort_options
 from pairsig.errors import InputError
 
 if TYPE_CHECKING:
     from pairsig.statistics import Statistics
 
-_SYMBOLS = "formulas (δ >= 0 is the gain of the better system, * a resample, ' a shuffle, b the number of resamples):\n"
-_DRAWN = """\
-  bootstrap      gt2         p = #{δ* > 2δ} / b           one-sided, strict, no +1 (Berg-Kirkpatrick et al. 2012)
-  bootstrap      percentile  p = #{δ* < 0} / b            one-sided, strict, no +1 (Koehn 2004)
-  bootstrap      two-sided   p = (#{|δ* − δ| >= δ} + 1) / (b + 1)  ties count
-  randomization  two-sided   p = (#{|δ'| >= |δ|} + 1) / (b + 1)   ties count (Noreen 1989; sigf; art)
-  randomization  one-sided   p = (#{δ' >= δ} + 1) / (b + 1)       in the observed direction (Bikel's comparator)
-"""
-_EXACT = """\
-  exact          two-sided   p = P(|δ'| >= |δ|)           over all 2ⁿ swaps (Zmigrod et al. 2022)
-  exact          one-sided   p = P(δ' >= δ)               over all 2ⁿ swaps, in the observed direction
-"""
 _LEVELS = """\
 δ = 0: no system is better, p = 1 by definition. p_low and p_high bound the Monte Carlo error of p (95 %).
 Of two equal systems, p < 0.05 comes up on no more than 5 % of test sets by the two-sided exact and randomization tests;
@@ -42,7 +30,7 @@ _VARIANTS = """\
   as Koehn (2004): --test bootstrap --variant percentile       as sigf and art: --test randomization
   as Bikel's comparator: --test randomization --variant one-sided
 """
-TEST_HELP = _SYMBOLS + _DRAWN + _LEVELS
+TEST_HELP = f"{definitions.formulas()}{_LEVELS}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -53,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _commands() -> console.Commands:
     commands = console.Commands("pairsig", "Paired significance tests for NLP: outputs in, counts and p-values out.")
 
-    p = commands.add(_test, _SYMBOLS + _EXACT + _DRAWN + _LEVELS + _VARIANTS)
+    p = commands.add(_test, definitions.formulas("exact", "randomization", "bootstrap") + _LEVELS + _VARIANTS)
     p.add_argument("systems", nargs="+", metavar="FILE", help="the base system first; each other is held against it")
     p.add_argument("--reader", required=True, help="counts: evalb, sigf, art, coref, table; outputs: text, trees, …")
     p.add_argument("--reference", nargs="+", default=[], help="for outputs")
@@ -110,8 +98,8 @@ def _commands() -> console.Commands:
 def add_test_options(parser: argparse.ArgumentParser) -> None:
     """What commands that test all pairs let one choose."""
     parser.add_argument("--metric", help="may be left out when the columns fit one metric only")
-    parser.add_argument("--test", default="bootstrap", help="bootstrap (default) or randomization")
-    parser.add_argument("--variant", help="of bootstrap or randomization; by default the first below")
+    parser.add_argument("--test", default="bootstrap", help="default: bootstrap; see below")
+    parser.add_argument("--variant", help="of the test; by default the first below")
     parser.add_argument("--n-resamples", type=console.whole, default=1_000_000, metavar="B", help="default: 1,000,000")
     parser.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
     parser.add_argument("--unit", choices=("segment", "document"), default="segment", help="what is drawn or swapped")

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pairsig import engine, resampling, statistics, streams, tables
-from pairsig.choices import choose
-from pairsig.engine import Progress, Tally
+from pairsig import definitions, engine, paired, resampling, statistics, streams, tables
+from pairsig.engine import Progress, Resampling, Tally
 from pairsig.errors import InputError, named
+from pairsig.exact.pairs import p_values as exact_p_values
 from pairsig.metrics import Metric, registry
 from pairsig.paired import Unit
 from pairsig.statistics import Statistics
@@ -69,8 +69,11 @@ def compare(
     statistics
         Counts of all systems, a long table of them (see `Statistics.from_table`), or the path of such a file.
     test, variant
-        "bootstrap" ("gt2", "percentile", "two-sided") or "randomization" ("two-sided", "one-sided"); the formulas are
-        in `bootstrap_test` and `randomization_test`. The default variant is the first.
+        "bootstrap" or "exact-bootstrap" ("gt2", "percentile", "two-sided"), "randomization" or "exact" ("two-sided",
+        "one-sided"); the formulas are in `bootstrap_test` and `randomization_test`. The default variant is the first.
+        Exact tests draw nothing: `n_resamples` is 0 then, and `p_low` and `p_high` are `p_value`. They are for metrics
+        that are a `Ratio` (see `exact_test` and `exact_bootstrap`), and agree with those to about 1e-12 of p; below
+        1e-300 p is 0.
     metric
         A name or a `Metric`; may be left out when the columns fit one metric only.
     n_resamples, seed, threads, batch
@@ -93,13 +96,15 @@ def compare(
     """
     data = _as_statistics(statistics)
     chosen = registry.metric(metric) if metric is not None else _only_metric(data)
-    variant = variant or engine.TESTS[choose(test, engine.TESTS, "test")][0]
-    resampling.check_resamples(n_resamples, seed)
+    chosen_test = definitions.find(test, variant)
+    resampling = Resampling(n_resamples, seed, threads, batch)
     if len(part) != 2 or not all(isinstance(number, int) for number in part):
         raise InputError(f"the part is {part!r}, expected two whole numbers, which of how many")
     k, m = part
     if not 1 <= k <= m:
         raise InputError(f"the part is {k}/{m}, expected one from 1/{m} to {m}/{m}")
+    if chosen_test.exact and m > 1:
+        raise InputError(f"test {test} draws nothing that could be cut into {m} parts, expected the part 1/1")
     if m > n_resamples:
         raise InputError(f"{n_resamples} resamples cannot be cut into {m} parts, expected at most {n_resamples}")
     if unit not in ("segment", "document"):
@@ -113,21 +118,16 @@ def compare(
     pairs = np.column_stack(np.triu_indices(len(data.systems), k=1))
     gains = judge.gains(pairs)
     pairs = np.where(gains[:, None] < 0, pairs[:, ::-1], pairs)
-    resamples = range((k - 1) * n_resamples // m, k * n_resamples // m)
-    counted = judge.tally(
-        pairs,
-        test=test,
-        variant=variant,
-        resamples=resamples,
-        seed=seed,
-        threads=threads,
-        batch=batch,
-        progress=progress,
-    )
+    if chosen_test.exact:
+        p_value = exact_p_values(judge, pairs, chosen_test, unit, threads=threads, progress=progress)
+        counted, drawn = Tally(0, *np.zeros((2, len(pairs)), dtype=np.int64)), ""
+    else:
+        counted = judge.tally(pairs, chosen_test, resampling, resamples=resampling.part(k, m), progress=progress)
+        drawn, p_value = resampling.signature, np.zeros(len(pairs))
     better, other = pairs.T
-    scores = judge.quality if chosen.higher_is_better else -judge.quality
+    scores = judge.scores
     names, groups, kinds = (np.array(values) for values in (data.systems, data.groups, data.kinds))
-    signature = resampling.signature(chosen, test, variant, n_resamples, seed, unit)
+    signature = paired.signature(chosen, chosen_test, unit, drawn)
     table = pd.DataFrame(
         {
             "dataset": data.dataset,
@@ -146,13 +146,13 @@ def compare(
             "n_resamples": counted.n_resamples,
             "n_greater": counted.n_greater,
             "n_equal": counted.n_equal,
-            "p_value": 0.0,
-            "p_low": 0.0,
-            "p_high": 0.0,
+            "p_value": p_value,
+            "p_low": p_value,
+            "p_high": p_value,
             "signature": signature if m == 1 else f"{signature}|part:{k}/{m}",
         }
     )
-    return _with_p_values(table)
+    return table if chosen_test.exact else _with_p_values(table)
 
 
 def read(path: str | Path) -> pd.DataFrame:
@@ -335,7 +335,10 @@ def _checked(table: pd.DataFrame, source: str) -> pd.DataFrame:
     for column in ("n_segments", "n_resamples", "n_greater", "n_equal"):
         numbers = pd.to_numeric(table[column], errors="coerce")
         least = 1 if column in ("n_segments", "n_resamples") else 0
-        _refuse(table, ~(numbers.ge(least) & numbers.mod(1).eq(0)), column, f"a whole number, {least} or more", source)
+        enough = numbers.ge(least)
+        if column == "n_resamples":  # an exact test draws nothing
+            enough |= numbers.eq(0) & table["test"].isin(definitions.names(exact=True))
+        _refuse(table, ~(enough & numbers.mod(1).eq(0)), column, f"a whole number, {least} or more", source)
         table = table.assign(**{column: numbers.astype(np.int64)})
     many = table["n_greater"] + table["n_equal"] > table["n_resamples"]
     for column in ("n_greater", "n_equal"):
@@ -369,7 +372,8 @@ def _with_p_values(table: pd.DataFrame) -> pd.DataFrame:
     variant = re.search(r"\|variant:([^|]+)", str(table["signature"].iloc[0]))
     if variant is None:
         raise InputError(f"the signature {table['signature'].iloc[0]} names no variant of the test, expected one")
-    p, low, high = resampling.p_values(counted, table["gain"].to_numpy(), variant[1])
+    test = definitions.find(str(table["test"].iloc[0]), variant[1])
+    p, low, high = resampling.p_values(counted, table["gain"].to_numpy(), test)
     return table.assign(p_value=p, p_low=low, p_high=high)
 
 

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from pairsig import streams
+from pairsig.definitions import Test
 from pairsig.errors import InputError
 from pairsig.lattice import EXACT, in_steps, too_large, totals
 from pairsig.metrics import Metric
@@ -40,31 +41,6 @@ Place = Callable[[tuple[int, ...]], str]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-
-BORDERS = {
-    ("bootstrap", "gt2"): ((1, 2),),
-    ("bootstrap", "percentile"): ((-1, 0),),
-    ("bootstrap", "two-sided"): ((1, 2), (-1, 0)),
-    ("randomization", "two-sided"): ((1, 1), (-1, 1)),
-    ("randomization", "one-sided"): ((1, 1),),
-}
-"""What is extreme, by test and variant: sign · gain > multiple · δ(x), for any of these (sign, multiple)."""
-
-TESTS = {
-    test: tuple(variant for of, variant in BORDERS if of == test) for test in dict.fromkeys(of for of, _ in BORDERS)
-}
-"""The tests and their variants, the default first."""
-
-STRICT = ("gt2", "percentile")
-"""Variants in which ties do not count, and there is no + 1."""
-
-FORMULAS = {
-    ("bootstrap", "gt2"): "p = #{δ(x*) > 2δ(x)} / b, one-sided, strict, no +1 (Berg-Kirkpatrick et al. 2012, Figure 1)",
-    ("bootstrap", "percentile"): "p = #{δ(x*) < 0} / b, one-sided, strict, no +1 (Koehn 2004)",
-    ("bootstrap", "two-sided"): "p = (#{|δ(x*) − δ(x)| >= δ(x)} + 1) / (b + 1), ties count (Noreen 1989, shifted)",
-    ("randomization", "two-sided"): "p = (#{|δ'| >= |δ|} + 1) / (b + 1), ties count (Noreen 1989; Yeh 2000; sigf; art)",
-    ("randomization", "one-sided"): "p = (#{δ' >= δ} + 1) / (b + 1) in the observed direction, ties count (Bikel)",
-}
 
 TIE_TOLERANCE = 1e-13
 """Gains closer than this, relative to the metric's scale, are equal, unless whole numbers tell (see `ratios`).
@@ -82,6 +58,10 @@ MAX_THREADS = 1024
 _EXACT_FLOAT32 = 2.0**24
 _BATCH_ELEMENTS = 2**21
 """Elements of a batch's draws matrix: 8 MiB in float32, so that a batch stays near the processor's cache."""
+_CACHE_ELEMENTS = 2**16
+"""Elements of the draws that are multiplied at once where there are few columns: 256 KiB in float32."""
+_FEW_COLUMNS = 16
+_DRAWS = {"resample": streams.bootstrap_counts, "swap": streams.swaps}
 _MOST_ELEMENTS = 2**28
 """The same at most, when the batch is chosen by hand: 1 GiB in float32."""
 
@@ -94,24 +74,42 @@ class Tally:
     n_greater: Integers
     n_equal: Integers
 
-    def extreme(self, variant: str) -> Integers:
-        """How many of the resamples the p-value counts."""
-        return self.n_greater if variant in STRICT else self.n_greater + self.n_equal
 
+@dataclass(frozen=True)
+class Resampling:
+    """How much a Monte Carlo test draws, and how.
 
-def tally(counts: NDArray[Any], metric: Metric, pairs: NDArray[np.intp], **options: Any) -> Tally:
-    """Count the extreme resamples of many pairs of systems over the same draws: `Judge.tally`.
-
-    Parameters
+    Attributes
     ----------
-    counts
-        Statistics (systems × units × columns of the metric's totals), see `Statistics.of`.
-    pairs
-        Positions (pairs × 2) of the better and the other system.
-    options
-        See `Judge.tally`.
+    n_resamples
+        b, at most `MAX_RESAMPLES`.
+    seed
+        One seed gives the same counts for any batch size, number of threads or machine.
+    threads, batch
+        Worker threads (default: all cores) and resamples a batch; they change nothing but time and memory.
     """
-    return Judge(counts, metric).tally(pairs, **options)
+
+    n_resamples: int = 1_000_000
+    seed: int = 2012
+    threads: int | None = None
+    batch: int | None = None
+
+    def __post_init__(self) -> None:
+        check_whole("number of resamples", self.n_resamples, 1, MAX_RESAMPLES)
+        check_whole("seed", self.seed, 0, MAX_SEED)
+        if self.threads is not None:
+            check_whole("number of threads", self.threads, 1, MAX_THREADS)
+        if self.batch is not None:
+            check_whole("batch size", self.batch, 1, _MOST_ELEMENTS)
+
+    def part(self, k: int, m: int) -> range:
+        """Which of the resamples are the k-th of m parts."""
+        return range((k - 1) * self.n_resamples // m, k * self.n_resamples // m)
+
+    @property
+    def signature(self) -> str:
+        """What the counts depend on."""
+        return f"resamples:{self.n_resamples}|seed:{self.seed}"
 
 
 class Judge:
@@ -138,6 +136,7 @@ class Judge:
     """
 
     def __init__(self, counts: NDArray[Any], metric: Metric, names: Sequence[str] | None = None) -> None:
+        self.counts = counts
         self.metric = metric
         self.names = names or [str(number) for number in range(1, len(counts) + 1)]
         self.quality = score(totals(counts), metric, lambda at: f"system {self.names[at[0]]} on the whole test set")
@@ -146,6 +145,11 @@ class Judge:
             raise too_large(counts)
         self.product = Product(counts if self.fractions is None else self.fractions.stacked)
         self.band = self.fractions.rounding if self.fractions else TIE_TOLERANCE * _scale(metric, counts)
+
+    @property
+    def scores(self) -> Floats:
+        """Scores of the systems, as the metric has them."""
+        return self.quality if self.metric.higher_is_better else -self.quality
 
     def gains(self, pairs: NDArray[np.intp]) -> Floats:
         """By how much the first of each pair is better than the second; exactly 0 where they are equal."""
@@ -162,13 +166,10 @@ class Judge:
     def tally(
         self,
         pairs: NDArray[np.intp],
+        test: Test,
+        resampling: Resampling,
         *,
-        test: str,
-        variant: str,
-        resamples: range,
-        seed: int,
-        threads: int | None = None,
-        batch: int | None = None,
+        resamples: range | None = None,
         progress: Progress | None = None,
     ) -> Tally:
         """Count the extreme resamples of pairs of systems over the same draws.
@@ -177,33 +178,31 @@ class Judge:
         ----------
         pairs
             Positions (pairs × 2) of the better and the other system.
+        test
+            One that draws.
         resamples
-            Which resamples of the seed to draw: `range(n)`, or a part of it.
-        test, variant, seed, threads, batch, progress
-            See `pairsig.bootstrap_test`.
+            A part of those of `resampling`; by default all.
+        progress
+            Called with numbers of resamples as they are finished.
 
         Raises
         ------
         InputError
             For a score that is not finite on one of the resamples, and for the bootstrap of a single unit.
         """
-        if variant not in TESTS.get(test, ()):
-            known = "; ".join(f"{name}: {', '.join(variants)}" for name, variants in TESTS.items())
-            raise InputError(f"there is no {variant} variant of a {test} test, expected one of {known}")
-        if test == "bootstrap" and self.product.matrix.shape[1] < 2:
+        if test.draw == "resample" and self.product.n_units < 2:
             raise InputError(
                 "the test set is a single segment (or document, where these are drawn), so every resample is the test "
                 "set itself: a bootstrap needs at least two"
             )
-        borders = [_Border.of(self, pairs, *border) for border in BORDERS[test, variant]]
+        resamples = range(resampling.n_resamples) if resamples is None else resamples
+        borders = [_Border.of(self, pairs, *border) for border in test.borders]
         beyond, at_least = np.zeros((2, len(pairs)), dtype=np.int64)
         adding = Lock()
 
-        def add(draws: NDArray[Any], start: int) -> None:
-            drawn = self.product(draws)
-            number = resamples.start + start
+        def add(drawn: Floats, number: int) -> None:
             found = np.zeros((2, len(pairs)), dtype=np.int64)
-            if test == "bootstrap":
+            if test.draw == "resample":
                 scored = self._scored(drawn, lambda at: f"system {self.names[at[0]]} on resample {number + at[1]}")
                 for border in borders:
                     border.count(scored, pairs, slice(None), found)
@@ -216,7 +215,7 @@ class Judge:
                 np.add(beyond, found[0], out=beyond)
                 np.add(at_least, found[1], out=at_least)
 
-        for_each_batch(add, test, self.product, resamples, seed, threads, batch, progress)
+        for_each_batch(add, test, self.product, resampling, resamples, progress)
         equal = at_least - beyond
         if len(borders) > 1:  # on both sides of 0 the border is the same where no system is better
             equal[self.gains(pairs) == 0] //= 2
@@ -398,34 +397,28 @@ def _count_pairs(  # type: ignore[no-untyped-def]
 
 
 def for_each_batch(
-    take: Callable[[NDArray[Any], int], None],
-    test: str,
+    take: Callable[[Floats, int], None],
+    test: Test,
     product: Product,
+    resampling: Resampling,
     resamples: range,
-    seed: int,
-    threads: int | None,
-    batch: int | None,
     progress: Progress | None = None,
 ) -> None:
-    """Draw the resamples batch by batch on worker threads; `take` gets the draws and their first one's position."""
-    n_units = product.matrix.shape[1]
-    if threads is not None:
-        check_whole("number of threads", threads, 1, MAX_THREADS)
-    if batch is not None:
-        check_whole("batch size", batch, 1, max(1, _MOST_ELEMENTS // n_units))
-    n_rows = batch or max(16, min(1024, _BATCH_ELEMENTS // n_units))
-    n_threads = min(threads or os.cpu_count() or 1, max(1, -(-len(resamples) // n_rows)))
-    draw = streams.bootstrap_counts if test == "bootstrap" else streams.swaps
+    """Draw the resamples batch by batch on worker threads; `take` gets the totals and the number of the first one."""
+    n_rows = resampling.batch or max(16, min(1024, _BATCH_ELEMENTS // product.n_units))
+    if n_rows * product.n_units > _MOST_ELEMENTS:
+        check_whole("batch size", n_rows, 1, max(1, _MOST_ELEMENTS // product.n_units))
+    n_threads = min(resampling.threads or os.cpu_count() or 1, max(1, -(-len(resamples) // n_rows)))
     stopped = Event()
 
     def work(worker: int) -> None:
         try:
-            buffer = np.empty((min(n_rows, len(resamples)), n_units), dtype=product.dtype)
+            drawn = product.buffers(min(n_rows, len(resamples)))
             for start in range(worker * n_rows, len(resamples), n_threads * n_rows):
                 if stopped.is_set():
                     return
                 rows = min(n_rows, len(resamples) - start)
-                take(draw(seed, resamples.start + start, rows, n_units, out=buffer[:rows]), start)
+                take(drawn(test, resampling.seed, resamples.start + start, rows), resamples.start + start)
                 if progress is not None:
                     progress(rows)
         except BaseException:
@@ -447,15 +440,22 @@ class Product:
     Values are multiplied in whole steps (see `lattice.in_steps`), so the order of summation cannot matter. The product
     is made in float32 where no possible total reaches 2²⁴, else in float64. Columns that are the same for several
     systems (gold sizes, reference lengths) are multiplied once.
+
+    Attributes
+    ----------
+    n_units
+        How many units there are to draw from.
+    matrix
+        Distinct columns of the systems (columns × units).
     """
 
     def __init__(self, counts: NDArray[Any]) -> None:
-        n_systems, n_units, n_columns = counts.shape
+        n_systems, self.n_units, n_columns = counts.shape
         integers, steps = in_steps(counts)
-        largest = float(np.abs(integers).max(initial=0.0)) * n_units
+        largest = float(np.abs(integers).max(initial=0.0)) * self.n_units
         self.dtype = np.dtype(np.float32 if largest < _EXACT_FLOAT32 else np.float64)
         unique: dict[bytes, int] = {}
-        rows = integers.reshape(n_columns * n_systems, n_units)
+        rows = integers.reshape(n_columns * n_systems, self.n_units)
         index = np.array([unique.setdefault(row.tobytes(), len(unique)) for row in rows])
         first = np.unique(index, return_index=True)[1]
         self.matrix = np.ascontiguousarray(rows[first], dtype=self.dtype)
@@ -463,11 +463,33 @@ class Product:
         self.steps = None if (steps == 1).all() else steps
         self.observed = totals(counts)
 
-    def __call__(self, draws: NDArray[Any]) -> Floats:
-        """Totals, shape (columns, systems, resamples), contiguous along the resamples."""
-        drawn: Floats = (self.matrix @ draws.T)[self.index].astype(np.float64)
-        if self.steps is not None:
-            drawn /= self.steps[:, None, None]
+    def buffers(self, n_rows: int) -> Callable[[Test, int, int, int], Floats]:
+        """What a worker calls for the totals of up to so many resamples: (test, seed, first, rows).
+
+        The totals have the shape (columns, systems, resamples), contiguous along the resamples.
+        """
+        n_columns = len(self.matrix)
+        # With few columns the product would wait for the draws to come from memory: they are multiplied in the cache.
+        at_once = min(n_rows, max(8, _CACHE_ELEMENTS // self.n_units)) if n_columns <= _FEW_COLUMNS else n_rows
+        counts = np.empty((at_once, self.n_units), dtype=self.dtype)
+        transposed = np.ascontiguousarray(self.matrix.T)
+        products = np.empty((n_rows, n_columns), dtype=self.dtype)
+
+        def drawn(test: Test, seed: int, first: int, rows: int) -> Floats:
+            draw = _DRAWS[test.draw]
+            for start in range(0, rows, at_once):
+                some = counts[: min(at_once, rows - start)]
+                draw(seed, first + start, len(some), self.n_units, out=some)
+                if at_once == n_rows:
+                    found: Floats = (self.matrix @ some.T)[self.index].astype(np.float64)
+                else:
+                    np.matmul(some, transposed, out=products[start : start + len(some)])
+            if at_once < n_rows:
+                found = products[:rows].T.astype(np.float64, order="C")[self.index]
+            if self.steps is not None:
+                found /= self.steps[:, None, None]
+            return found
+
         return drawn
 
 

@@ -141,10 +141,14 @@ def gain_interval(
     >>> round(interval.low, 2), round(interval.high, 2)
     (-4.51, 7.74)
     """
+    return interval(Pair.of(a, b, metric, documents), level)
+
+
+def interval(pair: Pair, level: float = 0.95) -> Interval:
+    """The interval of the gain of two systems that are prepared: `gain_interval`."""
     if not 0 < level < 1:
         raise InputError(f"the level is {level}, expected a number between 0 and 1")
-    pair = Pair.of(a, b, metric, documents)
-    units = pair.by_unit(pair.segments).astype(np.float64)
+    units = pair.units.astype(np.float64)
     n_different = int((units[0] != units[1]).any(axis=1).sum())
     passed = _passed(units, pair.metric)
     low, high = math.nan, math.nan

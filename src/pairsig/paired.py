@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from pairsig.definitions import Test
+from pairsig.engine import Judge
 from pairsig.errors import InputError
 from pairsig.metrics import Metric, registry
 from pairsig.statistics import Statistics, by_document
@@ -93,9 +96,57 @@ class Pair:
         """Segments on which the two systems' counts differ."""
         return int((self.segments[0] != self.segments[1]).any(axis=1).sum())
 
-    def by_unit(self, counts: NDArray[Any]) -> NDArray[Any]:
-        """Counts of the segments, (2, segments, columns), summed over the units."""
-        return counts if self.documents is None else by_document(self.documents, counts)
+    @cached_property
+    def units(self) -> NDArray[Any]:
+        """Counts by unit, (2, units, columns)."""
+        return self.segments if self.documents is None else by_document(self.documents, self.segments)
+
+    @cached_property
+    def judge(self) -> Judge:
+        """Says who is ahead, on the test set and on resamples of it."""
+        return Judge(self.units, self.metric, ("a", "b"))
+
+    @cached_property
+    def lead(self) -> float:
+        """By how much A is better than B; exactly 0 where they are equal."""
+        return float(self.judge.gains(np.array([[0, 1]]))[0])
+
+    @property
+    def better(self) -> Literal["a", "b"] | None:
+        """The system with the better score, if one is better."""
+        return None if self.lead == 0 else "a" if self.lead > 0 else "b"
+
+    @property
+    def order(self) -> NDArray[np.intp]:
+        """Positions of the better and the other system, (1 × 2)."""
+        return np.array([[0, 1] if self.lead >= 0 else [1, 0]])
+
+    def said(self, test: Test, drawn: str = "") -> dict[str, Any]:
+        """What every test says of the two systems: the attributes of `Result`, but for the p-value."""
+        score_a, score_b = (float(score) for score in self.judge.scores)
+        return {
+            "metric": self.metric.name,
+            "test": test.name,
+            "score_a": score_a,
+            "score_b": score_b,
+            "gain": abs(self.lead),
+            "better": self.better,
+            "n_segments": self.n_segments,
+            "n_different": self.n_different,
+            "signature": signature(self.metric, test, self.unit, drawn),
+        }
+
+
+def signature(metric: Metric, test: Test, unit: str, drawn: str = "") -> str:
+    """Everything needed to get the same numbers again, in one line; `drawn` says how much was drawn."""
+    from pairsig import __version__
+
+    parts = [
+        f"metric:{metric.name}|test:{test.name}|variant:{test.variant}",
+        drawn,
+        f"unit:{unit}|version:{__version__}",
+    ]
+    return "|".join(part for part in parts if part)
 
 
 def _ids(documents: ArrayLike) -> list[str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pairsig import engine
-from pairsig.engine import Judge, Tally
+from pairsig.definitions import Test, find
+from pairsig.engine import Resampling, Tally
 from pairsig.metrics import Metric
 from pairsig.paired import Pair, Result
 
@@ -118,9 +118,8 @@ def bootstrap_test(
     >>> round(result.score_a, 2), round(result.score_b, 2), result.better
     (85.71, 73.68, 'a')
     """
-    check_resamples(n_resamples, seed)
-    contest = Contest.of(a, b, metric, documents, test="bootstrap", variant=variant, seed=seed)
-    return TestResult(**contest.told(contest.tally(range(n_resamples), threads, batch)))
+    test, resampling = find("bootstrap", variant), Resampling(n_resamples, seed, threads, batch)
+    return resampled(Pair.of(a, b, metric, documents), test, resampling)
 
 
 def randomization_test(
@@ -160,101 +159,35 @@ def randomization_test(
     >>> round(randomization_test(a, b, metric="accuracy", n_resamples=100_000).pvalue, 2)
     0.25
     """
-    check_resamples(n_resamples, seed)
-    contest = Contest.of(a, b, metric, documents, test="randomization", variant=variant, seed=seed)
-    return TestResult(**contest.told(contest.tally(range(n_resamples), threads, batch)))
+    test, resampling = find("randomization", variant), Resampling(n_resamples, seed, threads, batch)
+    return resampled(Pair.of(a, b, metric, documents), test, resampling)
 
 
-@dataclass(frozen=True)
-class Contest:
-    """A test of two systems before anything is drawn.
+def resampled(pair: Pair, test: Test, resampling: Resampling) -> TestResult:
+    """The result of a test that draws, of two systems that are prepared: `bootstrap_test`, `randomization_test`."""
+    return TestResult(**counted(pair, test, pair.judge.tally(pair.order, test, resampling), resampling.seed))
 
-    Attributes
-    ----------
-    test, variant, seed
-        See `bootstrap_test`.
-    pair
-        The two systems.
-    judge
-        Of their counts by unit.
-    lead
-        By how much A is better than B; exactly 0 where they are equal.
-    """
 
-    test: str
-    variant: str
-    seed: int
-    pair: Pair
-    judge: Judge
-    lead: float
-
-    @classmethod
-    def of(
-        cls,
-        a: ArrayLike,
-        b: ArrayLike,
-        metric: str | Metric,
-        documents: ArrayLike | None,
-        *,
-        test: str,
-        variant: str,
-        seed: int,
-    ) -> Contest:
-        """The contest of two systems whose counts are `a` and `b`."""
-        pair = Pair.of(a, b, metric, documents)
-        judge = Judge(pair.by_unit(pair.segments), pair.metric, ("a", "b"))
-        return cls(test, variant, seed, pair, judge, float(judge.gains(np.array([[0, 1]]))[0]))
-
-    @property
-    def better(self) -> Literal["a", "b"] | None:
-        """The system with the better score, if one is better."""
-        return None if self.lead == 0 else "a" if self.lead > 0 else "b"
-
-    def tally(self, resamples: range, threads: int | None, batch: int | None) -> Tally:
-        """Draw some of the resamples."""
-        return self.judge.tally(
-            np.array([[0, 1] if self.lead >= 0 else [1, 0]]),
-            test=self.test,
-            variant=self.variant,
-            resamples=resamples,
-            seed=self.seed,
-            threads=threads,
-            batch=batch,
-        )
-
-    def told(self, counted: Tally) -> dict[str, Any]:
-        """The attributes of `TestResult`."""
-        gain = abs(self.lead)
-        (p,), (p_low,), (p_high,) = p_values(counted, np.array([gain]), self.variant)
-        metric, quality = self.pair.metric, self.judge.quality
-        score_a, score_b = quality if metric.higher_is_better else -quality
-        return {
-            "metric": metric.name,
-            "test": self.test,
-            "score_a": float(score_a),
-            "score_b": float(score_b),
-            "gain": gain,
-            "better": self.better,
-            "pvalue": float(p),
-            "p_low": float(p_low),
-            "p_high": float(p_high),
-            "n_segments": self.pair.n_segments,
-            "n_different": self.pair.n_different,
-            "n_resamples": counted.n_resamples,
-            "n_greater": int(counted.n_greater[0]),
-            "n_equal": int(counted.n_equal[0]),
-            "signature": signature(metric, self.test, self.variant, counted.n_resamples, self.seed, self.pair.unit),
-        }
+def counted(pair: Pair, test: Test, tally: Tally, seed: int) -> dict[str, Any]:
+    """The attributes of `TestResult` after so many resamples."""
+    (p,), (p_low,), (p_high,) = p_values(tally, np.array([abs(pair.lead)]), test)
+    return pair.said(test, Resampling(tally.n_resamples, seed).signature) | {
+        "pvalue": float(p),
+        "p_low": float(p_low),
+        "p_high": float(p_high),
+        "n_resamples": tally.n_resamples,
+        "n_greater": int(tally.n_greater[0]),
+        "n_equal": int(tally.n_equal[0]),
+    }
 
 
 def p_values(
-    counted: Tally, gains: NDArray[np.float64], variant: str
+    tally: Tally, gains: NDArray[np.float64], test: Test
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """P-values and their 95 % intervals; formulas in `bootstrap_test` and `randomization_test`."""
-    extreme = counted.extreme(variant)
-    plus = 0 if variant in engine.STRICT else 1
-    p = (extreme + plus) / (counted.n_resamples + plus)
-    low, high = clopper_pearson(extreme, counted.n_resamples)
+    """P-values and their 95 % intervals for Monte Carlo error; 1 by definition where there is no gain."""
+    extreme = test.extreme(tally.n_greater, tally.n_equal)
+    p = test.p_value(extreme, tally.n_resamples)
+    low, high = clopper_pearson(extreme, tally.n_resamples)
     equal = gains == 0
     return np.where(equal, 1.0, p), np.where(equal, 1.0, low), np.where(equal, 1.0, high)
 
@@ -270,19 +203,3 @@ def clopper_pearson(
     low = np.where(k > 0, betaincinv(np.maximum(k, 1), n - k + 1, tail), 0.0)
     high = np.where(k < n, betaincinv(k + 1, np.maximum(n - k, 1), 1.0 - tail), 1.0)
     return low, high
-
-
-def signature(metric: Metric, test: str, variant: str, n_resamples: int, seed: int, unit: str) -> str:
-    """Everything needed to get the same numbers again, in one line."""
-    from pairsig import __version__
-
-    return (
-        f"metric:{metric.name}|test:{test}|variant:{variant}|resamples:{n_resamples}|seed:{seed}"
-        f"|unit:{unit}|version:{__version__}"
-    )
-
-
-def check_resamples(n_resamples: int, seed: int) -> None:
-    """Refuse numbers of resamples and seeds that mean nothing."""
-    engine.check_whole("number of resamples", n_resamples, 1, engine.MAX_RESAMPLES)
-    engine.check_whole("seed", seed, 0, engine.MAX_SEED)

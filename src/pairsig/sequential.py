@@ -9,11 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pairsig import engine, resampling
-from pairsig.engine import Tally
+from pairsig import resampling
+from pairsig.definitions import Test, find, names
+from pairsig.engine import Resampling, Tally
 from pairsig.errors import InputError
 from pairsig.metrics import Metric
-from pairsig.resampling import Contest, TestResult
+from pairsig.paired import Pair
+from pairsig.resampling import TestResult
 
 FORMULA = (
     "stop after n resamples, k of them extreme, when B(k + 1/2, n − k + 1/2) / (B(1/2, 1/2) α^k (1 − α)^(n − k)) "
@@ -100,23 +102,27 @@ def sequential_test(
     >>> result.significant, result.n_resamples < 200
     (True, True)
     """
-    resampling.check_resamples(max_resamples, seed)
-    check_levels(alpha, confidence)
-    variant = engine.TESTS.get(test, ("",))[0] if variant is None else variant
-    contest = Contest.of(a, b, metric, documents, test=test, variant=variant, seed=seed)
+    chosen, drawn = find(test, variant), Resampling(max_resamples, seed, threads, batch)
+    if chosen.exact:
+        raise InputError(f"test {test} draws nothing, expected one of {', '.join(names(exact=False))}")
+    return stopped(Pair.of(a, b, metric, documents), chosen, drawn, alpha, confidence)
 
-    counted = Tally(0, np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
+
+def stopped(pair: Pair, test: Test, drawn: Resampling, alpha: float, confidence: float) -> SequentialResult:
+    """The result of a test that stops by itself, of two systems that are prepared: `sequential_test`."""
+    check_levels(alpha, confidence)
+    tally = Tally(0, np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
     extreme, significant = 0, None
-    for upto in looks(max_resamples):
-        part = contest.tally(range(counted.n_resamples, upto), threads, batch)
-        counted = Tally(upto, counted.n_greater + part.n_greater, counted.n_equal + part.n_equal)
-        extreme = int(counted.extreme(variant)[0])
-        significant = decision(extreme, upto, alpha, confidence) if contest.better else False
+    for upto in looks(drawn.n_resamples):
+        part = pair.judge.tally(pair.order, test, drawn, resamples=range(tally.n_resamples, upto))
+        tally = Tally(upto, tally.n_greater + part.n_greater, tally.n_equal + part.n_equal)
+        extreme = int(test.extreme(tally.n_greater, tally.n_equal)[0])
+        significant = decision(extreme, upto, alpha, confidence) if pair.better else False
         if significant is not None:
             break
-    told = contest.told(counted)
-    if contest.better:
-        told["p_low"], told["p_high"] = confidence_sequence(extreme, counted.n_resamples, confidence)
+    told = resampling.counted(pair, test, tally, drawn.seed)
+    if pair.better:
+        told["p_low"], told["p_high"] = confidence_sequence(extreme, tally.n_resamples, confidence)
     told["signature"] += f"|sequential:{alpha:g},{confidence:g}"
     return SequentialResult(**told, significant=significant, alpha=alpha, confidence=confidence)
 

@@ -15,15 +15,17 @@ import numpy as np
 import pandas as pd
 from tabulate import tabulate
 
-from pairsig import engine, exact, extraction, intervals, resampling, sequential, statistics
+from pairsig import definitions, exact, extraction, intervals, sequential, statistics
 from pairsig.choices import choose, once, options_of, sort_options
+from pairsig.definitions import Test, find
+from pairsig.engine import Resampling
 from pairsig.errors import InputError, listed, quoted
 from pairsig.exact import ExactResult
 from pairsig.metrics import Metric, registry
-from pairsig.paired import Unit
+from pairsig.paired import Pair, Unit
 from pairsig.readers import counted
-from pairsig.resampling import TestResult
-from pairsig.sequential import SequentialResult
+from pairsig.resampling import TestResult, resampled
+from pairsig.sequential import SequentialResult, stopped
 from pairsig.statistics import Statistics
 
 TESTS = ("exact", "randomization", "bootstrap")
@@ -217,7 +219,7 @@ def versus(
         refuse.
     """
     documents = statistics.documents if unit == "document" else None
-    resampling.check_resamples(n_resamples, seed)
+    resampling = Resampling(n_resamples, seed, threads)
     if stop_at is not None:
         sequential.check_levels(*stop_at)
     planned = _planned(tests, variants)
@@ -226,17 +228,11 @@ def versus(
         raise InputError("no metric is named, expected at least one")
     if len(statistics.systems) < 2:
         raise InputError("one system is given, expected at least two to compare")
-    drawn: dict[str, Any] = {"seed": seed, "documents": documents, "threads": threads}
 
-    def run(test: str, variant: str, a: Any, b: Any, metric: Metric) -> TestResult | ExactResult:
-        if test == "exact":
-            return exact.exact_test(a, b, metric=metric, variant=variant, documents=documents)
-        if stop_at is not None:
-            alpha, confidence = stop_at
-            levels: dict[str, Any] = {"alpha": alpha, "confidence": confidence, "max_resamples": n_resamples}
-            return sequential.sequential_test(a, b, metric=metric, test=test, variant=variant, **levels, **drawn)
-        fixed = resampling.bootstrap_test if test == "bootstrap" else resampling.randomization_test
-        return fixed(a, b, metric=metric, variant=variant, n_resamples=n_resamples, **drawn)
+    def run(pair: Pair, test: Test) -> TestResult | ExactResult:
+        if test.exact:
+            return exact.permuted(pair, test)
+        return resampled(pair, test, resampling) if stop_at is None else stopped(pair, test, resampling, *stop_at)
 
     base, *others = range(len(statistics.systems))
     rows: list[dict[str, Any]] = []
@@ -244,22 +240,22 @@ def versus(
     for metric in metrics:
         counts = statistics.of(metric)[:, :, : len(metric.columns)]
         for other in others:
-            a, b = counts[base], counts[other]
-            interval = intervals.gain_interval(a, b, metric=metric, documents=documents)
+            pair = Pair.of(counts[base], counts[other], metric, documents)
+            interval = intervals.interval(pair)
             name_a, name_b = statistics.systems[base], statistics.systems[other]
-            for test, variant in planned:
+            for test in planned:
                 try:
-                    result = run(test, variant, a, b, metric)
+                    result = run(pair, test)
                 except InputError as error:
-                    if test != "exact":
+                    if not test.exact:
                         raise
                     notes.append(str(error))
                     continue
                 rows.append(
                     {
                         "metric": metric.name,
-                        "test": test,
-                        "variant": variant,
+                        "test": test.name,
+                        "variant": test.variant,
                         "system_a": name_a,
                         "system_b": name_b,
                         "score_a": result.score_a,
@@ -271,7 +267,7 @@ def versus(
                         "n_segments": result.n_segments,
                         "n_different": result.n_different,
                         "signature": result.signature,
-                        "notes": [note for note in (_one_sided(test, variant), interval.doubt) if note],
+                        "notes": [note for note in (_one_sided(test), interval.doubt) if note],
                     }
                     | _p_value(result, stop_at)
                 )
@@ -288,38 +284,34 @@ def versus(
     return table, list(dict.fromkeys(notes))
 
 
-def variants_of(test: str) -> tuple[str, ...]:
-    """Variants of a test, the default first."""
-    return engine.TESTS["randomization" if test == "exact" else test]  # what the exact test computes
-
-
-def _planned(tests: Sequence[str], variants: Sequence[str]) -> list[tuple[str, str]]:
+def _planned(tests: Sequence[str], variants: Sequence[str]) -> list[Test]:
     """Every test in each of the variants asked for that it has, or else in its default."""
     for test in tests:
         choose(test, TESTS, "test")
     once(tests, "test")
     if not tests:
         raise InputError("no test is named, expected at least one")
-    known = list(dict.fromkeys(variant for test in tests for variant in variants_of(test)))
+    known = list(dict.fromkeys(variant for test in tests for variant in definitions.variants(test)))
     for variant in variants:
         choose(variant, known, f"variant of {', '.join(tests)}:")
     once(variants, "variant")
     return [
-        (test, variant)
+        find(test, variant)
         for test in tests
-        for variant in [asked for asked in variants if asked in variants_of(test)] or variants_of(test)[:1]
+        for own in [definitions.variants(test)]
+        for variant in [asked for asked in variants if asked in own] or own[:1]
     ]
 
 
-def _one_sided(test: str, variant: str) -> str:
+def _one_sided(test: Test) -> str:
     """A sentence where p looks one way only, after one has looked who won; else nothing."""
-    if variant == "two-sided":
+    if test.two_sided:
         return ""
-    often = "10 to 21 %" if test == "bootstrap" else "up to 10 %"
-    few = ", where few segments differ on up to 48 %" if variant == "percentile" else ""
+    often = "10 to 21 %" if test.draw == "resample" else "up to 10 %"
+    few = ", where few segments differ on up to 48 %" if test.variant == "percentile" else ""
     return (
-        f"{test} {variant} is one-sided, for whichever system won: of two equal ones, p < 0.05 comes up on {often} of "
-        f"test sets{few}, not on 5 %"
+        f"{test.name} {test.variant} is one-sided, for whichever system won: of two equal ones, p < 0.05 comes up on "
+        f"{often} of test sets{few}, not on 5 %"
     )
 
 
@@ -339,7 +331,7 @@ def _p_value(result: TestResult | ExactResult, stop_at: tuple[float, float] | No
             "n_greater": result.n_greater,
             "n_equal": result.n_equal,
         }
-    p, log10_p, error = certain(result.pvalue, result.log10_p_value, result.error_bound)
+    p, log10_p, error = certain(result.pvalue, result.log10_pvalue, result.error_bound)
     low, high = p * (1 - error), min(p * (1 + error), 1.0)
     if stop_at is not None and not low < stop_at[0] <= high:
         cells["significant"] = high < stop_at[0]

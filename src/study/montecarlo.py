@@ -15,7 +15,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from pairsig.engine import tally
+from pairsig.definitions import find
+from pairsig.engine import Judge, Resampling
 from pairsig.errors import InputError
 from pairsig.exact import exact_test
 from pairsig.metrics import registry
@@ -153,20 +154,13 @@ def approximate(
             first = 2 * np.arange(len(chosen))
             b_wins = np.array([exact[number].better == "b" for number in chosen], dtype=np.intp)
             pairs = np.stack([first + b_wins, first + 1 - b_wins], axis=1)
+            judge, resampling = Judge(counts, metric), Resampling(seed=seed + n, threads=threads)
             estimates = []
             for run in range(n_runs):
                 start, extreme = run * samples[-1], np.zeros(len(pairs), dtype=np.int64)
                 for low, high in pairwise([0, *samples]):
-                    counted = tally(
-                        counts,
-                        metric,
-                        pairs,
-                        test="randomization",
-                        variant="two-sided",
-                        resamples=range(start + low, start + high),
-                        seed=seed + n,
-                        threads=threads,
-                    )
+                    some = range(start + low, start + high)
+                    counted = judge.tally(pairs, find("randomization"), resampling, resamples=some)
                     extreme = extreme + counted.n_greater + counted.n_equal
                     estimates.append((extreme + 1) / (high + 1))
             # runs × numbers of samples × pairs, averaged over the pairs

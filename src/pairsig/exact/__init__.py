@@ -8,36 +8,24 @@ from __future__ import annotations
 
 import math
 import sys
+import warnings
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pairsig.definitions import Test, find
+from pairsig.engine import Judge
 from pairsig.errors import InputError
 from pairsig.exact.laws import Draws, Event, Floats, Integers, Law, Mass, Swaps, TooLargeError, mass
-from pairsig.lattice import EXACT, totals
-from pairsig.metrics import Metric, Ratio, registry
-from pairsig.paired import Pair, Result
+from pairsig.lattice import EXACT
+from pairsig.metrics import Metric, Ratio
+from pairsig.paired import Pair, Result, Unit
 from pairsig.ratios import Fractions
 
-FORMULAS = {
-    ("exact", "two-sided"): "p = P(|δ'| >= |δ|) over all 2ⁿ swaps, ties count (Zmigrod, Vieira and Cotterell 2022)",
-    ("exact", "one-sided"): "p = P(δ' >= δ) over all 2ⁿ swaps, in the observed direction, ties count",
-    ("exact-bootstrap", "gt2"): "p = P(δ(x*) > 2δ(x)) over all nⁿ resamples, one-sided, strict (the paper, Figure 1)",
-    (
-        "exact-bootstrap",
-        "percentile",
-    ): "p = P(δ(x*) < 0) over all nⁿ resamples, one-sided, strict (Koehn 2004)",
-    ("exact-bootstrap", "two-sided"): "p = P(|δ(x*) − δ(x)| >= δ(x)) over all nⁿ resamples, ties count",
-}
-
-_TESTS = {
-    "exact": ("exact_test", "randomization_test", ("two-sided", "one-sided")),
-    "exact-bootstrap": ("exact_bootstrap", "bootstrap_test", ("gt2", "percentile", "two-sided")),
-}
-"""The function, what to use instead where it cannot help, and its variants, the default first."""
+_FUNCTIONS = {"exact": ("exact_test", "randomization_test"), "exact-bootstrap": ("exact_bootstrap", "bootstrap_test")}
+"""The function of a test, and what to use instead where it cannot help."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +34,7 @@ class ExactResult(Result):
 
     Attributes
     ----------
-    log10_p_value
+    log10_pvalue
         The decimal logarithm of `pvalue`, also where that is too small for a float; -inf where p is exactly 0.
     p_equal
         Probability of a tie with the border of the event: part of `pvalue` where ties count, in `exact_test` and the
@@ -55,9 +43,15 @@ class ExactResult(Result):
         Bound on the relative error of `pvalue`: rounding, transforms and aliasing; 0 where p is known as a fraction.
     """
 
-    log10_p_value: float
+    log10_pvalue: float
     p_equal: float
     error_bound: float
+
+    @property
+    def log10_p_value(self) -> float:
+        """The former name of `log10_pvalue`."""
+        warnings.warn("log10_p_value is called log10_pvalue now", DeprecationWarning, stacklevel=2)
+        return self.log10_pvalue
 
 
 def exact_test(
@@ -100,7 +94,7 @@ def exact_test(
 
     Returns
     -------
-    ExactResult. `pvalue` has full *relative* accuracy however small it is (`log10_p_value` beyond the range of
+    ExactResult. `pvalue` has full *relative* accuracy however small it is (`log10_pvalue` beyond the range of
     floats): about 1e-12, at most `error_bound`. Where that tells which whole number p·2ⁿ is, p is exactly that.
     Cost: sorting n steps, and transforms over some ±10σ of the totals, √n points each way: 10 ms for F1 on 2,400
     sentences, 50 ms on 100,000.
@@ -123,24 +117,10 @@ def exact_test(
 
     A thousand such segments: 2 of the 2¹⁰⁰⁰ swaps.
 
-    >>> round(exact_test([[1, 1]] * 1000, [[0, 1]] * 1000).log10_p_value, 6)
+    >>> round(exact_test([[1, 1]] * 1000, [[0, 1]] * 1000).log10_pvalue, 6)
     -300.728966
     """
-    ratios = _Ratios.of(a, b, metric, "exact", variant, documents)
-    if ratios.better is None:
-        return ratios.result(0.0, 0.0, 1.0)
-    law, event = _swapped(ratios)
-    found = _mass(ratios, law, event)
-    # Turning every swap round turns δ' round: both sides weigh the same.
-    sides = 2 if variant == "two-sided" else 1
-    n = int(law.times.sum())
-    # The mass is a whole number of 2⁻ⁿ. Where the bound on its error tells which, it is that one.
-    log_count = found.log + n * math.log(2)
-    count = math.exp(log_count) if log_count < math.log(EXACT) else math.inf
-    if count * found.error < 0.25:
-        p, tied = (math.ldexp(sides * round(number), -n) for number in (count, math.ldexp(found.tied, n)))
-        return ratios.result(math.log(sides * round(count)) - n * math.log(2), 0.0, tied, p)
-    return ratios.result(found.log + math.log(sides), found.error, sides * found.tied)
+    return permuted(Pair.of(a, b, metric, documents), find("exact", variant))
 
 
 def exact_bootstrap(
@@ -181,195 +161,198 @@ def exact_bootstrap(
     >>> result.pvalue, round(result.p_equal, 12)
     (0.0, 0.25)
     """
-    ratios = _Ratios.of(a, b, metric, "exact-bootstrap", variant, documents)
-    if (ratios.denominators[0] != ratios.denominators[1]).any():
-        raise InputError(
-            f"the systems differ in the denominator of {ratios.pair.metric.name}, which is out of the reach of "
-            "exact_bootstrap: use bootstrap_test"
-        )
-    if ratios.better is None:
-        return ratios.result(0.0, 0.0, 0.0)
-    both = variant == "two-sided"
-    sides = [_side(ratios, side, ties=both) for side in (("gt2", "percentile") if both else (variant,))]
+    return drawn(Pair.of(a, b, metric, documents), find("exact-bootstrap", variant))
+
+
+def permuted(pair: Pair, test: Test) -> ExactResult:
+    """The result of the exact test of two systems that are prepared: `exact_test`."""
+    found = fractions(pair.judge, test, pair.unit)
+    if pair.better is None:
+        return _result(pair, test, Mass(0.0, 0.0, 1.0))
+    ratios = Ratios.of(found, *pair.order[0].tolist())
+    law, event, _ = ratios.swapped()
+    one = mass_of(pair.judge, test, law, event)
+    # Turning every swap round turns δ' round: both sides weigh the same.
+    sides = 2 if test.two_sided else 1
+    n = int(law.times.sum())
+    # The mass is a whole number of 2⁻ⁿ. Where the bound on its error tells which, it is that one.
+    log_count = one.log + n * math.log(2)
+    count = math.exp(log_count) if log_count < math.log(EXACT) else math.inf
+    if count * one.error < 0.25:
+        p, tied = (math.ldexp(sides * round(number), -n) for number in (count, math.ldexp(one.tied, n)))
+        log = math.log(sides * round(count)) - n * math.log(2)
+        return _result(pair, test, Mass(log, 0.0, tied), p)
+    return _result(pair, test, Mass(one.log + math.log(sides), one.error, sides * one.tied))
+
+
+def drawn(pair: Pair, test: Test) -> ExactResult:
+    """The result of the exact bootstrap of two systems that are prepared: `exact_bootstrap`."""
+    found = fractions(pair.judge, test, pair.unit)
+    if pair.better is None:
+        return _result(pair, test, Mass(0.0, 0.0, 0.0))
+    return _result(pair, test, resampled(Ratios.of(found, *pair.order[0].tolist()), pair.judge, test))
+
+
+def resampled(ratios: Ratios, judge: Judge, test: Test) -> Mass:
+    """Mass of the resamples that are extreme."""
+    sides = []
+    for sign, _ in test.borders:
+        law, event, farthest, share = ratios.drawn(below=sign < 0, ties=not test.strict)
+        if farthest > 0:
+            sides.append(mass_of(judge, test, law, event))
+            continue
+        # No unit goes beyond, so resamples tie if all of theirs do; then their number is known without any law.
+        n = ratios.numerators.shape[1]
+        # Resamples without any denominator score 0, which is not twice the gain.
+        nothing = float((ratios.denominators[0] == 0).sum()) / n if sign > 0 else 0.0
+        tied = share**n - nothing**n if farthest == 0 else 0.0
+        log = math.log(tied) if tied and not test.strict else -math.inf
+        sides.append(Mass(log, 0.0 if test.strict else n * sys.float_info.epsilon, tied))
     log = float(np.logaddexp.reduce([side.log for side in sides]))
-    return ratios.result(min(log, 0.0), max(side.error for side in sides), sum(side.tied for side in sides))
+    return Mass(min(log, 0.0), max(side.error for side in sides), sum(side.tied for side in sides))
+
+
+def fractions(judge: Judge, test: Test, unit: Unit) -> Fractions:
+    """The systems as whole numerators and denominators, where an exact test can help.
+
+    Raises
+    ------
+    InputError
+        Where it cannot, with what to use instead.
+    """
+    metric, counts, found = judge.metric, judge.counts, judge.fractions
+    function, instead = _FUNCTIONS[test.name]
+    if not isinstance(metric.function, Ratio):
+        raise InputError(
+            f"{metric.name} is out of the reach of {function}, which takes a pairsig.Ratio (accuracy, UAS, LAS, "
+            f"precision, recall, F1, AER, TER, means): use {instead}"
+        )
+    if test.draw == "resample" and counts.shape[1] < 2:
+        raise InputError(
+            f"the test set is a single {unit}, so every resample is the test set itself: {function} needs at least two"
+        )
+    for small, large in metric.function.given:
+        wrong = np.argwhere(counts[:, :, small] > counts[:, :, large])
+        if len(wrong):
+            system, place = wrong[0]
+            names, values = (
+                [of[column] for column in (small, large)] for of in (metric.columns, counts[system, place])
+            )
+            raise InputError(
+                f"{metric.name} is in the reach of {function} only where {names[0]} <= {names[1]}, and {unit} number "
+                f"{place + 1} of system {judge.names[system]} has {values[0]:g} and {values[1]:g}: use {instead}"
+            )
+    if found is None:
+        raise InputError(
+            f"the values of {metric.name} are not multiples of a step 10⁻ᵏ or 2⁻ᵏ coarse enough for exact sums of "
+            f"{counts.shape[1]} of them: use {instead}, or round them"
+        )
+    if found.over_nothing_occurs and (test.draw == "resample" or not found.denominators.min(axis=0).any()):
+        raise InputError(
+            f"{metric.name} has {unit}s with a numerator but no denominator, which are out of the reach of {function}: "
+            f"use {instead}"
+        )
+    other = np.flatnonzero((found.denominators != found.denominators[0]).any(axis=1))
+    if test.draw == "resample" and len(other):
+        raise InputError(
+            f"systems {judge.names[0]} and {judge.names[other[0]]} differ in the denominator of {metric.name}, which "
+            f"is out of the reach of {function}: use {instead}"
+        )
+    return found
+
+
+Line = tuple[float, float, float, Floats, Floats]
+"""The border of a gain under swaps, for `contour`: joint denominator and numerator, δ, least values, units."""
 
 
 @dataclass(frozen=True)
-class _Ratios:
-    """Two systems as whole numerators and denominators of their units.
+class Ratios:
+    """A pair of systems with a gain, as whole numerators and denominators of their units.
 
-    `numerators` and `denominators` are (2 × units), the better system first, the sign turned where lower is better.
+    Attributes
+    ----------
+    numerators, denominators
+        (2 × units), the better system first, the sign turned where lower is better.
+    delta
+        The gain.
     """
 
-    pair: Pair
-    test: str
-    variant: str
     numerators: Integers
     denominators: Integers
-    better: Literal["a", "b"] | None
     delta: Fraction
-    factor: float
 
     @classmethod
-    def of(
-        cls, a: ArrayLike, b: ArrayLike, metric: str | Metric, test: str, variant: str, documents: ArrayLike | None
-    ) -> _Ratios:
-        function, instead, variants = _TESTS[test]
-        if variant not in variants:
-            raise InputError(f"there is no {variant} variant of {function}, expected one of {', '.join(variants)}")
-        chosen = registry.metric(metric)
-        if not isinstance(chosen.function, Ratio):
-            raise InputError(
-                f"{chosen.name} is out of the reach of {function}, which takes a pairsig.Ratio (accuracy, UAS, LAS, "
-                f"precision, recall, F1, AER, TER, means): use {instead}"
-            )
-        pair = Pair.of(a, b, chosen, documents)
-        units = pair.by_unit(pair.segments)
-        if test == "exact-bootstrap" and units.shape[1] < 2:
-            raise InputError(
-                f"the test set is a single {pair.unit}, so every resample is the test set itself: {function} needs at "
-                "least two"
-            )
-        for small, large in chosen.function.given:
-            wrong = np.argwhere(units[:, :, small] > units[:, :, large])
-            if len(wrong):
-                system, place = wrong[0]
-                names, values = (
-                    [of[column] for column in (small, large)] for of in (chosen.columns, units[system, place])
-                )
-                raise InputError(
-                    f"{chosen.name} is in the reach of {function} only where {names[0]} <= {names[1]}, and "
-                    f"{pair.unit} number {place + 1} of system {'ab'[system]} has {values[0]:g} and {values[1]:g}: "
-                    f"use {instead}"
-                )
-        found = Fractions.of(chosen, units)
-        if found is None:
-            raise InputError(
-                f"the values of {chosen.name} are not multiples of a step 10⁻ᵏ or 2⁻ᵏ coarse enough for exact sums of "
-                f"{units.shape[1]} of them: use {instead}, or round them"
-            )
-        if found.over_nothing_occurs and (test == "exact-bootstrap" or not found.denominators.min(axis=0).any()):
-            raise InputError(
-                f"{chosen.name} has {pair.unit}s with a numerator but no denominator, which are out of the reach of "
-                f"{function}: use {instead}"
-            )
-        lead = Fraction(*found.gain(0, 1))
-        order = [0, 1] if lead >= 0 else [1, 0]
-        return cls(
-            pair=pair,
-            test=test,
-            variant=variant,
-            numerators=found.numerators[order],
-            denominators=found.denominators[order],
-            better=None if lead == 0 else "a" if lead > 0 else "b",
-            delta=abs(lead),
-            factor=found.factor,
-        )
+    def of(cls, found: Fractions, better: int, other: int) -> Ratios:
+        """Of two of many systems."""
+        order = [better, other]
+        return cls(found.numerators[order], found.denominators[order], Fraction(*found.gain(better, other)))
 
-    def result(self, log: float, error: float, p_equal: float, p: float | None = None) -> ExactResult:
-        from pairsig import __version__
+    def swapped(self) -> tuple[Swaps, Event, Line]:
+        """The better system's (numerator, denominator) after random swaps, and where it gains at least δ."""
+        steps = np.stack([part[0] - part[1] for part in (self.numerators, self.denominators)], axis=1)
+        # The sign of a step makes no difference; numerators go up, so that fewer steps are distinct.
+        down = (steps[:, 0] < 0) | ((steps[:, 0] == 0) & (steps[:, 1] < 0))
+        least = [int(np.where(down, part[0], part[1]).sum()) for part in (self.numerators, self.denominators)]
+        steps[down] *= -1
+        units = [max(1, int(np.gcd.reduce(column))) for column in steps.T]
+        law = Swaps(*_distinct(steps[(steps != 0).any(axis=1)] // np.array(units)))
+        above, below = (int(part.sum()) for part in (self.numerators, self.denominators))
+        delta, over = self.delta.numerator, self.delta.denominator
 
-        pair, metric = self.pair, self.pair.metric
-        score_a, score_b = metric.score(totals(pair.segments))
-        p = math.exp(log) if p is None else p
-        return ExactResult(
-            metric=metric.name,
-            test=self.test,
-            score_a=float(score_a),
-            score_b=float(score_b),
-            gain=(float(abs(score_a - score_b)) or self.factor * float(self.delta)) if self.better else 0.0,
-            better=self.better,
-            pvalue=p,
-            log10_p_value=math.log10(p) if p > sys.float_info.min else log / math.log(10),
-            p_equal=p_equal,
-            error_bound=error,
-            n_segments=pair.n_segments,
-            n_different=pair.n_different,
-            signature=f"metric:{metric.name}|test:{self.test}|variant:{self.variant}|unit:{pair.unit}"
-            f"|version:{__version__}",
-        )
+        def border(rows: Floats) -> Floats:
+            own = least[1] + units[1] * rows
+            return np.asarray((own / below * (float(self.delta) * (below - own) + above) - least[0]) / units[0])
 
+        def starts(row: int) -> tuple[int, int | None] | None:
+            # m/own − (above − m)/other >= δ, solved for m; a ratio with denominator 0 is 0.
+            own = least[1] + units[1] * row
+            other = below - own
+            if own and other:
+                top, bottom = (delta * other + over * above) * own, over * below
+            elif own or other:
+                top, bottom = delta * (own or other) + over * (0 if own else above), over
+            else:
+                return None
+            short, rest = divmod(least[0] * bottom - top, bottom * units[0])
+            return -short, None if rest else -short
 
-def _swapped(ratios: _Ratios) -> tuple[Swaps, Event]:
-    """The better system's (numerator, denominator) after random swaps, and where it gains at least δ."""
-    steps = np.stack([part[0] - part[1] for part in (ratios.numerators, ratios.denominators)], axis=1)
-    # The sign of a step makes no difference; numerators go up, so that fewer steps are distinct.
-    down = (steps[:, 0] < 0) | ((steps[:, 0] == 0) & (steps[:, 1] < 0))
-    least = [int(np.where(down, part[0], part[1]).sum()) for part in (ratios.numerators, ratios.denominators)]
-    steps[down] *= -1
-    units = [max(1, int(np.gcd.reduce(column))) for column in steps.T]
-    law = Swaps(*_distinct(steps[(steps != 0).any(axis=1)] // np.array(units)))
-    above, below = (int(part.sum()) for part in (ratios.numerators, ratios.denominators))
-    delta, over = ratios.delta.numerator, ratios.delta.denominator
+        line = (float(below), float(above), float(self.delta), np.array(least, float), np.array(units, float))
+        return law, Event(border, starts), line
 
-    def border(rows: Floats) -> Floats:
-        own = least[1] + units[1] * rows
-        return np.asarray((own / below * (float(ratios.delta) * (below - own) + above) - least[0]) / units[0])
+    def drawn(self, *, below: bool, ties: bool) -> tuple[Draws, Event, int, float]:
+        """Resampled (difference of numerators, denominator), and where δ(x*) is beyond 2δ(x), or below 0.
 
-    def starts(row: int) -> tuple[int, int | None] | None:
-        # m/own − (above − m)/other >= δ, solved for m; a ratio with denominator 0 is 0.
-        own = least[1] + units[1] * row
-        other = below - own
-        if own and other:
-            top, bottom = (delta * other + over * above) * own, over * below
-        elif own or other:
-            top, bottom = delta * (own or other) + over * (0 if own else above), over
+        Third is the farthest beyond (0 or less: never) that one unit goes, fourth the share of the units that tie.
+        """
+        difference, length = self.numerators[0] - self.numerators[1], self.denominators[0]
+        gain, total, n = int(difference.sum()), int(length.sum()), len(length)
+        # The event is: column > twice · L*, that is Σ (column · total − twice · length) > 0.
+        if not below:
+            steps, twice = np.stack([difference, length], axis=1), 2 * gain
         else:
-            return None
-        short, rest = divmod(least[0] * bottom - top, bottom * units[0])
-        return -short, None if rest else -short
+            steps, twice = np.stack([-difference, np.zeros_like(length)], axis=1), 0
+        least = [int(value) for value in steps.min(axis=0)]
+        units = [max(1, int(np.gcd.reduce(column))) for column in (steps - least).T]
+        law = Draws(*_distinct((steps - least) // np.array(units)))
 
-    return law, Event(border, starts)
+        beyond = [
+            (least[0] + units[0] * column) * total - twice * (least[1] + units[1] * row)
+            for column, row in law.steps.tolist()
+        ]
+        share = float(sum(int(times) for value, times in zip(beyond, law.times, strict=True) if value == 0)) / n
 
+        def border(rows: Floats) -> Floats:
+            return np.asarray((twice / total * (n * least[1] + units[1] * rows) - n * least[0]) / units[0])
 
-def _side(ratios: _Ratios, side: str, *, ties: bool) -> Mass:
-    """Mass of the resamples where δ(x*) is beyond 2δ(x), or below 0; with `ties`, also of those where it is that."""
-    law, event, farthest, share = _drawn(ratios, side, ties)
-    if farthest > 0:
-        return _mass(ratios, law, event)
-    # No unit goes beyond, so resamples tie if all of theirs do; then their number is known without any law.
-    n = ratios.numerators.shape[1]
-    # Resamples without any denominator score 0, which is not twice the gain.
-    nothing = float((ratios.denominators[0] == 0).sum()) / n if side == "gt2" else 0.0
-    tied = share**n - nothing**n if farthest == 0 else 0.0
-    return Mass(math.log(tied) if ties and tied else -math.inf, n * sys.float_info.epsilon if ties else 0.0, tied)
+        def starts(row: int) -> tuple[int, int | None] | None:
+            drawn = n * least[1] + units[1] * row
+            if not below and not drawn:
+                return None
+            before, rest = divmod(twice * drawn - n * least[0] * total, units[0] * total)
+            tie = None if rest else before
+            return before if ties and tie is not None else before + 1, tie
 
-
-def _drawn(ratios: _Ratios, side: str, ties: bool = False) -> tuple[Draws, Event, int, float]:
-    """Resampled (difference of numerators, denominator), and where δ(x*) is beyond 2δ(x), or below 0.
-
-    Third is the farthest beyond (0 or less: never) that one unit goes, fourth the share of the units that tie.
-    """
-    difference, length = ratios.numerators[0] - ratios.numerators[1], ratios.denominators[0]
-    gain, total, n = int(difference.sum()), int(length.sum()), len(length)
-    # The event is: column > twice · L*, that is Σ (column · total − twice · length) > 0.
-    if side == "gt2":
-        steps, twice = np.stack([difference, length], axis=1), 2 * gain
-    else:
-        steps, twice = np.stack([-difference, np.zeros_like(length)], axis=1), 0
-    least = [int(value) for value in steps.min(axis=0)]
-    units = [max(1, int(np.gcd.reduce(column))) for column in (steps - least).T]
-    law = Draws(*_distinct((steps - least) // np.array(units)))
-
-    beyond = [
-        (least[0] + units[0] * column) * total - twice * (least[1] + units[1] * row)
-        for column, row in law.steps.tolist()
-    ]
-    share = float(sum(int(times) for value, times in zip(beyond, law.times, strict=True) if value == 0)) / n
-
-    def border(rows: Floats) -> Floats:
-        return np.asarray((twice / total * (n * least[1] + units[1] * rows) - n * least[0]) / units[0])
-
-    def starts(row: int) -> tuple[int, int | None] | None:
-        drawn = n * least[1] + units[1] * row
-        if side == "gt2" and not drawn:
-            return None
-        before, rest = divmod(twice * drawn - n * least[0] * total, units[0] * total)
-        tie = None if rest else before
-        return before if ties and tie is not None else before + 1, tie
-
-    return law, Event(border, starts), max(beyond), share
+        return law, Event(border, starts), max(beyond), share
 
 
 def _distinct(steps: Integers) -> tuple[Integers, Integers]:
@@ -380,11 +363,26 @@ def _distinct(steps: Integers) -> tuple[Integers, Integers]:
     return np.stack([column, rows[row]], axis=1), times
 
 
-def _mass(ratios: _Ratios, law: Law, event: Event) -> Mass:
+def mass_of(judge: Judge, test: Test, law: Law, event: Event) -> Mass:
+    """Mass of an event, or what cannot be done in one sentence."""
     try:
         return mass(law, event)
     except TooLargeError:
+        function, instead = _FUNCTIONS[test.name]
         raise InputError(
-            f"the totals of {ratios.pair.metric.name} over {ratios.numerators.shape[1]} units can take too many values "
-            f"for {_TESTS[ratios.test][0]}: use {_TESTS[ratios.test][1]}"
+            f"the totals of {judge.metric.name} over {judge.counts.shape[1]} units can take too many values for "
+            f"{function}: use {instead}"
         ) from None
+
+
+def _result(pair: Pair, test: Test, found: Mass, p: float | None = None) -> ExactResult:
+    p = math.exp(found.log) if p is None else p
+    if pair.better is None:
+        p = 1.0
+    return ExactResult(
+        **pair.said(test),
+        pvalue=p,
+        log10_pvalue=math.log10(p) if p > sys.float_info.min else found.log / math.log(10),
+        p_equal=found.tied,
+        error_bound=found.error,
+    )

@@ -87,17 +87,20 @@ def _swap_moments(steps, times, tilt):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def swap_tail(steps, times, k):  # type: ignore[no-untyped-def]
-    """P(Σ bᵢvᵢ >= k), every bᵢ 0 or 1 with probability ½: `times` steps of each size `steps` > 0."""
-    most = 0
+def swap_tail(steps, times, k, most=2**20):  # type: ignore[no-untyped-def]
+    """P(Σ bᵢvᵢ >= k), every bᵢ 0 or 1 with probability ½: `times` steps of each size `steps` > 0.
+
+    NaN if the contour would have more than `most` points.
+    """
+    highest = 0
     for i in range(len(steps)):
-        most += steps[i] * times[i]
+        highest += steps[i] * times[i]
     if k <= 0:
         return 1.0
-    if k > most:
+    if k > highest:
         return 0.0
     mean, variance = _swap_moments(steps, times, 0.0)
-    target = min(float(k), most - 0.5)
+    target = min(float(k), highest - 0.5)
     low, high = 0.0, 1.0 / math.sqrt(variance)
     if target > mean:
         while _swap_moments(steps, times, high)[0] < target:
@@ -114,6 +117,8 @@ def swap_tail(steps, times, k):  # type: ignore[no-untyped-def]
     log_p = log_front - math.log(1.0 + tilt * math.sqrt(2 * math.pi * variance)) - 3.0
     further = math.sqrt(2 * _NEGLIGIBLE / (variance + 1.0))
     m = _points(log_p, tilt, _swap_log_mgf(steps, times, tilt + further) - (tilt + further) * k, further)
+    if m > most:
+        return math.nan
     turn = 2 * math.pi / m
     total = 0.0
     p = np.empty(len(steps))
@@ -189,8 +194,11 @@ def _draw_tilt(steps, shares, n, k):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def draw_tail(steps, times, k):  # type: ignore[no-untyped-def]
-    """P(Σ of n draws >= k), n = Σ times, from whole steps, distinct, two of them at least."""
+def draw_tail(steps, times, k, most=2**20):  # type: ignore[no-untyped-def]
+    """P(Σ of n draws >= k), n = Σ times, from whole steps, distinct, two of them at least.
+
+    NaN if the contour would have more than `most` points.
+    """
     n = times.sum()
     if k <= n * steps.min():
         return 1.0
@@ -204,6 +212,8 @@ def draw_tail(steps, times, k):  # type: ignore[no-untyped-def]
     log_p = log_front - math.log(1.0 + tilt * math.sqrt(2 * math.pi * variance)) - 3.0
     further = math.sqrt(2 * _NEGLIGIBLE / (variance + 1.0))
     m = _points(log_p, tilt, _draw_log_mgf(values, shares, n, tilt + further)[0] - (tilt + further) * k, further)
+    if m > most:
+        return math.nan
     p = shares * np.exp(tilt * values - log_mgf / n)
     turn = 2 * math.pi / m
     enough = 1.0 - math.exp(-2.0 * (_NEGLIGIBLE + 9.0) / n)
@@ -253,27 +263,27 @@ def _inverse(value, modulus):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def ratio_tail(differences, lengths, times, fine, slope, longest):  # type: ignore[no-untyped-def]
-    """P(fine · D* > slope · L*), D* and L* sums of n draws of (difference, length); slope / fine in lowest terms.
+def ratio_tail(differences, lengths, times, fine, slope, k):  # type: ignore[no-untyped-def]
+    """P(fine · D* >= slope · L* + k), D* and L* sums of n draws of (difference, length); slope / fine in lowest terms.
 
-    The lengths come in ascending order. U = fine · D* − slope · L* lives on the integers; the contour of P(U >= 1) has
+    The lengths come in ascending order. U = fine · D* − slope · L* lives on the integers; the contour of P(U >= k) has
     fine · turns points, point j = q·turns + r at the frequencies 2πr/turns of D* and −2π(slope·q + slope·r/turns)/fine
     of L*. For one r these are all whole multiples x of 2π/fine, moved by the same part: x = slope·q modulo fine.
     """
     n = times.sum()
     steps = (fine * differences - slope * lengths).astype(np.float64)
-    if steps.max() <= 0.0:
+    if n * steps.max() < k:
         return 0.0
-    if steps.min() > 0.0:
+    if n * steps.min() >= k:
         return 1.0
     shares = times / n
-    tilt = _draw_tilt(steps, shares, n, 1.0)
+    tilt = _draw_tilt(steps, shares, n, k)
     log_mgf, _, variance = _draw_log_mgf(steps, shares, n, tilt)
-    log_front = log_mgf - tilt
+    log_front = log_mgf - tilt * k
     log_p = log_front - math.log(1.0 + tilt * math.sqrt(2 * math.pi * variance)) - 3.0
     further = math.sqrt(2 * _NEGLIGIBLE / variance)
     below = (_NEGLIGIBLE - log_p) / tilt
-    above = (_NEGLIGIBLE + _draw_log_mgf(steps, shares, n, tilt + further)[0] - (tilt + further) - log_p) / further
+    above = (_NEGLIGIBLE + _draw_log_mgf(steps, shares, n, tilt + further)[0] - (tilt + further) * k - log_p) / further
     turns = 2 * (int(max(below, above) / fine) // 2) + 3  # odd: then r and −r are each other's mirror image
     p = shares * np.exp(tilt * steps - log_mgf / n)
 
@@ -292,7 +302,7 @@ def ratio_tail(differences, lengths, times, fine, slope, longest):  # type: igno
     # Beyond this |φ| is below e^{−45/n}, and φⁿ negligible.
     enough = math.exp(-(_NEGLIGIBLE + 9.0) / n)
 
-    active = _active_lengths(differences, lengths, p, enough, longest)
+    active = _active_lengths(differences, lengths, p, enough)
     n_cells = len(active)
     inverse = _inverse(slope, fine) if fine > 1 else 0
     sums_real, sums_imaginary = np.empty(n_lengths), np.empty(n_lengths)
@@ -338,7 +348,7 @@ def ratio_tail(differences, lengths, times, fine, slope, longest):  # type: igno
                 # θ = 2πj / (fine·turns) with x = slope·q modulo fine, whole turns taken off.
                 q = (x % fine) * inverse % fine if fine > 1 else 0
                 theta = 2 * math.pi * ((q + r / turns) / fine)
-                phase = n * math.atan2(imaginary, real) - theta
+                phase = n * math.atan2(imaginary, real) - k * theta
                 log_size = n * math.log(size)
                 decay = math.exp(-tilt)
                 half = math.sin(0.5 * theta)
@@ -351,7 +361,7 @@ def ratio_tail(differences, lengths, times, fine, slope, longest):  # type: igno
 
 
 @njit(nogil=True, cache=True)
-def _active_lengths(differences, lengths, p, enough, longest):  # type: ignore[no-untyped-def]
+def _active_lengths(differences, lengths, p, enough):  # type: ignore[no-untyped-def]
     """Cells of the frequencies of L* in [−π, π] where |φ| may reach `enough`, whatever the frequency of D* is.
 
     There |φ| is at most Σ over the differences d of |Σ over units with d of p e^{i·length·θ}|, which changes no faster
@@ -369,7 +379,7 @@ def _active_lengths(differences, lengths, p, enough, longest):  # type: ignore[n
     for i in range(len(p)):
         speed += p[i] * abs(lengths[i] - mean)
     n_cells = 1
-    while n_cells < 64 * speed or n_cells < 4 * longest:
+    while n_cells < 64 * speed or n_cells < 4 * lengths[-1]:
         n_cells *= 2
     n_cells = min(n_cells, 2**14)
     margin = speed * math.pi / n_cells

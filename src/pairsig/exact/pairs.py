@@ -1,8 +1,9 @@
 """Exact p-values of all pairs of many systems at once.
 
-What `exact_test` and `exact_bootstrap` compute for two systems, for thousands of pairs, where the denominators are the
-same for all systems (accuracy, UAS, LAS, recall, means, pass/fail items). The p-value of a pair is then the upper tail
-of one sum of independent steps; `contour` evaluates it.
+What `exact_test` and `exact_bootstrap` compute for two systems, for thousands of pairs. Where two systems have the same
+denominators (accuracy, UAS, LAS, recall, means, pass/fail items), the p-value of their pair is the upper tail of a sum
+of independent steps, else (F1, AER) that of a sum in the plane; `contour` evaluates either. A pair that it is not made
+for (values on a lattice of millions of points, a border that bends much) gets what the two-system test does.
 
 Pass/fail items differ by −1, 0 or 1, so a pair is two counts, of which all come from one matrix product. The
 permutation test is then the sign test, an incomplete beta function; the bootstrap has a law with three steps.
@@ -12,6 +13,8 @@ The accuracy is that of the two-system tests, about 1e-12 relative; there is no 
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -20,13 +23,115 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from pairsig.exact.contour import distinct, draw_beyond, gcd, ratio_tail, swap_tail
+from pairsig import exact
+from pairsig.definitions import Test
+from pairsig.engine import Judge
+from pairsig.exact.contour import (
+    distinct,
+    draw_beyond,
+    gcd,
+    plane_aim,
+    plane_rows,
+    plane_tail,
+    ratio_tail,
+    swap_tail,
+)
+from pairsig.paired import Unit
+from pairsig.ratios import Fractions
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+_MOST_POINTS = 2**20
+"""Points of a contour beyond which a fast Fourier transform is the better way."""
+_MOST_ROWS = 2**14
 _AT_ONCE = 256
 """Pairs that a thread takes at a time."""
+
+
+def p_values(
+    judge: Judge,
+    pairs: NDArray[np.intp],
+    test: Test,
+    unit: Unit,
+    *,
+    threads: int | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> Floats:
+    """Exact p-values of pairs of systems.
+
+    Parameters
+    ----------
+    judge
+        Of all systems.
+    pairs
+        Positions (pairs × 2) of the better and the other system.
+    test
+        An exact one.
+    unit
+        What is swapped or drawn, for messages.
+    threads
+        Workers (default: all cores).
+    progress
+        Called with a number of pairs as they are finished, from any thread.
+
+    Returns
+    -------
+    (pairs,); 1 by definition where there is no gain.
+    """
+    found = exact.fractions(judge, test, unit)
+    p = np.ones(len(pairs))
+    apart = judge.gains(pairs) != 0
+    chosen, workers = pairs[apart], threads or os.cpu_count() or 1
+    if progress is not None:
+        progress(int((~apart).sum()))
+    if test.draw == "resample":
+        own = np.zeros(len(chosen))
+        for sign, _ in test.borders:
+            own += bootstrap(
+                found.numerators, found.denominators[0], chosen, below=sign < 0, ties=not test.strict, threads=workers,
+                done=progress if sign == test.borders[0][0] else None,
+            )  # fmt: skip
+    else:
+        own = _permuted(found, chosen, workers, progress) * len(test.borders)
+    for row in np.flatnonzero(np.isnan(own)):
+        own[row] = _two_systems(found, judge, chosen[row], test)
+    p[apart] = np.minimum(own, 1.0)
+    return p
+
+
+def _two_systems(found: Fractions, judge: Judge, pair: NDArray[np.intp], test: Test) -> float:
+    """The p-value of one pair by `laws`."""
+    ratios = exact.Ratios.of(found, *pair.tolist())
+    if test.draw == "resample":
+        return math.exp(exact.resampled(ratios, judge, test).log)
+    law, event, _ = ratios.swapped()
+    return len(test.borders) * math.exp(exact.mass_of(judge, test, law, event).log)
+
+
+def _permuted(found: Fractions, pairs: NDArray[np.intp], threads: int, done: Callable[[int], object] | None) -> Floats:
+    """One-sided p-values under swaps; NaN where the contour is of no help."""
+    kinds = np.unique(found.denominators, axis=0, return_inverse=True)[1].ravel()
+    same = kinds[pairs[:, 0]] == kinds[pairs[:, 1]]
+    p = np.empty(len(pairs))
+    p[same] = permutation(found.numerators, pairs[same], threads=threads, done=done)
+
+    def plane(row: int) -> None:
+        law, event, line = exact.Ratios.of(found, *pairs[row].tolist()).swapped()
+        tilt = plane_aim(law.steps, law.times, *line)
+        where = law.steps, law.times, *tilt
+        bottom, top = plane_rows(*where)
+        highest = int(law.support[1][0])
+        at = (event.starts(v) for v in range(bottom, top + 1)) if top - bottom < _MOST_ROWS else ()
+        starts = np.array([highest + 1 if own is None else min(own[0], highest + 1) for own in at], dtype=np.int64)
+        p[row] = plane_tail(*where, bottom, starts, _MOST_POINTS) if len(starts) else np.nan
+        if done is not None:
+            done(1)
+
+    with ThreadPoolExecutor(threads) as workers:
+        for _ in workers.map(plane, np.flatnonzero(~same)):
+            pass
+    return p
 
 
 def permutation(
@@ -70,11 +175,12 @@ def bootstrap(
     denominators: Integers,
     pairs: NDArray[np.intp],
     *,
-    variant: str = "gt2",
+    below: bool = False,
+    ties: bool = False,
     threads: int = 1,
     done: Callable[[int], object] | None = None,
 ) -> Floats:
-    """Strict one-sided tails over all nⁿ resamples, for every pair: the p-values of `exact_bootstrap`.
+    """P(δ* > 2δ), or P(δ* < 0), over all nⁿ resamples, for every pair: one side of `exact_bootstrap`.
 
     Parameters
     ----------
@@ -82,22 +188,25 @@ def bootstrap(
         As for `permutation`.
     denominators
         (units,), the same for all systems.
-    variant
-        "gt2": P(δ* > 2δ); "percentile": P(δ* < 0).
+    below
+        P(δ* < 0) instead of P(δ* > 2δ).
+    ties
+        With those that tie: >= and <=.
 
     Returns
     -------
     (pairs,); what a pair without a gain gets has no meaning. Cost: as for `permutation`, but for "gt2" with
     denominators that differ from unit to unit a millisecond a pair.
     """
-    if variant == "gt2" and (denominators != denominators[0]).any():
-        return _each(_ratio_bootstraps, (numerators, denominators, pairs), len(pairs), threads, done)
-    twice = 2 if variant == "gt2" else 0
+    if not below and (denominators != denominators[0]).any():
+        p = _each(_ratio_bootstraps, (numerators, denominators, int(ties), pairs), len(pairs), threads, done)
+        # Resamples without any denominator score 0, which is not twice the gain.
+        return p - float((denominators == 0).mean()) ** len(denominators) if ties else p
     if _pass_fail(numerators):
         won, lost = _discordant(numerators, pairs)
         counts = np.stack([won, lost, numerators.shape[1] - won - lost], axis=1)
-        return _each(_trinomial_bootstraps, (counts, twice), len(pairs), threads, done)
-    return _each(_bootstraps, (numerators, twice, pairs), len(pairs), threads, done)
+        return _each(_trinomial_bootstraps, (counts, below, int(ties)), len(pairs), threads, done)
+    return _each(_bootstraps, (numerators, below, int(ties), pairs), len(pairs), threads, done)
 
 
 def _each(
@@ -167,36 +276,32 @@ def _permutations(numerators, pairs, first, last, out):  # type: ignore[no-untyp
 
 
 @njit(nogil=True, cache=True)
-def _bootstraps(numerators, twice, pairs, first, last, out):  # type: ignore[no-untyped-def]
+def _bootstraps(numerators, below, ties, pairs, first, last, out):  # type: ignore[no-untyped-def]
     for pair in range(first, last):
         a, b = pairs[pair]
         differences = (numerators[a] - numerators[b]).astype(np.int64)
-        gain = differences.sum()
-        if twice:  # D* > 2D
-            steps, times = distinct(differences)
-            out[pair] = draw_beyond(steps, times, 2 * gain)
-        else:  # −D* > 0
-            steps, times = distinct(-differences)
-            out[pair] = draw_beyond(steps, times, 0)
+        steps, times = distinct(-differences if below else differences)
+        # −D* > 0 or D* > 2D; with ties >=, of whole numbers.
+        out[pair] = draw_beyond(steps, times, (0 if below else 2 * differences.sum()) - ties)
 
 
 @njit(nogil=True, cache=True)
-def _trinomial_bootstraps(counts, twice, first, last, out):  # type: ignore[no-untyped-def]
+def _trinomial_bootstraps(counts, below, ties, first, last, out):  # type: ignore[no-untyped-def]
     for pair in range(first, last):
         won, lost, same = counts[pair]
         size = 0
         steps, times = np.empty(3, dtype=np.int64), np.empty(3, dtype=np.int64)
         for step, number in ((1, won), (-1, lost), (0, same)):
             if number:
-                steps[size], times[size] = (step if twice else -step), number
+                steps[size], times[size] = (-step if below else step), number
                 size += 1
-        out[pair] = draw_beyond(steps[:size], times[:size], twice * (won - lost))
+        out[pair] = draw_beyond(steps[:size], times[:size], (0 if below else 2 * (won - lost)) - ties)
 
 
 @njit(nogil=True, cache=True)
-def _ratio_bootstraps(numerators, denominators, pairs, first, last, out):  # type: ignore[no-untyped-def]
+def _ratio_bootstraps(numerators, denominators, ties, pairs, first, last, out):  # type: ignore[no-untyped-def]
     n = numerators.shape[1]
-    shortest, longest = denominators.min(), denominators.max()
+    shortest = denominators.min()
     total = denominators.sum()
     # The units in order of their denominators: what a pair needs are its distinct (difference, denominator).
     keys = np.empty(n, dtype=np.int64)
@@ -213,4 +318,4 @@ def _ratio_bootstraps(numerators, denominators, pairs, first, last, out):  # typ
         kinds, times = distinct(keys)
         lengths, differences = kinds // (high - low + 1) + shortest, kinds % (high - low + 1) + low
         common = gcd(total, 2 * gain)
-        out[pair] = ratio_tail(differences, lengths, times, total // common, 2 * gain // common, longest)
+        out[pair] = ratio_tail(differences, lengths, times, total // common, 2 * gain // common, 1 - ties)
