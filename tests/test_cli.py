@@ -280,7 +280,7 @@ class TestBadOptions:
                 ["--metric", "f1", "--test", "t-test"],
                 ["unknown test 't-test'", "expected one of bootstrap, randomization"],
             ),
-            (["--metric", "f1", "--variant", "two-sided"], ["no two-sided variant of a bootstrap test", "expected"]),
+            (["--metric", "f1", "--variant", "one-sided"], ["no one-sided variant of a bootstrap test", "expected"]),
             (["--metric", "f1", "--n-resamples", "0"], ["number of resamples is 0", "at least 1"]),
             (["--metric", "f1", "--n-resamples", "many"], ["--n-resamples", "'many'"]),
             (["--metric", "f1", "--n-resamples", "1.5"], ["--n-resamples", "'1.5'"]),

@@ -455,7 +455,7 @@ def test_outputs_must_be_there_in_derived_mode(project):
         ),
         (
             {"tests": {"bootstrap": "gt3"}},
-            "config: tests.bootstrap: found 'gt3', expected one of gt2, percentile; did you mean gt2?",
+            "config: tests.bootstrap: found 'gt3', expected one of gt2, percentile, two-sided; did you mean gt2?",
         ),
         ({"tests": {}}, "config: tests: found {}, expected the tests to run"),
         (

@@ -228,15 +228,16 @@ def by_document(documents: NDArray[np.str_], counts: NDArray[Any]) -> NDArray[An
     _, first, inverse = np.unique(documents, return_index=True, return_inverse=True)
     rank = np.argsort(np.argsort(first))[inverse]
     # Sums of booleans or of small integers need a wider type.
-    wide = np.result_type(counts.dtype, np.int64)
-    sums = np.zeros((len(first), counts.shape[0], counts.shape[2]), dtype=wide)
-    for column in range(counts.shape[2]):
-        # Of decimals the sums are decimals too, whatever the order: 0.1 + 0.2 is 0.3.
-        values, steps = multiples(counts[:, :, column], counts.shape[1]) or (counts[:, :, column], 1)
-        whole = np.zeros(sums.shape[:2], dtype=values.dtype if values.dtype.kind == "f" else np.int64)
-        np.add.at(whole, rank, values.T)
-        sums[:, :, column] = whole / steps if steps > 1 else whole
-    return sums.swapaxes(0, 1)
+    sums = np.zeros((len(first), counts.shape[0], counts.shape[2]), dtype=np.result_type(counts.dtype, np.int64))
+    steps = np.ones(counts.shape[2])
+    if counts.dtype.kind == "f":  # sums of decimals are decimals too, whatever their order: 0.1 + 0.2 is 0.3
+        counts = counts.astype(np.float64)
+        for column in range(counts.shape[2]):
+            found = multiples(counts[:, :, column], counts.shape[1])
+            if found is not None:
+                counts[:, :, column], steps[column] = found
+    np.add.at(sums, rank, counts.swapaxes(0, 1))
+    return (sums / steps if (steps != 1).any() else sums).swapaxes(0, 1)
 
 
 def collect(
