@@ -54,7 +54,9 @@ class TestPharaoh:
     def test_reverse(self, write):
         assert read("alignment", write("0-1 2p3\n"), reverse=True) == [alignment({(1, 0)}, {(3, 2)})]
 
-    @pytest.mark.parametrize("link", ["1", "1-", "-1", "1-2-3", "1:2", "1.5-2", "1P2", "\u0661-1", "a-b"])
+    @pytest.mark.parametrize(
+        "link", ["1", "1-", "-1", "1-2-3", "1_0-1", "9" * 16 + "-1", "1:2", "1.5-2", "1P2", "\u0661-1", "a-b"]
+    )
     def test_not_a_link(self, write, link):
         with pytest.raises(
             InputError, match=rf"links\.txt, line 2: found '{re.escape(link)}', expected a link i-j or ipj"
@@ -96,6 +98,19 @@ class TestNaacl:
             read("alignment", write("0 1 1 S\n"))
         with pytest.raises(InputError, match="line 2: found sentence 3, expected one from 1 to 2"):
             read("alignment", write("1 1 1 S\n3 1 1 S\n"), n_segments=2)
+
+    def test_a_sentence_number_costs_no_memory(self, write):
+        for line in ("1000000000 1 1", "5000001 1 1"):
+            with pytest.raises(
+                InputError, match=rf"line 1: found sentence {line[:-4]}, expected one from 1 to 5000000"
+            ):
+                read("alignment", write(f"{line}\n"))
+        with pytest.raises(InputError, match=r"line 1: found '1{60}…' \(5,000 characters\), expected a link"):
+            read("alignment", write("1" * 5000 + " 1 1\n"))
+        with pytest.raises(InputError, match=r"n_segments 1000000000, expected one from 1 to 5,000,000"):
+            read("alignment", write("1 1 1\n"), n_segments=10**9)
+        first, *_, last = read("alignment", write("3 1 1\n"), n_segments=1000)
+        assert first is last  # sentences without links are one object
 
 
 class TestFormats:

@@ -57,6 +57,15 @@ def test_published_alignment_error_rates():
     assert round(max(scores.values()), 1) == 28.9
 
 
+@pytest.mark.parametrize("dataset", ["craft-test", "icepahc-23", "icepahc-domains", "icepahc-modern"])
+def test_no_parser_failed_where_there_was_something_to_find(dataset):
+    """The sentences that evalb skips are those without words but punctuation, for every system the same."""
+    data = statistics.read(ROOT / f"resources/statistics/{dataset}.parquet")
+    status, gold = (data.counts[:, :, data.columns.index(name)] for name in ("status", "gold"))
+    assert (status == status[0]).all()
+    assert not gold[status != 0].any()
+
+
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("dataset", "n_systems"),

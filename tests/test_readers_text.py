@@ -218,6 +218,9 @@ class TestDocuments:
         path = write(gzip.compress(b"canary\tcanary\nnews\tdoc 1\n-\tdoc 2\n"), "en-de.docs.gz")
         assert read_documents(path, skip_lines=1) == (["news", "-"], ["doc 1", "doc 2"])
 
+    def test_a_dash_is_no_document(self, write):
+        assert read_documents(write(b"-\td1\n-\t-\n-\t-\n")) == (["-", "-", "-"], ["d1", "", ""])
+
     def test_missing_tab_names_the_line(self, write):
         with pytest.raises(InputError, match=r"line 2: found 'speech', expected domain<TAB>document"):
             read_documents(write(b"news\td1\nspeech\n"))

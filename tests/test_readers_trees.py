@@ -58,6 +58,9 @@ def test_only_ascii_space_parts_words(tmp_path, space):
         ("(S (VB go))\ngo (S (VB go))\n", {}, r", line 2: found 'go' outside a tree, expected '\('"),
         ("(S (VB go))\n(S (VB go)\n)\n", {"one_per_line": True}, r", line 2: found a tree with 1 more '\('"),
         ("\n(S (VB go)) )\n", {"one_per_line": True}, r", line 2: found '\)' outside a tree"),
+        ("(" * 10**6, {}, r", line 1: found a tree of more than 500 levels, expected fewer"),
+        ("(S (VB " + "go" * 10**6, {}, r", line 1: found a tree with 2 more"),
+        ("go" * 10**6, {}, r", line 1: found '(go){30}…' \(2,000,000 characters\) outside a tree"),
         ("", {}, r": found no tree, expected bracketed trees"),
         ("\n\n", {"one_per_line": True}, r": found no tree"),
         ("(())\n", {}, r": found no tree"),
@@ -71,6 +74,13 @@ def test_only_ascii_space_parts_words(tmp_path, space):
 def test_bad_input_names_file_and_line(tmp_path, text, options, message):
     with pytest.raises(InputError, match=r"parses\.mrg" + message):
         trees.read(write(tmp_path, text), **options)
+
+
+def test_a_tree_that_does_not_end(tmp_path, monkeypatch):
+    monkeypatch.setattr("pairsig.readers.trees.MAX_LINE", 100)
+    assert trees.read(write(tmp_path, "(S\n" + "(VB go)\n" * 10 + ")\n" + "(S (VB go))\n" * 20))[1:] == [GO] * 20
+    with pytest.raises(InputError, match="line 2: found a tree of more than 100 characters, expected shorter ones"):
+        trees.read(write(tmp_path, "(S (VB go))\n(S\n" + "(VB go)\n" * 20))
 
 
 LABEL = st.text("ABÄ-=.|*\u200b", min_size=1, max_size=4)

@@ -143,6 +143,15 @@ class TestErrors:
         with pytest.raises(InputError, match="the output has 2 segments, the reference 1"):
             rouge_scores(["a", "b"], ["a"])
 
+    def test_a_line_of_blanks_takes_no_longer_than_others(self):
+        # Seconds where blanks were looked for from each of them on.
+        assert set(score(" " * 2_000_000, "a").values()) == {0.0}
+
+    def test_texts_that_are_no_summaries(self):
+        assert score("a " * 30_000, "a " * 100)["rouge1_recall"] == 1
+        with pytest.raises(InputError, match="segment 1 has 30,000 words and its reference 20,000, expected summaries"):
+            score("a " * 30_000, "a " * 20_000)
+
     def test_no_reference(self):
         with pytest.raises(InputError, match="segment 2 has no reference"):
             rouge_scores(["a", "b"], [("a",), ()])

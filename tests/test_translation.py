@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import exp
 from pathlib import Path
+from urllib.error import URLError
 
 import numpy as np
 import pytest
@@ -266,6 +267,14 @@ class TestErrors:
         monkeypatch.setattr("sacrebleu.tokenizers.tokenizer_ko_mecab.MeCab", None)
         with pytest.raises(InputError, match=r"tokenizer ko-mecab is not available: .*pip install sacrebleu\[ko\]"):
             METRIC["bleu"].statistics(["a"], ["a"], tokenize="ko-mecab")
+
+    def test_tokenizer_without_its_model(self, monkeypatch):
+        def download(*_: object, **__: object) -> None:
+            raise URLError("no network")
+
+        monkeypatch.setattr("sacrebleu.tokenizers.tokenizer_spm.TokenizerSPM.__init__", download)
+        with pytest.raises(InputError, match=r"tokenizer spm is not available: <urlopen error no network>"):
+            METRIC["bleu"].statistics(["a"], ["a"], tokenize="spm")
 
     def test_no_reference(self):
         with pytest.raises(InputError, match="segment 2 has no reference"):

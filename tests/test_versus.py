@@ -574,7 +574,10 @@ def test_a_metric_twice(sigf, tmp_path, capsys):
         (["--reader", "evlab"], "unknown reader 'evlab', expected one of evalb, "),
         (["--reader", "text"], "reader text reads outputs: expected a reference too"),
         (["--reader", "sigf", "--reference", "x"], "reader sigf reads counts, which need no reference"),
-        (["--reader", "sigf", "--metric", "bleu"], "the files have no metric 'bleu', they have f1, precision, recall"),
+        (
+            ["--reader", "sigf", "--metric", "bleu"],
+            "model1 has no metric 'bleu', expected one of f1, precision, recall",
+        ),
         (
             ["--reader", "sigf", "--test", "ttest"],
             "unknown test 'ttest', expected one of exact, randomization, bootstrap",

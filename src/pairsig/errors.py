@@ -16,11 +16,11 @@ class InputError(ValueError):
     what was expected. The command line prints it and exits with status 2; nothing has been written by then.
 
     Text from a file stands in a message through `quoted`, `named` or `listed` only, since a file that is not what it
-    is taken for may have all its megabytes in one line. What comes past them is cut here.
+    is taken for may have all its megabytes in one line. What comes past them is escaped and cut here.
     """
 
     def __init__(self, message: str) -> None:
-        line = " ".join(message.splitlines())
+        line = "".join(c if c.isprintable() else repr(c)[1:-1] for c in " ".join(message.splitlines()))
         if len(line) > _LONGEST:
             line = f"{line[: _LONGEST // 2]} … {line[-_LONGEST // 2 :]}"
         super().__init__(line)

@@ -117,7 +117,7 @@ def read_systems(
         (typed,) = sort_options(given, f"reader {reader}", counted.COUNTED_READERS[reader].function)
         parts = [counted.read(reader, path, **typed) for path in paths]
         aligned = counted.align(parts, names, domains=domains, documents=documents)
-        return [(aligned.statistics, _chosen(aligned.metrics, metrics))], list(aligned.notes)
+        return [(aligned.statistics, _chosen(parts, aligned.metrics, metrics))], list(aligned.notes)
     choose(reader, [*counted.COUNTED_READERS, *DEFAULT_METRICS], "reader")
     if not references:
         raise InputError(f"reader {reader} reads outputs: expected a reference too")
@@ -160,11 +160,13 @@ def _names(paths: Sequence[str]) -> list[str]:
     return next(names for names in (stems, files, list(paths)) if len(set(names)) == len(names))
 
 
-def _chosen(metrics: Sequence[Metric], names: Sequence[str]) -> list[Metric]:
+def _chosen(parts: Sequence[counted.Counted], metrics: Sequence[Metric], names: Sequence[str]) -> list[Metric]:
     by_name = {metric.name: metric for metric in metrics}
     for name in names:
         if name not in by_name:
-            raise InputError(f"the files have no metric {quoted(name)}, they have {listed(by_name)}")
+            # Where all have one of that name, it is not of the same columns.
+            lacking = next((part for part in parts if name not in {own.name for own in part.metrics}), parts[-1])
+            raise InputError(f"{lacking.source} has no metric {quoted(name)}, expected one of {listed(by_name)}")
     return [by_name[name] for name in names] if names else list(metrics)
 
 

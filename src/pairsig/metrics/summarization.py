@@ -13,7 +13,9 @@ from pairsig.errors import InputError
 from pairsig.metrics import Metric, Ratio
 
 _TYPES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
-_MARKER = re.compile(r"\s*</?t>\s*")
+_MARKER = re.compile(r"</?t>")
+_LARGEST_TABLE = 10**8
+"""Cells of rouge-score's table of common subsequences, words × words: summaries of 10,000 words, nearly a gigabyte."""
 
 
 class _Words:
@@ -81,6 +83,8 @@ def rouge_scores(
         targets = (references,) if isinstance(references, str) else references
         if not targets:
             raise InputError(f"segment {i + 1} has no reference")
+        for target in targets:
+            _check_size(i, summary, target, tokenizer)
         scores = scorer.score_multi([_sentences(target) for target in targets], _sentences(summary))
         for rouge in _TYPES:
             columns[f"{rouge}_recall"][i] = scores[rouge].recall
@@ -88,9 +92,21 @@ def rouge_scores(
     return columns
 
 
+def _check_size(index: int, summary: str, target: str, tokenizer: Any) -> None:
+    """Refuse texts that are no summaries, before rouge-score makes a table of all their pairs of words."""
+    if len(summary) * len(target) <= 4 * _LARGEST_TABLE:  # a word and what parts it from the next: two characters
+        return
+    ours, theirs = len(tokenizer.tokenize(summary)), len(tokenizer.tokenize(target))
+    if ours * theirs > _LARGEST_TABLE:
+        raise InputError(
+            f"segment {index + 1} has {ours:,} words and its reference {theirs:,}, expected summaries: the product is "
+            f"more than {_LARGEST_TABLE:,}"
+        )
+
+
 def _sentences(summary: str) -> str:
     """The summary with line ends for sentence markers; to all but ROUGE-Lsum they are white space."""
-    return _MARKER.sub("\n", summary)
+    return "\n".join(map(str.strip, _MARKER.split(summary)))
 
 
 macro_average = Ratio((0,), (1,))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pairsig.errors import InputError
+from pairsig.errors import InputError, quoted, reason
 from pairsig.metrics import Extractor, Metric, Ratio, Totals, ratio
 
 References = Sequence[str] | Sequence[tuple[str, ...]]
@@ -134,7 +134,7 @@ def sacrebleu_signature(metric: str, *, n_references: int = 1, **options: Any) -
         Those of the metric's extractor.
     """
     if metric not in _SACREBLEU:
-        raise InputError(f"metric {metric!r} is not one of sacrebleu: {', '.join(_SACREBLEU)}")
+        raise InputError(f"metric {quoted(metric)} is not one of sacrebleu: {', '.join(_SACREBLEU)}")
     scorer = _scorer(metric, None, **options)
     scorer.num_refs = n_references
     return str(scorer.get_signature())
@@ -170,13 +170,13 @@ def _scorer(metric: str, references: tuple[tuple[str, ...], ...] | None, **optio
     kind, defaults = _SACREBLEU[metric]
     tokenizer = options.get("tokenize", "13a")
     if tokenizer not in BLEU.TOKENIZERS:
-        raise InputError(f"unknown tokenizer {tokenizer!r}, expected one of {', '.join(BLEU.TOKENIZERS)}")
+        raise InputError(f"unknown tokenizer {quoted(tokenizer)}, expected one of {', '.join(BLEU.TOKENIZERS)}")
     # sacrebleu takes one list a reference position, padded with None where a segment has fewer.
     documents = None if references is None else list(zip_longest(*references))
     try:
         return {"BLEU": BLEU, "CHRF": CHRF, "TER": TER}[kind](references=documents, **defaults, **options)
-    except (ImportError, RuntimeError) as error:  # a tokenizer's package is missing
-        raise InputError(f"tokenizer {tokenizer} is not available: {' '.join(str(error).split())}") from None
+    except (ImportError, RuntimeError, OSError) as error:  # a tokenizer's package or model is missing
+        raise InputError(f"tokenizer {tokenizer} is not available: {reason(error)}") from None
 
 
 def bleu(totals: Totals) -> NDArray[np.float64]:

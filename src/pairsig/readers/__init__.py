@@ -132,7 +132,7 @@ def open_text(path: AnyPath) -> TextIO:
         if end < 0:
             line = _line(data, start)
             raise InputError(
-                f"{path}, line {line}: found a line of more than {MAX_LINE:,} bytes, expected no longer ones"
+                f"{path}, line {line}: found a line of more than {MAX_LINE:,} bytes, expected shorter ones"
             )
         start = end + 1
     return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="\n")
@@ -145,6 +145,8 @@ def _line(data: bytes, position: int) -> int:
 
 def read_documents(path: AnyPath, *, skip_lines: int = 0) -> tuple[list[str], list[str]]:
     """Domains and documents of the segments of a test set, one line `domain<TAB>document` a segment.
+
+    A document `-` is one that is not known, "": a test over documents refuses it.
 
     Parameters
     ----------
@@ -166,7 +168,7 @@ def read_documents(path: AnyPath, *, skip_lines: int = 0) -> tuple[list[str], li
         if len(fields) != 2:
             raise InputError(f"{path}, line {number}: found {quoted(line)}, expected domain<TAB>document")
         domains.append(fields[0])
-        documents.append(fields[1])
+        documents.append("" if fields[1] == "-" else fields[1])
     return domains, documents
 
 

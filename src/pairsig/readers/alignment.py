@@ -13,7 +13,7 @@ Link = tuple[int, int]
 Links = Sequence[tuple[Link, bool]]
 """Links, each with whether it is sure."""
 
-_NUMBER = "[0-9]{1,9}"
+_NUMBER = "[0-9]{1,15}"
 _SENTENCE = re.compile(_NUMBER)
 _PHARAOH_LINK = re.compile(rf"({_NUMBER})([-p])({_NUMBER})")
 _NAACL_LINE = re.compile(rf"\s*({_NUMBER})\s+({_NUMBER})\s+({_NUMBER})(?:\s+([SP]))?(?:\s+[0-9.]+)?\s*")

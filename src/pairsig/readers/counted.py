@@ -182,7 +182,7 @@ def align(
     InputError
         If the segments, their documents or their `shared` columns are not the same, with both numbers of
         segments and the first place where they part; if domains or documents are not one a segment, or others than
-        those in the files; if no metric is left.
+        those in the files; if counts are impossible for their metric; if no metric is left.
     """
     if len(set(names)) < len(names):
         raise InputError(f"the systems are called {listed(names)}, expected different names")
@@ -195,6 +195,9 @@ def align(
     if not metrics:
         found = "; ".join(f"{part.source} has {listed(m.name for m in part.metrics)}" for part in parts)
         raise InputError(f"the files have no metric in common, expected at least one: {found}")
+    for part in parts:
+        for metric in metrics:
+            _check_possible(part, metric)
     columns = tuple(dict.fromkeys(column for metric in metrics for column in metric.columns))
     scored = np.stack([_scored(part) for part in parts])
     together = np.logical_and if any(part.common for part in parts) else np.logical_or
@@ -244,6 +247,20 @@ def _check_same(one: Counted, other: Counted) -> None:
             f"{other.counts[column][position]}, expected {one.counts[column][position]} as in {one.where(position)}: "
             f"the files are of different test sets"
         )
+
+
+def _check_possible(part: Counted, metric: Metric) -> None:
+    """Refuse counts that `Statistics.of` would refuse, with the line they are in."""
+    wrong = [(part.counts[name] < 0, f"{name} below 0") for name in metric.columns if not metric.averaged]
+    wrong += [(part.counts[few] > part.counts[many], f"{few} > {many}") for few, many in metric.at_most]
+    for where, what in wrong:
+        if where.any():
+            position = int(np.argmax(where))
+            values = ", ".join(f"{name} {part.counts[name][position]}" for name in metric.columns)
+            raise InputError(
+                f"{part.where(position)}: segment {named(part.segments[position])} has {what} ({values}), expected "
+                f"counts for {metric.name}"
+            )
 
 
 def _check_labels(part: Counted, domains: Sequence[str], documents: Sequence[str]) -> None:
@@ -356,8 +373,8 @@ def to_number(field: str) -> int | float | None:
 
 
 def fits(value: int | float) -> bool:
-    """Whether a number is finite and, if it is whole, one of 64 bits: no float is as exact as a larger one."""
-    return abs(value) < 2**63 if isinstance(value, int) else math.isfinite(value)
+    """Whether a number is finite and, if it is written as a whole one, no larger than floats are exact."""
+    return abs(value) <= 2**53 if isinstance(value, int) else math.isfinite(value)
 
 
 def to_columns(names: Sequence[str], rows: Sequence[Sequence[int | float]]) -> dict[str, NDArray[Any]]:

@@ -61,7 +61,7 @@ class _Table:
         if None in values:
             row = values.index(None)
         if row is not None:
-            bound = " below 2**63" if str(self.columns[column][row]).lstrip("+-").isdecimal() else ""
+            bound = " up to 2**53" if str(self.columns[column][row]).lstrip("+-").isdecimal() else ""
             raise InputError(
                 f"{self.where(row)}: found {self.told(column, row)} in column {named(column)}, expected a number{bound}"
             )
@@ -117,7 +117,7 @@ def read(
     InputError
         With file and line (or row): fields that are too many or too few, bad JSON, an id that is missing or comes
         again, and in a column of numbers a cell that is missing, not finite, true or false (or text, where the column
-        is asked for), or a whole number beyond 64 bits, which nothing here can count with.
+        is asked for), or a whole number beyond 2⁵³, which no float holds.
     """
     table = _read(fspath(path))
     key = _id_column(table, id)
