@@ -79,7 +79,7 @@ class TestThresholds:
         assert row[["threshold", "low", "high", "median"]].isna().all()
         row = only(analysis.thresholds(table, min_pairs=9), subset="all")
         assert (row["threshold"], row["verdict"]) == (9.0, "estimated")
-        row = only(analysis.thresholds(table.assign(p_value=0.5), min_pairs=0), subset="all")
+        row = only(analysis.thresholds(table.assign(p_value=0.5), min_pairs=1), subset="all")
         assert (row["n_pairs"], row["verdict"]) == (0, "too few")
 
     def test_another_window(self):

@@ -280,7 +280,10 @@ class TestBadOptions:
                 ["--metric", "f1", "--test", "t-test"],
                 ["unknown test 't-test'", "expected one of bootstrap, randomization"],
             ),
-            (["--metric", "f1", "--variant", "one-sided"], ["no one-sided variant of a bootstrap test", "expected"]),
+            (
+                ["--metric", "f1", "--variant", "one-sided"],
+                ["test bootstrap has no variant 'one-sided'", "expected one of gt2"],
+            ),
             (["--metric", "f1", "--n-resamples", "0"], ["number of resamples is 0", "at least 1"]),
             (["--metric", "f1", "--n-resamples", "many"], ["--n-resamples", "'many'"]),
             (["--metric", "f1", "--n-resamples", "1.5"], ["--n-resamples", "'1.5'"]),
@@ -595,6 +598,9 @@ class TestStudy:
         [
             (["thresholds", "c.tsv", "c.tsv"], ["compared more than once", "dataset s, test set whole"]),
             (["thresholds", "c.tsv", "--p-low", 0.5], ["window of p-values is 0.5 to 0.06"]),
+            (["thresholds", "c.tsv", "--p-low", "nan"], ["window of p-values is nan to 0.06"]),
+            (["thresholds", "c.tsv", "--percentile", 0], ["percentile is 0.0", "expected more than 0"]),
+            (["thresholds", "c.tsv", "--min-pairs", 0], ["least number of pairs is 0", "expected at least 1"]),
             (["thresholds", "c.tsv", "--datasets", "sheet.tsv"], ["sheet.tsv has no column `dataset`"]),
             (["thresholds", "c.tsv", "--size-law", "law.txt"], ["law.txt ends in .txt"]),
             (
@@ -626,6 +632,53 @@ class TestStudy:
         ]
         assert (work / "one.tsv").read_bytes() == (work / "two.tsv").read_bytes()
 
+    @pytest.mark.parametrize(
+        ("rows", "told"),
+        [
+            (["half-1 half-2"] * 2, ["sheet.tsv, line 3: found parsing, iid, s, half-1, s, half-2 again", "line 2"]),
+            (["half-1 half-2", "half-* half-*"], ["line 3: dataset s on test set half-1 is held", "again", "line 2"]),
+        ],
+    )
+    def test_evidence_counts_once(self, study, work, refused, rows, told):
+        cells = [("parsing", "iid", "s", on, "s", against) for on, against in map(str.split, rows)]
+        written(work / "sheet.tsv", cells, SHEET)
+        refused("calibrate", "sizes.tsv", "--sheet", "sheet.tsv", "--output", "k.tsv", told=told)
+
+    def test_a_dataset_of_two_tasks(self, study, work, refused):
+        written(work / "datasets.tsv", [("s", "parsing", ""), ("s", "mt", "")], "dataset task pool")
+        told = "datasets.tsv, line 3: found s again, expected it once: line 2 has it"
+        refused("thresholds", "c.tsv", "--datasets", "datasets.tsv", "--output", "t.tsv", told=told)
+
+    @pytest.mark.parametrize(
+        "command",
+        [
+            "thresholds c.tsv --output o.tsv",
+            "validate c.tsv --output o.tsv",
+            "similarity s.parquet --metric accuracy --comparisons c.tsv --output o.tsv",
+            "calibrate c.tsv sizes.tsv --sheet sheet.tsv --output o.tsv",
+            "merge c.tsv --output o.tsv",
+            "plot gain_confidence c.tsv --output o.svg",
+            "tabulate c.tsv --output o.md",
+        ],
+    )
+    def test_half_a_table_is_refused(self, study, work, refused, command):
+        lines = (work / "c.tsv").read_text(encoding="utf-8").splitlines(keepends=True)
+        (work / "c.tsv").write_text("".join(lines[: len(lines) // 2]), encoding="utf-8")
+        refused(*command.split(), told=["c.tsv has 137 rows, but its column n_rows says 276: was it cut?"])
+
+    def test_a_word_among_numbers(self, study, work, refused):
+        text = (work / "c.tsv").read_text(encoding="utf-8")
+        (work / "c.tsv").write_text(re.sub(r"\t400\t\d+\t", "\t400\tmany\t", text, count=1), encoding="utf-8")
+        for command in ("merge c.tsv --output o.tsv", "thresholds c.tsv --output o.tsv"):
+            refused(*command.split(), told="c.tsv, line 2: n_greater is 'many', expected a number")
+
+    def test_no_figure_without_matplotlib(self, study):
+        code = "import sys; sys.modules['matplotlib'] = None; from pairsig import cli; sys.exit(cli.main(sys.argv[1:]))"
+        command = [sys.executable, "-c", code, "plot", "gain_confidence", "c.tsv", "--output", "o.svg"]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        told = "pairsig: error: figures need the Python module matplotlib: install pairsig[workflow]\n"
+        assert (ended.returncode, ended.stderr) == (2, told)
+
     def test_a_left_out_line_still_counts_as_a_line(self, study, work, refused):
         rows = [("a", "b", "other", "whole", "s", "half-1"), ("a", "b", "s", "half-9", "s", "half-1")]
         written(work / "sheet.tsv", rows, SHEET)
@@ -645,7 +698,14 @@ class TestStudy:
                 ["plot", "pie", "c.tsv", "--output", "o.svg"],
                 ["unknown figure 'pie'", "expected one of gain_confidence"],
             ),
-            (["plot", "gain_confidence", "datasets.tsv", "--output", "o.svg"], ["column", "is missing"]),
+            (
+                ["plot", "size_law", "c.tsv", "c.tsv", "c.tsv", "--output", "o.svg"],
+                ["found 3 tables for size_law, expected thresholds [size_law]"],
+            ),
+            (
+                ["plot", "gain_confidence", "datasets.tsv", "--output", "o.svg"],
+                ["datasets.tsv has no column `test_set`"],
+            ),
         ],
     )
     def test_of_several_outputs_none_is_left(self, study, refused, arguments, told):

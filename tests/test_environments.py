@@ -1,6 +1,10 @@
 """One set of versions: what conda is asked for is what the lock files hold."""
 
+import ast
 import re
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
 
 import pytest
 import yaml
@@ -17,6 +21,33 @@ def locked():
         (ROOT / name).read_text(encoding="utf-8") for name in ("requirements.lock", "requirements-retrain.lock")
     )
     return dict(re.findall(r"^([a-z0-9.-]+)==([^ ]+)", lines, re.MULTILINE))
+
+
+EXTRAS = {"figures": ("workflow",), "sheets": ("workflow",), "base_models": ("retrain",)}
+"""Parts of the package that need more than the library."""
+
+
+def imported(path):
+    """The distributions that a module imports, wherever in it."""
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    names |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
+    tops = {name.partition(".")[0] for name in names} - {*sys.stdlib_module_names, "pairsig"}
+    homes = packages_distributions() | {"eflomal": ["eflomal"], "pycrfsuite": ["python-crfsuite"]}
+    return {re.sub(r"[-_.]+", "-", homes[top][0]).lower() for top in tops if top != "ufal"}  # three packages
+
+
+def test_all_that_is_imported_is_declared():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    declared = {"": project["dependencies"]} | project["optional-dependencies"]
+    declared = {extra: {re.match(r"[\w.-]+", name)[0].lower() for name in names} for extra, names in declared.items()}
+    package = ROOT / "src" / "pairsig"
+    found = set()
+    for path in package.rglob("*.py"):
+        allowed = declared[""].union(*(declared[extra] for extra in EXTRAS.get(path.relative_to(package).parts[0], ())))
+        assert imported(path) <= allowed, path
+        found |= imported(path)
+    assert {"numpy", "matplotlib", "jsonschema", "pyyaml"} <= found
 
 
 @pytest.mark.parametrize("name", ["pairsig", "retrain"])

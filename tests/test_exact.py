@@ -14,8 +14,10 @@ from scipy.stats import binom
 import oracles
 import simulate
 from pairsig import InputError, Metric, bootstrap_test, exact, randomization_test
+from pairsig.definitions import find
 from pairsig.exact import exact_bootstrap, exact_test, laws
 from pairsig.metrics import counts, registry
+from pairsig.paired import Pair
 from pairsig.readers import art
 
 
@@ -40,6 +42,18 @@ def two_systems(draw, metric, most, largest=4, least=1):
         return np.array(lines)
 
     return system(), system()
+
+
+def ratios(a, b, metric):
+    """The better system and the other as whole numbers."""
+    pair = Pair.of(a, b, metric, None)
+    assert pair.better is not None
+    return exact.Ratios.of(exact.fractions(pair.judge, find("exact"), pair.unit), *pair.order[0].tolist())
+
+
+def swapped(a, b, metric):
+    """The law under swaps, and the event."""
+    return ratios(a, b, metric).swapped()[:2]
 
 
 def random_pair(metric, n, seed, quality=(0.8, 0.7), size=12):
@@ -123,9 +137,8 @@ def test_the_error_bound_bounds_the_error(metric, seed):
 
     width = {"accuracy": 2, "mean": 1}.get(metric, 3)
     a, b = (system(q)[:, :width] for q in ((0.95, 0.2) if seed % 2 else (0.6, 0.5)))
-    pair = exact._Ratios.of(a, b, metric, "exact", "two-sided", None)
-    assert pair.better is not None
-    law, event = exact._swapped(pair)
+    pair = ratios(a, b, metric)
+    law, event, _ = pair.swapped()
     mass = laws.mass(law, event)
     numerator, denominator = np.zeros(1, dtype=object), np.zeros(1, dtype=object)
     for (m_a, m_b), (d_a, d_b) in zip(pair.numerators.T.tolist(), pair.denominators.T.tolist(), strict=True):
@@ -148,7 +161,7 @@ def test_a_border_that_bends(seed):
         return np.stack([matched, matched + rng.poisson(over * (gold - matched + 0.5)), gold], axis=1)
 
     a, b = system(0.9, 3.0), system(0.2, 1.0)
-    law, event = exact._swapped(exact._Ratios.of(a, b, "f1", "exact", "two-sided", None))
+    law, event = swapped(a, b, "f1")
     assert laws._mass(law, event, *laws.aim(law, event)).error > 1e-9
     result = exact_test(a, b, metric="f1")
     assert result.pvalue == float(oracles.f1_tail(a, b))
@@ -159,7 +172,7 @@ def test_a_border_that_bends(seed):
 def test_both_methods_agree(metric, seed):
     """The dynamic programme for borders that bend, and the transforms, which have nothing in common."""
     a, b = random_pair("f1", 300, seed, (0.8, 0.78))
-    law, event = exact._swapped(exact._Ratios.of(a, b, metric, "exact", "two-sided", None))
+    law, event = swapped(a, b, metric)
     added, transformed = laws._programme(law, event), laws.mass(law, event)
     assert added.log == pytest.approx(transformed.log, abs=1e-12)
     assert added.tied == pytest.approx(transformed.tied, rel=1e-9)
@@ -169,7 +182,7 @@ def test_both_methods_agree(metric, seed):
 def test_the_error_bound_holds_what_a_window_leaves_outside(monkeypatch, metric):
     """In a window cut far too close mass from outside falls inside: the bound must grow with it."""
     a, b = random_pair("accuracy" if metric == "accuracy" else "f1", 300, 1, (0.8, 0.78), size=4)
-    law, event = exact._swapped(exact._Ratios.of(a, b, metric, "exact", "two-sided", None))
+    law, event = swapped(a, b, metric)
     expected = laws._programme(law, event).log
     monkeypatch.setattr(laws._Window, "check", lambda *_: None)  # which would notice
     errors = []
@@ -194,7 +207,7 @@ def test_refused_where_the_bound_says_that_digits_are_wrong():
     a, b = system(0.9, rng.uniform(1, 6)), system(rng.uniform(0.1, 0.5), 1.0)
     odd = np.arange(1001)[:, None] % 2 == 1
     a, b = (np.r_[own, np.where(odd == turned, [0, 1, 1], [0, 0, 1])] for own, turned in ((a, False), (b, True)))
-    law, event = exact._swapped(exact._Ratios.of(a, b, "f1", "exact", "two-sided", None))
+    law, event = swapped(a, b, "f1")
     assert laws._mass(law, event, *laws.aim(law, event)).error > 1e-3
     with pytest.raises(InputError, match="too many values for exact_test: use randomization_test"):
         exact_test(a, b, metric="f1")
@@ -398,11 +411,11 @@ def test_the_law_is_the_counts_of_swaps(tilt):
 def test_two_dimensional_laws_sum_to_1():
     for seed, n in ((1, 30), (2, 400)):
         a, b = random_pair("f1", n, seed)
-        law, event = exact._swapped(exact._Ratios.of(a, b, "f1", "exact", "two-sided", None))
+        law, event = swapped(a, b, "f1")
         for theta in (np.zeros(2), laws.aim(law, event)[0]):
             assert abs(laws.columns(law, theta)[1].sum() - 1) < 1e-12
         a, b = random_pair("accuracy", n, seed)
-        law, event, _, _ = exact._drawn(exact._Ratios.of(a, b, "accuracy", "exact-bootstrap", "gt2", None), "gt2")
+        law, event, _, _ = ratios(a, b, "accuracy").drawn(below=False, ties=False)
         for theta in (np.zeros(2), laws.aim(law, event)[0]):
             assert abs(laws.columns(law, theta)[1].sum() - 1) < 1e-12
 
@@ -743,17 +756,20 @@ def test_the_limits_of_a_window(monkeypatch, a, b, largest, is_refused):
 def test_bootstrap_needs_common_denominators():
     a, b = random_pair("f1", 20, 15)
     for metric in ("f1", "precision"):
-        with pytest.raises(InputError, match=f"denominator of {metric}, which is out of the reach of exact_bootstrap"):
+        with pytest.raises(
+            InputError,
+            match=f"systems a and b differ in the denominator of {metric}, which is out of the reach of exact_bootstrap",
+        ):
             exact_bootstrap(a, b, metric=metric)
     with pytest.raises(InputError, match="differ in the denominator of accuracy"):
         exact_bootstrap([[1, 2], [1, 1]], [[0, 1], [1, 2]])
 
 
 def test_variants():
-    with pytest.raises(InputError, match="no gt2 variant of exact_test, expected one of two-sided, one-sided"):
+    with pytest.raises(InputError, match="test exact has no variant 'gt2', expected one of two-sided, one-sided"):
         exact_test([1], [0], metric="mean", variant="gt2")
     with pytest.raises(
-        InputError, match="no one-sided variant of exact_bootstrap, expected one of gt2, percentile, two-sided"
+        InputError, match="test exact-bootstrap has no variant 'one-sided', expected one of gt2, percentile, two-sided"
     ):
         exact_bootstrap([1], [0], metric="mean", variant="one-sided")
 

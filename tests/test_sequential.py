@@ -163,8 +163,11 @@ def test_bad_input():
         ({"confidence": 1.0}, "confidence is 1.0, expected a number between 0 and 1"),
         ({"max_resamples": 0}, "the number of resamples is 0, expected at least 1"),
         ({"seed": -1}, "the seed is -1, expected 0 or more"),
-        ({"test": "exact"}, "there is no .*variant of a exact test"),
-        ({"variant": "one-sided"}, "there is no one-sided variant of a bootstrap test"),
+        ({"test": "exact"}, "test exact draws nothing, expected one of randomization, bootstrap"),
+        (
+            {"variant": "one-sided"},
+            "test bootstrap has no variant 'one-sided', expected one of gt2, percentile, two-sided",
+        ),
     ):
         with pytest.raises(InputError, match=message):
             sequential_test([[1, 1]] * 3, [[0, 1]] * 3, **options)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from pairsig.choices import choose
+from pairsig.choices import choose, one_of
 from pairsig.errors import InputError
 
 if TYPE_CHECKING:
@@ -129,8 +129,8 @@ def find(name: str, variant: str | None = None) -> Test:
     for test in TESTS:
         if test.name == name and test.variant == (variant or test.variant):
             return test
-    known = "; ".join(f"{known}: {', '.join(variants(known))}" for known in names())
-    raise InputError(f"there is no {variant} variant of a {name} test, expected one of {known}")
+    known = one_of(str(variant), variants(name))
+    raise InputError(f"test {name} has no variant {variant!r}, expected {known}")
 
 
 def formulas(*chosen: str) -> str:

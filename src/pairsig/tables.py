@@ -36,6 +36,11 @@ TEXT = frozenset({
 FLAGS = frozenset({"same_group"})
 """Columns that hold true or false."""
 
+_SHARES = frozenset({"p_value", "p_low", "p_high", "p_normal", "p_mean", "p_sd"})
+_LARGEST = 1e100
+
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f]")
+
 N_ROWS = "n_rows"
 """The last column of a text file that `write` made: the number of its rows. `read` learns from it that rows are lost,
 wherever the file was cut, and leaves it out. (A Parquet file that is cut cannot be read at all.)"""
@@ -67,11 +72,12 @@ def write(table: pd.DataFrame, path: str | Path) -> None:
     """
     path = Path(path)
     _format_of(path)
+    plain = table.copy(deep=False)
+    plain.attrs = {}  # Parquet would keep where it was read from
     with replacing(path) as temporary:
         if path.suffix == ".parquet":
-            table.to_parquet(temporary, index=False)
+            plain.to_parquet(temporary, index=False)
             return
-        plain = table.copy(deep=False)
         for column in plain.columns:
             if pd.api.types.is_bool_dtype(plain[column]):
                 plain[column] = plain[column].map({True: "true", False: "false"})
@@ -92,7 +98,7 @@ def read(path: str | Path, columns: Sequence[str] = (), *, key: Sequence[str] = 
     Parameters
     ----------
     columns
-        Columns that must be there. Those that are not in `TEXT` or `FLAGS` must be numbers, none of them infinite.
+        Columns that must be there, and hold what `check` expects of them.
     key
         Columns whose cells, taken together, must not be repeated.
 
@@ -114,11 +120,8 @@ def read(path: str | Path, columns: Sequence[str] = (), *, key: Sequence[str] = 
     except (csv.Error, ValueError, OSError) as error:
         raise InputError(f"{path}: not a table that can be read: {reason(error)}") from None
     table = whole(table, str(path))
-    for column in columns:
-        if column not in table.columns:
-            raise InputError(f"{path} has no column `{column}`, expected {', '.join(columns)}")
-        if column not in TEXT | FLAGS:
-            _check_numbers(table[column], path, lines)
+    table.attrs["source"] = str(path)
+    check(table, columns, where=lines)
     if key and (repeated := repetition(table[list(key)])):
         row, first = repeated
         cells = ", ".join(named(str(cell)) for cell in table[list(key)].iloc[row])
@@ -139,6 +142,43 @@ def whole(table: pd.DataFrame, source: str) -> pd.DataFrame:
     return table.drop(columns=N_ROWS)
 
 
+def check(
+    table: pd.DataFrame,
+    columns: Sequence[str],
+    *,
+    name: str = "the table",
+    where: Callable[[int], str] = lambda row: f"row {row + 1}",
+) -> None:
+    """Raise `InputError` unless these columns are there, and hold numbers that are possible in columns of their names.
+
+    Columns in `TEXT` and `FLAGS` hold what they hold. Of the others, p-values and shares are from 0 to 1, numbers of
+    things (`n_…`) are whole, and none is infinite; missing ones (NaN) are not refused here.
+
+    Parameters
+    ----------
+    name, where
+        What to call the table, unless it was read from a file, and a row, by its position.
+    """
+    source = table.attrs.get("source", name)
+    for column in columns:
+        if column not in table.columns:
+            raise InputError(f"{source} has no column `{column}`, expected {', '.join(columns)}")
+        if column in TEXT | FLAGS:
+            continue
+        cells = table[column]
+        if pd.api.types.is_bool_dtype(cells) or not pd.api.types.is_numeric_dtype(cells):
+            wrong, expected = pd.Series([not _is_number(cell) for cell in cells], dtype=bool), "a number"
+        elif column.startswith("share") or column in _SHARES:
+            wrong, expected = ~(cells.between(0, 1) | cells.isna()), "a number from 0 to 1"
+        elif column.startswith("n_") or column.endswith("_n_segments"):
+            wrong, expected = ~((cells.between(0, 2**53) & (cells % 1 == 0)) | cells.isna()), "a whole number"
+        else:
+            wrong, expected = cells.abs() > _LARGEST, f"a number up to {_LARGEST:g}"
+        if wrong.any():
+            row = int(wrong.to_numpy().argmax())
+            raise InputError(f"{source}, {where(row)}: {column} is {shown(cells.iloc[row])}, expected {expected}")
+
+
 def repetition(keys: pd.DataFrame) -> tuple[int, int] | None:
     """The first row whose keys another row above it has, and that row; by position. None if there is none."""
     repeated = keys.duplicated().to_numpy()
@@ -154,19 +194,13 @@ def _format_of(path: Path) -> None:
 
 
 def _check_text(cells: pd.Series[Any], path: Path) -> None:
-    bad = cells[cells.astype(str).str.contains(r"[\x00-\x08\x0a-\x1f]", regex=True)]
+    bad = cells[cells.astype(str).str.contains(_CONTROL.pattern, regex=True)]
     if len(bad):
         raise InputError(f"{path}: column `{cells.name}` has a control character: {quoted(bad.iloc[0])}")
 
 
-def _check_numbers(cells: pd.Series[Any], path: Path, lines: Callable[[int], str]) -> None:
-    if pd.api.types.is_numeric_dtype(cells) and not pd.api.types.is_bool_dtype(cells):
-        wrong = cells.isin([math.inf, -math.inf])
-    else:
-        wrong = pd.Series([_column("", [str(cell)]).dtype.kind not in "if" for cell in cells])
-    if wrong.any():
-        row = int(wrong.to_numpy().argmax())
-        raise InputError(f"{path}, {lines(row)}: {cells.name} is {shown(cells.iloc[row])}, expected a number")
+def _is_number(cell: object) -> bool:
+    return isinstance(cell, str) and _column("", [cell]).dtype.kind in "if"
 
 
 def shown(cell: object) -> str:
@@ -192,6 +226,8 @@ def _read_lines(path: Path) -> tuple[pd.DataFrame, Callable[[int], str]]:
         for row in rows:
             if row and len(row) != len(header):
                 raise InputError(f"{path}:{rows.line_num}: {len(row)} fields, expected {len(header)} as in the header")
+            if row and _CONTROL.search("".join(row)):
+                raise InputError(f"{path}:{rows.line_num}: found a control character, expected text")
             if row:
                 cells.append(row)
                 lines.append(rows.line_num)

@@ -6,6 +6,7 @@ Everything heavy is imported by the command that needs it.
 from __future__ import annotations
 
 import argparse
+import inspect
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -346,6 +347,11 @@ def _calibrate(arguments: argparse.Namespace) -> None:
 
     columns = ("calibration", "distance", "on_dataset", "on_test_set", "against_dataset", "against_test_set")
     sheet = tables.read(arguments.sheet, columns, key=columns)
+    published = None
+    if arguments.table_1:
+        if arguments.published is None:
+            raise InputError("--table-1 needs the paper's numbers: expected --published too")
+        published = tables.read(arguments.published, ("item", "published", "compared_with"), key=("item",))
     compared = _read_comparisons(arguments.comparisons)
     run = sheet[["on_dataset", "against_dataset"]].isin(set(compared["dataset"]))
     for index in sheet.index[~run.all(axis=1)]:
@@ -354,12 +360,10 @@ def _calibrate(arguments: argparse.Namespace) -> None:
             f"{arguments.sheet}, line {index + 2}: dataset {dataset} has not been compared, the line is left out"
         )
     found = analysis.calibration(compared, sheet[run.all(axis=1)], source=str(arguments.sheet))
+    beside = None if published is None else analysis.beside(found, published)
     tables.write(found, arguments.output)
-    if arguments.table_1:
-        if arguments.published is None:
-            raise InputError("--table-1 needs the paper's numbers: expected --published too")
-        published = tables.read(arguments.published, ("item", "published", "compared_with"), key=("item",))
-        tables.write(analysis.beside(found, published), arguments.table_1)
+    if beside is not None:
+        tables.write(beside, arguments.table_1)
 
 
 def _approximate(arguments: argparse.Namespace) -> None:
@@ -390,12 +394,30 @@ def _race(arguments: argparse.Namespace) -> None:
 def _plot(arguments: argparse.Namespace) -> None:
     """A figure from tables."""
     from pairsig import tables
-    from study import figures
 
+    try:
+        from study import figures
+    except ModuleNotFoundError as error:
+        module = (error.name or "matplotlib").partition(".")[0]
+        raise InputError(f"figures need the Python module {module}: install pairsig[workflow]") from None
     draw = figures.FIGURES[choose(arguments.figure, figures.FIGURES, "figure")]
+    taken = inspect.signature(draw)
+    try:
+        taken.bind(*arguments.tables)
+    except TypeError:
+        found = len(arguments.tables)
+        raise InputError(f"found {found} tables for {arguments.figure}, expected {_told(taken)}") from None
     figure = draw(*(tables.read(path) for path in arguments.tables))
     for path in arguments.output:
         figures.save(figure, path)
+
+
+def _told(signature: inspect.Signature) -> str:
+    """Parameters of a function as a user gives them: `thresholds [size_law]`, `comparisons …`."""
+    return " ".join(
+        f"{one.name} …" if one.kind is one.VAR_POSITIONAL else one.name if one.default is one.empty else f"[{one.name}]"
+        for one in signature.parameters.values()
+    )
 
 
 def _tabulate(arguments: argparse.Namespace) -> None:

@@ -64,6 +64,8 @@ def thresholds(
         raise InputError(f"the window of p-values is {p_low} to {p_high}, expected two numbers from 0 to 1, in order")
     if not 0 < percentile <= 100:
         raise InputError(f"the percentile is {percentile}, expected more than 0 and at most 100")
+    if min_pairs < 1:
+        raise InputError(f"the least number of pairs is {min_pairs}, expected at least 1")
     tasks = tasks or {}
     frames = [(tasks.get(key[0], ""), *key, rows) for key, rows in by_test_set(comparisons)]
     initial = comparisons[comparisons["test_set"].str.startswith("first-")]
@@ -91,7 +93,7 @@ def thresholds(
                 "median": np.nan,
                 "verdict": "too few",
             }
-            if len(window) >= max(min_pairs, 1):
+            if len(window) >= min_pairs:
                 gains = window["gain"].to_numpy()
                 low, high = _interval(rows, window, percentile, n_resamples, seed)
                 row |= {

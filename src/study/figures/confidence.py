@@ -320,7 +320,7 @@ def sizes(*tables: pd.DataFrame) -> Figure:
     test sets and of the whole, are taken as one.
     """
     test_sets = pd.concat([_pairs("test_sets", table) for table in tables], ignore_index=True)
-    chosen = test_sets[test_sets["test_set"].astype(str).str.fullmatch(r"first-\d+|whole")]
+    chosen = test_sets[test_sets["test_set"].astype(str).str.fullmatch(r"first-[0-9]{1,9}|whole")]
     if chosen.empty:
         return _nothing("gain (points)", "too few pairs: no test set\nof the kind `first-N`")
     only("test_sets", chosen, "dataset metric test")
@@ -345,7 +345,7 @@ def domains(test_sets: pd.DataFrame) -> Figure:
     Drawn are the test sets `{domain}-first-N`, for the N that most domains have (the largest such N).
     """
     test_sets = _pairs("test_sets", test_sets)
-    parts = test_sets["test_set"].astype(str).str.extract(r"^(?P<domain>.+)-first-(?P<size>\d+)$")
+    parts = test_sets["test_set"].astype(str).str.extract(r"^(?P<domain>.+)-first-(?P<size>[0-9]{1,9})$")
     chosen = test_sets.assign(domain=parts["domain"], size=pd.to_numeric(parts["size"]))
     chosen = chosen[chosen["domain"].notna()]
     if chosen.empty:

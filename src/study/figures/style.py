@@ -14,8 +14,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from pairsig.errors import InputError
-from pairsig.tables import replacing
+from pairsig.errors import InputError, named
+from pairsig.tables import check, replacing
 
 COLUMN, PAGE = 3.15, 6.3
 """Widths of one and of two columns of an ACL paper, in inches."""
@@ -57,6 +57,7 @@ STYLE: dict[str, Any] = {
     "savefig.facecolor": "white",
     "svg.hashsalt": "pairsig",
     "pdf.fonttype": 42,
+    "text.parse_math": False,  # a name may have dollars
 }
 
 # Okabe and Ito's colours, in an order in which neighbours differ in lightness too; markers differ as well.
@@ -114,10 +115,8 @@ def save(figure: Figure, path: str | Path) -> None:
 
 
 def require(name: str, table: pd.DataFrame, columns: str) -> None:
-    """Raise `InputError` naming the first of `columns` (separated by blanks) that `table` lacks."""
-    for column in columns.split():
-        if column not in table.columns:
-            raise InputError(f"{name}: column `{column}` is missing; found {', '.join(map(str, table.columns))}")
+    """Raise `InputError` unless `table` has these columns (separated by blanks) with what they should hold."""
+    check(table, columns.split(), name=name)
 
 
 def only(name: str, table: pd.DataFrame, columns: str) -> None:
@@ -125,7 +124,7 @@ def only(name: str, table: pd.DataFrame, columns: str) -> None:
     for column in columns.split():
         values = table[column].unique()
         if len(values) > 1:
-            shown = ", ".join(map(str, values[:5])) + (", ..." if len(values) > 5 else "")
+            shown = ", ".join(named(str(value)) for value in values[:5]) + (", ..." if len(values) > 5 else "")
             raise InputError(f"{name}: this figure shows one {column} at a time, found {len(values)}: {shown}")
 
 

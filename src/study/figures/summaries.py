@@ -69,7 +69,7 @@ def size_law(thresholds: pd.DataFrame, size_law: pd.DataFrame | None = None) -> 
     keys = ["dataset", "metric", "test", "subset"]
     if size_law is not None:
         require("size_law", size_law, "dataset metric test subset exponent exponent_low exponent_high coefficient")
-    drawn = thresholds[thresholds["test_set"].astype(str).str.fullmatch(r"first-\d+|whole")]
+    drawn = thresholds[thresholds["test_set"].astype(str).str.fullmatch(r"first-[0-9]{1,9}|whole")]
     drawn = drawn[(drawn["verdict"] == "estimated") & (drawn["threshold"] > 0)]
     if (drawn["subset"] == "all").any():
         drawn = drawn[drawn["subset"] == "all"]
@@ -101,6 +101,7 @@ def size_law(thresholds: pd.DataFrame, size_law: pd.DataFrame | None = None) -> 
         )
         name = str(key[0]).replace("task=", "all of ")
         label = f"{name}, {metric_name(key[1])}" + (f", {key[3]}" if subsets else "")
+        label = label.replace("$", r"\$")  # all but the exponent is text
         if size_law is not None and len(size_law):
             law = size_law[(size_law[keys] == list(key)).all(axis=1)].iloc[0]
             ends = rows["n_segments"].astype(float).iloc[[0, -1]].to_numpy()
@@ -118,7 +119,9 @@ def size_law(thresholds: pd.DataFrame, size_law: pd.DataFrame | None = None) -> 
                label="the paper's F1, Brown corpus"),
         Line2D([], [], color=GREY, linewidth=0.8, dashes=(4, 2), label="slope of 1/√n"),
     ]  # fmt: skip
-    figure.legend(handles=handles, loc="outside right center", labelspacing=0.5)
+    legend = figure.legend(handles=handles, loc="outside right center", labelspacing=0.5)
+    for text in legend.get_texts():
+        text.set_parse_math(True)
     if not groups:
         sentence(axes, "too few pairs: no threshold\nof ours was estimated", place=(0.3, 0.2))
     return figure

@@ -1,0 +1,211 @@
+"""Malformed sheets, configs and tables: one sentence or a result, never a traceback, never a file left."""
+
+import math
+import random
+import re
+import shutil
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+import simulate
+from malformed import malformed
+from pairsig import cli as library
+from pairsig import statistics
+from pairsig.errors import InputError
+from running import ROOT
+from study import cli, sheets
+from study.sheets import synthetic
+
+SCHEMAS = ROOT / "workflow" / "schemas"
+
+
+KEPT = {"wmt21-de-en", "wmt22-en-zh", "hansards", "hansards-synthetic", "alibi-synthetic"}
+NAMES = {"datasets": [0], "systems": [0], "training_sets": [8], "calibrations": [2, 4]}
+"""Columns with the names of datasets."""
+
+
+@pytest.fixture(scope="module")
+def shipped(tmp_path_factory):
+    """The shipped sheets cut down to a few datasets, with (empty) embedded statistics."""
+    folder = tmp_path_factory.mktemp("sheets")
+    shutil.copytree(ROOT / "config", folder / "config")
+    for name in sheets.SHEETS:
+        path = folder / "config" / f"{name}.tsv"
+        header, *rows = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines())
+        rows = [row for row in rows if all(set(row[column].split()) <= KEPT for column in NAMES.get(name, ()))]
+        if name == "base_models":
+            rows = [row for row in rows if row[1] != "constituency"]
+        if name == "datasets":
+            pool = {"dataset": "both", "task": "mt", "metric": "bleu", "pool": "wmt21-de-en wmt22-en-zh"}
+            rows.append([*(dict.fromkeys(header, "") | pool | {"test_sets": "draws=2 draw_size=50"}).values()])
+        path.write_text("".join("\t".join(row) + "\n" for row in (header, *rows)), encoding="utf-8")
+    (folder / sheets.STATISTICS).mkdir(parents=True)
+    for name in KEPT:
+        (folder / sheets.STATISTICS / f"{name}.parquet").touch()
+    return folder
+
+
+@pytest.fixture
+def plan(shipped, monkeypatch):
+    """Plan the study of a config: true if it can be, false after one bounded sentence about what is wrong."""
+    monkeypatch.chdir(shipped)
+    monkeypatch.setattr(synthetic, "check_needs", lambda *_: None)
+
+    def plan(config):
+        before, told = sorted(Path().rglob("*")), ""
+        try:
+            sheets.check_config(config, SCHEMAS)
+            sheets.read(config, SCHEMAS)
+        except InputError as error:
+            told = str(error)
+        assert sorted(Path().rglob("*")) == before
+        assert re.fullmatch(r"(\S.{20,2100})?", told), told[:3000]
+        return not told
+
+    return plan
+
+
+def config():
+    return yaml.safe_load(Path("config/config.yaml").read_text(encoding="utf-8"))
+
+
+def seeds(few, many):
+    """A few seeds in every run, many where there is time."""
+    return pytest.mark.parametrize(
+        "seeds", [range(few), pytest.param(range(few, many), marks=pytest.mark.slow)], ids=str
+    )
+
+
+@seeds(20, 300)
+@pytest.mark.parametrize("name", sheets.SHEETS)
+def test_malformed_sheets(plan, name, seeds):
+    path = Path("config") / f"{name}.tsv"
+    text = path.read_text(encoding="utf-8")
+    assert plan(config())
+    try:
+        for seed in seeds:
+            path.write_bytes(malformed(text, "\t", random.Random(f"{name} {seed}")))
+            plan(config() | {"retrain": seed % 2 == 0})
+    finally:
+        path.write_text(text, encoding="utf-8")
+
+
+VALUES = (
+    None, True, -1, 0, 0.5, 1.0, 10**30, 16**5000, math.nan, math.inf, -math.inf, "", "x" * 100_000, "{x}", "\0", "all",
+    "true", "١", [], [[]], [1, 1], ["x"], [None], {}, {1: 2}, {None: {}}, date(2012, 7, 12), b"\xff", {1, 2}, (1,),
+)  # fmt: skip
+
+
+@seeds(150, 2000)
+def test_malformed_configs(plan, seeds):
+    for seed in seeds:
+        choice = random.Random(seed)
+        spoilt = config()
+        part = spoilt
+        while True:
+            key = choice.choice([*part])
+            if not isinstance(part[key], dict) or choice.random() < 0.2:
+                break
+            part = part[key]
+        part[choice.choice([key, key, key, key, None, 1, "x" * 9000, ("a", 1)])] = choice.choice(VALUES)
+        plan(spoilt)
+
+
+SHEET = "calibration distance on_dataset on_test_set against_dataset against_test_set"
+PUBLISHED = "item page what published unit n_segments tolerance compared_with"
+ROWS = {
+    "datasets.tsv": ["dataset task pool", "s parsing ."],
+    "sheet.tsv": [SHEET, "parsing iid s half-1 s half-2", "parsing near s first-* s whole"],
+    "published.tsv": [
+        PUBLISHED,
+        "t 998 threshold 1.1 points 800 3 threshold:s:all",
+        "e 999 exponent -0.5 . . 0.2 exponent:s:all",
+        "c 1000 share 90 % . 40 share:parsing:iid:0.04-0.06",
+        "p 1 p 0.1 p . 2 p:250:f1",
+        "f 1 faster 250 sentences . 2 faster:100:f1",
+    ],
+}
+STUDY = [
+    "compare s.parquet --metric f1 --n-resamples 200 --output >c.tsv",
+    "compare s.parquet --metric f1 --n-resamples 200 --part 1/2 --output >1.tsv",
+    "compare s.parquet --metric f1 --n-resamples 200 --part 2/2 --output >2.tsv",
+    "resize s.parquet --metric f1 --n-resamples 200 --initial 50,100,200 --halves 1 --domain-size 50"
+    " --output >sizes.tsv",
+    "approximate --n-resamples 100 1000 --n-simulated 4 --n-pairs 1 --n-runs 2 --output >error.tsv",
+    "race --n-segments 250 500 --n-repeats 1 --output >seconds.tsv",
+    "merge 1.tsv 2.tsv --output >out.tsv",
+    "thresholds c.tsv sizes.tsv --datasets datasets.tsv --min-pairs 2 --size-law >law.tsv --output >t.tsv",
+    "validate c.tsv sizes.tsv --overlay s=s --output >v.tsv",
+    "similarity s.parquet --metric f1 --comparisons c.tsv --output >a.tsv",
+    "calibrate c.tsv sizes.tsv --sheet sheet.tsv --published published.tsv --table-1 >table-1.tsv --output >k.tsv",
+    "check --published published.tsv --thresholds t.tsv --size-law law.tsv --calibration k.tsv"
+    " --relative-error error.tsv --run-time seconds.tsv --output >r.tsv",
+    "tabulate t.tsv --output >out.csv >out.md >out.tex >out.html",
+    "tabulate k.tsv --output >out.csv >out.md >out.tex >out.html",
+    "plot gain_confidence c.tsv t.tsv --output >out.svg",
+    "plot overview c.tsv --output >out.svg",
+    "plot sizes sizes.tsv c.tsv --output >out.svg",
+    "plot domains sizes.tsv --output >out.svg",
+    "plot size_law t.tsv law.tsv --output >out.svg",
+    "plot calibration k.tsv --output >out.svg",
+    "plot similarity a.tsv --output >out.svg",
+    "plot thresholds r.tsv --output >out.svg",
+    "plot relative_error error.tsv --output >out.svg",
+    "plot run_time seconds.tsv --output >out.svg",
+]
+"""A whole study of simulated systems: every command but those before `compare`, `>` before what it writes."""
+
+
+FIRST = 6
+"""The first of them that reads tables."""
+
+
+def run(command):
+    """Status of a command."""
+    try:
+        main = library.main if command.split()[0] in ("compare", "merge") else cli.main
+        return main(command.split())
+    except SystemExit as stop:  # argparse
+        return stop.code
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """The tables of a study, and those that each of its commands reads."""
+    folder = tmp_path_factory.mktemp("study")
+    data = simulate.statistics("f1", n_systems=8, n_segments=400, n_groups=2, spread=0.02, likeness=0.5)
+    domains = np.array(["news", "speech"] * 200)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        statistics.write(replace(data, dataset="s", domains=domains), "s.parquet")
+        for name, rows in ROWS.items():
+            text = "".join("\t".join(cell.strip(".") for cell in row.split()) + "\n" for row in rows)
+            Path(name).write_text(text, encoding="utf-8")
+        for command in STUDY:
+            assert run(command.replace(">", "")) == 0, command
+    return folder
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")  # of an alphabet that the font has not got
+@seeds(6, 150)
+@pytest.mark.parametrize("command", STUDY[FIRST:], ids=lambda command: command.partition(" -")[0])
+def test_malformed_tables(study, command, seeds, monkeypatch, capsys):
+    monkeypatch.chdir(study)
+    for seed in seeds:
+        choice = random.Random(f"{command} {seed}")
+        path = Path(choice.choice(re.findall(r"(?<= )[\w-]+\.tsv", command)))
+        text = path.read_text(encoding="utf-8")
+        path.write_bytes(malformed(text, "\t", choice))
+        status = run(command.replace(">", "new-"))
+        told = [line for line in capsys.readouterr().err.splitlines() if "pairsig: warning: " not in line]
+        path.write_text(text, encoding="utf-8")
+        left = list(Path().glob("*new-*"))
+        assert (status, len(told), bool(left)) in ((0, 0, True), (2, 1, False)), (seed, told, left)
+        assert all(len(line) < 2200 for line in told)
+        for file in left:
+            file.unlink()
