@@ -278,7 +278,7 @@ class TestBadOptions:
             (["--metric", "bleu"], ["dataset s has the columns matched, predicted, gold", "bleu needs"]),
             (
                 ["--metric", "f1", "--test", "t-test"],
-                ["unknown test 't-test'", "expected one of bootstrap, randomization"],
+                ["unknown test 't-test'", "expected one of exact, randomization, bootstrap, exact-bootstrap"],
             ),
             (
                 ["--metric", "f1", "--variant", "one-sided"],
@@ -673,7 +673,7 @@ class TestStudy:
             refused(*command.split(), told="c.tsv, line 2: n_greater is 'many', expected a number")
 
     def test_no_figure_without_matplotlib(self, study):
-        code = "import sys; sys.modules['matplotlib'] = None; from pairsig import cli; sys.exit(cli.main(sys.argv[1:]))"
+        code = "import sys; sys.modules['matplotlib'] = None; from study import cli; sys.exit(cli.main(sys.argv[1:]))"
         command = [sys.executable, "-c", code, "plot", "gain_confidence", "c.tsv", "--output", "o.svg"]
         ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
         told = "pairsig: error: figures need the Python module matplotlib: install pairsig[workflow]\n"

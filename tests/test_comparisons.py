@@ -224,7 +224,9 @@ def test_bad_input(systems):
         pairsig.compare(systems.select(systems=systems.systems[:1]), metric="f1")
     with pytest.raises(InputError, match="metric bleu needs hypothesis_length"):
         pairsig.compare(systems, metric="bleu")
-    with pytest.raises(InputError, match="unknown test 'permutation', expected one of bootstrap, randomization"):
+    with pytest.raises(
+        InputError, match="unknown test 'permutation', expected one of exact, randomization, bootstrap, exact-bootstrap"
+    ):
         pairsig.compare(systems, "permutation", metric="f1")
     with pytest.raises(InputError, match="yields no test set"):
         comparisons.resize(systems, metric="f1")

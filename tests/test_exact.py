@@ -717,7 +717,10 @@ def test_values_on_no_lattice():
     with pytest.raises(InputError, match=r"not multiples of a step .*: use bootstrap_test, or round them"):
         exact_bootstrap([1 / 3, 0.5], [0.2, 0.1], metric="mean")
     for huge in (1e300, 2.0**53, 2**53):
-        with pytest.raises(InputError, match=r"not multiples of a step .* coarse enough for exact sums of 2"):
+        with pytest.raises(
+            InputError,
+            match=r"not multiples of a step .* exact sums of 2|counts are as large as .* their sums cannot be exact",
+        ):
             exact_test([huge, 0], [1, 1], metric="mean")
 
 
@@ -758,7 +761,7 @@ def test_bootstrap_needs_common_denominators():
     for metric in ("f1", "precision"):
         with pytest.raises(
             InputError,
-            match=f"systems a and b differ in the denominator of {metric}, which is out of the reach of exact_bootstrap",
+            match=f"a and b differ in the denominator of {metric}, which is out of the reach of",
         ):
             exact_bootstrap(a, b, metric=metric)
     with pytest.raises(InputError, match="differ in the denominator of accuracy"):

@@ -166,7 +166,7 @@ def test_bad_input():
         ({"test": "exact"}, "test exact draws nothing, expected one of randomization, bootstrap"),
         (
             {"variant": "one-sided"},
-            "test bootstrap has no variant 'one-sided', expected one of gt2, percentile, two-sided",
+            "bootstrap has no variant 'one-sided', expected one of gt2, percentile, two",
         ),
     ):
         with pytest.raises(InputError, match=message):

@@ -14,7 +14,7 @@ import pytest
 
 import pairsig
 import simulate
-from pairsig import InputError, Statistics, cli, engine, versus
+from pairsig import InputError, Statistics, cli, definitions, engine, versus
 from pairsig.metrics import registry
 from running import ROOT
 
@@ -117,9 +117,9 @@ def test_every_variant_is_in_the_help(capsys):
     with pytest.raises(SystemExit):
         cli.main(["test", "--help"])
     told = capsys.readouterr().out
-    for test in versus.TESTS:
-        for variant in versus.variants_of(test):
-            assert f"\n  {test:13}  {variant:10}  p = " in told
+    for test in definitions.TESTS:
+        if test.name in versus.TESTS:
+            assert f"\n  {test.name:13}  {test.variant:10}  {test.formula}" in told
 
 
 @pytest.mark.parametrize("repeated", [{"metrics": 2}, {"tests": ["exact", "exact"]}])
@@ -274,8 +274,8 @@ def test_json_prints_the_digits_that_are_certain(monkeypatch, p, error, printed,
     printouts = set()
     for wrong in (-1e-3 * error, 0.0, 1e-3 * error):
         value = p * (1 + wrong)
-        changed = replace(alone, pvalue=value, log10_p_value=math.log10(value), error_bound=error)
-        monkeypatch.setattr(versus.exact, "exact_test", lambda *_, result=changed, **__: result)
+        changed = replace(alone, pvalue=value, log10_pvalue=math.log10(value), error_bound=error)
+        monkeypatch.setattr(versus.exact, "permuted", lambda *_, result=changed, **__: result)
         table, _ = versus.versus(data, [registry.metric("accuracy")], ["exact"])
         printouts.add(versus.render(table, "json"))
     (text,) = printouts

@@ -99,8 +99,8 @@ class Resampling:
         check_whole("seed", self.seed, 0, MAX_SEED)
         if self.threads is not None:
             check_whole("number of threads", self.threads, 1, MAX_THREADS)
-        if self.batch is not None:
-            check_whole("batch size", self.batch, 1, _MOST_ELEMENTS)
+        if self.batch is not None:  # how many are too many depends on the number of units
+            check_whole("batch size", self.batch, 1, MAX_RESAMPLES)
 
     def part(self, k: int, m: int) -> range:
         """Which of the resamples are the k-th of m parts."""
@@ -405,9 +405,9 @@ def for_each_batch(
     progress: Progress | None = None,
 ) -> None:
     """Draw the resamples batch by batch on worker threads; `take` gets the totals and the number of the first one."""
+    if resampling.batch is not None:
+        check_whole("batch size", resampling.batch, 1, max(1, _MOST_ELEMENTS // product.n_units))
     n_rows = resampling.batch or max(16, min(1024, _BATCH_ELEMENTS // product.n_units))
-    if n_rows * product.n_units > _MOST_ELEMENTS:
-        check_whole("batch size", n_rows, 1, max(1, _MOST_ELEMENTS // product.n_units))
     n_threads = min(resampling.threads or os.cpu_count() or 1, max(1, -(-len(resamples) // n_rows)))
     stopped = Event()
 

@@ -124,7 +124,8 @@ def _permuted(found: Fractions, pairs: NDArray[np.intp], threads: int, done: Cal
         highest = int(law.support[1][0])
         at = (event.starts(v) for v in range(bottom, top + 1)) if top - bottom < _MOST_ROWS else ()
         starts = np.array([highest + 1 if own is None else min(own[0], highest + 1) for own in at], dtype=np.int64)
-        p[row] = plane_tail(*where, bottom, starts, _MOST_POINTS) if len(starts) else np.nan
+        tail = plane_tail(*where, bottom, starts, _MOST_POINTS) if len(starts) else np.nan  # type: ignore[call-arg]
+        p[row] = tail
         if done is not None:
             done(1)
 
