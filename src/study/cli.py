@@ -290,7 +290,7 @@ def _describe(arguments: argparse.Namespace) -> None:
     from study import analysis
 
     given = [(Path(path), metric) for path, _, metric in (item.rpartition(":") for item in arguments.statistics)]
-    found = [analysis.systems(statistics.read(path), registry.metric(metric)) for path, metric in given]
+    found = [analysis.describe(statistics.read(path), registry.metric(metric)) for path, metric in given]
     tables.write(pd.concat(found, ignore_index=True), arguments.output)
 
 
@@ -323,7 +323,7 @@ def _validate(arguments: argparse.Namespace) -> None:
     from pairsig import tables
     from study import analysis
 
-    found = analysis.validation(_read_comparisons(arguments.comparisons), console.pairs(arguments.overlay))
+    found = analysis.validate(_read_comparisons(arguments.comparisons), console.pairs(arguments.overlay))
     tables.write(found, arguments.output)
 
 
@@ -353,13 +353,13 @@ def _calibrate(arguments: argparse.Namespace) -> None:
         console.warn(
             f"{arguments.sheet}, line {index + 2}: dataset {dataset} has not been compared, the line is left out"
         )
-    found = analysis.calibration(compared, sheet[run.all(axis=1)], source=str(arguments.sheet))
+    found = analysis.calibrate(compared, sheet[run.all(axis=1)], source=str(arguments.sheet))
     tables.write(found, arguments.output)
     if arguments.table_1:
         if arguments.published is None:
             raise InputError("--table-1 needs the paper's numbers: expected --published too")
         published = tables.read(arguments.published, ("item", "published", "compared_with"), key=("item",))
-        tables.write(analysis.beside(found, published), arguments.table_1)
+        tables.write(analysis.table_1(found, published), arguments.table_1)
 
 
 def _approximate(arguments: argparse.Namespace) -> None:

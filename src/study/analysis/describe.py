@@ -12,7 +12,7 @@ SYNTHETIC = "synthetic"
 """The kind of the systems whose group is a base model."""
 
 
-def systems(statistics: Statistics, metric: Metric) -> pd.DataFrame:
+def describe(statistics: Statistics, metric: Metric) -> pd.DataFrame:
     """Number and scores of the systems of a dataset, and of each of its base models where they are synthetic.
 
     Returns

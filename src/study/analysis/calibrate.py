@@ -20,7 +20,7 @@ WINDOW = (0.04, 0.06)
 """The range around 0.05 of the paper's section 4.2."""
 
 
-def calibration(comparisons: pd.DataFrame, sheet: pd.DataFrame, *, source: str = "calibrations") -> pd.DataFrame:
+def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame, *, source: str = "calibrations") -> pd.DataFrame:
     """How often the better system on one test set is the better one on another, by p-value range (Table 1).
 
     Parameters
@@ -110,13 +110,13 @@ DISTANCES = ("near", "middle", "far")
 """Columns of the paper's Table 1: sections 22 and 24 of the treebank, and another corpus."""
 
 
-def beside(calibration: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+def table_1(calibration: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     """Calibrations in the layout of the paper's Table 1, with the paper's numbers beside ours.
 
     Parameters
     ----------
     calibration
-        Made by `calibration`.
+        Made by `calibrate`.
     published
         The numbers printed in the paper; those compared with `share:…:DISTANCE:P_LOW-P_HIGH` are used.
 

@@ -33,7 +33,7 @@ def check(
         The numbers printed in the paper: `item, page, what, published, unit, n_segments` (of the paper's test set),
         `tolerance` (a factor for thresholds, else a difference), `compared_with` (the address of our number).
     thresholds, size_law, calibration
-        Tables of the functions of these names; of several tests the bootstrap counts, as in the paper.
+        Tables of `thresholds`, `size_law` and `calibrate`; of several tests the bootstrap counts, as in the paper.
     relative_error, run_time
         Tables of `montecarlo.approximate` and `montecarlo.race`, for the numbers of the exact-test paper.
     source
