@@ -20,6 +20,7 @@ from pairsig import InputError, Metric, Statistics, comparisons
 from pairsig.metrics import registry
 from pairsig.omission import Omission
 from study import analysis
+from study.test_sets import resize
 
 
 def message(*words: str) -> str:
@@ -283,7 +284,7 @@ class TestSizeLaw:
     def test_inverse_square_root_on_simulated_systems(self):
         """Equal systems, nested initial segments: the central limit theorem says −1/2."""
         data = simulate.statistics("accuracy", n_systems=36, n_segments=3200, spread=0.0, seed=3)
-        compared = comparisons.resize(data, initial=[100, 200, 400, 800, 1600], metric="accuracy", n_resamples=2000)
+        compared = resize(data, initial=[100, 200, 400, 800, 1600], metric="accuracy", n_resamples=2000)
         whole = comparisons.compare(data, metric="accuracy", n_resamples=2000)
         law = analysis.size_law(analysis.thresholds(pd.concat([compared, whole]), n_resamples=50))
         row = only(law, subset="all")
@@ -544,7 +545,7 @@ class TestCalibration:
         """As in the paper's section 4.2: near p = 0.05 the better system is the better one on the population."""
         data = simulate.statistics("f1", n_systems=16, n_segments=6000, spread=0.12, seed=5)
         whole = pairsig.compare(data, metric="f1", n_resamples=10)
-        draws = comparisons.resize(data, draws=8, draw_size=300, metric="f1", n_resamples=1000)
+        draws = resize(data, draws=8, draw_size=300, metric="f1", n_resamples=1000)
         found = analysis.calibrate(
             pd.concat([whole, draws]), sheet(("s", "iid", "simulated", "draw-*", "simulated", "whole"))
         )
@@ -557,7 +558,7 @@ class TestCalibration:
 
     def test_equal_systems_win_as_by_the_toss_of_a_coin(self):
         data = simulate.statistics("accuracy", n_systems=30, n_segments=2000, spread=0.0, seed=11)
-        halves = comparisons.resize(data, halves=1, metric="accuracy", n_resamples=200)
+        halves = resize(data, halves=1, metric="accuracy", n_resamples=200)
         found = analysis.calibrate(halves, sheet(("s", "iid", "simulated", "half-1", "simulated", "half-2")))
         ranges = found[found["p_high"] != 0.06]
         share = ranges["n_held"].sum() / ranges["n_pairs"].sum()

@@ -264,7 +264,8 @@ def _is_last(attempt: tuple[int, int] | None) -> bool:
 
 def _resize(arguments: argparse.Namespace) -> None:
     """Test every pair on other test sets made from this one: initial segments, domains, draws, halves."""
-    from pairsig import comparisons, tables
+    from pairsig import tables
+    from study import test_sets
 
     data = read_statistics(arguments.statistics)
     kinds = {
@@ -274,10 +275,10 @@ def _resize(arguments: argparse.Namespace) -> None:
         "draw_size": arguments.draw_size,
         "halves": arguments.halves,
     }
-    n_sets = sum(1 for _ in comparisons.other_test_sets(data, seed=arguments.seed, **kinds))
+    n_sets = sum(1 for _ in test_sets.other_test_sets(data, seed=arguments.seed, **kinds))
     n_resamples = arguments.n_resamples // arguments.part[1]
     with console.progress(f"resize {data.dataset}", n_sets * n_resamples) as progress:
-        table = comparisons.resize(data, progress=progress, **kinds, **test_options(arguments))
+        table = test_sets.resize(data, progress=progress, **kinds, **test_options(arguments))
     tables.write(table, arguments.output)
 
 
@@ -401,10 +402,12 @@ def _plot(arguments: argparse.Namespace) -> None:
 def _tabulate(arguments: argparse.Namespace) -> None:
     """A table in the formats papers and pages need."""
     from pairsig import tables
+    from study import presentation
 
     table = tables.read(arguments.table)
     texts = {
-        path: tables.render(table, path.suffix.lstrip("."), caption=arguments.caption) for path in arguments.output
+        path: presentation.render(table, path.suffix.lstrip("."), caption=arguments.caption)
+        for path in arguments.output
     }
     for path, text in texts.items():
         with tables.replacing(path) as temporary:
@@ -449,7 +452,7 @@ def _read_comparisons(paths: Sequence[Path]) -> pd.DataFrame:
 
 
 def _initial(text: str | None, n_segments: int) -> list[int] | None:
-    from pairsig.comparisons import doubling
+    from study.test_sets import doubling
 
     if text is None:
         return None

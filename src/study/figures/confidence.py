@@ -13,7 +13,6 @@ from matplotlib.lines import Line2D
 from matplotlib.transforms import blended_transform_factory
 
 from pairsig.errors import InputError
-from pairsig.tables import count
 from study.figures.style import (
     BLUE,
     COLOURS,
@@ -34,6 +33,7 @@ from study.figures.style import (
     sequence,
     styled,
 )  # fmt: skip
+from study.presentation import count
 
 NEEDED = "dataset test_set metric test same_group kind_a kind_b n_segments gain p_value"
 CONFIDENCE = "confidence = 1 − p"

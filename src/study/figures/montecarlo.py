@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from pairsig.tables import count
 from study.figures.style import (
     BLUE,
     GREY,
@@ -26,6 +25,7 @@ from study.figures.style import (
     sequence,
     styled,
 )
+from study.presentation import count
 
 NEEDED = 20_000
 """The paper's minimum of Monte Carlo samples (section 4)."""

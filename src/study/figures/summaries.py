@@ -14,7 +14,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from pairsig.tables import count
 from study.figures.confidence import saturation
 from study.figures.style import (
     BLUE,
@@ -35,6 +34,7 @@ from study.figures.style import (
     sequence,
     styled,
 )
+from study.presentation import count
 
 BROWN = ((100, 3.00), (24_000, 0.22))
 """The paper's thresholds on the Brown corpus: segments, F1 points (section 4.1)."""
