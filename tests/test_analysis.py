@@ -20,7 +20,7 @@ from pairsig import InputError, Metric, Statistics, comparisons
 from pairsig.metrics import registry
 from pairsig.omission import Omission
 from study import analysis
-from study.test_sets import resize
+from study.resize import resize
 
 
 def message(*words: str) -> str:
@@ -33,11 +33,15 @@ def pairs(gains, p_values, *, systems=None, **columns) -> pd.DataFrame:
     n = len(gains)
     a, b = zip(*systems, strict=True) if systems else ([f"a{i}" for i in range(n)], [f"b{i}" for i in range(n)])
     table = {
-        "dataset": "d", "test_set": "whole", "metric": "f1", "test": "bootstrap", "system_a": a, "system_b": b,
+        "dataset": "d", "test_set": "whole", "derived": "whole", "metric": "f1", "test": "bootstrap",
+        "system_a": a, "system_b": b,
         "same_group": False, "kind_a": "", "kind_b": "", "n_segments": 1000, "gain": np.asarray(gains, float),
         "p_value": np.asarray(p_values, float),
     }  # fmt: skip
     return pd.DataFrame(table | columns)
+
+
+INITIAL = {"test_set": "first-100", "derived": "initial"}
 
 
 def only(table: pd.DataFrame, **values) -> pd.Series:
@@ -115,11 +119,18 @@ class TestThresholds:
 
     def test_initial_segments_of_a_task_are_taken_together_at_equal_size(self):
         one, two, pool = (
-            pairs(np.arange(1, 7) + shift, [0.05] * 6, dataset=name, test_set="first-100", n_segments=100)
+            pairs(
+                np.arange(1, 7) + shift,
+                [0.05] * 6,
+                dataset=name,
+                test_set="first-100",
+                derived="initial",
+                n_segments=100,
+            )
             for name, shift in (("one", 0), ("two", 10), ("pool", 90))
         )
         whole = pairs([50.0] * 6, [0.05] * 6, dataset="one", n_segments=300)
-        longer = pairs([70.0] * 6, [0.05] * 6, dataset="one", test_set="first-200", n_segments=200)
+        longer = pairs([70.0] * 6, [0.05] * 6, dataset="one", test_set="first-200", derived="initial", n_segments=200)
         found = analysis.thresholds(pd.concat([one, two, pool, whole, longer]), tasks={"one": "mt", "two": "mt"})
         row = only(found, dataset="task=mt", test_set="first-100", subset="all")
         assert (row["task"], row["n_all"], row["n_segments"]) == ("mt", 12, 100)
@@ -166,7 +177,8 @@ class TestThresholds:
             if drawn:
                 found.append(np.percentile(drawn, 50, method="inverted_cdf"))
         tables = [
-            pairs(own, [0.05] * 3, systems=systems, dataset=name, test_set="first-100") for name, own in gains.items()
+            pairs(own, [0.05] * 3, systems=systems, dataset=name, test_set="first-100", derived="initial")
+            for name, own in gains.items()
         ]
         row = only(
             analysis.thresholds(

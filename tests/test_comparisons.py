@@ -11,7 +11,7 @@ import pairsig
 import simulate
 from pairsig import InputError, bootstrap_test, comparisons, randomization_test, tables
 from pairsig.metrics import registry
-from study.test_sets import resize
+from study.resize import resize
 
 
 @pytest.fixture(scope="module")

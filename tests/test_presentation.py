@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pairsig.columns import COMPARISONS
 from pairsig.errors import InputError
+from study.columns import CALIBRATION_TABLE
 from study.presentation import p_value, present, render
 
 COMPARISONS = pd.DataFrame(
@@ -41,9 +43,22 @@ def test_cells_are_rounded_by_their_kind() -> None:
 
 
 def test_shares_come_with_their_interval() -> None:
-    table = pd.DataFrame({"p_low": [0.0, 0.04], "p_high": [0.00125, 0.08], "share": [0.8276, 0.5],
-                          "share_low": [0.71, np.nan], "share_high": [0.912, np.nan]})  # fmt: skip
-    assert present(table).to_numpy().tolist() == [["0", "0.00125", "83 % (71–91 %)"], ["0.04", "0.08", "50 %"]]
+    table = pd.DataFrame({
+        "calibration": "c", "distance": "near", "p_low": [0.0, 0.04], "p_high": [0.00125, 0.08],
+        "n_pairs": [1200, 8], "n_held": [993, 4], "share": [0.8276, 0.5],
+        "share_low": [0.71, np.nan], "share_high": [0.912, np.nan],
+    })  # fmt: skip
+    assert present(table).to_numpy().tolist() == [
+        ["c", "near", "0", "0.00125", "1,200", "993", "83 % (71–91 %)"],
+        ["c", "near", "0.04", "0.08", "8", "4", "50 %"],
+    ]
+
+
+def test_the_table_tells_what_a_column_is() -> None:
+    """`p_low` bounds a p-value in comparisons, where it is never 0; in calibrations it is the end of a range."""
+    frames = {table.name: pd.DataFrame([dict.fromkeys(table.names, 0.0)]) for table in (COMPARISONS, CALIBRATION_TABLE)}
+    assert present(frames["comparisons"])["p_low"].tolist() == ["< 0.001"]
+    assert present(frames["calibration"])["p_low"].tolist() == ["0"]
 
 
 def test_reproduction_rounds_by_unit() -> None:

@@ -10,9 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pairsig.columns import DATASET, GAIN, Table
 from pairsig.errors import InputError
 from pairsig.tables import read, write
 
+GAINS = Table("gains", (DATASET, GAIN))
 SUFFIXES = [".tsv", ".csv", ".parquet"]
 
 # Letters of all alphabets, quotes, separators and look-alikes of numbers, but no line breaks.
@@ -97,14 +99,14 @@ def test_a_file_of_other_programs_needs_no_number_of_rows(tmp_path: Path) -> Non
 def test_columns_that_must_be_numbers(cells: list[str], message: str, tmp_path: Path) -> None:
     (tmp_path / "t.tsv").write_text("dataset\tgain\n\n" + "".join(f"a\t{cell}\n" for cell in cells), encoding="utf-8")
     with pytest.raises(InputError, match=message):
-        read(tmp_path / "t.tsv", ["dataset", "gain"])
+        read(tmp_path / "t.tsv", GAINS)
 
 
 def test_keys_are_not_repeated(tmp_path: Path) -> None:
     (tmp_path / "t.tsv").write_text("dataset\ttask\tgain\na\tx\t1\nb\tx\t2\n\na\tx\t3\n")
-    assert len(read(tmp_path / "t.tsv", key=["gain"])) == 3
+    assert len(read(tmp_path / "t.tsv", Table("t", (), key=("gain",)))) == 3
     with pytest.raises(InputError, match=r"t\.tsv, line 5: found a, x again, expected it once: line 2 has it"):
-        read(tmp_path / "t.tsv", key=["dataset", "task"])
+        read(tmp_path / "t.tsv", Table("t", (), key=("dataset", "task")))
 
 
 def test_columns_unknown_by_name_are_told_by_their_cells(tmp_path: Path) -> None:

@@ -13,34 +13,14 @@ from numpy.typing import NDArray
 
 from pairsig import engine, resampling, statistics, tables
 from pairsig.choices import choose
+from pairsig.columns import COMPARISONS
 from pairsig.engine import Progress, Tally
 from pairsig.errors import InputError, named
 from pairsig.metrics import Metric, registry
 from pairsig.paired import Unit
 from pairsig.statistics import Statistics
 
-COLUMNS = (
-    "dataset",
-    "test_set",
-    "metric",
-    "test",
-    "system_a",
-    "system_b",
-    "same_group",
-    "kind_a",
-    "kind_b",
-    "n_segments",
-    "score_a",
-    "score_b",
-    "gain",
-    "n_resamples",
-    "n_greater",
-    "n_equal",
-    "p_value",
-    "p_low",
-    "p_high",
-    "signature",
-)
+COLUMNS = COMPARISONS.names
 """Columns of a table of comparisons."""
 
 WHOLE = "whole"
@@ -135,6 +115,9 @@ def compare(
         {
             "dataset": data.dataset,
             "test_set": test_set,
+            "derived": WHOLE,
+            "domain": "",
+            "number": 0,
             "metric": chosen.name,
             "test": test,
             "system_a": names[better],
@@ -166,7 +149,7 @@ def read(path: str | Path) -> pd.DataFrame:
     InputError
         Where it has not all its rows, or what it says of a pair cannot be so.
     """
-    return _checked(tables.read(path, COLUMNS), str(path))
+    return _checked(tables.read(path, COMPARISONS), str(path))
 
 
 def merge(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:

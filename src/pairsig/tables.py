@@ -6,28 +6,17 @@ import csv
 import math
 import os
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from pairsig.columns import TABLES, Column, Table, kinds
 from pairsig.errors import InputError, named, quoted, reason
 
 SEPARATORS = {".tsv": "\t", ".csv": ","}
-
-TEXT = frozenset({
-    "dataset", "test_set", "metric", "test", "system", "system_a", "system_b", "group", "kind", "kind_a",
-    "kind_b", "segment", "document", "domain", "signature", "task", "subset", "verdict", "calibration", "distance",
-    "item", "page", "what", "unit", "overlay", "left_out",
-    "p_range", "near", "near_paper", "middle", "middle_paper", "far", "far_paper", "pool", "compared_with",
-    "on_dataset", "on_test_set", "against_dataset", "against_test_set",
-})  # fmt: skip
-"""Columns that hold text whatever their cells look like: a system may be called 12, or true."""
-
-FLAGS = frozenset({"same_group"})
-"""Columns that hold true or false."""
 
 N_ROWS = "n_rows"
 """The last column of a text file that `write` made: the number of its rows. `read` learns from it that rows are lost,
@@ -75,19 +64,48 @@ def write(table: pd.DataFrame, path: str | Path) -> None:
         plain.to_csv(temporary, sep=SEPARATORS[path.suffix], index=False, lineterminator="\n")
 
 
-def read(path: str | Path, columns: Sequence[str] = (), *, key: Sequence[str] = ()) -> pd.DataFrame:
+def frame(table: Table, rows: Sequence[Mapping[str, object]] | pd.DataFrame) -> pd.DataFrame:
+    """`rows` with the columns of `table`, in its order, each of its declared type.
+
+    What a row does not say is missing, in columns where it may be. A column that is not declared is a mistake.
+    """
+    given = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
+    found = given.reindex(columns=list(table.names)) if given.empty else given
+    optional = {column.name for column in table.columns if column.missing}
+    if set(found.columns) | optional != set(table.names):
+        told = ", ".join(sorted((set(found.columns) | optional) ^ set(table.names)))
+        raise TypeError(f"the table {table.name} has other columns than are declared: {told}")
+    found = found.reindex(columns=list(table.names))
+    return found.astype({column.name: _DTYPES[column.type, column.missing] for column in table.columns})
+
+
+_DTYPES: dict[tuple[type[Any], bool], str] = {
+    (str, False): "str",
+    (bool, False): "bool",
+    (bool, True): "boolean",
+    (int, False): "int64",
+    (int, True): "Int64",
+    (float, False): "float64",
+    (float, True): "float64",
+    (list, False): "object",
+}
+"""The pandas dtype of a column, by its type and whether cells may be missing."""
+
+
+def read(path: str | Path, table: Table | None = None, *, known: Iterable[Table] = TABLES) -> pd.DataFrame:
     """The table in `path`, with the dtypes it was written with.
 
-    Columns named in `TEXT` are text, and an empty cell of theirs is the empty string. Of the other columns
-    those whose cells are all numbers are numbers (an empty cell is missing), those that have only `true` and
-    `false` are booleans, the rest are text.
+    Columns that hold text in a table that is known are text, and an empty cell of theirs is the empty string. Of the
+    other columns those whose cells are all numbers are numbers (an empty cell is missing), those that have only `true`
+    and `false` are booleans, the rest are text.
 
     Parameters
     ----------
-    columns
-        Columns that must be there. Those that are not in `TEXT` or `FLAGS` must be numbers, none of them infinite.
-    key
-        Columns whose cells, taken together, must not be repeated.
+    table
+        What it must be: its columns must be there, each of its declared type, and the cells of its key must not be
+        repeated. Further columns are kept.
+    known
+        Tables whose columns of text, and of true and false, are known by name.
 
     Raises
     ------
@@ -96,8 +114,9 @@ def read(path: str | Path, columns: Sequence[str] = (), *, key: Sequence[str] = 
     """
     path = Path(path)
     _format_of(path)
+    typed = kinds([*known, table] if table else known)
     try:
-        table, lines = _read_parquet(path) if path.suffix == ".parquet" else _read_lines(path)
+        found, lines = _read_parquet(path) if path.suffix == ".parquet" else _read_lines(path, typed)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except UnicodeDecodeError as error:
@@ -106,17 +125,39 @@ def read(path: str | Path, columns: Sequence[str] = (), *, key: Sequence[str] = 
         raise
     except (csv.Error, ValueError, OSError) as error:
         raise InputError(f"{path}: not a table that can be read: {reason(error)}") from None
-    table = whole(table, str(path))
-    for column in columns:
-        if column not in table.columns:
-            raise InputError(f"{path} has no column `{column}`, expected {', '.join(columns)}")
-        if column not in TEXT | FLAGS:
-            _check_numbers(table[column], path, lines)
-    if key and (repeated := repetition(table[list(key)])):
+    found = whole(found, str(path))
+    if table is None:
+        return found
+    for column in table.columns:
+        if column.name not in found.columns:
+            raise InputError(f"{path} has no column `{column.name}`, expected {', '.join(table.names)}")
+        found[column.name] = _declared(found[column.name], column, path, lines)
+    if table.key and (repeated := repetition(found[list(table.key)])):
         row, first = repeated
-        cells = ", ".join(named(str(cell)) for cell in table[list(key)].iloc[row])
+        cells = ", ".join(named(str(cell)) for cell in found[list(table.key)].iloc[row])
         raise InputError(f"{path}, {lines(row)}: found {cells} again, expected it once: {lines(first)} has it")
-    return table
+    return found
+
+
+def _declared(cells: pd.Series[Any], column: Column, path: Path, lines: Callable[[int], str]) -> pd.Series[Any]:
+    """`cells` with the declared type, after each has been found to be possible."""
+    plain = cells.astype("object")
+    expected, wrong = "", pd.Series(False, index=cells.index)
+    if column.type in (int, float):
+        expected = "a whole number" if column.type is int else "a number"
+        if not pd.api.types.is_numeric_dtype(cells) or pd.api.types.is_bool_dtype(cells):
+            numbers = pd.Series([_column("", [str(cell)], {}).dtype.kind in "if" for cell in cells], index=cells.index)
+            wrong = ~numbers
+        else:
+            wrong = cells.isin([math.inf, -math.inf]) | (cells.isna() & (not column.missing))
+            if column.type is int:
+                wrong |= cells.notna() & (cells % 1 != 0)
+    elif column.choices:
+        expected, wrong = f"one of {', '.join(column.choices)}", ~cells.isin(column.choices)
+    if wrong.any():
+        row = int(wrong.to_numpy().argmax())
+        raise InputError(f"{path}, {lines(row)}: {column.name} is {shown(plain.iloc[row])}, expected {expected}")
+    return cells.astype(_DTYPES[column.type, column.missing])
 
 
 def whole(table: pd.DataFrame, source: str) -> pd.DataFrame:
@@ -152,16 +193,6 @@ def _check_text(cells: pd.Series[Any], path: Path) -> None:
         raise InputError(f"{path}: column `{cells.name}` has a control character: {quoted(bad.iloc[0])}")
 
 
-def _check_numbers(cells: pd.Series[Any], path: Path, lines: Callable[[int], str]) -> None:
-    if pd.api.types.is_numeric_dtype(cells) and not pd.api.types.is_bool_dtype(cells):
-        wrong = cells.isin([math.inf, -math.inf])
-    else:
-        wrong = pd.Series([_column("", [str(cell)]).dtype.kind not in "if" for cell in cells])
-    if wrong.any():
-        row = int(wrong.to_numpy().argmax())
-        raise InputError(f"{path}, {lines(row)}: {cells.name} is {shown(cells.iloc[row])}, expected a number")
-
-
 def shown(cell: object) -> str:
     """A cell in a message: text in quotes, and numbers as they are."""
     return quoted(cell) if isinstance(cell, str) else str(cell)
@@ -171,7 +202,7 @@ def _read_parquet(path: Path) -> tuple[pd.DataFrame, Callable[[int], str]]:
     return pd.read_parquet(path), lambda row: f"row {row + 1}"
 
 
-def _read_lines(path: Path) -> tuple[pd.DataFrame, Callable[[int], str]]:
+def _read_lines(path: Path, typed: Mapping[str, type[Any]]) -> tuple[pd.DataFrame, Callable[[int], str]]:
     """The table, and where a row of it is to be found."""
     with path.open(encoding="utf-8", newline="") as file:
         rows = csv.reader(file, delimiter=SEPARATORS[path.suffix], strict=True)
@@ -190,8 +221,8 @@ def _read_lines(path: Path) -> tuple[pd.DataFrame, Callable[[int], str]]:
                 lines.append(rows.line_num)
     if N_ROWS in header and not _ends_a_line(path):
         raise InputError(f"{path} does not end in a line end: was it cut?")
-    columns = zip(*cells, strict=True) if cells else ((),) * len(header)
-    table = pd.DataFrame({name: _column(name, column) for name, column in zip(header, columns, strict=True)})
+    by_column = zip(*cells, strict=True) if cells else ((),) * len(header)
+    table = pd.DataFrame({name: _column(name, column, typed) for name, column in zip(header, by_column, strict=True)})
     return table, lambda row: f"line {lines[row]}"
 
 
@@ -201,11 +232,11 @@ def _ends_a_line(path: Path) -> bool:
         return file.read() == b"\n"
 
 
-def _column(name: str, cells: Sequence[str]) -> pd.Series[Any]:
+def _column(name: str, cells: Sequence[str], typed: Mapping[str, type[Any]]) -> pd.Series[Any]:
     """The cells of one column with their dtype; Python's own `float` restores every digit."""
-    if name in TEXT:
+    if typed.get(name) is str:
         return pd.Series(cells, dtype="str")
-    if name in FLAGS or (cells and {"true", "false"}.issuperset(cells)):
+    if typed.get(name) is bool or (cells and {"true", "false"}.issuperset(cells)):
         return pd.Series([_truth(cell, name) for cell in cells], dtype=bool)
     if any("_" in cell or not cell.isascii() for cell in cells):  # which `int` and `float` would pass over
         return pd.Series(cells, dtype="str")

@@ -20,6 +20,8 @@ from pairsig.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from pairsig.columns import Table
+
 _FIGURE = partial(console.output, suffixes=(".svg", ".pdf", ".png"))
 _TEXT = partial(console.output, suffixes=(".csv", ".md", ".tex", ".html"))
 
@@ -265,7 +267,7 @@ def _is_last(attempt: tuple[int, int] | None) -> bool:
 def _resize(arguments: argparse.Namespace) -> None:
     """Test every pair on other test sets made from this one: initial segments, domains, draws, halves."""
     from pairsig import tables
-    from study import test_sets
+    from study.resize import other_test_sets, resize
 
     data = read_statistics(arguments.statistics)
     kinds = {
@@ -275,10 +277,10 @@ def _resize(arguments: argparse.Namespace) -> None:
         "draw_size": arguments.draw_size,
         "halves": arguments.halves,
     }
-    n_sets = sum(1 for _ in test_sets.other_test_sets(data, seed=arguments.seed, **kinds))
+    n_sets = sum(1 for _ in other_test_sets(data, seed=arguments.seed, **kinds))
     n_resamples = arguments.n_resamples // arguments.part[1]
     with console.progress(f"resize {data.dataset}", n_sets * n_resamples) as progress:
-        table = test_sets.resize(data, progress=progress, **kinds, **test_options(arguments))
+        table = resize(data, progress=progress, **kinds, **test_options(arguments))
     tables.write(table, arguments.output)
 
 
@@ -298,11 +300,11 @@ def _describe(arguments: argparse.Namespace) -> None:
 def _thresholds(arguments: argparse.Namespace) -> None:
     """The gain above which a comparison is probably significant, and the law of test-set size."""
     from pairsig import tables
-    from study import analysis
+    from study import analysis, columns
 
     tasks = None
     if arguments.datasets:
-        sheet = tables.read(arguments.datasets, ("dataset", "task", "pool"), key=("dataset",))
+        sheet = columns.read(arguments.datasets, columns.DATASETS)
         own = sheet[sheet["pool"] == ""]
         tasks = dict(zip(own["dataset"], own["task"], strict=True))
     found = analysis.thresholds(
@@ -343,10 +345,9 @@ def _similarity(arguments: argparse.Namespace) -> None:
 def _calibrate(arguments: argparse.Namespace) -> None:
     """How often the better system on one test set is the better one on another, by p-value."""
     from pairsig import tables
-    from study import analysis
+    from study import analysis, columns
 
-    columns = ("calibration", "distance", "on_dataset", "on_test_set", "against_dataset", "against_test_set")
-    sheet = tables.read(arguments.sheet, columns, key=columns)
+    sheet = columns.read(arguments.sheet, columns.CALIBRATIONS)
     compared = _read_comparisons(arguments.comparisons)
     run = sheet[["on_dataset", "against_dataset"]].isin(set(compared["dataset"]))
     for index in sheet.index[~run.all(axis=1)]:
@@ -359,7 +360,7 @@ def _calibrate(arguments: argparse.Namespace) -> None:
     if arguments.table_1:
         if arguments.published is None:
             raise InputError("--table-1 needs the paper's numbers: expected --published too")
-        published = tables.read(arguments.published, ("item", "published", "compared_with"), key=("item",))
+        published = columns.read(arguments.published, columns.PUBLISHED)
         tables.write(analysis.table_1(found, published), arguments.table_1)
 
 
@@ -390,11 +391,10 @@ def _race(arguments: argparse.Namespace) -> None:
 
 def _plot(arguments: argparse.Namespace) -> None:
     """A figure from tables."""
-    from pairsig import tables
-    from study import figures
+    from study import columns, figures
 
     draw = figures.FIGURES[choose(arguments.figure, figures.FIGURES, "figure")]
-    figure = draw(*(tables.read(path) for path in arguments.tables))
+    figure = draw(*(columns.read(path) for path in arguments.tables))
     for path in arguments.output:
         figures.save(figure, path)
 
@@ -402,9 +402,9 @@ def _plot(arguments: argparse.Namespace) -> None:
 def _tabulate(arguments: argparse.Namespace) -> None:
     """A table in the formats papers and pages need."""
     from pairsig import tables
-    from study import presentation
+    from study import columns, presentation
 
-    table = tables.read(arguments.table)
+    table = columns.read(arguments.table)
     texts = {
         path: presentation.render(table, path.suffix.lstrip("."), caption=arguments.caption)
         for path in arguments.output
@@ -417,25 +417,18 @@ def _tabulate(arguments: argparse.Namespace) -> None:
 def _check(arguments: argparse.Namespace) -> None:
     """Ours beside the paper's, with a verdict."""
     from pairsig import tables
-    from study import analysis
+    from study import analysis, columns
 
-    published = "item page what published unit n_segments tolerance compared_with"
-    threshold = "dataset test_set test subset n_segments n_pairs threshold low high verdict"
-    law = "dataset test subset exponent exponent_low exponent_high"
-    calibration = "calibration distance p_low p_high n_pairs share share_low share_high"
-    error = "metric n_segments n_simulated p_mean p_sd n_resamples error"
-    seconds = "metric n_segments test n_resamples seconds seconds_low seconds_high"
-
-    def optional(path: Path | None, columns: str) -> pd.DataFrame | None:
-        return None if path is None else tables.read(path, columns.split())
+    def optional(path: Path | None, table: Table) -> pd.DataFrame | None:
+        return None if path is None else columns.read(path, table)
 
     found = analysis.check(
-        tables.read(arguments.published, published.split(), key=("item",)),
-        thresholds=tables.read(arguments.thresholds, threshold.split()),
-        size_law=tables.read(arguments.size_law, law.split()),
-        calibration=tables.read(arguments.calibration, calibration.split()),
-        relative_error=optional(arguments.relative_error, error),
-        run_time=optional(arguments.run_time, seconds),
+        columns.read(arguments.published, columns.PUBLISHED),
+        thresholds=columns.read(arguments.thresholds, columns.THRESHOLDS),
+        size_law=columns.read(arguments.size_law, columns.SIZE_LAW),
+        calibration=columns.read(arguments.calibration, columns.CALIBRATION_TABLE),
+        relative_error=optional(arguments.relative_error, columns.RELATIVE_ERROR),
+        run_time=optional(arguments.run_time, columns.RUN_TIME),
         source=str(arguments.published),
     )
     tables.write(found, arguments.output)
@@ -452,7 +445,7 @@ def _read_comparisons(paths: Sequence[Path]) -> pd.DataFrame:
 
 
 def _initial(text: str | None, n_segments: int) -> list[int] | None:
-    from study.test_sets import doubling
+    from study.resize import doubling
 
     if text is None:
         return None

@@ -1,4 +1,4 @@
-"""Tables for people: rounded by the kind of the column, in words, as CSV, Markdown, LaTeX or HTML.
+"""Tables for people: rounded as their columns are declared, as CSV, Markdown, LaTeX or HTML.
 
 A p-value never becomes 0 by rounding.
 """
@@ -6,28 +6,17 @@ A p-value never becomes 0 by rounding.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any
 
 import pandas as pd
 
+from pairsig.columns import Column, Shown
 from pairsig.errors import InputError
+from study.columns import declared
 
 FORMATS = ("csv", "md", "tex", "html")
-
-HEADERS = {
-    "system_a": "system A", "system_b": "system B", "kind_a": "kind A", "kind_b": "kind B",
-    "score_a": "score A", "score_b": "score B", "n_segments": "segments", "n_resamples": "resamples",
-    "n_greater": "greater", "n_equal": "ties", "n_all": "pairs", "n_pairs": "pairs in range",
-    "n_sizes": "sizes", "n_held": "held", "ours_n_segments": "our segments", "gain_se": "s.e. of gain",
-    "n_simulated": "simulated pairs", "n_runs": "runs", "n_repeats": "repeats", "p_mean": "mean p", "p_sd": "s.d. of p",
-    "expected": "published, scaled", "p_normal": "p (normal)", "p_value": "p",
-}  # fmt: skip
-
-_P_VALUES = frozenset({"p_value", "p_low", "p_high", "p_normal"})
-_IN_UNIT = frozenset({"published", "ours", "low", "high", "expected"})
-_GAINS = _IN_UNIT | {"gain", "gain_se", "score_a", "score_b", "threshold", "median"}
 
 
 def p_value(value: float) -> str:
@@ -58,45 +47,58 @@ def count(value: float) -> str:
 
 
 def present(table: pd.DataFrame) -> pd.DataFrame:
-    """`table` as text: cells rounded by the kind of their column, the interval of a share beside it."""
+    """`table` as text: cells rounded as their column is declared, the interval of a share beside it."""
     table = table.reset_index(drop=True)
-    texts = {}
-    for column in table.columns:
-        if column in ("share_low", "share_high") and "share" in table.columns:
+    rows, texts = table.to_dict("records"), {}
+    for name, column in zip(table.columns, _columns(table), strict=True):
+        if name in ("share_low", "share_high") and "share" in table.columns:
             continue
-        texts[column] = [_cell(str(column), value, row, table) for row, value in enumerate(table[column])]
+        texts[name] = [_cell(column, value, row) for value, row in zip(table[name], rows, strict=True)]
     return pd.DataFrame(texts, index=table.index, dtype=str)
 
 
-def _cell(column: str, value: Any, row: int, table: pd.DataFrame) -> str:
+def _columns(table: pd.DataFrame) -> list[Column]:
+    """The columns as they are declared; one that is not is shown as it is."""
+    names = [str(name) for name in table.columns]
+    return [column or Column(name, object, "") for name, column in zip(names, declared(names), strict=True)]
+
+
+def _cell(column: Column, value: Any, row: Mapping[Any, Any]) -> str:
     if pd.isna(value):
         return ""
     if isinstance(value, str):
         return value
     if pd.api.types.is_bool(value):
         return "yes" if value else "no"
-    if column == "share" and {"share_low", "share_high"} <= set(table.columns):
-        low, high = table["share_low"].iloc[row], table["share_high"].iloc[row]
+    if column.name == "share" and {"share_low", "share_high"} <= row.keys():
+        low, high = row["share_low"], row["share_high"]
         return percent(value) if pd.isna(low) else f"{percent(value)} ({100 * low:.0f}–{percent(high)})"
-    return _number(column, value, table, row)
+    return _ROUNDED[column.shown](value, row)
 
 
-def _number(column: str, value: float, table: pd.DataFrame, row: int) -> str:
-    if column.startswith("share"):
-        return percent(value)
-    if column.startswith("n_") or column.endswith("_n_segments"):
-        return count(value)
-    if column in _P_VALUES:
-        is_range = column in ("p_low", "p_high") and "p_value" not in table.columns
-        return f"{value:.6g}" if is_range else p_value(value)
-    unit = table["unit"].iloc[row] if column in _IN_UNIT and "unit" in table.columns else ""
+def _plain(value: float) -> str:
+    return f"{value:,}" if pd.api.types.is_integer(value) else f"{value:.3g}".replace("-", "−")
+
+
+def _two_decimals(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")
+
+
+def _by_unit(value: float, unit: str) -> str:
     if unit in ("%", "pairs", "samples", "sentences"):
         return count(value)
-    if unit in ("p", "seconds"):
-        return f"{value:.3g}"
-    if column in _GAINS or column == "ratio" or column.startswith("exponent") or column == "similarity":
-        return f"{value:.2f}".replace("-", "−")
-    return f"{value:,}" if pd.api.types.is_integer(value) else f"{value:.3g}".replace("-", "−")
+    return f"{value:.3g}" if unit in ("p", "seconds") else _two_decimals(value)
+
+
+_ROUNDED: dict[Shown, Callable[[Any, Mapping[Any, Any]], str]] = {
+    "as it is": lambda value, _: _plain(value),
+    "count": lambda value, _: count(value),
+    "p-value": lambda value, _: p_value(value),
+    "bound": lambda value, _: f"{value:.6g}",
+    "share": lambda value, _: percent(value),
+    "two decimals": lambda value, _: _two_decimals(value),
+    "by unit": lambda value, row: _by_unit(value, row.get("unit", "")),
+}
 
 
 def render(table: pd.DataFrame, format: str, caption: str | None = None) -> str:  # noqa: A002
@@ -104,23 +106,24 @@ def render(table: pd.DataFrame, format: str, caption: str | None = None) -> str:
 
     p-values have 3 significant digits and are never 0 (`< 0.001`), gains 2 decimals, counts thousands
     separators; shares are percentages with their interval. `csv` keeps the table's column names and has no
-    thousands separators; the others print words.
+    thousands separators in counts; the others print headings.
     """
     if format not in FORMATS:
         raise InputError(f"{format} is not a format of tables; known are {', '.join(FORMATS)}")
     texts = present(table)
+    columns = {column.name: column for column in _columns(table)}
     if format == "csv":
         plain = texts.replace({"−": "-"}, regex=True)
-        for column in plain.columns:
-            if str(column).startswith("n_") or str(column).endswith("_n_segments"):
-                plain[column] = plain[column].str.replace(",", "")
+        for name in plain.columns:
+            if columns[name].shown == "count" or columns[name].type is int:
+                plain[name] = plain[name].str.replace(",", "")
         return str(plain.to_csv(index=False, lineterminator="\n"))
     texts = texts.replace({"": "–"})
     numeric = [
-        pd.api.types.is_numeric_dtype(table[column]) and not pd.api.types.is_bool_dtype(table[column])
-        for column in texts.columns
+        pd.api.types.is_numeric_dtype(table[name]) and not pd.api.types.is_bool_dtype(table[name])
+        for name in texts.columns
     ]
-    headers = [HEADERS.get(str(column), str(column).replace("_", " ")) for column in texts.columns]
+    headers = [columns[name].title for name in texts.columns]
     align = ["right" if number else "left" for number in numeric]
     return _RENDERERS[format](headers, texts.to_numpy().tolist(), align, caption)
 

@@ -1,108 +1,57 @@
-"""Other test sets made from one: initial segments, domains, draws, halves; and all pairs of systems on them."""
+"""How a test set was made of a dataset's: what tables say of it in columns, and its label for people."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
-from pairsig import streams
-from pairsig.comparisons import compare
-from pairsig.errors import InputError
-from pairsig.statistics import Statistics
 
+@dataclass(frozen=True)
+class Derivation:
+    """How a test set was made. The columns `derived`, `domain` and `number` of comparisons say so, too.
 
-def other_test_sets(
-    statistics: Statistics,
-    *,
-    initial: Sequence[int] | None = None,
-    domain_size: int | None = None,
-    draws: int = 0,
-    draw_size: int | None = None,
-    halves: int = 0,
-    seed: int = 2012,
-) -> Iterator[tuple[str, Statistics]]:
-    """Other test sets made from one, each with its name.
-
-    Parameters
+    Attributes
     ----------
-    initial
-        Sizes of initial segments: `first-100`, … Those that are not smaller than the test set are left out: the
-        series ends with `compare` on the whole.
-    domain_size
-        The first so many segments of every domain that has as many: `news-first-500`, …
-    draws, draw_size
-        Test sets drawn with replacement, as the paper draws its i.i.d. test sets: `draw-1`, …
-    halves
-        Random splits into two halves: `half-1` and `half-2` of the first split, then `half-3` and `half-4`, …
-    seed
-        Seed of the draws and splits, which have streams of their own.
+    derived
+        `whole`, `initial`, `domain`, `draw` or `half`.
+    size
+        Number of segments.
+    domain
+        The domain that it is of.
+    number
+        Which of the draws or halves, from 1.
     """
-    n_segments = len(statistics.segments)
-    sizes = {"initial size": min(initial or [1]), "domain size": domain_size, "draw size": draw_size}
-    for what, size in (sizes | {"number of draws": draws + 1, "number of halves": halves + 1}).items():
-        if size is not None and size < 1:
-            raise InputError(f"the {what} is {size - what.startswith('number')}, expected more")
-    if initial is not None:
-        for size in sorted(size for size in set(initial) if size < n_segments):
-            yield f"first-{size}", statistics.select(segments=slice(size))
-    if domain_size is not None:
-        for domain in dict.fromkeys(statistics.domains):
-            members = np.flatnonzero(statistics.domains == domain)
-            if domain and len(members) >= domain_size:
-                yield f"{domain}-first-{domain_size}", statistics.select(segments=members[:domain_size])
-    draw_seed, half_seed = (int(word) for word in np.random.SeedSequence(seed).generate_state(4, np.uint32)[2:])
-    for number in range(1, draws + 1):
-        times = streams.bootstrap_counts(
-            draw_seed, number, 1, n_segments, n_draws=draw_size, out=np.empty((1, n_segments), dtype=np.int64)
-        )
-        yield f"draw-{number}", statistics.select(segments=np.repeat(np.arange(n_segments), times[0]))
-    for number in range(1, halves + 1):
-        # A random order without replacement: sort by the draws of a stream of its own.
-        order = np.random.Generator(np.random.SFC64([half_seed, number])).permutation(n_segments)
-        for side, members in enumerate((order[: n_segments // 2], order[n_segments // 2 :]), start=1):
-            yield f"half-{2 * (number - 1) + side}", statistics.select(segments=np.sort(members))
+
+    derived: str
+    size: int
+    domain: str = ""
+    number: int = 0
+
+    @property
+    def label(self) -> str:
+        """What people call it; nothing reads it apart.
+
+        >>> Derivation("initial", 400).label, Derivation("domain", 400, domain="news").label
+        ('first-400', 'news-first-400')
+        >>> Derivation("draw", 400, number=7).label, Derivation("half", 400, number=2).label
+        ('draw-7', 'half-2')
+        """
+        return {
+            "whole": "whole",
+            "initial": f"first-{self.size}",
+            "domain": f"{self.domain}-first-{self.size}",
+            "draw": f"draw-{self.number}",
+            "half": f"half-{self.number}",
+        }[self.derived]
 
 
-def doubling(first: int, n_segments: int) -> list[int]:
-    """Sizes first, 2·first, 4·first, … up to the number of segments."""
-    if first < 1:
-        raise InputError(f"the first size is {first}, expected at least 1")
-    sizes = []
-    while first < n_segments:
-        sizes.append(first)
-        first *= 2
-    return sizes
+def is_initial(table: pd.DataFrame) -> pd.Series[bool]:
+    """Which rows are about initial segments, in a table that has only the labels and sizes of test sets."""
+    labels = [Derivation("initial", int(size)).label for size in table["n_segments"]]
+    return table["test_set"] == pd.Series(labels, index=table.index, dtype="str")
 
 
-def resize(
-    statistics: Statistics,
-    test: str = "bootstrap",
-    *,
-    initial: Sequence[int] | None = None,
-    domain_size: int | None = None,
-    draws: int = 0,
-    draw_size: int | None = None,
-    halves: int = 0,
-    seed: int = 2012,
-    **options: Any,
-) -> pd.DataFrame:
-    """`compare` on every test set that `other_test_sets` makes; the arguments are theirs.
-
-    With part = (k, m) it is the test sets that are whole and the resamples of each that are cut.
-    """
-    made = other_test_sets(
-        statistics,
-        initial=initial,
-        domain_size=domain_size,
-        draws=draws,
-        draw_size=draw_size,
-        halves=halves,
-        seed=seed,
-    )
-    found = [compare(subset, test, seed=seed, test_set=name, **options) for name, subset in made]
-    if not found:
-        raise InputError(f"dataset {statistics.dataset} yields no test set: expected sizes, domains, draws or halves")
-    return pd.concat(found, ignore_index=True)
+def is_whole(table: pd.DataFrame) -> pd.Series[bool]:
+    """Which rows are about whole test sets, in a table that has only the labels of test sets."""
+    return table["test_set"] == "whole"

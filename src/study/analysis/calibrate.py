@@ -11,7 +11,9 @@ import pandas as pd
 
 from pairsig.errors import InputError
 from pairsig.resampling import clopper_pearson
+from pairsig.tables import frame
 from study.analysis.pairs import by_test_set, of_one_test
+from study.columns import CALIBRATION_TABLE, DISTANCES, TABLE_1
 
 P_RANGES = (0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 1.0)
 """Bounds of the p-value ranges: the six of the paper's Table 1, and the rest on either side."""
@@ -28,9 +30,9 @@ def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame, *, source: str = "
     comparisons
         Tables of `compare` and `resize`, one below the other. Of several tests the bootstrap counts, as in the paper.
     sheet
-        Columns `calibration, distance, on_dataset, on_test_set, against_dataset, against_test_set`. A p-value on the
-        first is held against who wins on the second. Rows with the same `calibration` and `distance` are added up. A
-        `*` in a test set stands for anything, on either side (`on` draw-*, `against` whole).
+        Table `CALIBRATIONS`. A p-value on the first test set is held against who wins on the second. Rows with the same
+        `calibration` and `distance` are added up. A `*` in a test set stands for anything, on either side (`on` draw-*,
+        `against` whole).
     source
         What messages call the sheet; its index counts the lines below the header, from 0.
 
@@ -41,10 +43,9 @@ def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame, *, source: str = "
 
     Returns
     -------
-    One row a calibration, distance and p-value range [p_low, p_high), the last one with 1: `n_pairs`, of which
-    `n_held`; `share` with its Clopper-Pearson interval `share_low, share_high` (as if pairs were independent; they
-    share systems, so it is too narrow rather than too wide). Ties on either test set are left out. The range
-    [0.04, 0.06] comes as well.
+    Table `CALIBRATION_TABLE`, one row a calibration, distance and p-value range [p_low, p_high), the last one with 1.
+    The interval of the share is Clopper and Pearson's, as if pairs were independent; they share systems, so it is too
+    narrow rather than too wide. Ties on either test set are left out. The range [0.04, 0.06] comes as well.
     """
     keyed = dict(by_test_set(of_one_test(comparisons)))
     counted: dict[tuple[str, str], list[pd.DataFrame]] = {}
@@ -93,8 +94,7 @@ def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame, *, source: str = "
                     "share_high": float(interval[1]),
                 }
             )
-    columns = "calibration distance p_low p_high n_pairs n_held share share_low share_high"
-    return pd.DataFrame(found, columns=columns.split())
+    return frame(CALIBRATION_TABLE, found)
 
 
 def _held(on: pd.DataFrame, against: pd.DataFrame) -> pd.DataFrame:
@@ -104,10 +104,6 @@ def _held(on: pd.DataFrame, against: pd.DataFrame) -> pd.DataFrame:
     other = pd.Series([winner.get(pair) for pair in pairs], index=on.index, dtype=object)
     usable = other.notna() & (on["gain"] > 0)
     return pd.DataFrame({"p_value": on.loc[usable, "p_value"], "held": other[usable] == on.loc[usable, "system_a"]})
-
-
-DISTANCES = ("near", "middle", "far")
-"""Columns of the paper's Table 1: sections 22 and 24 of the treebank, and another corpus."""
 
 
 def table_1(calibration: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
@@ -122,8 +118,7 @@ def table_1(calibration: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
 
     Returns
     -------
-    One row a calibration that has one of the `DISTANCES` and p-value range, as text: `calibration, p_range` and, for
-    each distance, ours (share, its interval, number of pairs) and `…_paper`.
+    Table `TABLE_1`, one row a calibration that has one of the `DISTANCES` and p-value range.
     """
     parts = published["compared_with"].astype(str).str.extract(r"^share:[^:]*:(\w+):([\d.]+)-([\d.]+)$")
     paper = {
@@ -144,8 +139,7 @@ def table_1(calibration: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
             row[distance] = "" if ours is None or not ours.n_pairs else _share(ours)
             row[f"{distance}_paper"] = paper.get((distance, low, high), "")
         found.append(row)
-    columns = [name for distance in DISTANCES for name in (distance, f"{distance}_paper")]
-    return pd.DataFrame(found, columns=["calibration", "p_range", *columns])
+    return frame(TABLE_1, found)
 
 
 def _share(row: Any) -> str:

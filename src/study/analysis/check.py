@@ -9,10 +9,12 @@ import numpy as np
 import pandas as pd
 
 from pairsig.errors import InputError
+from pairsig.tables import frame
 from study.analysis.pairs import of_one_test
+from study.columns import PUBLISHED, REPRODUCTION
 
-_PUBLISHED = ("item", "page", "what", "published", "unit", "n_segments", "compared_with")
 _OURS = ("ours", "low", "high", "ours_n_segments", "expected", "ratio")
+_PUBLISHED = tuple(name for name in REPRODUCTION.names if name in PUBLISHED.names)
 
 
 def check(
@@ -30,8 +32,7 @@ def check(
     Parameters
     ----------
     published
-        The numbers printed in the paper: `item, page, what, published, unit, n_segments` (of the paper's test set),
-        `tolerance` (a factor for thresholds, else a difference), `compared_with` (the address of our number).
+        The numbers printed in the papers, table `PUBLISHED`.
     thresholds, size_law, calibration
         Tables of `thresholds`, `size_law` and `calibrate`; of several tests the bootstrap counts, as in the paper.
     relative_error, run_time
@@ -55,8 +56,7 @@ def check(
 
     Returns
     -------
-    `item, page, what, published, unit, n_segments, compared_with, ours, low, high, ours_n_segments, expected, ratio,
-    verdict` with verdict one of agrees, differs, too few, not run.
+    Table `REPRODUCTION`, one row a published number.
     """
     thresholds, size_law = of_one_test(thresholds), of_one_test(size_law)
     finders: dict[str, Callable[..., pd.Series | None]] = {
@@ -89,7 +89,7 @@ def check(
             if not (number > 0 or (kind == "exponent" and column == "published" and number < 0)):
                 raise InputError(f"{source}, line {line}: {column} is {row[column]}, expected a number above 0")
         found.append({key: row[key] for key in _PUBLISHED} | _verdict(kind, row, ours))
-    return pd.DataFrame(found, columns=[*_PUBLISHED, *_OURS, "verdict"])
+    return frame(REPRODUCTION, found)
 
 
 def _verdict(kind: str, row: Mapping[str, float], ours: pd.Series | None) -> dict[str, object]:

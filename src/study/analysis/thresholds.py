@@ -8,7 +8,10 @@ import numpy as np
 import pandas as pd
 
 from pairsig.errors import InputError
+from pairsig.tables import frame
 from study.analysis.pairs import by_test_set, drawn_systems, subsets, weighted_percentile
+from study.columns import SIZE_LAW, THRESHOLDS
+from study.test_sets import is_initial, is_whole
 
 TASK = "task"
 """Stands for all datasets of a task in the `dataset` column of `thresholds`: `task=mt`."""
@@ -56,8 +59,7 @@ def thresholds(
 
     Returns
     -------
-    One row a test set and subset of pairs (see `subsets`): `task, dataset, test_set, metric, test, subset, n_segments,
-    n_all` pairs, of which `n_pairs` are in the window, `threshold, low, high, median` (of the window), `verdict`.
+    Table `THRESHOLDS`, one row a test set and subset of pairs (see `subsets`).
     """
     if not 0 <= p_low <= p_high <= 1:
         raise InputError(f"the window of p-values is {p_low} to {p_high}, expected two numbers from 0 to 1, in order")
@@ -65,7 +67,7 @@ def thresholds(
         raise InputError(f"the percentile is {percentile}, expected more than 0 and at most 100")
     tasks = tasks or {}
     frames = [(tasks.get(key[0], ""), *key, rows) for key, rows in by_test_set(comparisons)]
-    initial = comparisons[comparisons["test_set"].str.startswith("first-")]
+    initial = comparisons[comparisons["derived"] == "initial"]
     task = initial["dataset"].map(lambda dataset: tasks.get(dataset, ""))
     for (name, test_set, metric, test), rows in initial.groupby([task, "test_set", "metric", "test"], sort=False):
         if name:
@@ -84,10 +86,6 @@ def thresholds(
                 "n_segments": int(rows["n_segments"].iloc[0]),
                 "n_all": len(pairs),
                 "n_pairs": len(window),
-                "threshold": np.nan,
-                "low": np.nan,
-                "high": np.nan,
-                "median": np.nan,
                 "verdict": "too few",
             }
             if len(window) >= max(min_pairs, 1):
@@ -101,7 +99,7 @@ def thresholds(
                     "verdict": "estimated",
                 }
             found.append(row)
-    return pd.DataFrame(found)
+    return frame(THRESHOLDS, found)
 
 
 def _interval(
@@ -124,15 +122,15 @@ def size_law(thresholds: pd.DataFrame, *, min_sizes: int = 3) -> pd.DataFrame:
 
     Returns
     -------
-    One row a dataset and subset with at least `min_sizes` sizes (and 3, below which there is no interval): `dataset,
-    metric, test, subset, n_sizes, exponent, exponent_low, exponent_high, coefficient`.
+    Table `SIZE_LAW`, one row a dataset and subset with at least `min_sizes` sizes (and 3, below which there is no
+    interval).
     """
     from scipy.special import stdtrit
 
-    initial = thresholds["test_set"].str.startswith("first-")
+    initial = is_initial(thresholds)
     series = thresholds["dataset"].isin(thresholds.loc[initial, "dataset"])
     estimated = thresholds[
-        (initial | (series & (thresholds["test_set"] == "whole")))
+        (initial | (series & is_whole(thresholds)))
         & (thresholds["verdict"] == "estimated")
         & (thresholds["threshold"] > 0)
     ]
@@ -160,5 +158,4 @@ def size_law(thresholds: pd.DataFrame, *, min_sizes: int = 3) -> pd.DataFrame:
                 "coefficient": np.exp(intercept),
             }
         )
-    columns = "dataset metric test subset n_sizes exponent exponent_low exponent_high coefficient"
-    return pd.DataFrame(found, columns=columns.split())
+    return frame(SIZE_LAW, found)

@@ -8,7 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pairsig.tables import frame
 from study.analysis.pairs import by_test_set, drawn_systems, subsets, weighted_percentile
+from study.columns import VALIDATION
 
 AROUND = (0.01, 0.2)
 """P-values from which the gain at p = 0.05 is told: near enough for the normal law, wide enough to hold many pairs."""
@@ -35,10 +37,9 @@ def validate(
 
     Returns
     -------
-    One row a synthetic dataset, test set and subset of pairs: `dataset, overlay, test_set, metric, test, subset,
-    n_segments, n_synthetic` and `n_natural` pairs, `synthetic, synthetic_low, synthetic_high, natural, natural_low,
-    natural_high` (gains at p = 0.05), `ratio, ratio_low, ratio_high` of synthetic to natural, and the verdict: `agrees`
-    if the interval of the ratio holds 1, else `differs`; `too few` where one side has fewer than 10 pairs.
+    Table `VALIDATION`, one row a synthetic dataset, test set and subset of pairs: gains at p = 0.05 of both sides, and
+    their ratio. The verdict is `agrees` if the interval of the ratio holds 1, else `differs`; `too few` where one side
+    has fewer than 10 pairs.
     """
     keyed = dict(by_test_set(comparisons))
     found = []
@@ -66,9 +67,7 @@ def validate(
                         **_confronted(ours, theirs),
                     }
                 )
-    columns = "dataset overlay test_set metric test subset n_segments n_synthetic n_natural synthetic synthetic_low "
-    columns += "synthetic_high natural natural_low natural_high ratio ratio_low ratio_high verdict"
-    return pd.DataFrame(found, columns=columns.split())
+    return frame(VALIDATION, found)
 
 
 def _gain_at_05(

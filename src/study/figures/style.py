@@ -14,6 +14,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from pairsig.columns import Table
 from pairsig.errors import InputError
 from pairsig.tables import replacing
 
@@ -113,11 +114,12 @@ def save(figure: Figure, path: str | Path) -> None:
         figure.savefig(temporary, dpi=_DPI[path.suffix], metadata=_METADATA[path.suffix])
 
 
-def require(name: str, table: pd.DataFrame, columns: str) -> None:
-    """Raise `InputError` naming the first of `columns` (separated by blanks) that `table` lacks."""
-    for column in columns.split():
+def require(declared: Table, table: pd.DataFrame) -> None:
+    """Raise `InputError` naming the first of the declared columns that `table` lacks."""
+    for column in declared.names:
         if column not in table.columns:
-            raise InputError(f"{name}: column `{column}` is missing; found {', '.join(map(str, table.columns))}")
+            told = ", ".join(map(str, table.columns))
+            raise InputError(f"{declared.name}: column `{column}` is missing; found {told}")
 
 
 def only(name: str, table: pd.DataFrame, columns: str) -> None:
