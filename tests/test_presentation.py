@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairsig.columns import COMPARISONS
 from pairsig.errors import InputError
-from study.columns import CALIBRATION_TABLE
+from study import columns
 from study.presentation import p_value, present, render
 
-COMPARISONS = pd.DataFrame(
+PAIRS = pd.DataFrame(
     {
         "dataset": ["wmt22_en|de", "a & b"], "system_a": ["A<1>", "online-A"], "same_group": [True, False],
         "n_segments": [2037, 1_000_000], "gain": [0.4567, -0.004], "p_value": [0.0, 0.043216],
@@ -35,7 +34,7 @@ def test_p_values_are_never_shown_as_zero(value: float) -> None:
 
 
 def test_cells_are_rounded_by_their_kind() -> None:
-    cells = present(COMPARISONS)
+    cells = present(PAIRS)
     assert cells.iloc[0].tolist() == [
         "wmt22_en|de", "A<1>", "yes", "2,037", "0.46", "< 0.001", "< 0.001", "< 0.001", "",
     ]  # fmt: skip
@@ -56,7 +55,10 @@ def test_shares_come_with_their_interval() -> None:
 
 def test_the_table_tells_what_a_column_is() -> None:
     """`p_low` bounds a p-value in comparisons, where it is never 0; in calibrations it is the end of a range."""
-    frames = {table.name: pd.DataFrame([dict.fromkeys(table.names, 0.0)]) for table in (COMPARISONS, CALIBRATION_TABLE)}
+    frames = {
+        table.name: pd.DataFrame([dict.fromkeys(table.names, 0.0)])
+        for table in (columns.COMPARISONS, columns.CALIBRATION_TABLE)
+    }
     assert present(frames["comparisons"])["p_low"].tolist() == ["< 0.001"]
     assert present(frames["calibration"])["p_low"].tolist() == ["0"]
 
@@ -67,15 +69,15 @@ def test_reproduction_rounds_by_unit() -> None:
 
 
 def test_csv_is_rounded_and_plain() -> None:
-    back = pd.read_csv(StringIO(render(COMPARISONS, "csv")))
-    assert list(back.columns) == list(COMPARISONS.columns)
+    back = pd.read_csv(StringIO(render(PAIRS, "csv")))
+    assert list(back.columns) == list(PAIRS.columns)
     assert back["n_segments"].tolist() == [2037, 1_000_000]
     assert back["gain"].tolist() == [0.46, 0.0]
     assert back["p_value"].tolist() == ["< 0.001", "0.0432"]
 
 
 def test_markdown() -> None:
-    lines = render(COMPARISONS, "md", caption="All pairs").splitlines()
+    lines = render(PAIRS, "md", caption="All pairs").splitlines()
     assert lines[0] == "All pairs"
     assert lines[2].split("|")[1].strip() == "dataset"
     assert lines[3].count("-:") == 6, "numbers are aligned to the right"
@@ -85,32 +87,32 @@ def test_markdown() -> None:
 
 
 def test_latex_is_escaped_and_has_rules() -> None:
-    text = render(COMPARISONS, "tex", caption="p < 5 % & more – δ")
+    text = render(PAIRS, "tex", caption="p < 5 % & more – δ")
     for part in (
         r"\toprule", r"\midrule", r"\bottomrule", r"wmt22\_en|de", r"a \& b", r"\ensuremath{<} 0.001",
         r"\ensuremath{-}0.00", r"\caption{p \ensuremath{<} 5 \% \& more -- \ensuremath{\delta}}", r"\end{table}",
     ):  # fmt: skip
         assert part in text
     assert text.isascii()
-    assert "table}" not in render(COMPARISONS, "tex")
+    assert "table}" not in render(PAIRS, "tex")
 
 
 def test_html_is_one_page_without_outside_parts() -> None:
-    text = render(COMPARISONS, "html", caption="a < b")
+    text = render(PAIRS, "html", caption="a < b")
     assert text.startswith("<!DOCTYPE html>")
     assert "<caption>a &lt; b</caption>" in text
     assert "A&lt;1&gt;" in text
     assert "a &amp; b" in text
     assert "http" not in text
     assert "src=" not in text
-    assert "<caption>" not in render(COMPARISONS, "html")
+    assert "<caption>" not in render(PAIRS, "html")
 
 
 @pytest.mark.parametrize("form", ["csv", "md", "tex", "html"])
 def test_empty_tables_are_rendered(form: str) -> None:
-    assert "dataset" in render(COMPARISONS.iloc[:0], form)
+    assert "dataset" in render(PAIRS.iloc[:0], form)
 
 
 def test_unknown_format() -> None:
     with pytest.raises(InputError, match="known are csv, md, tex, html"):
-        render(COMPARISONS, "docx")
+        render(PAIRS, "docx")

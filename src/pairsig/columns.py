@@ -123,8 +123,8 @@ COMPARISONS = Table(
         Column(
             "derived",
             str,
-            "how the test set was made of the dataset's: all of it, an initial segment, one of a domain, a draw with "
-            "replacement, or a random half",
+            "how the test set was made of the dataset's: all of it, initial segments, those of a domain, a draw with "
+            "replacement, a random half",
             choices=("whole", "initial", "domain", "draw", "half"),
         ),
         Column("domain", str, "the domain that it is of; empty if derived otherwise"),

@@ -325,3 +325,51 @@ def read(path: str | Path, table: Table | None = None) -> pd.DataFrame:
     from pairsig import tables
 
     return tables.read(path, table, known=KNOWN)
+
+
+def document() -> str:
+    """Every table and its columns, in Markdown: docs/tables.md, made by `python -m study.columns`."""
+    written = [
+        (COMPARISONS, "`results/comparisons/`, `results/test_sets/`: one row a pair of systems"),
+        (SIMILARITY, "`results/similarity/`: one row a pair of systems"),
+        (SYSTEMS, "`results/tables/systems`: one row a dataset and base model"),
+        (THRESHOLDS, "`results/tables/thresholds`: one row a test set and subset of pairs"),
+        (SIZE_LAW, "`results/tables/size_law`: one row a dataset and subset of pairs"),
+        (CALIBRATION_TABLE, "`results/tables/calibration`: one row a calibration, distance and range of p-values"),
+        (TABLE_1, "`results/tables/table_1`: the paper's Table 1, ours beside it"),
+        (VALIDATION, "`results/tables/validation`: one row a synthetic dataset, test set and subset of pairs"),
+        (RELATIVE_ERROR, "`results/tables/relative_error`: one row a metric, number of sentences and of samples"),
+        (RUN_TIME, "`results/tables/run_time`: one row a metric, number of sentences and test"),
+        (REPRODUCTION, "`results/tables/reproduction`: one row a published number"),
+        (columns.STATISTICS, "`results/statistics/`: one row a system and segment; further columns are counts"),
+        (columns.VERSUS, "`pairsig test --format json`: one object a metric, system, test and variant"),
+    ]
+    parts = [_HEAD]
+    for table, where in written:
+        rows = [f"| `{column.name}` | {_type(column)} | {column.unit} | {_said(column)} |" for column in table.columns]
+        key = ", ".join(f"`{name}`" for name in table.key)
+        head = "| column | type | unit | what it says |\n|---|---|---|---|"
+        parts.append("\n".join([f"## {table.name}", "", f"{where}. Its key: {key}.", "", head, *rows, ""]))
+    return "\n".join(parts)
+
+
+_HEAD = """\
+# Tables
+
+The columns of every table, in their order. Text files have one more, `n_rows`, the number of rows, so that a table that
+was cut is refused. This page is made from the declarations in `src/pairsig/columns.py` and `src/study/columns.py`
+(`python -m study.columns > docs/tables.md`).
+"""
+
+
+def _type(column: Column) -> str:
+    names = {str: "text", bool: "true or false", int: "whole number", float: "number", list: "sentences"}
+    return names[column.type] + (", may be missing" if column.missing else "")
+
+
+def _said(column: Column) -> str:
+    return column.meaning + (f": {', '.join(f'`{choice}`' for choice in column.choices)}" if column.choices else "")
+
+
+if __name__ == "__main__":
+    print(document(), end="")
