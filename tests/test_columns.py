@@ -231,3 +231,32 @@ def test_headings_are_those_declared(written, table):
     folded = {"share_low", "share_high"}
     shown = [column.title for column in table.columns if column.name not in folded]
     assert [cell.strip() for cell in heading.strip("|").split("|")] == shown
+
+
+def test_cells_of_parquet_are_checked_too(tmp_path):
+    table = Table("t", (Column("a", str, "x"), Column("b", bool, "x"), Column("c", int, "x")), key=("a",))
+    good = pd.DataFrame({"a": [12, 13], "b": [True, False], "c": [1.0, 2.0]})
+    good.to_parquet(tmp_path / "t.parquet")
+    read = tables.read(tmp_path / "t.parquet", table)
+    assert read.to_dict("list") == {"a": ["12", "13"], "b": [True, False], "c": [1, 2]}
+    for wrong, message in (
+        ({"b": [1, 2]}, "row 1: b is 1, expected true or false"),
+        ({"c": [1.0, 1e30]}, r"row 2: c is 1e\+30, expected a whole number"),
+        ({"c": [1.0, None]}, "row 2: c is nan, expected a whole number"),
+        ({"a": [12, 12]}, "row 2: found 12 again, expected it once: row 1 has it"),
+    ):
+        good.assign(**wrong).to_parquet(tmp_path / "t.parquet")
+        with pytest.raises(InputError, match=message):
+            tables.read(tmp_path / "t.parquet", table)
+    good.assign(a=[None, "x"]).to_parquet(tmp_path / "t.parquet")
+    assert tables.read(tmp_path / "t.parquet", table)["a"].tolist() == ["", "x"]
+
+
+def test_a_missing_cell_of_a_key_is_repeated_as_others_are(tmp_path):
+    path = tmp_path / "t.tsv"
+    row = "accuracy\t{}\texact\t\t1\t0.5\t0.5\t0.5\n"
+    path.write_text("\t".join(columns.RUN_TIME.names) + "\n" + "".join(row.format(n) for n in (50, 60, 60)))
+    with pytest.raises(
+        InputError, match=r"line 4: found accuracy, 60, exact, nan again, .*: line 3 has it"
+    ):
+        columns.read(path, columns.RUN_TIME)

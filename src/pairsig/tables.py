@@ -141,22 +141,25 @@ def read(path: str | Path, table: Table | None = None, *, known: Iterable[Table]
 
 def _declared(cells: pd.Series[Any], column: Column, path: Path, lines: Callable[[int], str]) -> pd.Series[Any]:
     """`cells` with the declared type, after each has been found to be possible."""
-    plain = cells.astype("object")
-    expected, wrong = "", pd.Series(False, index=cells.index)
-    if column.type in (int, float):
+    is_bool = pd.api.types.is_bool_dtype(cells)
+    is_number = pd.api.types.is_numeric_dtype(cells) and not is_bool
+    if column.type is bool:
+        expected, wrong = "true or false", pd.Series(not is_bool, index=cells.index)
+    elif column.type is str:
+        cells = cells.astype("str").fillna("")
+        expected = f"one of {', '.join(column.choices)}"
+        wrong = ~cells.isin(column.choices) & bool(column.choices)
+    elif is_number:
         expected = "a whole number" if column.type is int else "a number"
-        if not pd.api.types.is_numeric_dtype(cells) or pd.api.types.is_bool_dtype(cells):
-            numbers = pd.Series([_column("", [str(cell)], {}).dtype.kind in "if" for cell in cells], index=cells.index)
-            wrong = ~numbers
-        else:
-            wrong = cells.isin([math.inf, -math.inf]) | (cells.isna() & (not column.missing))
-            if column.type is int:
-                wrong |= cells.notna() & (cells % 1 != 0)
-    elif column.choices:
-        expected, wrong = f"one of {', '.join(column.choices)}", ~cells.isin(column.choices)
+        wrong = cells.isin([math.inf, -math.inf]) | (cells.isna() & (not column.missing))
+        if column.type is int:
+            wrong |= cells.notna() & ((cells % 1 != 0) | (cells.abs() >= 2**63))
+    else:
+        expected = "a whole number" if column.type is int else "a number"
+        wrong = pd.Series([_column("", [str(cell)], {}).dtype.kind not in "if" for cell in cells], index=cells.index)
     if wrong.any():
         row = int(wrong.to_numpy().argmax())
-        raise InputError(f"{path}, {lines(row)}: {column.name} is {shown(plain.iloc[row])}, expected {expected}")
+        raise InputError(f"{path}, {lines(row)}: {column.name} is {shown(cells.iloc[row])}, expected {expected}")
     return cells.astype(_DTYPES[column.type, column.missing])
 
 
@@ -179,7 +182,8 @@ def repetition(keys: pd.DataFrame) -> tuple[int, int] | None:
     if not repeated.any():
         return None
     row = int(repeated.argmax())
-    return row, int((keys == keys.iloc[row]).all(axis=1).to_numpy().argmax())
+    same = keys.groupby(list(keys.columns), sort=False, dropna=False).ngroup().to_numpy()  # missing cells are equal
+    return row, int((same == same[row]).argmax())
 
 
 def _format_of(path: Path) -> None:
