@@ -256,7 +256,5 @@ def test_a_missing_cell_of_a_key_is_repeated_as_others_are(tmp_path):
     path = tmp_path / "t.tsv"
     row = "accuracy\t{}\texact\t\t1\t0.5\t0.5\t0.5\n"
     path.write_text("\t".join(columns.RUN_TIME.names) + "\n" + "".join(row.format(n) for n in (50, 60, 60)))
-    with pytest.raises(
-        InputError, match=r"line 4: found accuracy, 60, exact, nan again, .*: line 3 has it"
-    ):
+    with pytest.raises(InputError, match=r"line 4: found accuracy, 60, exact, nan again, .*: line 3 has it"):
         columns.read(path, columns.RUN_TIME)

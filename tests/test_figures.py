@@ -353,7 +353,7 @@ def test_domains_of_the_most_common_size() -> None:
 
 def test_too_many_domains() -> None:
     table = pd.concat([comparisons(3, 100, derived="domain", domain=f"d{i}") for i in range(8)])
-    with pytest.raises(InputError, match="8 domains"):
+    with pytest.raises(InputError, match="found 8 domains, expected at most 7"):
         FIGURES["domains"](table)
 
 

@@ -73,9 +73,9 @@ def test_bad_input(systems):
     with pytest.raises(InputError, match="yields no test set"):
         resize(systems, metric="f1")
     for wrong, message in (
-        ({"initial": [5, 0]}, "the initial size is 0"),
+        ({"initial": [5, 0]}, "the initial size is 0, expected at least 1"),
         ({"domain_size": -1}, "the domain size is -1"),
-        ({"draws": -2}, "the number of draws is -2"),
+        ({"draws": -2}, "the number of draws is -2, expected at least 0"),
         ({"draws": 1, "draw_size": 0}, "the draw size is 0"),
     ):
         with pytest.raises(InputError, match=message):

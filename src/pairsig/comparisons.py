@@ -61,7 +61,7 @@ def compare(
     part
         (k, m): only the k-th of m parts of the resamples; `merge` adds the parts up.
     progress
-        Called with the number of resamples finished, now and then.
+        Called from time to time with the number of resamples finished.
     test_set
         What to call the test set in the result.
 
@@ -147,7 +147,7 @@ def read(path: str | Path) -> pd.DataFrame:
     Raises
     ------
     InputError
-        Where it has not all its rows, or what it says of a pair cannot be so.
+        If rows are missing, or if what it says of a pair is impossible.
     """
     return _checked(tables.read(path, COMPARISONS), str(path))
 
@@ -158,14 +158,14 @@ def merge(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
     Parameters
     ----------
     parts
-        Results of `compare` with part = (1, m), …, (m, m), in any order. They are looked at one by
-        one, so of an iterator no more than two are in memory.
+        Results of `compare` with part = (1, m), …, (m, m), in any order. They are taken one by
+        one: of an iterator no more than two are in memory.
 
     Raises
     ------
     InputError
-        Where they are not all the parts of one run, or one of them says what it cannot have found: part k of m of b
-        resamples is of ⌊k·b/m⌋ − ⌊(k − 1)·b/m⌋, and the pairs, their scores and gains are those of every other part.
+        If they are not all the parts of one run, or if one of them cannot be right: part k of m of b resamples has
+        ⌊k·b/m⌋ − ⌊(k − 1)·b/m⌋ of them, and its pairs, scores and gains are those of every other part.
     """
     summed = ["n_resamples", "n_greater", "n_equal"]
     same = [column for column in COLUMNS if column not in (*summed, "p_value", "p_low", "p_high", "signature")]

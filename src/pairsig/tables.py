@@ -19,8 +19,8 @@ from pairsig.errors import InputError, named, quoted, reason
 SEPARATORS = {".tsv": "\t", ".csv": ","}
 
 N_ROWS = "n_rows"
-"""The last column of a text file that `write` made: the number of its rows. `read` learns from it that rows are lost,
-wherever the file was cut, and leaves it out. (A Parquet file that is cut cannot be read at all.)"""
+"""The last column of a text file that `write` made: the number of its rows. `read` checks it and drops it: a file that
+was cut anywhere is refused. (A Parquet file that was cut cannot be read at all.)"""
 
 
 @contextmanager
@@ -67,7 +67,7 @@ def write(table: pd.DataFrame, path: str | Path) -> None:
 def frame(table: Table, rows: Sequence[Mapping[str, object]] | pd.DataFrame) -> pd.DataFrame:
     """`rows` with the columns of `table`, in its order, each of its declared type.
 
-    What a row does not say is missing, in columns where it may be. A column that is not declared is a mistake.
+    A cell that a row lacks is missing, in columns where that may be. A column that is not declared is a mistake.
     """
     given = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
     found = given.reindex(columns=list(table.names)) if given.empty else given
@@ -164,7 +164,7 @@ def _declared(cells: pd.Series[Any], column: Column, path: Path, lines: Callable
 
 
 def whole(table: pd.DataFrame, source: str) -> pd.DataFrame:
-    """`table` without `N_ROWS`, after it has been found to have so many rows."""
+    """`table` without `N_ROWS`, after its rows have been counted."""
     if N_ROWS not in table.columns:
         return table
     told = table[N_ROWS]
@@ -207,7 +207,7 @@ def _read_parquet(path: Path) -> tuple[pd.DataFrame, Callable[[int], str]]:
 
 
 def _read_lines(path: Path, typed: Mapping[str, type[Any]]) -> tuple[pd.DataFrame, Callable[[int], str]]:
-    """The table, and where a row of it is to be found."""
+    """The table, and a function that says where in the file a row is."""
     with path.open(encoding="utf-8", newline="") as file:
         rows = csv.reader(file, delimiter=SEPARATORS[path.suffix], strict=True)
         header = next(rows, None)
@@ -242,7 +242,7 @@ def _column(name: str, cells: Sequence[str], typed: Mapping[str, type[Any]]) -> 
         return pd.Series(cells, dtype="str")
     if typed.get(name) is bool or (cells and {"true", "false"}.issuperset(cells)):
         return pd.Series([_truth(cell, name) for cell in cells], dtype=bool)
-    if any("_" in cell or not cell.isascii() for cell in cells):  # which `int` and `float` would pass over
+    if any("_" in cell or not cell.isascii() for cell in cells):  # which `int` and `float` would accept
         return pd.Series(cells, dtype="str")
     if cells and all(cells):
         try:

@@ -40,13 +40,13 @@ def _commands() -> console.Commands:
     p.add_argument("--output", type=console.output, required=True, help="what was verified: the list of checksums")
 
     p = commands.add(_prepare)
-    p.add_argument("files", nargs="+", metavar="[DOMAIN=]FILE", help="of a corpus")
+    p.add_argument("files", nargs="+", metavar="[DOMAIN=]FILE", help="files of a corpus")
     p.add_argument("--task", required=True, help="dependency, constituency or alignment")
     p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="for reading the corpus")
     p.add_argument("--skip", type=console.whole, default=0, metavar="N", help="leave out the first N of every file")
     p.add_argument("--first", type=console.whole, metavar="N", help="then take no more than N of every file")
     p.add_argument("--input", type=console.output, help="to write: what a base model may see of the segments")
-    p.add_argument("--reference", type=console.output, help="to write: what its output is held against")
+    p.add_argument("--reference", type=console.output, help="to write: what its output is scored against")
     p.add_argument("--documents", type=console.output, help="to write: a `domain<TAB>document` line a segment")
     p.add_argument("--output", type=console.output, help="to write: the segments in the task's own format")
 
@@ -55,7 +55,7 @@ def _commands() -> console.Commands:
     p.add_argument("--task", required=True, help="dependency, constituency or alignment")
     p.add_argument("--size", type=float, default=1.0, help="how many to draw, as a share of the whole; default: 1")
     p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
-    p.add_argument("--name", required=True, help="tells this training set from others of the same seed")
+    p.add_argument("--name", required=True, help="distinguishes this training set from others with the same seed")
     p.add_argument("--unlabelled", nargs="*", type=Path, default=[], help="segments to add as they are, without labels")
     p.add_argument("--output", type=console.output, required=True)
 
@@ -105,7 +105,7 @@ def _commands() -> console.Commands:
 
     p = commands.add(_validate)
     p.add_argument("comparisons", nargs="+", type=Path)
-    p.add_argument("--overlay", action="append", default=[], metavar="SYNTHETIC=NATURAL", help="datasets to confront")
+    p.add_argument("--overlay", action="append", default=[], metavar="SYNTHETIC=NATURAL", help="datasets to compare")
     p.add_argument("--output", type=console.table, required=True)
 
     p = commands.add(_similarity)
@@ -116,7 +116,7 @@ def _commands() -> console.Commands:
 
     p = commands.add(_calibrate)
     p.add_argument("comparisons", nargs="+", type=Path)
-    p.add_argument("--sheet", type=Path, required=True, help="which test set is held against which")
+    p.add_argument("--sheet", type=Path, required=True, help="which test sets are compared with which")
     p.add_argument("--published", type=Path, help="the paper's numbers, for --table-1")
     p.add_argument("--table-1", type=console.table, help="second output: in the layout of the paper's Table 1")
     p.add_argument("--output", type=console.table, required=True)
@@ -131,7 +131,7 @@ def _commands() -> console.Commands:
     )
     p.add_argument("--n-runs", type=console.whole, default=5, metavar="N", help="times each; default: 5")
     p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
-    p.add_argument("--threads", type=console.whole, help="default: all cores; changes nothing but time")
+    p.add_argument("--threads", type=console.whole, help="default: all cores; affects only the time taken")
     p.add_argument("--output", type=console.table, required=True)
 
     p = commands.add(_race)
@@ -164,7 +164,12 @@ def _commands() -> console.Commands:
 def _add_attempt_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jars", type=Path, default=Path("jars"), help="folder of jars; default: jars")
     parser.add_argument("--threads", type=console.whole, default=1, help="default: 1")
-    parser.add_argument("--attempt", type=console.part, metavar="K/M", help="if the last fails, write why and end well")
+    parser.add_argument(
+        "--attempt",
+        type=console.part,
+        metavar="K/M",
+        help="which attempt this is; if the last one fails, record why and succeed",
+    )
 
 
 def _fetch(arguments: argparse.Namespace) -> None:
@@ -322,7 +327,7 @@ def _thresholds(arguments: argparse.Namespace) -> None:
 
 
 def _validate(arguments: argparse.Namespace) -> None:
-    """Whether synthetic comparisons tell what natural ones do: the gains at p = 0.05 of both."""
+    """Whether synthetic comparisons agree with natural ones: the gains at p = 0.05 of both."""
     from pairsig import tables
     from study import analysis
 
@@ -415,7 +420,7 @@ def _tabulate(arguments: argparse.Namespace) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """Ours beside the paper's, with a verdict."""
+    """Our numbers beside the papers', with a verdict."""
     from pairsig import tables
     from study import analysis, columns
 

@@ -177,7 +177,7 @@ VALIDATION = Table(
     "validation",
     (
         replace(DATASET, meaning="name of the synthetic dataset"),
-        Column("overlay", str, "name of the natural dataset that it is held against"),
+        Column("overlay", str, "name of the natural dataset that it is compared with"),
         TEST_SET,
         METRIC,
         TEST,
@@ -200,7 +200,7 @@ VALIDATION = Table(
         _number("ratio", "the synthetic gain over the natural one", shown="two decimals", missing=True),
         _number("ratio_low", "lower end of its 95 % interval", missing=True),
         _number("ratio_high", "upper end of its 95 % interval", missing=True),
-        Column("verdict", str, "whether the interval of the ratio holds 1", choices=("agrees", "differs", "too few")),
+        Column("verdict", str, "whether that interval contains 1", choices=("agrees", "differs", "too few")),
     ),
     key=("dataset", "overlay", "test_set", "metric", "test", "subset"),
 )

@@ -148,7 +148,7 @@ def approximate(
             if not len(chosen):
                 raise InputError(
                     f"none of {n_simulated} simulated pairs of {n} sentences has p from {P_RANGE[0]} to {P_RANGE[1]} "
-                    f"by {name}, expected one at least: simulate more"
+                    f"by {name}, expected at least one: simulate more"
                 )
             counts = np.stack([counts for number in chosen for counts in simulated[number]])
             first = 2 * np.arange(len(chosen))
@@ -241,4 +241,4 @@ def _seconds(test: Callable[[], object]) -> float:
 def _check(**numbers: Sequence[int]) -> None:
     for name, values in numbers.items():
         if not values or min(values) < 1:
-            raise InputError(f"{name} is {', '.join(map(str, values)) or 'empty'}, expected whole numbers from 1 on")
+            raise InputError(f"{name} is {', '.join(map(str, values)) or 'empty'}, expected whole numbers, at least 1")

@@ -35,7 +35,7 @@ def other_test_sets(
         Sizes of initial segments: `first-100`, … Those that are not smaller than the test set are left out: the
         series ends with `compare` on the whole.
     domain_size
-        The first so many segments of every domain that has as many: `news-first-500`, …
+        The first N segments of every domain that has at least N: `news-first-500`, …
     draws, draw_size
         Test sets drawn with replacement, as the paper draws its i.i.d. test sets: `draw-1`, …
     halves
@@ -44,10 +44,16 @@ def other_test_sets(
         Seed of the draws and splits, which have streams of their own.
     """
     n_segments = len(statistics.segments)
-    sizes = {"initial size": min(initial or [1]), "domain size": domain_size, "draw size": draw_size}
-    for what, size in (sizes | {"number of draws": draws + 1, "number of halves": halves + 1}).items():
-        if size is not None and size < 1:
-            raise InputError(f"the {what} is {size - what.startswith('number')}, expected more")
+    numbers = {
+        "initial size": (min(initial or [1]), 1),
+        "domain size": (domain_size, 1),
+        "draw size": (draw_size, 1),
+        "number of draws": (draws, 0),
+        "number of halves": (halves, 0),
+    }
+    for what, (number, least) in numbers.items():
+        if number is not None and number < least:
+            raise InputError(f"the {what} is {number}, expected at least {least}")
     if initial is not None:
         for size in sorted(size for size in set(initial) if size < n_segments):
             yield Derivation("initial", size), statistics.select(segments=slice(size))
@@ -97,7 +103,7 @@ def resize(
 ) -> pd.DataFrame:
     """`compare` on every test set that `other_test_sets` makes; the arguments are theirs.
 
-    With part = (k, m) it is the test sets that are whole and the resamples of each that are cut.
+    With part = (k, m) every test set is whole, and the resamples of each are split.
     """
     made = other_test_sets(
         statistics,

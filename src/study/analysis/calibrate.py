@@ -30,22 +30,22 @@ def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame, *, source: str = "
     comparisons
         Tables of `compare` and `resize`, one below the other. Of several tests the bootstrap counts, as in the paper.
     sheet
-        Table `CALIBRATIONS`. A p-value on the first test set is held against who wins on the second. Rows with the same
-        `calibration` and `distance` are added up. A `*` in a test set stands for anything, on either side (`on` draw-*,
-        `against` whole).
+        Table `CALIBRATIONS`. P-values on the first test set are compared with who wins on the second. Rows with the
+        same `calibration` and `distance` are added up. A `*` in a test set stands for anything, on either side (`on`
+        draw-*, `against` whole).
     source
         What messages call the sheet; its index counts the lines below the header, from 0.
 
     Raises
     ------
     InputError
-        Where a row has nothing to hold against anything, or two rows add up the same two test sets.
+        If a row has no two test sets to compare, or two rows compare the same two.
 
     Returns
     -------
     Table `CALIBRATION_TABLE`, one row a calibration, distance and p-value range [p_low, p_high), the last one with 1.
-    The interval of the share is Clopper and Pearson's, as if pairs were independent; they share systems, so it is too
-    narrow rather than too wide. Ties on either test set are left out. The range [0.04, 0.06] comes as well.
+    The interval of the share is Clopper and Pearson's, as if pairs were independent; they share systems, so it is
+    rather too narrow than too wide. Ties on either test set are left out. The range [0.04, 0.06] comes as well.
     """
     keyed = dict(by_test_set(of_one_test(comparisons)))
     counted: dict[tuple[str, str], list[pd.DataFrame]] = {}
@@ -63,13 +63,13 @@ def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame, *, source: str = "
             first = lines.setdefault((name, distance, on, against), line)
             if first != line:
                 raise InputError(
-                    f"{source}, line {line}: dataset {on[0]} on test set {on[1]} is held against dataset {against[0]} "
+                    f"{source}, line {line}: dataset {on[0]} on test set {on[1]} is compared with dataset {against[0]} "
                     f"on test set {against[1]} again, expected once: line {first} does"
                 )
         if not held:
             raise InputError(
-                f"{source}, line {line}: dataset {row.on_dataset} on test set {row.on_test_set} is held against "
-                "nothing but itself or another metric, expected another test set"
+                f"{source}, line {line}: dataset {row.on_dataset} on test set {row.on_test_set} is compared "
+                "with nothing but itself or another metric, expected another test set"
             )
         counted.setdefault((name, distance), []).extend(_held(keyed[on], keyed[against]) for on, against in held)
     found = []

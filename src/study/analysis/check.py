@@ -1,4 +1,4 @@
-"""Ours beside the numbers that the papers print."""
+"""Our numbers beside those printed in the papers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def check(
     run_time: pd.DataFrame | None = None,
     source: str = "published",
 ) -> pd.DataFrame:
-    """Ours beside the paper's, with a verdict.
+    """Our numbers beside the papers', with a verdict.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def _mean_p(relative_error: pd.DataFrame, n_segments: str, metric: str) -> pd.Se
 
 
 TARGET = 0.1
-"""The mean relative error of a Monte Carlo p-value that is small enough: 0.05 is then told from 0.045 and 0.055."""
+"""A mean relative error of a Monte Carlo p-value that is small enough to tell 0.05 from 0.045 and 0.055."""
 
 
 def _samples(relative_error: pd.DataFrame, metric: str) -> pd.Series | None:
@@ -162,7 +162,7 @@ def _samples(relative_error: pd.DataFrame, metric: str) -> pd.Series | None:
 
 
 def _faster(run_time: pd.DataFrame, n_resamples: str, metric: str) -> pd.Series | None:
-    """The number of sentences up to which, of all that were tried, the exact test is the faster one; 0 if never."""
+    """The largest number of sentences tried up to which the exact test is always faster; 0 if there is none."""
     rows = run_time[run_time["metric"] == metric]
     exact = rows[rows["test"] == "exact"].set_index("n_segments")["seconds"]
     sampled = rows[rows["n_resamples"] == int(n_resamples)].set_index("n_segments")["seconds"].sort_index()

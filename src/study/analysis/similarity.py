@@ -23,8 +23,8 @@ def similarity(statistics: Statistics, metric: Metric, comparisons: pd.DataFrame
 
     Returns
     -------
-    Table `SIMILARITY`, one row a pair of `comparisons`. A pair of which one system's contributions do not vary has
-    similarity NaN; without a gain p_normal is 1.
+    Table `SIMILARITY`, one row a pair of `comparisons`. The similarity is missing where one
+    system's contributions do not vary; `p_normal` is 1 where there is no gain.
     """
     from scipy.special import ndtr
 

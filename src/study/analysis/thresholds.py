@@ -35,20 +35,20 @@ def thresholds(
 
     Its interval (95 %) is by a bootstrap over *systems*: a pair counts as often as both its systems were drawn. Pairs
     share systems, so drawing pairs would make the interval too narrow. It says how far the threshold depends on which
-    systems happened to take part; it is conditional on the test set. With few pairs it ends too low: in simulations it
-    held the 95th percentile among all systems 90 times of 100 with some 90 pairs in the window, but only 54 times with
-    23, among which there is often no gain beyond that percentile.
+    systems happened to take part; it is conditional on the test set. With few pairs its upper end is too low: in
+    simulations it covered the 95th percentile among all systems in 90 of 100 runs with some 90 pairs in the window, but
+    in only 54 with 23, among which there is often no gain beyond that percentile.
 
     Parameters
     ----------
     comparisons
         Tables of `compare` and `resize`, one below the other.
     tasks
-        Task of each dataset. Initial segments of one size (`first-…`) of all datasets of a task are also taken
-        together, as dataset `task=…`; whole test sets are not, since they differ in size and so in threshold.
-        Datasets without a task (pools of other datasets) stay out of that.
+        Task of each dataset. Initial segments of one size of all datasets of a task are also pooled, as dataset
+        `task=…`; whole test sets are not, since they differ in size and so in threshold. Datasets without a task
+        (pools of other datasets) take no part in this.
     min_pairs
-        With fewer pairs in the window there is no threshold but the verdict `too few`.
+        With fewer pairs in the window no threshold is estimated, and the verdict is `too few`.
     n_resamples, seed
         Of the bootstrap over systems.
 
@@ -115,10 +115,10 @@ def _interval(
 def size_law(thresholds: pd.DataFrame, *, min_sizes: int = 3) -> pd.DataFrame:
     """The law threshold = coefficient · n^exponent over nested initial segments; the central limit theorem says −1/2.
 
-    Least squares on the logarithms over the sizes `first-…` (and the whole test set, for a dataset that has these)
+    Least squares on the logarithms over the initial segments (and the whole test set, for a dataset that has these)
     whose threshold could be estimated, each weighted by the number of pairs behind it. The interval of the exponent is
     Student's, and approximate: the test sets are nested and the pairs are the same, so the thresholds are not
-    independent (on simulated systems it held −1/2 in 19 of 24 runs).
+    independent (on simulated systems it covered −1/2 in 19 of 24 runs).
 
     Returns
     -------

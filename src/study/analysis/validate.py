@@ -1,4 +1,4 @@
-"""Whether synthetic comparisons tell what natural ones do."""
+"""Whether synthetic comparisons agree with natural ones."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from study.analysis.pairs import by_test_set, drawn_systems, subsets, weighted_p
 from study.columns import VALIDATION
 
 AROUND = (0.01, 0.2)
-"""P-values from which the gain at p = 0.05 is told: near enough for the normal law, wide enough to hold many pairs."""
+"""P-values from which the gain at p = 0.05 is estimated: near enough for the normal law, wide enough for many pairs."""
 
 
 def validate(
     comparisons: pd.DataFrame, overlays: Mapping[str, str], *, n_resamples: int = 2000, seed: int = 2012
 ) -> pd.DataFrame:
-    """Whether synthetic comparisons tell what natural ones do (the paper lays one over the other, section 3.2).
+    """Whether synthetic comparisons agree with natural ones (the paper overlays them, section 3.2).
 
-    Compared is the height of the two gain-confidence curves where they are used: the gain at p = 0.05. A pair with
+    The two gain-confidence curves are compared where they are used: at p = 0.05. A pair with
     gain δ and p-value p has a standard error of about δ / Φ⁻¹(1 − p), so it would have had p = 0.05 at
     δ·Φ⁻¹(0.95) / Φ⁻¹(1 − p). The gain at p = 0.05 is the median of that over the pairs with p in `AROUND`, its
     interval (95 %) by a bootstrap over systems.
@@ -31,15 +31,15 @@ def validate(
     comparisons
         Tables of `compare` and `resize`, one below the other.
     overlays
-        For a synthetic dataset the natural one it is held against, on the test sets that both have in the same size.
+        For a synthetic dataset the natural one it is compared with, on the test sets that both have in the same size.
     n_resamples, seed
         Of the bootstrap over systems.
 
     Returns
     -------
     Table `VALIDATION`, one row a synthetic dataset, test set and subset of pairs: gains at p = 0.05 of both sides, and
-    their ratio. The verdict is `agrees` if the interval of the ratio holds 1, else `differs`; `too few` where one side
-    has fewer than 10 pairs.
+    their ratio. The verdict is `agrees` if the interval of the ratio contains 1, else `differs`; `too few` where one
+    side has fewer than 10 pairs.
     """
     keyed = dict(by_test_set(comparisons))
     found = []

@@ -177,7 +177,7 @@ def gain_confidence(
         two systems of a particular kind are told apart.
     thresholds
         Where its `threshold` is estimated for a class that is drawn, a thin line marks it; the one of all pairs
-        is marked if no class has its own. Rows of other datasets are passed over.
+        is marked if no class has its own. Rows of other datasets are ignored.
     overlay
         The comparisons of another dataset, natural ones to lay over synthetic ones; drawn in outline.
     """
@@ -317,8 +317,8 @@ def _series(name: str, found: list[Class], whole: pd.DataFrame, heading: str) ->
 def sizes(*tables: pd.DataFrame) -> Figure:
     """Confidence against gain on initial segments of a test set, the smaller the lighter (Figures 9 and 10).
 
-    Drawn are initial segments, and the whole where it is there; other test sets are passed over. Several tables, of the
-    test sets and of the whole, are taken as one.
+    Initial segments are drawn, and the whole test set if it is there; other test sets are ignored. Several tables, of
+    the test sets and of the whole, are read as one.
     """
     test_sets = pd.concat([_pairs(table) for table in tables], ignore_index=True)
     chosen = test_sets[test_sets["derived"].isin(["initial", "whole"])]
@@ -343,7 +343,7 @@ def sizes(*tables: pd.DataFrame) -> Figure:
 def domains(test_sets: pd.DataFrame) -> Figure:
     """Confidence against gain on test sets of one size from several domains (Figure 11).
 
-    Drawn are test sets of domains, of the size that most domains have (the largest such size).
+    Test sets of one domain are drawn, of the size that most domains have (the largest such size).
     """
     test_sets = _pairs(test_sets)
     chosen = test_sets[test_sets["derived"] == "domain"]
@@ -355,7 +355,7 @@ def domains(test_sets: pd.DataFrame) -> Figure:
     chosen = chosen[chosen["n_segments"] == size]
     names = list(dict.fromkeys(chosen["domain"]))
     if len(names) > len(COLOURS):
-        raise InputError(f"test_sets: {len(names)} domains; a figure tells at most {len(COLOURS)} apart")
+        raise InputError(f"comparisons: found {len(names)} domains, expected at most {len(COLOURS)}")
     found = [
         Class(name, "", chosen[chosen["domain"] == name], marker, colour, filled=False)
         for name, colour, marker in zip(names, COLOURS, MARKERS, strict=False)

@@ -63,7 +63,7 @@ def size_law(thresholds: pd.DataFrame, size_law: pd.DataFrame | None = None) -> 
     Parameters
     ----------
     thresholds
-        Rows of the test sets `first-N` and `whole` are drawn, of the subset `all` where it is there.
+        Rows of initial segments and of whole test sets are drawn, of the subset `all` where it is there.
     size_law
         Fits by dataset, metric, test and subset. Thresholds without a fit are left out, unless there is none.
     """
@@ -131,7 +131,7 @@ def thresholds(reproduction: pd.DataFrame) -> Figure:
     """Our thresholds beside the paper's, by unit: dots with intervals, diamonds, and ticks for the scaled value.
 
     The tick is the paper's value times sqrt(n_paper / n_ours), what the central limit theorem makes of it on a
-    test set of our size. Items that are no thresholds are passed over.
+    test set of our size. Items that are not thresholds are ignored.
     """
     require(REPRODUCTION, reproduction)
     rows = reproduction[reproduction["compared_with"].astype(str).str.startswith("threshold:")]
