@@ -131,7 +131,7 @@ def _commands() -> console.Commands:
     )
     p.add_argument("--n-runs", type=console.whole, default=5, metavar="N", help="times each; default: 5")
     p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
-    p.add_argument("--threads", type=console.whole, help="default: all cores; affects only the time taken")
+    p.add_argument("--threads", type=console.whole, help="default: all cores; changes nothing but time")
     p.add_argument("--output", type=console.table, required=True)
 
     p = commands.add(_race)

@@ -13,7 +13,6 @@ from pairsig.tables import frame
 from study.analysis.pairs import of_one_test
 from study.columns import PUBLISHED, REPRODUCTION
 
-_OURS = ("ours", "low", "high", "ours_n_segments", "expected", "ratio")
 _PUBLISHED = tuple(name for name in REPRODUCTION.names if name in PUBLISHED.names)
 
 
@@ -93,12 +92,11 @@ def check(
 
 
 def _verdict(kind: str, row: Mapping[str, float], ours: pd.Series | None) -> dict[str, object]:
-    blank: dict[str, object] = dict.fromkeys(_OURS, np.nan)
     if ours is None:
-        return blank | {"verdict": "not run"}
+        return {"verdict": "not run"}
     published, tolerance = float(row["published"]), float(row["tolerance"])
     if kind == "pairs":
-        return blank | {
+        return {
             "ours": float(ours["n_pairs"]),
             "ours_n_segments": float(ours["n_segments"]),
             "expected": published,
@@ -110,7 +108,7 @@ def _verdict(kind: str, row: Mapping[str, float], ours: pd.Series | None) -> dic
         near = ours["low"] <= published <= ours["high"] and kind == "p"
         near |= (ratio >= 1 / tolerance or kind == "seconds") and (ratio <= tolerance or kind == "faster")
         verdict = "agrees" if near else "differs"
-        return {**blank, **ours.to_dict(), "expected": published, "ratio": ratio, "verdict": verdict}
+        return {**ours.to_dict(), "expected": published, "ratio": ratio, "verdict": verdict}
     if kind == "threshold":
         expected = published * np.sqrt(float(row["n_segments"]) / ours["n_segments"])
         value, low, high = ours["threshold"], ours["low"], ours["high"]
