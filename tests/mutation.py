@@ -44,11 +44,11 @@ KEPT = ROOT / ".mutants"
 CORE = (
     "pairsig/comparisons", "pairsig/engine", "pairsig/exact/*", "pairsig/intervals", "pairsig/lattice",
     "pairsig/metrics/*", "pairsig/paired", "pairsig/ratios", "pairsig/resampling", "pairsig/sequential",
-    "pairsig/statistics", "pairsig/streams", "study/analysis/*",
+    "pairsig/statistics", "pairsig/streams", "study/analysis/*", "study/resize", "study/test_sets",
 )  # fmt: skip
 GUARDS = (
     "alignment", "analysis", "comparisons", "constituency", "dependency", "exact", "exact_pairs", "intervals",
-    "metrics", "montecarlo", "resampling", "sequential", "simulate", "statistics", "streams", "summarization",
+    "metrics", "montecarlo", "resampling", "resize", "sequential", "simulate", "statistics", "streams", "summarization",
     "translation", "versus",
 )  # fmt: skip
 """Test files that are about the core; others reach it too, but seldom for the first time and slowly."""

@@ -20,6 +20,7 @@ from pairsig import InputError, Metric, Statistics, comparisons
 from pairsig.metrics import registry
 from pairsig.omission import Omission
 from study import analysis
+from study.resize import resize
 
 
 def message(*words: str) -> str:
@@ -32,11 +33,15 @@ def pairs(gains, p_values, *, systems=None, **columns) -> pd.DataFrame:
     n = len(gains)
     a, b = zip(*systems, strict=True) if systems else ([f"a{i}" for i in range(n)], [f"b{i}" for i in range(n)])
     table = {
-        "dataset": "d", "test_set": "whole", "metric": "f1", "test": "bootstrap", "system_a": a, "system_b": b,
+        "dataset": "d", "test_set": "whole", "derived": "whole", "metric": "f1", "test": "bootstrap",
+        "system_a": a, "system_b": b,
         "same_group": False, "kind_a": "", "kind_b": "", "n_segments": 1000, "gain": np.asarray(gains, float),
         "p_value": np.asarray(p_values, float),
     }  # fmt: skip
     return pd.DataFrame(table | columns)
+
+
+INITIAL = {"test_set": "first-100", "derived": "initial"}
 
 
 def only(table: pd.DataFrame, **values) -> pd.Series:
@@ -114,11 +119,18 @@ class TestThresholds:
 
     def test_initial_segments_of_a_task_are_taken_together_at_equal_size(self):
         one, two, pool = (
-            pairs(np.arange(1, 7) + shift, [0.05] * 6, dataset=name, test_set="first-100", n_segments=100)
+            pairs(
+                np.arange(1, 7) + shift,
+                [0.05] * 6,
+                dataset=name,
+                test_set="first-100",
+                derived="initial",
+                n_segments=100,
+            )
             for name, shift in (("one", 0), ("two", 10), ("pool", 90))
         )
         whole = pairs([50.0] * 6, [0.05] * 6, dataset="one", n_segments=300)
-        longer = pairs([70.0] * 6, [0.05] * 6, dataset="one", test_set="first-200", n_segments=200)
+        longer = pairs([70.0] * 6, [0.05] * 6, dataset="one", test_set="first-200", derived="initial", n_segments=200)
         found = analysis.thresholds(pd.concat([one, two, pool, whole, longer]), tasks={"one": "mt", "two": "mt"})
         row = only(found, dataset="task=mt", test_set="first-100", subset="all")
         assert (row["task"], row["n_all"], row["n_segments"]) == ("mt", 12, 100)
@@ -165,7 +177,8 @@ class TestThresholds:
             if drawn:
                 found.append(np.percentile(drawn, 50, method="inverted_cdf"))
         tables = [
-            pairs(own, [0.05] * 3, systems=systems, dataset=name, test_set="first-100") for name, own in gains.items()
+            pairs(own, [0.05] * 3, systems=systems, dataset=name, test_set="first-100", derived="initial")
+            for name, own in gains.items()
         ]
         row = only(
             analysis.thresholds(
@@ -283,7 +296,7 @@ class TestSizeLaw:
     def test_inverse_square_root_on_simulated_systems(self):
         """Equal systems, nested initial segments: the central limit theorem says −1/2."""
         data = simulate.statistics("accuracy", n_systems=36, n_segments=3200, spread=0.0, seed=3)
-        compared = comparisons.resize(data, initial=[100, 200, 400, 800, 1600], metric="accuracy", n_resamples=2000)
+        compared = resize(data, initial=[100, 200, 400, 800, 1600], metric="accuracy", n_resamples=2000)
         whole = comparisons.compare(data, metric="accuracy", n_resamples=2000)
         law = analysis.size_law(analysis.thresholds(pd.concat([compared, whole]), n_resamples=50))
         row = only(law, subset="all")
@@ -458,9 +471,7 @@ class TestCalibration:
     )
 
     def test_by_hand(self):
-        found = analysis.calibration(
-            pd.concat([self.on, self.against]), sheet(("t", "near", "x", "whole", "y", "whole"))
-        )
+        found = analysis.calibrate(pd.concat([self.on, self.against]), sheet(("t", "near", "x", "whole", "y", "whole")))
         window = only(found, p_low=0.04, p_high=0.06)
         assert (window["n_pairs"], window["n_held"], window["share"]) == (2, 1, 0.5)
         interval = binomtest(1, 2).proportion_ci(0.95, "exact")
@@ -481,7 +492,7 @@ class TestCalibration:
     def test_ranges_are_closed_below_and_the_last_one_above(self):
         p = [0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.16, 0.32, 1.0]
         on = pairs(np.ones(12), p, dataset="x")
-        found = analysis.calibration(
+        found = analysis.calibrate(
             pd.concat([on, on.assign(dataset="y")]), sheet(("t", "near", "x", "whole", "y", "whole"))
         ).set_index("p_low")
         assert found["n_pairs"].tolist() == [1, 1, 1, 1, 1, 1, 2, 1, 1, 2, 2]
@@ -489,40 +500,40 @@ class TestCalibration:
 
     def test_ties_on_the_first_test_set_are_left_out(self):
         on = self.on.assign(gain=[0.0, 2, 3, 4, 5])
-        found = analysis.calibration(pd.concat([on, self.against]), sheet(("t", "near", "x", "whole", "y", "whole")))
+        found = analysis.calibrate(pd.concat([on, self.against]), sheet(("t", "near", "x", "whole", "y", "whole")))
         assert only(found, p_low=0.04, p_high=0.06)["n_pairs"] == 1
 
     def test_rows_of_one_name_are_added_up_and_a_star_stands_for_anything(self):
         draws = [self.on.assign(dataset="y", test_set=f"draw-{k}") for k in (1, 2, 3)]
         table = pd.concat([*draws, self.on, self.against])
-        starred = analysis.calibration(table, sheet(("t", "iid", "y", "draw-*", "y", "whole")))
-        listed = analysis.calibration(table, sheet(*(("t", "iid", "y", f"draw-{k}", "y", "whole") for k in (1, 2, 3))))
+        starred = analysis.calibrate(table, sheet(("t", "iid", "y", "draw-*", "y", "whole")))
+        listed = analysis.calibrate(table, sheet(*(("t", "iid", "y", f"draw-{k}", "y", "whole") for k in (1, 2, 3))))
         pd.testing.assert_frame_equal(starred, listed)
         assert only(starred, p_low=0.04, p_high=0.06)["n_pairs"] == 6
-        two = analysis.calibration(
+        two = analysis.calibrate(
             table, sheet(("t", "iid", "y", "draw-1", "y", "whole"), ("t", "far", "x", "whole", "y", "whole"))
         )
         assert two["distance"].unique().tolist() == ["iid", "far"]
 
     def test_a_test_set_is_not_held_against_itself(self):
         table = pd.concat([self.on, self.on.assign(test_set="half-1")])
-        found = analysis.calibration(table, sheet(("t", "iid", "x", "*", "x", "whole")))
+        found = analysis.calibrate(table, sheet(("t", "iid", "x", "*", "x", "whole")))
         assert only(found, p_low=0.04, p_high=0.06)["n_pairs"] == 4  # half-1 only
         with pytest.raises(InputError, match=message("line 2", "dataset x on test set whole", "nothing but itself")):
-            analysis.calibration(table, sheet(("t", "iid", "x", "whole", "x", "whole")))
+            analysis.calibrate(table, sheet(("t", "iid", "x", "whole", "x", "whole")))
 
     def test_of_several_tests_the_bootstrap_counts(self):
         both = pd.concat([self.on, self.against])
         other = both.assign(test="randomization", p_value=0.05)
         row = ("t", "near", "x", "whole", "y", "whole")
         pd.testing.assert_frame_equal(
-            analysis.calibration(pd.concat([other, both]), sheet(row)), analysis.calibration(both, sheet(row))
+            analysis.calibrate(pd.concat([other, both]), sheet(row)), analysis.calibrate(both, sheet(row))
         )
-        assert only(analysis.calibration(other, sheet(row)), p_low=0.04, p_high=0.06)["n_pairs"] == 3
+        assert only(analysis.calibrate(other, sheet(row)), p_low=0.04, p_high=0.06)["n_pairs"] == 3
 
     def test_another_metric_is_another_contest(self):
         table = pd.concat([self.on, self.against, self.against.assign(metric="bleu")])
-        found = analysis.calibration(table, sheet(("t", "near", "x", "whole", "y", "whole")))
+        found = analysis.calibrate(table, sheet(("t", "near", "x", "whole", "y", "whole")))
         assert only(found, p_low=0.04, p_high=0.06)["n_pairs"] == 2
 
     @pytest.mark.parametrize(
@@ -535,10 +546,10 @@ class TestCalibration:
     def test_unknown_test_sets(self, row, told):
         good = ("t", "d", "x", "whole", "y", "whole")
         with pytest.raises(InputError, match=message("my.tsv, line 3", told)):
-            analysis.calibration(pd.concat([self.on, self.against]), sheet(good, row), source="my.tsv")
+            analysis.calibrate(pd.concat([self.on, self.against]), sheet(good, row), source="my.tsv")
 
     def test_an_empty_sheet_gives_an_empty_table(self):
-        found = analysis.calibration(self.on, sheet())
+        found = analysis.calibrate(self.on, sheet())
         assert len(found) == 0
         assert {"calibration", "n_held", "share_high"} <= set(found.columns)
 
@@ -546,8 +557,8 @@ class TestCalibration:
         """As in the paper's section 4.2: near p = 0.05 the better system is the better one on the population."""
         data = simulate.statistics("f1", n_systems=16, n_segments=6000, spread=0.12, seed=5)
         whole = pairsig.compare(data, metric="f1", n_resamples=10)
-        draws = comparisons.resize(data, draws=8, draw_size=300, metric="f1", n_resamples=1000)
-        found = analysis.calibration(
+        draws = resize(data, draws=8, draw_size=300, metric="f1", n_resamples=1000)
+        found = analysis.calibrate(
             pd.concat([whole, draws]), sheet(("s", "iid", "simulated", "draw-*", "simulated", "whole"))
         )
         window = only(found, p_low=0.04, p_high=0.06)
@@ -559,8 +570,8 @@ class TestCalibration:
 
     def test_equal_systems_win_as_by_the_toss_of_a_coin(self):
         data = simulate.statistics("accuracy", n_systems=30, n_segments=2000, spread=0.0, seed=11)
-        halves = comparisons.resize(data, halves=1, metric="accuracy", n_resamples=200)
-        found = analysis.calibration(halves, sheet(("s", "iid", "simulated", "half-1", "simulated", "half-2")))
+        halves = resize(data, halves=1, metric="accuracy", n_resamples=200)
+        found = analysis.calibrate(halves, sheet(("s", "iid", "simulated", "half-1", "simulated", "half-2")))
         ranges = found[found["p_high"] != 0.06]
         share = ranges["n_held"].sum() / ranges["n_pairs"].sum()
         # 30 systems in random order: Kendall's tau has a standard deviation of 0.13, the share half of that.
@@ -793,7 +804,7 @@ class TestValidation:
     def test_the_gain_at_p_05_is_known(self):
         # With a standard error of 0.5 the gain at p = 0.05 is 0.5 times 1.645, whatever the pairs.
         table = pd.concat([study("ours", 0.5), study("theirs", 0.5, seed=2)])
-        found = analysis.validation(table, {"ours": "theirs"})
+        found = analysis.validate(table, {"ours": "theirs"})
         assert list(found["subset"]) == ["all", "same group", "different group"]
         row = only(found, subset="all")
         for side in ("synthetic", "natural"):
@@ -803,7 +814,7 @@ class TestValidation:
 
     def test_another_height_differs_and_says_how_much(self):
         table = pd.concat([study("ours", 0.6), study("theirs", 0.5, seed=2)])
-        row = only(analysis.validation(table, {"ours": "theirs"}), subset="all")
+        row = only(analysis.validate(table, {"ours": "theirs"}), subset="all")
         assert row["ratio"] == pytest.approx(1.2)
         assert row["verdict"] == "differs"
 
@@ -816,7 +827,7 @@ class TestValidation:
                 table = study(dataset, 0.5, seed=10 * seed + len(tables))
                 error = 0.5 * np.exp(rng.normal(0, 0.3, len(table)))
                 tables.append(table.assign(p_value=norm.sf(table["gain"] / error)))
-            row = only(analysis.validation(pd.concat(tables), {"ours": "theirs"}, n_resamples=500), subset="all")
+            row = only(analysis.validate(pd.concat(tables), {"ours": "theirs"}, n_resamples=500), subset="all")
             held += row["ratio_low"] <= 1 <= row["ratio_high"]
         assert held >= 16  # 19 expected; 15 or fewer of 20 at 95 % each happen three times in a thousand
 
@@ -826,7 +837,7 @@ class TestValidation:
         error = 0.5 * np.exp(np.random.default_rng(1).normal(0, 0.3, len(table)))
         table = table.assign(p_value=norm.sf(table["gain"] / error))
         row = only(
-            analysis.validation(pd.concat([table, table.assign(dataset="theirs")]), {"ours": "theirs"}), subset="all"
+            analysis.validate(pd.concat([table, table.assign(dataset="theirs")]), {"ours": "theirs"}), subset="all"
         )
         assert row["ratio"] == 1.0
         # The interval of a ratio of two independent and equal sides is wider than that of either.
@@ -837,17 +848,17 @@ class TestValidation:
         many, few = (pairs(np.arange(1, n + 1), [0.05] * n) for n in (15, n_pairs))
         for ours, theirs in ((many, few), (few, many)):
             table = pd.concat([ours.assign(dataset="ours"), theirs.assign(dataset="theirs")])
-            row = only(analysis.validation(table, {"ours": "theirs"}, n_resamples=50), subset="all")
+            row = only(analysis.validate(table, {"ours": "theirs"}, n_resamples=50), subset="all")
             assert (row["verdict"] == "too few") == (n_pairs == 9)
 
     def test_few_pairs_and_other_sizes(self):
         few = study("ours", 0.5, n_systems=4)
-        found = analysis.validation(pd.concat([few, study("theirs", 0.5)]), {"ours": "theirs"})
+        found = analysis.validate(pd.concat([few, study("theirs", 0.5)]), {"ours": "theirs"})
         assert set(found["verdict"]) == {"too few"}
         assert found["ratio"].isna().all() if "ratio" in found else True
         other = study("theirs", 0.5).assign(n_segments=999)
-        assert analysis.validation(pd.concat([study("ours", 0.5), other]), {"ours": "theirs"}).empty
-        assert analysis.validation(study("ours", 0.5), {}).empty
+        assert analysis.validate(pd.concat([study("ours", 0.5), other]), {"ours": "theirs"}).empty
+        assert analysis.validate(study("ours", 0.5), {}).empty
 
 
 def test_table_1_has_ours_beside_the_papers():
@@ -864,7 +875,7 @@ def test_table_1_has_ours_beside_the_papers():
         published(published=value, compared_with=address)
         for value, address in ((83, "share:p:near:0.04-0.08"), (48, "share:p:far:0.04-0.08"), (1, "pairs:d:all"))
     )
-    found = analysis.beside(ours, paper)
+    found = analysis.table_1(ours, paper)
     assert found.to_dict("records") == [
         {
             "calibration": "parsing",
@@ -887,10 +898,10 @@ def test_systems_are_described_by_base_model():
         "provenance": {"task": "constituency"},
         "omissions": (Omission("train", "no memory", f"{made.groups[0]}-half-9"),),
     }
-    natural = analysis.systems(replace(made, **told), registry.metric("f1"))
+    natural = analysis.describe(replace(made, **told), registry.metric("f1"))
     assert list(natural["group"]) == ["all"]
     synthetic = replace(made, systems=systems, kinds=("synthetic",) * 5, **told)
-    found = analysis.systems(synthetic, registry.metric("f1"))
+    found = analysis.describe(synthetic, registry.metric("f1"))
     assert list(found["group"]) == ["all", *sorted(set(made.groups))]
     assert (found["n_systems"].iloc[0], found["n_systems"].iloc[1:].sum()) == (5, 5)
     assert found["score_high"].iloc[0] == pytest.approx(scores.max())

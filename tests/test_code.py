@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from running import ROOT
+from study import analysis
 from study.sheets import code
 
 RULES = "\n".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "workflow" / "rules").glob("*.smk")))
@@ -89,10 +90,21 @@ def test_lists_are_transitive():
     # Modules that are imported when they are chosen.
     assert {"pairsig/readers/conllu.py", "pairsig/metrics/translation.py"} <= names(code.of("extract"))
     assert "study/corpora/alignment.py" in names(code.of("prepare"))
-    assert not {"study/figures/style.py", "study/analysis/gains.py"} & names(code.of("compare"))
+    assert not {"study/figures/style.py", "study/analysis/thresholds.py"} & names(code.of("compare"))
 
 
 def test_base_models_are_code_of_their_own():
     alone, with_it = (names(code.of("train", *programs)) for programs in ([], ["study.base_models.joint_hmm"]))
     assert alone < with_it
     assert {"study/base_models/joint_hmm.py", "study/corpora/__init__.py"} <= with_it - alone
+
+
+@pytest.mark.parametrize("stage", ["describe", "thresholds", "similarity", "calibrate", "validate", "check"])
+def test_a_stage_has_one_name(stage):
+    """Module, function, command, rule and log are called the same."""
+    function = getattr(analysis, stage)
+    assert (function.__module__, function.__name__) == (f"study.analysis.{stage}", stage)
+    rule = re.search(rf"^rule {stage}:$(.+?)^(?:rule |\Z)", RULES, flags=re.MULTILINE | re.DOTALL)[1]
+    assert re.findall(r"python -m study (\w+)", rule) == [stage]
+    assert re.search(rf'log:\s+"results/logs/{stage}[./]', rule)
+    assert f"study/analysis/{stage}.py" in names(code.of(stage))

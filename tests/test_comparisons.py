@@ -1,4 +1,4 @@
-"""All pairs at once against one pair at a time, parts against the whole, and test sets made from one."""
+"""All pairs at once against one pair at a time, parts against the whole."""
 
 import re
 from dataclasses import replace
@@ -11,6 +11,7 @@ import pairsig
 import simulate
 from pairsig import InputError, bootstrap_test, comparisons, randomization_test, tables
 from pairsig.metrics import registry
+from study.resize import resize
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +147,7 @@ def test_merge_refuses_a_part_that_there_is_not(systems, part):
 def test_a_table_that_lost_pairs_is_refused(systems, tmp_path):
     for table in (
         pairsig.compare(systems, n_resamples=100, metric="f1"),
-        comparisons.resize(systems, n_resamples=100, metric="f1", initial=[20, 40]),
+        resize(systems, n_resamples=100, metric="f1", initial=[20, 40]),
     ):
         tables.write(table, tmp_path / "c.tsv")
         pd.testing.assert_frame_equal(comparisons.read(tmp_path / "c.tsv"), table, check_exact=True)
@@ -166,51 +167,6 @@ def test_documents_are_drawn_whole(systems):
     assert (table["n_segments"] == 60).all()
 
 
-def test_initial_segments(systems):
-    table = comparisons.resize(systems, initial=[10, 20, 500], metric="f1", n_resamples=200)
-    assert list(dict.fromkeys(table["test_set"])) == ["first-10", "first-20"]
-    first = pairsig.compare(systems.select(segments=slice(20)), metric="f1", n_resamples=200)
-    mine = table[table["test_set"] == "first-20"].reset_index(drop=True)
-    pd.testing.assert_frame_equal(mine.drop(columns="test_set"), first.drop(columns="test_set"))
-    assert comparisons.doubling(100, 1000) == [100, 200, 400, 800]
-
-
-def test_initial_segments_are_smaller_than_the_whole(systems):
-    """The whole is the business of `compare`: it would come twice in every table and figure."""
-    assert list(dict(comparisons.other_test_sets(systems, initial=[59, 60, 61]))) == ["first-59"]
-    assert comparisons.doubling(100, 800) == [100, 200, 400]
-    assert comparisons.doubling(100, 801) == [100, 200, 400, 800]
-    assert comparisons.doubling(100, 100) == []
-
-
-def test_domains_at_equal_size(systems):
-    domains = np.array(["news", "speech", "news"] * 20)
-    data = replace(systems, domains=domains)
-    sets = dict(comparisons.other_test_sets(data, domain_size=20))
-    assert list(sets) == ["news-first-20", "speech-first-20"]
-    np.testing.assert_array_equal(sets["news-first-20"].counts, data.counts[:, domains == "news"][:, :20])
-    assert list(dict(comparisons.other_test_sets(data, domain_size=30))) == ["news-first-30"]
-
-
-def test_draws_are_with_replacement_and_of_the_size_asked_for(systems):
-    sets = dict(comparisons.other_test_sets(systems, draws=400, draw_size=30))
-    assert len(sets) == 400
-    drawn = np.concatenate([data.segments for data in sets.values()]).astype(int)
-    assert len(drawn) == 400 * 30
-    # 12,000 draws from 60 segments: 200 each, standard deviation 14.
-    assert np.abs(np.bincount(drawn, minlength=61)[1:] - 200).max() < 5 * np.sqrt(200)
-    assert any(len(set(data.segments)) < 30 for data in sets.values())
-
-
-def test_halves_part_the_test_set(systems):
-    sets = dict(comparisons.other_test_sets(systems, halves=2))
-    assert list(sets) == ["half-1", "half-2", "half-3", "half-4"]
-    for one, other in (("half-1", "half-2"), ("half-3", "half-4")):
-        both = [*sets[one].segments, *sets[other].segments]
-        assert sorted(both, key=int) == list(systems.segments)
-    assert sets["half-1"].segments.tolist() != sets["half-3"].segments.tolist()
-
-
 def test_equal_scores_give_p_1_and_the_pair_stays(systems):
     twin = systems.select(systems=[systems.systems[0]] * 2)
     table = pairsig.compare(twin, metric="f1", n_resamples=100)
@@ -228,16 +184,6 @@ def test_bad_input(systems):
         InputError, match="unknown test 'permutation', expected one of exact, randomization, bootstrap, exact-bootstrap"
     ):
         pairsig.compare(systems, "permutation", metric="f1")
-    with pytest.raises(InputError, match="yields no test set"):
-        comparisons.resize(systems, metric="f1")
-    for wrong, message in (
-        ({"initial": [5, 0]}, "the initial size is 0"),
-        ({"domain_size": -1}, "the domain size is -1"),
-        ({"draws": -2}, "the number of draws is -2"),
-        ({"draws": 1, "draw_size": 0}, "the draw size is 0"),
-    ):
-        with pytest.raises(InputError, match=message):
-            comparisons.resize(systems, metric="f1", **wrong)
     with pytest.raises(InputError, match="3 resamples cannot be cut into 4 parts"):
         pairsig.compare(systems, metric="f1", n_resamples=3, part=(1, 4))
     with pytest.raises(InputError, match="the unit is 'word', expected segment or document"):
@@ -246,5 +192,3 @@ def test_bad_input(systems):
         comparisons.merge([])
     with pytest.raises(InputError, match=r"number of resamples is 10\.5, expected a whole number"):
         pairsig.compare(systems, metric="f1", n_resamples=10.5)
-    with pytest.raises(InputError, match="first size is 0"):
-        comparisons.doubling(0, 10)

@@ -17,6 +17,7 @@ from scipy.stats import norm
 
 from pairsig.errors import InputError
 from study.figures import FIGURES, save
+from study.test_sets import Derivation
 
 
 def comparisons(
@@ -24,7 +25,8 @@ def comparisons(
     n_segments: int = 1_000,
     dataset: str = "wmt",
     metric: str = "bleu",
-    test_set: str = "whole",
+    derived: str = "whole",
+    domain: str = "",
     seed: int = 1,
     n_groups: int | None = None,
     kinds: tuple[str, ...] = ("submission",),
@@ -51,7 +53,8 @@ def comparisons(
     greater = np.round(p * b_resamples).astype(int)
     return pd.DataFrame(
         {
-            "dataset": dataset, "test_set": test_set, "metric": metric, "test": "bootstrap",
+            "dataset": dataset, "test_set": Derivation(derived, n_segments, domain).label, "derived": derived,
+            "domain": domain, "number": 0, "metric": metric, "test": "bootstrap",
             "system_a": [f"s{i}" for i in a], "system_b": [f"s{i}" for i in b], "same_group": same,
             "kind_a": kind[a], "kind_b": kind[b], "n_segments": n_segments, "score_a": truth[b] + gain,
             "score_b": truth[b], "gain": gain, "n_resamples": b_resamples, "n_greater": greater, "n_equal": 0,
@@ -84,7 +87,7 @@ SIZES = (100, 200, 400, 800, 1600)
 
 @pytest.fixture(scope="module")
 def sized() -> pd.DataFrame:
-    return pd.concat([comparisons(20, n, "craft", "f1", f"first-{n}", seed=5) for n in SIZES], ignore_index=True)
+    return pd.concat([comparisons(20, n, "craft", "f1", "initial", seed=5) for n in SIZES], ignore_index=True)
 
 
 @pytest.fixture(scope="module")
@@ -328,7 +331,7 @@ def test_overview_has_a_panel_per_dataset() -> None:
 
 def test_sizes_from_light_to_dark(sized: pd.DataFrame) -> None:
     whole = comparisons(20, 2_000, "craft", "f1", seed=5)
-    figure = FIGURES["sizes"](pd.concat([sized, whole, comparisons(20, 100, "craft", "f1", "draw-1")]))
+    figure = FIGURES["sizes"](pd.concat([sized, whole, comparisons(20, 100, "craft", "f1", "draw")]))
     axes = figure.axes[0]
     points = scatter(axes)
     assert list(points) == ["100", "200", "400", "800", "1,600", "2,000"]
@@ -340,17 +343,17 @@ def test_sizes_from_light_to_dark(sized: pd.DataFrame) -> None:
 
 def test_domains_of_the_most_common_size() -> None:
     parts = [(d, n) for d in ("news", "social") for n in (200, 400)] + [("speech", 200)]
-    table = pd.concat([comparisons(8, n, test_set=f"{d}-first-{n}") for d, n in parts])
+    table = pd.concat([comparisons(8, n, derived="domain", domain=d) for d, n in parts])
     figure = FIGURES["domains"](table)
     assert list(scatter(figure.axes[0])) == ["news", "social", "speech"]
     assert "first 200 segments" in words(figure)
-    two = FIGURES["domains"](table[~table["test_set"].str.startswith("speech")])
+    two = FIGURES["domains"](table[table["domain"] != "speech"])
     assert "first 400 segments" in words(two)
 
 
 def test_too_many_domains() -> None:
-    table = pd.concat([comparisons(3, 100, test_set=f"d{i}-first-100") for i in range(8)])
-    with pytest.raises(InputError, match="8 domains"):
+    table = pd.concat([comparisons(3, 100, derived="domain", domain=f"d{i}") for i in range(8)])
+    with pytest.raises(InputError, match="found 8 domains, expected at most 7"):
         FIGURES["domains"](table)
 
 
@@ -435,7 +438,8 @@ def relative_errors() -> pd.DataFrame:
         for metric in ("accuracy", "f1") for n in (250, 500) for k in (1000, 20_000, 100_000)
     ]  # fmt: skip
     columns = "metric n_segments n_resamples error error_low error_high closed_form"
-    return pd.DataFrame(rows, columns=columns.split())
+    table = pd.DataFrame(rows, columns=columns.split())
+    return table.assign(factor=0.98, n_simulated=40, p_mean=0.05, p_sd=0.02, n_pairs=10, n_runs=5)
 
 
 def run_times() -> pd.DataFrame:
@@ -444,7 +448,7 @@ def run_times() -> pd.DataFrame:
         for metric in ("accuracy", "f1") for n in (250, 10_000) for k in (0, 20_000, 40_000)
     ]  # fmt: skip
     columns = "metric n_segments test n_resamples seconds seconds_low seconds_high"
-    return pd.DataFrame(rows, columns=columns.split())
+    return pd.DataFrame(rows, columns=columns.split()).assign(n_repeats=3)
 
 
 def test_errors_and_their_closed_form() -> None:
@@ -478,10 +482,10 @@ def test_run_times_beside_the_papers_claims() -> None:
 ARGUMENTS = {
     "gain_confidence": lambda: (comparisons(12), threshold_rows(comparisons(12))),
     "overview": lambda: (comparisons(12), comparisons(80, dataset="large")),
-    "sizes": lambda: (pd.concat([comparisons(6, n, test_set=f"first-{n}") for n in SIZES]),),
+    "sizes": lambda: (pd.concat([comparisons(6, n, derived="initial") for n in SIZES]),),
     "size_law": lambda: ((t := pd.concat([
-        threshold_rows(comparisons(20, n, test_set=f"first-{n}")) for n in SIZES])), law(t)),
-    "domains": lambda: (pd.concat([comparisons(6, 100, test_set=f"{d}-first-100") for d in ("news", "speech")]),),
+        threshold_rows(comparisons(20, n, derived="initial")) for n in SIZES])), law(t)),
+    "domains": lambda: (pd.concat([comparisons(6, 100, derived="domain", domain=d) for d in ("news", "speech")]),),
     "thresholds": lambda: (reproductions(),),
     "calibration": lambda: (calibrations(),),
     "similarity": lambda: (comparisons(12),),
@@ -526,8 +530,8 @@ def test_empty_tables_say_so(name: str, tmp_path: Path) -> None:
     [
         ("gain_confidence", "gain", "comparisons"),
         ("overview", "p_value", "comparisons"),
-        ("sizes", "n_segments", "test_sets"),
-        ("domains", "test_set", "test_sets"),
+        ("sizes", "n_segments", "comparisons"),
+        ("domains", "derived", "comparisons"),
         ("size_law", "threshold", "thresholds"),
         ("thresholds", "expected", "reproduction"),
         ("calibration", "share_low", "calibration"),

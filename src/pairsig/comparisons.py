@@ -1,9 +1,9 @@
-"""All pairs of systems of a dataset, in one go or in parts, and the same over other test sets made from it."""
+"""All pairs of systems of a dataset, in one go or in parts."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pairsig import definitions, engine, paired, resampling, statistics, streams, tables
+from pairsig import definitions, engine, paired, resampling, statistics, tables
+from pairsig.columns import COMPARISONS
 from pairsig.engine import Progress, Resampling, Tally
 from pairsig.errors import InputError, named
 from pairsig.exact.pairs import p_values as exact_p_values
@@ -19,28 +20,7 @@ from pairsig.metrics import Metric, registry
 from pairsig.paired import Unit
 from pairsig.statistics import Statistics
 
-COLUMNS = (
-    "dataset",
-    "test_set",
-    "metric",
-    "test",
-    "system_a",
-    "system_b",
-    "same_group",
-    "kind_a",
-    "kind_b",
-    "n_segments",
-    "score_a",
-    "score_b",
-    "gain",
-    "n_resamples",
-    "n_greater",
-    "n_equal",
-    "p_value",
-    "p_low",
-    "p_high",
-    "signature",
-)
+COLUMNS = COMPARISONS.names
 """Columns of a table of comparisons."""
 
 WHOLE = "whole"
@@ -84,7 +64,7 @@ def compare(
     part
         (k, m): only the k-th of m parts of the resamples; `merge` adds the parts up.
     progress
-        Called with the number of resamples finished, now and then.
+        Called from time to time with the number of resamples finished.
     test_set
         What to call the test set in the result.
 
@@ -132,6 +112,9 @@ def compare(
         {
             "dataset": data.dataset,
             "test_set": test_set,
+            "derived": WHOLE,
+            "domain": "",
+            "number": 0,
             "metric": chosen.name,
             "test": test,
             "system_a": names[better],
@@ -156,14 +139,14 @@ def compare(
 
 
 def read(path: str | Path) -> pd.DataFrame:
-    """A table of comparisons, or a part of one, that `compare`, `resize` or `merge` gave and `tables.write` wrote.
+    """A table of comparisons, or a part of one, that `compare` or `merge` gave and `tables.write` wrote.
 
     Raises
     ------
     InputError
-        Where it has not all its rows, or what it says of a pair cannot be so.
+        If rows are missing, or if what it says of a pair is impossible.
     """
-    return _checked(tables.read(path, COLUMNS), str(path))
+    return _checked(tables.read(path, COMPARISONS), str(path))
 
 
 def merge(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
@@ -172,14 +155,14 @@ def merge(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
     Parameters
     ----------
     parts
-        Results of `compare`, or of `resize`, with part = (1, m), …, (m, m), in any order. They are looked at one by
-        one, so of an iterator no more than two are in memory.
+        Results of `compare` with part = (1, m), …, (m, m), in any order. They are taken one by
+        one: of an iterator no more than two are in memory.
 
     Raises
     ------
     InputError
-        Where they are not all the parts of one run, or one of them says what it cannot have found: part k of m of b
-        resamples is of ⌊k·b/m⌋ − ⌊(k − 1)·b/m⌋, and the pairs, their scores and gains are those of every other part.
+        If they are not all the parts of one run, or if one of them cannot be right: part k of m of b resamples has
+        ⌊k·b/m⌋ − ⌊(k − 1)·b/m⌋ of them, and its pairs, scores and gains are those of every other part.
     """
     summed = ["n_resamples", "n_greater", "n_equal"]
     same = [column for column in COLUMNS if column not in (*summed, "p_value", "p_low", "p_high", "signature")]
@@ -213,101 +196,6 @@ def merge(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
         raise InputError(f"part {missing}/{n_parts} is missing, expected all {n_parts}")
     merged["signature"] = merged["signature"].str.replace(r"\|part:.*", "", regex=True)
     return _with_p_values(merged)
-
-
-def other_test_sets(
-    statistics: Statistics,
-    *,
-    initial: Sequence[int] | None = None,
-    domain_size: int | None = None,
-    draws: int = 0,
-    draw_size: int | None = None,
-    halves: int = 0,
-    seed: int = 2012,
-) -> Iterator[tuple[str, Statistics]]:
-    """Other test sets made from one, each with its name.
-
-    Parameters
-    ----------
-    initial
-        Sizes of initial segments: `first-100`, … Those that are not smaller than the test set are left out: the
-        series ends with `compare` on the whole.
-    domain_size
-        The first so many segments of every domain that has as many: `news-first-500`, …
-    draws, draw_size
-        Test sets drawn with replacement, as the paper draws its i.i.d. test sets: `draw-1`, …
-    halves
-        Random splits into two halves: `half-1` and `half-2` of the first split, then `half-3` and `half-4`, …
-    seed
-        Seed of the draws and splits, which have streams of their own.
-    """
-    n_segments = len(statistics.segments)
-    sizes = {"initial size": min(initial or [1]), "domain size": domain_size, "draw size": draw_size}
-    for what, size in (sizes | {"number of draws": draws + 1, "number of halves": halves + 1}).items():
-        if size is not None and size < 1:
-            raise InputError(f"the {what} is {size - what.startswith('number')}, expected more")
-    if initial is not None:
-        for size in sorted(size for size in set(initial) if size < n_segments):
-            yield f"first-{size}", statistics.select(segments=slice(size))
-    if domain_size is not None:
-        for domain in dict.fromkeys(statistics.domains):
-            members = np.flatnonzero(statistics.domains == domain)
-            if domain and len(members) >= domain_size:
-                yield f"{domain}-first-{domain_size}", statistics.select(segments=members[:domain_size])
-    draw_seed, half_seed = (int(word) for word in np.random.SeedSequence(seed).generate_state(4, np.uint32)[2:])
-    for number in range(1, draws + 1):
-        times = streams.bootstrap_counts(
-            draw_seed, number, 1, n_segments, n_draws=draw_size, out=np.empty((1, n_segments), dtype=np.int64)
-        )
-        yield f"draw-{number}", statistics.select(segments=np.repeat(np.arange(n_segments), times[0]))
-    for number in range(1, halves + 1):
-        # A random order without replacement: sort by the draws of a stream of its own.
-        order = np.random.Generator(np.random.SFC64([half_seed, number])).permutation(n_segments)
-        for side, members in enumerate((order[: n_segments // 2], order[n_segments // 2 :]), start=1):
-            yield f"half-{2 * (number - 1) + side}", statistics.select(segments=np.sort(members))
-
-
-def doubling(first: int, n_segments: int) -> list[int]:
-    """Sizes first, 2·first, 4·first, … up to the number of segments."""
-    if first < 1:
-        raise InputError(f"the first size is {first}, expected at least 1")
-    sizes = []
-    while first < n_segments:
-        sizes.append(first)
-        first *= 2
-    return sizes
-
-
-def resize(
-    statistics: Statistics | pd.DataFrame | str | Path,
-    test: str = "bootstrap",
-    *,
-    initial: Sequence[int] | None = None,
-    domain_size: int | None = None,
-    draws: int = 0,
-    draw_size: int | None = None,
-    halves: int = 0,
-    seed: int = 2012,
-    **options: Any,
-) -> pd.DataFrame:
-    """`compare` on every test set that `other_test_sets` makes; the arguments are theirs.
-
-    With part = (k, m) it is the test sets that are whole and the resamples of each that are cut.
-    """
-    data = _as_statistics(statistics)
-    made = other_test_sets(
-        data,
-        initial=initial,
-        domain_size=domain_size,
-        draws=draws,
-        draw_size=draw_size,
-        halves=halves,
-        seed=seed,
-    )
-    tables = [compare(subset, test, seed=seed, test_set=name, **options) for name, subset in made]
-    if not tables:
-        raise InputError(f"dataset {data.dataset} yields no test set: expected sizes, domains, draws or halves")
-    return pd.concat(tables, ignore_index=True)
 
 
 def _part(table: pd.DataFrame) -> tuple[str, int, int, int]:

@@ -12,12 +12,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from pairsig.columns import STATISTICS
 from pairsig.errors import InputError
 from pairsig.lattice import multiples
 from pairsig.metrics import Metric
 from pairsig.omission import Omission
 
-KEYS = ("system", "group", "kind", "segment", "document", "domain")
+KEYS = STATISTICS.names
 """Columns that say what a row is about; every other column of a statistics table is a count."""
 
 
@@ -353,7 +354,7 @@ def read(path: str | Path, *, dataset: str | None = None) -> Statistics:
     from pairsig import tables
 
     path = Path(path)
-    table = tables.read(path)
+    table = tables.read(path, known=[STATISTICS])
     metadata: dict[bytes, bytes] = {}
     if path.suffix == ".parquet":
         import pyarrow.parquet as pq

@@ -17,6 +17,7 @@ from tabulate import tabulate
 
 from pairsig import definitions, exact, extraction, intervals, sequential, statistics
 from pairsig.choices import choose, once, options_of, sort_options
+from pairsig.columns import VERSUS
 from pairsig.definitions import Test, find
 from pairsig.engine import Resampling
 from pairsig.errors import InputError, listed, quoted
@@ -34,36 +35,7 @@ TESTS = ("exact", "randomization", "bootstrap")
 ADJUSTMENTS = {"p_holm": "holm", "p_bh": "fdr_bh"}
 """P-values adjusted for the number of systems, and what statsmodels calls the method."""
 
-COLUMNS = (
-    "metric",
-    "test",
-    "variant",
-    "system_a",
-    "system_b",
-    "score_a",
-    "score_b",
-    "better",
-    "gain",
-    "ci_low",
-    "ci_high",
-    "p_value",
-    "log10_p_value",
-    "p_low",
-    "p_high",
-    "error_bound",
-    "alpha",
-    "confidence",
-    "significant",
-    "p_holm",
-    "p_bh",
-    "n_segments",
-    "n_different",
-    "n_resamples",
-    "n_greater",
-    "n_equal",
-    "signature",
-    "notes",
-)
+COLUMNS = VERSUS.names
 """Columns of the table."""
 
 _FAMILY = ["metric", "test", "variant"]

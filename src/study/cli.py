@@ -21,6 +21,8 @@ from pairsig.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from pairsig.columns import Table
+
 _FIGURE = partial(console.output, suffixes=(".svg", ".pdf", ".png"))
 _TEXT = partial(console.output, suffixes=(".csv", ".md", ".tex", ".html"))
 
@@ -39,13 +41,13 @@ def _commands() -> console.Commands:
     p.add_argument("--output", type=console.output, required=True, help="what was verified: the list of checksums")
 
     p = commands.add(_prepare)
-    p.add_argument("files", nargs="+", metavar="[DOMAIN=]FILE", help="of a corpus")
+    p.add_argument("files", nargs="+", metavar="[DOMAIN=]FILE", help="files of a corpus")
     p.add_argument("--task", required=True, help="dependency, constituency or alignment")
     p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="for reading the corpus")
     p.add_argument("--skip", type=console.whole, default=0, metavar="N", help="leave out the first N of every file")
     p.add_argument("--first", type=console.whole, metavar="N", help="then take no more than N of every file")
     p.add_argument("--input", type=console.output, help="to write: what a base model may see of the segments")
-    p.add_argument("--reference", type=console.output, help="to write: what its output is held against")
+    p.add_argument("--reference", type=console.output, help="to write: what its output is scored against")
     p.add_argument("--documents", type=console.output, help="to write: a `domain<TAB>document` line a segment")
     p.add_argument("--output", type=console.output, help="to write: the segments in the task's own format")
 
@@ -54,7 +56,7 @@ def _commands() -> console.Commands:
     p.add_argument("--task", required=True, help="dependency, constituency or alignment")
     p.add_argument("--size", type=float, default=1.0, help="how many to draw, as a share of the whole; default: 1")
     p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
-    p.add_argument("--name", required=True, help="tells this training set from others of the same seed")
+    p.add_argument("--name", required=True, help="distinguishes this training set from others with the same seed")
     p.add_argument("--unlabelled", nargs="*", type=Path, default=[], help="segments to add as they are, without labels")
     p.add_argument("--output", type=console.output, required=True)
 
@@ -104,7 +106,7 @@ def _commands() -> console.Commands:
 
     p = commands.add(_validate)
     p.add_argument("comparisons", nargs="+", type=Path)
-    p.add_argument("--overlay", action="append", default=[], metavar="SYNTHETIC=NATURAL", help="datasets to confront")
+    p.add_argument("--overlay", action="append", default=[], metavar="SYNTHETIC=NATURAL", help="datasets to compare")
     p.add_argument("--output", type=console.table, required=True)
 
     p = commands.add(_similarity)
@@ -115,7 +117,7 @@ def _commands() -> console.Commands:
 
     p = commands.add(_calibrate)
     p.add_argument("comparisons", nargs="+", type=Path)
-    p.add_argument("--sheet", type=Path, required=True, help="which test set is held against which")
+    p.add_argument("--sheet", type=Path, required=True, help="which test sets are compared with which")
     p.add_argument("--published", type=Path, help="the paper's numbers, for --table-1")
     p.add_argument("--table-1", type=console.table, help="second output: in the layout of the paper's Table 1")
     p.add_argument("--output", type=console.table, required=True)
@@ -163,7 +165,12 @@ def _commands() -> console.Commands:
 def _add_attempt_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jars", type=Path, default=Path("jars"), help="folder of jars; default: jars")
     parser.add_argument("--threads", type=console.whole, default=1, help="default: 1")
-    parser.add_argument("--attempt", type=console.part, metavar="K/M", help="if the last fails, write why and end well")
+    parser.add_argument(
+        "--attempt",
+        type=console.part,
+        metavar="K/M",
+        help="which attempt this is; if the last one fails, record why and succeed",
+    )
 
 
 def _fetch(arguments: argparse.Namespace) -> None:
@@ -265,7 +272,8 @@ def _is_last(attempt: tuple[int, int] | None) -> bool:
 
 def _resize(arguments: argparse.Namespace) -> None:
     """Test every pair on other test sets made from this one: initial segments, domains, draws, halves."""
-    from pairsig import comparisons, tables
+    from pairsig import tables
+    from study.resize import other_test_sets, resize
 
     data = read_statistics(arguments.statistics)
     kinds = {
@@ -275,10 +283,10 @@ def _resize(arguments: argparse.Namespace) -> None:
         "draw_size": arguments.draw_size,
         "halves": arguments.halves,
     }
-    n_sets = sum(1 for _ in comparisons.other_test_sets(data, seed=arguments.seed, **kinds))
+    n_sets = sum(1 for _ in other_test_sets(data, seed=arguments.seed, **kinds))
     n_resamples = arguments.n_resamples // arguments.part[1]
     with console.progress(f"resize {data.dataset}", n_sets * n_resamples) as progress:
-        table = comparisons.resize(data, progress=progress, **kinds, **test_options(arguments))
+        table = resize(data, progress=progress, **kinds, **test_options(arguments))
     tables.write(table, arguments.output)
 
 
@@ -291,18 +299,18 @@ def _describe(arguments: argparse.Namespace) -> None:
     from study import analysis
 
     given = [(Path(path), metric) for path, _, metric in (item.rpartition(":") for item in arguments.statistics)]
-    found = [analysis.systems(statistics.read(path), registry.metric(metric)) for path, metric in given]
+    found = [analysis.describe(statistics.read(path), registry.metric(metric)) for path, metric in given]
     tables.write(pd.concat(found, ignore_index=True), arguments.output)
 
 
 def _thresholds(arguments: argparse.Namespace) -> None:
     """The gain above which a comparison is probably significant, and the law of test-set size."""
     from pairsig import tables
-    from study import analysis
+    from study import analysis, columns
 
     tasks = None
     if arguments.datasets:
-        sheet = tables.read(arguments.datasets, ("dataset", "task", "pool"), key=("dataset",))
+        sheet = columns.read(arguments.datasets, columns.DATASETS)
         own = sheet[sheet["pool"] == ""]
         tasks = dict(zip(own["dataset"], own["task"], strict=True))
     found = analysis.thresholds(
@@ -320,11 +328,11 @@ def _thresholds(arguments: argparse.Namespace) -> None:
 
 
 def _validate(arguments: argparse.Namespace) -> None:
-    """Whether synthetic comparisons tell what natural ones do: the gains at p = 0.05 of both."""
+    """Whether synthetic comparisons agree with natural ones: the gains at p = 0.05 of both."""
     from pairsig import tables
     from study import analysis
 
-    found = analysis.validation(_read_comparisons(arguments.comparisons), console.pairs(arguments.overlay))
+    found = analysis.validate(_read_comparisons(arguments.comparisons), console.pairs(arguments.overlay))
     tables.write(found, arguments.output)
 
 
@@ -343,15 +351,14 @@ def _similarity(arguments: argparse.Namespace) -> None:
 def _calibrate(arguments: argparse.Namespace) -> None:
     """How often the better system on one test set is the better one on another, by p-value."""
     from pairsig import tables
-    from study import analysis
+    from study import analysis, columns
 
-    columns = ("calibration", "distance", "on_dataset", "on_test_set", "against_dataset", "against_test_set")
-    sheet = tables.read(arguments.sheet, columns, key=columns)
+    sheet = columns.read(arguments.sheet, columns.CALIBRATIONS)
     published = None
     if arguments.table_1:
         if arguments.published is None:
             raise InputError("--table-1 needs the paper's numbers: expected --published too")
-        published = tables.read(arguments.published, ("item", "published", "compared_with"), key=("item",))
+        published = columns.read(arguments.published, columns.PUBLISHED)
     compared = _read_comparisons(arguments.comparisons)
     run = sheet[["on_dataset", "against_dataset"]].isin(set(compared["dataset"]))
     for index in sheet.index[~run.all(axis=1)]:
@@ -359,8 +366,8 @@ def _calibrate(arguments: argparse.Namespace) -> None:
         console.warn(
             f"{arguments.sheet}, line {index + 2}: dataset {dataset} has not been compared, the line is left out"
         )
-    found = analysis.calibration(compared, sheet[run.all(axis=1)], source=str(arguments.sheet))
-    beside = None if published is None else analysis.beside(found, published)
+    found = analysis.calibrate(compared, sheet[run.all(axis=1)], source=str(arguments.sheet))
+    beside = None if published is None else analysis.table_1(found, published)
     tables.write(found, arguments.output)
     if beside is not None:
         tables.write(beside, arguments.table_1)
@@ -393,7 +400,7 @@ def _race(arguments: argparse.Namespace) -> None:
 
 def _plot(arguments: argparse.Namespace) -> None:
     """A figure from tables."""
-    from pairsig import tables
+    from study import columns
 
     try:
         from study import figures
@@ -407,7 +414,7 @@ def _plot(arguments: argparse.Namespace) -> None:
     except TypeError:
         found = len(arguments.tables)
         raise InputError(f"found {found} tables for {arguments.figure}, expected {_told(taken)}") from None
-    figure = draw(*(tables.read(path) for path in arguments.tables))
+    figure = draw(*(columns.read(path) for path in arguments.tables))
     for path in arguments.output:
         figures.save(figure, path)
 
@@ -423,10 +430,12 @@ def _told(signature: inspect.Signature) -> str:
 def _tabulate(arguments: argparse.Namespace) -> None:
     """A table in the formats papers and pages need."""
     from pairsig import tables
+    from study import columns, presentation
 
-    table = tables.read(arguments.table)
+    table = columns.read(arguments.table)
     texts = {
-        path: tables.render(table, path.suffix.lstrip("."), caption=arguments.caption) for path in arguments.output
+        path: presentation.render(table, path.suffix.lstrip("."), caption=arguments.caption)
+        for path in arguments.output
     }
     for path, text in texts.items():
         with tables.replacing(path) as temporary:
@@ -434,27 +443,20 @@ def _tabulate(arguments: argparse.Namespace) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """Ours beside the paper's, with a verdict."""
+    """Our numbers beside the papers', with a verdict."""
     from pairsig import tables
-    from study import analysis
+    from study import analysis, columns
 
-    published = "item page what published unit n_segments tolerance compared_with"
-    threshold = "dataset test_set test subset n_segments n_pairs threshold low high verdict"
-    law = "dataset test subset exponent exponent_low exponent_high"
-    calibration = "calibration distance p_low p_high n_pairs share share_low share_high"
-    error = "metric n_segments n_simulated p_mean p_sd n_resamples error"
-    seconds = "metric n_segments test n_resamples seconds seconds_low seconds_high"
-
-    def optional(path: Path | None, columns: str) -> pd.DataFrame | None:
-        return None if path is None else tables.read(path, columns.split())
+    def optional(path: Path | None, table: Table) -> pd.DataFrame | None:
+        return None if path is None else columns.read(path, table)
 
     found = analysis.check(
-        tables.read(arguments.published, published.split(), key=("item",)),
-        thresholds=tables.read(arguments.thresholds, threshold.split()),
-        size_law=tables.read(arguments.size_law, law.split()),
-        calibration=tables.read(arguments.calibration, calibration.split()),
-        relative_error=optional(arguments.relative_error, error),
-        run_time=optional(arguments.run_time, seconds),
+        columns.read(arguments.published, columns.PUBLISHED),
+        thresholds=columns.read(arguments.thresholds, columns.THRESHOLDS),
+        size_law=columns.read(arguments.size_law, columns.SIZE_LAW),
+        calibration=columns.read(arguments.calibration, columns.CALIBRATION_TABLE),
+        relative_error=optional(arguments.relative_error, columns.RELATIVE_ERROR),
+        run_time=optional(arguments.run_time, columns.RUN_TIME),
         source=str(arguments.published),
     )
     tables.write(found, arguments.output)
@@ -471,7 +473,7 @@ def _read_comparisons(paths: Sequence[Path]) -> pd.DataFrame:
 
 
 def _initial(text: str | None, n_segments: int) -> list[int] | None:
-    from pairsig.comparisons import doubling
+    from study.resize import doubling
 
     if text is None:
         return None

@@ -21,6 +21,8 @@ from pairsig.errors import InputError
 from pairsig.exact import exact_test
 from pairsig.metrics import registry
 from pairsig.resampling import randomization_test
+from pairsig.tables import frame
+from study.columns import RELATIVE_ERROR, RUN_TIME
 
 ACCURACY = (0.9543, 0.1116)
 """Mean and standard deviation of a sentence's accuracy (Table 1)."""
@@ -131,9 +133,8 @@ def approximate(
 
     Returns
     -------
-    One row a metric, number of sentences and number of samples: `metric, n_segments, factor, n_simulated, p_mean, p_sd`
-    (exact, of all simulated pairs), `n_pairs, n_runs, n_resamples, error, error_low, error_high` (Student's 95 %
-    interval over runs), `closed_form` (`mean_error` averaged over the pairs).
+    Table `RELATIVE_ERROR`, one row a metric, number of sentences and number of samples. The interval of the error is
+    Student's over runs, the closed form is `mean_error` averaged over the pairs.
     """
     _check(n_resamples=n_resamples, n_simulated=[n_simulated], n_pairs=[n_pairs], n_runs=[n_runs])
     samples = sorted(set(n_resamples))
@@ -148,7 +149,7 @@ def approximate(
             if not len(chosen):
                 raise InputError(
                     f"none of {n_simulated} simulated pairs of {n} sentences has p from {P_RANGE[0]} to {P_RANGE[1]} "
-                    f"by {name}, expected one at least: simulate more"
+                    f"by {name}, expected at least one: simulate more"
                 )
             counts = np.stack([counts for number in chosen for counts in simulated[number]])
             first = 2 * np.arange(len(chosen))
@@ -173,7 +174,7 @@ def approximate(
                     "n_pairs": len(chosen), "n_runs": n_runs, "n_resamples": k, "error": errors[:, column].mean(),
                     "error_low": error_low, "error_high": error_high, "closed_form": mean_error(p[chosen], k).mean(),
                 })  # fmt: skip
-    return pd.DataFrame(rows)
+    return frame(RELATIVE_ERROR, rows)
 
 
 def _student(values: NDArray[np.float64]) -> tuple[float, float]:
@@ -202,9 +203,8 @@ def race(
 
     Returns
     -------
-    One row a metric, number of sentences and test: `metric, n_segments, test` (exact or randomization), `n_resamples`
-    (missing for exact), `n_repeats` (1 where one takes longer than a second), `seconds` (their median), `seconds_low,
-    seconds_high` (fastest and slowest).
+    Table `RUN_TIME`, one row a metric, number of sentences and test. Where one takes longer than a second, it is not
+    repeated.
     """
     _check(n_segments=n_segments, n_resamples=n_resamples, n_repeats=[n_repeats])
     rows: list[dict[str, object]] = []
@@ -223,7 +223,7 @@ def race(
                     "n_resamples": k or np.nan, "n_repeats": len(seconds), "seconds": float(np.median(seconds)),
                     "seconds_low": min(seconds), "seconds_high": max(seconds),
                 })  # fmt: skip
-    return pd.DataFrame(rows).drop_duplicates(["metric", "n_segments", "test", "n_resamples"], keep="last")
+    return frame(RUN_TIME, rows).drop_duplicates(list(RUN_TIME.key), keep="last")
 
 
 def _seconds(test: Callable[[], object]) -> float:
@@ -235,4 +235,4 @@ def _seconds(test: Callable[[], object]) -> float:
 def _check(**numbers: Sequence[int]) -> None:
     for name, values in numbers.items():
         if not values or min(values) < 1:
-            raise InputError(f"{name} is {', '.join(map(str, values)) or 'empty'}, expected whole numbers from 1 on")
+            raise InputError(f"{name} is {', '.join(map(str, values)) or 'empty'}, expected whole numbers, at least 1")

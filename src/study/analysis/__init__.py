@@ -1,14 +1,16 @@
 """What the comparisons tell: thresholds, the law of size, similarity, calibration, ours beside the paper's.
 
-Tables in, tables out; no statistics but for `similarity`, no files, no figures.
+Tables in, tables out; no statistics but for `similarity` and `describe`, no files, no figures. A module a stage, called
+as its function and the command are.
 """
 
-from study.analysis.alike import contributions, similarity
-from study.analysis.gains import AROUND, TASK, size_law, thresholds, validation
+from study.analysis.calibrate import P_RANGES, WINDOW, calibrate, table_1
+from study.analysis.check import TARGET, check
+from study.analysis.describe import describe
 from study.analysis.pairs import subsets
-from study.analysis.published import TARGET, check
-from study.analysis.scores import systems
-from study.analysis.wins import P_RANGES, WINDOW, beside, calibration
+from study.analysis.similarity import contributions, similarity
+from study.analysis.thresholds import TASK, size_law, thresholds
+from study.analysis.validate import AROUND, validate
 
 __all__ = [
     "AROUND",
@@ -16,14 +18,14 @@ __all__ = [
     "TARGET",
     "TASK",
     "WINDOW",
-    "beside",
-    "calibration",
+    "calibrate",
     "check",
     "contributions",
+    "describe",
     "similarity",
     "size_law",
     "subsets",
-    "systems",
+    "table_1",
     "thresholds",
-    "validation",
+    "validate",
 ]

@@ -1,4 +1,4 @@
-"""Tables of comparisons, cut into what belongs together."""
+"""Tables of comparisons, split by test set and by kind of pair."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def subsets(comparisons: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def by_test_set(comparisons: pd.DataFrame) -> Sequence[tuple[tuple[str, ...], pd.DataFrame]]:
-    """The comparisons of each (dataset, test set, metric, test), after none has been found twice."""
+    """The comparisons of each (dataset, test set, metric, test), after a check that no pair is repeated."""
     keys = ["dataset", "test_set", "metric", "test"]
     if comparisons.empty:
         raise InputError("there are no comparisons, expected at least one")
@@ -45,7 +45,7 @@ def of_one_test(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def drawn_systems(rows: pd.DataFrame, window: pd.DataFrame, n_resamples: int, seed: int) -> NDArray[np.float64]:
-    """How often the pairs of `window` are there when the systems of `rows` are drawn with replacement.
+    """How often each pair of `window` occurs when the systems of `rows` are drawn with replacement.
 
     A pair counts as often as both its systems were drawn. Pairs share systems, so drawing pairs would make intervals
     too narrow.

@@ -12,8 +12,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.transforms import blended_transform_factory
 
+from pairsig.columns import COMPARISONS
 from pairsig.errors import InputError
-from pairsig.tables import count
+from study.columns import THRESHOLDS
 from study.figures.style import (
     BLUE,
     COLOURS,
@@ -34,8 +35,8 @@ from study.figures.style import (
     sequence,
     styled,
 )  # fmt: skip
+from study.presentation import count
 
-NEEDED = "dataset test_set metric test same_group kind_a kind_b n_segments gain p_value"
 CONFIDENCE = "confidence = 1 − p"
 SATURATED = 0.999
 """Confidence from which a curve has nothing more to show."""
@@ -149,9 +150,9 @@ def _level_label(axes: Axes) -> None:
     axes.text(1.0, y, "p = 0.05", transform=place, ha="right", va="top", color="#555555")
 
 
-def _pairs(name: str, table: pd.DataFrame) -> pd.DataFrame:
-    """The pairs of `table` that have a gain and a p-value, after its columns have been checked."""
-    require(name, table, NEEDED)
+def _pairs(table: pd.DataFrame) -> pd.DataFrame:
+    """The pairs of a table of comparisons that have a gain and a p-value, after its columns have been checked."""
+    require(COMPARISONS, table)
     return table.dropna(subset=["gain", "p_value"])
 
 
@@ -176,13 +177,13 @@ def gain_confidence(
         two systems of a particular kind are told apart.
     thresholds
         Where its `threshold` is estimated for a class that is drawn, a thin line marks it; the one of all pairs
-        is marked if no class has its own. Rows of other datasets are passed over.
+        is marked if no class has its own. Rows of other datasets are ignored.
     overlay
         The comparisons of another dataset, natural ones to lay over synthetic ones; drawn in outline.
     """
-    comparisons = _pairs("comparisons", comparisons)
+    comparisons = _pairs(comparisons)
     if thresholds is not None:
-        require("thresholds", thresholds, "dataset test_set metric test subset threshold verdict")
+        require(THRESHOLDS, thresholds)
     if comparisons.empty:
         return _nothing("gain (points)")
     only("comparisons", comparisons, "dataset test_set metric test")
@@ -214,7 +215,7 @@ def gain_confidence(
 
 def _laid_over(overlay: pd.DataFrame) -> list[Class]:
     """The classes of natural pairs, in outline and in ink, so that they stand out against any colour."""
-    overlay = _pairs("overlay", overlay)
+    overlay = _pairs(overlay)
     same_group = overlay["same_group"].astype(bool)
     found = [
         Class(f"natural, {label}", "", pairs, marker, "#000000", filled=False)
@@ -262,7 +263,7 @@ def _draw_thresholds(axes: Axes, marked: list[tuple[float, Class | None]]) -> No
 @styled
 def overview(*comparisons: pd.DataFrame) -> Figure:
     """Confidence against gain for many datasets, one panel each, with the same vertical axis."""
-    filled = [pairs for table in comparisons if len(pairs := _pairs("comparisons", table))]
+    filled = [pairs for table in comparisons if len(pairs := _pairs(table))]
     if not filled:
         return _nothing("gain (points)")
     whole = pd.concat(filled, ignore_index=True)
@@ -316,13 +317,13 @@ def _series(name: str, found: list[Class], whole: pd.DataFrame, heading: str) ->
 def sizes(*tables: pd.DataFrame) -> Figure:
     """Confidence against gain on initial segments of a test set, the smaller the lighter (Figures 9 and 10).
 
-    Drawn are the test sets `first-N`, and `whole` where it is there; others are passed over. Several tables, of the
-    test sets and of the whole, are taken as one.
+    Initial segments are drawn, and the whole test set if it is there; other test sets are ignored. Several tables, of
+    the test sets and of the whole, are read as one.
     """
-    test_sets = pd.concat([_pairs("test_sets", table) for table in tables], ignore_index=True)
-    chosen = test_sets[test_sets["test_set"].astype(str).str.fullmatch(r"first-[0-9]{1,9}|whole")]
+    test_sets = pd.concat([_pairs(table) for table in tables], ignore_index=True)
+    chosen = test_sets[test_sets["derived"].isin(["initial", "whole"])]
     if chosen.empty:
-        return _nothing("gain (points)", "too few pairs: no test set\nof the kind `first-N`")
+        return _nothing("gain (points)", "too few pairs: no test set\nof initial segments")
     only("test_sets", chosen, "dataset metric test")
     groups = [pairs for _, pairs in chosen.groupby("n_segments")]
     found = [
@@ -342,21 +343,19 @@ def sizes(*tables: pd.DataFrame) -> Figure:
 def domains(test_sets: pd.DataFrame) -> Figure:
     """Confidence against gain on test sets of one size from several domains (Figure 11).
 
-    Drawn are the test sets `{domain}-first-N`, for the N that most domains have (the largest such N).
+    Test sets of one domain are drawn, of the size that most domains have (the largest such size).
     """
-    test_sets = _pairs("test_sets", test_sets)
-    parts = test_sets["test_set"].astype(str).str.extract(r"^(?P<domain>.+)-first-(?P<size>[0-9]{1,9})$")
-    chosen = test_sets.assign(domain=parts["domain"], size=pd.to_numeric(parts["size"]))
-    chosen = chosen[chosen["domain"].notna()]
+    test_sets = _pairs(test_sets)
+    chosen = test_sets[test_sets["derived"] == "domain"]
     if chosen.empty:
-        return _nothing("gain (points)", "too few pairs: no test set\nof the kind `domain-first-N`")
+        return _nothing("gain (points)", "too few pairs: no test set\nof a domain")
     only("test_sets", chosen, "dataset metric test")
-    per_size = chosen.groupby("size")["domain"].nunique()
+    per_size = chosen.groupby("n_segments")["domain"].nunique()
     size = int(max(per_size.index, key=lambda n: (per_size[n], n)))
-    chosen = chosen[chosen["size"] == size]
+    chosen = chosen[chosen["n_segments"] == size]
     names = list(dict.fromkeys(chosen["domain"]))
     if len(names) > len(COLOURS):
-        raise InputError(f"test_sets: {len(names)} domains; a figure tells at most {len(COLOURS)} apart")
+        raise InputError(f"comparisons: found {len(names)} domains, expected at most {len(COLOURS)}")
     found = [
         Class(name, "", chosen[chosen["domain"] == name], marker, colour, filled=False)
         for name, colour, marker in zip(names, COLOURS, MARKERS, strict=False)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from pairsig.tables import count
+from study.columns import RELATIVE_ERROR, RUN_TIME
 from study.figures.style import (
     BLUE,
     GREY,
@@ -26,6 +26,7 @@ from study.figures.style import (
     sequence,
     styled,
 )
+from study.presentation import count
 
 NEEDED = 20_000
 """The paper's minimum of Monte Carlo samples (section 4)."""
@@ -62,8 +63,7 @@ def relative_error(relative_error: pd.DataFrame) -> Figure:
     Points are measured, with intervals; lines are the closed form for the same systems, of slope −1/2. The dashed line
     marks the least number of samples that the paper advises.
     """
-    needed = "metric n_segments n_resamples error error_low error_high closed_form"
-    require("relative_error", relative_error, needed)
+    require(RELATIVE_ERROR, relative_error)
     figure, panels = _panels(relative_error, "Monte Carlo samples, K", "mean relative error |p̂ − p| / p")
     sizes = sorted(relative_error["n_segments"].unique())
     looks = dict(zip(sizes, zip(sequence(len(sizes)), MARKERS * len(sizes), strict=False), strict=True))
@@ -101,7 +101,7 @@ def run_time(run_time: pd.DataFrame) -> Figure:
     On the panel of accuracy, the only metric that the paper could run, the star is its bound for the exact test, and
     triangles at the foot mark the sentences up to which that test is faster than Monte Carlo with so many samples.
     """
-    require("run_time", run_time, "metric n_segments test n_resamples seconds seconds_low seconds_high")
+    require(RUN_TIME, run_time)
     figure, panels = _panels(run_time, "sentences, N", "seconds (median)")
     samples = sorted(run_time["n_resamples"].dropna().astype(int).unique())
     looks = {0: (BLUE, "o")} | dict(zip(samples, ((ORANGE, "^"), (VERMILION, "s"), (INK, "D")), strict=False))

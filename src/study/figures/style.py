@@ -14,6 +14,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from pairsig.columns import Table
 from pairsig.errors import InputError, named
 from pairsig.tables import check, replacing
 
@@ -104,7 +105,7 @@ def styled(draw: Callable[Parameters, Figure]) -> Callable[Parameters, Figure]:
 def save(figure: Figure, path: str | Path) -> None:
     """Write `figure` to `path` as its suffix says: `.svg`, `.pdf` or `.png` (200 dpi).
 
-    The bytes depend on nothing but the figure (and the version of matplotlib): no dates, no random ids. The
+    The bytes depend only on the figure and the version of matplotlib: no dates, no random ids. The
     file appears under its name when it is complete.
     """
     path = Path(path)
@@ -114,9 +115,9 @@ def save(figure: Figure, path: str | Path) -> None:
         figure.savefig(temporary, dpi=_DPI[path.suffix], metadata=_METADATA[path.suffix])
 
 
-def require(name: str, table: pd.DataFrame, columns: str) -> None:
-    """Raise `InputError` unless `table` has these columns (separated by blanks) with what they should hold."""
-    check(table, columns.split(), name=name)
+def require(declared: Table, table: pd.DataFrame) -> pd.DataFrame:
+    """`table`, after it has been found to have the declared columns, and what they should hold."""
+    return check(table, declared)
 
 
 def only(name: str, table: pd.DataFrame, columns: str) -> None:
@@ -148,7 +149,7 @@ def gain_label(metrics: pd.Series[str]) -> str:
 
 
 def sentence(axes: Axes, text: str, place: tuple[float, float] | None = None) -> None:
-    """Say `text` in the middle of empty `axes`, without their ticks, or at a `place` (fractions) of others."""
+    """Write `text` in the middle of empty `axes`, without their ticks, or at a `place` (fractions) of others."""
     if place is None:
         axes.tick_params(which="both", length=0, labelbottom=False, labelleft=False)
     axes.text(*(place or (0.5, 0.5)), text, transform=axes.transAxes, ha="center", va="center", color=GREY)

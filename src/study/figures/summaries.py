@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from pairsig.tables import count
+from study.columns import CALIBRATION_TABLE, REPRODUCTION, SIMILARITY, SIZE_LAW, THRESHOLDS
 from study.figures.confidence import saturation
 from study.figures.style import (
     BLUE,
@@ -35,6 +35,8 @@ from study.figures.style import (
     sequence,
     styled,
 )
+from study.presentation import count
+from study.test_sets import is_initial, is_whole
 
 BROWN = ((100, 3.00), (24_000, 0.22))
 """The paper's thresholds on the Brown corpus: segments, F1 points (section 4.1)."""
@@ -61,15 +63,15 @@ def size_law(thresholds: pd.DataFrame, size_law: pd.DataFrame | None = None) -> 
     Parameters
     ----------
     thresholds
-        Rows of the test sets `first-N` and `whole` are drawn, of the subset `all` where it is there.
+        Rows of initial segments and of whole test sets are drawn, of the subset `all` where it is there.
     size_law
         Fits by dataset, metric, test and subset. Thresholds without a fit are left out, unless there is none.
     """
-    require("thresholds", thresholds, "dataset test_set metric test subset n_segments threshold low high verdict")
+    require(THRESHOLDS, thresholds)
     keys = ["dataset", "metric", "test", "subset"]
     if size_law is not None:
-        require("size_law", size_law, "dataset metric test subset exponent exponent_low exponent_high coefficient")
-    drawn = thresholds[thresholds["test_set"].astype(str).str.fullmatch(r"first-[0-9]{1,9}|whole")]
+        size_law = require(SIZE_LAW, size_law)
+    drawn = thresholds[is_initial(thresholds) | is_whole(thresholds)]
     drawn = drawn[(drawn["verdict"] == "estimated") & (drawn["threshold"] > 0)]
     if (drawn["subset"] == "all").any():
         drawn = drawn[drawn["subset"] == "all"]
@@ -132,13 +134,9 @@ def thresholds(reproduction: pd.DataFrame) -> Figure:
     """Our thresholds beside the paper's, by unit: dots with intervals, diamonds, and ticks for the scaled value.
 
     The tick is the paper's value times sqrt(n_paper / n_ours), what the central limit theorem makes of it on a
-    test set of our size. Items that are no thresholds are passed over.
+    test set of our size. Items that are not thresholds are ignored.
     """
-    require(
-        "reproduction",
-        reproduction,
-        "what published unit n_segments compared_with ours low high ours_n_segments expected verdict",
-    )
+    require(REPRODUCTION, reproduction)
     rows = reproduction[reproduction["compared_with"].astype(str).str.startswith("threshold:")]
     rows = rows[rows["published"] > 0]
     if rows.empty:
@@ -227,7 +225,7 @@ def calibration(calibration: pd.DataFrame) -> Figure:
     One panel a calibration and one line a distance, with intervals; below it the numbers of pairs, beside the key. A
     range that lies within another of its line (0.04 to 0.06 within 0.04 to 0.08) is left to the table.
     """
-    require("calibration", calibration, "calibration distance p_low p_high n_pairs share share_low share_high")
+    require(CALIBRATION_TABLE, calibration)
     rows = calibration[(calibration["n_pairs"] > 0) & calibration["share"].notna()]
     panels = {
         str(name): {
@@ -350,7 +348,7 @@ def similarity(similarity: pd.DataFrame) -> Figure:
     The line is the median of 1.645 standard errors of the gain, the gain needed for p = 0.05, among pairs of
     about the same similarity: similar systems need smaller gains.
     """
-    require("similarity", similarity, "dataset metric gain p_value similarity gain_se")
+    require(SIMILARITY, similarity)
     figure = Figure(figsize=(COLUMN, 2.7))
     axes = figure.add_subplot()
     rows = similarity.dropna(subset=["similarity", "gain", "p_value"])

@@ -7,18 +7,19 @@ import pandas as pd
 
 from pairsig.metrics import Metric
 from pairsig.statistics import Statistics
+from pairsig.tables import frame
+from study.columns import SYSTEMS
 
 SYNTHETIC = "synthetic"
 """The kind of the systems whose group is a base model."""
 
 
-def systems(statistics: Statistics, metric: Metric) -> pd.DataFrame:
+def describe(statistics: Statistics, metric: Metric) -> pd.DataFrame:
     """Number and scores of the systems of a dataset, and of each of its base models where they are synthetic.
 
     Returns
     -------
-    One row for `all` systems, and one a base model: `dataset, task, metric, group, n_systems, n_segments, score_low,
-    score_mean, score_high` (on the whole test set), `left_out`: the systems that failed, with the reason.
+    Table `SYSTEMS`, one row for `all` systems, and one a base model; scores are on the whole test set.
     """
     scores = metric.score(statistics.of(metric).sum(axis=1))
     groups = np.array(statistics.groups)
@@ -45,4 +46,4 @@ def systems(statistics: Statistics, metric: Metric) -> pd.DataFrame:
                 "left_out": "; ".join(told) or "none",
             }
         )
-    return pd.DataFrame(found)
+    return frame(SYSTEMS, found)

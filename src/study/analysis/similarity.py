@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from pairsig.errors import InputError
 from pairsig.metrics import Metric
 from pairsig.statistics import Statistics
+from pairsig.tables import frame
+from study.columns import SIMILARITY
 
 
 def similarity(statistics: Statistics, metric: Metric, comparisons: pd.DataFrame) -> pd.DataFrame:
@@ -21,9 +23,8 @@ def similarity(statistics: Statistics, metric: Metric, comparisons: pd.DataFrame
 
     Returns
     -------
-    One row a pair of `comparisons`: `dataset, metric, system_a, system_b, same_group, gain, p_value, similarity,
-    gain_se` (points), `p_normal`. A pair of which one system's contributions do not vary has similarity NaN; without
-    a gain p_normal is 1.
+    Table `SIMILARITY`, one row a pair of `comparisons`. The similarity is missing where one
+    system's contributions do not vary; `p_normal` is 1 where there is no gain.
     """
     from scipy.special import ndtr
 
@@ -47,11 +48,13 @@ def similarity(statistics: Statistics, metric: Metric, comparisons: pd.DataFrame
     with np.errstate(invalid="ignore", divide="ignore"):
         alike = (u[a] * u[b]).sum(axis=1) / (spread[a] * spread[b])
         p_normal = ndtr(-comparisons["gain"].to_numpy() / error)
-    return comparisons[["dataset", "metric", "system_a", "system_b", "same_group", "gain", "p_value"]].assign(
-        similarity=alike,
-        gain_se=error,
-        p_normal=np.where(comparisons["gain"].to_numpy() == 0, 1.0, p_normal),
-    )
+    found = {
+        "similarity": alike,
+        "gain_se": error,
+        "p_normal": np.where(comparisons["gain"].to_numpy() == 0, 1.0, p_normal),
+    }
+    taken = [name for name in SIMILARITY.names if name not in found]
+    return frame(SIMILARITY, comparisons[taken].assign(**found))
 
 
 def contributions(statistics: Statistics, metric: Metric) -> NDArray[np.float64]:

@@ -11,7 +11,9 @@ import pandas as pd
 
 from pairsig.errors import InputError
 from pairsig.resampling import clopper_pearson
+from pairsig.tables import frame
 from study.analysis.pairs import by_test_set, of_one_test
+from study.columns import CALIBRATION_TABLE, DISTANCES, TABLE_1
 
 P_RANGES = (0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 1.0)
 """Bounds of the p-value ranges: the six of the paper's Table 1, and the rest on either side."""
@@ -20,7 +22,7 @@ WINDOW = (0.04, 0.06)
 """The range around 0.05 of the paper's section 4.2."""
 
 
-def calibration(comparisons: pd.DataFrame, sheet: pd.DataFrame, *, source: str = "calibrations") -> pd.DataFrame:
+def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame, *, source: str = "calibrations") -> pd.DataFrame:
     """How often the better system on one test set is the better one on another, by p-value range (Table 1).
 
     Parameters
@@ -28,23 +30,22 @@ def calibration(comparisons: pd.DataFrame, sheet: pd.DataFrame, *, source: str =
     comparisons
         Tables of `compare` and `resize`, one below the other. Of several tests the bootstrap counts, as in the paper.
     sheet
-        Columns `calibration, distance, on_dataset, on_test_set, against_dataset, against_test_set`. A p-value on the
-        first is held against who wins on the second. Rows with the same `calibration` and `distance` are added up. A
-        `*` in a test set stands for anything, on either side (`on` draw-*, `against` whole).
+        Table `CALIBRATIONS`. P-values on the first test set are compared with who wins on the second. Rows with the
+        same `calibration` and `distance` are added up. A `*` in a test set stands for anything, on either side (`on`
+        draw-*, `against` whole).
     source
         What messages call the sheet; its index counts the lines below the header, from 0.
 
     Raises
     ------
     InputError
-        Where a row has nothing to hold against anything, or two rows add up the same two test sets.
+        If a row has no two test sets to compare, or two rows compare the same two.
 
     Returns
     -------
-    One row a calibration, distance and p-value range [p_low, p_high), the last one with 1: `n_pairs`, of which
-    `n_held`; `share` with its Clopper-Pearson interval `share_low, share_high` (as if pairs were independent; they
-    share systems, so it is too narrow rather than too wide). Ties on either test set are left out. The range
-    [0.04, 0.06] comes as well.
+    Table `CALIBRATION_TABLE`, one row a calibration, distance and p-value range [p_low, p_high), the last one with 1.
+    The interval of the share is Clopper and Pearson's, as if pairs were independent; they share systems, so it is
+    rather too narrow than too wide. Ties on either test set are left out. The range [0.04, 0.06] comes as well.
     """
     keyed = dict(by_test_set(of_one_test(comparisons)))
     counted: dict[tuple[str, str], list[pd.DataFrame]] = {}
@@ -62,13 +63,13 @@ def calibration(comparisons: pd.DataFrame, sheet: pd.DataFrame, *, source: str =
             first = lines.setdefault((name, distance, on, against), line)
             if first != line:
                 raise InputError(
-                    f"{source}, line {line}: dataset {on[0]} on test set {on[1]} is held against dataset {against[0]} "
+                    f"{source}, line {line}: dataset {on[0]} on test set {on[1]} is compared with dataset {against[0]} "
                     f"on test set {against[1]} again, expected once: line {first} does"
                 )
         if not held:
             raise InputError(
-                f"{source}, line {line}: dataset {row.on_dataset} on test set {row.on_test_set} is held against "
-                "nothing but itself or another metric, expected another test set"
+                f"{source}, line {line}: dataset {row.on_dataset} on test set {row.on_test_set} is compared "
+                "with nothing but itself or another metric, expected another test set"
             )
         counted.setdefault((name, distance), []).extend(_held(keyed[on], keyed[against]) for on, against in held)
     found = []
@@ -93,8 +94,7 @@ def calibration(comparisons: pd.DataFrame, sheet: pd.DataFrame, *, source: str =
                     "share_high": float(interval[1]),
                 }
             )
-    columns = "calibration distance p_low p_high n_pairs n_held share share_low share_high"
-    return pd.DataFrame(found, columns=columns.split())
+    return frame(CALIBRATION_TABLE, found)
 
 
 def _held(on: pd.DataFrame, against: pd.DataFrame) -> pd.DataFrame:
@@ -106,24 +106,19 @@ def _held(on: pd.DataFrame, against: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"p_value": on.loc[usable, "p_value"], "held": other[usable] == on.loc[usable, "system_a"]})
 
 
-DISTANCES = ("near", "middle", "far")
-"""Columns of the paper's Table 1: sections 22 and 24 of the treebank, and another corpus."""
-
-
-def beside(calibration: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+def table_1(calibration: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     """Calibrations in the layout of the paper's Table 1, with the paper's numbers beside ours.
 
     Parameters
     ----------
     calibration
-        Made by `calibration`.
+        Made by `calibrate`.
     published
         The numbers printed in the paper; those compared with `share:…:DISTANCE:P_LOW-P_HIGH` are used.
 
     Returns
     -------
-    One row a calibration that has one of the `DISTANCES` and p-value range, as text: `calibration, p_range` and, for
-    each distance, ours (share, its interval, number of pairs) and `…_paper`.
+    Table `TABLE_1`, one row a calibration that has one of the `DISTANCES` and p-value range.
     """
     parts = published["compared_with"].astype(str).str.extract(r"^share:[^:]*:(\w+):([\d.]+)-([\d.]+)$")
     paper = {
@@ -144,8 +139,7 @@ def beside(calibration: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
             row[distance] = "" if ours is None or not ours.n_pairs else _share(ours)
             row[f"{distance}_paper"] = paper.get((distance, low, high), "")
         found.append(row)
-    columns = [name for distance in DISTANCES for name in (distance, f"{distance}_paper")]
-    return pd.DataFrame(found, columns=["calibration", "p_range", *columns])
+    return frame(TABLE_1, found)
 
 
 def _share(row: Any) -> str:

@@ -1,4 +1,4 @@
-"""Ours beside the numbers that the papers print."""
+"""Our numbers beside those printed in the papers."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 
 from pairsig.errors import InputError
+from pairsig.tables import frame
 from study.analysis.pairs import of_one_test
+from study.columns import PUBLISHED, REPRODUCTION
 
-_PUBLISHED = ("item", "page", "what", "published", "unit", "n_segments", "compared_with")
-_OURS = ("ours", "low", "high", "ours_n_segments", "expected", "ratio")
+_PUBLISHED = tuple(name for name in REPRODUCTION.names if name in PUBLISHED.names)
 
 
 def check(
@@ -25,15 +26,14 @@ def check(
     run_time: pd.DataFrame | None = None,
     source: str = "published",
 ) -> pd.DataFrame:
-    """Ours beside the paper's, with a verdict.
+    """Our numbers beside the papers', with a verdict.
 
     Parameters
     ----------
     published
-        The numbers printed in the paper: `item, page, what, published, unit, n_segments` (of the paper's test set),
-        `tolerance` (a factor for thresholds, else a difference), `compared_with` (the address of our number).
+        The numbers printed in the papers, table `PUBLISHED`.
     thresholds, size_law, calibration
-        Tables of the functions of these names; of several tests the bootstrap counts, as in the paper.
+        Tables of `thresholds`, `size_law` and `calibrate`; of several tests the bootstrap counts, as in the paper.
     relative_error, run_time
         Tables of `montecarlo.approximate` and `montecarlo.race`, for the numbers of the exact-test paper.
     source
@@ -55,8 +55,7 @@ def check(
 
     Returns
     -------
-    `item, page, what, published, unit, n_segments, compared_with, ours, low, high, ours_n_segments, expected, ratio,
-    verdict` with verdict one of agrees, differs, too few, not run.
+    Table `REPRODUCTION`, one row a published number.
     """
     thresholds, size_law = of_one_test(thresholds), of_one_test(size_law)
     finders: dict[str, Callable[..., pd.Series | None]] = {
@@ -89,16 +88,15 @@ def check(
             if not (number > 0 or (kind == "exponent" and column == "published" and number < 0)):
                 raise InputError(f"{source}, line {line}: {column} is {row[column]}, expected a number above 0")
         found.append({key: row[key] for key in _PUBLISHED} | _verdict(kind, row, ours))
-    return pd.DataFrame(found, columns=[*_PUBLISHED, *_OURS, "verdict"])
+    return frame(REPRODUCTION, found)
 
 
 def _verdict(kind: str, row: Mapping[str, float], ours: pd.Series | None) -> dict[str, object]:
-    blank: dict[str, object] = dict.fromkeys(_OURS, np.nan)
     if ours is None:
-        return blank | {"verdict": "not run"}
+        return {"verdict": "not run"}
     published, tolerance = float(row["published"]), float(row["tolerance"])
     if kind == "pairs":
-        return blank | {
+        return {
             "ours": float(ours["n_pairs"]),
             "ours_n_segments": float(ours["n_segments"]),
             "expected": published,
@@ -110,7 +108,7 @@ def _verdict(kind: str, row: Mapping[str, float], ours: pd.Series | None) -> dic
         near = ours["low"] <= published <= ours["high"] and kind == "p"
         near |= (ratio >= 1 / tolerance or kind == "seconds") and (ratio <= tolerance or kind == "faster")
         verdict = "agrees" if near else "differs"
-        return {**blank, **ours.to_dict(), "expected": published, "ratio": ratio, "verdict": verdict}
+        return {**ours.to_dict(), "expected": published, "ratio": ratio, "verdict": verdict}
     if kind == "threshold":
         expected = published * np.sqrt(float(row["n_segments"]) / ours["n_segments"])
         value, low, high = ours["threshold"], ours["low"], ours["high"]
@@ -151,7 +149,7 @@ def _mean_p(relative_error: pd.DataFrame, n_segments: str, metric: str) -> pd.Se
 
 
 TARGET = 0.1
-"""The mean relative error of a Monte Carlo p-value that is small enough: 0.05 is then told from 0.045 and 0.055."""
+"""A mean relative error of a Monte Carlo p-value that is small enough to tell 0.05 from 0.045 and 0.055."""
 
 
 def _samples(relative_error: pd.DataFrame, metric: str) -> pd.Series | None:
@@ -162,7 +160,7 @@ def _samples(relative_error: pd.DataFrame, metric: str) -> pd.Series | None:
 
 
 def _faster(run_time: pd.DataFrame, n_resamples: str, metric: str) -> pd.Series | None:
-    """The number of sentences up to which, of all that were tried, the exact test is the faster one; 0 if never."""
+    """The largest number of sentences tried up to which the exact test is always faster; 0 if there is none."""
     rows = run_time[run_time["metric"] == metric]
     exact = rows[rows["test"] == "exact"].set_index("n_segments")["seconds"]
     sampled = rows[rows["n_resamples"] == int(n_resamples)].set_index("n_segments")["seconds"].sort_index()

@@ -1,0 +1,191 @@
+"""The columns of the library's tables: every column is declared here, once.
+
+Types, checks, headings, rounding and the documentation (docs/tables.md) follow from the declarations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Shown = Literal["as it is", "count", "p-value", "bound", "share", "two decimals", "by unit"]
+"""How a number is shown to people; `study.presentation` rounds."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table.
+
+    Attributes
+    ----------
+    name
+        Its name in files.
+    type
+        `str`, `bool`, `int`, `float`, or `list` (of sentences, in JSON only).
+    meaning
+        One line on what its cells say.
+    unit
+        Unit of its numbers; shares and p-values have none.
+    heading
+        What people read above it; by default its name with spaces.
+    shown
+        How its numbers are rounded for people.
+    missing
+        Whether a cell may be missing. Text is never missing, but it may be empty.
+    choices
+        The only cells there can be, where they are few.
+    """
+
+    name: str
+    type: type[Any]
+    meaning: str
+    unit: str = ""
+    heading: str = ""
+    shown: Shown = "as it is"
+    missing: bool = False
+    choices: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The heading for people."""
+        return self.heading or self.name.replace("_", " ")
+
+
+@dataclass(frozen=True)
+class Table:
+    """The columns of a table, in order, and those whose cells, taken together, tell its rows apart."""
+
+    name: str
+    columns: tuple[Column, ...]
+    key: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its columns."""
+        return tuple(column.name for column in self.columns)
+
+    def __getitem__(self, name: str) -> Column:
+        return next(column for column in self.columns if column.name == name)
+
+
+def kinds(tables: Iterable[Table]) -> dict[str, type[Any]]:
+    """The columns that hold text, or true and false, whatever their cells look like: a system may be called 12."""
+    return {column.name: column.type for table in tables for column in table.columns if column.type in (str, bool)}
+
+
+def points(name: str, meaning: str, heading: str = "", *, missing: bool = False) -> Column:
+    """A column of scores, gains or thresholds."""
+    return Column(name, float, meaning, "points", heading, "two decimals", missing)
+
+
+def count(name: str, meaning: str, unit: str, heading: str = "") -> Column:
+    """A column of whole numbers of something."""
+    return Column(name, int, meaning, unit, heading, "count")
+
+
+DATASET = Column("dataset", str, "name of the dataset")
+TEST_SET = Column("test_set", str, "label of the test set: `whole`, or how it was made of the dataset: `first-400`, …")
+METRIC = Column("metric", str, "name of the metric")
+TEST = Column("test", str, "name of the test")
+VARIANT = Column("variant", str, "variant of the test")
+SYSTEM_A = Column("system_a", str, "one system of the pair", heading="system A")
+SYSTEM_B = Column("system_b", str, "the other", heading="system B")
+SAME_GROUP = Column("same_group", bool, "whether the systems are of one group")
+N_SEGMENTS = count("n_segments", "size of the test set", "segments", "segments")
+SCORE_A = points("score_a", "score of system A", "score A")
+SCORE_B = points("score_b", "score of system B", "score B")
+GAIN = points("gain", "by how much the better system is better, 0 or more")
+P_VALUE = Column("p_value", float, "the p-value", heading="p", shown="p-value")
+P_LOW = Column("p_low", float, "lower bound of the p-value: its Monte Carlo error at 95 %", shown="p-value")
+P_HIGH = Column("p_high", float, "upper bound of the p-value", shown="p-value")
+SIGNATURE = Column("signature", str, "all settings of the test, with the version")
+
+STATISTICS = Table(
+    "statistics",
+    (
+        Column("system", str, "name of the system"),
+        Column("group", str, "who made it, or its base model; its own name if not given"),
+        Column("kind", str, "sort of entry, such as submission or online"),
+        Column("segment", str, "id of the segment"),
+        Column("document", str, "document of the segment"),
+        Column("domain", str, "domain of the segment"),
+    ),
+    key=("system", "segment"),
+)
+"""Keys of statistics; every further column is a count of the metric's. All but `system` and `segment` may be absent."""
+
+COMPARISONS = Table(
+    "comparisons",
+    (
+        DATASET,
+        TEST_SET,
+        Column(
+            "derived",
+            str,
+            "how the test set was made of the dataset's: all of it, initial segments, those of a domain, a draw with "
+            "replacement, a random half",
+            choices=("whole", "initial", "domain", "draw", "half"),
+        ),
+        Column("domain", str, "the domain that it is of; empty if derived otherwise"),
+        Column("number", int, "which of the draws or halves it is, from 1; 0 if derived otherwise"),
+        METRIC,
+        TEST,
+        Column("system_a", str, "the better system of the pair", heading="system A"),
+        SYSTEM_B,
+        SAME_GROUP,
+        Column("kind_a", str, "kind of system A", heading="kind A"),
+        Column("kind_b", str, "kind of system B", heading="kind B"),
+        N_SEGMENTS,
+        SCORE_A,
+        SCORE_B,
+        GAIN,
+        count("n_resamples", "resamples or shuffles drawn", "resamples", "resamples"),
+        count("n_greater", "those whose gain is beyond the formula's bound", "resamples", "greater"),
+        count("n_equal", "those whose gain is at the bound", "resamples", "ties"),
+        P_VALUE,
+        P_LOW,
+        P_HIGH,
+        SIGNATURE,
+    ),
+    key=("dataset", "test_set", "metric", "test", "system_a", "system_b"),
+)
+"""Table of `pairsig compare` and `pairsig merge`: one row a pair of systems. The size of a test set is `n_segments`."""
+
+VERSUS = Table(
+    "versus",
+    (
+        METRIC,
+        TEST,
+        VARIANT,
+        SYSTEM_A,
+        SYSTEM_B,
+        SCORE_A,
+        SCORE_B,
+        Column("better", str, "name of the better system; empty where the scores are equal"),
+        GAIN,
+        points("ci_low", "lower end of the 95 % interval of the gain", missing=True),
+        points("ci_high", "upper end of the 95 % interval of the gain", missing=True),
+        P_VALUE,
+        Column("log10_p_value", float, "its decimal logarithm, for p-values too small for a float"),
+        Column("p_low", float, "lower bound of the p-value", shown="p-value"),
+        P_HIGH,
+        Column("error_bound", float, "bound on the relative error of an exact p-value", missing=True),
+        Column("alpha", float, "level that p was to be told from", missing=True),
+        Column("confidence", float, "confidence of that decision", missing=True),
+        Column("significant", bool, "whether p < alpha; missing where the resamples did not tell", missing=True),
+        Column("p_holm", float, "p-value adjusted for the number of systems (Holm 1979)", shown="p-value"),
+        Column("p_bh", float, "the same (Benjamini and Hochberg 1995)", shown="p-value"),
+        N_SEGMENTS,
+        count("n_different", "segments on which the systems' counts differ", "segments", "different"),
+        Column("n_resamples", int, "resamples or shuffles drawn", "resamples", "resamples", "count", missing=True),
+        Column("n_greater", int, "those beyond the formula's bound", "resamples", "greater", "count", missing=True),
+        Column("n_equal", int, "those at the bound", "resamples", "ties", "count", missing=True),
+        SIGNATURE,
+        Column("notes", list, "what the p-value or the interval of this row does not say"),
+    ),
+    key=("metric", "test", "variant", "system_a", "system_b"),
+)
+"""What `pairsig test` prints: one row a metric, system, test and variant."""
+
+TABLES = (STATISTICS, COMPARISONS, VERSUS)

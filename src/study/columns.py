@@ -1,0 +1,375 @@
+"""The columns of the study's tables, declared as those of the library are (`pairsig.columns`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pairsig import columns
+from pairsig.columns import (
+    COMPARISONS,
+    DATASET,
+    GAIN,
+    METRIC,
+    N_SEGMENTS,
+    P_VALUE,
+    SAME_GROUP,
+    TEST,
+    TEST_SET,
+    Column,
+    Shown,
+    Table,
+    count,
+    points,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TASK = Column("task", str, "task of the dataset")
+SUBSET = Column("subset", str, "which pairs: all, same group, different group, or two kinds")
+N_PAIRS = count("n_pairs", "pairs with a p-value in the window", "pairs", "pairs in range")
+CALIBRATION = Column("calibration", str, "name of the calibration")
+DISTANCE = Column("distance", str, "how far the second test set is from the first")
+
+
+def _number(
+    name: str,
+    meaning: str,
+    unit: str = "",
+    heading: str = "",
+    shown: Shown = "as it is",
+    *,
+    missing: bool = False,
+) -> Column:
+    return Column(name, float, meaning, unit, heading, shown, missing)
+
+
+SYSTEMS = Table(
+    "systems",
+    (
+        DATASET,
+        TASK,
+        METRIC,
+        Column("group", str, "`all`, or a base model"),
+        count("n_systems", "number of systems", "systems", "n systems"),
+        N_SEGMENTS,
+        _number("score_low", "lowest of their scores", "points"),
+        _number("score_mean", "mean of their scores", "points"),
+        _number("score_high", "highest of their scores", "points"),
+        Column("left_out", str, "systems that failed, with the reason; or none"),
+    ),
+    key=("dataset", "metric", "group"),
+)
+
+THRESHOLDS = Table(
+    "thresholds",
+    (
+        replace(TASK, meaning="task of the dataset; empty for a pool"),
+        replace(DATASET, meaning="name of the dataset; `task=…` for all datasets of a task"),
+        TEST_SET,
+        METRIC,
+        TEST,
+        SUBSET,
+        N_SEGMENTS,
+        count("n_all", "pairs of the subset", "pairs", "pairs"),
+        N_PAIRS,
+        points("threshold", "gain above which a difference is probably significant", missing=True),
+        points("low", "lower end of its 95 % interval", missing=True),
+        points("high", "upper end of its 95 % interval", missing=True),
+        points("median", "median gain of the pairs in the window", missing=True),
+        Column("verdict", str, "whether there are enough pairs", choices=("estimated", "too few")),
+    ),
+    key=("dataset", "test_set", "metric", "test", "subset"),
+)
+
+SIZE_LAW = Table(
+    "size_law",
+    (
+        replace(DATASET, meaning="name of the dataset; `task=…` for all datasets of a task"),
+        METRIC,
+        TEST,
+        SUBSET,
+        count("n_sizes", "sizes it is fitted to", "sizes", "sizes"),
+        _number("exponent", "exponent of the number of segments", shown="two decimals"),
+        _number("exponent_low", "lower end of its 95 % interval", shown="two decimals"),
+        _number("exponent_high", "upper end of its 95 % interval", shown="two decimals"),
+        _number("coefficient", "threshold on one segment, by the law", "points"),
+    ),
+    key=("dataset", "metric", "test", "subset"),
+)
+
+SIMILARITY = Table(
+    "similarity",
+    (
+        DATASET,
+        METRIC,
+        COMPARISONS["system_a"],
+        COMPARISONS["system_b"],
+        SAME_GROUP,
+        GAIN,
+        P_VALUE,
+        _number(
+            "similarity",
+            "correlation of the contributions of segments to the scores of the two",
+            shown="two decimals",
+            missing=True,
+        ),
+        points("gain_se", "standard error of the gain", "s.e. of gain"),
+        _number("p_normal", "what the bootstrap's p would be if the gain were normal", "", "p (normal)", "p-value"),
+    ),
+    key=("dataset", "metric", "system_a", "system_b"),
+)
+
+CALIBRATIONS = Table(
+    "calibrations",
+    (
+        CALIBRATION,
+        DISTANCE,
+        Column("on_dataset", str, "the dataset with the p-values"),
+        Column("on_test_set", str, "its test set, with `*` for anything"),
+        Column("against_dataset", str, "the dataset that tells whether they held"),
+        Column("against_test_set", str, "its test set, with `*` for anything"),
+    ),
+    key=("calibration", "distance", "on_dataset", "on_test_set", "against_dataset", "against_test_set"),
+)
+"""The sheet of calibrations."""
+
+CALIBRATION_TABLE = Table(
+    "calibration",
+    (
+        CALIBRATION,
+        DISTANCE,
+        _number("p_low", "lower end of the range of p-values on the first test set", shown="bound"),
+        _number("p_high", "upper end of the range", shown="bound"),
+        count("n_pairs", "pairs with a p-value in the range", "pairs", "pairs in range"),
+        count("n_held", "those whose better system is the better one on the second test set, too", "pairs", "held"),
+        _number("share", "their share", shown="share", missing=True),
+        _number("share_low", "lower end of its 95 % interval", shown="share"),
+        _number("share_high", "upper end of its 95 % interval", shown="share"),
+    ),
+    key=("calibration", "distance", "p_low", "p_high"),
+)
+
+DISTANCES = ("near", "middle", "far")
+"""Distances of the paper's Table 1: sections 22 and 24 of the treebank, and another corpus."""
+
+TABLE_1 = Table(
+    "table_1",
+    (
+        CALIBRATION,
+        Column("p_range", str, "range of p-values"),
+        *(
+            column
+            for distance in DISTANCES
+            for column in (
+                Column(distance, str, f"our share at this distance ({distance}), its interval, and number of pairs"),
+                Column(f"{distance}_paper", str, "the paper's share"),
+            )
+        ),
+    ),
+    key=("calibration", "p_range"),
+)
+
+VALIDATION = Table(
+    "validation",
+    (
+        replace(DATASET, meaning="name of the synthetic dataset"),
+        Column("overlay", str, "name of the natural dataset that it is compared with"),
+        TEST_SET,
+        METRIC,
+        TEST,
+        SUBSET,
+        N_SEGMENTS,
+        count("n_synthetic", "synthetic pairs", "pairs", "n synthetic"),
+        count("n_natural", "natural pairs", "pairs", "n natural"),
+        *(
+            _number(f"{side}{end}", meaning, unit, missing=True)
+            for side, gain, unit in (
+                ("synthetic", "gain at p = 0.05 of synthetic pairs", "points"),
+                ("natural", "gain at p = 0.05 of natural pairs", "points"),
+            )
+            for end, meaning in (
+                ("", gain),
+                ("_low", "lower end of its 95 % interval"),
+                ("_high", "upper end of its 95 % interval"),
+            )
+        ),
+        _number("ratio", "the synthetic gain over the natural one", shown="two decimals", missing=True),
+        _number("ratio_low", "lower end of its 95 % interval", missing=True),
+        _number("ratio_high", "upper end of its 95 % interval", missing=True),
+        Column("verdict", str, "whether that interval contains 1", choices=("agrees", "differs", "too few")),
+    ),
+    key=("dataset", "overlay", "test_set", "metric", "test", "subset"),
+)
+
+RELATIVE_ERROR = Table(
+    "relative_error",
+    (
+        METRIC,
+        N_SEGMENTS,
+        _number("factor", "mean accuracy of system b over that of system a"),
+        count("n_simulated", "pairs of systems simulated", "pairs", "simulated pairs"),
+        _number("p_mean", "mean of their exact p-values", heading="mean p"),
+        _number("p_sd", "standard deviation of their exact p-values", heading="s.d. of p", missing=True),
+        count("n_pairs", "those whose Monte Carlo error is measured", "pairs", "pairs in range"),
+        count("n_runs", "Monte Carlo runs of each", "runs", "runs"),
+        count("n_resamples", "Monte Carlo samples of a run", "samples", "resamples"),
+        _number("error", "mean relative error of the Monte Carlo p-value"),
+        _number("error_low", "lower end of its 95 % interval", missing=True),
+        _number("error_high", "upper end of its 95 % interval", missing=True),
+        _number("closed_form", "the error expected by the binomial law"),
+    ),
+    key=("metric", "n_segments", "n_resamples"),
+)
+
+RUN_TIME = Table(
+    "run_time",
+    (
+        METRIC,
+        N_SEGMENTS,
+        replace(TEST, meaning="exact or randomization"),
+        _number("n_resamples", "Monte Carlo samples; missing for exact", "samples", "resamples", "count", missing=True),
+        count("n_repeats", "times that it was timed", "runs", "repeats"),
+        _number("seconds", "median time", "seconds"),
+        _number("seconds_low", "shortest time", "seconds"),
+        _number("seconds_high", "longest time", "seconds"),
+    ),
+    key=("metric", "n_segments", "test", "n_resamples"),
+)
+
+_ITEM = (
+    Column("item", str, "name of the number"),
+    Column("page", str, "its page in the proceedings"),
+    Column("what", str, "what it is, and what ours is where it is something else"),
+    _number("published", "the number", "see `unit`", shown="by unit"),
+    Column("unit", str, "its unit"),
+    _number("n_segments", "segments of the paper's test set", "segments", "segments", "count", missing=True),
+)
+_COMPARED_WITH = Column("compared_with", str, "address of our number")
+
+PUBLISHED = Table(
+    "published",
+    (
+        *_ITEM,
+        _number("tolerance", "factor (a difference for shares and exponents) allowed", missing=True),
+        _COMPARED_WITH,
+    ),
+    key=("item",),
+)
+"""The sheet of numbers printed in the papers."""
+
+REPRODUCTION = Table(
+    "reproduction",
+    (
+        *_ITEM,
+        _COMPARED_WITH,
+        _number("ours", "our number", "see `unit`", shown="by unit", missing=True),
+        _number("low", "lower end of its 95 % interval", "see `unit`", shown="by unit", missing=True),
+        _number("high", "upper end of its 95 % interval", "see `unit`", shown="by unit", missing=True),
+        _number("ours_n_segments", "segments of our test set", "segments", "our segments", "count", missing=True),
+        _number(
+            "expected",
+            "what the published number would be on a test set of our size",
+            "see `unit`",
+            "published, scaled",
+            "by unit",
+            missing=True,
+        ),
+        _number("ratio", "our number over the expected one", shown="two decimals", missing=True),
+        Column("verdict", str, "whether the two agree", choices=("agrees", "differs", "too few", "not run")),
+    ),
+    key=("item",),
+)
+
+DATASETS = Table(
+    "datasets",
+    (DATASET, TASK, Column("pool", str, "datasets that it is the pool of")),
+    key=("dataset",),
+)
+"""Of the sheet of datasets, the columns that analyses need."""
+
+SHEETS = (CALIBRATIONS, PUBLISHED, DATASETS)
+"""What the analyses read of the sheets; the whole of these is declared in workflow/schemas."""
+
+TABLES = (
+    SYSTEMS,
+    THRESHOLDS,
+    SIZE_LAW,
+    SIMILARITY,
+    CALIBRATION_TABLE,
+    TABLE_1,
+    VALIDATION,
+    RELATIVE_ERROR,
+    RUN_TIME,
+    REPRODUCTION,
+)
+"""What commands of the study write, beside `COMPARISONS` (resize)."""
+
+KNOWN = (*columns.TABLES, *TABLES, *SHEETS)
+
+
+def declared(names: Sequence[str]) -> list[Column | None]:
+    """The declarations of columns: those of the table that has exactly these, else of the first that has the name."""
+    table = next((table for table in KNOWN if table.names == tuple(names)), None)
+    if table is not None:
+        return list(table.columns)
+    first = {column.name: column for table in reversed(KNOWN) for column in table.columns}
+    return [first.get(name) for name in names]
+
+
+def read(path: str | Path, table: Table | None = None) -> pd.DataFrame:
+    """A table of the study; see `pairsig.tables.read`."""
+    from pairsig import tables
+
+    return tables.read(path, table, known=KNOWN)
+
+
+def document() -> str:
+    """Every table and its columns, in Markdown: docs/tables.md, made by `python -m study.columns`."""
+    written = [
+        (COMPARISONS, "`results/comparisons/`, `results/test_sets/`: one row a pair of systems"),
+        (SIMILARITY, "`results/similarity/`: one row a pair of systems"),
+        (SYSTEMS, "`results/tables/systems`: one row a dataset and base model"),
+        (THRESHOLDS, "`results/tables/thresholds`: one row a test set and subset of pairs"),
+        (SIZE_LAW, "`results/tables/size_law`: one row a dataset and subset of pairs"),
+        (CALIBRATION_TABLE, "`results/tables/calibration`: one row a calibration, distance and range of p-values"),
+        (TABLE_1, "`results/tables/table_1`: the paper's Table 1, ours beside it"),
+        (VALIDATION, "`results/tables/validation`: one row a synthetic dataset, test set and subset of pairs"),
+        (RELATIVE_ERROR, "`results/tables/relative_error`: one row a metric, number of sentences and of samples"),
+        (RUN_TIME, "`results/tables/run_time`: one row a metric, number of sentences and test"),
+        (REPRODUCTION, "`results/tables/reproduction`: one row a published number"),
+        (columns.STATISTICS, "`results/statistics/`: one row a system and segment; further columns are counts"),
+        (columns.VERSUS, "`pairsig test --format json`: one object a metric, system, test and variant"),
+    ]
+    parts = [_HEAD]
+    for table, where in written:
+        rows = [f"| `{column.name}` | {_type(column)} | {column.unit} | {_said(column)} |" for column in table.columns]
+        key = ", ".join(f"`{name}`" for name in table.key)
+        head = "| column | type | unit | what it says |\n|---|---|---|---|"
+        parts.append("\n".join([f"## {table.name}", "", f"{where}. Its key: {key}.", "", head, *rows, ""]))
+    return "\n".join(parts)
+
+
+_HEAD = """\
+# Tables
+
+The columns of every table, in their order. Text files have one more, `n_rows`, the number of rows, so that a table that
+was cut is refused. This page is made from the declarations in `src/pairsig/columns.py` and `src/study/columns.py`
+(`python -m study.columns > docs/tables.md`).
+"""
+
+
+def _type(column: Column) -> str:
+    names = {str: "text", bool: "true or false", int: "whole number", float: "number", list: "sentences"}
+    return names[column.type] + (", may be missing" if column.missing else "")
+
+
+def _said(column: Column) -> str:
+    return column.meaning + (f": {', '.join(f'`{choice}`' for choice in column.choices)}" if column.choices else "")
+
+
+if __name__ == "__main__":
+    print(document(), end="")

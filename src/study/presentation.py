@@ -1,0 +1,195 @@
+"""Tables for people: rounded as their columns are declared, as CSV, Markdown, LaTeX or HTML.
+
+A p-value never becomes 0 by rounding.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from html import escape
+from typing import Any
+
+import pandas as pd
+
+from pairsig.columns import Column, Shown
+from pairsig.errors import InputError
+from study.columns import declared
+
+FORMATS = ("csv", "md", "tex", "html")
+
+
+def p_value(value: float) -> str:
+    """A p-value with 3 significant digits; below 0.001 it is said to be, never 0.
+
+    >>> p_value(0.043216), p_value(0.00125), p_value(0.0), p_value(1.0)
+    ('0.0432', '0.00125', '< 0.001', '1')
+    """
+    return "< 0.001" if value < 0.001 else f"{value:.3g}"
+
+
+def percent(share: float) -> str:
+    """A share as a percentage without decimals.
+
+    >>> percent(0.8276)
+    '83 %'
+    """
+    return f"{100 * share:.0f} %"
+
+
+def count(value: float) -> str:
+    """A count with thousands separators.
+
+    >>> count(1000000)
+    '1,000,000'
+    """
+    return f"{value:,.0f}"
+
+
+def present(table: pd.DataFrame) -> pd.DataFrame:
+    """`table` as text: cells rounded as their column is declared, the interval of a share beside it."""
+    table = table.reset_index(drop=True)
+    rows, texts = table.to_dict("records"), {}
+    for name, column in zip(table.columns, _columns(table), strict=True):
+        if name in ("share_low", "share_high") and "share" in table.columns:
+            continue
+        texts[name] = [_cell(column, value, row) for value, row in zip(table[name], rows, strict=True)]
+    return pd.DataFrame(texts, index=table.index, dtype=str)
+
+
+def _columns(table: pd.DataFrame) -> list[Column]:
+    """The columns as they are declared; one that is not is shown as it is."""
+    names = [str(name) for name in table.columns]
+    return [column or Column(name, object, "") for name, column in zip(names, declared(names), strict=True)]
+
+
+def _cell(column: Column, value: Any, row: Mapping[Any, Any]) -> str:
+    if pd.isna(value):
+        return ""
+    if isinstance(value, str):
+        return value
+    if pd.api.types.is_bool(value):
+        return "yes" if value else "no"
+    if column.name == "share" and {"share_low", "share_high"} <= row.keys():
+        low, high = row["share_low"], row["share_high"]
+        return percent(value) if pd.isna(low) else f"{percent(value)} ({100 * low:.0f}–{percent(high)})"
+    return _ROUNDED[column.shown](value, row)
+
+
+def _plain(value: float) -> str:
+    return f"{value:,}" if pd.api.types.is_integer(value) else f"{value:.3g}".replace("-", "−")
+
+
+def _two_decimals(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")
+
+
+def _by_unit(value: float, unit: str) -> str:
+    if unit in ("%", "pairs", "samples", "sentences"):
+        return count(value)
+    return f"{value:.3g}" if unit in ("p", "seconds") else _two_decimals(value)
+
+
+_ROUNDED: dict[Shown, Callable[[Any, Mapping[Any, Any]], str]] = {
+    "as it is": lambda value, _: _plain(value),
+    "count": lambda value, _: count(value),
+    "p-value": lambda value, _: p_value(value),
+    "bound": lambda value, _: f"{value:.6g}",
+    "share": lambda value, _: percent(value),
+    "two decimals": lambda value, _: _two_decimals(value),
+    "by unit": lambda value, row: _by_unit(value, row.get("unit", "")),
+}
+
+
+def render(table: pd.DataFrame, format: str, caption: str | None = None) -> str:  # noqa: A002
+    """`table` for readers: `csv`, `md` (Markdown), `tex` (LaTeX with booktabs) or `html` (a whole page).
+
+    p-values have 3 significant digits and are never 0 (`< 0.001`), gains 2 decimals, counts thousands
+    separators; shares are percentages with their interval. `csv` keeps the table's column names and has no
+    thousands separators in counts; the others print headings.
+    """
+    if format not in FORMATS:
+        raise InputError(f"{format} is not a format of tables; known are {', '.join(FORMATS)}")
+    texts = present(table)
+    columns = {column.name: column for column in _columns(table)}
+    if format == "csv":
+        plain = texts.replace({"−": "-"}, regex=True)
+        for name in plain.columns:
+            if columns[name].shown == "count" or columns[name].type is int:
+                plain[name] = plain[name].str.replace(",", "")
+        return str(plain.to_csv(index=False, lineterminator="\n"))
+    texts = texts.replace({"": "–"})
+    numeric = [
+        pd.api.types.is_numeric_dtype(table[name]) and not pd.api.types.is_bool_dtype(table[name])
+        for name in texts.columns
+    ]
+    headers = [columns[name].title for name in texts.columns]
+    align = ["right" if number else "left" for number in numeric]
+    return _RENDERERS[format](headers, texts.to_numpy().tolist(), align, caption)
+
+
+def _tabulate(headers: list[str], rows: list[list[str]], align: list[str], form: str) -> str:
+    from tabulate import tabulate
+
+    return str(tabulate(rows, headers, tablefmt=form, colalign=align if rows else None, disable_numparse=True))
+
+
+def _markdown(headers: list[str], rows: list[list[str]], align: list[str], caption: str | None) -> str:
+    def safe(cell: str) -> str:
+        return re.sub(r"([|\\*_`<])", r"\\\1", cell).replace("\n", " ")
+
+    rows = [[safe(cell) for cell in row] for row in rows]
+    body = _tabulate([safe(header) for header in headers], rows, align, "pipe")
+    return f"{body}\n" if caption is None else f"{caption}\n\n{body}\n"
+
+
+_TEX_SYMBOLS = str.maketrans({
+    "–": "--", "−": r"\ensuremath{-}", "≈": r"\ensuremath{\approx}", "≤": r"\ensuremath{\leq}",
+    "≥": r"\ensuremath{\geq}", "×": r"\ensuremath{\times}", "δ": r"\ensuremath{\delta}",
+})  # fmt: skip
+
+
+def _latex(headers: list[str], rows: list[list[str]], align: list[str], caption: str | None) -> str:
+    body = _tabulate(headers, rows, align, "latex_booktabs").translate(_TEX_SYMBOLS)
+    if caption is None:
+        return f"{body}\n"
+    from tabulate import LATEX_ESCAPE_RULES
+
+    escaped = "".join(LATEX_ESCAPE_RULES.get(letter, letter) for letter in caption)
+    words = escaped.translate(_TEX_SYMBOLS)
+    return f"\\begin{{table}}[t]\n\\centering\n{body}\n\\caption{{{words}}}\n\\end{{table}}\n"
+
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>{title}</title>
+<style>
+body {{ font: 14px/1.45 system-ui, sans-serif; color: #222; margin: 1.5em; }}
+table {{ border-collapse: collapse; border-top: 2px solid #222; border-bottom: 2px solid #222; }}
+caption {{ text-align: left; padding-bottom: .6em; max-width: 48em; }}
+th, td {{ padding: .25em .8em; white-space: nowrap; font-variant-numeric: tabular-nums; }}
+thead th {{ border-bottom: 1px solid #222; position: sticky; top: 0; background: #fff; }}
+tbody tr:nth-child(even) {{ background: #f4f4f4; }}
+</style>
+</head>
+<body>
+{table}
+</body>
+</html>
+"""
+
+
+def _html(headers: list[str], rows: list[list[str]], align: list[str], caption: str | None) -> str:
+    body = _tabulate(headers, rows, align, "html")
+    if caption is not None:
+        body = body.replace("<table>", f"<table>\n<caption>{escape(caption)}</caption>", 1)
+    return _PAGE.format(title=escape(caption or "Table"), table=body)
+
+
+_RENDERERS: dict[str, Callable[[list[str], list[list[str]], list[str], str | None], str]] = {
+    "md": _markdown,
+    "tex": _latex,
+    "html": _html,
+}

@@ -1,0 +1,118 @@
+"""Tables for people: nothing is rounded to a lie, and every format is escaped."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pairsig.errors import InputError
+from study import columns
+from study.presentation import p_value, present, render
+
+PAIRS = pd.DataFrame(
+    {
+        "dataset": ["wmt22_en|de", "a & b"], "system_a": ["A<1>", "online-A"], "same_group": [True, False],
+        "n_segments": [2037, 1_000_000], "gain": [0.4567, -0.004], "p_value": [0.0, 0.043216],
+        "p_low": [0.0, 0.04], "p_high": [3.7e-6, 0.0466], "threshold": [np.nan, 1.1],
+    }
+)  # fmt: skip
+
+
+@given(st.floats(0, 1))
+def test_p_values_are_never_shown_as_zero(value: float) -> None:
+    shown = p_value(value)
+    if value < 0.001:
+        assert shown == "< 0.001"
+    else:
+        assert float(shown) == pytest.approx(value, rel=5.1e-3)
+        assert float(shown) > 0
+
+
+def test_cells_are_rounded_by_their_kind() -> None:
+    cells = present(PAIRS)
+    assert cells.iloc[0].tolist() == [
+        "wmt22_en|de", "A<1>", "yes", "2,037", "0.46", "< 0.001", "< 0.001", "< 0.001", "",
+    ]  # fmt: skip
+    assert cells.iloc[1, 3:].tolist() == ["1,000,000", "−0.00", "0.0432", "0.04", "0.0466", "1.10"]
+
+
+def test_shares_come_with_their_interval() -> None:
+    table = pd.DataFrame({
+        "calibration": "c", "distance": "near", "p_low": [0.0, 0.04], "p_high": [0.00125, 0.08],
+        "n_pairs": [1200, 8], "n_held": [993, 4], "share": [0.8276, 0.5],
+        "share_low": [0.71, np.nan], "share_high": [0.912, np.nan],
+    })  # fmt: skip
+    assert present(table).to_numpy().tolist() == [
+        ["c", "near", "0", "0.00125", "1,200", "993", "83 % (71–91 %)"],
+        ["c", "near", "0.04", "0.08", "8", "4", "50 %"],
+    ]
+
+
+def test_the_table_tells_what_a_column_is() -> None:
+    """`p_low` bounds a p-value in comparisons, where it is never 0; in calibrations it is the end of a range."""
+    frames = {
+        table.name: pd.DataFrame([dict.fromkeys(table.names, 0.0)])
+        for table in (columns.COMPARISONS, columns.CALIBRATION_TABLE)
+    }
+    assert present(frames["comparisons"])["p_low"].tolist() == ["< 0.001"]
+    assert present(frames["calibration"])["p_low"].tolist() == ["0"]
+
+
+def test_reproduction_rounds_by_unit() -> None:
+    table = pd.DataFrame({"unit": ["%", "BLEU"], "published": [92.0, 0.28], "ours": [92.6, 0.314], "ratio": [1.01, 1]})
+    assert present(table)[["published", "ours"]].to_numpy().tolist() == [["92", "93"], ["0.28", "0.31"]]
+
+
+def test_csv_is_rounded_and_plain() -> None:
+    back = pd.read_csv(StringIO(render(PAIRS, "csv")))
+    assert list(back.columns) == list(PAIRS.columns)
+    assert back["n_segments"].tolist() == [2037, 1_000_000]
+    assert back["gain"].tolist() == [0.46, 0.0]
+    assert back["p_value"].tolist() == ["< 0.001", "0.0432"]
+
+
+def test_markdown() -> None:
+    lines = render(PAIRS, "md", caption="All pairs").splitlines()
+    assert lines[0] == "All pairs"
+    assert lines[2].split("|")[1].strip() == "dataset"
+    assert lines[3].count("-:") == 6, "numbers are aligned to the right"
+    assert "wmt22\\_en\\|de" in lines[4]
+    assert "A\\<1>" in lines[4]
+    assert lines[4].rstrip(" |").endswith("–")
+
+
+def test_latex_is_escaped_and_has_rules() -> None:
+    text = render(PAIRS, "tex", caption="p < 5 % & more – δ")
+    for part in (
+        r"\toprule", r"\midrule", r"\bottomrule", r"wmt22\_en|de", r"a \& b", r"\ensuremath{<} 0.001",
+        r"\ensuremath{-}0.00", r"\caption{p \ensuremath{<} 5 \% \& more -- \ensuremath{\delta}}", r"\end{table}",
+    ):  # fmt: skip
+        assert part in text
+    assert text.isascii()
+    assert "table}" not in render(PAIRS, "tex")
+
+
+def test_html_is_one_page_without_outside_parts() -> None:
+    text = render(PAIRS, "html", caption="a < b")
+    assert text.startswith("<!DOCTYPE html>")
+    assert "<caption>a &lt; b</caption>" in text
+    assert "A&lt;1&gt;" in text
+    assert "a &amp; b" in text
+    assert "http" not in text
+    assert "src=" not in text
+    assert "<caption>" not in render(PAIRS, "html")
+
+
+@pytest.mark.parametrize("form", ["csv", "md", "tex", "html"])
+def test_empty_tables_are_rendered(form: str) -> None:
+    assert "dataset" in render(PAIRS.iloc[:0], form)
+
+
+def test_unknown_format() -> None:
+    with pytest.raises(InputError, match="known are csv, md, tex, html"):
+        render(PAIRS, "docx")

@@ -1,0 +1,101 @@
+"""Test sets made from one, and all pairs of systems on them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pairsig
+import simulate
+from pairsig import InputError
+from pairsig.columns import COMPARISONS
+from study.resize import doubling, other_test_sets, resize
+
+
+@pytest.fixture(scope="module")
+def systems():
+    return simulate.statistics("f1", n_systems=5, n_segments=60, n_groups=2, spread=0.1, document_size=4)
+
+
+def labelled(made):
+    return {how.label: data for how, data in made}
+
+
+def test_initial_segments(systems):
+    table = resize(systems, initial=[10, 20, 500], metric="f1", n_resamples=200)
+    assert list(dict.fromkeys(table["test_set"])) == ["first-10", "first-20"]
+    first = pairsig.compare(systems.select(segments=slice(20)), metric="f1", n_resamples=200)
+    mine = table[table["test_set"] == "first-20"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(
+        mine.drop(columns=["test_set", "derived"]), first.drop(columns=["test_set", "derived"])
+    )
+    assert doubling(100, 1000) == [100, 200, 400, 800]
+
+
+def test_initial_segments_are_smaller_than_the_whole(systems):
+    """The whole is the business of `compare`: it would come twice in every table and figure."""
+    assert list(labelled(other_test_sets(systems, initial=[59, 60, 61]))) == ["first-59"]
+    assert doubling(100, 800) == [100, 200, 400]
+    assert doubling(100, 801) == [100, 200, 400, 800]
+    assert doubling(100, 100) == []
+
+
+def test_domains_at_equal_size(systems):
+    domains = np.array(["news", "speech", "news"] * 20)
+    data = replace(systems, domains=domains)
+    sets = labelled(other_test_sets(data, domain_size=20))
+    assert list(sets) == ["news-first-20", "speech-first-20"]
+    np.testing.assert_array_equal(sets["news-first-20"].counts, data.counts[:, domains == "news"][:, :20])
+    assert list(labelled(other_test_sets(data, domain_size=30))) == ["news-first-30"]
+
+
+def test_draws_are_with_replacement_and_of_the_size_asked_for(systems):
+    sets = labelled(other_test_sets(systems, draws=400, draw_size=30))
+    assert len(sets) == 400
+    drawn = np.concatenate([data.segments for data in sets.values()]).astype(int)
+    assert len(drawn) == 400 * 30
+    # 12,000 draws from 60 segments: 200 each, standard deviation 14.
+    assert np.abs(np.bincount(drawn, minlength=61)[1:] - 200).max() < 5 * np.sqrt(200)
+    assert any(len(set(data.segments)) < 30 for data in sets.values())
+
+
+def test_halves_part_the_test_set(systems):
+    sets = labelled(other_test_sets(systems, halves=2))
+    assert list(sets) == ["half-1", "half-2", "half-3", "half-4"]
+    for one, other in (("half-1", "half-2"), ("half-3", "half-4")):
+        both = [*sets[one].segments, *sets[other].segments]
+        assert sorted(both, key=int) == list(systems.segments)
+    assert sets["half-1"].segments.tolist() != sets["half-3"].segments.tolist()
+
+
+def test_bad_input(systems):
+    with pytest.raises(InputError, match="yields no test set"):
+        resize(systems, metric="f1")
+    for wrong, message in (
+        ({"initial": [5, 0]}, "the initial size is 0, expected at least 1"),
+        ({"domain_size": -1}, "the domain size is -1"),
+        ({"draws": -2}, "the number of draws is -2, expected at least 0"),
+        ({"draws": 1, "draw_size": 0}, "the draw size is 0"),
+    ):
+        with pytest.raises(InputError, match=message):
+            resize(systems, metric="f1", **wrong)
+    with pytest.raises(InputError, match="first size is 0"):
+        doubling(0, 10)
+
+
+def test_a_test_set_is_described_by_columns(systems):
+    """What the label says, and the size of what was tested, in columns; a domain may be called like a draw."""
+    data = replace(systems, domains=np.array(["draw-1", "first-9", "draw-1"] * 20))
+    table = resize(data, initial=[10], domain_size=15, draws=2, draw_size=7, halves=1, metric="f1", n_resamples=20)
+    described = table.drop_duplicates("test_set")[["test_set", "derived", "domain", "number", "n_segments"]]
+    assert described.to_numpy().tolist() == [
+        ["first-10", "initial", "", 0, 10],
+        ["draw-1-first-15", "domain", "draw-1", 0, 15],
+        ["first-9-first-15", "domain", "first-9", 0, 15],
+        ["draw-1", "draw", "", 1, 7],
+        ["draw-2", "draw", "", 2, 7],
+        ["half-1", "half", "", 1, 30],
+        ["half-2", "half", "", 2, 30],
+    ]
+    assert list(table.columns) == list(COMPARISONS.names)
