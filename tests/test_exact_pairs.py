@@ -2,13 +2,18 @@
 
 import itertools
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
+import pairsig
+import simulate
+from pairsig import InputError, Statistics, comparisons, definitions, tables
 from pairsig.exact import contour, exact_bootstrap, exact_test, pairs
+from pairsig.metrics import registry
 
 
 def better_first(numerators):
@@ -147,3 +152,57 @@ def test_threads_and_their_shares_make_no_difference():
 def test_all_fail_or_pass_the_same():
     same = np.array([[1, 0, 1], [1, 0, 1]])
     assert pairs.permutation(same, np.array([[0, 1]])) == [1.0]
+
+
+@pytest.mark.parametrize("metric", ["f1", "precision", "accuracy"])
+@pytest.mark.parametrize("unit", ["segment", "document"])
+def test_compare_is_the_test_of_two_systems(metric, unit):
+    data = simulate.statistics("f1", n_systems=4, n_segments=40, spread=0.4, document_size=4, seed=3)
+    data = replace(data, columns=("correct", "predicted", "total") if metric == "accuracy" else data.columns)
+    documents = data.documents if unit == "document" else None
+    own = registry.metric(metric)
+    columns = [data.columns.index(column) for column in own.columns]
+    tests = [("exact", exact_test), *([("exact-bootstrap", exact_bootstrap)] if metric == "accuracy" else [])]
+    for name, test in tests:
+        for variant in definitions.variants(name):
+            table = pairsig.compare(data, name, metric=metric, variant=variant, unit=unit)
+            for row in table.itertuples():
+                a, b = (data.counts[data.systems.index(system)][:, columns] for system in (row.system_a, row.system_b))
+                one = test(a, b, metric=metric, variant=variant, documents=documents)
+                assert row.p_value == row.p_low == row.p_high == pytest.approx(one.pvalue, rel=1e-10, abs=1e-307)
+                assert (row.n_resamples, row.n_greater, row.n_equal, row.signature) == (0, 0, 0, one.signature)
+                assert row.gain == pytest.approx(one.gain)
+
+
+def test_equal_systems_and_lattices_of_millions_of_points():
+    """No gain: 1 by definition. Scores with five digits are left to the law of two systems."""
+    rng = np.random.default_rng(7)
+    scores = np.round(rng.random((3, 40)), 5)
+    data = Statistics.from_arrays({"a": scores[0], "b": scores[1], "c": scores[0], "d": scores[2]}, ["value"])
+    table = pairsig.compare(data, "exact", metric="mean").set_index(["system_a", "system_b"])
+    assert table.loc[("a", "c"), "p_value"] == 1.0
+    for (a, b), row in table.iterrows():
+        one = exact_test(*(data.counts["abcd".index(system)] for system in (a, b)), metric="mean")
+        assert row["p_value"] == pytest.approx(one.pvalue, rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("metric", "test", "message"),
+    [
+        ("f1", "exact-bootstrap", "differ in the denominator of f1, which is out of the reach of exact_bootstrap"),
+        ("bleu", "exact", "bleu is out of the reach of exact_test, which takes a pairsig.Ratio"),
+    ],
+)
+def test_what_exact_tests_cannot_do_is_said(metric, test, message):
+    data = simulate.statistics(metric, n_systems=3, n_segments=30)
+    with pytest.raises(InputError, match=message):
+        pairsig.compare(data, test, metric=metric)
+
+
+def test_an_exact_table_is_not_cut_into_parts_but_written_and_read(tmp_path):
+    data = simulate.statistics("f1", n_systems=3, n_segments=30)
+    with pytest.raises(InputError, match="test exact draws nothing that could be cut into 2 parts"):
+        pairsig.compare(data, "exact", metric="f1", part=(1, 2))
+    table = pairsig.compare(data, "exact", metric="f1")
+    tables.write(table, tmp_path / "exact.tsv")
+    assert comparisons.read(tmp_path / "exact.tsv").equals(table)

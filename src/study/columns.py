@@ -147,8 +147,8 @@ CALIBRATION_TABLE = Table(
         count("n_pairs", "pairs with a p-value in the range", "pairs", "pairs in range"),
         count("n_held", "those whose better system is the better one on the second test set, too", "pairs", "held"),
         _number("share", "their share", shown="share", missing=True),
-        _number("share_low", "lower end of its 95 % interval", shown="share"),
-        _number("share_high", "upper end of its 95 % interval", shown="share"),
+        _number("share_low", "lower end of its 95 % interval", shown="share", missing=True),
+        _number("share_high", "upper end of its 95 % interval", shown="share", missing=True),
     ),
     key=("calibration", "distance", "p_low", "p_high"),
 )
