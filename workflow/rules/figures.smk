@@ -4,7 +4,7 @@
 STUDY_TABLES = {
     "overview": collect(
         "results/comparisons/{dataset}.{test}.tsv",
-        dataset=datasets.query("selected and source != 'pool'").index,
+        dataset=[name for name in SELECTED if study.datasets[name].source != "pool"],
         test=TESTS[0],
     ),
     "size_law": ["results/tables/thresholds.tsv", "results/tables/size_law.tsv"],
@@ -28,9 +28,9 @@ DATASET_TABLES = {
 }
 STUDY_FIGURES = list(STUDY_TABLES)
 DATASET_FIGURES = [
-    f"results/figures/{figure}/{row.Index}.{test}.svg"
-    for row in datasets.query("selected").itertuples()
-    for figure in row.figures
+    f"results/figures/{figure}/{dataset}.{test}.svg"
+    for dataset in SELECTED
+    for figure in study.datasets[dataset].figures
     for test in TESTS
 ]
 
