@@ -648,10 +648,52 @@ class TestStudy:
                 ["unknown figure 'pie'", "expected one of gain_confidence"],
             ),
             (["plot", "gain_confidence", "datasets.tsv", "--output", "o.svg"], ["column", "is missing"]),
+            (
+                [
+                    "plot",
+                    "overview",
+                    "c.tsv",
+                    "--output",
+                    "o.svg",
+                    "--and",
+                    "sizes",
+                    "datasets.tsv",
+                    "--output",
+                    "p.svg",
+                ],
+                ["column", "is missing"],
+            ),
+            (
+                ["plot", "overview", "c.tsv", "--output", "o.svg", "--and", "sizes", "c.tsv"],
+                ["found 2 figures and", "1"],
+            ),
+            (
+                ["tabulate", "c.tsv", "s.tsv", "--output", "c.csv", "s.md", "t.md"],
+                ["unknown table 't', expected one of c, s"],
+            ),
+            (["tabulate", "c.tsv", "./c.tsv", "--output", "c.csv"], ["two tables of the same name"]),
         ],
     )
     def test_of_several_outputs_none_is_left(self, study, refused, arguments, told):
         refused(*arguments, told=told)
+
+    def test_figures_and_tables_of_one_process_are_those_of_several(self, study, work):
+        one, several = work / "one", work / "several"
+        one.mkdir()
+        several.mkdir()
+        wanted = {"gain_confidence": ["c.tsv"], "sizes": ["sizes.tsv", "c.tsv"], "overview": ["c.tsv"]}
+        words = []
+        for figure, read in wanted.items():
+            assert run("plot", figure, *read, "--output", several / f"{figure}.svg", several / f"{figure}.png") == 0
+            words += ["--and", figure, *read, "--output", one / f"{figure}.svg", one / f"{figure}.png"]
+        assert run("plot", *words[1:]) == 0
+        for table in ("c", "sizes"):
+            assert run("tabulate", f"{table}.tsv", "--output", several / f"{table}.md", several / f"{table}.tex") == 0
+        outputs = [one / f"{table}.{suffix}" for suffix in ("md", "tex") for table in ("c", "sizes")]
+        assert run("tabulate", "c.tsv", "sizes.tsv", "--output", *outputs) == 0
+        made = {path.name: path.read_bytes() for path in several.iterdir()}
+        assert len(made) == 10
+        assert {path.name: path.read_bytes() for path in one.iterdir()} == made
 
     @pytest.mark.parametrize(
         ("row", "told"),

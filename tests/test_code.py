@@ -21,7 +21,7 @@ def names(paths):
 
 
 def test_every_rule_has_the_code_of_its_command():
-    for rule in re.split(r"^ *(?:use )?rule ", RULES, flags=re.MULTILINE)[1:]:
+    for rule in re.split(r"^ *(?:use )?rule\b", RULES, flags=re.MULTILINE)[1:]:
         command = re.search(r"python -m (?:pairsig|study) (\w+)", rule)
         if command and command[1] not in FIXED:
             assert re.search(r'library\(\s*"(\w+)"', rule)[1] == command[1]

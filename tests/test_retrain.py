@@ -119,7 +119,7 @@ def test_a_base_model_that_fails_is_left_out_and_told_of(example):
     edit(project, "base_models", train, f"{fails}; {train}")
     edit(project, "base_models", predict, predict.replace("> {output}", f"| {stops}"))
     edit(project, "training_sets", "[dice, joint-hmm]", "[dice]")
-    snakemake(STATISTICS, "results/tables/systems.html", *RETRAIN, cwd=project)
+    snakemake(STATISTICS, "results/tables/systems.tsv", *RETRAIN, cwd=project)
     made = statistics.read(project / STATISTICS)
     told = {omission.system: str(omission) for omission in made.omissions}
     assert "exit status 7" in told["dice-quarter-2"]
@@ -128,7 +128,7 @@ def test_a_base_model_that_fails_is_left_out_and_told_of(example):
     assert not set(told) & set(made.systems)
     for name in set(told) - {"dice-quarter-2"}:
         assert "has 3 segments" in told[name]
-    table = (project / "results/tables/systems.html").read_text(encoding="utf-8")
+    table = (project / "results/tables/systems.tsv").read_text(encoding="utf-8")
     assert "dice-quarter-2: train: exit status 7" in table
 
 

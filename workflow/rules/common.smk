@@ -48,11 +48,21 @@ def grown(amount):
     )
 
 
-def laid_over(wildcards):
-    """The natural pairs that are laid over those of a synthetic dataset."""
-    shown = wildcards.figure == "gain_confidence"
-    names = study.datasets[wildcards.dataset].overlay if shown else []
-    return [f"results/comparisons/{name}.{wildcards.test}.tsv" for name in names]
+def plotted(wildcards):
+    """The figures of a dataset and test, each with the tables it is drawn from."""
+    dataset = study.datasets[wildcards.dataset]
+    known = {**wildcards, "overlay": dataset.overlay}
+    return {name: collect(DATASET_TABLES[name], **known) for name in dataset.figures}
+
+
+def to_plot(tables, file):
+    """What `plot` is told to draw: figures, each from its tables and into files named after it."""
+    words = []
+    for figure, paths in tables.items():
+        path = f"results/figures/{file.format(figure=figure)}"
+        files = [f"{path}.{suffix}" for suffix in ("svg", "pdf", "png")]
+        words += ["--and", figure, *paths, "--output", *files]
+    return words[1:]
 
 
 def one_of(names):
