@@ -91,7 +91,7 @@ def test_the_worked_example_of_the_readme(example):
     assert not list((project / "results/models").rglob("model"))
     assert "Nothing to be done" in run("bash", "-e", "-c", command, cwd=project)
     # An edited base model trains its own systems again, and no other.
-    with (project / "src" / "pairsig" / "base_models" / "joint_hmm.py").open("a", encoding="utf-8") as module:
+    with (project / "src" / "study" / "base_models" / "joint_hmm.py").open("a", encoding="utf-8") as module:
         module.write("# edited\n")
     planned = jobs(snakemake("--dry-run", *RETRAIN, cwd=project))
     assert (planned["train"], planned["predict"]) == (8, 8)
