@@ -41,5 +41,5 @@ rule all:
             "results/comparisons/{dataset}.{test}.tsv", dataset=SELECTED, test=TESTS
         ),
         collect("results/tables/{table}.html", table=TABLES),
-        collect("results/figures/{figure}.svg", figure=STUDY_FIGURES),
+        collect("results/figures/{figure}.svg", figure=STUDY_TABLES),
         DATASET_FIGURES,

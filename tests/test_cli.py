@@ -636,7 +636,10 @@ class TestStudy:
         ("rows", "told"),
         [
             (["half-1 half-2"] * 2, ["sheet.tsv, line 3: found parsing, iid, s, half-1, s, half-2 again", "line 2"]),
-            (["half-1 half-2", "half-* half-*"], ["line 3: dataset s on test set half-1 is held", "again", "line 2"]),
+            (
+                ["half-1 half-2", "half-* half-*"],
+                ["line 3: dataset s on test set half-1 is compared", "again", "line 2"],
+            ),
         ],
     )
     def test_evidence_counts_once(self, study, work, refused, rows, told):
@@ -670,7 +673,7 @@ class TestStudy:
         text = (work / "c.tsv").read_text(encoding="utf-8")
         (work / "c.tsv").write_text(re.sub(r"\t400\t\d+\t", "\t400\tmany\t", text, count=1), encoding="utf-8")
         for command in ("merge c.tsv --output o.tsv", "thresholds c.tsv --output o.tsv"):
-            refused(*command.split(), told="c.tsv, line 2: n_greater is 'many', expected a number")
+            refused(*command.split(), told="c.tsv, line 2: n_greater is 'many', expected a whole number")
 
     def test_no_figure_without_matplotlib(self, study):
         code = "import sys; sys.modules['matplotlib'] = None; from study import cli; sys.exit(cli.main(sys.argv[1:]))"
@@ -706,10 +709,52 @@ class TestStudy:
                 ["plot", "gain_confidence", "datasets.tsv", "--output", "o.svg"],
                 ["datasets.tsv has no column `test_set`"],
             ),
+            (
+                [
+                    "plot",
+                    "overview",
+                    "c.tsv",
+                    "--output",
+                    "o.svg",
+                    "--and",
+                    "sizes",
+                    "datasets.tsv",
+                    "--output",
+                    "p.svg",
+                ],
+                ["datasets.tsv has no column"],
+            ),
+            (
+                ["plot", "overview", "c.tsv", "--output", "o.svg", "--and", "sizes", "c.tsv"],
+                ["found 2 figures and", "1"],
+            ),
+            (
+                ["tabulate", "c.tsv", "s.tsv", "--output", "c.csv", "s.md", "t.md"],
+                ["unknown table 't', expected one of c, s"],
+            ),
+            (["tabulate", "c.tsv", "./c.tsv", "--output", "c.csv"], ["two tables of the same name"]),
         ],
     )
     def test_of_several_outputs_none_is_left(self, study, refused, arguments, told):
         refused(*arguments, told=told)
+
+    def test_figures_and_tables_of_one_process_are_those_of_several(self, study, work):
+        one, several = work / "one", work / "several"
+        one.mkdir()
+        several.mkdir()
+        wanted = {"gain_confidence": ["c.tsv"], "sizes": ["sizes.tsv", "c.tsv"], "overview": ["c.tsv"]}
+        words = []
+        for figure, read in wanted.items():
+            assert run("plot", figure, *read, "--output", several / f"{figure}.svg", several / f"{figure}.png") == 0
+            words += ["--and", figure, *read, "--output", one / f"{figure}.svg", one / f"{figure}.png"]
+        assert run("plot", *words[1:]) == 0
+        for table in ("c", "sizes"):
+            assert run("tabulate", f"{table}.tsv", "--output", several / f"{table}.md", several / f"{table}.tex") == 0
+        outputs = [one / f"{table}.{suffix}" for suffix in ("md", "tex") for table in ("c", "sizes")]
+        assert run("tabulate", "c.tsv", "sizes.tsv", "--output", *outputs) == 0
+        made = {path.name: path.read_bytes() for path in several.iterdir()}
+        assert len(made) == 10
+        assert {path.name: path.read_bytes() for path in one.iterdir()} == made
 
     @pytest.mark.parametrize(
         ("row", "told"),

@@ -10,11 +10,12 @@ import yaml
 
 from pairsig.errors import InputError
 from study import sheets
-from study.sheets import synthetic
+from study.sheets import files, synthetic
+from study.sheets.rows import CLASSES, readers
 
 ROOT = Path(__file__).parent.parent
 SCHEMAS = ROOT / "workflow" / "schemas"
-CONFIGS = sorted((ROOT / "config").glob("*.yaml"))
+CONFIGS = [ROOT / "config" / name for name in ("config.yaml", "quick.yaml", "retrain.yaml")]
 
 
 def load(*paths):
@@ -48,9 +49,13 @@ def read(others=None, **changes):
     return sheets.read(config, SCHEMAS)
 
 
+def sheet_path(name):
+    return Path("config") / f"{name}.{'yaml' if CLASSES[name].yaml else 'tsv'}"
+
+
 def edit(name, old, new):
     """Change the first occurrence of `old` in a sheet; returns the number of its line."""
-    path = Path("config") / f"{name}.tsv"
+    path = sheet_path(name)
     text = path.read_text(encoding="utf-8")
     assert old in text
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
@@ -64,7 +69,7 @@ def test_shipped_configs_and_sheets_pass(project, path, monkeypatch):
     config = load(ROOT / "config" / "config.yaml", path)
     sheets.check_config(config, SCHEMAS)
     study = sheets.read(config, SCHEMAS)
-    assert study.datasets["selected"].any()
+    assert any(dataset.selected for dataset in study.datasets.values())
 
 
 def test_defaults_are_those_of_the_full_reproduction():
@@ -76,23 +81,35 @@ def test_defaults_are_those_of_the_full_reproduction():
 def test_quick_can_calibrate(project):
     quick = load(ROOT / "config" / "quick.yaml")
     study = read(**quick)
-    assert set(study.datasets.index[study.datasets["selected"]]) == set(quick["datasets"])
+    assert {name for name, dataset in study.datasets.items() if dataset.selected} == set(quick["datasets"])
     rows = [line.split("\t") for line in Path("config/calibrations.tsv").read_text(encoding="utf-8").splitlines()]
     assert {row[1] for row in rows if {row[2], row[4]} <= set(quick["datasets"])} >= {"near", "middle", "far"}
 
 
 def test_sheets_come_out_ready(project):
     study = read(data_dir="corpora")
-    giza = study.systems.loc[("hansards", "giza-reverse")]
-    assert giza["reference"] == ["corpora/hansards-wa/test/test.wa.nonullalign"]
-    assert giza["options"][-2:] == ["--output-option", "reverse=true"]
-    parser = study.systems.loc[("conll2018-en_ewt", "Stanford-18")]
-    assert parser["files"] == ["corpora/conll2018-ud/en_ewt.tar.xz"]
-    assert parser["corpora"] == ["conll2018-ud"]
-    chinese = study.datasets.loc["wmt22-en-zh"]
-    assert chinese["test_sets"] == ["--initial=doubling:100", "--domain-size=400"]
-    assert chinese["source"] == "embedded"
-    assert study.datasets.loc["wmt23-into-english", "source"] == "pool"
+    giza = study.systems["hansards", "giza-reverse"]
+    assert giza.reference == ("corpora/hansards-wa/test/test.wa.nonullalign",)
+    assert giza.options[-2:] == ("--output-option", "reverse=true")
+    parser = study.systems["conll2018-en_ewt", "Stanford-18"]
+    assert parser.files == ("corpora/conll2018-ud/en_ewt.tar.xz",)
+    assert parser.corpora == ("conll2018-ud",)
+    chinese = study.datasets["wmt22-en-zh"]
+    assert chinese.test_sets == ("--initial=doubling:100", "--domain-size=400")
+    assert chinese.source == "embedded"
+    assert study.datasets["wmt23-into-english"].source == "pool"
+
+
+def test_folded_commands_are_one_line(project):
+    study = read()
+    ensemble = study.predictions["ewt-test", "ensemble-full-1"]
+    assert ensemble.command == "python -m study.base_models.ensemble --output {output} {outputs}"
+    assert (ensemble.model, ensemble.model_option) == ((), ())
+    assert ensemble.members[0] == "results/outputs/ewt-test/malt-full-1.txt"
+    malt = study.trainings["ewt", "malt-full-1"]
+    assert malt.command.startswith("mkdir {model}; java -Xmx2g ")
+    assert malt.command.endswith(" -a nivreeager -l liblinear -i {train}")
+    assert not any(re.search(r"\n|  ", run.command) for run in (*study.trainings.values(), *study.predictions.values()))
 
 
 def test_what_is_left_out_has_a_reason_and_is_left_out(project):
@@ -103,20 +120,20 @@ def test_what_is_left_out_has_a_reason_and_is_left_out(project):
     assert left_out
     for row in left_out:
         assert row["reason"]
-        assert (row["dataset"], row["system"]) not in study.systems.index
+        assert (row["dataset"], row["system"]) not in study.systems
 
 
 def test_non_commercial_corpora_are_not_used():
-    for path in (ROOT / "config").glob("*.tsv"):
-        assert not re.search(r"-nc[\t/]", path.read_text(encoding="utf-8"))
+    for path in (*(ROOT / "config").glob("*.tsv"), *(ROOT / "config").glob("*_*.yaml")):
+        assert not re.search(r"-nc[\t\n/]", path.read_text(encoding="utf-8"))
 
 
 def test_shared_tasks_have_ten_systems(project):
     study = read()
-    shared = [name for name in study.datasets.index if re.match(r"wmt|conll", name)]
+    shared = [name for name in study.datasets if re.match(r"wmt|conll", name)]
     for name in shared:
-        members = study.datasets.loc[name, "pool"] or [name]
-        systems = set.intersection(*(set(study.datasets.loc[member, "systems"]) for member in members))
+        members = study.datasets[name].pool or [name]
+        systems = set.intersection(*(set(study.datasets[member].systems) for member in members))
         assert len(systems) >= 10, name
 
 
@@ -133,7 +150,7 @@ def test_the_readme_names_exactly_the_keys_and_columns():
         keys += [f"{key}.{inner}" for inner in part["properties"]] if "properties" in part else [key]
     assert named("config.yaml") == keys
     for name in sheets.SHEETS:
-        assert named(f"{name}.tsv") == list(schema(name)["properties"])
+        assert named(sheet_path(name).name) == list(schema(name)["properties"]) == list(readers(CLASSES[name]))
 
 
 @pytest.mark.parametrize("name", ["config", *sheets.SHEETS])
@@ -294,8 +311,13 @@ def test_schemas_are_strict_and_described(name):
             "wmt23-into-english\tBorderline",
             r"line {}, column dataset: found the pool",
         ),
-        ("training_sets", "genre=true", "genres=true", r"line {}, column selection: unknown option .* genre\?"),
-        ("training_sets", "full=5 ", "full=9999999999 ", r"line {}, column sizes: found 'full=9999999999 half=10"),
+        (
+            "training_sets",
+            "genre: true",
+            "genres: true",
+            r"line \d+, training set ewt, key selection: unknown option .* genre\?",
+        ),
+        ("training_sets", "full: 5,", "full: 9999999999,", r"line {}, .*key sizes: found 'full=9999999999 half=10"),
         (
             "base_models",
             "joint_hmm train --train {train}",
@@ -304,9 +326,9 @@ def test_schemas_are_strict_and_described(name):
         ),
         (
             "base_models",
-            "{jars}/maltparser.jar",
+            "{jars}/stanford-corenlp.jar",
             "{jars}/{x}.jar",
-            r"line {}, column train: found '{{x}}', expected one",
+            r"line \d+, base model stanford-sr, key train: found '{{x}}', expected one",
         ),
     ],
 )
@@ -320,7 +342,7 @@ def test_a_mistake_in_a_sheet_gets_one_sentence(project, sheet, old, new, messag
         .replace("}}", "}"),
     ) as error:
         read()
-    assert str(error.value).startswith(f"config/{sheet}.tsv, line ")
+    assert str(error.value).startswith(f"{sheet_path(sheet)}, line ")
     assert "\n" not in str(error.value)
 
 
@@ -329,7 +351,7 @@ def test_a_mistake_in_a_sheet_gets_one_sentence(project, sheet, old, new, messag
     [
         ("calibrations", "parsing near"),
         ("published", "threshold-rouge"),
-        *((name, None) for name in ("datasets", "systems", "corpora", "training_sets", "base_models", "jars")),
+        *((name, None) for name in ("datasets", "systems", "corpora", "jars")),
     ],
 )
 def test_a_row_that_is_repeated_is_refused_with_both_lines(project, sheet, key):
@@ -349,12 +371,6 @@ def test_a_row_that_is_repeated_is_refused_with_both_lines(project, sheet, key):
         ("datasets", "test_sets", "initial again"),
         ("datasets", "pool", r"wmt2\d-\w\w-en again"),
         ("datasets", "reference", ".* again"),
-        ("training_sets", "files", ".* again"),
-        ("training_sets", "sizes", "full again"),
-        ("training_sets", "datasets", "ewt-test again"),
-        ("training_sets", "unlabelled", "hansards-synthetic again"),
-        ("base_models", "members", "malt again"),
-        ("base_models", "needs", "python:eflomal again"),
     ],
 )
 def test_what_comes_twice_in_a_cell_is_refused(project, sheet, column, message):
@@ -368,13 +384,115 @@ def test_what_comes_twice_in_a_cell_is_refused(project, sheet, column, message):
         read()
 
 
+@pytest.mark.parametrize(
+    ("sheet", "old", "new", "key", "message"),
+    [
+        ("training_sets", "    - icepahc/", "    - a\n    - a\n    - icepahc/", "files", "a again"),
+        ("training_sets", "{full: 5,", "{full: 5, full: 5,", "sizes", "full again"),
+        ("training_sets", "[ewt-test,", "[ewt-test, ewt-test,", "datasets", "ewt-test again"),
+        ("training_sets", "unlabelled: [", "unlabelled: [x, x, ", "unlabelled", "x again"),
+        ("base_models", "members: [malt,", "members: [malt, malt,", "members", "malt again"),
+        ("base_models", "[python:eflomal]", "[python:eflomal, python:eflomal]", "needs", "python:eflomal again"),
+    ],
+)
+def test_what_comes_twice_in_a_list_is_refused(project, sheet, old, new, key, message):
+    line = edit(sheet, old, new) - (key == "files")  # that of the key
+    with pytest.raises(InputError, match=rf"line {line}, .*, key {key}: found {message}, expected it once"):
+        read()
+
+
+@pytest.mark.parametrize("sheet", ["training_sets", "base_models"])
+def test_an_entry_that_is_repeated_is_refused_with_both_lines(project, sheet):
+    path = sheet_path(sheet)
+    text = path.read_text(encoding="utf-8")
+    entry = re.search(r"^(\S+):\n(  .*\n)+", text, re.MULTILINE)
+    first, second = (text[: entry.start()].count("\n") + 1, text.count("\n") + 1)
+    path.write_text(text + entry.group(), encoding="utf-8")
+    message = f"line {second}, .* {entry[1]}: found {entry[1]} again, expected it once: it is in line {first} already"
+    with pytest.raises(InputError, match=message):
+        read()
+
+
+TASK = "joint-hmm:\n  task: alignment\n"
+
+
+@pytest.mark.parametrize(
+    ("new", "message"),
+    [
+        ("joint-hmm:\n", r"line 3, base model joint-hmm, key task: found nothing, expected dependency, "),
+        (f"{TASK}  task: alignment\n", r"line 5, base model joint-hmm, key task: found it again, expected it once: it "
+         r"is in line 4 already"),
+        (f"{TASK}  trian: x\n", r"line 5, base model joint-hmm: found the key 'trian', expected one of task, .*; did "
+         r"you mean train\?"),
+        (f"{TASK}  base_model: x\n", r"line 5, base model joint-hmm: found the key 'base_model', expected one of"),
+        (f"{TASK}  [a]: x\n", r"line 5, base model joint-hmm: found a list, expected one of task, "),
+        ("joint-hmm:\n  task: [alignment]\n", r"line 4, base model joint-hmm, key task: found a list, expected text"),
+        ("joint-hmm:\n  task: {a: b}\n", r"line 4, base model joint-hmm, key task: found keys, expected text"),
+        ("joint hmm:\n  task: alignment\n", r"line 3, base model joint hmm: found 'joint hmm', expected a name"),
+        (f"{TASK}  needs: [[a]]\n", r"line 5, .*, key needs: found a list in it, expected words"),
+        (f"{TASK}  needs: [a b]\n", r"line 5, .*, key needs: found 'a b', expected a word, without spaces"),
+        (f"{TASK}  needs: ['']\n", r"line 5, .*, key needs: found '', expected a word, without spaces"),
+        (f"{TASK}  needs: [perl]\n", r"line 5, .*, key needs: found 'perl', expected what must be there"),
+        (f"{TASK}  datasets: no\n", r"line 5, .*, key datasets: found 'no', expected datasets of the study"),
+        (f"{TASK}  threads: 1.0\n", r"line 5, .*, key threads: found '1.0', expected a whole number"),
+        (f'{TASK}  datasets: "1\\x07"\n', r"line 5, .*, key datasets: found '1\\x07', expected no control"),
+        ("joint-hmm:\n  - task\nx:\n", r"line 4, base model joint-hmm: found a list, expected task, predict"),
+        ("joint-hmm: yes\nx:\n", r"line 3, base model joint-hmm: found 'yes', expected task, predict"),
+        (f"[a]: b\n{TASK}", r"line 3: found a list, expected the name of a base model"),
+        (f"- a\n{TASK}", r"line \d+: cannot be read as YAML"),
+        (f"{TASK}  note: *nothing\n", r"line 5: cannot be read as YAML .found undefined alias"),
+        (f"{TASK}  needs: [a\n", r"line \d+: cannot be read as YAML"),
+        (f"{TASK}\tnote: a\n", r"line 5: cannot be read as YAML"),
+        (f"--- {{}}\n---\n{TASK}", r"line \d+: cannot be read as YAML"),
+        (f"{'[' * 5000}\n{TASK}", r"cannot be read"),
+        (f"{TASK}  note: \0\n", r"cannot be read"),
+        (f"{TASK}  note: {'x' * 200_000}\n  ? {'y' * 100_000}\n  : a\n", r"found the key 'y{60}…' \(100,000 char"),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_yaml_gets_one_sentence(project, new, message):
+    edit("base_models", TASK, new)
+    with pytest.raises(InputError, match=rf"config/base_models\.yaml.*{message}") as error:
+        read()
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 1000
+
+
+def test_yaml_that_is_no_mapping(project):
+    path = sheet_path("base_models")
+    for text, found in (("- a\n", "a list"), ("word\n", "'word'")):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(
+            InputError, match=f"yaml, line 1: found {found}.*, expected the name of a base model and a colon"
+        ):
+            read()
+    path.write_bytes(b"malt: \xff\n")
+    with pytest.raises(InputError, match=r"base_models\.yaml: cannot be read"):
+        read()
+
+
+def test_yaml_holds_text(tmp_path):
+    """A scalar is the text that stands there, and a list its words, whatever YAML would make of them."""
+    text = (
+        "a-b:\n  task: alignment\n  include: no\n  threads: 010\n  train: |\n    one\n    two\n"
+        "  predict: >-\n    one;\n    two\n  sizes: {full: 2, half: 1}\n  needs:\n  - java\n  - jar:x\n  note: ~\n"
+    )
+    path = tmp_path / "base_models.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match="line 4, base model a-b, key threads: found '010'"):
+        files.read(str(path), CLASSES["base_models"], schema("base_models"))
+    path.write_text(text.replace("010", "10"), encoding="utf-8")
+    (row,) = files.read(str(path), CLASSES["base_models"], schema("base_models")).rows
+    assert (row.include, row.threads, row.train, row.predict, row.note) == ("no", 10, "one\ntwo", "one; two", "")
+    assert (row.sizes, row.needs, row.members) == ({"full": "2", "half": "1"}, ("java", "jar:x"), ())
+    assert row.needed("jar") == ["x"]
+
+
 def test_a_base_model_without_a_train_command_is_an_ensemble(project):
-    path = Path("config/base_models.tsv")
-    lines = path.read_text(encoding="utf-8").splitlines()
-    cells = lines[1].split("\t")
-    cells[2] = ""
-    path.write_text("\n".join([lines[0], "\t".join(cells), *lines[2:]]), encoding="utf-8")
-    with pytest.raises(InputError, match="line 2, column train: found nothing, expected a shell command"):
+    path = sheet_path("base_models")
+    text = path.read_text(encoding="utf-8")
+    path.write_text(re.sub(r"  train: >-\n(    .*\n)+", "", text, count=1), encoding="utf-8")
+    message = "line 3, base model joint-hmm, key train: found nothing, expected a shell command"
+    with pytest.raises(InputError, match=message):
         read()
 
 
@@ -469,6 +587,10 @@ def test_outputs_must_be_there_in_derived_mode(project):
         ({"datasets": "realsumm"}, "config: datasets: found 'realsumm', expected 'all' (but synthetic ones"),
         ({"sheets": {"systems": "no.tsv"}}, "no.tsv: cannot be read (No such file or directory)"),
         ({"sheets": {"systems": "n" * 5000}}, "cannot be read (File name too long)"),
+        (
+            {"sheets": {"base_models": "base_models.tsv"}},
+            "config: sheets.base_models: found 'base_models.tsv', expected the path of the sheet of base models, which",
+        ),
         ({"sheets": {"systems": "{x}.tsv"}}, "config: sheets.systems: found '{x}.tsv', expected a path without braces"),
         ({"data_dir": "{x}"}, "config: data_dir: found '{x}', expected a path without braces"),
         ({"scale": math.nan}, "config: scale: found nan, expected a number above 0 up to 1"),

@@ -1,6 +1,5 @@
 """The statistics that the project carries: whole, plausible, and the same when they are derived again."""
 
-import shlex
 from pathlib import Path
 
 import numpy as np
@@ -29,11 +28,13 @@ def test_they_are_small_enough_to_carry():
 
 def test_they_are_those_of_the_sheets(monkeypatch):
     ready = study(monkeypatch)
-    embedded = ready.datasets.query("selected and source == 'embedded'")
-    assert sorted(path.stem for path in STATISTICS) == sorted(embedded.index)
+    embedded = {
+        name: dataset for name, dataset in ready.datasets.items() if dataset.selected and dataset.source == "embedded"
+    }
+    assert sorted(path.stem for path in STATISTICS) == sorted(embedded)
     for path in STATISTICS:
         data = statistics.read(path)
-        known = set(embedded.at[path.stem, "systems"])
+        known = set(embedded[path.stem].systems)
         if set(data.kinds) == {"synthetic"}:  # perhaps fewer: the scale, or base models that failed
             assert set(data.systems) <= known
             assert {"training_set", "resampled", "date"} <= set(data.provenance)
@@ -42,7 +43,7 @@ def test_they_are_those_of_the_sheets(monkeypatch):
             assert set(data.systems) == known
         assert not data.duplicates()
         assert {"corpus", "url", "sha256", "licence", "command", "versions"} <= set(data.provenance)
-        metric = registry.metric(embedded.at[path.stem, "metric"])
+        metric = registry.metric(embedded[path.stem].metric)
         scores = metric.score(data.of(metric).sum(axis=1))
         assert (scores > 0).all()
         assert (scores < 100).all()
@@ -82,10 +83,8 @@ def test_derived_again_they_are_equal(dataset, n_systems, data_dir, tmp_path, mo
     embedded = statistics.read(ROOT / f"resources/statistics/{dataset}.parquet")
     ready = study(monkeypatch, source="derived", data_dir=str(data_dir), datasets=[dataset])
     for system in embedded.systems[:: len(embedded.systems) // n_systems][:n_systems]:
-        row = ready.systems.loc[(dataset, system)]
-        options = row["options"] if isinstance(row["options"], list) else shlex.split(row["options"])
-        references = row["reference"] if isinstance(row["reference"], list) else [row["reference"]]
-        argv = ["extract", row["output"], "--reference", *references, "--metric", row["metric"], *options]
+        row = ready.systems[dataset, system]
+        argv = ["extract", row.output, "--reference", *row.reference, "--metric", row.metric, *row.options]
         assert cli.main([*argv, "--system", system, "--output", str(tmp_path / "counts.parquet")]) == 0
         derived = statistics.read(tmp_path / "counts.parquet")
         mine = embedded.select(systems=[system])

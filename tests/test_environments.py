@@ -32,7 +32,7 @@ def imported(path):
     nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
     names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     names |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
-    tops = {name.partition(".")[0] for name in names} - {*sys.stdlib_module_names, "pairsig"}
+    tops = {name.partition(".")[0] for name in names} - {*sys.stdlib_module_names, "pairsig", "study"}
     homes = packages_distributions() | {"eflomal": ["eflomal"], "pycrfsuite": ["python-crfsuite"]}
     return {re.sub(r"[-_.]+", "-", homes[top][0]).lower() for top in tops if top != "ufal"}  # three packages
 
@@ -41,12 +41,13 @@ def test_all_that_is_imported_is_declared():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     declared = {"": project["dependencies"]} | project["optional-dependencies"]
     declared = {extra: {re.match(r"[\w.-]+", name)[0].lower() for name in names} for extra, names in declared.items()}
-    package = ROOT / "src" / "pairsig"
     found = set()
-    for path in package.rglob("*.py"):
-        allowed = declared[""].union(*(declared[extra] for extra in EXTRAS.get(path.relative_to(package).parts[0], ())))
-        assert imported(path) <= allowed, path
-        found |= imported(path)
+    for package in ("pairsig", "study"):
+        for path in (ROOT / "src" / package).rglob("*.py"):
+            extras = EXTRAS.get(path.relative_to(ROOT / "src" / package).parts[0], ()) if package == "study" else ()
+            allowed = declared[""].union(*(declared[extra] for extra in extras))
+            assert imported(path) <= allowed, path
+            found |= imported(path)
     assert {"numpy", "matplotlib", "jsonschema", "pyyaml"} <= found
 
 

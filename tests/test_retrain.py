@@ -19,7 +19,7 @@ from pairsig.errors import InputError
 from running import BIN, ROOT, run, snakemake
 from study import sheets
 
-SHEETS = ("datasets", "training_sets", "base_models")
+SHEETS = {"datasets": "datasets.tsv", "training_sets": "training_sets.yaml", "base_models": "base_models.yaml"}
 
 
 def worked_example():
@@ -35,8 +35,8 @@ def worked_example():
 def example(project):
     """The project with the rows of the worked example in its sheets."""
     blocks, promised = worked_example()
-    for name in SHEETS:
-        with (project / "config" / f"{name}.tsv").open("a", encoding="utf-8") as sheet:
+    for name, file in SHEETS.items():
+        with (project / "config" / file).open("a", encoding="utf-8") as sheet:
             sheet.write(blocks[name])
     return project, blocks["command"], promised
 
@@ -63,7 +63,7 @@ def jobs(printed):
 
 
 def edit(project, sheet, old, new):
-    path = project / "config" / f"{sheet}.tsv"
+    path = project / "config" / SHEETS[sheet]
     text = path.read_text(encoding="utf-8")
     assert old in text
     path.write_text(text.replace(old, new), encoding="utf-8")
@@ -91,23 +91,23 @@ def test_the_worked_example_of_the_readme(example):
     assert not list((project / "results/models").rglob("model"))
     assert "Nothing to be done" in run("bash", "-e", "-c", command, cwd=project)
     # An edited base model trains its own systems again, and no other.
-    with (project / "src" / "pairsig" / "base_models" / "joint_hmm.py").open("a", encoding="utf-8") as module:
+    with (project / "src" / "study" / "base_models" / "joint_hmm.py").open("a", encoding="utf-8") as module:
         module.write("# edited\n")
     planned = jobs(snakemake("--dry-run", *RETRAIN, cwd=project))
     assert (planned["train"], planned["predict"]) == (8, 8)
     snakemake("--touch", *RETRAIN, cwd=project)
     # One more base model trains its own systems, and no other.
-    edit(project, "training_sets", "dice joint-hmm", "dice joint-hmm dice-2")
-    line = worked_example()[0]["base_models"]
-    with (project / "config" / "base_models.tsv").open("a", encoding="utf-8") as sheet:
-        sheet.write(line.replace("dice\t", "dice-2\t", 1))
+    edit(project, "training_sets", "[dice, joint-hmm]", "[dice, joint-hmm, dice-2]")
+    entry = worked_example()[0]["base_models"]
+    with (project / "config" / "base_models.yaml").open("a", encoding="utf-8") as sheet:
+        sheet.write(entry.replace("dice:", "dice-2:", 1))
     planned = jobs(snakemake("--dry-run", *RETRAIN, cwd=project))
     assert (planned["train"], planned["predict"], planned["extract"]) == (8, 8, 8)
 
 
 def test_the_plan_shrinks_with_the_scale(planned):
     for scale, systems in ((1, 16), (0.3, 8), (0.01, 4)):
-        assert len(planned(scale=scale).synthetic.trainings.loc["example-parallel"]) == systems
+        assert sum(name == "example-parallel" for name, _ in planned(scale=scale).trainings) == systems
 
 
 @pytest.mark.slow
@@ -118,8 +118,8 @@ def test_a_base_model_that_fails_is_left_out_and_told_of(example):
     stops = "if [ $(cksum < {model} | cut -c1) -le 1 ]; then head -n 3; else cat; fi > {output}"
     edit(project, "base_models", train, f"{fails}; {train}")
     edit(project, "base_models", predict, predict.replace("> {output}", f"| {stops}"))
-    edit(project, "training_sets", "dice joint-hmm", "dice")
-    snakemake(STATISTICS, "results/tables/systems.html", *RETRAIN, cwd=project)
+    edit(project, "training_sets", "[dice, joint-hmm]", "[dice]")
+    snakemake(STATISTICS, "results/tables/systems.tsv", *RETRAIN, cwd=project)
     made = statistics.read(project / STATISTICS)
     told = {omission.system: str(omission) for omission in made.omissions}
     assert "exit status 7" in told["dice-quarter-2"]
@@ -128,14 +128,14 @@ def test_a_base_model_that_fails_is_left_out_and_told_of(example):
     assert not set(told) & set(made.systems)
     for name in set(told) - {"dice-quarter-2"}:
         assert "has 3 segments" in told[name]
-    table = (project / "results/tables/systems.html").read_text(encoding="utf-8")
+    table = (project / "results/tables/systems.tsv").read_text(encoding="utf-8")
     assert "dice-quarter-2: train: exit status 7" in table
 
 
 @pytest.mark.slow
 def test_a_run_that_is_killed_goes_on_and_trains_nothing_twice(example):
     project = example[0]
-    edit(project, "training_sets", "dice joint-hmm", "dice")
+    edit(project, "training_sets", "[dice, joint-hmm]", "[dice]")
     edit(project, "base_models", "awk -f config/example/dice-train.awk {train} > {model}",
          "echo {train} >> trained.txt; sleep 0.5; awk -f config/example/dice-train.awk {train} > {model}")  # fmt: skip
     arguments = [str(BIN / "snakemake"), "--cores", "2", STATISTICS, *RETRAIN]
@@ -164,12 +164,12 @@ def test_a_run_that_is_killed_goes_on_and_trains_nothing_twice(example):
 @pytest.mark.parametrize(
     ("sheet", "old", "new", "message"),
     [
-        ("training_sets", "dice joint-hmm", "dise joint-hmm", "expected base models of the task alignment"),
-        ("training_sets", "full=4", "whole=4", "column sizes: found 'whole=4"),
-        ("training_sets", "\texample-alignment\t", "\texample\t", "expected datasets of the study synthetic"),
-        ("base_models", "\tyes\t\tyes\n", "\tyes\t\tmaybe\n", "include: found 'maybe', expected one of"),
+        ("training_sets", "[dice, joint-hmm]", "[dise, joint-hmm]", "expected base models of the task alignment"),
+        ("training_sets", "full: 4", "whole: 4", "key sizes: found 'whole=4"),
+        ("training_sets", "[example-alignment]", "[example]", "expected datasets of the study synthetic"),
+        ("base_models", "  runtime: 5\n", "  runtime: 5\n  include: maybe\n", "key include: found 'maybe', expected"),
         ("base_models", "joint_hmm train", "joint_hm train", "did you mean study.base_models.joint_hmm?"),
-        ("base_models", "\t1\t500\t5", "\tone\t500\t5", "column threads: found 'one', expected a whole number"),
+        ("base_models", "  threads: 1\n", "  threads: one\n", "key threads: found 'one', expected a whole number"),
     ],
 )  # fmt: skip
 def test_mistakes_in_the_sheets_get_one_sentence(planned, sheet, old, new, message):
@@ -179,25 +179,23 @@ def test_mistakes_in_the_sheets_get_one_sentence(planned, sheet, old, new, messa
 
 
 def test_programs_of_ours_are_known(planned):
-    programs = planned().synthetic.trainings["programs"].loc["example-parallel"]
-    assert programs["joint-hmm-full-1"] == ["study.base_models.joint_hmm"]
-    assert programs["dice-full-1"] == []
+    trainings = planned().trainings
+    assert trainings["example-parallel", "joint-hmm-full-1"].programs == ("study.base_models.joint_hmm",)
+    assert trainings["example-parallel", "dice-full-1"].programs == ()
 
 
 def test_what_a_base_model_lacks_is_told(planned):
-    row = worked_example()[0]["base_models"]
-    cells = row.split("\t")
-    cells[5] = "command:no-such-aligner"
-    edit(Path(), "base_models", row, "\t".join(cells))
+    edit(Path(), "base_models", "  threads: 1\n", "  threads: 1\n  needs: [command:no-such-aligner]\n")
     with pytest.raises(InputError, match="base model dice needs the command no-such-aligner: install what provides it"):
         planned()
 
 
 SMALL = {
     "training_sets": (
-        "hansards-small\talignment\thansards-wa\thansards-wa/train/combination25000.e.xz+hansards-wa/train/"
-        "combination25000.f.xz\tskip=447 first=1500\t\tfull=3 quarter=3\tdice joint-hmm\texample-hansards\t"
-        "example-hansards\t\n"
+        "hansards-small:\n  task: alignment\n  corpus: hansards-wa\n"
+        "  files: [hansards-wa/train/combination25000.e.xz+hansards-wa/train/combination25000.f.xz]\n"
+        "  selection: {skip: 447, first: 1500}\n  sizes: {full: 3, quarter: 3}\n"
+        "  base_models: [dice, joint-hmm]\n  datasets: [example-hansards]\n  unlabelled: [example-hansards]\n"
     ),
     "datasets": (
         "example-hansards\talignment\taer\thansards-wa\t\t\thansards-wa/test/test.e+hansards-wa/test/test.f+"
@@ -211,9 +209,9 @@ SMALL = {
 def test_the_chain_on_a_small_part_of_a_real_corpus(example, data_dir):
     project = example[0]
     for name, line in SMALL.items():
-        with (project / "config" / f"{name}.tsv").open("a", encoding="utf-8") as sheet:
+        with (project / "config" / SHEETS[name]).open("a", encoding="utf-8") as sheet:
             sheet.write(line)
-    edit(project, "base_models", "\texample-alignment\t", "\texample-alignment example-hansards\t")
+    edit(project, "base_models", "[example-alignment]", "[example-alignment, example-hansards]")
     (project / "few.yaml").write_text("resampling: {n_resamples: 1000}\n", encoding="utf-8")
     settings = ["--configfile", "few.yaml", "--config", "retrain=true", f"data_dir={data_dir}"]
     settings.append("datasets=[example-hansards,hansards]")
@@ -251,9 +249,10 @@ def test_embedded_statistics_are_what_their_base_models_give(project, data_dir, 
     counts = f"results/counts/{dataset}/{system}.parquet"
     settings = ["--configfile", "config/retrain.yaml", "--config", f"data_dir={data_dir}", f"datasets=[{dataset}]"]
     # Only what these systems need is asked for.
-    for line in (project / "config/base_models.tsv").read_text(encoding="utf-8").splitlines()[1:]:
-        if not line.startswith(system.rsplit("-", 2)[0] + "\t"):
-            edit(project, "base_models", line, line.rpartition("\t")[0] + "\tno")
+    text = (project / "config/base_models.yaml").read_text(encoding="utf-8")
+    for entry in re.findall(r"^\S+:\n(?:  .*\n)+", text, re.MULTILINE):
+        if not entry.startswith(system.rsplit("-", 2)[0] + ":"):
+            edit(project, "base_models", entry, re.sub(r"  include: \w+\n", "  include: no\n", entry))
     snakemake(counts, *settings, cwd=project)
     rebuilt = statistics.read(project / counts)
     embedded = statistics.read(ROOT / "resources" / "statistics" / f"{dataset}.parquet").select(systems=[system])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,7 +11,9 @@ from pairsig import readers
 from pairsig.choices import choose, sort_options
 from pairsig.errors import InputError, listed
 from pairsig.metrics import Metric, NotedCounts, registry
-from pairsig.statistics import Statistics
+
+if TYPE_CHECKING:
+    from pairsig.statistics import Statistics
 
 _PARALLEL = ("text", "alignment")
 """Readers whose segments can only be paired by their number; the metrics of the others compare the words."""
@@ -52,6 +54,8 @@ def extract(
     note
         Called with each sentence for the user: which segments the system failed on, and what was done with them.
     """
+    from pairsig.statistics import Statistics  # pandas, which the sheets do without
+
     chosen = registry.metric(metric)
     name, read, count = functions(chosen, reader)
     if len(references) > 1 and name != "text":

@@ -9,7 +9,7 @@ import argparse
 import inspect
 import sys
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -143,13 +143,17 @@ def _commands() -> console.Commands:
 
     p = commands.add(_plot)
     p.add_argument("figure")
-    p.add_argument("tables", nargs="+", type=Path)
-    p.add_argument("--output", nargs="+", type=_FIGURE, required=True, help="one file a format: .svg, .pdf, .png")
+    p.add_argument("tables", nargs="+", metavar="TABLE")
+    formats = "one file a format: .svg, .pdf, .png"
+    p.add_argument("--output", nargs="+", action="append", type=_FIGURE, required=True, metavar="FILE", help=formats)
+    more = "one more figure, with an --output of its own"
+    p.add_argument("--and", nargs="+", action="append", default=[], dest="more", metavar=("FIGURE", "TABLE"), help=more)
 
     p = commands.add(_tabulate)
-    p.add_argument("table", type=Path)
+    p.add_argument("tables", nargs="+", type=Path, metavar="TABLE")
     p.add_argument("--caption", default="")
-    p.add_argument("--output", nargs="+", type=_TEXT, required=True, help="one file a format: .csv, .md, .tex, .html")
+    formats = "one file a format: .csv, .md, .tex, .html; of several tables, each has the name of its table"
+    p.add_argument("--output", nargs="+", type=_TEXT, required=True, metavar="FILE", help=formats)
 
     p = commands.add(_check)
     p.add_argument("--published", type=Path, required=True)
@@ -399,7 +403,7 @@ def _race(arguments: argparse.Namespace) -> None:
 
 
 def _plot(arguments: argparse.Namespace) -> None:
-    """A figure from tables."""
+    """Figures from tables."""
     from study import columns
 
     try:
@@ -407,16 +411,22 @@ def _plot(arguments: argparse.Namespace) -> None:
     except ModuleNotFoundError as error:
         module = (error.name or "matplotlib").partition(".")[0]
         raise InputError(f"figures need the Python module {module}: install pairsig[workflow]") from None
-    draw = figures.FIGURES[choose(arguments.figure, figures.FIGURES, "figure")]
-    taken = inspect.signature(draw)
-    try:
-        taken.bind(*arguments.tables)
-    except TypeError:
-        found = len(arguments.tables)
-        raise InputError(f"found {found} tables for {arguments.figure}, expected {_told(taken)}") from None
-    figure = draw(*(columns.read(path) for path in arguments.tables))
-    for path in arguments.output:
-        figures.save(figure, path)
+    wanted = [(arguments.figure, arguments.tables), *((name, paths) for name, *paths in arguments.more)]
+    if len(wanted) != len(arguments.output):
+        raise InputError(
+            f"found {len(wanted)} figures and --output {len(arguments.output)} times, expected it once each"
+        )
+    for name, paths in wanted:
+        taken = inspect.signature(figures.FIGURES[choose(name, figures.FIGURES, "figure")])
+        try:
+            taken.bind(*paths)
+        except TypeError:
+            raise InputError(f"found {len(paths)} tables for {name}, expected {_told(taken)}") from None
+    read = cache(columns.read)  # figures of one dataset are drawn from the same tables
+    drawn = [figures.FIGURES[name](*(read(Path(path)) for path in paths)) for name, paths in wanted]
+    for figure, files in zip(drawn, arguments.output, strict=True):
+        for path in files:
+            figures.save(figure, path)
 
 
 def _told(signature: inspect.Signature) -> str:
@@ -428,14 +438,19 @@ def _told(signature: inspect.Signature) -> str:
 
 
 def _tabulate(arguments: argparse.Namespace) -> None:
-    """A table in the formats papers and pages need."""
+    """Tables in the formats papers and pages need."""
     from pairsig import tables
     from study import columns, presentation
 
-    table = columns.read(arguments.table)
+    named = {path.stem: path for path in arguments.tables}
+    if len(named) < len(arguments.tables):
+        raise InputError("found two tables of the same name, expected names that tell their outputs apart")
+    only = next(iter(named)) if len(named) == 1 else None
+    wanted = {path: named[only or choose(path.stem, named, "table")] for path in arguments.output}
+    read = cache(columns.read)
     texts = {
-        path: presentation.render(table, path.suffix.lstrip("."), caption=arguments.caption)
-        for path in arguments.output
+        path: presentation.render(read(table), path.suffix.lstrip("."), caption=arguments.caption)
+        for path, table in wanted.items()
     }
     for path, text in texts.items():
         with tables.replacing(path) as temporary:

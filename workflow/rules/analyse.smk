@@ -54,7 +54,7 @@ rule similarity:
         mem_mb=grown(2000),
         runtime=grown(10),
     params:
-        metric=of_dataset("metric"),
+        metric=lambda w: study.datasets[w.dataset].metric,
     shell:
         r"""
         python -m study similarity {input.statistics:q} \

@@ -30,42 +30,15 @@ try:
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
-datasets = study.datasets
 TESTS = list(config["tests"])
-SELECTED = datasets.query("selected").index.tolist()
-RESIZED = datasets.query("selected and test_sets.str.len() > 0").index.tolist()
+SELECTED = [name for name, dataset in study.datasets.items() if dataset.selected]
+RESIZED = [name for name in SELECTED if study.datasets[name].test_sets]
 COMPARISONS = collect(
     "results/comparisons/{dataset}.{test}.tsv", dataset=SELECTED, test=TESTS
 )
 TEST_SETS = collect(
     "results/test_sets/{dataset}.{test}.tsv", dataset=RESIZED, test=TESTS
 )
-
-
-def cells_of(sheet, *wildcards):
-    """What a sheet says of a job: a function of a column, whose value is a function of the job's wildcards."""
-    rows = sheet.to_dict(
-        "index"
-    )  # a thousand times faster to look up in than the frame
-
-    def of_column(column):
-        def of_job(job):
-            key = tuple(getattr(job, wildcard) for wildcard in wildcards)
-            return rows[key if key[1:] else key[0]][column]
-
-        return of_job
-
-    return of_column
-
-
-of_dataset = cells_of(datasets, "dataset")
-of_system = cells_of(study.systems, "dataset", "system")
-of_training_set = cells_of(study.synthetic.training_sets, "training_set")
-of_test_set = cells_of(study.synthetic.test_sets, "dataset")
-of_jar = cells_of(study.synthetic.jars, "jar")
-of_resampled = cells_of(study.synthetic.resampled, "training_set", "resampled")
-of_training = cells_of(study.synthetic.trainings, "training_set", "system")
-of_prediction = cells_of(study.synthetic.predictions, "dataset", "system")
 
 
 def grown(amount):
@@ -75,11 +48,21 @@ def grown(amount):
     )
 
 
-def laid_over(wildcards):
-    """The natural pairs that are laid over those of a synthetic dataset."""
-    shown = wildcards.figure == "gain_confidence"
-    names = datasets.at[wildcards.dataset, "overlay"] if shown else []
-    return [f"results/comparisons/{name}.{wildcards.test}.tsv" for name in names]
+def plotted(wildcards):
+    """The figures of a dataset and test, each with the tables it is drawn from."""
+    dataset = study.datasets[wildcards.dataset]
+    known = {**wildcards, "overlay": dataset.overlay}
+    return {name: collect(DATASET_TABLES[name], **known) for name in dataset.figures}
+
+
+def to_plot(tables, file):
+    """What `plot` is told to draw: figures, each from its tables and into files named after it."""
+    words = []
+    for figure, paths in tables.items():
+        path = f"results/figures/{file.format(figure=figure)}"
+        files = [f"{path}.{suffix}" for suffix in ("svg", "pdf", "png")]
+        words += ["--and", figure, *paths, "--output", *files]
+    return words[1:]
 
 
 def one_of(names):
@@ -89,7 +72,9 @@ def one_of(names):
 
 def from_source(source):
     """The same, for datasets whose statistics come from there."""
-    return one_of(datasets.query("source == @source").index)
+    return one_of(
+        name for name, dataset in study.datasets.items() if dataset.source == source
+    )
 
 
 @cache
@@ -99,10 +84,10 @@ def library(command, *programs):
 
 
 wildcard_constraints:
-    corpus=one_of(study.corpora["corpus"]),
-    dataset=one_of(datasets.index),
-    jar=one_of(study.synthetic.jars.index),
+    corpus=one_of(study.corpora),
+    dataset=one_of(study.datasets),
+    jar=one_of(study.jars),
     resampled=r"[a-z]+-\d+",
     system=r"[^/]+",
-    training_set=one_of(study.synthetic.training_sets.index),
+    training_set=one_of(study.training_sets),
     test=one_of(TESTS),

@@ -22,7 +22,7 @@ rule compare:
         mem_mb=grown(2000),
         runtime=grown(60),
     params:
-        metric=of_dataset("metric"),
+        metric=lambda w: study.datasets[w.dataset].metric,
         variant=lookup("tests/{test}", within=config),
         n_resamples=lookup("resampling/n_resamples", within=config),
         seed=lookup("resampling/seed", within=config),
@@ -62,8 +62,8 @@ rule resize:
         mem_mb=grown(2000),
         runtime=grown(120),
     params:
-        metric=of_dataset("metric"),
-        test_sets=of_dataset("test_sets"),
+        metric=lambda w: study.datasets[w.dataset].metric,
+        test_sets=lambda w: study.datasets[w.dataset].test_sets,
         variant=lookup("tests/{test}", within=config),
         n_resamples=lookup("resampling/n_resamples", within=config),
         seed=lookup("resampling/seed", within=config),

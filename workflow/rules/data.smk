@@ -17,7 +17,7 @@ rule fetch:
         mem_mb=grown(500),
         runtime=grown(30),
     params:
-        sha256=lookup("corpus == '{corpus}'", within=study.corpora, cols="sha256"),
+        sha256=lambda w: study.corpora[w.corpus].sha256,
     shell:
         r"""
         python -m study fetch "$(dirname {input.sums:q})" \
@@ -30,8 +30,11 @@ rule fetch:
 rule extract:
     """Count what the metric needs, segment by segment, in the outputs of one system."""
     input:
-        files=of_system("files"),
-        verified=collect("results/corpora/{corpus}.sha256", corpus=of_system("corpora")),
+        files=lambda w: study.systems[w.dataset, w.system].files,
+        verified=collect(
+            "results/corpora/{corpus}.sha256",
+            corpus=lambda w: study.systems[w.dataset, w.system].corpora,
+        ),
         library=library("extract"),
     output:
         counts="results/counts/{dataset}/{system}.parquet",
@@ -45,10 +48,10 @@ rule extract:
         mem_mb=grown(1000),
         runtime=grown(10),
     params:
-        output=of_system("output"),
-        reference=of_system("reference"),
-        metric=of_system("metric"),
-        options=of_system("options"),
+        output=lambda w: study.systems[w.dataset, w.system].output,
+        reference=lambda w: study.systems[w.dataset, w.system].reference,
+        metric=lambda w: study.systems[w.dataset, w.system].metric,
+        options=lambda w: study.systems[w.dataset, w.system].options,
     shell:
         r"""
         python -m pairsig extract {params.output:q} \

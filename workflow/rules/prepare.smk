@@ -4,9 +4,10 @@
 rule prepare_training_set:
     """Cut a training corpus into segments, in the format of its task."""
     input:
-        files=of_training_set("read"),
+        files=lambda w: study.training_sets[w.training_set].read,
         verified=collect(
-            "results/corpora/{corpus}.sha256", corpus=of_training_set("corpora")
+            "results/corpora/{corpus}.sha256",
+            corpus=lambda w: study.training_sets[w.training_set].corpora,
         ),
         library=library("prepare"),
     output:
@@ -21,9 +22,9 @@ rule prepare_training_set:
         mem_mb=grown(2000),
         runtime=grown(10),
     params:
-        task=of_training_set("task"),
-        files=of_training_set("files"),
-        options=of_training_set("options"),
+        task=lambda w: study.training_sets[w.training_set].task,
+        files=lambda w: study.training_sets[w.training_set].files,
+        options=lambda w: study.training_sets[w.training_set].options,
     shell:
         r"""
         python -m study prepare {params.files:q} \
@@ -37,9 +38,10 @@ rule prepare_training_set:
 rule prepare_test_set:
     """Cut a test corpus into segments, and leave of each what a base model may see."""
     input:
-        files=of_test_set("read"),
+        files=lambda w: study.test_sets[w.dataset].read,
         verified=collect(
-            "results/corpora/{corpus}.sha256", corpus=of_test_set("corpora")
+            "results/corpora/{corpus}.sha256",
+            corpus=lambda w: study.test_sets[w.dataset].corpora,
         ),
         library=library("prepare"),
     output:
@@ -56,9 +58,9 @@ rule prepare_test_set:
         mem_mb=grown(2000),
         runtime=grown(10),
     params:
-        task=of_test_set("task"),
-        files=of_test_set("files"),
-        options=of_test_set("options"),
+        task=lambda w: study.test_sets[w.dataset].task,
+        files=lambda w: study.test_sets[w.dataset].files,
+        options=lambda w: study.test_sets[w.dataset].options,
     shell:
         r"""
         python -m study prepare {params.files:q} \
@@ -75,7 +77,7 @@ rule resample:
     """Draw a training set, with replacement, from a whole one."""
     input:
         segments="results/training_sets/{training_set}.txt",
-        unlabelled=of_resampled("unlabelled"),
+        unlabelled=lambda w: study.resampled[w.training_set, w.resampled].unlabelled,
         library=library("resample"),
     output:
         resampled="results/resampled/{training_set}/{resampled}.txt",
@@ -89,8 +91,8 @@ rule resample:
         mem_mb=grown(1000),
         runtime=grown(10),
     params:
-        task=of_resampled("task"),
-        size=of_resampled("size"),
+        task=lambda w: study.resampled[w.training_set, w.resampled].task,
+        size=lambda w: study.resampled[w.training_set, w.resampled].size,
         seed=lookup("resampling/seed", within=config),
     shell:
         r"""

@@ -1,7 +1,5 @@
-"""Statistics of every dataset: results/statistics/{dataset}.parquet, in one of three ways.
-
-They are copied from resources/statistics (source: embedded), put together from the counts of its systems (source:
-derived, and datasets without a corpus), or pooled from those of other datasets.
+"""Statistics of every dataset, in one of three ways: copied from resources/statistics (source: embedded), put together
+from the counts of its systems (derived, and datasets without a corpus), or pooled from those of other datasets.
 """
 
 
@@ -34,7 +32,8 @@ rule collect_systems:
         "collect"
     input:
         counts=collect(
-            "results/counts/{{dataset}}/{system}.parquet", system=of_dataset("systems")
+            "results/counts/{{dataset}}/{system}.parquet",
+            system=lambda w: study.datasets[w.dataset].systems,
         ),
         library=library("collect"),
     output:
@@ -51,7 +50,7 @@ rule collect_systems:
         mem_mb=grown(1000),
         runtime=grown(10),
     params:
-        provenance=of_dataset("provenance"),
+        provenance=lambda w: study.datasets[w.dataset].provenance,
     shell:
         r"""
         python -m pairsig collect {input.counts:q} \
@@ -66,7 +65,8 @@ rule pool:
     """Make one test set out of several, for the systems present in all of them."""
     input:
         statistics=collect(
-            "results/statistics/{member}.parquet", member=of_dataset("pool")
+            "results/statistics/{member}.parquet",
+            member=lambda w: study.datasets[w.dataset].pool,
         ),
         library=library("pool"),
     output:
@@ -109,7 +109,7 @@ rule describe:
         runtime=grown(10),
     params:
         statistics=[
-            f"results/statistics/{dataset}.parquet:{datasets.at[dataset, 'metric']}"
+            f"results/statistics/{dataset}.parquet:{study.datasets[dataset].metric}"
             for dataset in SELECTED
         ],
     shell:

@@ -49,26 +49,27 @@ rule check:
 
 
 rule tabulate:
-    """A table in the formats that papers and pages need."""
+    """The tables in the formats that papers and pages need."""
     input:
-        table="results/tables/{table}.tsv",
+        tables=collect("results/tables/{table}.tsv", table=TABLES),
         library=library("tabulate"),
     output:
-        csv="results/tables/{table}.csv",
-        md="results/tables/{table}.md",
-        tex="results/tables/{table}.tex",
-        html=report(
-            "results/tables/{table}.html",
-            caption="../report/table.rst",
-            category="Tables",
-            labels={"table": "{table}"},
-        ),
+        csv=collect("results/tables/{table}.csv", table=TABLES),
+        md=collect("results/tables/{table}.md", table=TABLES),
+        tex=collect("results/tables/{table}.tex", table=TABLES),
+        html=[
+            report(
+                f"results/tables/{table}.html",
+                caption=f"../report/tables/{table}.rst",
+                category="Tables",
+                labels={"table": table},
+            )
+            for table in TABLES
+        ],
     log:
-        "results/logs/tabulate/{table}.log",
+        "results/logs/tabulate.log",
     benchmark:
-        "results/benchmarks/tabulate/{table}.tsv"
-    wildcard_constraints:
-        table=one_of(TABLES),
+        "results/benchmarks/tabulate.tsv"
     conda:
         "../envs/pairsig.yaml"
     resources:
@@ -76,7 +77,7 @@ rule tabulate:
         runtime=grown(5),
     shell:
         r"""
-        python -m study tabulate {input.table:q} \
+        python -m study tabulate {input.tables:q} \
             --output {output:q} \
             >{log:q} 2>&1
         """

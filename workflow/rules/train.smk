@@ -22,8 +22,8 @@ rule jar:
         mem_mb=grown(1000),
         runtime=grown(10),
     params:
-        coordinates=of_jar("coordinates"),
-        sha256=of_jar("sha256"),
+        coordinates=lambda w: study.jars[w.jar].coordinates,
+        sha256=lambda w: study.jars[w.jar].sha256,
     shell:
         r"""
         python -m study jar {params.coordinates:q} \
@@ -36,9 +36,11 @@ rule jar:
 rule train:
     """Train a base model on a resampled training set."""
     input:
-        resampled=of_training("resampled"),
-        jars=ancient(of_training("jars")),
-        library=lambda wildcards: library("train", *of_training("programs")(wildcards)),
+        resampled=lambda w: study.trainings[w.training_set, w.system].resampled,
+        jars=ancient(lambda w: study.trainings[w.training_set, w.system].jars),
+        library=lambda w: library(
+            "train", *study.trainings[w.training_set, w.system].programs
+        ),
     output:
         model=temp(directory("results/models/{training_set}/{system}")),
     log:
@@ -48,15 +50,15 @@ rule train:
     retries: ATTEMPTS - 1
     conda:
         "../envs/retrain.yaml"
-    threads: of_training("threads")
+    threads: lambda w: study.trainings[w.training_set, w.system].threads
     resources:
-        mem_mb=grown(of_training("mem_mb")),
-        runtime=grown(of_training("runtime")),
+        mem_mb=grown(lambda w: study.trainings[w.training_set, w.system].mem_mb),
+        runtime=grown(lambda w: study.trainings[w.training_set, w.system].runtime),
         attempt=lambda wildcards, attempt: attempt,
         attempts=ATTEMPTS,
     params:
-        command=of_training("command"),
-        seed=of_training("seed"),
+        command=lambda w: study.trainings[w.training_set, w.system].command,
+        seed=lambda w: study.trainings[w.training_set, w.system].seed,
     shell:
         r"""
         python -m study train {input.resampled:q} \
@@ -74,11 +76,11 @@ rule predict:
     """Let a system predict a test set, of which it sees no label."""
     input:
         segments="results/segments/{dataset}.input.txt",
-        model=of_prediction("model"),
-        members=of_prediction("members"),
-        jars=ancient(of_prediction("jars")),
-        library=lambda wildcards: library(
-            "predict", *of_prediction("programs")(wildcards)
+        model=lambda w: study.predictions[w.dataset, w.system].model,
+        members=lambda w: study.predictions[w.dataset, w.system].members,
+        jars=ancient(lambda w: study.predictions[w.dataset, w.system].jars),
+        library=lambda w: library(
+            "predict", *study.predictions[w.dataset, w.system].programs
         ),
     output:
         output="results/outputs/{dataset}/{system}.txt",
@@ -89,15 +91,15 @@ rule predict:
     retries: ATTEMPTS - 1
     conda:
         "../envs/retrain.yaml"
-    threads: of_prediction("threads")
+    threads: lambda w: study.predictions[w.dataset, w.system].threads
     resources:
-        mem_mb=grown(of_prediction("mem_mb")),
-        runtime=grown(of_prediction("runtime")),
+        mem_mb=grown(lambda w: study.predictions[w.dataset, w.system].mem_mb),
+        runtime=grown(lambda w: study.predictions[w.dataset, w.system].runtime),
         attempt=lambda wildcards, attempt: attempt,
         attempts=ATTEMPTS,
     params:
-        command=of_prediction("command"),
-        model=of_prediction("model_option"),
+        command=lambda w: study.predictions[w.dataset, w.system].command,
+        model=lambda w: study.predictions[w.dataset, w.system].model_option,
     shell:
         r"""
         python -m study predict {input.segments:q} \

@@ -1,9 +1,9 @@
 """Whether what the comparisons tell holds: on other test sets, and for systems that others made."""
 
 OVERLAYS = [
-    f"--overlay={row.Index}={natural}"
-    for row in datasets.query("selected").itertuples()
-    for natural in row.overlay
+    f"--overlay={dataset}={natural}"
+    for dataset in SELECTED
+    for natural in study.datasets[dataset].overlay
 ]
 
 

@@ -1,8 +1,8 @@
 """Base models: what turns a training set into a system.
 
-A base model is two shell commands, a row of `config/base_models.tsv`: `train` and `predict` run them, and no other part
-of the project knows what they do. The modules beside this one are base models written here, each a program of its own
-with the sub-commands `train` and `predict`, that a row calls as it would call any other program.
+A base model is two shell commands, an entry of `config/base_models.yaml`: `train` and `predict` run them, and no
+other part of the project knows what they do. The modules beside this one are base models written here, each a program
+of its own with the sub-commands `train` and `predict`, that a row calls as it would call any other program.
 """
 
 from __future__ import annotations
