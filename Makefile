@@ -3,7 +3,7 @@
 #   make quick       the main figures with 10,000 resamples
 #   make retrain     train the base models again: needs Java, Maven, a C compiler and the corpora (DATA_DIR=...)
 #   make slurm       the study on a SLURM cluster, or what CONFIG names: docs/cluster.md; make test-slurm: its tests
-#   make test        the tests;  make test-all: those that take minutes, too
+#   make test        the tests;  make test-all: those that take minutes, too;  make test-wheel: the package alone
 #   make lint        style, types, workflow;  make bench: speed, as ratios
 #   make mutants     how many small faults in the core the tests notice (SAMPLE=200: of so many; again: goes on)
 
@@ -16,7 +16,7 @@ BIN := .venv/bin
 READY := .venv/ready
 RETRAINABLE := .venv/retrainable
 
-.PHONY: help setup setup-retrain reproduce quick retrain slurm test test-all test-slurm lint bench mutants lock clean
+.PHONY: help setup setup-retrain reproduce quick retrain slurm test test-all test-wheel test-slurm lint bench mutants lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -55,6 +55,10 @@ test: $(READY)
 test-all: $(READY)
 	$(BIN)/python -m pytest
 
+# The package as a user gets it: the tests of two systems, run against the installed wheel alone.
+test-wheel:
+	tests/wheel $(PYTHON)
+
 # Starts a SLURM of three nodes on this machine, and stops it again; `tests/slurm/cluster install` gets what it needs.
 test-slurm: $(READY)
 	tests/slurm/cluster start
@@ -64,6 +68,8 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/shellcheck workflow/run workflow/profiles/slurm/cancel tests/slurm/cluster tests/wheel .ci/run
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint --cores 1
 
@@ -73,13 +79,13 @@ bench: $(READY)
 mutants: $(READY)
 	$(BIN)/python tests/mutation.py $(if $(SAMPLE),--sample $(SAMPLE))
 
+# One set of versions for every Python from 3.11 on, and every system.
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
+
 lock: $(READY)
-	$(BIN)/python -m pip install --quiet pip-tools
-	$(BIN)/pip-compile --quiet --extra workflow --extra cluster --extra dev --generate-hashes --strip-extras --allow-unsafe \
-		--no-emit-index-url --no-emit-find-links --no-header --output-file requirements.lock pyproject.toml
-	$(BIN)/pip-compile --quiet --extra retrain --constraint requirements.lock --generate-hashes --strip-extras \
-		--allow-unsafe --no-emit-index-url --no-emit-find-links --no-header --output-file requirements-retrain.lock \
-		pyproject.toml
+	$(BIN)/python -m pip install --quiet uv
+	$(LOCK) --extra workflow --extra cluster --extra dev --output-file requirements.lock pyproject.toml
+	$(LOCK) --extra retrain --constraint requirements.lock --output-file requirements-retrain.lock pyproject.toml
 
 clean:
 	find results -mindepth 1 -maxdepth 1 ! -name README.md ! -name reference -exec rm -rf {} +

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from udtools.udeval import evaluate, load_conllu
 
 from pairsig.errors import InputError
+from pairsig.files import open_text
 from pairsig.metrics import counts, dependency
-from pairsig.readers import conllu, open_text
+from pairsig.readers import conllu
 
 METRICS = {metric.name: metric for metric in (*dependency.METRICS, *counts.METRICS)}
 

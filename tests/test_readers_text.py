@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pairsig.errors import InputError
-from pairsig.readers import READERS, open_text, read, read_documents
+from pairsig.files import open_text
+from pairsig.readers import READERS, read, read_documents
 from pairsig.readers import text as text_reader
 
 
@@ -155,8 +156,8 @@ class TestBounds:
 
     @pytest.mark.parametrize("name", ["plain.txt", "bomb.gz", "bomb.xz", "bomb.tar", "bomb.tar.gz", "bomb.tar.xz"])
     def test_content_beyond_the_bound_is_not_read(self, tmp_path, monkeypatch, name):
-        monkeypatch.setattr("pairsig.readers.MAX_BYTES", 2**20)
-        monkeypatch.setattr("pairsig.readers._CHUNK", 2**16)
+        monkeypatch.setattr("pairsig.files.MAX_BYTES", 2**20)
+        monkeypatch.setattr("pairsig.files._CHUNK", 2**16)
         fits, beyond = b"\0" * (2**20 - 20 * 512), b"\0" * 2**25
         pack = {"gz": gzip.compress, "xz": lzma.compress}.get(name.rpartition(".")[2], bytes)
         path = tmp_path / name
@@ -172,13 +173,13 @@ class TestBounds:
             tracemalloc.stop()
 
     def test_a_file_without_end(self, monkeypatch):
-        monkeypatch.setattr("pairsig.readers.MAX_BYTES", 2**25)
+        monkeypatch.setattr("pairsig.files.MAX_BYTES", 2**25)
         with pytest.raises(InputError, match="/dev/zero: found more than 33,554,432 bytes of content"):
             open_text("/dev/zero")
 
     @pytest.mark.parametrize("before", ["", "x\n", "12345678901\n" * 3])
     def test_the_longest_line(self, write, monkeypatch, before):
-        monkeypatch.setattr("pairsig.readers.MAX_LINE", 12)
+        monkeypatch.setattr("pairsig.files.MAX_LINE", 12)
         for line in ("x" * 12, "x" * 12 + "\n", "x" * 12 + "\n\nx\n" + "x" * 12):
             assert open_text(write((before + line).encode())).read() == before + line
         for line in ("x" * 13, "x" * 13 + "\n", "x" * 40 + "\nx"):
@@ -188,7 +189,7 @@ class TestBounds:
                 open_text(write((before + line).encode()))
 
     def test_the_most_lines(self, write, monkeypatch):
-        monkeypatch.setattr("pairsig.readers.MAX_LINES", 3)
+        monkeypatch.setattr("pairsig.files.MAX_LINES", 3)
         assert open_text(write(b"\n\n\n")).read() == "\n\n\n"
         with pytest.raises(InputError, match=r"out\.txt: found 4 lines, expected no more than 3"):
             open_text(write(b"\n\n\n\n"))

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pairsig.errors import InputError, quoted
+from pairsig.files import open_text
 from pairsig.metrics import Counts, Metric, NotedCounts
 from pairsig.metrics.counts import f1, precision, recall
-from pairsig.readers import open_text
 
 if TYPE_CHECKING:
     from nltk.tree import Tree

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pairsig.errors import InputError, quoted
-from pairsig.readers import MAX_LINES, AnyPath, text
+from pairsig.files import MAX_LINES, AnyPath
+from pairsig.readers import text
 
 Link = tuple[int, int]
 Links = Sequence[tuple[Link, bool]]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pairsig.errors import InputError, quoted
+from pairsig.files import AnyPath
 from pairsig.metrics import Metric
 from pairsig.metrics.counts import accuracy, mean
-from pairsig.readers import AnyPath
 from pairsig.readers.counted import F1_OF_RATIOS, Counted, read_numbers, to_columns
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from pairsig.errors import InputError, quoted
-from pairsig.readers import AnyPath, open_text
+from pairsig.files import AnyPath, open_text
 
 # As they are written, and nothing else that `int` would take: no sign, `0_1`, or digits of another script.
 _NUMBER = re.compile("0|[1-9][0-9]{0,8}")

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairsig.errors import InputError, named, quoted
+from pairsig.files import AnyPath
 from pairsig.metrics import Metric, Ratio, Totals
-from pairsig.readers import AnyPath, text
+from pairsig.readers import text
 from pairsig.readers.counted import F1_OF_RATIOS, NUMBER, Counted, f1_of_ratios, to_columns, to_number
 
 _RATIOS = ("recall_numerator", "recall_denominator", "precision_numerator", "precision_denominator")

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from pairsig.choices import choose, options_of
 from pairsig.errors import InputError, listed, named, quoted
+from pairsig.files import AnyPath
 from pairsig.metrics import Metric, Ratio, Totals, ratio
-from pairsig.readers import AnyPath, text
+from pairsig.readers import text
 from pairsig.statistics import Statistics
 
 NUMBER = r"[-+]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][-+]?\d{1,4})?"

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairsig.errors import InputError, named, quoted
+from pairsig.files import AnyPath
 from pairsig.metrics import Metric, counts
 from pairsig.metrics.counts import accuracy
-from pairsig.readers import AnyPath, text
+from pairsig.readers import text
 from pairsig.readers.counted import NUMBER, Counted
 
 _METRICS = {metric.name: metric for metric in counts.METRICS}

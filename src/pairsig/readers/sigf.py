@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pairsig.errors import InputError
+from pairsig.files import AnyPath
 from pairsig.metrics import counts
-from pairsig.readers import AnyPath
 from pairsig.readers.counted import Counted, read_numbers, to_columns
 
 _METRICS = {metric.name: metric for metric in counts.METRICS}

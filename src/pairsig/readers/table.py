@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from pairsig.errors import InputError, listed, named, quoted, reason
+from pairsig.files import MAX_BYTES, MAX_LINE, MAX_LINES, AnyPath, content, open_text
 from pairsig.metrics import Metric
 from pairsig.metrics.counts import mean
-from pairsig.readers import MAX_BYTES, MAX_LINE, MAX_LINES, AnyPath, content, open_text, text
+from pairsig.readers import text
 from pairsig.readers.counted import NUMBER, Counted, fits, to_array, to_number
 from pairsig.statistics import KEYS
 from pairsig.tables import SEPARATORS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pairsig.errors import InputError
-from pairsig.readers import AnyPath, open_text
+from pairsig.files import AnyPath, open_text
 
 
 def read(path: AnyPath, *, skip_lines: int = 0) -> list[str]:

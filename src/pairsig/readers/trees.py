@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from pairsig.errors import InputError, quoted
-from pairsig.readers import MAX_LINE, AnyPath, open_text
+from pairsig.files import MAX_LINE, AnyPath, open_text
 
 if TYPE_CHECKING:
     from nltk.tree import Tree

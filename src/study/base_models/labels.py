@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from pairsig.errors import InputError
-from pairsig.readers import open_text
+from pairsig.files import open_text
 from pairsig.tables import replacing
 from study.corpora.constituency import TOP, Node, parse, words, write
 

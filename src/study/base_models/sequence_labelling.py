@@ -22,7 +22,7 @@ from typing import TypeAlias
 import numpy as np
 
 from pairsig.errors import InputError
-from pairsig.readers import open_text
+from pairsig.files import open_text
 from study.base_models import command
 from study.corpora.constituency import TOP, Node, parse, words, write
 

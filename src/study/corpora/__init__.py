@@ -21,7 +21,7 @@ import numpy as np
 
 from pairsig.choices import choose, sort_options
 from pairsig.errors import InputError
-from pairsig.readers import AnyPath, open_text
+from pairsig.files import AnyPath, open_text
 
 _LINE = re.compile(r"([0-9a-f]{64}) [ *](?:\./)?(.+)")
 """What `sha256sum` prints for a file; the asterisk stands for its binary mode."""

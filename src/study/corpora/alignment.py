@@ -12,7 +12,8 @@ from os import fspath
 from pathlib import PurePosixPath
 
 from pairsig.errors import InputError
-from pairsig.readers import AnyPath, alignment, open_text
+from pairsig.files import AnyPath, open_text
+from pairsig.readers import alignment
 from study.corpora import Segment
 
 BETWEEN = " ||| "

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import Any, TypeAlias
 
 from pairsig.errors import InputError
-from pairsig.readers import AnyPath, open_text
+from pairsig.files import AnyPath, open_text
 from study.corpora import Segment
 
 # A node is the list of its label and its children, a leaf a string: trees of this kind are read five times as fast

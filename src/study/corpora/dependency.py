@@ -11,7 +11,7 @@ from os import fspath
 from pathlib import PurePosixPath
 
 from pairsig.errors import InputError
-from pairsig.readers import AnyPath, open_text
+from pairsig.files import AnyPath, open_text
 from study.corpora import Segment
 
 _COMMENT = re.compile(r"# ?(newdoc id|sent_id) *= *(.+)")

@@ -1,0 +1,130 @@
+"""Bytes and text of files: plain, compressed, or members of an archive, within bounds.
+
+Bytes are read here and nowhere else, so that a file that is damaged, hostile or no text at all costs a sentence and not
+the machine's memory: no more than `MAX_BYTES` of it, in no more than `MAX_LINES` lines of no more than `MAX_LINE`.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import re
+import tarfile
+import zlib
+from codecs import BOM_UTF8
+from collections.abc import Mapping
+from functools import lru_cache
+from os import PathLike, fspath
+from pathlib import Path
+from typing import IO, TextIO, TypeAlias
+
+from pairsig.choices import near
+from pairsig.errors import InputError, named, reason
+
+AnyPath: TypeAlias = str | PathLike[str]
+
+MAX_BYTES = 2**30
+"""Bytes of a file or archive, decompressed. The largest of the study, all runs on a test set, have 8 % of it."""
+MAX_LINES = 5_000_000
+"""Lines of a file of text, and so segments of a test set. The longest of the study has 250,000."""
+MAX_LINE = 10_000_000
+"""Bytes of a line, and of a segment that spreads over several: ten novels. The longest of the study has 10,000."""
+_CHUNK = 2**24
+
+_MEMBER = re.compile(r"(?P<archive>.+?\.(?:tar|tar\.gz|tar\.xz|tgz|txz))!(?P<member>.+)", re.DOTALL)
+# A header of an archive that is damaged can be a ValueError, and so is a path with a NUL character.
+_UNREADABLE = (OSError, EOFError, ValueError, lzma.LZMAError, tarfile.TarError, zlib.error)
+
+
+def open_text(path: AnyPath) -> TextIO:
+    r"""The text of a file, in memory: plain, `.gz`, `.xz`, or a member of an archive.
+
+    UTF-8, strictly; a byte order mark is dropped. Lines end at "\n" and nowhere else, and nothing is
+    translated: corpora hold U+2028, form feeds and lone carriage returns inside segments.
+
+    Raises
+    ------
+    InputError
+        For what cannot be read, with the line for bytes that are not UTF-8 and for NUL characters (UTF-16 has them),
+        and for more than `MAX_BYTES`, `MAX_LINES` or `MAX_LINE`.
+    """
+    data = content(path).removeprefix(BOM_UTF8)
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        found = data[error.start : error.end].hex(" ")
+        raise InputError(f"{path}, line {_line(data, error.start)}: found bytes {found}, expected UTF-8") from None
+    if (nul := data.find(b"\0")) >= 0:
+        raise InputError(f"{path}, line {_line(data, nul)}: found a NUL character, expected UTF-8 text")
+    if (lines := data.count(b"\n")) > MAX_LINES:
+        raise InputError(f"{path}: found {lines:,} lines, expected no more than {MAX_LINES:,}")
+    start = 0
+    while len(data) - start > MAX_LINE:
+        end = data.rfind(b"\n", start, start + MAX_LINE + 1)
+        if end < 0:
+            line = _line(data, start)
+            raise InputError(
+                f"{path}, line {line}: found a line of more than {MAX_LINE:,} bytes, expected shorter ones"
+            )
+        start = end + 1
+    return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="\n")
+
+
+def _line(data: bytes, position: int) -> int:
+    """The number of the line that a byte is in."""
+    return data.count(b"\n", 0, position) + 1
+
+
+def content(path: AnyPath) -> bytes:
+    """Decompressed content of a file or of a member of an archive, no more than `MAX_BYTES`."""
+    name = fspath(path)
+    match = _MEMBER.fullmatch(name)
+    try:
+        if match is None:
+            with Path(name).open("rb") as file:
+                return _decompressed(name, file)
+        status = Path(match["archive"]).stat()
+        members = _members(match["archive"], status.st_mtime_ns, status.st_size)
+        if match["member"] not in members:
+            raise InputError(f"{match['archive']}: no member {named(match['member'])}{near(match['member'], members)}")
+        return _decompressed(match["member"], io.BytesIO(members[match["member"]]))
+    except InputError:
+        raise
+    except _UNREADABLE as error:
+        told = getattr(error, "strerror", None) or f"not in the format its name says, or damaged: {reason(error)}"
+        raise InputError(f"{path}: cannot be read ({told})") from None
+
+
+def _decompressed(name: str, file: IO[bytes]) -> bytes:
+    """What is in a file, decompressed as its name says, piece by piece until it is too much."""
+    read = file.read
+    if name.endswith((".gz", ".tgz")):
+        read = gzip.GzipFile(fileobj=file).read
+    elif name.endswith((".xz", ".txz")):
+        read = lzma.LZMAFile(file).read  # noqa: SIM115
+    pieces: list[bytes] = []
+    size = 0
+    while piece := read(_CHUNK):
+        size += len(piece)
+        if size > MAX_BYTES:
+            raise InputError(f"{name}: found more than {MAX_BYTES:,} bytes of content, expected no more")
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+# An archive holds the runs of a whole shared task (up to 90 MB), read one after the other: decompressing it
+# once instead of once a run is a hundred times faster. The time stamp and size in the key make a rewritten
+# archive a different one.
+@lru_cache(maxsize=4)
+def _members(archive: str, mtime_ns: int, size: int) -> Mapping[str, memoryview]:  # noqa: ARG001
+    """Contents of the regular files in an archive by name, as views into one buffer."""
+    with Path(archive).open("rb") as file:
+        data = _decompressed(archive, file)
+    view = memoryview(data)
+    with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as tar:
+        return {
+            member.name.removeprefix("./"): view[member.offset_data : member.offset_data + member.size]
+            for member in tar
+            if member.isreg()
+        }
