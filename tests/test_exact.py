@@ -119,6 +119,7 @@ def test_every_resample(metric):
             assert result.pvalue == pytest.approx(float(p), rel=1e-11, abs=0.0)
             assert result.p_equal == pytest.approx(float(ties), rel=1e-9, abs=1e-15)
             assert result.log10_pvalue == (pytest.approx(oracles.log10(p), abs=1e-11) if p else -math.inf)
+            assert (0 < result.error_bound < 1e-9) == (p > 0)
 
     agrees()
 

@@ -1,6 +1,7 @@
 """The tests against brute force, closed forms, and the truth of simulated systems."""
 
 import re
+import threading
 from itertools import product
 
 import numpy as np
@@ -527,11 +528,18 @@ def test_functions_that_make_no_scores(function):
         bootstrap_test([1, 2, 3], [2, 3, 3], metric=Metric("own", ("value",), function, ""), n_resamples=10)
 
 
-def test_an_error_stops_the_other_threads():
-    """The second thread's share is hours; it stops when the first one has found what is wrong."""
-    a, b = np.array([[0, 0], [0, 5]]), np.array([[0, 0], [1, 5]])
+@pytest.mark.parametrize("which", [1, 2])
+def test_an_error_stops_the_other_threads(which):
+    """One of two threads comes upon a score that is none; the other one's share is hours, so it must stop."""
+    threads = {}
+
+    def function(totals):
+        number = threads.setdefault(threading.get_ident(), len(threads))  # 0 is ours
+        return np.full(totals.shape[:-1], np.nan) if number == which else rate(totals)
+
+    a, b = np.array([[0, 5], [0, 5]]), np.array([[0, 5], [1, 5]])
     with pytest.raises(InputError, match="is nan"):
-        bootstrap_test(a, b, metric=WER, n_resamples=10**11, threads=2)
+        bootstrap_test(a, b, metric=Metric("own", WER.columns, function, ""), n_resamples=10**11, threads=2)
 
 
 def test_the_two_sided_bootstrap_is_both_tails():

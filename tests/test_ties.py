@@ -171,6 +171,40 @@ def test_real_differences_are_no_ties(high, low, metric):
     assert sequential_test(low, high, metric=metric, test="randomization").significant is True
 
 
+@pytest.mark.parametrize("beyond", [1, -1])
+def test_a_gain_beside_twice_the_observed_one(beyond):
+    """Of two segments the first alone has δ* = 2δ ± a ratio of 1 to some 10¹⁸: L·d − 2D·l = LD ± 1 says so."""
+    lead, total = 10**9 + 7, 1_500_000_001
+    other = (lead * total + beyond) * pow(lead, -1, 2 * total) % (2 * total)
+    less = (lead * other - lead * total - beyond) // (2 * total)
+    assert lead * (total + other) - 2 * (lead + less) * total == beyond
+    a, b = [[lead, total], [max(less, 0), other]], [[0, total], [max(-less, 0), other]]
+    expected = extremes("accuracy", a, b, "bootstrap", "gt2", 200)
+    assert (expected[0] > 20, expected[1]) == (beyond > 0, 0)
+    result = bootstrap_test(a, b, n_resamples=200)
+    assert (result.n_greater, result.n_equal) == expected
+
+
+def test_a_gain_below_the_digits_of_the_scores():
+    """(k + 1) / (2k + 3) is more than k / (2k + 1), by less than a float of either tells."""
+    k = 10**9
+    a, b = [[k, 2 * k + 1, 9 * k]] * 3, [[k + 1, 2 * k + 3, 9 * k]] * 3
+    gain = 100 / ((2 * k + 1) * (2 * k + 3))
+    for pair, better in (((a, b), "b"), ((b, a), "a")):
+        result = randomization_test(*pair, metric="precision", n_resamples=1000)
+        assert result.score_a == result.score_b
+        assert (result.better, result.gain) == (better, pytest.approx(gain, rel=1e-12, abs=0))
+        assert 0.2 < result.pvalue < 0.3  # 2 of 8
+        one = exact_test(*pair, metric="precision")
+        assert (one.better, one.gain, one.pvalue) == (better, pytest.approx(gain, rel=1e-12, abs=0), 0.25)
+    data = Statistics.from_arrays({"a": np.array(a), "b": np.array(b)}, registry.metric("precision").columns)
+    row = compare(data, "randomization", metric="precision", n_resamples=1000).iloc[0]
+    assert (row["system_a"], row["gain"]) == ("b", pytest.approx(gain, rel=1e-12, abs=0))
+    tenths = Metric("tenths", ("x", "y"), Ratio((0,), (1,)), "100 · Σ x / Σ y")
+    result = randomization_test(*(np.array(own)[:, :2] / [10, 1] for own in (a, b)), metric=tenths, n_resamples=100)
+    assert (result.better, result.gain) == ("b", pytest.approx(gain / 10, rel=1e-12, abs=0))
+
+
 def test_counts_too_large_for_whole_numbers_are_refused():
     """Each column can be summed, but predicted and gold together cannot."""
     a, b = [[2**47 + 1, 2**48, 2**48]] * 20, [[2**47, 2**48, 2**48]] * 20
@@ -229,6 +263,9 @@ def test_values_on_no_lattice_tie_within_a_tolerance():
         ([2.0**-40, 3.0], 2, ([1, 3 * 2**40], 2**40)),
         ([1 / 3, 0.5], 2, None),
         ([2.0**-40, 3.0], 2**13, None),  # sums of so many would not be exact
+        ([2.0**-40, 1.0], 2**13 - 1, ([1, 2**40], 2**40)),
+        ([2.0**-40, 1.0], 2**13, None),
+        ([0.5, 1 / 3] + [0.5] * 198, 200, None),
         ([2**52, 1], 2, None),
         ([2**52 - 1, 1], 2, ([2**52 - 1, 1], 1)),
         ([-(2**52), 1], 2, None),
@@ -272,13 +309,43 @@ def test_fractions_of_a_complement_of_decimals():
 
 @pytest.mark.parametrize("steps", [(1, 1), (0.1, 1), (1, 0.01), (0.5, 0.25)])
 def test_something_over_nothing_counts_in_steps(steps):
-    """Edits and words that are no whole numbers, and a segment without words."""
-    a, b = np.array([[2, 4], [1, 0], [3, 5], [0, 2]]), np.array([[3, 4], [0, 0], [2, 5], [1, 2]])
+    """Edits and words that are no whole numbers, and a segment without words: of four of it, the gain is 1, not 2δ."""
+    a, b = np.array([[4, 4], [1, 0], [5, 5], [2, 2]]), np.array([[0, 4], [0, 0], [1, 5], [0, 2]])
     scaled = [[[Fraction(str(v)) * Fraction(str(s)) for v, s in zip(row, steps, strict=True)] for row in x.tolist()]
               for x in (a, b)]  # fmt: skip
     for test, variant in TESTS:
         result = run(test, a * steps, b * steps, metric="ter", variant=variant, n_resamples=1000)
         assert (result.n_greater, result.n_equal) == extremes("ter", *scaled, test, variant, 1000)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_much_over_nothing_beside_little_over_something(seed):
+    """Edits pile up on segments without words, so that scores are far larger than those of any segment."""
+    rng = np.random.default_rng(seed)
+    piled = np.stack([rng.integers(10**5, 10**6, 400), np.zeros(400, dtype=int)], axis=1)
+    length = rng.integers(1, 3, 3)
+    a, b = (np.concatenate([piled, np.stack([rng.integers(0, 9, 3), length], axis=1)]) for _ in range(2))
+    for variant in ("two-sided", "one-sided"):
+        result = randomization_test(a, b, metric="ter", variant=variant, n_resamples=100)
+        expected = extremes("ter", a.tolist(), b.tolist(), "randomization", variant, 100)
+        assert (result.n_greater, result.n_equal) == expected
+        assert result.n_equal > 0
+
+
+def test_ties_of_other_metrics_are_relative_to_their_scale():
+    """Scores up to 100 that are off by some 1e-12, as those of a long computation may be."""
+
+    def off(totals):
+        return 100 * totals[..., 0] / totals[..., 1] + 2e-12 * np.sin(1e3 * totals[..., 0])
+
+    a, b = [[[value, 9] for value in values] for values in ([5, 3, 4, 6, 2, 5], [4, 3, 5, 5, 3, 3])]
+    for test, variant in TESTS:
+        noisy, plain = (
+            run(test, a, b, metric=Metric("own", ("x", "y"), function, ""), variant=variant, n_resamples=2000)
+            for function in (off, Ratio((0,), (1,)))
+        )
+        assert (noisy.n_greater, noisy.n_equal) == (plain.n_greater, plain.n_equal)
+        assert noisy.n_equal > 0
 
 
 # Ratios

@@ -206,8 +206,11 @@ def resampled(ratios: Ratios, judge: Judge, test: Test) -> Mass:
         # Resamples without any denominator score 0, which is not twice the gain.
         nothing = float((ratios.denominators[0] == 0).sum()) / n if sign > 0 else 0.0
         tied = share**n - nothing**n if farthest == 0 else 0.0
-        log = math.log(tied) if tied and not test.strict else -math.inf
-        sides.append(Mass(log, 0.0 if test.strict else n * sys.float_info.epsilon, tied))
+        if test.strict or not tied:
+            sides.append(Mass(-math.inf, 0.0, tied))
+        else:
+            error = n * sys.float_info.epsilon * (share**n + nothing**n) / tied
+            sides.append(Mass(math.log(tied), error, tied))
     log = float(np.logaddexp.reduce([side.log for side in sides]))
     return Mass(min(log, 0.0), max(side.error for side in sides), sum(side.tied for side in sides))
 

@@ -8,7 +8,7 @@ for. Every path may be a plain file, a `.gz` or `.xz` file, or a member of an ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
