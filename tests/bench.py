@@ -280,7 +280,56 @@ def exact_bootstrap() -> dict[str, object]:
     }
 
 
-EXACT = (exact_accuracy, exact_accuracy_large, exact_f1, exact_f1_large, exact_bootstrap)
+def _all_exact(data, metric: str, test: str, drawn: str, n_peer: int) -> dict[str, object]:  # type: ignore[no-untyped-def]
+    """All pairs without drawing, against the same test at b = 10^6, from fewer resamples."""
+    from pairsig import comparisons
+
+    few = data.select(systems=data.systems[:3])
+    comparisons.compare(few, test, metric=metric)  # compile
+    comparisons.compare(few, drawn, metric=metric, n_resamples=100)
+    table = comparisons.compare(data, test, metric=metric)
+    ours = seconds(lambda: comparisons.compare(data, test, metric=metric))
+    peer = seconds(lambda: comparisons.compare(data, drawn, metric=metric, n_resamples=n_peer))
+    return {
+        "ours": ours,
+        "other": peer * MILLION / n_peer,
+        "what": f"{len(table):,} pairs by {drawn}, b = 10^6, from {n_peer:,}",
+        "goal": "faster than b = 10^6",
+        "ratio": peer * MILLION / n_peer / ours,
+    }
+
+
+def exact_pairs() -> dict[str, object]:
+    """Exact test, all 2,016 pairs of conll2017-en_pud (UAS of words that differ: F1), against randomization."""
+    from pairsig import statistics
+
+    data = statistics.read("resources/statistics/conll2017-en_pud.parquet")
+    return _all_exact(data, "conll_uas", "exact", "randomization", 20_000)
+
+
+def _items():  # type: ignore[no-untyped-def]
+    """500 systems on 10,000 pass/fail items."""
+    from pairsig import Statistics
+
+    passed = np.random.default_rng(1).random((500, 10_000)) < np.linspace(0.3, 0.8, 500)[:, None]
+    counts = {f"s{number}": np.stack([row, np.ones_like(row)], axis=1).astype(int) for number, row in enumerate(passed)}
+    return Statistics.from_arrays(counts, ["correct", "total"])
+
+
+def exact_items() -> dict[str, object]:
+    """Exact test, all 124,750 pairs of 500 systems on 10,000 pass/fail items, against randomization."""
+    return _all_exact(_items(), "accuracy", "exact", "randomization", 500)
+
+
+def exact_bootstrap_items() -> dict[str, object]:
+    """Exact bootstrap of the same, against the bootstrap."""
+    return _all_exact(_items(), "accuracy", "exact-bootstrap", "bootstrap", 2_000)
+
+
+EXACT = (
+    exact_accuracy, exact_accuracy_large, exact_f1, exact_f1_large, exact_bootstrap, exact_pairs, exact_items,
+    exact_bootstrap_items,
+)  # fmt: skip
 CASES = {case.__name__: case for case in (all_pairs, f1_pair, f1_memory, bleu_pair, *EXACT)}
 
 
