@@ -351,6 +351,7 @@ def calibration_table(calibration: pd.DataFrame) -> pd.DataFrame:
 def present(table: pd.DataFrame) -> pd.DataFrame:
     """`table` as text: cells rounded by the kind of their column, the interval of a share beside it."""
     table = table.reset_index(drop=True)
+    check(table, [column for column in table.columns if str(column).startswith("share")])
     texts = {}
     for column in table.columns:
         if column in ("share_low", "share_high") and "share" in table.columns:
