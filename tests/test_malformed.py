@@ -78,7 +78,7 @@ def seeds(few, many):
     )
 
 
-@seeds(20, 100)
+@seeds(12, 100)
 @pytest.mark.parametrize("name", sheets.SHEETS)
 def test_malformed_sheets(plan, name, seeds):
     path = Path("config") / f"{name}.tsv"
@@ -98,7 +98,7 @@ VALUES = (
 )  # fmt: skip
 
 
-@seeds(150, 800)
+@seeds(80, 800)
 def test_malformed_configs(plan, seeds):
     for seed in seeds:
         choice = random.Random(seed)
@@ -188,7 +188,7 @@ def study(tmp_path_factory):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # a glyph that the font has not got, a name longer than the figure
-@seeds(6, 50)
+@seeds(4, 50)
 @pytest.mark.parametrize("command", STUDY[FIRST:], ids=lambda command: command.partition(" -")[0])
 def test_malformed_tables(study, command, seeds, monkeypatch, capsys):
     monkeypatch.chdir(study)

@@ -144,7 +144,7 @@ def check_config(config: dict[str, Any], schemas: Path) -> None:
     """Check the config and fill in its defaults, in place."""
     schema = _schema(schemas, "config")
     _fill(config, schema)
-    for error in _errors(config, schema):
+    for error in _errors(config, _VALIDATOR(schema)):
         raise InputError(f"config: {_sentence(error, schema)}")
     window = config["thresholds"]
     if window["p_low"] > window["p_high"]:
@@ -445,7 +445,7 @@ def _read(path: str, schema: Mapping[str, Any]) -> pd.DataFrame:
     for column in schema["required"]:
         if column not in header:
             raise InputError(f"{path}, line 1: found no column {column!r}, expected one")
-    rows = {}
+    rows, validator = {}, _VALIDATOR(schema)
     for number, cells in enumerate(lines[1:], start=2):
         if not any(cells):
             continue
@@ -455,7 +455,7 @@ def _read(path: str, schema: Mapping[str, Any]) -> pd.DataFrame:
         for column, cell in row.items():
             if re.search(r"[\x00-\x1f\x7f]", cell):
                 complain(path, number, column, quoted(cell), "no control characters")
-        for mistake in _errors(row, schema):
+        for mistake in _errors(row, validator):
             raise InputError(f"{path}, line {number}, {_sentence(mistake, schema, 'column ')}")
         rows[number] = {name: row.get(name, columns[name].get("default", "")) for name in columns}
     return pd.DataFrame.from_dict(rows, orient="index", columns=list(columns), dtype="object")
@@ -492,9 +492,9 @@ _VALIDATOR = extend(
 )
 
 
-def _errors(instance: object, schema: Mapping[str, Any]) -> Iterator[ValidationError]:
+def _errors(instance: object, validator: Any) -> Iterator[ValidationError]:
     try:
-        yield from _VALIDATOR(schema).iter_errors(instance)
+        yield from validator.iter_errors(instance)
     except ValueError:  # jsonschema would print it
         raise InputError(
             "config: found a number of thousands of digits, expected one that can be written out"
