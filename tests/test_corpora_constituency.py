@@ -169,6 +169,7 @@ CORPORA = {
 
 
 @pytest.mark.data
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", CORPORA)
 def test_public_corpora(data_dir, folder):
     options, n_trees, n_segments, n_words = CORPORA[folder]

@@ -341,6 +341,7 @@ def test_gold_tokens_without_multiword_tokens_are_scored_alike_by_both_families(
 
 
 @pytest.mark.data
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "treebank", "gold", "systems"),
     [

@@ -26,6 +26,7 @@ def test_they_are_small_enough_to_carry():
     assert sum(path.stat().st_size for path in STATISTICS) < 40e6
 
 
+@pytest.mark.slow
 def test_they_are_those_of_the_sheets(monkeypatch):
     ready = study(monkeypatch)
     embedded = {

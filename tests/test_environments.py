@@ -27,14 +27,16 @@ EXTRAS = {"figures": ("workflow",), "sheets": ("workflow",), "base_models": ("re
 """Parts of the package that need more than the library."""
 
 
+HOMES = packages_distributions() | {"eflomal": ["eflomal"], "pycrfsuite": ["python-crfsuite"]}
+
+
 def imported(path):
     """The distributions that a module imports, wherever in it."""
     nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
     names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     names |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
     tops = {name.partition(".")[0] for name in names} - {*sys.stdlib_module_names, "pairsig", "study"}
-    homes = packages_distributions() | {"eflomal": ["eflomal"], "pycrfsuite": ["python-crfsuite"]}
-    return {re.sub(r"[-_.]+", "-", homes[top][0]).lower() for top in tops if top != "ufal"}  # three packages
+    return {re.sub(r"[-_.]+", "-", HOMES[top][0]).lower() for top in tops if top != "ufal"}  # three packages
 
 
 def test_all_that_is_imported_is_declared():

@@ -94,7 +94,7 @@ def seeds(few, many):
     )
 
 
-@seeds(20, 300)
+@seeds(12, 100)
 @pytest.mark.parametrize("name", sheets.SHEETS)
 def test_malformed_sheets(plan, name, seeds):
     path = path_of(name)
@@ -114,7 +114,7 @@ VALUES = (
 )  # fmt: skip
 
 
-@seeds(150, 2000)
+@seeds(80, 800)
 def test_malformed_configs(plan, seeds):
     for seed in seeds:
         choice = random.Random(seed)
@@ -204,8 +204,8 @@ def study(tmp_path_factory):
     return folder
 
 
-@pytest.mark.filterwarnings("ignore:Glyph")  # of an alphabet that the font has not got
-@seeds(6, 150)
+@pytest.mark.filterwarnings("ignore::UserWarning")  # a glyph that the font lacks, a name longer than the figure
+@seeds(4, 50)
 @pytest.mark.parametrize("command", STUDY[FIRST:], ids=lambda command: command.partition(" -")[0])
 def test_malformed_tables(study, command, seeds, monkeypatch, capsys):
     monkeypatch.chdir(study)

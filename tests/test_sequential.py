@@ -108,6 +108,7 @@ def test_confidence_sequence_holds_what_is_not_excluded(k, n):
     assert (high == 1.0) == (k == n)
 
 
+@pytest.mark.slow
 def test_decisions_are_those_of_the_exact_test():
     """Of 20 pairs about as good as each other, the decided ones all agree (each is wrong with probability <= 1e-6)."""
     decided = 0

@@ -60,6 +60,7 @@ def test_a_dry_run(project):
 
 
 @pytest.mark.data
+@pytest.mark.slow
 def test_dry_run_of_the_derivation(project, data_dir):
     printed = snakemake("--dry-run", "--config", "source=derived", f"data_dir={data_dir}", cwd=project)
     jobs = dict(re.findall(r"^(\w+) +(\d+)$", printed, re.MULTILINE))
@@ -101,11 +102,9 @@ def test_from_outputs_to_comparisons_and_again_when_code_is_edited(example):
     command = f"{command.strip()} -- {compared}"
     run("bash", "-e", "-c", command, cwd=project)
     assert len(tables.read(project / compared)) == 3
-    planned = command.replace("snakemake", "snakemake --dry-run")
-    assert "Nothing to be done" in run("bash", "-e", "-c", planned, cwd=project)
     with (project / "src" / "pairsig" / "streams.py").open("a", encoding="utf-8") as module:
         module.write("# edited\n")
-    printed = run("bash", "-e", "-c", planned, cwd=project)
+    printed = run("bash", "-e", "-c", command.replace("snakemake", "snakemake --dry-run"), cwd=project)
     assert dict(re.findall(r"^(\w+) +(\d+)$", printed, re.MULTILINE)) == {"compare": "1", "total": "1"}
 
 

@@ -113,7 +113,7 @@ def run_time(run_time: pd.DataFrame) -> Figure:
             rows = run_time[(run_time["metric"] == metric) & (run_time["n_resamples"].fillna(0) == k)]
             rows = rows.sort_values("n_segments")
             seconds = rows["seconds"].to_numpy()
-            bars = np.array([seconds - rows["seconds_low"], rows["seconds_high"] - seconds])
+            bars = np.array([seconds - rows["seconds_low"], rows["seconds_high"] - seconds]).clip(0)
             axes.errorbar(rows["n_segments"].astype(float), seconds, bars, color=colour, marker=marker, elinewidth=0.7,
                           gid="seconds")  # fmt: skip
             if k in FASTER and metric == "accuracy":
