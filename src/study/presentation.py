@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from html import escape
 from typing import Any
 
 import pandas as pd
 
-from pairsig.columns import Column, Shown
+from pairsig.columns import Column, Shown, Table
 from pairsig.errors import InputError
+from pairsig.tables import check
 from study.columns import declared
 
 FORMATS = ("csv", "md", "tex", "html")
@@ -47,8 +49,15 @@ def count(value: float) -> str:
 
 
 def present(table: pd.DataFrame) -> pd.DataFrame:
-    """`table` as text: cells rounded as their column is declared, the interval of a share beside it."""
-    table = table.reset_index(drop=True)
+    """`table` as text: cells rounded as their column is declared, the interval of a share beside it.
+
+    Raises
+    ------
+    InputError
+        For a share that is none, since its row's other cells are shown with it.
+    """
+    shares = tuple(replace(column, missing=True) for column in _columns(table) if column.shown == "share")
+    table = check(table.reset_index(drop=True), Table("the table", shares))
     rows, texts = table.to_dict("records"), {}
     for name, column in zip(table.columns, _columns(table), strict=True):
         if name in ("share_low", "share_high") and "share" in table.columns:
