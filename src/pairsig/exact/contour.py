@@ -68,6 +68,15 @@ def _points(log_p, tilt, log_further, further):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
+def _summand(log_size, phase, tilt, angle):  # type: ignore[no-untyped-def]
+    """The real part of M(z) e^{−zk} / (1 − e^{−z}), z = tilt + i·angle, from log|M| and the phase of M e^{−zk}."""
+    decay = math.exp(-tilt)
+    real, imaginary = 1.0 - decay * math.cos(angle), decay * math.sin(angle)
+    term = math.exp(log_size) * (math.cos(phase) * real + math.sin(phase) * imaginary)
+    return term / (real * real + imaginary * imaginary)
+
+
+@njit(nogil=True, cache=True)
 def _swap_log_mgf(steps, times, tilt):  # type: ignore[no-untyped-def]
     log = 0.0
     for i in range(len(steps)):
@@ -141,11 +150,7 @@ def swap_tail(steps, times, k, most=2**20):  # type: ignore[no-untyped-def]
         if log_size < -_NEGLIGIBLE - 9.0:
             continue
         phase -= turn * ((j * k) % m)
-        # 1 / (1 − e^{−(s + iθ)})
-        decay = math.exp(-tilt)
-        real, imaginary = 1.0 - decay * math.cos(turn * j), decay * math.sin(turn * j)
-        term = math.exp(log_size) * (math.cos(phase) * real + math.sin(phase) * imaginary)
-        term /= real * real + imaginary * imaginary
+        term = _summand(log_size, phase, tilt, turn * j)
         total += term if j == 0 or 2 * j == m else 2.0 * term
     return min(1.0, math.exp(log_front) * total / m)
 
@@ -230,10 +235,7 @@ def draw_tail(steps, times, k, most=2**20):  # type: ignore[no-untyped-def]
             continue
         log_size = 0.5 * n * math.log1p(-loss)
         phase = n * math.atan2(imaginary, 1.0 + real) - turn * ((j * k) % m)
-        decay = math.exp(-tilt)
-        real, imaginary = 1.0 - decay * math.cos(turn * j), decay * math.sin(turn * j)
-        term = math.exp(log_size) * (math.cos(phase) * real + math.sin(phase) * imaginary)
-        term /= real * real + imaginary * imaginary
+        term = _summand(log_size, phase, tilt, turn * j)
         total += term if j == 0 or 2 * j == m else 2.0 * term
     return min(1.0, math.exp(log_front) * total / m)
 
