@@ -19,13 +19,13 @@ import sacrebleu
 
 import pairsig
 import simulate
-from pairsig import cli, comparisons, definitions, statistics, tables
+from pairsig import all_pairs, cli, definitions, statistics, tables
 from study import cli as study_cli
 
 LIBRARY = ["test", "extract", "collect", "pool", "compare", "merge"]
 STUDY = [
     "fetch", "prepare", "resample", "jar", "train", "predict", "resize", "describe", "thresholds", "validate",
-    "similarity", "calibrate", "approximate", "race", "plot", "tabulate", "check",
+    "calibrate", "approximate", "race", "plot", "tabulate", "check",
 ]  # fmt: skip
 
 
@@ -315,7 +315,7 @@ class TestBadOptions:
     )
     def test_outputs_are_looked_at_before_the_work(self, simulated, work, refused, monkeypatch, output, told):
         (work / "folder.tsv").mkdir()
-        monkeypatch.setattr(comparisons, "compare", lambda *_, **__: pytest.fail("the work was done"))
+        monkeypatch.setattr(all_pairs, "compare", lambda *_, **__: pytest.fail("the work was done"))
         refused("compare", "s.parquet", "--metric", "f1", "--output", output, told=told)
 
     def test_a_full_disk(self, simulated, refused, monkeypatch):
@@ -333,10 +333,9 @@ class TestBadOptions:
         output = "o.csv" if command == "tabulate" else "o.tsv"
         refused(command, "none.tsv", *options.get(command, []), "--output", output, told=told)
 
-    @pytest.mark.parametrize("command", ["thresholds", "merge", "calibrate", "similarity"])
+    @pytest.mark.parametrize("command", ["thresholds", "merge", "calibrate"])
     def test_a_table_of_another_kind(self, simulated, work, refused, command):
         arguments = {
-            "similarity": ["s.parquet", "--metric", "f1", "--comparisons", "s.parquet"],
             "calibrate": ["s.parquet", "--sheet", "sheet.tsv"],
         }.get(command, ["s.parquet"])
         columns = "calibration distance on_dataset on_test_set against_dataset against_test_set"
@@ -560,12 +559,8 @@ class TestStudy:
         assert whole.loc[["same group", "different group"], "n_all"].tolist() == [84, 192]
         assert tables.read(work / "law.tsv")["n_sizes"].max() == 4
 
-        assert (
-            run("similarity", "s.parquet", "--metric", "accuracy", "--comparisons", "c.tsv", "--output", "a.tsv") == 0
-        )
-        alike = tables.read(work / "a.tsv")
-        assert len(alike) == 276
-        assert alike.groupby("same_group")["similarity"].mean().diff()[True] > 0.02
+        assert len(compared) == 276
+        assert compared.groupby("same_group")["similarity"].mean().diff()[True] > 0.02
 
         assert run("calibrate", "c.tsv", "sizes.tsv", "--sheet", "sheet.tsv", "--output", "k.tsv") == 0
         calibration = tables.read(work / "k.tsv")
@@ -608,8 +603,6 @@ class TestStudy:
                 ["sheet.tsv, line 2", "no comparisons of dataset s on", "half-1"],
             ),
             (["calibrate", "c.tsv", "--sheet", "datasets.tsv"], ["datasets.tsv has no column `calibration`"]),
-            (["similarity", "s.parquet", "--metric", "f1", "--comparisons", "c.tsv"], ["metric accuracy", "f1"]),
-            (["similarity", "s.parquet", "--metric", "accuracy", "--comparisons", "sizes.tsv"], ["n_segments", "800"]),
         ],
     )
     def test_refused(self, study, refused, arguments, told):
@@ -657,7 +650,6 @@ class TestStudy:
         [
             "thresholds c.tsv --output o.tsv",
             "validate c.tsv --output o.tsv",
-            "similarity s.parquet --metric accuracy --comparisons c.tsv --output o.tsv",
             "calibrate c.tsv sizes.tsv --sheet sheet.tsv --output o.tsv",
             "merge c.tsv --output o.tsv",
             "plot gain_confidence c.tsv --output o.svg",

@@ -100,7 +100,7 @@ def test_base_models_are_code_of_their_own():
     assert {"study/base_models/joint_hmm.py", "study/corpora/__init__.py"} <= with_it - alone
 
 
-@pytest.mark.parametrize("stage", ["describe", "thresholds", "similarity", "calibrate", "validate", "check"])
+@pytest.mark.parametrize("stage", ["describe", "thresholds", "calibrate", "validate", "check"])
 def test_a_stage_has_one_name(stage):
     """Module, function, command, rule and log are called the same."""
     function = getattr(analysis, stage)

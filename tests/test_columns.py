@@ -64,10 +64,6 @@ def written(tmp_path_factory):
         work / "datasets.tsv", "--size-law", output["size_law"], "--output", output["thresholds"],
     )  # fmt: skip
     run(
-        study_cli.main, "similarity", work / "one.parquet", "--metric", "accuracy", "--comparisons", compared[0],
-        "--output", output["similarity"],
-    )  # fmt: skip
-    run(
         study_cli.main, "calibrate", *compared, "--sheet", work / "sheet.tsv", "--published", work / "published.tsv",
         "--table-1", output["table_1"], "--output", output["calibration"],
     )  # fmt: skip

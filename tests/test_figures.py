@@ -59,7 +59,7 @@ def comparisons(
             "kind_a": kind[a], "kind_b": kind[b], "n_segments": n_segments, "score_a": truth[b] + gain,
             "score_b": truth[b], "gain": gain, "n_resamples": b_resamples, "n_greater": greater, "n_equal": 0,
             "p_value": greater / b_resamples, "p_low": 0.9 * p, "p_high": 1.1 * p, "signature": "simulated",
-            "similarity": correlation, "gain_se": se, "p_normal": p,
+            "similarity": correlation, "standard_error": se,
         }
     )  # fmt: skip
 
@@ -535,7 +535,7 @@ def test_empty_tables_say_so(name: str, tmp_path: Path) -> None:
         ("size_law", "threshold", "thresholds"),
         ("thresholds", "expected", "reproduction"),
         ("calibration", "share_low", "calibration"),
-        ("similarity", "gain_se", "similarity"),
+        ("similarity", "standard_error", "comparisons"),
         ("relative_error", "closed_form", "relative_error"),
         ("run_time", "seconds_low", "run_time"),
     ],

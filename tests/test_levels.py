@@ -8,7 +8,7 @@ import simulate
 from pairsig import engine
 from pairsig.definitions import find
 from pairsig.metrics import registry
-from pairsig.resampling import p_values
+from pairsig.tally import p_values
 
 ALPHA = 0.05
 

@@ -154,7 +154,6 @@ STUDY = [
     "merge 1.tsv 2.tsv --output >out.tsv",
     "thresholds c.tsv sizes.tsv --datasets datasets.tsv --min-pairs 2 --size-law >law.tsv --output >t.tsv",
     "validate c.tsv sizes.tsv --overlay s=s --output >v.tsv",
-    "similarity s.parquet --metric f1 --comparisons c.tsv --output >a.tsv",
     "calibrate c.tsv sizes.tsv --sheet sheet.tsv --published published.tsv --table-1 >table-1.tsv --output >k.tsv",
     "check --published published.tsv --thresholds t.tsv --size-law law.tsv --calibration k.tsv"
     " --relative-error error.tsv --run-time seconds.tsv --output >r.tsv",
@@ -166,7 +165,7 @@ STUDY = [
     "plot domains sizes.tsv --output >out.svg",
     "plot size_law t.tsv law.tsv --output >out.svg",
     "plot calibration k.tsv --output >out.svg",
-    "plot similarity a.tsv --output >out.svg",
+    "plot similarity c.tsv --output >out.svg",
     "plot thresholds r.tsv --output >out.svg",
     "plot relative_error error.tsv --output >out.svg",
     "plot run_time seconds.tsv --output >out.svg",

@@ -12,7 +12,16 @@ from scipy.stats import binom, binomtest, multinomial, norm
 
 import pairsig
 import simulate
-from pairsig import InputError, Metric, Ratio, bootstrap_test, definitions, engine, randomization_test, resampling
+from pairsig import (
+    InputError,
+    Metric,
+    Ratio,
+    bootstrap_test,
+    definitions,
+    engine,
+    randomization_test,
+    tally,
+)
 from pairsig.metrics import registry
 from pairsig.sequential import sequential_test
 
@@ -321,7 +330,7 @@ def test_segments_are_drawn_together_for_both_systems():
 
 @given(st.integers(0, 50), st.integers(1, 50))
 def test_clopper_pearson_is_scipys(successes, more):
-    low, high = resampling.clopper_pearson(successes, successes + more)
+    low, high = tally.clopper_pearson(successes, successes + more)
     interval = binomtest(successes, successes + more).proportion_ci(0.95, method="exact")
     assert (low, high) == (pytest.approx(interval.low, abs=1e-12), pytest.approx(interval.high, abs=1e-12))
 

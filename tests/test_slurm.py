@@ -163,7 +163,7 @@ def test_snakemake_is_killed_and_the_next_run_goes_on(running, expected, cancell
 
 def test_the_quick_study(project):
     quick = ("--configfile", "config/quick.yaml")
-    kinds = ("comparisons", "test_sets", "similarity", "tables", "figures")
+    kinds = ("comparisons", "test_sets", "tables", "figures")
 
     def bytes_of():
         return {

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 __version__: str = _version("pairsig")
 
 if TYPE_CHECKING:
-    from pairsig.comparisons import compare
+    from pairsig.all_pairs import compare
     from pairsig.errors import InputError
     from pairsig.exact import ExactResult, exact_bootstrap, exact_test
     from pairsig.intervals import Interval, gain_interval
@@ -33,7 +33,7 @@ _HOMES = {
     "Statistics": "statistics",
     "TestResult": "resampling",
     "bootstrap_test": "resampling",
-    "compare": "comparisons",
+    "compare": "all_pairs",
     "exact_bootstrap": "exact",
     "exact_test": "exact",
     "gain_interval": "intervals",

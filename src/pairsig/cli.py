@@ -239,11 +239,11 @@ def _pool(arguments: argparse.Namespace) -> None:
 
 def _compare(arguments: argparse.Namespace) -> None:
     """Test every pair of systems of a dataset, on draws shared by all."""
-    from pairsig import comparisons, tables
+    from pairsig import all_pairs, tables
 
     data = read_statistics(arguments.statistics)
     with console.progress(f"compare {data.dataset}", arguments.n_resamples // arguments.part[1]) as progress:
-        table = comparisons.compare(data, progress=progress, **test_options(arguments))
+        table = all_pairs.compare(data, progress=progress, **test_options(arguments))
     tables.write(table, arguments.output)
 
 

@@ -96,6 +96,16 @@ N_SEGMENTS = count("n_segments", "size of the test set", "segments", "segments")
 SCORE_A = points("score_a", "score of system A", "score A")
 SCORE_B = points("score_b", "score of system B", "score B")
 GAIN = points("gain", "by how much the better system is better, 0 or more")
+STANDARD_ERROR = points(
+    "standard_error", "of the gain, to first order: the spread of the bootstrap's gains", "s.e. of gain"
+)
+SIMILARITY = Column(
+    "similarity",
+    float,
+    "of the two systems: the correlation of what segments contribute to their scores; missing where these do not vary",
+    shown="two decimals",
+    missing=True,
+)
 P_VALUE = Column("p_value", float, "the p-value", heading="p", shown="p-value")
 P_LOW = Column("p_low", float, "lower bound of the p-value: its Monte Carlo error at 95 %", shown="p-value")
 P_HIGH = Column("p_high", float, "upper bound of the p-value", shown="p-value")
@@ -140,6 +150,8 @@ COMPARISONS = Table(
         SCORE_A,
         SCORE_B,
         GAIN,
+        STANDARD_ERROR,
+        SIMILARITY,
         count("n_resamples", "resamples or shuffles drawn", "resamples", "resamples"),
         count("n_greater", "those whose gain is beyond the formula's bound", "resamples", "greater"),
         count("n_equal", "those whose gain is at the bound", "resamples", "ties"),

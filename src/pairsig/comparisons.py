@@ -1,141 +1,21 @@
-"""All pairs of systems of a dataset, in one go or in parts."""
+"""Tables of comparisons: read, and merged from parts."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from pairsig import definitions, engine, paired, resampling, statistics, tables
+from pairsig import definitions, tables
 from pairsig.columns import COMPARISONS
-from pairsig.engine import Progress, Resampling, Tally
 from pairsig.errors import InputError, named
-from pairsig.exact.pairs import p_values as exact_p_values
-from pairsig.metrics import Metric, registry
-from pairsig.paired import Unit
-from pairsig.statistics import Statistics
+from pairsig.tally import Tally, p_values
 
 COLUMNS = COMPARISONS.names
 """Columns of a table of comparisons."""
-
-WHOLE = "whole"
-"""The test set of `compare`: all segments."""
-
-
-def compare(
-    statistics: Statistics | pd.DataFrame | str | Path,
-    test: str = "bootstrap",
-    *,
-    metric: str | Metric | None = None,
-    variant: str | None = None,
-    n_resamples: int = 1_000_000,
-    seed: int = 2012,
-    unit: Unit = "segment",
-    part: tuple[int, int] = (1, 1),
-    threads: int | None = None,
-    batch: int | None = None,
-    progress: Progress | None = None,
-    test_set: str = WHOLE,
-) -> pd.DataFrame:
-    """Test every pair of systems of a dataset on shared draws.
-
-    Parameters
-    ----------
-    statistics
-        Counts of all systems, a long table of them (see `Statistics.from_table`), or the path of such a file.
-    test, variant
-        "bootstrap" or "exact-bootstrap" ("gt2", "percentile", "two-sided"), "randomization" or "exact" ("two-sided",
-        "one-sided"); the formulas are in `bootstrap_test` and `randomization_test`. The default variant is the first.
-        Exact tests draw nothing: `n_resamples` is 0 then, and `p_low` and `p_high` are `p_value`. They are for metrics
-        that are a `Ratio` (see `exact_test` and `exact_bootstrap`), and agree with those to about 1e-12 of p; below
-        1e-300 p is 0.
-    metric
-        A name or a `Metric`; may be left out when the columns fit one metric only.
-    n_resamples, seed, threads, batch
-        See `bootstrap_test`. All pairs see the same resamples (the paper's footnote 5), so their Monte Carlo errors
-        are correlated.
-    unit
-        "segment", or "document" to draw whole documents.
-    part
-        (k, m): only the k-th of m parts of the resamples; `merge` adds the parts up.
-    progress
-        Called from time to time with the number of resamples finished.
-    test_set
-        What to call the test set in the result.
-
-    Returns
-    -------
-    One row a pair, columns `COLUMNS`, in the order of the systems. `system_a` is the better one (the first where
-    the scores are equal), so `gain` >= 0; scores and gains are in points. `p_low` and `p_high` bound the Monte Carlo
-    error of `p_value` at 95 % (Clopper-Pearson).
-    """
-    data = _as_statistics(statistics)
-    chosen = registry.metric(metric) if metric is not None else _only_metric(data)
-    chosen_test = definitions.find(test, variant)
-    resampling = Resampling(n_resamples, seed, threads, batch)
-    if len(part) != 2 or not all(isinstance(number, int) for number in part):
-        raise InputError(f"the part is {part!r}, expected two whole numbers, which of how many")
-    k, m = part
-    if not 1 <= k <= m:
-        raise InputError(f"the part is {k}/{m}, expected one from 1/{m} to {m}/{m}")
-    if chosen_test.exact and m > 1:
-        raise InputError(f"test {test} draws nothing that could be cut into {m} parts, expected the part 1/1")
-    if m > n_resamples:
-        raise InputError(f"{n_resamples} resamples cannot be cut into {m} parts, expected at most {n_resamples}")
-    if unit not in ("segment", "document"):
-        raise InputError(f"the unit is {unit!r}, expected segment or document")
-    if len(data.systems) < 2:
-        raise InputError(f"dataset {data.dataset or '(arrays)'} has one system, expected at least two")
-    counts = data.of(chosen)
-    if unit == "document":
-        counts = _by_document(data, counts)
-    judge = engine.Judge(counts, chosen, data.systems)
-    pairs = np.column_stack(np.triu_indices(len(data.systems), k=1))
-    gains = judge.gains(pairs)
-    pairs = np.where(gains[:, None] < 0, pairs[:, ::-1], pairs)
-    if chosen_test.exact:
-        p_value = exact_p_values(judge, pairs, chosen_test, unit, threads=threads, progress=progress)
-        counted, drawn = Tally(0, *np.zeros((2, len(pairs)), dtype=np.int64)), ""
-    else:
-        counted = judge.tally(pairs, chosen_test, resampling, resamples=resampling.part(k, m), progress=progress)
-        drawn, p_value = resampling.signature, np.zeros(len(pairs))
-    better, other = pairs.T
-    scores = judge.scores
-    names, groups, kinds = (np.array(values) for values in (data.systems, data.groups, data.kinds))
-    signature = paired.signature(chosen, chosen_test, unit, drawn)
-    table = pd.DataFrame(
-        {
-            "dataset": data.dataset,
-            "test_set": test_set,
-            "derived": WHOLE,
-            "domain": "",
-            "number": 0,
-            "metric": chosen.name,
-            "test": test,
-            "system_a": names[better],
-            "system_b": names[other],
-            "same_group": groups[better] == groups[other],
-            "kind_a": kinds[better],
-            "kind_b": kinds[other],
-            "n_segments": data.counts.shape[1],
-            "score_a": scores[better],
-            "score_b": scores[other],
-            "gain": np.abs(gains),
-            "n_resamples": counted.n_resamples,
-            "n_greater": counted.n_greater,
-            "n_equal": counted.n_equal,
-            "p_value": p_value,
-            "p_low": p_value,
-            "p_high": p_value,
-            "signature": signature if m == 1 else f"{signature}|part:{k}/{m}",
-        }
-    )
-    return table if chosen_test.exact else _with_p_values(table)
 
 
 def read(path: str | Path) -> pd.DataFrame:
@@ -195,7 +75,7 @@ def merge(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
         missing = next(k for k in range(1, n_parts + 1) if k not in found)
         raise InputError(f"part {missing}/{n_parts} is missing, expected all {n_parts}")
     merged["signature"] = merged["signature"].str.replace(r"\|part:.*", "", regex=True)
-    return _with_p_values(merged)
+    return with_p_values(merged)
 
 
 def _part(table: pd.DataFrame) -> tuple[str, int, int, int]:
@@ -231,16 +111,20 @@ def _checked(table: pd.DataFrame, source: str) -> pd.DataFrame:
     many = table["n_greater"] + table["n_equal"] > table["n_resamples"]
     for column in ("n_greater", "n_equal"):
         _refuse(table, many, column, "no more of both than n_resamples", source)
-    for column in ("score_a", "score_b", "gain", "p_value", "p_low", "p_high"):
+    for column in ("score_a", "score_b", "gain", "standard_error", "p_value", "p_low", "p_high"):
         numbers = pd.to_numeric(table[column], errors="coerce")
         possible, expected = np.isfinite(numbers), "a number"
         if column == "gain":
             possible, expected = possible & (numbers >= 0), "a number, 0 or more: A is the better system"
+        elif column == "standard_error":
+            possible, expected = possible & (numbers >= 0), "a number, 0 or more"
         elif column.startswith("p_"):
             possible, expected = numbers.between(0, 1), "a number from 0 to 1"
         _refuse(table, ~possible, column, expected, source)
         table = table.assign(**{column: numbers.astype(np.float64)})
-    return table
+    alike = pd.to_numeric(table["similarity"], errors="coerce")
+    _refuse(table, ~(alike.between(-1, 1) | table["similarity"].isna()), "similarity", "a number from -1 to 1", source)
+    return table.assign(similarity=alike.astype(np.float64))
 
 
 def _refuse(table: pd.DataFrame, wrong: pd.Series[bool], column: str, expected: str, source: str) -> None:
@@ -251,7 +135,8 @@ def _refuse(table: pd.DataFrame, wrong: pd.Series[bool], column: str, expected: 
         raise InputError(f"{source}, {pair}: {column} is {tables.shown(row[column])}, expected {expected}")
 
 
-def _with_p_values(table: pd.DataFrame) -> pd.DataFrame:
+def with_p_values(table: pd.DataFrame) -> pd.DataFrame:
+    """`table`, its p-values and their bounds as its counts, test and variant have them."""
     counted = Tally(
         int(table["n_resamples"].iloc[0]),
         table["n_greater"].to_numpy(dtype=np.int64),
@@ -261,32 +146,5 @@ def _with_p_values(table: pd.DataFrame) -> pd.DataFrame:
     if variant is None:
         raise InputError(f"the signature {table['signature'].iloc[0]} names no variant of the test, expected one")
     test = definitions.find(str(table["test"].iloc[0]), variant[1])
-    p, low, high = resampling.p_values(counted, table["gain"].to_numpy(), test)
+    p, low, high = p_values(counted, table["gain"].to_numpy(), test)
     return table.assign(p_value=p, p_low=low, p_high=high)
-
-
-def _by_document(data: Statistics, counts: NDArray[Any]) -> NDArray[Any]:
-    return statistics.by_document(data.documents, counts)
-
-
-def _as_statistics(data: Statistics | pd.DataFrame | str | Path) -> Statistics:
-    if isinstance(data, Statistics):
-        return data
-    if isinstance(data, pd.DataFrame):
-        return Statistics.from_table(data, dataset="")
-    return statistics.read(data)
-
-
-def _only_metric(data: Statistics) -> Metric:
-    """The metric whose columns are all the columns there are."""
-    named = data.provenance.get("metric")
-    if named:
-        return registry.metric(named)
-    fitting = [m for m in registry.METRICS.values() if set(m.columns) == set(data.columns)]
-    if len({m.function for m in fitting}) != 1:
-        told = ", ".join(m.name for m in fitting) or "none"
-        raise InputError(
-            f"dataset {data.dataset or '(arrays)'} has the columns {', '.join(data.columns)}, which fit the "
-            f"metrics: {told}; expected the name of one"
-        )
-    return fitting[0]

@@ -32,6 +32,7 @@ from pairsig.errors import InputError
 from pairsig.lattice import EXACT, in_steps, too_large, totals
 from pairsig.metrics import Metric
 from pairsig.ratios import Fractions
+from pairsig.tally import Tally
 
 Progress = Callable[[int], object]
 """Called with a number of resamples as they are finished, from any thread."""
@@ -64,15 +65,6 @@ _FEW_COLUMNS = 16
 _DRAWS = {"resample": streams.bootstrap_counts, "swap": streams.swaps}
 _MOST_ELEMENTS = 2**28
 """The same at most, when the batch is chosen by hand: 1 GiB in float32."""
-
-
-@dataclass(frozen=True)
-class Tally:
-    """How often each pair's resampled gain was extreme, over a number of resamples: what parts add up."""
-
-    n_resamples: int
-    n_greater: Integers
-    n_equal: Integers
 
 
 @dataclass(frozen=True)

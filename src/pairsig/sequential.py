@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike
 
 from pairsig import resampling
 from pairsig.definitions import Test, find, names
-from pairsig.engine import Resampling, Tally
+from pairsig.engine import Resampling
 from pairsig.errors import InputError
 from pairsig.metrics import Metric
 from pairsig.paired import Pair
 from pairsig.resampling import TestResult
+from pairsig.tally import Tally
 
 FORMULA = (
     "stop after n resamples, k of them extreme, when B(k + 1/2, n − k + 1/2) / (B(1/2, 1/2) α^k (1 − α)^(n − k)) "

@@ -109,12 +109,6 @@ def _commands() -> console.Commands:
     p.add_argument("--overlay", action="append", default=[], metavar="SYNTHETIC=NATURAL", help="datasets to compare")
     p.add_argument("--output", type=console.table, required=True)
 
-    p = commands.add(_similarity)
-    p.add_argument("statistics", type=Path)
-    p.add_argument("--metric", required=True)
-    p.add_argument("--comparisons", type=Path, required=True)
-    p.add_argument("--output", type=console.table, required=True)
-
     p = commands.add(_calibrate)
     p.add_argument("comparisons", nargs="+", type=Path)
     p.add_argument("--sheet", type=Path, required=True, help="which test sets are compared with which")
@@ -338,18 +332,6 @@ def _validate(arguments: argparse.Namespace) -> None:
 
     found = analysis.validate(_read_comparisons(arguments.comparisons), console.pairs(arguments.overlay))
     tables.write(found, arguments.output)
-
-
-def _similarity(arguments: argparse.Namespace) -> None:
-    """How alike the systems of each pair are, and the standard error of their gain."""
-    from pairsig import tables
-    from pairsig.metrics import registry
-    from study import analysis
-
-    metric = registry.metric(arguments.metric)
-    data = read_statistics(arguments.statistics)
-    compared = _read_comparisons([arguments.comparisons])
-    tables.write(analysis.similarity(data, metric, compared), arguments.output)
 
 
 def _calibrate(arguments: argparse.Namespace) -> None:

@@ -11,11 +11,8 @@ from pairsig import columns
 from pairsig.columns import (
     COMPARISONS,
     DATASET,
-    GAIN,
     METRIC,
     N_SEGMENTS,
-    P_VALUE,
-    SAME_GROUP,
     TEST,
     TEST_SET,
     Column,
@@ -99,28 +96,6 @@ SIZE_LAW = Table(
         _number("coefficient", "threshold on one segment, by the law", "points"),
     ),
     key=("dataset", "metric", "test", "subset"),
-)
-
-SIMILARITY = Table(
-    "similarity",
-    (
-        DATASET,
-        METRIC,
-        COMPARISONS["system_a"],
-        COMPARISONS["system_b"],
-        SAME_GROUP,
-        GAIN,
-        P_VALUE,
-        _number(
-            "similarity",
-            "correlation of the contributions of segments to the scores of the two",
-            shown="two decimals",
-            missing=True,
-        ),
-        points("gain_se", "standard error of the gain", "s.e. of gain"),
-        _number("p_normal", "what the bootstrap's p would be if the gain were normal", "", "p (normal)", "p-value"),
-    ),
-    key=("dataset", "metric", "system_a", "system_b"),
 )
 
 CALIBRATIONS = Table(
@@ -298,7 +273,6 @@ TABLES = (
     SYSTEMS,
     THRESHOLDS,
     SIZE_LAW,
-    SIMILARITY,
     CALIBRATION_TABLE,
     TABLE_1,
     VALIDATION,
@@ -331,7 +305,6 @@ def document() -> str:
     """Every table and its columns, in Markdown: docs/tables.md, made by `python -m study.columns`."""
     written = [
         (COMPARISONS, "`results/comparisons/`, `results/test_sets/`: one row a pair of systems"),
-        (SIMILARITY, "`results/similarity/`: one row a pair of systems"),
         (SYSTEMS, "`results/tables/systems`: one row a dataset and base model"),
         (THRESHOLDS, "`results/tables/thresholds`: one row a test set and subset of pairs"),
         (SIZE_LAW, "`results/tables/size_law`: one row a dataset and subset of pairs"),

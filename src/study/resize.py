@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from pairsig import streams
+from pairsig.all_pairs import compare
 from pairsig.columns import COMPARISONS
-from pairsig.comparisons import compare
 from pairsig.errors import InputError
 from pairsig.statistics import Statistics
 from pairsig.tables import frame

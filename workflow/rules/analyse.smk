@@ -1,4 +1,4 @@
-"""What the comparisons tell: thresholds and the law of size, similarity."""
+"""What the comparisons tell: thresholds and the law of size."""
 
 
 rule thresholds:
@@ -32,34 +32,5 @@ rule thresholds:
             --min-pairs {params.window[min_pairs]:q} \
             --size-law {output.size_law:q} \
             --output {output.thresholds:q} \
-            >{log:q} 2>&1
-        """
-
-
-rule similarity:
-    """How alike the systems of each pair are, and what that does to the gain they need."""
-    input:
-        statistics="results/statistics/{dataset}.parquet",
-        comparisons="results/comparisons/{dataset}.{test}.tsv",
-        library=library("similarity"),
-    output:
-        similarity="results/similarity/{dataset}.{test}.tsv",
-    log:
-        "results/logs/similarity/{dataset}.{test}.log",
-    benchmark:
-        "results/benchmarks/similarity/{dataset}.{test}.tsv"
-    conda:
-        "../envs/pairsig.yaml"
-    resources:
-        mem_mb=grown(2000),
-        runtime=grown(10),
-    params:
-        metric=lambda w: study.datasets[w.dataset].metric,
-    shell:
-        r"""
-        python -m study similarity {input.statistics:q} \
-            --metric {params.metric:q} \
-            --comparisons {input.comparisons:q} \
-            --output {output.similarity:q} \
             >{log:q} 2>&1
         """

@@ -28,7 +28,7 @@ DATASET_TABLES = {
         "results/comparisons/{dataset}.{test}.tsv",
     ],
     "domains": ["results/test_sets/{dataset}.{test}.tsv"],
-    "similarity": ["results/similarity/{dataset}.{test}.tsv"],
+    "similarity": ["results/comparisons/{dataset}.{test}.tsv"],
 }
 # Which datasets have the same figures: one rule makes what one list of files says.
 DRAWN = {

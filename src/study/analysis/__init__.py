@@ -1,6 +1,6 @@
-"""What the comparisons tell: thresholds, the law of size, similarity, calibration, ours beside the paper's.
+"""What the comparisons tell: thresholds, the law of size, calibration, ours beside the paper's.
 
-Tables in, tables out; no statistics but for `similarity` and `describe`, no files, no figures. A module a stage, called
+Tables in, tables out; no statistics but for `describe`, no files, no figures. A module a stage, called
 as its function and the command are.
 """
 
@@ -8,7 +8,6 @@ from study.analysis.calibrate import P_RANGES, WINDOW, calibrate, table_1
 from study.analysis.check import TARGET, check
 from study.analysis.describe import describe
 from study.analysis.pairs import subsets
-from study.analysis.similarity import contributions, similarity
 from study.analysis.thresholds import TASK, size_law, thresholds
 from study.analysis.validate import AROUND, validate
 
@@ -20,9 +19,7 @@ __all__ = [
     "WINDOW",
     "calibrate",
     "check",
-    "contributions",
     "describe",
-    "similarity",
     "size_law",
     "subsets",
     "table_1",

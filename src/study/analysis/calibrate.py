@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from pairsig.errors import InputError
-from pairsig.resampling import clopper_pearson
 from pairsig.tables import frame
+from pairsig.tally import clopper_pearson
 from study.analysis.pairs import by_test_set, of_one_test
 from study.columns import CALIBRATION_TABLE, DISTANCES, TABLE_1
 

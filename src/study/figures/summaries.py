@@ -14,7 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from study.columns import CALIBRATION_TABLE, REPRODUCTION, SIMILARITY, SIZE_LAW, THRESHOLDS
+from pairsig.columns import COMPARISONS
+from study.columns import CALIBRATION_TABLE, REPRODUCTION, SIZE_LAW, THRESHOLDS
 from study.figures.confidence import saturation
 from study.figures.style import (
     BLUE,
@@ -342,22 +343,22 @@ def outermost(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 @styled
-def similarity(similarity: pd.DataFrame) -> Figure:
+def similarity(comparisons: pd.DataFrame) -> Figure:
     """Gain against the similarity of the two systems, significant pairs and others, and the gain needed.
 
     The line is the median of 1.645 standard errors of the gain, the gain needed for p = 0.05, among pairs of
     about the same similarity: similar systems need smaller gains.
     """
-    require(SIMILARITY, similarity)
+    require(COMPARISONS, comparisons)
     figure = Figure(figsize=(COLUMN, 2.7))
     axes = figure.add_subplot()
-    rows = similarity.dropna(subset=["similarity", "gain", "p_value"])
-    axes.set(xlabel="similarity of the two systems (correlation)", ylabel=gain_label(similarity["metric"]))
+    rows = comparisons.dropna(subset=["similarity", "gain", "p_value"])
+    axes.set(xlabel="similarity of the two systems (correlation)", ylabel=gain_label(comparisons["metric"]))
     if rows.empty:
         axes.set_ylabel("gain (points)")
         sentence(axes, "too few pairs: the table has none")
         return figure
-    only("similarity", rows, "dataset metric")
+    only("comparisons", rows, "dataset metric")
     significant = rows["p_value"] < 0.05
     size = 10.0 if len(rows) <= 700 else 6.0 if len(rows) <= 3_000 else 3.5
     top = saturation(rows)
@@ -381,11 +382,11 @@ def similarity(similarity: pd.DataFrame) -> Figure:
 
 
 def gain_needed(rows: pd.DataFrame, n_bins: int = 12) -> pd.DataFrame:
-    """Median similarity and median of 1.645 · `gain_se` of the pairs in `n_bins` equal ranges of similarity.
+    """Median similarity and median of 1.645 · `standard_error` of the pairs in `n_bins` equal ranges of similarity.
 
     Ranges with fewer than 10 pairs are left out.
     """
-    needed = rows.assign(gain=1.645 * rows["gain_se"])[["similarity", "gain"]].dropna()
+    needed = rows.assign(gain=1.645 * rows["standard_error"])[["similarity", "gain"]].dropna()
     low, high = needed["similarity"].min(), needed["similarity"].max()
     if not low < high:
         return needed.iloc[:0]
