@@ -28,6 +28,15 @@ def load(*paths):
     return config
 
 
+def test_exact_tests_are_instead_of_those_that_draw():
+    config = load(CONFIGS[0]) | {"tests": {"bootstrap": "gt2", "randomization": "two-sided", "exact": "one-sided"}}
+    sheets.check_config(config, SCHEMAS)
+    assert list(config["tests"].items()) == [("bootstrap", "gt2"), ("exact", "one-sided")]
+    config["tests"] = {"exact-bootstrap": "percentile"}
+    sheets.check_config(config, SCHEMAS)
+    assert config["tests"] == {"exact-bootstrap": "percentile"}
+
+
 def schema(name):
     return yaml.safe_load((SCHEMAS / f"{name}.schema.yaml").read_text(encoding="utf-8"))
 
@@ -568,8 +577,8 @@ def test_outputs_must_be_there_in_derived_mode(project):
             "config: resampling.n_resamples: found 'many', expected a whole number",
         ),
         (
-            {"tests": {"exact": "gt2"}},
-            "config: found the key 'exact' in tests, expected one of bootstrap, randomization",
+            {"tests": {"sign": "gt2"}},
+            "config: found the key 'sign' in tests, expected one of bootstrap, randomization",
         ),
         (
             {"tests": {"bootstrap": "gt3"}},

@@ -199,6 +199,23 @@ def test_what_exact_tests_cannot_do_is_said(metric, test, message):
         pairsig.compare(data, test, metric=metric)
 
 
+@pytest.mark.parametrize(
+    ("metric", "test", "done"),
+    [
+        ("bleu", "exact", "randomization"),
+        ("f1", "exact", "exact"),
+        ("f1", "exact-bootstrap", "bootstrap"),
+        ("accuracy", "exact-bootstrap", "exact-bootstrap"),
+    ],
+)
+def test_what_cannot_be_exact_is_drawn_if_one_wishes(metric, test, done):
+    data = simulate.statistics(metric, n_systems=3, n_segments=30)
+    found = pairsig.compare(data, test, metric=metric, n_resamples=50, or_draw=True)
+    expected = pairsig.compare(data, done, metric=metric, n_resamples=50)
+    assert set(found["test"]) == {done}
+    assert found.equals(expected)
+
+
 def test_an_exact_table_is_not_cut_into_parts_but_written_and_read(tmp_path):
     data = simulate.statistics("f1", n_systems=3, n_segments=30)
     with pytest.raises(InputError, match="test exact draws nothing that could be cut into 2 parts"):

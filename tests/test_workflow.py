@@ -122,6 +122,23 @@ def test_the_worked_example_of_the_readme(example):
 
 
 @pytest.mark.slow
+def test_exact_tests_draw_where_they_have_to(project):
+    """Asked for in the config they are instead of those that draw, cut into parts or not; every table says it."""
+    (project / "exact.yaml").write_text(
+        "tests: {exact-bootstrap: gt2}\ndatasets: [conll2018-ko_kaist, realsumm]\nresampling: {n_resamples: 300}\n",
+        encoding="utf-8",
+    )
+    wanted = [f"results/comparisons/{name}.exact-bootstrap.tsv" for name in ("conll2018-ko_kaist", "realsumm")]
+    thresholds = "results/tables/thresholds.tsv"
+    snakemake("--configfile", "exact.yaml", "--set-scatter", "resamples=2", "--", *wanted, thresholds, cwd=project)
+    exact, drawn = (tables.read(project / path) for path in wanted)
+    assert (set(exact["test"]), set(drawn["test"])) == ({"exact-bootstrap"}, {"bootstrap"})
+    assert (set(exact["n_resamples"]), set(drawn["n_resamples"])) == ({0}, {300})
+    tests = tables.read(project / thresholds).groupby("dataset")["test"].unique()
+    assert (tests["conll2018-ko_kaist"], tests["realsumm"]) == ("exact-bootstrap", "bootstrap")
+
+
+@pytest.mark.slow
 def test_a_small_study_from_end_to_end(small):
     (small / "few.yaml").write_text("resampling: {n_resamples: 200}\n", encoding="utf-8")
     settings = ["--configfile", "few.yaml"]

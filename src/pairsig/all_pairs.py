@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pairsig import definitions, engine, paired, statistics
+from pairsig import definitions, engine, exact, paired, statistics
 from pairsig.comparisons import with_p_values
 from pairsig.contributions import contributions, likeness
 from pairsig.engine import Progress, Resampling
@@ -38,6 +38,7 @@ def compare(
     batch: int | None = None,
     progress: Progress | None = None,
     test_set: str = WHOLE,
+    or_draw: bool = False,
 ) -> pd.DataFrame:
     """Test every pair of systems of a dataset on shared draws.
 
@@ -64,6 +65,9 @@ def compare(
         Called from time to time with the number of resamples finished.
     test_set
         What to call the test set in the result.
+    or_draw
+        Where an exact test cannot be had for this metric and these systems, do the test that draws instead of raising
+        (`bootstrap` for `exact-bootstrap`, `randomization` for `exact`): the column `test` tells.
 
     Returns
     -------
@@ -93,6 +97,8 @@ def compare(
     if unit == "document":
         counts = _by_document(data, counts)
     judge = engine.Judge(counts, chosen, data.systems)
+    if or_draw and chosen_test.exact and not _in_reach(judge, chosen_test, unit):
+        chosen_test = chosen_test.drawn
     pairs = np.column_stack(np.triu_indices(len(data.systems), k=1))
     gains = judge.gains(pairs)
     pairs = np.where(gains[:, None] < 0, pairs[:, ::-1], pairs)
@@ -115,7 +121,7 @@ def compare(
             "domain": "",
             "number": 0,
             "metric": chosen.name,
-            "test": test,
+            "test": chosen_test.name,
             "system_a": names[better],
             "system_b": names[other],
             "same_group": groups[better] == groups[other],
@@ -137,6 +143,14 @@ def compare(
         }
     )
     return table if chosen_test.exact else with_p_values(table)
+
+
+def _in_reach(judge: engine.Judge, test: definitions.Test, unit: Unit) -> bool:
+    try:
+        exact.fractions(judge, test, unit)
+    except InputError:
+        return False
+    return True
 
 
 def _by_document(data: Statistics, counts: NDArray[Any]) -> NDArray[Any]:

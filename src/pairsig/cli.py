@@ -100,6 +100,7 @@ def add_test_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--metric", help="may be left out when the columns fit one metric only")
     parser.add_argument("--test", default="bootstrap", help="default: bootstrap; see below")
     parser.add_argument("--variant", help="of the test; by default the first below")
+    parser.add_argument("--or-draw", action="store_true", help="draw where an exact test cannot be had")
     parser.add_argument("--n-resamples", type=console.whole, default=1_000_000, metavar="B", help="default: 1,000,000")
     parser.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
     parser.add_argument("--unit", choices=("segment", "document"), default="segment", help="what is drawn or swapped")
@@ -268,7 +269,7 @@ def read_statistics(path: Path) -> Statistics:
 
 def test_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """What `add_test_options` added, as `compare` takes it."""
-    names = ("metric", "test", "variant", "n_resamples", "seed", "unit", "threads", "batch", "part")
+    names = ("metric", "test", "variant", "n_resamples", "seed", "unit", "threads", "batch", "part", "or_draw")
     return {name: getattr(arguments, name) for name in names}
 
 

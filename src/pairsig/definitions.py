@@ -52,6 +52,11 @@ class Test:
     source: str
 
     @property
+    def drawn(self) -> Test:
+        """The test that draws what this one goes through, and has its p-value as b grows; of one that draws, itself."""
+        return next(test for test in TESTS if (test.draw, test.variant, test.exact) == (self.draw, self.variant, False))
+
+    @property
     def two_sided(self) -> bool:
         """Whether it asks for a difference in either direction, as one must who has looked which system won."""
         return len(self.borders) > 1

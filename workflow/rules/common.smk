@@ -21,6 +21,7 @@ os.environ.update(
 )
 
 from study import sheets
+from pairsig import definitions
 from pairsig.errors import InputError
 from study.sheets import code
 
@@ -31,6 +32,7 @@ except InputError as error:
     raise WorkflowError(str(error)) from None
 
 TESTS = list(config["tests"])
+DRAWN_TESTS = [name for name in TESTS if name in definitions.names(exact=False)]
 SELECTED = [name for name, dataset in study.datasets.items() if dataset.selected]
 RESIZED = [name for name in SELECTED if study.datasets[name].test_sets]
 COMPARISONS = collect(

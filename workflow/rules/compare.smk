@@ -34,6 +34,7 @@ rule compare:
             --metric {params.metric:q} \
             --test {wildcards.test:q} \
             --variant {params.variant:q} \
+            --or-draw \
             --n-resamples {params.n_resamples:q} \
             --seed {params.seed:q} \
             --unit {params.unit:q} \
@@ -76,6 +77,7 @@ rule resize:
             --metric {params.metric:q} \
             --test {wildcards.test:q} \
             --variant {params.variant:q} \
+            --or-draw \
             --n-resamples {params.n_resamples:q} \
             --seed {params.seed:q} \
             --unit {params.unit:q} \

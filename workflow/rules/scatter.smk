@@ -1,7 +1,7 @@
 """Large comparisons cut into parts: each job takes some of the resamples, and whole numbers are added up.
 
 `--set-scatter resamples=8` (in a profile: `set-scatter`) makes eight jobs of every comparison. The tables are the
-same, byte for byte, since resample i is a function of the seed and of i alone.
+same, byte for byte, since resample i is a function of the seed and of i alone. Exact tests are not cut.
 """
 
 
@@ -53,6 +53,7 @@ if len(scatter.resamples("{scatteritem}")) > 1:
             "results/benchmarks/merge/{table}/{dataset}.{test}.tsv"
         wildcard_constraints:
             table="comparisons|test_sets",
+            test=one_of(DRAWN_TESTS),
         conda:
             "../envs/pairsig.yaml"
         resources:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pairsig import definitions
 from pairsig.errors import InputError
 
 
@@ -39,9 +40,9 @@ def by_test_set(comparisons: pd.DataFrame) -> Sequence[tuple[tuple[str, ...], pd
 
 
 def of_one_test(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the bootstrap or, where it has not been run, of the first test."""
-    tests = list(table["test"].unique())
-    return table[table["test"] == ("bootstrap" if "bootstrap" in tests else tests[0])] if tests else table
+    """The rows of the bootstrap, drawn or exact, or, where neither has been run, of the first test, drawn or exact."""
+    draws = table["test"].map({name: definitions.find(name).draw for name in definitions.names()})
+    return table[draws == ("resample" if (draws == "resample").any() else draws.iloc[0])] if len(table) else table
 
 
 def drawn_systems(rows: pd.DataFrame, window: pd.DataFrame, n_resamples: int, seed: int) -> NDArray[np.float64]:

@@ -15,6 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from pairsig import definitions
 from pairsig.choices import near, one_of, sort_options
 from pairsig.errors import InputError, named, quoted
 from pairsig.extraction import functions
@@ -152,12 +153,15 @@ class Study:
 
 
 def check_config(config: dict[str, Any], schemas: Path) -> None:
-    """Check the config and fill in its defaults, in place."""
+    """Check the config and fill in its defaults, in place; an exact test is instead of the one that draws."""
     schema = files.schema(schemas, "config")
     _fill(config, schema)
     for error in files.errors(config, schema):
         path, found = files.sentence(error, schema)
         raise InputError(": ".join(["config", *([".".join(path)] if path else []), found]))
+    for name in definitions.names(exact=True):
+        if name in config["tests"]:
+            config["tests"].pop(definitions.find(name).drawn.name, None)
     window = config["thresholds"]
     if window["p_low"] > window["p_high"]:
         raise InputError(
