@@ -376,6 +376,31 @@ def test_sequential_tests_stop_when_they_can_tell():
     assert drawn["significant"].all()
 
 
+@pytest.mark.parametrize(
+    ("n_documents", "told"),
+    [
+        (20, "the 100 segments come from 20 documents, which were not used: drawn as wholes they make the standard "
+         "error of the gain 2.28 times as large (--unit document)"),
+        (14, "the 100 segments come from 14 documents, which were not used (--unit document)"),
+        (100, None),
+        (1, None),
+    ],
+)  # fmt: skip
+def test_documents_that_were_not_used(n_documents, told):
+    """Documents of 5 equal segments: sqrt(5 · (20/19) / (100/99)) = 2.28."""
+    rng = np.random.default_rng(4)
+    passed = np.repeat(rng.integers(0, 2, (2, 20)), 5, axis=1)
+    counts = np.stack([passed, np.ones_like(passed)], axis=2)
+    documents = np.array([f"d{index * n_documents // 100}" for index in range(100)])
+    data = Statistics.from_arrays({"a": counts[0], "b": counts[1]}, ("correct", "total"), documents=documents)
+    by_unit = {}
+    for unit in ("segment", "document") if n_documents > 1 else ("segment",):
+        table, _ = versus.versus(data, [registry.metric("accuracy")], ["exact"], unit=unit)
+        by_unit[unit] = [note for note in table["notes"].iloc[0] if "which were not used" in note]
+    assert by_unit.pop("segment") == ([told] if told else [])
+    assert not any(by_unit.values())
+
+
 def test_documents_are_the_unit(tmp_path, capsys):
     (tmp_path / "docs").write_text("news\td1\nnews\td1\nnews\td2\nnews\td2\n")
     (tmp_path / "ref").write_text("a b c d e\n" * 4)

@@ -86,6 +86,42 @@ def likeness(contributed: Floats, pairs: NDArray[np.intp], threads: int | None =
     return _six_digits(np.sqrt(differences)), _six_digits(similarity)
 
 
+def design_effect(contributed: Floats, documents: NDArray[np.str_], pairs: NDArray[np.intp]) -> Floats:
+    """By how much documents make the variance of a gain larger than independent segments would (Kish 1965).
+
+    With d the centred difference of two systems' contributions, n segments in D documents,
+
+        D/(D − 1) Σ_documents (Σ_segments of it dᵢ)² / (n/(n − 1) Σ dᵢ²).
+
+    1 where segments of a document are like any others; its root is the factor of the standard error. From few documents
+    it is rough: from D independent ones that are equally long it is off by about sqrt(2/D) of itself.
+
+    Parameters
+    ----------
+    contributed
+        What `contributions` gives, by segment.
+    documents
+        One id a segment.
+    pairs
+        Positions of the systems (pairs × 2).
+
+    Returns
+    -------
+    (pairs,); nan of a pair that does not differ.
+    """
+    _, of = np.unique(documents, return_inverse=True)
+    n, n_documents = len(of), int(of.max()) + 1
+    found = np.empty(len(pairs))
+    for row, (first, second) in enumerate(pairs):
+        difference = contributed[first] - contributed[second]
+        difference = difference - difference.mean()
+        by_segment = n / (n - 1) * float(difference @ difference)
+        sums = np.bincount(of, difference)
+        by_document = n_documents / (n_documents - 1) * float(sums @ sums)
+        found[row] = by_document / by_segment if by_segment > 0 else np.nan
+    return found
+
+
 def _six_digits(values: Floats) -> Floats:
     return np.array([float(f"{value:.6g}") for value in values.tolist()])
 
