@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pairsig.all_pairs import compare
     from pairsig.errors import InputError
     from pairsig.exact import ExactResult, exact_bootstrap, exact_test
+    from pairsig.heterogeneity import Transfer, transfer
     from pairsig.intervals import Interval, gain_interval
     from pairsig.metrics import Metric, Ratio
     from pairsig.resampling import TestResult, bootstrap_test, randomization_test
@@ -32,6 +33,7 @@ _HOMES = {
     "SequentialResult": "sequential",
     "Statistics": "statistics",
     "TestResult": "resampling",
+    "Transfer": "heterogeneity",
     "bootstrap_test": "resampling",
     "compare": "all_pairs",
     "exact_bootstrap": "exact",
@@ -39,6 +41,7 @@ _HOMES = {
     "gain_interval": "intervals",
     "randomization_test": "resampling",
     "sequential_test": "sequential",
+    "transfer": "heterogeneity",
 }
 
 __all__ = [
@@ -50,6 +53,7 @@ __all__ = [
     "SequentialResult",
     "Statistics",
     "TestResult",
+    "Transfer",
     "__version__",
     "bootstrap_test",
     "compare",
@@ -59,6 +63,7 @@ __all__ = [
     "metric_names",
     "randomization_test",
     "sequential_test",
+    "transfer",
 ]
 
 

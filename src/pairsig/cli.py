@@ -89,6 +89,11 @@ def _commands() -> console.Commands:
     add_test_options(p)
     p.add_argument("--output", type=console.table, required=True)
 
+    p = commands.add(_transfer)
+    p.add_argument("comparisons", nargs="+", type=Path, help="tables of compare, one a test set")
+    p.add_argument("--heterogeneity", type=float, metavar="TAU", help="borrowed: known from other test sets, in points")
+    p.add_argument("--output", type=console.table, required=True)
+
     p = commands.add(_merge)
     p.add_argument("parts", nargs="+", type=Path)
     p.add_argument("--output", type=console.table, required=True)
@@ -246,6 +251,16 @@ def _compare(arguments: argparse.Namespace) -> None:
     with console.progress(f"compare {data.dataset}", arguments.n_resamples // arguments.part[1]) as progress:
         table = all_pairs.compare(data, progress=progress, **test_options(arguments))
     tables.write(table, arguments.output)
+
+
+def _transfer(arguments: argparse.Namespace) -> None:
+    """What gains on several test sets say of the next one: how much they differ, and who wins there."""
+    import pandas as pd
+
+    from pairsig import comparisons, heterogeneity, tables
+
+    given = pd.concat(map(comparisons.read, arguments.comparisons), ignore_index=True)
+    tables.write(heterogeneity.transfers(given, heterogeneity=arguments.heterogeneity), arguments.output)
 
 
 def _merge(arguments: argparse.Namespace) -> None:

@@ -200,4 +200,28 @@ VERSUS = Table(
 )
 """What `pairsig test` prints: one row a metric, system, test and variant."""
 
-TABLES = (STATISTICS, COMPARISONS, VERSUS)
+TRANSFER = Table(
+    "transfer",
+    (
+        METRIC,
+        Column("system_a", str, "the system with the higher mean", heading="system A"),
+        SYSTEM_B,
+        count("n_test_sets", "test sets that both are on", "test sets", "test sets"),
+        count("n_won", "those on which A is better", "test sets", "won"),
+        points("gain", "mean over test sets of this sort of what A is better by"),
+        points("ci_low", "lower end of its 95 % interval"),
+        points("ci_high", "upper end of its 95 % interval"),
+        points("heterogeneity", "standard deviation of true gains between test sets"),
+        points("heterogeneity_low", "lower end of its 95 % interval", missing=True),
+        points("heterogeneity_high", "upper end of its 95 % interval", missing=True),
+        points("prediction_low", "lower end of the 95 % interval of the true gain on the next test set"),
+        points("prediction_high", "upper end of the 95 % interval of the true gain on the next test set"),
+        Column("p_iid", float, "p-value as if all segments were one sample of one source", "", "p (i.i.d.)", "p-value"),
+        Column("p_next", float, "chance that B is the better one on the next test set", "", "p (next)", "p-value"),
+        Column("borrowed", bool, "whether the heterogeneity was given, not estimated from these test sets"),
+    ),
+    key=("metric", "system_a", "system_b"),
+)
+"""Table of `pairsig transfer`: one row a pair of systems."""
+
+TABLES = (STATISTICS, COMPARISONS, VERSUS, TRANSFER)

@@ -315,6 +315,7 @@ def document() -> str:
         (RUN_TIME, "`results/tables/run_time`: one row a metric, number of sentences and test"),
         (REPRODUCTION, "`results/tables/reproduction`: one row a published number"),
         (columns.STATISTICS, "`results/statistics/`: one row a system and segment; further columns are counts"),
+        (columns.TRANSFER, "`pairsig transfer`: one row a pair of systems"),
         (columns.VERSUS, "`pairsig test --format json`: one object a metric, system, test and variant"),
     ]
     parts = [_HEAD]

@@ -1,0 +1,202 @@
+"""What gains on several test sets say of the next: printed values of another program, closed forms, brute force."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import brentq
+from scipy.stats import norm
+from scipy.stats import t as student
+
+import pairsig
+import simulate
+from pairsig import InputError, cli, heterogeneity, tables, transfer
+
+# Thirteen trials of a vaccine (Colditz et al. 1994): ill and well with it, ill and well without.
+TRIALS = np.array([
+    [4, 119, 11, 128], [6, 300, 29, 274], [3, 228, 11, 209], [62, 13536, 248, 12619], [33, 5036, 47, 5761],
+    [180, 1361, 372, 1079], [8, 2537, 10, 619], [505, 87886, 499, 87892], [29, 7470, 45, 7232], [17, 1699, 65, 1600],
+    [186, 50448, 141, 27197], [5, 2493, 3, 2338], [27, 16886, 29, 17825],
+])  # fmt: skip
+
+
+def test_metafors_printed_values():
+    """Of R's metafor on these trials: τ² by Paule and Mandel 0.3181, its interval by Q 0.1197 to 1.1115."""
+    a, b, c, d = TRIALS.T
+    effect = np.log(a / (a + b)) - np.log(c / (c + d))
+    variance = 1 / a - 1 / (a + b) + 1 / c - 1 / (c + d)
+    found = transfer(effect, np.sqrt(variance))
+    assert found.heterogeneity[0] ** 2 == pytest.approx(0.3181, abs=5e-5)
+    assert found.heterogeneity_low[0] ** 2 == pytest.approx(0.1197, abs=5e-5)
+    assert found.heterogeneity_high[0] ** 2 == pytest.approx(1.1115, abs=5e-5)
+    assert found.gain[0] == pytest.approx(-0.7150, abs=5e-4)
+
+
+def brute(d, v, target):
+    def q(tau2):
+        w = 1 / (v + tau2)
+        return (w * (d - (w * d).sum() / w.sum()) ** 2).sum() - target
+
+    return brentq(q, 0, 1e6, xtol=1e-14) if q(0) > 0 else 0.0
+
+
+def test_heterogeneity_is_the_root():
+    rng = np.random.default_rng(3)
+    gains, errors = rng.normal(1, 2, (20, 6)), rng.uniform(0.3, 2, (20, 6))
+    found = transfer(gains, errors)
+    for row in range(20):
+        assert found.heterogeneity[row] ** 2 == pytest.approx(brute(gains[row], errors[row] ** 2, 5), abs=1e-9)
+    assert (found.heterogeneity == 0).any()
+    assert (found.heterogeneity > 0).any()
+
+
+@pytest.mark.parametrize("n", [2, 3, 8])
+def test_large_test_sets_leave_a_normal_sample(n):
+    """Without errors of measurement the next gain is Student's, as that of the next of n normal values is."""
+    gains = np.random.default_rng(n).normal(1, 2, n)
+    found = transfer(gains, np.full(n, 1e-4))
+    mean, sd = gains.mean(), gains.std(ddof=1)
+    reach = student.ppf(0.975, n - 1) * sd
+    assert found.gain[0] == pytest.approx(mean, rel=1e-6)
+    assert found.heterogeneity[0] == pytest.approx(sd, rel=1e-6)
+    for low, high, times in (
+        (found.ci_low, found.ci_high, np.sqrt(1 / n)),
+        (found.prediction_low, found.prediction_high, np.sqrt(1 + 1 / n)),
+    ):
+        assert low[0] == pytest.approx(mean - reach * times, rel=2e-3)
+        assert high[0] == pytest.approx(mean + reach * times, rel=2e-3)
+    expected = student.cdf(-abs(mean) / (sd * np.sqrt(1 + 1 / n)), n - 1)
+    assert found.p_next[0] == pytest.approx(expected, rel=2e-3)
+
+
+def test_test_sets_that_do_not_differ():
+    """Gains as near as their errors allow: τ = 0, and the mean is that of one source."""
+    found = transfer([1.0, 1.1, 0.9], [0.5, 0.5, 0.5])
+    assert (found.heterogeneity[0], found.heterogeneity_low[0]) == (0, 0)
+    assert found.gain[0] == pytest.approx(1)
+    assert found.p_iid[0] == pytest.approx(norm.sf(1 / (0.5 / np.sqrt(3))))
+    assert found.p_next[0] > found.p_iid[0]
+
+
+def test_a_borrowed_heterogeneity():
+    one = transfer([2.0], [0.6], heterogeneity=0.8)
+    spread = np.sqrt(0.6**2 + 2 * 0.8**2)
+    assert one.p_next[0] == pytest.approx(norm.sf(2 / spread))
+    assert one.prediction_low[0] == pytest.approx(2 - 1.959964 * spread, rel=1e-6)
+    assert one.p_iid[0] == pytest.approx(norm.sf(2 / 0.6))
+    assert np.isnan(one.heterogeneity_low[0])
+    several = transfer([2.0, 1.0, 0.3], [0.6, 0.2, 1.0], heterogeneity=0.8)
+    weights = 1 / (np.array([0.6, 0.2, 1.0]) ** 2 + 0.64)
+    assert several.gain[0] == pytest.approx(np.average([2, 1, 0.3], weights=weights))
+    assert several.ci_high[0] - several.gain[0] == pytest.approx(1.959964 / np.sqrt(weights.sum()), rel=1e-6)
+
+
+def test_p_is_about_the_system_with_the_higher_mean():
+    """Turned around, every sign turns and p stays; the large test set, on which the other wins, rules p_iid alone."""
+    gains, errors = np.array([3.0, 2.5, 3.2, -0.2]), np.array([0.5, 0.5, 0.5, 0.01])
+    one, other = transfer(gains, errors), transfer(-gains, errors)
+    assert one.gain[0] == pytest.approx(-other.gain[0])
+    assert one.gain[0] > 0
+    assert one.p_iid[0] > 0.5
+    assert (one.p_iid[0], one.p_next[0]) == pytest.approx((other.p_iid[0], other.p_next[0]))
+    assert one.prediction_low[0] == pytest.approx(-other.prediction_high[0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [2, 5, 20])
+@pytest.mark.parametrize("ratio", [0.5, 2])
+def test_coverage(n, ratio):
+    rng = np.random.default_rng(n)
+    errors = rng.uniform(0.4, 1.6, (1500, n))
+    found = transfer(1 + ratio * rng.normal(size=(1500, n)) + errors * rng.normal(size=(1500, n)), errors)
+    following = 1 + ratio * rng.normal(size=1500)
+    margin = 3 * np.sqrt(0.05 * 0.95 / 1500)
+    for low, high, truth in (
+        (found.ci_low, found.ci_high, 1),
+        (found.prediction_low, found.prediction_high, following),
+        (found.heterogeneity_low, found.heterogeneity_high, ratio),
+    ):
+        assert ((low <= truth) & (truth <= high)).mean() > 0.945 - margin
+
+
+@pytest.mark.parametrize(
+    ("gains", "errors", "options", "message"),
+    [
+        ([1.0], [0.5], {}, "1 test set, expected at least 2 to see how much gains differ between them"),
+        ([1.0, 2.0], [0.5], {}, r"the gains have the shape \(1, 2\) and their standard errors \(1, 1\)"),
+        ([1.0, np.nan], [0.5, 0.5], {}, "not finite"),
+        ([1.0, 1.0], [0.5, -0.5], {}, "negative"),
+        ([1.0, 1.0], [0.5, 0.5], {"level": 1.0}, "the level is 1.0"),
+        ([1.0], [0.5], {"heterogeneity": -1.0}, "the heterogeneity is -1.0, expected a number, 0 or more"),
+    ],
+)
+def test_what_is_refused(gains, errors, options, message):
+    with pytest.raises(InputError, match=message):
+        transfer(gains, errors, **options)
+
+
+def test_equal_outputs_everywhere():
+    found = transfer([0.0, 0.0, 0.0], [0.0, 0.0, 0.0])
+    assert (found.gain[0], found.heterogeneity[0]) == (0, 0)
+    assert found.p_next[0] == pytest.approx(0.5)
+
+
+@pytest.fixture
+def compared():
+    parts = []
+    for seed in range(4):
+        data = simulate.statistics("f1", n_systems=5, n_segments=60, seed=seed, dataset=f"d{seed}")
+        parts.append(pairsig.compare(data, metric="f1", n_resamples=20))
+    return parts
+
+
+def test_all_pairs(compared):
+    table = heterogeneity.transfers(pd.concat(compared))
+    assert len(table) == 10
+    for row in table.itertuples():
+        gains, errors = [], []
+        for part in compared:
+            names = part["system_a"] + " " + part["system_b"]
+            (own,) = part[names.isin([f"{row.system_a} {row.system_b}", f"{row.system_b} {row.system_a}"])].itertuples()
+            gains.append(own.gain if own.system_a == row.system_a else -own.gain)
+            errors.append(own.standard_error)
+        alone = transfer(gains, errors)
+        assert row.gain >= 0
+        assert row.gain == pytest.approx(alone.gain[0])
+        assert row.n_won == sum(gain > 0 for gain in gains)
+        assert (row.prediction_low, row.prediction_high) == pytest.approx(
+            (alone.prediction_low[0], alone.prediction_high[0])
+        )
+        assert (row.p_iid, row.p_next) == pytest.approx((alone.p_iid[0], alone.p_next[0]))
+
+
+def test_tables_that_do_not_fit(compared):
+    first, second, *_ = compared
+    name = first["system_a"].iloc[0]
+    lacking = second[(second["system_a"] != name) & (second["system_b"] != name)]
+    halves = first.assign(test_set="half-1", derived="half")
+    for tables_given, message in (
+        ([first, first], "are compared more than once on d0:whole, expected once"),
+        ([first, lacking], f"system {name} is on d0:whole, but not on d1:whole, expected it on every test set"),
+        ([lacking, first], f"system {name} is on d0:whole, but not on d1:whole, expected it on every test set"),
+        ([first, second.iloc[1:]], "d1:whole has 9 pairs of 5 systems, expected all 10"),
+        ([first, second.assign(metric="bleu")], "the comparisons are by f1 and bleu, expected one metric"),
+        ([first, halves, second], "dataset d0 is there as whole, half, expected it whole, or its domains"),
+        ([first.iloc[:0]], "there are no comparisons"),
+        ([first], "1 test set, expected at least 2"),
+    ):
+        with pytest.raises(InputError, match=message):
+            heterogeneity.transfers(pd.concat(tables_given))
+
+
+def test_the_command(compared, tmp_path, capsys):
+    paths = []
+    for number, table in enumerate(compared):
+        paths.append(str(tmp_path / f"{number}.tsv"))
+        tables.write(table, paths[-1])
+    output = tmp_path / "t.tsv"
+    assert cli.main(["transfer", *paths, "--output", str(output)]) == 0
+    assert len(tables.read(output)) == 10
+    assert cli.main(["transfer", paths[0], "--heterogeneity", "0.5", "--output", str(output)]) == 0
+    assert tables.read(output)["borrowed"].all()
+    assert cli.main(["transfer", paths[0], "--output", str(output)]) == 2
+    assert "expected at least 2" in capsys.readouterr().err
