@@ -83,6 +83,7 @@ def _commands() -> console.Commands:
     p = commands.add(_resize, TEST_HELP)
     p.add_argument("statistics", type=Path)
     p.add_argument("--initial", metavar="100,200,…", help="sizes of initial segments, or doubling:100")
+    p.add_argument("--shuffle", type=int, metavar="SEED", help="of the order they are of; by default the test set's")
     p.add_argument("--domain-size", type=int, metavar="N", help="first N segments of each domain")
     p.add_argument("--draws", type=int, default=0, metavar="K", help="K test sets drawn with replacement")
     p.add_argument("--draw-size", type=int, metavar="N", help="their size; by default the test set's")
@@ -282,6 +283,7 @@ def _resize(arguments: argparse.Namespace) -> None:
     data = read_statistics(arguments.statistics)
     kinds = {
         "initial": _initial(arguments.initial, len(data.segments)),
+        "shuffle": arguments.shuffle,
         "domain_size": arguments.domain_size,
         "draws": arguments.draws,
         "draw_size": arguments.draw_size,
