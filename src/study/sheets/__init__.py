@@ -204,7 +204,7 @@ def read(config: Mapping[str, Any], schemas: Path) -> Study:
     _check_calibrations(sheets)
     _check_files(sheets, included, systems, sources, needed)
     synthetic.check_needs(
-        sheets, {made.tested[name] for name in needed & made.tested.keys() if sources[name] == "derived"}
+        sheets, {one for name in needed & made.tested.keys() if sources[name] == "derived" for one in made.tested[name]}
     )
     systems |= _ready_predictions(made, sheets)
     named: dict[str, list[str]] = {row.dataset: [] for row in sheets.datasets.rows}
