@@ -13,6 +13,7 @@ import pytest
 from pairsig import cli as library
 from pairsig import statistics
 from pairsig.errors import InputError
+from pairsig.omission import Omission
 from study import base_models, cli
 from study.base_models import CommandError
 
@@ -52,6 +53,29 @@ def test_placeholders_are_filled_in_and_quoted(train, predict, tmp_path):
     assert (model / "model").read_text(encoding="utf-8") == f"a\nb\n7 3 {tmp_path}\n"
     output = predict("paste -d' ' {input} <(head -n 2 {model}) > {output}", model)
     assert output.read_text(encoding="utf-8") == "x a\ny b\n"
+
+
+def test_another_model_may_be_given(train, predict, tmp_path):
+    given = tmp_path / "given"
+    given.mkdir()
+    (given / "model").write_text("known\n", encoding="utf-8")
+    model = train("cat {given} {train} > {model}", given=given)
+    assert (model / "model").read_text(encoding="utf-8") == "known\na\nb\n"
+    assert predict("cat {given} > {output}", model, given=given).read_text(encoding="utf-8") == "known\n"
+    with pytest.raises(InputError, match=r"found the placeholder \{given\}"):
+        train("cat {given} > {model}")
+
+
+def test_where_a_given_model_failed_there_is_none(train, predict, tmp_path):
+    given = tmp_path / "given"
+    base_models.give_up(given, Omission("train", "too small"))
+    model = train("touch {model} ran", given=given)
+    output = predict("cat {given} > {output}", model, given=given)
+    for path in (model / base_models.OMISSION, output):
+        told = Omission.read(path)
+        assert told.stage == "train"
+        assert "the model it is given could not be made" in told.reason
+        assert "too small" in told.reason
 
 
 def test_a_model_may_be_a_folder(train, predict):

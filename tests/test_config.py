@@ -204,6 +204,12 @@ def test_schemas_are_strict_and_described(name):
             r"line {}, column dataset: found 'real summ', expected a name of letters",
         ),
         ("datasets", "halves=1", "halfs=1", r"line {}, column test_sets: found 'halfs=1', expected initial, .*"),
+        (
+            "datasets",
+            "initial=doubling:100 shuffle=2012",
+            "shuffle=2012",
+            r"line {}, column test_sets: found 'shuffle', .*",
+        ),
         ("datasets", "halves=1", "halves=two", r"line {}, column test_sets: found 'halves=two', expected .*"),
         ("datasets", "tokenize=zh", "tokenize", r"line {}, column options: found 'tokenize', expected KEY=VALUE"),
         (

@@ -24,7 +24,7 @@ from study.sheets import synthetic
 SCHEMAS = ROOT / "workflow" / "schemas"
 
 
-KEPT = {"wmt21-de-en", "wmt22-en-zh", "hansards", "hansards-synthetic", "alibi-synthetic"}
+KEPT = {"wmt21-de-en", "wmt22-en-zh", "hansards", "hansards-synthetic", "hansards-110", "alibi-synthetic"}
 NAMES = {"datasets": [0], "systems": [0], "calibrations": [2, 4]}
 """Columns with the names of datasets."""
 

@@ -33,6 +33,25 @@ def test_initial_segments(systems):
     assert doubling(100, 1000) == [100, 200, 400, 800]
 
 
+def test_initial_segments_of_a_shuffled_test_set(systems):
+    """Each is a random sample of the whole, and part of the next; the test set's own order is kept in it."""
+    sets = labelled(other_test_sets(systems, initial=[10, 20, 40], shuffle=5))
+    samples = [data.segments.astype(int).tolist() for data in sets.values()]
+    assert list(sets) == ["first-10", "first-20", "first-40"]
+    for size, sample in zip((10, 20, 40), samples, strict=True):
+        assert len(set(sample)) == size
+        assert sample == sorted(sample)
+    assert set(samples[0]) < set(samples[1]) < set(samples[2])
+    again = labelled(other_test_sets(systems, initial=[10], shuffle=5, halves=1, seed=3))
+    np.testing.assert_array_equal(again["first-10"].segments, sets["first-10"].segments)
+    # Every segment is as likely as any other: 400 orders, 10 of 60 segments, 66.7 times each, sd 7.5.
+    times = np.zeros(60)
+    for seed in range(400):
+        (data,) = labelled(other_test_sets(systems, initial=[10], shuffle=seed)).values()
+        times[data.segments.astype(int) - 1] += 1
+    assert np.abs(times - 400 / 6).max() < 4.5 * 7.5
+
+
 def test_initial_segments_are_smaller_than_the_whole(systems):
     """The whole is the business of `compare`: it would come twice in every table and figure."""
     assert list(labelled(other_test_sets(systems, initial=[59, 60, 61]))) == ["first-59"]
@@ -77,6 +96,8 @@ def test_bad_input(systems):
         ({"domain_size": -1}, "the domain size is -1"),
         ({"draws": -2}, "the number of draws is -2, expected at least 0"),
         ({"draws": 1, "draw_size": 0}, "the draw size is 0"),
+        ({"initial": [5], "shuffle": -1}, "the seed of the order is -1"),
+        ({"shuffle": 1}, "found the order 1 of initial segments without their sizes"),
     ):
         with pytest.raises(InputError, match=message):
             resize(systems, metric="f1", **wrong)

@@ -168,6 +168,12 @@ def test_a_run_that_is_killed_goes_on_and_trains_nothing_twice(example):
         ("training_sets", "full: 4", "whole: 4", "key sizes: found 'whole=4"),
         ("training_sets", "[example-alignment]", "[example]", "expected datasets of the study synthetic"),
         ("base_models", "  runtime: 5\n", "  runtime: 5\n  include: maybe\n", "key include: found 'maybe', expected"),
+        ("training_sets", "  note: invented\n", "  given: {dice: x}\n", "another training set"),
+        ("training_sets", "  note: invented\n", "  given: {dise: ewt}\n", "key given: found 'dise', expected a base"),
+        ("training_sets", "  note: invented\n", "  given: {malt: hansards}\n", "found malt and hansards, which are of"),
+        ("training_sets", "  note: invented\n", "  given: {dice: example-parallel}\n", "found 'example-parallel'"),
+        ("training_sets", "[dice, joint-hmm]", "[dice, itg]", "key given: found nothing, expected a model to give to"),
+        ("training_sets", "[example-alignment]", "[example-alignment, hansards-110]", "on which hansards has dice"),
         ("base_models", "joint_hmm train", "joint_hm train", "did you mean study.base_models.joint_hmm?"),
         ("base_models", "  threads: 1\n", "  threads: one\n", "key threads: found 'one', expected a whole number"),
     ],
@@ -176,6 +182,42 @@ def test_mistakes_in_the_sheets_get_one_sentence(planned, sheet, old, new, messa
     edit(Path(), sheet, old, new)
     with pytest.raises(InputError, match=re.escape(message)):
         planned()
+
+
+def test_a_given_model_is_trained_once_on_the_whole(planned):
+    again = (
+        "\nexample-given:\n  task: alignment\n  files: [config/example/parallel.en+config/example/parallel.fr]\n"
+        "  sizes: {full: 2}\n  base_models: [dice-given]\n  datasets: [example-alignment]\n"
+        "  given: {joint-hmm: example-parallel}\n"
+    )
+    wants = (
+        "\ndice-given:\n  task: alignment\n  train: cat {train} {given} > {model}\n  predict: cat {model} > {output}\n"
+    )
+    for sheet, text in (("training_sets", again), ("base_models", wants)):
+        with Path("config", SHEETS[sheet]).open("a", encoding="utf-8") as file:
+            file.write(text)
+    study = planned()
+    model = "results/models/example-parallel/joint-hmm-whole-1"
+    trained = study.trainings["example-given", "dice-given-full-2"]
+    for made in (trained, study.predictions["example-alignment", "dice-given-full-1"]):
+        assert made.given == (model,)
+        assert made.given_option == ("--given", model)
+    whole = study.trainings["example-parallel", "joint-hmm-whole-1"]
+    assert whole.resampled == "results/resampled/example-parallel/whole-1.txt"
+    assert study.resampled["example-parallel", "whole-1"].drawn == ("--whole",)
+    assert study.resampled["example-parallel", "full-1"].drawn == ("--size", "1")
+    # The systems of both training sets are compared with each other, but not the model that is given.
+    names = study.datasets["example-alignment"].systems
+    assert len(names) == 18
+    assert "dice-given-full-2" in names
+    assert "joint-hmm-whole-1" not in names
+    told = dict(word.split("=", 1) for word in study.datasets["example-alignment"].provenance if "=" in word)
+    assert told["training_set"] == "example-parallel, example-given"
+    assert told["given"] == "example-given: joint-hmm=example-parallel"
+    assert told["resampled"].startswith(
+        "example-parallel: full=4 quarter=4 (scale 1, seed 2012); example-given: full=2"
+    )
+    assert {"base_model dice", "base_model dice-given", "base_model joint-hmm"} <= set(told)
 
 
 def test_programs_of_ours_are_known(planned):

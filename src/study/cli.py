@@ -55,6 +55,7 @@ def _commands() -> console.Commands:
     p.add_argument("segments", type=Path, help="a whole training set, made by prepare")
     p.add_argument("--task", required=True, help="dependency, constituency or alignment")
     p.add_argument("--size", type=float, default=1.0, help="how many to draw, as a share of the whole; default: 1")
+    p.add_argument("--whole", action="store_true", help="draw none: take all, as they are")
     p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
     p.add_argument("--name", required=True, help="distinguishes this training set from others with the same seed")
     p.add_argument("--unlabelled", nargs="*", type=Path, default=[], help="segments to add as they are, without labels")
@@ -69,6 +70,7 @@ def _commands() -> console.Commands:
     p.add_argument("training_set", type=Path)
     p.add_argument("--command", required=True, help="shell command with {train}, {model}, {seed}, {jars}, {threads}")
     p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
+    p.add_argument("--given", type=Path, help="folder of another model, made by train: {given}")
     p.add_argument("--model", type=Path, required=True, help="folder to make")
     _add_attempt_options(p)
 
@@ -76,6 +78,7 @@ def _commands() -> console.Commands:
     p.add_argument("segments", type=Path, help="what a base model may see of a test set, made by prepare")
     p.add_argument("--command", required=True, help="shell command with {model}, {input}, {output}, {outputs}, …")
     p.add_argument("--model", type=Path, help="folder made by train")
+    p.add_argument("--given", type=Path, help="that of another model: {given}")
     p.add_argument("--members", nargs="*", type=Path, default=[], help="outputs of the members of an ensemble")
     p.add_argument("--output", type=console.output, required=True)
     _add_attempt_options(p)
@@ -83,6 +86,7 @@ def _commands() -> console.Commands:
     p = commands.add(_resize, TEST_HELP)
     p.add_argument("statistics", type=Path)
     p.add_argument("--initial", metavar="100,200,…", help="sizes of initial segments, or doubling:100")
+    p.add_argument("--shuffle", type=int, metavar="SEED", help="of the order they are of; by default the test set's")
     p.add_argument("--domain-size", type=int, metavar="N", help="first N segments of each domain")
     p.add_argument("--draws", type=int, default=0, metavar="K", help="K test sets drawn with replacement")
     p.add_argument("--draw-size", type=int, metavar="N", help="their size; by default the test set's")
@@ -207,7 +211,9 @@ def _resample(arguments: argparse.Namespace) -> None:
     from study import corpora
 
     whole = corpora.cut(arguments.task, arguments.segments)
-    drawn = corpora.resample(whole, arguments.size, arguments.seed, arguments.name)
+    drawn = whole
+    if not arguments.whole:
+        drawn = corpora.resample(whole, arguments.size, arguments.seed, arguments.name)
     for path in arguments.unlabelled:
         drawn += corpora.cut(arguments.task, path)
     with tables.replacing(arguments.output) as temporary:
@@ -232,6 +238,7 @@ def _train(arguments: argparse.Namespace) -> None:
             arguments.training_set,
             arguments.model,
             seed=arguments.seed,
+            given=arguments.given,
             jars=arguments.jars,
             threads=arguments.threads,
         )
@@ -254,6 +261,7 @@ def _predict(arguments: argparse.Namespace) -> None:
             arguments.segments,
             arguments.output,
             members=arguments.members,
+            given=arguments.given,
             jars=arguments.jars,
             threads=arguments.threads,
         )
@@ -276,6 +284,7 @@ def _resize(arguments: argparse.Namespace) -> None:
     data = read_statistics(arguments.statistics)
     kinds = {
         "initial": _initial(arguments.initial, len(data.segments)),
+        "shuffle": arguments.shuffle,
         "domain_size": arguments.domain_size,
         "draws": arguments.draws,
         "draw_size": arguments.draw_size,

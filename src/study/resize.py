@@ -21,6 +21,7 @@ def other_test_sets(
     statistics: Statistics,
     *,
     initial: Sequence[int] | None = None,
+    shuffle: int | None = None,
     domain_size: int | None = None,
     draws: int = 0,
     draw_size: int | None = None,
@@ -34,6 +35,10 @@ def other_test_sets(
     initial
         Sizes of initial segments: `first-100`, … Those that are not smaller than the test set are left out: the
         series ends with `compare` on the whole.
+    shuffle
+        Seed of the order that initial segments are of, where the test set's own goes from one domain to the next: each
+        is then a random sample of the test set, without replacement, and the next larger one holds it. (Segments are
+        shuffled one by one: where the document is the unit of resampling, small ones have few of each.)
     domain_size
         The first N segments of every domain that has at least N: `news-first-500`, …
     draws, draw_size
@@ -50,13 +55,19 @@ def other_test_sets(
         "draw size": (draw_size, 1),
         "number of draws": (draws, 0),
         "number of halves": (halves, 0),
+        "seed of the order": (shuffle, 0),
     }
     for what, (number, least) in numbers.items():
         if number is not None and number < least:
             raise InputError(f"the {what} is {number}, expected at least {least}")
+    if shuffle is not None and initial is None:
+        raise InputError(f"found the order {shuffle} of initial segments without their sizes, expected both")
     if initial is not None:
+        order = np.arange(n_segments)
+        if shuffle is not None:  # sorted by words of a bit generator, which no version of numpy changes
+            order = np.argsort(np.random.PCG64(shuffle).random_raw(n_segments), kind="stable")
         for size in sorted(size for size in set(initial) if size < n_segments):
-            yield Derivation("initial", size), statistics.select(segments=slice(size))
+            yield Derivation("initial", size), statistics.select(segments=np.sort(order[:size]))
     if domain_size is not None:
         for domain in dict.fromkeys(statistics.domains):
             members = np.flatnonzero(statistics.domains == domain)
@@ -94,6 +105,7 @@ def resize(
     test: str = "bootstrap",
     *,
     initial: Sequence[int] | None = None,
+    shuffle: int | None = None,
     domain_size: int | None = None,
     draws: int = 0,
     draw_size: int | None = None,
@@ -108,6 +120,7 @@ def resize(
     made = other_test_sets(
         statistics,
         initial=initial,
+        shuffle=shuffle,
         domain_size=domain_size,
         draws=draws,
         draw_size=draw_size,

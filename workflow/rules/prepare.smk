@@ -92,13 +92,13 @@ rule resample:
         runtime=grown(10),
     params:
         task=lambda w: study.resampled[w.training_set, w.resampled].task,
-        size=lambda w: study.resampled[w.training_set, w.resampled].size,
+        drawn=lambda w: study.resampled[w.training_set, w.resampled].drawn,
         seed=lookup("resampling/seed", within=config),
     shell:
         r"""
         python -m study resample {input.segments:q} \
             --task {params.task:q} \
-            --size {params.size:q} \
+            {params.drawn:q} \
             --seed {params.seed:q} \
             --name {wildcards.training_set:q}/{wildcards.resampled:q} \
             --unlabelled {input.unlabelled:q} \

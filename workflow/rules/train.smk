@@ -37,6 +37,7 @@ rule train:
     """Train a base model on a resampled training set."""
     input:
         resampled=lambda w: study.trainings[w.training_set, w.system].resampled,
+        given=lambda w: study.trainings[w.training_set, w.system].given,
         jars=ancient(lambda w: study.trainings[w.training_set, w.system].jars),
         library=lambda w: library(
             "train", *study.trainings[w.training_set, w.system].programs
@@ -58,12 +59,14 @@ rule train:
         attempts=ATTEMPTS,
     params:
         command=lambda w: study.trainings[w.training_set, w.system].command,
+        given=lambda w: study.trainings[w.training_set, w.system].given_option,
         seed=lambda w: study.trainings[w.training_set, w.system].seed,
     shell:
         r"""
         python -m study train {input.resampled:q} \
             --command {params.command:q} \
             --seed {params.seed:q} \
+            {params.given:q} \
             --jars results/jars \
             --threads {threads} \
             --attempt {resources.attempt}/{resources.attempts} \
@@ -77,6 +80,7 @@ rule predict:
     input:
         segments="results/segments/{dataset}.input.txt",
         model=lambda w: study.predictions[w.dataset, w.system].model,
+        given=lambda w: study.predictions[w.dataset, w.system].given,
         members=lambda w: study.predictions[w.dataset, w.system].members,
         jars=ancient(lambda w: study.predictions[w.dataset, w.system].jars),
         library=lambda w: library(
@@ -100,11 +104,13 @@ rule predict:
     params:
         command=lambda w: study.predictions[w.dataset, w.system].command,
         model=lambda w: study.predictions[w.dataset, w.system].model_option,
+        given=lambda w: study.predictions[w.dataset, w.system].given_option,
     shell:
         r"""
         python -m study predict {input.segments:q} \
             --command {params.command:q} \
             {params.model:q} \
+            {params.given:q} \
             --members {input.members:q} \
             --jars results/jars \
             --threads {threads} \

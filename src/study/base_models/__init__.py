@@ -31,28 +31,42 @@ class CommandError(InputError):
     """A base model's command failed or left nothing; one sentence, as with all bad input."""
 
 
-def train(command: str, training_set: Path, model: Path, *, seed: int, jars: Path, threads: int = 1) -> None:
+def train(
+    command: str,
+    training_set: Path,
+    model: Path,
+    *,
+    seed: int,
+    given: Path | None = None,
+    jars: Path,
+    threads: int = 1,
+) -> None:
     """Run the train command of a base model.
 
     Parameters
     ----------
     command
         With the placeholders `{train}` (file of the training set), `{model}` (a path to write to, file or folder),
-        `{seed}`, `{jars}` (folder of jars) and `{threads}`.
+        `{seed}`, `{given}` (another model), `{jars}` (folder of jars) and `{threads}`.
     training_set
         In the task's own format.
     model
         The folder that the model will lie in; it appears when the command has ended well and left something.
+    given
+        The folder of another model, made by `train` before. If it holds the record of a failure, so does this one.
     seed, jars, threads
         For the placeholders.
     """
+    if given is not None and (omission := Omission.read(given / OMISSION)):
+        give_up(model, Omission("train", f"the model it is given could not be made: {omission}"))
+        return
     for left in model.parent.glob(f".{model.name}.*.part"):  # by a run that was killed
         shutil.rmtree(left, ignore_errors=True)
     # A name of its own: the command of a killed run may still be writing, and must not write here.
     part = Path(tempfile.mkdtemp(prefix=f".{model.name}.", suffix=".part", dir=model.parent))
     values = {"train": training_set, "model": part / "model", "seed": seed, "jars": jars, "threads": threads}
     try:
-        _run(command, values)
+        _run(command, values | _placed("given", given))
         if not (part / "model").exists():
             raise CommandError(f"the train command left no model: {command}")
         shutil.rmtree(model, ignore_errors=True)
@@ -68,6 +82,7 @@ def predict(
     output: Path,
     *,
     members: Sequence[Path] = (),
+    given: Path | None = None,
     jars: Path,
     threads: int = 1,
 ) -> None:
@@ -77,7 +92,7 @@ def predict(
     ----------
     command
         With the placeholders `{model}`, `{input}`, `{output}`, `{outputs}` (those of the members of an ensemble, on the
-        same segments), `{jars}` and `{threads}`.
+        same segments), `{given}`, `{jars}` and `{threads}`.
     model
         The folder that `train` made; none for an ensemble.
     segments
@@ -85,7 +100,7 @@ def predict(
     output
         Appears when the command has ended well and written it. A system whose model or members are missing gets a
         record of the failure in place of its output.
-    members, jars, threads
+    members, given, jars, threads
         For the placeholders.
     """
     for path in members:
@@ -97,9 +112,14 @@ def predict(
         return
     with replacing(output) as temporary:
         values = {"input": segments, "output": temporary, "outputs": list(members), "jars": jars, "threads": threads}
-        _run(command, values if model is None else values | {"model": model / "model"})
+        _run(command, values | _placed("model", model) | _placed("given", given))
         if not temporary.exists() or not temporary.stat().st_size:
             raise CommandError(f"the predict command left no output: {command}")
+
+
+def _placed(placeholder: str, folder: Path | None) -> dict[str, object]:
+    """The model in a folder, if any, for its placeholder."""
+    return {} if folder is None else {placeholder: folder / "model"}
 
 
 def give_up(model: Path, omission: Omission) -> None:

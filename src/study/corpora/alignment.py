@@ -22,6 +22,7 @@ BETWEEN = " ||| "
 # Words end at ASCII space only, as in the other corpora: links are numbers of words, and annotators counted so.
 _SPACE = re.compile(r"[ \t\r\f\v]+")
 _NUMBER = re.compile(r"\d+\t")
+_LINK = re.compile(r"([0-9]{1,9})([-p])([0-9]{1,9})")
 
 
 def read(
@@ -95,6 +96,24 @@ def pairs(path: AnyPath) -> list[tuple[list[str], list[str]]]:
     for number, line in enumerate(_lines(path), start=1):
         source, target = _sides(line, path, number)[:2]
         found.append((source.split(" "), target.split(" ")))
+    return found
+
+
+def labelled(path: AnyPath) -> list[tuple[tuple[list[str], list[str]], alignment.Alignment]]:
+    """Every pair of a file with the annotators' links, for base models that learn from them."""
+    found = []
+    for number, line in enumerate(_lines(path), start=1):
+        source, target, *links = _sides(line, path, number)
+        pair = source.split(" "), target.split(" ")
+        matches = [_LINK.fullmatch(link) for one in links for link in one.split()]
+        if not links or not all(matches):
+            raise InputError(f"{path}, line {number}: found {line[-40:]!r} at its end, expected ||| and links")
+        placed = [(int(match[1]), int(match[3]), match[2]) for match in matches if match]
+        if any(i >= len(pair[0]) or j >= len(pair[1]) for i, j, _ in placed):
+            size = f"a pair of {len(pair[0])} and {len(pair[1])} words"
+            raise InputError(f"{path}, line {number}: found {line[-40:]!r} at its end, expected links of {size}")
+        possible = frozenset((i, j) for i, j, _ in placed)
+        found.append((pair, alignment.Alignment(frozenset((i, j) for i, j, mark in placed if mark == "-"), possible)))
     return found
 
 

@@ -33,6 +33,7 @@ _NUMBER = "[1-9][0-9]{0,8}"
 
 TEST_SETS = {
     "initial": f"doubling:{_NUMBER}|{_NUMBER}(,{_NUMBER})*",
+    "shuffle": _NUMBER,
     "domain_size": _NUMBER,
     "draws": _NUMBER,
     "draw_size": _NUMBER,
@@ -207,7 +208,7 @@ def read(config: Mapping[str, Any], schemas: Path) -> Study:
     _check_calibrations(sheets)
     _check_files(sheets, included, systems, sources, needed)
     synthetic.check_needs(
-        sheets, {made.tested[name] for name in needed & made.tested.keys() if sources[name] == "derived"}
+        sheets, {one for name in needed & made.tested.keys() if sources[name] == "derived" for one in made.tested[name]}
     )
     systems |= _ready_predictions(made, sheets)
     named: dict[str, list[str]] = {row.dataset: [] for row in sheets.datasets.rows}
@@ -250,6 +251,8 @@ def _check_datasets(sheets: Sheets) -> None:
             if key not in TEST_SETS or not re.fullmatch(TEST_SETS[key], value):
                 expected = f"{', '.join(TEST_SETS)} with a number each"
                 row.place.complain("test_sets", quoted(f"{key}={value}"), expected)
+        if "shuffle" in row.test_sets and "initial" not in row.test_sets:
+            row.place.complain("test_sets", quoted("shuffle"), "initial too, the segments it is the order of")
         for figure in row.figures:
             if figure not in FIGURES:
                 row.place.complain("figures", quoted(figure), one_of(figure, FIGURES))

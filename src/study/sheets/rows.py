@@ -190,6 +190,7 @@ class TrainingSetRow(Row):
     base_models: Words
     datasets: Words
     unlabelled: Words
+    given: Pairs
     note: str
 
 

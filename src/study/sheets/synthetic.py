@@ -10,7 +10,7 @@ import importlib.util
 import math
 import re
 import shutil
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
@@ -28,9 +28,12 @@ SIZES = {"full": 1.0, "half": 0.5, "quarter": 0.25, "eighth": 0.125}
 
 RESULTS = Path("results")
 
+WHOLE = "whole-1"
+"""Name of the training set itself, of which nothing is drawn, among its resampled ones."""
+
 PLACEHOLDERS = {
-    "train": ("train", "model", "seed", "jars", "threads"),
-    "predict": ("input", "output", "outputs", "model", "jars", "threads"),
+    "train": ("train", "model", "seed", "given", "jars", "threads"),
+    "predict": ("input", "output", "outputs", "model", "given", "jars", "threads"),
 }
 """What stands in braces in the commands of a base model."""
 
@@ -58,11 +61,16 @@ class Segments:
 
 @dataclass(frozen=True)
 class Resampled:
-    """A training set to draw: the share of the whole, and files of segments to add without labels."""
+    """A training set to draw: the share of the whole (None: the whole itself), and segments to add without labels."""
 
     task: str
-    size: float
+    size: float | None
     unlabelled: tuple[str, ...]
+
+    @property
+    def drawn(self) -> tuple[str, ...]:
+        """The options of `python -m study resample` that say how many are drawn."""
+        return ("--whole",) if self.size is None else ("--size", f"{self.size:g}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +85,8 @@ class _Run:
         Their files.
     programs
         The modules of this project that the command runs.
+    given
+        The folder of the model that it is given, if any.
     threads, mem_mb, runtime
         What it needs.
     """
@@ -85,9 +95,15 @@ class _Run:
     command: str
     jars: tuple[str, ...]
     programs: tuple[str, ...]
+    given: tuple[str, ...]
     threads: int
     mem_mb: int
     runtime: int
+
+    @property
+    def given_option(self) -> tuple[str, ...]:
+        """The option of `python -m study train` and `predict`."""
+        return tuple(word for path in self.given for word in ("--given", path))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +140,7 @@ class Synthetic:
     training_sets, test_sets
         By training set; by dataset.
     tested
-        The training set of each dataset.
+        The training sets of each dataset.
     resampled, trainings, predictions
         By training set and resampled set; by training set and system; by dataset and system.
     provenance
@@ -135,7 +151,7 @@ class Synthetic:
 
     training_sets: Mapping[str, Segments]
     test_sets: Mapping[str, Segments]
-    tested: Mapping[str, str]
+    tested: Mapping[str, tuple[str, ...]]
     resampled: Mapping[tuple[str, str], Resampled]
     trainings: Mapping[tuple[str, str], Training]
     predictions: Mapping[tuple[str, str], Prediction]
@@ -184,9 +200,9 @@ def check(sheets: Sheets) -> None:
                 row.place.complain("needs", f"jar:{name}", f"a jar of {sheets.jars.path}{near(name, jars)}")
 
 
-def _check_training_sets(sheets: Sheets) -> dict[str, str]:
-    """Every dataset is tested by the systems of one training set: returns which."""
-    tested: dict[str, str] = {}
+def _check_training_sets(sheets: Sheets) -> set[str]:
+    """Every system of a dataset is of one training set: returns the datasets that have systems."""
+    tested: dict[str, list[TrainingSetRow]] = {}
     for row in sheets.training_sets.rows:
         _check_datasets(row, sheets)
         _check_selection(row, row.task, row.options)
@@ -195,15 +211,46 @@ def _check_training_sets(sheets: Sheets) -> dict[str, str]:
             if name not in known:
                 expected = f"base models of the task {row.task}{near(name, known)}"
                 row.place.complain("base_models", quoted(name), expected)
+        _check_given(row, sheets)
+        own = {one.base_model for one in _trained(row, sheets)}
         for name in row.unlabelled:
             if name not in row.datasets:
                 row.place.complain("unlabelled", quoted(name), "names in its column datasets")
         for name in row.datasets:
-            if name in tested:
-                row.place.complain("datasets", f"{name}, which {tested[name]} has too", "each dataset once")
-            tested[name] = row.training_set
+            for other in tested.setdefault(name, []):
+                for base_model in sorted(own.intersection(one.base_model for one in _trained(other, sheets))):
+                    found = f"{name}, on which {other.training_set} has {base_model} too"
+                    row.place.complain("datasets", found, "each base model once")
+                if other.options != row.options:
+                    found = f"{name}, which {other.training_set} reads with other options"
+                    row.place.complain("datasets", found, "datasets that both read alike")
+            tested[name].append(row)
             _check_selection(sheets.datasets.named[name], row.task, row.options)
-    return tested
+    return set(tested)
+
+
+def _check_given(row: TrainingSetRow, sheets: Sheets) -> None:
+    """The model that is given can be trained, and is given where it is wanted."""
+    known = [one.base_model for one in sheets.base_models.rows if one.train and one.include != "no" and not _wants(one)]
+    for base_model, training_set in row.given.items():
+        if base_model not in known:
+            expected = f"a base model that is trained, included, and not given one itself{near(base_model, known)}"
+            row.place.complain("given", quoted(base_model), expected)
+        others = [name for name in sheets.training_sets.named if name != row.training_set]
+        if training_set not in others:
+            row.place.complain("given", quoted(training_set), f"another training set{near(training_set, others)}")
+        task = sheets.training_sets.named[training_set].task
+        if sheets.base_models.named[base_model].task != task:
+            found = f"{base_model} and {training_set}, which are of two tasks"
+            row.place.complain("given", found, "a base model and a training set of one task")
+    for name in row.base_models:
+        if _wants(sheets.base_models.named[name]) and not row.given:
+            row.place.complain("given", "nothing", f"a model to give to {name}, whose commands have {{given}}")
+
+
+def _wants(base_model: BaseModelRow) -> bool:
+    """Whether its commands want to be given a model."""
+    return "{given}" in base_model.train + base_model.predict
 
 
 def _check_selection(row: TrainingSetRow | DatasetRow, task: str, options: Mapping[str, str]) -> None:
@@ -228,6 +275,7 @@ def check_needs(sheets: Sheets, training_sets: Collection[str]) -> None:
     """What the base models need is installed, as far as can be told before the jobs."""
     chosen = [row for row in sheets.training_sets.rows if row.training_set in training_sets]
     trained = {one.base_model for row in chosen for one in _trained(row, sheets)}
+    trained |= {base_model for row in chosen for base_model in row.given}
     for row in sheets.base_models.rows:
         for need in row.needs if row.base_model in trained else ():
             kind, _, name = need.partition(":")
@@ -250,41 +298,34 @@ def expand(sheets: Sheets, config: Mapping[str, Any]) -> Synthetic:
     data_dir, scale, seed = str(config["data_dir"]), float(config["scale"]), int(config["resampling"]["seed"])
     training_sets: dict[str, Segments] = {}
     test_sets: dict[str, Segments] = {}
-    tested: dict[str, str] = {}
+    tested: dict[str, list[str]] = {}
     resampled: dict[tuple[str, str], Resampled] = {}
     trainings: dict[tuple[str, str], Training] = {}
     predictions: dict[tuple[str, str], Prediction] = {}
-    provenance: dict[str, dict[str, str]] = {}
+    makers: dict[str, list[dict[str, str]]] = {}
     for row in sheets.training_sets.rows:
         name = row.training_set
         training_sets[name] = _segments(row, row.files, row, data_dir)
-        unlabelled = tuple(segments(dataset, "input.txt") for dataset in row.unlabelled)
         for dataset in row.datasets:
-            tested[dataset] = name
+            tested.setdefault(dataset, []).append(name)
             its = sheets.datasets.named[dataset]
             test_sets[dataset] = _segments(row, its.text, its, data_dir)
-            provenance[dataset] = _provenance(row, sheets, scale, seed)
+            makers.setdefault(dataset, []).append(_provenance(row, sheets, scale, seed))
+        given: tuple[str, ...] = ()
+        for giver, other in row.given.items():
+            given = (str(RESULTS / "models" / other / f"{giver}-{WHOLE}"),)
+            whole = sheets.training_sets.named[other]
+            resampled[other, WHOLE] = Resampled(whole.task, None, _unlabelled(whole))
+            trainings[other, f"{giver}-{WHOLE}"] = _training(sheets.base_models.named[giver], other, WHOLE, seed, ())
         for system in _systems(row, sheets, scale):
-            size, _, number = system.resampled.partition("-")
-            resampled[name, system.resampled] = Resampled(row.task, SIZES[size], unlabelled)
+            size = system.resampled.partition("-")[0]
+            resampled[name, system.resampled] = Resampled(row.task, SIZES[size], _unlabelled(row))
             base_model = system.base_model
-            needs: dict[str, Any] = {
-                "base_model": base_model.base_model,
-                "jars": tuple(str(RESULTS / "jars" / f"{jar}.jar") for jar in base_model.needed("jar")),
-                "programs": _programs(base_model.train, base_model.predict),
-                "threads": base_model.threads,
-                "mem_mb": base_model.mem_mb,
-                "runtime": base_model.runtime,
-            }
+            its_given = given if _wants(base_model) else ()
             model: tuple[str, ...] = ()
             if base_model.train:
                 model = (str(RESULTS / "models" / name / system.name),)
-                trainings[name, system.name] = Training(
-                    command=base_model.train,
-                    resampled=str(RESULTS / "resampled" / name / f"{system.resampled}.txt"),
-                    seed=seed + int(number),
-                    **needs,
-                )
+                trainings[name, system.name] = _training(base_model, name, system.resampled, seed, its_given)
             members = [f"{member}-{system.resampled}" for member in base_model.members]
             counted = base_model.include == "yes"
             for dataset in row.datasets:
@@ -295,9 +336,46 @@ def expand(sheets: Sheets, config: Mapping[str, Any]) -> Synthetic:
                     model=model,
                     members=tuple(output(dataset, member) for member in members),
                     counted=counted,
-                    **needs,
+                    **_needs(base_model, its_given),
                 )
-    return Synthetic(training_sets, test_sets, tested, resampled, trainings, predictions, provenance, data_dir)
+    return Synthetic(
+        training_sets,
+        test_sets,
+        {dataset: tuple(names) for dataset, names in tested.items()},
+        resampled,
+        trainings,
+        predictions,
+        {dataset: _together(told) for dataset, told in makers.items()},
+        data_dir,
+    )
+
+
+def _needs(base_model: BaseModelRow, given: tuple[str, ...]) -> dict[str, Any]:
+    """What both commands of a base model need."""
+    return {
+        "base_model": base_model.base_model,
+        "jars": tuple(str(RESULTS / "jars" / f"{jar}.jar") for jar in base_model.needed("jar")),
+        "programs": _programs(base_model.train, base_model.predict),
+        "given": given,
+        "threads": base_model.threads,
+        "mem_mb": base_model.mem_mb,
+        "runtime": base_model.runtime,
+    }
+
+
+def _training(
+    base_model: BaseModelRow, training_set: str, resampled: str, seed: int, given: tuple[str, ...]
+) -> Training:
+    return Training(
+        command=base_model.train,
+        resampled=str(RESULTS / "resampled" / training_set / f"{resampled}.txt"),
+        seed=seed + int(resampled.rpartition("-")[2]),
+        **_needs(base_model, given),
+    )
+
+
+def _unlabelled(row: TrainingSetRow) -> tuple[str, ...]:
+    return tuple(segments(dataset, "input.txt") for dataset in row.unlabelled)
 
 
 def segments(dataset: str, what: str) -> str:
@@ -322,7 +400,7 @@ def _trained(row: TrainingSetRow, sheets: Sheets) -> list[BaseModelRow]:
     """The base models that are trained on a training set, those that an ensemble of them needs included."""
     own = [one for one in sheets.base_models.rows if one.task == row.task and one.include != "no"]
     if not row.base_models:
-        return own
+        return [one for one in own if row.given or not _wants(one)]
     named = [one for one in own if one.base_model in row.base_models]
     wanted = {one.base_model for one in named} | {member for one in named for member in one.members}
     return [one for one in own if one.base_model in wanted]
@@ -357,10 +435,11 @@ def _provenance(row: TrainingSetRow, sheets: Sheets, scale: float, seed: int) ->
         "selection": text(row.selection),
         "options": text(row.options),
         "unlabelled": text(row.unlabelled),
+        "given": text(row.given),
         "training_corpus": f"{row.corpus} {corpus.url} {corpus.sha256}" if corpus else "",
         "resampled": f"{text(row.sizes)} (scale {scale:g}, seed {seed})",
     }
-    for base_model in _trained(row, sheets):
+    for base_model in [*_trained(row, sheets), *(sheets.base_models.named[name] for name in row.given)]:
         versions = [jars[jar].coordinates for jar in base_model.needed("jar")]
         versions += [_version(module) for module in base_model.needed("python")]
         told[f"base_model {base_model.base_model}"] = "; ".join(
@@ -376,6 +455,20 @@ def _provenance(row: TrainingSetRow, sheets: Sheets, scale: float, seed: int) ->
             if part
         )
     return {key: value for key, value in told.items() if value}
+
+
+def _together(told: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """What to tell of the systems of several training sets: of what they do not share, whose it is."""
+    found: dict[str, str] = {}
+    for key in dict.fromkeys(key for one in told for key in one):
+        values = {one["training_set"]: one[key] for one in told if key in one}
+        if len(set(values.values())) == 1 and (len(values) == len(told) or key.startswith("base_model ")):
+            found[key] = next(iter(values.values()))
+        elif key == "training_set":
+            found[key] = ", ".join(values)
+        else:
+            found[key] = "; ".join(f"{name}: {value}" for name, value in values.items())
+    return found
 
 
 @cache

@@ -1,0 +1,167 @@
+"""The ITG aligner against all alignments of tiny sentences, and what its training promises."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from pairsig import InputError
+from pairsig.readers.alignment import Alignment
+from study.base_models import itg, joint_hmm
+
+
+def is_separable(order):
+    """Can the grammar make it? Orders that hold 2413 or 3142 are the ones it cannot (Wu 1997)."""
+    return not any(
+        tuple(sorted(range(4), key=four.__getitem__)) in ((1, 3, 0, 2), (2, 0, 3, 1))
+        for four in itertools.combinations(order, 4)
+    )
+
+
+def alignments(n, m):
+    """All alignments of the grammar: a word has at most one link."""
+    for size in range(min(n, m) + 1):
+        for rows in itertools.combinations(range(n), size):
+            for columns in itertools.permutations(range(m), size):
+                if is_separable(columns):
+                    yield list(zip(rows, columns, strict=True))
+
+
+def total(links, values):
+    return sum(values[link] for link in links)
+
+
+def test_the_grammar_makes_the_schroeder_numbers_of_orders():
+    counts = [sum(len(links) == n for links in alignments(n, n)) for n in range(1, 6)]
+    assert counts == [1, 2, 6, 22, 90]
+
+
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (1, 4), (4, 1), (2, 3), (4, 4), (3, 5), (5, 4), (5, 5)])
+def test_no_alignment_of_the_grammar_has_a_higher_score(n, m):
+    every = list(alignments(n, m))
+    generator = np.random.default_rng([n, m])
+    for shift in (-0.5, 0, 1, 1):
+        scores = generator.normal(size=(n, m)) + shift
+        found = itg.best_alignment(scores)
+        assert found in every
+        assert total(found, scores) == pytest.approx(max(total(links, scores) for links in every))
+
+
+@pytest.mark.parametrize("order", [(1, 3, 0, 2), (2, 0, 3, 1)])
+def test_what_the_grammar_cannot_make_is_not_found(order):
+    scores = np.full((4, 4), -1.0)
+    scores[range(4), order] = 1
+    assert total(itg.best_alignment(scores), scores) == 3
+
+
+def test_words_without_links_stand_anywhere():
+    scores = np.full((7, 8), -1.0)
+    links = [(1, 6), (3, 4), (5, 1)]
+    for link in links:
+        scores[link] = 2
+    assert itg.best_alignment(scores) == links
+    assert itg.best_alignment(np.full((3, 2), -1.0)) == []
+    assert itg.best_alignment(np.zeros((3, 2))) == []
+
+
+def test_a_step_mends_the_margin_it_was_taken_for(monkeypatch):
+    """Unbounded, the smallest change after which the gold alignment is ahead by as much as the other one has lost."""
+    monkeypatch.setattr(itg, "LARGEST_STEP", np.inf)
+    generator = np.random.default_rng(4)
+    n_steps = 0
+    for _ in range(30):
+        found, weights = generator.normal(size=(4, 4, 6)), generator.normal(size=6)
+        loss = generator.choice([1.0, 1.0, 0.0, -1.0], size=(4, 4))
+        every = list(alignments(4, 4))
+        scores = found @ weights
+        lowest = min(total(links, loss) for links in every)
+        gold = max((links for links in every if total(links, loss) == lowest), key=lambda links: total(links, scores))
+        wrong = max(every, key=lambda links: total(links, scores + loss))
+        after = found @ itg._learn(weights, found, loss)
+        margin = total(gold, after) - total(wrong, after)
+        needed = total(wrong, loss) - total(gold, loss)
+        before = total(gold, scores) - total(wrong, scores)
+        assert margin == pytest.approx(max(needed, before))
+        n_steps += gold != wrong
+    assert n_steps > 15
+
+
+def mirrored(number):
+    """A sentence of made-up words and its translation, from the last word to the first."""
+    words = np.random.default_rng(number).permutation(9)[: 2 + number % 4]
+    return [f"s{word}" for word in words], [f"t{word}" for word in words[::-1]]
+
+
+TEXT = [mirrored(number) for number in range(40)]
+
+
+def lines(links=True):
+    for source, target in TEXT:
+        gold = " ".join(f"{i}-{len(source) - 1 - i}" for i in range(len(source)))
+        yield f"{' '.join(source)} ||| {' '.join(target)}" + f" ||| {gold}" * links
+
+
+@pytest.fixture
+def hmm(tmp_path):
+    joint_hmm.write(joint_hmm.fit(TEXT), tmp_path / "hmm")
+    return tmp_path / "hmm"
+
+
+def written(path, text):
+    path.write_text("".join(f"{line}\n" for line in text), encoding="utf-8")
+    return path
+
+
+def test_mirror_images_are_learned_and_the_same_with_the_same_seed(tmp_path, hmm):
+    training_set = written(tmp_path / "train", lines())
+    segments = written(tmp_path / "input", lines(links=False))
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        options = ["--hmm", str(hmm), "train", "--train", str(training_set), "--seed", str(seed)]
+        assert itg.main([*options, "--model", str(tmp_path / name)]) == 0
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert (tmp_path / "a").read_bytes() != (tmp_path / "c").read_bytes()
+    options = ["--hmm", str(hmm), "predict", "--model", str(tmp_path / "a"), "--input", str(segments)]
+    assert itg.main([*options, "--output", str(tmp_path / "output")]) == 0
+    found = (tmp_path / "output").read_text(encoding="utf-8").splitlines()
+    assert found == [line.rpartition(" ||| ")[2] for line in lines()]
+
+
+def test_weights_are_averages_of_all_steps(hmm):
+    model = joint_hmm.read(hmm)
+    gold = Alignment(frozenset({(0, 0)}), frozenset({(0, 0), (1, 1)}))
+    examples = [((["s1", "s2"], ["t2", "t1"]), gold)]
+    weights = np.array([itg.START.get(name, 0.0) for name in itg.NAMES])
+    steps = []
+    for _ in range(5):
+        weights = itg._learn(weights, itg._stacked(examples[0][0], model), np.array([[-1.0, 1.0], [1.0, 0.0]]))
+        steps.append(weights)
+    found = itg.fit(examples, model, seed=1, epochs=5)
+    assert not np.allclose(steps[0], steps[-1])
+    np.testing.assert_allclose([found[name] for name in itg.NAMES], np.mean(steps, axis=0))
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("a ||| b", r"line 2: found 'a \|\|\| b' at its end, expected \|\|\| and links"),
+        ("a ||| b ||| 0-0 x", r"line 2: found .* at its end, expected \|\|\| and links"),
+        ("a ||| b ||| 0-1", r"line 2: found .* at its end, expected links of a pair of 1 and 1 words"),
+        (f"a{' a' * 60} ||| b ||| 0-0", r"line 2: found a pair of 61 and 1 words, expected at most 60 on a side"),
+    ],
+)
+def test_bad_input_is_told_in_one_sentence(tmp_path, hmm, capsys, line, message):
+    training_set = written(tmp_path / "train", [next(lines()), line])
+    with pytest.raises(InputError, match=f"train, {message}"):
+        itg.train(training_set, tmp_path / "model", 1, hmm=hmm)
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_model_that_is_none(tmp_path, hmm):
+    segments = written(tmp_path / "input", lines(links=False))
+    for text in ("no model", "{}", "[]", '{"any": "x"}'):
+        (tmp_path / "model").write_text(text, encoding="utf-8")
+        with pytest.raises(InputError, match="model: not a model of itg"):
+            itg.predict(tmp_path / "model", segments, tmp_path / "output", hmm=hmm)
+    assert not (tmp_path / "output").exists()

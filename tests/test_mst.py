@@ -1,0 +1,193 @@
+"""The first-order parser against all projective trees of short sentences, and what its updates promise."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+
+import numpy as np
+import pytest
+
+from pairsig import InputError
+from study.base_models import mst
+
+
+def projective_trees(size):
+    """Heads of all projective trees with one root: every word under an arc descends from the arc's head."""
+    for heads in product(range(size + 1), repeat=size):
+        if heads.count(0) != 1:
+            continue
+        above = dict(enumerate(heads, start=1))
+
+        def ancestors(word, above=above):
+            seen = []
+            while word and word not in seen:
+                seen.append(word)
+                word = above[word]
+            return seen if word == 0 else None
+
+        if any(ancestors(word) is None for word in above):
+            continue
+        if all(
+            head in ancestors(between)
+            for word, head in above.items()
+            if head
+            for between in range(min(word, head) + 1, max(word, head))
+        ):
+            yield heads
+
+
+def score(heads, scores):
+    return sum(scores[head, word] for word, head in enumerate(heads, start=1))
+
+
+@pytest.mark.parametrize(("size", "number"), [(1, 1), (2, 2), (3, 7), (4, 30), (5, 143), (6, 728)])
+def test_no_projective_tree_has_a_higher_score(size, number):
+    every = list(projective_trees(size))
+    assert len(every) == number  # binomial(3n - 2, n - 1) / n, of trees with one root
+    generator = np.random.default_rng(size)
+    for _ in range(30):
+        scores = generator.normal(size=(size + 1, size + 1))
+        found = tuple(mst.best_tree(scores)[1:].tolist())
+        assert found in every
+        assert score(found, scores) == pytest.approx(max(score(heads, scores) for heads in every))
+
+
+def test_the_tree_that_all_scores_are_for_is_found():
+    generator = random.Random(1)
+    for heads in generator.sample(list(projective_trees(6)), 100):
+        scores = np.zeros((7, 7))
+        scores[heads, range(1, 7)] = 1
+        assert tuple(mst.best_tree(scores)[1:]) == heads
+        assert mst.best_tree(scores)[0] == -1
+
+
+def toy(generator):
+    """DET NOUN VERB, and perhaps DET NOUN: determiners hang on nouns, nouns on the verb."""
+    rows = [("the", "DET", 2, "det"), ("cat", "NOUN", 3, "nsubj"), ("sees", "VERB", 0, "root")]
+    if generator.random() < 0.6:
+        rows += [("a", "DET", 5, "det"), ("dog", "NOUN", 3, "obj")]
+    return [
+        (word + str(generator.randint(0, 9)) if tag == "NOUN" else word, tag, head, label)
+        for word, tag, head, label in rows
+    ]
+
+
+def write(path, sentences, blank=False):
+    texts = []
+    for rows in sentences:
+        lines = []
+        for number, (word, tag, head, label) in enumerate(rows, start=1):
+            tree = ["_", "_"] if blank else [str(head), label]
+            lines.append("\t".join([str(number), word, word, tag, tag, "_", *tree, "_", "_"]))
+        texts.append("\n".join(lines) + "\n\n")
+    path.write_text("".join(texts), encoding="utf-8")
+    return path
+
+
+def test_a_toy_grammar_is_learned(tmp_path):
+    generator = random.Random(1)
+    training_set = write(tmp_path / "train", [toy(generator) for _ in range(50)])
+    held_out = [toy(generator) for _ in range(20)]
+    expected = write(tmp_path / "expected", held_out).read_text(encoding="utf-8")
+    segments = write(tmp_path / "input", held_out, blank=True)
+    mst.train(training_set, tmp_path / "model", seed=1)
+    mst.predict(tmp_path / "model", segments, tmp_path / "output")
+    assert (tmp_path / "output").read_text(encoding="utf-8") == expected
+
+
+def random_sentences(seed, number=12, size=6):
+    """Sentences whose trees no features can tell."""
+    generator = np.random.default_rng(seed)
+    every = list(projective_trees(size))
+    sentences = []
+    for _ in range(number):
+        atoms = generator.integers(1, 5, (size + 1, 4)).astype(np.uint64)
+        heads = np.array([-1, *every[generator.integers(len(every))]])
+        sentences.append(mst.Sentence(atoms, ("X",) * (size + 1), heads, ("r",) * size))
+    return sentences
+
+
+def score_of(heads, atoms, weights):
+    scores = mst._scores(atoms, weights)
+    return score(heads[1:], scores)
+
+
+def test_a_step_mends_the_margin_it_was_taken_for():
+    """Unbounded, the smallest change after which the treebank's tree is ahead by as much as the other one is wrong."""
+    n_steps = 0
+    for sentence in random_sentences(3):
+        atoms, gold = sentence.atoms, sentence.heads
+        weights, sums, difference = (np.zeros(mst.N_WEIGHTS) for _ in range(3))
+        augmented = mst._scores(atoms, weights) + (np.arange(len(gold))[:, None] != gold)
+        found = mst.best_tree(augmented)
+        wrong = (found != gold).sum()
+        mst._learn(atoms, gold, weights, sums, difference, 3, np.inf)
+        assert not difference.any()
+        np.testing.assert_allclose(sums, 2 * weights)
+        margin = score_of(gold, atoms, weights) - score_of(found, atoms, weights)
+        if wrong and weights.any():
+            n_steps += 1
+            assert margin == pytest.approx(wrong)
+            bounded = np.zeros(mst.N_WEIGHTS)
+            mst._learn(atoms, gold, bounded, np.zeros(mst.N_WEIGHTS), difference, 1, 1e-4)
+            assert np.abs(bounded).max() < np.abs(weights).max()
+    assert n_steps > 6
+
+
+def test_weights_are_averages_over_all_sentences_of_all_epochs():
+    sentences, seed, epochs = random_sentences(5), 9, 3
+    model = mst.fit(sentences, seed=seed, epochs=epochs)
+    weights, ignored, difference = (np.zeros(mst.N_WEIGHTS) for _ in range(3))
+    total, n_steps = np.zeros(mst.N_WEIGHTS), 0
+    rows = [mst._only_known(sentence.atoms, mst._known_words(sentences)) for sentence in sentences]
+    for order in np.random.PCG64(seed).random_raw((epochs, len(sentences))):
+        for index in np.argsort(order):
+            mst._learn(rows[index], sentences[index].heads, weights, ignored, difference, 1, mst.LARGEST_STEP)
+            total += weights
+            n_steps += 1
+    assert weights.any()
+    np.testing.assert_allclose(model.weights, total / n_steps, rtol=1e-4, atol=1e-9)
+
+
+def test_same_seed_same_bytes_another_seed_another_order(tmp_path):
+    generator = random.Random(2)
+    noisy = [[(w, t, h if generator.random() < 0.8 else 0, r) for w, t, h, r in toy(generator)] for _ in range(30)]
+    training_set = write(tmp_path / "train", noisy)
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        mst.train(training_set, tmp_path / name, seed=seed)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert (tmp_path / "a").read_bytes() != (tmp_path / "c").read_bytes()
+
+
+def test_words_of_one_sentence_and_its_copies_are_unknown():
+    one, other = random_sentences(1, number=2)
+    forms = np.array([[7], [8], [9], [10], [11], [12], [13]], dtype=np.uint64)
+    one = one._replace(atoms=np.hstack([forms, one.atoms[:, 1:]]))
+    other = other._replace(atoms=np.hstack([forms + 5, other.atoms[:, 1:]]))
+    known = mst._known_words([one, one, other])
+    assert set(known.tolist()) == {12, 13, int(mst._unknown())}
+    changed = mst._only_known(one.atoms, known)[:, 0]
+    assert changed.tolist() == [*[int(mst._unknown())] * 5, 12, 13]
+
+
+def test_long_sentences_have_no_more_features_than_there_is_room_for(tmp_path):
+    rows = [("w", "X", number + 1 if number < 200 else 0, "r") for number in range(1, 201)]
+    training_set = write(tmp_path / "train", [rows])
+    mst.train(training_set, tmp_path / "model", seed=1)
+    mst.predict(tmp_path / "model", write(tmp_path / "input", [rows], blank=True), tmp_path / "output")
+    assert (tmp_path / "output").read_text(encoding="utf-8").count("\n") == 201
+
+
+def test_bad_input_is_told_in_one_sentence(tmp_path):
+    rows = toy(random.Random(1))
+    for head in (9, 2):
+        rows[1] = ("cat", "NOUN", head, "nsubj")
+        training_set = write(tmp_path / "train", [toy(random.Random(1)), rows])
+        told = rf"train, sentence 2: found the head '{head}' of word 2, expected another number from 0 to {len(rows)}"
+        with pytest.raises(InputError, match=told):
+            mst.train(training_set, tmp_path / "model", seed=1)
+    (tmp_path / "model").write_text("no model", encoding="utf-8")
+    with pytest.raises(InputError, match="model: not a model of mst"):
+        mst.predict(tmp_path / "model", training_set, tmp_path / "output")
+    assert not (tmp_path / "output").exists()
