@@ -114,7 +114,7 @@ def test_folded_commands_are_one_line(project):
     ensemble = study.predictions["ewt-test", "ensemble-full-1"]
     assert ensemble.command == "python -m study.base_models.ensemble --output {output} {outputs}"
     assert (ensemble.model, ensemble.model_option) == ((), ())
-    assert ensemble.members[0] == "results/outputs/ewt-test/malt-full-1.txt"
+    assert ensemble.members[0] == "results/outputs/ewt-test/mst-full-1.txt"
     malt = study.trainings["ewt", "malt-full-1"]
     assert malt.command.startswith("mkdir {model}; java -Xmx2g ")
     assert malt.command.endswith(" -a nivreeager -l liblinear -i {train}")
