@@ -9,7 +9,7 @@ from scipy.stats import norm
 import pairsig
 import simulate
 from pairsig import Metric, Statistics
-from pairsig.contributions import contributions, design_effect
+from pairsig.contributions import contributions, design_effect, likeness
 from pairsig.metrics import registry
 
 
@@ -157,6 +157,16 @@ class TestSimilarity:
         row = only(pairsig.compare(data, metric=metric, n_resamples=10))
         assert np.isnan(row["similarity"])
         assert row["standard_error"] > 0.1
+
+
+@pytest.mark.parametrize("n_bytes", [1, 3 * 16 * 300, 10**9])
+def test_some_systems_at_a_time(n_bytes):
+    metric = registry.metric("bleu")
+    counts = simulated("bleu", n_systems=7).of(metric)
+    pairs = np.random.default_rng(1).permuted(np.column_stack(np.triu_indices(7, k=1)), axis=1)
+    expected = likeness(counts, metric, pairs)
+    for one, other in zip(likeness(counts, metric, pairs, threads=1, n_bytes=n_bytes), expected, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 class TestDesignEffect:

@@ -18,7 +18,7 @@ from pairsig import (
     streams,
 )
 from pairsig.exact import exact_bootstrap
-from pairsig.lattice import in_steps, multiples, totals
+from pairsig.lattice import in_steps, lattice, multiples, totals
 from pairsig.metrics import registry
 from pairsig.ratios import Fractions
 from pairsig.sequential import sequential_test
@@ -290,10 +290,11 @@ def test_totals_do_not_depend_on_the_order():
     rng = np.random.default_rng(1)
     for values in (rng.normal(size=(2, 1000, 1)), rng.integers(0, 1000, (2, 1000, 1)) / 1000):
         assert totals(values).tolist() == totals(values[:, ::-1]).tolist()
-        whole, steps = in_steps(values)
+        steps = lattice(values)
+        whole = in_steps(values[:, :, 0], steps[0])
         assert (whole == np.rint(whole)).all()
         assert np.abs(whole).max() * 1000 < 2**53
-        np.testing.assert_allclose(whole[0] / steps[0], values[:, :, 0], rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(whole / steps[0], values[:, :, 0], rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(totals(values), values.sum(axis=1), rtol=1e-10)
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +14,12 @@ from numpy.typing import NDArray
 
 from pairsig import definitions, engine, exact, paired, statistics
 from pairsig.comparisons import with_p_values
-from pairsig.contributions import contributions, likeness
+from pairsig.contributions import likeness
 from pairsig.engine import Progress, Resampling
 from pairsig.errors import InputError
+from pairsig.exact.pairs import n_bytes as exact_bytes
 from pairsig.exact.pairs import p_values as exact_p_values
+from pairsig.memory import Memory, shown
 from pairsig.metrics import Metric, registry
 from pairsig.paired import Unit
 from pairsig.statistics import Statistics
@@ -22,6 +27,9 @@ from pairsig.tally import Tally
 
 WHOLE = "whole"
 """The test set of `compare`: all segments."""
+
+_BYTES_A_PAIR = 1024
+"""Of the result, and of the borders that resamples are held against."""
 
 
 def compare(
@@ -36,7 +44,9 @@ def compare(
     part: tuple[int, int] = (1, 1),
     threads: int | None = None,
     batch: int | None = None,
+    memory: Memory | int | str | None = None,
     progress: Progress | None = None,
+    note: Callable[[str], object] | None = None,
     test_set: str = WHOLE,
     or_draw: bool = False,
 ) -> pd.DataFrame:
@@ -61,8 +71,13 @@ def compare(
         "segment", or "document" to draw whole documents.
     part
         (k, m): only the k-th of m parts of the resamples; `merge` adds the parts up.
+    memory
+        What the process may take, in bytes or as "500M" or "4G"; by default what it takes already and half of what is
+        free, on the machine or within the limits of a container or job. It changes nothing but time: see below.
     progress
         Called from time to time with the number of resamples finished.
+    note
+        Called with a sentence on the memory that is needed, before the tests begin.
     test_set
         What to call the test set in the result.
     or_draw
@@ -75,8 +90,22 @@ def compare(
     the scores are equal), so `gain` >= 0; scores and gains are in points. `standard_error` and `similarity` are first
     order (`contributions.likeness`). `p_low` and `p_high` bound the Monte Carlo error of `p_value` at 95 %
     (Clopper-Pearson).
+
+    Notes
+    -----
+    Memory, beside the program's own 200 MB: N systems on n segments with k columns of i bytes take N·n·k·i (integers of
+    a Parquet file as few bytes as hold them), and for metrics that are a `Ratio` N·n·2·j more, for numerators and
+    denominators that fit in j bytes. Exact tests of pass/fail items take 20·N² and 80 MB beside these, other exact
+    tests 64 MB a thread, tests that draw what `engine.Work` says, standard errors 8 bytes a system and unit: they do
+    with little by taking some systems at a time. The result takes about a kilobyte a pair.
+
+    Raises
+    ------
+    InputError
+        For input that cannot be tested so, and where the memory does not suffice; nothing has been drawn then.
     """
-    data = _as_statistics(statistics)
+    memory = Memory.of(memory)
+    data = _as_statistics(statistics, memory)
     chosen = registry.metric(metric) if metric is not None else _only_metric(data)
     chosen_test = definitions.find(test, variant)
     resampling = Resampling(n_resamples, seed, threads, batch)
@@ -93,24 +122,27 @@ def compare(
         raise InputError(f"the unit is {unit!r}, expected segment or document")
     if len(data.systems) < 2:
         raise InputError(f"dataset {data.dataset or '(arrays)'} has one system, expected at least two")
+    memory.require(data.copied_by(chosen), "the counts of this metric")
     counts = data.of(chosen)
     if unit == "document":
+        memory.require(2 * 8 * counts.size, "the counts by document")
         counts = _by_document(data, counts)
-    judge = engine.Judge(counts, chosen, data.systems)
+    judge = engine.Judge(counts, chosen, data.systems, memory)
     if or_draw and chosen_test.exact and not _in_reach(judge, chosen_test, unit):
         chosen_test = chosen_test.drawn
+    resampling = _within(memory, judge, chosen_test, resampling, part, note)
     pairs = np.column_stack(np.triu_indices(len(data.systems), k=1))
     gains = judge.gains(pairs)
     pairs = np.where(gains[:, None] < 0, pairs[:, ::-1], pairs)
     if chosen_test.exact:
-        p_value = exact_p_values(judge, pairs, chosen_test, unit, threads=threads, progress=progress)
+        p_value = exact_p_values(judge, pairs, chosen_test, unit, threads=resampling.threads, progress=progress)
         counted, drawn = Tally(0, *np.zeros((2, len(pairs)), dtype=np.int64)), ""
     else:
         counted = judge.tally(pairs, chosen_test, resampling, resamples=resampling.part(k, m), progress=progress)
         drawn, p_value = resampling.signature, np.zeros(len(pairs))
     better, other = pairs.T
     scores = judge.scores
-    standard_error, similarity = likeness(contributions(judge.counts, chosen), pairs, threads)
+    standard_error, similarity = likeness(judge.counts, chosen, pairs, threads=threads, n_bytes=memory.left)
     names, groups, kinds = (np.array(values) for values in (data.systems, data.groups, data.kinds))
     signature = paired.signature(chosen, chosen_test, unit, drawn)
     table = pd.DataFrame(
@@ -145,6 +177,38 @@ def compare(
     return table if chosen_test.exact else with_p_values(table)
 
 
+def _within(
+    memory: Memory,
+    judge: engine.Judge,
+    test: definitions.Test,
+    resampling: Resampling,
+    part: tuple[int, int],
+    note: Callable[[str], object] | None,
+) -> Resampling:
+    """How to compute within the memory, and a note on it."""
+    n_systems = len(judge.counts)
+    table = _BYTES_A_PAIR * n_systems * (n_systems - 1) // 2
+    memory.require(table, f"the comparisons of {n_systems:,} systems")
+    left = memory.left - table
+    if test.exact:
+        threads = resampling.threads or os.cpu_count() or 1
+        while threads > 1 and exact_bytes(judge, threads) > left:
+            threads //= 2
+        taken, how = exact_bytes(judge, threads), "without drawing"
+        memory.require(table + taken, f"the exact tests of {n_systems:,} systems")
+        chosen = replace(resampling, threads=threads)
+    else:
+        chosen = replace(resampling, memory=left)
+        work = engine.Work.of(judge.product, test, chosen, len(resampling.part(*part)))
+        taken, how = work.n_bytes, str(work)
+    if note is not None:
+        note(
+            f"{n_systems:,} systems on {judge.counts.shape[1]:,} units: {shown(table + taken)} of memory are needed "
+            f"beside the counts ({how}), {shown(left + table)} are left of {shown(memory.limit)}"
+        )
+    return chosen
+
+
 def _in_reach(judge: engine.Judge, test: definitions.Test, unit: Unit) -> bool:
     try:
         exact.fractions(judge, test, unit)
@@ -157,12 +221,12 @@ def _by_document(data: Statistics, counts: NDArray[Any]) -> NDArray[Any]:
     return statistics.by_document(data.documents, counts)
 
 
-def _as_statistics(data: Statistics | pd.DataFrame | str | Path) -> Statistics:
+def _as_statistics(data: Statistics | pd.DataFrame | str | Path, memory: Memory) -> Statistics:
     if isinstance(data, Statistics):
         return data
     if isinstance(data, pd.DataFrame):
         return Statistics.from_table(data, dataset="")
-    return statistics.read(data)
+    return statistics.read(data, memory=memory)
 
 
 def _only_metric(data: Statistics) -> Metric:

@@ -17,6 +17,7 @@ from pairsig.choices import once, options_of, sort_options
 from pairsig.errors import InputError
 
 if TYPE_CHECKING:
+    from pairsig.memory import Memory
     from pairsig.statistics import Statistics
 
 _LEVELS = """\
@@ -111,6 +112,10 @@ def add_test_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--unit", choices=("segment", "document"), default="segment", help="what is drawn or swapped")
     parser.add_argument("--threads", type=console.whole, help="default: all cores; changes nothing but time")
     parser.add_argument("--batch", type=console.whole, help="resamples a batch; changes nothing but time and memory")
+    parser.add_argument(
+        "--memory", type=console.size, metavar="SIZE",
+        help="of the process, such as 500M or 4G; default: half of what is free; changes nothing but time",
+    )  # fmt: skip
     parser.add_argument(
         "--part", type=console.part, default=(1, 1), metavar="K/M", help="only part K of M of the resamples"
     )
@@ -246,10 +251,15 @@ def _pool(arguments: argparse.Namespace) -> None:
 def _compare(arguments: argparse.Namespace) -> None:
     """Test every pair of systems of a dataset, on draws shared by all."""
     from pairsig import all_pairs, tables
+    from pairsig.memory import Memory
 
-    data = read_statistics(arguments.statistics)
+    options = test_options(arguments)
+    options["memory"] = Memory.of(arguments.memory)
+    data = read_statistics(arguments.statistics, options["memory"])
+    # Where --memory asks for it, and where somebody looks on.
+    note = console.note if arguments.memory or sys.stderr.isatty() else None
     with console.progress(f"compare {data.dataset}", arguments.n_resamples // arguments.part[1]) as progress:
-        table = all_pairs.compare(data, progress=progress, **test_options(arguments))
+        table = all_pairs.compare(data, progress=progress, note=note, **options)
     tables.write(table, arguments.output)
 
 
@@ -270,11 +280,11 @@ def _merge(arguments: argparse.Namespace) -> None:
     tables.write(comparisons.merge(map(comparisons.read, arguments.parts)), arguments.output)
 
 
-def read_statistics(path: Path) -> Statistics:
+def read_statistics(path: Path, memory: Memory | None = None) -> Statistics:
     """The statistics of a dataset; warns of systems that are the same."""
     from pairsig import statistics
 
-    data = statistics.read(path)
+    data = statistics.read(path, memory=memory)
     for first, second in data.duplicates():
         console.warn(
             f"dataset {data.dataset}: systems {first} and {second} have the same counts on every segment, p = 1"
@@ -284,7 +294,19 @@ def read_statistics(path: Path) -> Statistics:
 
 def test_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """What `add_test_options` added, as `compare` takes it."""
-    names = ("metric", "test", "variant", "n_resamples", "seed", "unit", "threads", "batch", "part", "or_draw")
+    names = (
+        "metric",
+        "test",
+        "variant",
+        "n_resamples",
+        "seed",
+        "unit",
+        "threads",
+        "batch",
+        "memory",
+        "part",
+        "or_draw",
+    )
     return {name: getattr(arguments, name) for name in names}
 
 

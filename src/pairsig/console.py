@@ -129,6 +129,17 @@ def whole(text: str) -> int:
 whole.__name__ = "whole number"
 
 
+def size(text: str) -> str:
+    """A size of memory: 500M, 4G."""
+    from pairsig.memory import parse
+
+    try:
+        parse(text)
+    except InputError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
+
+
 def part(text: str) -> tuple[int, int]:
     """K/M, with 1 <= K <= M."""
     k, m = (int(number) for number in text.split("/"))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,27 +33,36 @@ def contributions(counts: NDArray[Any], metric: Metric) -> Floats:
     counts
         Shape (systems, units, columns of the metric's totals), see `Statistics.of`.
     """
-    counts = counts.astype(np.float64)
-    totals = counts.sum(axis=1)
+    totals, largest_counts = np.empty((2, len(counts), counts.shape[2]))
+    for system, own in enumerate(counts):  # of each in turn: no copy of all counts in a larger type
+        totals[system], largest_counts[system] = own.sum(axis=0, dtype=np.float64), np.abs(own).max(axis=0)
     largest = np.abs(totals).max(axis=1, keepdims=True)
     # A column without counts contributes nothing, whatever its derivative (for BLEU there is none there).
-    step = 1e-5 * np.where(totals != 0, np.abs(totals), largest) * (counts != 0).any(axis=1)
-    contributed = np.zeros(counts.shape[:2])
-    noise = np.zeros(len(counts))
+    step = 1e-5 * np.where(totals != 0, np.abs(totals), largest) * (largest_counts != 0)
+    gradient = np.zeros_like(totals)
     for column in range(totals.shape[1]):
         shift = np.zeros_like(totals)
         shift[:, column] = step[:, column]
         rise = metric.score(totals + shift) - metric.score(totals - shift)
-        gradient = np.divide(rise, 2 * step[:, column], out=np.zeros_like(rise), where=step[:, column] > 0)
-        part = gradient[:, None] * counts[:, :, column]
-        contributed += part
-        noise += np.abs(part).max(axis=1)
+        np.divide(rise, 2 * step[:, column], out=gradient[:, column], where=step[:, column] > 0)
     # What is left of a system without any error is rounding, not a contribution.
-    contributed[np.abs(contributed) < 1e-8 * noise[:, None]] = 0.0
+    noise = 1e-8 * (np.abs(gradient) * largest_counts).sum(axis=1)
+    contributed = np.empty(counts.shape[:2])
+    for system, own in enumerate(counts):
+        found = (own * gradient[system]).sum(axis=1)
+        found[np.abs(found) < noise[system]] = 0.0
+        contributed[system] = found
     return contributed if metric.higher_is_better else -contributed
 
 
-def likeness(contributed: Floats, pairs: NDArray[np.intp], threads: int | None = None) -> tuple[Floats, Floats]:
+def likeness(
+    counts: NDArray[Any],
+    metric: Metric,
+    pairs: NDArray[np.intp],
+    *,
+    threads: int | None = None,
+    n_bytes: int | None = None,
+) -> tuple[Floats, Floats]:
     """Of pairs of systems: the standard error of the gain, in points, and the similarity of the two.
 
     With u the contributions less their mean, the standard error is sqrt(Σ (uᵢᴬ − uᵢᴮ)²), the spread of the bootstrap's
@@ -62,28 +72,55 @@ def likeness(contributed: Floats, pairs: NDArray[np.intp], threads: int | None =
 
     Parameters
     ----------
-    contributed
-        What `contributions` gives.
+    counts, metric
+        As for `contributions`.
     pairs
         Positions of the systems (pairs × 2).
     threads
         Worker threads (default: all cores).
+    n_bytes
+        Of memory, at most, for contributions: systems are taken some at a time, which changes nothing but time.
 
     Returns
     -------
     Standard errors and similarities. The similarity is nan where one system's contributions do not vary.
     """
-    centred = contributed - contributed.mean(axis=1, keepdims=True)
-    centred[(contributed == contributed[:, :1]).all(axis=1)] = 0.0
+    n_systems, n_units, _ = counts.shape
+    at_once = n_systems if n_bytes is None else max(1, min(n_systems, n_bytes // (2 * 8 * n_units)))
+    block = pairs // at_once
     found = np.empty((3, len(pairs)))
-    blocks = [slice(start, start + _AT_ONCE) for start in range(0, len(pairs), _AT_ONCE)]
     with ThreadPoolExecutor(threads or os.cpu_count() or 1) as workers:
-        for _ in workers.map(lambda block: _sums(centred, pairs[block], found[:, block]), blocks):
-            pass
+        for first in range(-(-n_systems // at_once)):
+            one = _centred(counts[first * at_once : (first + 1) * at_once], metric)
+            for second in range(first, -(-n_systems // at_once)):
+                rows = np.flatnonzero((block.min(axis=1) == first) & (block.max(axis=1) == second))
+                other = one
+                if second > first:
+                    other = _centred(counts[second * at_once : (second + 1) * at_once], metric)
+                # All is the same for (A, B) and (B, A).
+                places = np.sort(pairs[rows], axis=1) - np.array([first, second]) * at_once
+                sums = np.empty((3, len(rows)))
+                parts = [slice(start, start + _AT_ONCE) for start in range(0, len(rows), _AT_ONCE)]
+                for _ in workers.map(partial(_add_up, one, other, places, sums), parts):
+                    pass
+                found[:, rows] = sums
     differences, products, spreads = found
     with np.errstate(invalid="ignore", divide="ignore"):
         similarity = products / np.sqrt(spreads)
     return _six_digits(np.sqrt(differences)), _six_digits(similarity)
+
+
+def _centred(counts: NDArray[Any], metric: Metric) -> Floats:
+    """Contributions less their mean; all 0 where they do not vary."""
+    u = contributions(counts, metric)
+    constant = (u == u[:, :1]).all(axis=1)
+    u -= u.mean(axis=1, keepdims=True)
+    u[constant] = 0.0
+    return u
+
+
+def _add_up(one: Floats, other: Floats, places: NDArray[np.intp], sums: Floats, part: slice) -> None:
+    _sums(one, other, places[part], sums[:, part])
 
 
 def design_effect(contributed: Floats, documents: NDArray[np.str_], pairs: NDArray[np.intp]) -> Floats:
@@ -127,10 +164,10 @@ def _six_digits(values: Floats) -> Floats:
 
 
 @njit(nogil=True, cache=True)
-def _sums(u, pairs, out):  # type: ignore[no-untyped-def]
+def _sums(one_block, other_block, places, out):  # type: ignore[no-untyped-def]
     """Σ (uᴬ − uᴮ)², Σ uᴬuᴮ and Σ (uᴬ)² Σ (uᴮ)² of each pair, in an order that does not depend on the machine."""
-    for pair in range(len(pairs)):
-        first, second = u[pairs[pair, 0]], u[pairs[pair, 1]]
+    for pair in range(len(places)):
+        first, second = one_block[places[pair, 0]], other_block[places[pair, 1]]
         difference = product = one = other = 0.0
         for unit in range(len(first)):
             a, b = first[unit], second[unit]

@@ -18,6 +18,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from threading import Event, Lock
 from typing import Any, NamedTuple
 
@@ -29,7 +30,18 @@ from threadpoolctl import threadpool_limits
 from pairsig import streams
 from pairsig.definitions import Test
 from pairsig.errors import InputError
-from pairsig.lattice import EXACT, in_steps, too_large, totals
+from pairsig.lattice import (
+    EXACT,
+    fingerprint,
+    in_steps,
+    largest,
+    lattice,
+    some_systems,
+    too_large,
+    totals,
+    whole_numbers,
+)
+from pairsig.memory import Memory, too_little
 from pairsig.metrics import Metric
 from pairsig.ratios import Fractions
 from pairsig.tally import Tally
@@ -62,6 +74,11 @@ _BATCH_ELEMENTS = 2**21
 _CACHE_ELEMENTS = 2**16
 """Elements of the draws that are multiplied at once where there are few columns: 256 KiB in float32."""
 _FEW_COLUMNS = 16
+_SHUFFLED_ELEMENTS = 2**19
+"""Totals after shuffles that are scored at once: 4 MiB of each system of the pairs."""
+_FEWEST_ROWS = 16
+_SCORING = 24
+"""Bytes that scoring takes for each total, beside the total."""
 _DRAWS = {"resample": streams.bootstrap_counts, "swap": streams.swaps}
 _MOST_ELEMENTS = 2**28
 """The same at most, when the batch is chosen by hand: 1 GiB in float32."""
@@ -79,12 +96,15 @@ class Resampling:
         One seed gives the same counts for any batch size, number of threads or machine.
     threads, batch
         Worker threads (default: all cores) and resamples a batch; they change nothing but time and memory.
+    memory
+        Bytes that drawing, multiplying and scoring may take; by default it is not looked at. See `Work`.
     """
 
     n_resamples: int = 1_000_000
     seed: int = 2012
     threads: int | None = None
     batch: int | None = None
+    memory: int | None = None
 
     def __post_init__(self) -> None:
         check_whole("number of resamples", self.n_resamples, 1, MAX_RESAMPLES)
@@ -115,6 +135,8 @@ class Judge:
         What the systems are compared by.
     names
         Of the systems, for messages; by default their numbers.
+    memory
+        What there is; by default it is not looked at.
 
     Attributes
     ----------
@@ -127,16 +149,28 @@ class Judge:
         For counts whose sums cannot be exact and scores that are not finite.
     """
 
-    def __init__(self, counts: NDArray[Any], metric: Metric, names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        counts: NDArray[Any],
+        metric: Metric,
+        names: Sequence[str] | None = None,
+        memory: Memory | None = None,
+    ) -> None:
         self.counts = counts
         self.metric = metric
         self.names = names or [str(number) for number in range(1, len(counts) + 1)]
         self.quality = score(totals(counts), metric, lambda at: f"system {self.names[at[0]]} on the whole test set")
-        self.fractions = Fractions.of(metric, counts)
-        if self.fractions is None and metric.form(counts) is not None and (counts == np.rint(counts)).all():
+        self.fractions = Fractions.of(metric, counts, memory)
+        if self.fractions is None and metric.form(counts) is not None and whole_numbers(counts):
             raise too_large(counts)
-        self.product = Product(counts if self.fractions is None else self.fractions.stacked)
         self.band = self.fractions.rounding if self.fractions else TIE_TOLERANCE * _scale(metric, counts)
+
+    @cached_property
+    def product(self) -> Product:
+        """Draws times statistics."""
+        if self.fractions is None:
+            return Product(list(np.moveaxis(self.counts, -1, 0)), lattice(self.counts))
+        return Product([self.fractions.numerators, self.fractions.denominators], np.ones(2))
 
     @property
     def scores(self) -> Floats:
@@ -219,7 +253,7 @@ class Judge:
         # B's are T_B − (M_B − M_A): one product a system serves all pairs.
         n_columns, _, n_rows = moved.shape
         total = self.product.observed.T[:, :, None]
-        chunk = max(1, 2**19 // (n_rows * n_columns))
+        chunk = max(1, _SHUFFLED_ELEMENTS // (n_rows * n_columns))
         for start in range(0, len(pairs), chunk):
             a, b = pairs[start : start + chunk].T
             exchanged = moved[:, b] - moved[:, a]
@@ -397,15 +431,13 @@ def for_each_batch(
     progress: Progress | None = None,
 ) -> None:
     """Draw the resamples batch by batch on worker threads; `take` gets the totals and the number of the first one."""
-    if resampling.batch is not None:
-        check_whole("batch size", resampling.batch, 1, max(1, _MOST_ELEMENTS // product.n_units))
-    n_rows = resampling.batch or max(16, min(1024, _BATCH_ELEMENTS // product.n_units))
-    n_threads = min(resampling.threads or os.cpu_count() or 1, max(1, -(-len(resamples) // n_rows)))
+    plan = Work.of(product, test, resampling, len(resamples))
+    n_rows, n_threads = plan.n_rows, plan.n_threads
     stopped = Event()
 
     def work(worker: int) -> None:
         try:
-            drawn = product.buffers(min(n_rows, len(resamples)))
+            drawn = product.buffers(min(n_rows, len(resamples)), plan.n_held)
             for start in range(worker * n_rows, len(resamples), n_threads * n_rows):
                 if stopped.is_set():
                     return
@@ -429,60 +461,179 @@ def for_each_batch(
 class Product:
     """Draws times statistics, exactly.
 
-    Values are multiplied in whole steps (see `lattice.in_steps`), so the order of summation cannot matter. The product
-    is made in float32 where no possible total reaches 2²⁴, else in float64. Columns that are the same for several
-    systems (gold sizes, reference lengths) are multiplied once.
+    Values are multiplied in whole steps (see `lattice`), so the order of summation cannot matter. The product is made
+    in float32 where no possible total reaches 2²⁴, else in float64. Columns that are the same for several systems
+    (gold sizes, reference lengths) are multiplied once.
+
+    Parameters
+    ----------
+    columns
+        Arrays (systems × units), all of one type. They are not copied.
+    steps
+        How many steps make a unit, by column.
 
     Attributes
     ----------
     n_units
         How many units there are to draw from.
-    matrix
-        Distinct columns of the systems (columns × units).
+    index
+        Which of the distinct columns of systems is meant, (columns × systems).
+    observed
+        Totals on the test set, (systems × columns).
     """
 
-    def __init__(self, counts: NDArray[Any]) -> None:
-        n_systems, self.n_units, n_columns = counts.shape
-        integers, steps = in_steps(counts)
-        largest = float(np.abs(integers).max(initial=0.0)) * self.n_units
-        self.dtype = np.dtype(np.float32 if largest < _EXACT_FLOAT32 else np.float64)
+    def __init__(self, columns: Sequence[NDArray[Any]], steps: Floats) -> None:
+        n_systems, self.n_units = columns[0].shape
+        self._columns, self._steps = columns, steps
+        self._first: list[tuple[int, int]] = []
+        self.index = np.empty((len(columns), n_systems), dtype=np.intp)
+        self.observed = np.empty((n_systems, len(columns)))
         unique: dict[bytes, int] = {}
-        rows = integers.reshape(n_columns * n_systems, self.n_units)
-        index = np.array([unique.setdefault(row.tobytes(), len(unique)) for row in rows])
-        first = np.unique(index, return_index=True)[1]
-        self.matrix = np.ascontiguousarray(rows[first], dtype=self.dtype)
-        self.index = index.reshape(n_columns, n_systems)
+        most = 0.0
+        for column, own in enumerate(steps):
+            for system in range(n_systems):
+                row = self._row(column, system)
+                found = unique.setdefault(fingerprint(row), len(unique))
+                self.index[column, system] = found
+                self.observed[system, column] = row.sum() / own
+                if found == len(self._first):
+                    self._first.append((column, system))
+                    most = max(most, largest(row))
+        self.dtype = np.dtype(np.float32 if most * self.n_units < _EXACT_FLOAT32 else np.float64)
         self.steps = None if (steps == 1).all() else steps
-        self.observed = totals(counts)
 
-    def buffers(self, n_rows: int) -> Callable[[Test, int, int, int], Floats]:
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Distinct columns of the systems, and units."""
+        return len(self._first), self.n_units
+
+    @cached_property
+    def matrix(self) -> NDArray[Any]:
+        """The distinct columns of the systems (columns × units), ready to be multiplied."""
+        matrix = np.empty(self.shape, dtype=self.dtype)
+        self._fill(matrix, 0)
+        return matrix
+
+    def _fill(self, rows: NDArray[Any], first: int) -> None:
+        for row, where in zip(rows, self._first[first : first + len(rows)], strict=True):
+            row[:] = self._row(*where)
+
+    def _row(self, column: int, system: int) -> NDArray[Any]:
+        return in_steps(self._columns[column][system], self._steps[column])
+
+    def n_bytes(self, test: Test, n_rows: int, n_held: int) -> tuple[int, int]:
+        """What a batch takes, of all threads together and of each; see `Work`."""
+        n_columns, size = len(self._first), self.dtype.itemsize
+        each = n_rows * ((self.n_units + n_columns) * size + self.index.size * (size + 8 + _SCORING))
+        if test.draw == "swap":
+            each += 8 * 8 * max(_SHUFFLED_ELEMENTS, n_rows * len(self.index))
+        held = n_held * self.n_units * size
+        return (held, each) if n_held == n_columns else (0, held + each)
+
+    def buffers(self, n_rows: int, n_held: int) -> Callable[[Test, int, int, int], Floats]:
         """What a worker calls for the totals of up to so many resamples: (test, seed, first, rows).
 
-        The totals have the shape (columns, systems, resamples), contiguous along the resamples.
+        The totals have the shape (columns, systems, resamples), contiguous along the resamples. Of the distinct columns
+        `n_held` are ready to be multiplied: all of them, which the workers share, or a few, which each makes ready
+        again for every batch.
         """
-        n_columns = len(self.matrix)
+        n_columns = len(self._first)
         # With few columns the product would wait for the draws to come from memory: they are multiplied in the cache.
-        at_once = min(n_rows, max(8, _CACHE_ELEMENTS // self.n_units)) if n_columns <= _FEW_COLUMNS else n_rows
+        in_cache = n_held == n_columns <= _FEW_COLUMNS
+        at_once = min(n_rows, max(8, _CACHE_ELEMENTS // self.n_units)) if in_cache else n_rows
         counts = np.empty((at_once, self.n_units), dtype=self.dtype)
-        transposed = np.ascontiguousarray(self.matrix.T)
-        products = np.empty((n_rows, n_columns), dtype=self.dtype)
+        transposed = np.ascontiguousarray(self.matrix.T) if in_cache else counts[:0]
+        products = np.empty((n_rows, n_columns) if in_cache else (n_columns, n_rows), dtype=self.dtype)
+        block = self.matrix if n_held == n_columns else np.empty((n_held, self.n_units), dtype=self.dtype)
 
         def drawn(test: Test, seed: int, first: int, rows: int) -> Floats:
-            draw = _DRAWS[test.draw]
             for start in range(0, rows, at_once):
                 some = counts[: min(at_once, rows - start)]
-                draw(seed, first + start, len(some), self.n_units, out=some)
-                if at_once == n_rows:
-                    found: Floats = (self.matrix @ some.T)[self.index].astype(np.float64)
-                else:
+                _DRAWS[test.draw](seed, first + start, len(some), self.n_units, out=some)
+                if in_cache:
                     np.matmul(some, transposed, out=products[start : start + len(some)])
-            if at_once < n_rows:
+            if in_cache:
                 found = products[:rows].T.astype(np.float64, order="C")[self.index]
+            else:
+                for start in range(0, n_columns, n_held):
+                    own = block[: n_columns - start]
+                    if n_held < n_columns:
+                        self._fill(own, start)
+                    np.matmul(own, some.T, out=products[start : start + len(own), :rows])
+                found = products[:, :rows][self.index].astype(np.float64)
             if self.steps is not None:
                 found /= self.steps[:, None, None]
             return found
 
         return drawn
+
+
+@dataclass(frozen=True)
+class Work:
+    """How draws and products are cut so that they fit into memory; what a test counts does not depend on it.
+
+    With s the bytes of a number (4 where no total reaches 2²⁴, else 8), n units, u distinct columns of the systems, c
+    columns of each of N systems, and t threads that take r resamples at a time, bytes are
+
+        u·n·s + t·r·((n + u)·s + c·N·(s + 8 + 24)),    the 24 for what a metric computes with,
+
+    and 32 MiB more a thread for swaps. In too little memory r becomes smaller, down to 16, then the columns are made
+    ready h at a time by each thread and again for every batch (t·h·n·s instead of u·n·s), then there are fewer threads.
+
+    Attributes
+    ----------
+    n_threads, n_rows, n_held, n_columns
+        t, r, h and u, which h is where all columns are kept.
+    n_bytes
+        What that takes.
+    """
+
+    n_threads: int
+    n_rows: int
+    n_held: int
+    n_columns: int
+    n_bytes: int
+
+    def __str__(self) -> str:
+        """For people."""
+        held = f"{self.n_held:,} columns of systems at a time, " if self.n_held < self.n_columns else ""
+        return f"{held}{self.n_rows:,} resamples at a time on each of the {self.n_threads} threads"
+
+    @classmethod
+    def of(cls, product: Product, test: Test, resampling: Resampling, n_resamples: int) -> Work:
+        """The fastest that the memory allows.
+
+        Raises
+        ------
+        InputError
+            Where it does not allow the least: one thread, 16 resamples and one column at a time.
+        """
+        n_columns, n_units = product.shape
+        if resampling.batch is not None:
+            check_whole("batch size", resampling.batch, 1, max(1, _MOST_ELEMENTS // n_units))
+        n_rows = resampling.batch or max(_FEWEST_ROWS, min(1024, _BATCH_ELEMENTS // n_units))
+        n_threads = min(resampling.threads or os.cpu_count() or 1, max(1, -(-n_resamples // n_rows)))
+        memory = resampling.memory
+
+        def planned(n_threads: int, n_rows: int, n_held: int) -> Work:
+            shared, each = product.n_bytes(test, n_rows, n_held)
+            return cls(n_threads, n_rows, n_held, n_columns, shared + n_threads * each)
+
+        found = planned(n_threads, n_rows, n_columns)
+        if memory is None or found.n_bytes <= memory:
+            return found
+        least = min(n_rows, _FEWEST_ROWS)
+        while n_threads:
+            block = max(1, memory // 4 // (n_threads * n_units * product.dtype.itemsize))
+            for n_held in (n_columns, min(block, n_columns)):
+                rows = n_rows
+                while rows > least and planned(n_threads, rows, n_held).n_bytes > memory:
+                    rows = max(least, rows // 2)
+                found = planned(n_threads, rows, n_held)
+                if found.n_bytes <= memory:
+                    return found
+            n_threads //= 2
+        raise too_little(planned(1, least, 1).n_bytes, memory, "the draws of this test")
 
 
 def score(totals: Floats, metric: Metric, place: Place = lambda _: "a system") -> Floats:
@@ -519,7 +670,10 @@ def _scale(metric: Metric, counts: NDArray[Any]) -> float:
     """A bound on the size of scores that are no ratios of whole numbers."""
     if metric.scale is not None:
         return metric.scale
-    values = counts.astype(np.float64)
-    if metric.averaged:  # of sums over documents: what a segment has
-        values = values[:, :, :-1] / values[:, :, -1:]
-    return float(np.abs(values).max(initial=0.0))
+    most = 0.0
+    for rows in some_systems(counts):
+        values = counts[rows].astype(np.float64)
+        if metric.averaged:  # of sums over documents: what a segment has
+            values = values[:, :, :-1] / values[:, :, -1:]
+        most = max(most, largest(values))
+    return most

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -11,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pairsig.lattice import EXACT, multiples
+from pairsig.lattice import EXACT, in_steps, largest, some_systems, steps_to_unit
+from pairsig.memory import Memory
 from pairsig.metrics import Metric
 
-Integers = NDArray[np.int64]
-
+Integers = NDArray[np.signedinteger[Any]]
 
 _ROUNDING = 2.0**-48
 """Bound on the rounding errors of a gain on a resample and of the border it is held against, relative to scores.
@@ -35,7 +36,8 @@ class Fractions:
     Attributes
     ----------
     numerators, denominators
-        Shape (systems, units). Sums of as many as there are units, even of the largest, are below 2⁵³.
+        Shape (systems, units), of the smallest type that holds them. Sums of as many as there are units, even of the
+        largest, are below 2⁵³.
     over_nothing
         The score where the denominator is 0 and the numerator is not. 0 / 0 is 0.
     factor
@@ -48,7 +50,7 @@ class Fractions:
     factor: float
 
     @classmethod
-    def of(cls, metric: Metric, counts: NDArray[Any]) -> Fractions | None:
+    def of(cls, metric: Metric, counts: NDArray[Any], memory: Memory | None = None) -> Fractions | None:
         """Of counts (systems, units, columns of the totals); None for other metrics, and for values on no lattice."""
         form = metric.form(counts)
         if form is None:
@@ -57,19 +59,21 @@ class Fractions:
         if form.complement:
             columns, signs = (*columns, *form.denominator), [-1] * len(signs) + [1] * len(form.denominator)
         sign = 1 if metric.higher_is_better else -1
-        above = _sums(counts[:, :, list(columns)], sign * np.array(signs))
-        below = _sums(counts[:, :, list(form.denominator)], np.ones(len(form.denominator), dtype=np.int64))
+        parts = [
+            _Sum.of(counts, columns, [sign * one for one in signs]),
+            _Sum.of(counts, form.denominator, [1] * len(form.denominator)),
+        ]
+        above, below = (part.steps for part in parts)
         if above is None or below is None:
             return None
-        steps = Fraction(above[1], below[1])
-        if form.over_nothing and max(above[1], below[1]) >= EXACT:
+        steps = Fraction(above, below)
+        if form.over_nothing and max(above, below) >= EXACT:
             return None
-        return cls(above[0], below[0], sign * form.over_nothing * steps, form.factor / float(steps))
-
-    @property
-    def stacked(self) -> Integers:
-        """Numerators and denominators as two columns, (systems, units, 2)."""
-        return np.stack([self.numerators, self.denominators], axis=2)
+        dtype = np.min_scalar_type(-1 - max(part.bound for part in parts))
+        if memory is not None:
+            memory.require(2 * dtype.itemsize * counts[:, :, 0].size, "numerators and denominators of all systems")
+        numerators, denominators = (part.filled(dtype) for part in parts)
+        return cls(numerators, denominators, sign * form.over_nothing * steps, form.factor / float(steps))
 
     @cached_property
     def scores(self) -> list[tuple[int, int]]:
@@ -88,32 +92,59 @@ class Fractions:
     @cached_property
     def over_nothing_occurs(self) -> bool:
         """Whether a unit has a numerator and no denominator, so that a resample may be of such units alone."""
-        return bool(((self.denominators == 0) & (self.numerators != 0)).any())
+        return any(
+            bool(((self.denominators[rows] == 0) & (self.numerators[rows] != 0)).any())
+            for rows in some_systems(self.numerators)
+        )
 
     @cached_property
     def largest_numerator(self) -> int:
         """The largest size on a resample, or of something over nothing."""
-        largest: int = int(np.abs(self.numerators).max()) * self.numerators.shape[1]
-        return max(largest, abs(self.over_nothing.numerator))
+        most: int = int(largest(self.numerators)) * self.numerators.shape[1]
+        return max(most, abs(self.over_nothing.numerator))
 
     @cached_property
     def largest_denominator(self) -> int:
         """The same of denominators."""
-        largest: int = int(self.denominators.max()) * self.denominators.shape[1]
-        return max(largest, self.over_nothing.denominator)
+        most: int = int(largest(self.denominators)) * self.denominators.shape[1]
+        return max(most, self.over_nothing.denominator)
 
     @property
     def rounding(self) -> float:
         """A bound on how far the gain on a resample is from its border when the two are equal."""
-        sizes = np.abs(self.numerators)
         if self.over_nothing_occurs:
-            largest: float = float(sizes.max()) * sizes.shape[1]
+            most: float = largest(self.numerators) * self.numerators.shape[1]
         else:  # a quotient of sums lies between the quotients of the units
-            largest = float((sizes / np.maximum(self.denominators, 1)).max())
-        return _ROUNDING * max(largest, abs(float(self.over_nothing)))
+            most = max(
+                largest(self.numerators[rows] / np.maximum(self.denominators[rows], 1))
+                for rows in some_systems(self.numerators)
+            )
+        return _ROUNDING * max(most, abs(float(self.over_nothing)))
 
 
-def _sums(columns: NDArray[Any], signs: Integers) -> tuple[Integers, int] | None:
-    """Columns (systems, units, columns) added up with these signs, in steps, and the steps to the unit."""
-    found = multiples(columns, columns[0].size)
-    return None if found is None else (found[0] @ signs, found[1])
+@dataclass(frozen=True)
+class _Sum:
+    """Columns (systems, units, columns) to be added up with these signs, in steps; no steps: they are on no lattice."""
+
+    columns: NDArray[Any]
+    signs: Sequence[int]
+    steps: int | None
+
+    @classmethod
+    def of(cls, counts: NDArray[Any], columns: Sequence[int], signs: Sequence[int]) -> _Sum:
+        together = list(columns) == list(range(columns[0], columns[-1] + 1))
+        chosen = counts[:, :, columns[0] : columns[-1] + 1] if together else counts[:, :, list(columns)]
+        return cls(chosen, signs, steps_to_unit(chosen, chosen[0].size))
+
+    @property
+    def bound(self) -> int:
+        """A bound on the size of the sums."""
+        return len(self.signs) * round(largest(self.columns) * float(self.steps or 1))
+
+    def filled(self, dtype: np.dtype[Any]) -> Integers:
+        """The sums, (systems, units)."""
+        sums = np.zeros(self.columns.shape[:2], dtype=dtype)
+        for rows in some_systems(self.columns):
+            for column, sign in enumerate(self.signs):
+                sums[rows] += sign * in_steps(self.columns[rows, :, column], self.steps or 1).astype(dtype)
+        return sums

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import math
 import os
 import re
@@ -121,16 +122,8 @@ def read(path: str | Path, table: Table | None = None, *, known: Iterable[Table]
     path = Path(path)
     _format_of(path)
     typed = kinds([*known, table] if table else known)
-    try:
+    with _readable(path):
         found, lines = _read_parquet(path) if path.suffix == ".parquet" else _read_lines(path, typed)
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 ({error.reason} at byte {error.start})") from None
-    except InputError:
-        raise
-    except (csv.Error, ValueError, OSError) as error:
-        raise InputError(f"{path}: not a table that can be read: {reason(error)}") from None
     found = whole(found, str(path))
     found.attrs["source"] = str(path)
     if table is None:
@@ -141,6 +134,53 @@ def read(path: str | Path, table: Table | None = None, *, known: Iterable[Table]
         cells = ", ".join(named(str(cell)) for cell in found[list(table.key)].iloc[row])
         raise InputError(f"{path}, {lines(row)}: found {cells} again, expected it once: {lines(first)} has it")
     return found
+
+
+def pieces(path: Path, labels: Sequence[str]) -> tuple[int, dict[bytes, bytes], Iterator[pd.DataFrame]]:
+    """A Parquet file some rows at a time: how many there are, the file's metadata, and the rows.
+
+    Parameters
+    ----------
+    labels
+        Columns of text that repeats.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with _readable(path):
+        schema = pq.read_schema(path)
+        texts = [name for name in schema.names if name in labels and pa.types.is_string(schema.field(name).type)]
+        file = pq.ParquetFile(path, read_dictionary=texts)
+        metadata = dict(schema.metadata or {})
+        index = json.loads(metadata.get(b"pandas", b"{}")).get("index_columns", [])
+        chosen = [name for name in schema.names if name not in [own for own in index if isinstance(own, str)]]
+
+    def rows() -> Iterator[pd.DataFrame]:
+        with _readable(path), file:
+            yield schema.empty_table().select(chosen).to_pandas(ignore_metadata=True)
+            for batch in file.iter_batches(_ROWS, columns=chosen, use_threads=False):
+                yield pa.Table.from_batches([batch]).to_pandas(ignore_metadata=True)
+
+    return file.metadata.num_rows, metadata, rows()
+
+
+_ROWS = 2**18
+"""Rows of a piece."""
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """What cannot be read in one sentence."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 ({error.reason} at byte {error.start})") from None
+    except InputError:
+        raise
+    except (csv.Error, ValueError, OSError) as error:
+        raise InputError(f"{path}: not a table that can be read: {reason(error)}") from None
 
 
 def check(
@@ -195,15 +235,15 @@ def _impossible(cells: pd.Series[Any], column: Column) -> tuple[pd.Series[bool],
     return wrong & ~(cells.isna() & column.missing), expected
 
 
-def whole(table: pd.DataFrame, source: str) -> pd.DataFrame:
-    """`table` without `N_ROWS`, after its rows have been counted."""
+def whole(table: pd.DataFrame, source: str, n_rows: int | None = None) -> pd.DataFrame:
+    """`table` without `N_ROWS`, after its rows have been counted; of a piece: those of the table, `n_rows`."""
     if N_ROWS not in table.columns:
         return table
-    told = table[N_ROWS]
-    wrong = told[told != len(table)] if len(told) else pd.Series(["some"])
+    told, found = table[N_ROWS], len(table) if n_rows is None else n_rows
+    wrong = told[told != found] if found else pd.Series(["some"])
     if len(wrong):
         raise InputError(
-            f"{source} has {len(table):,} rows, but its column {N_ROWS} says {shown(wrong.iloc[0])}: was it cut?"
+            f"{source} has {found:,} rows, but its column {N_ROWS} says {shown(wrong.iloc[0])}: was it cut?"
         )
     return table.drop(columns=N_ROWS)
 

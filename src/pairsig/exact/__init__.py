@@ -255,7 +255,8 @@ def fractions(judge: Judge, test: Test, unit: Unit) -> Fractions:
             f"{metric.name} has {unit}s with a numerator but no denominator, which are out of the reach of {function}: "
             f"use {instead}"
         )
-    other = np.flatnonzero((found.denominators != found.denominators[0]).any(axis=1))
+    kinds = judge.product.index[1]
+    other = np.flatnonzero(kinds != kinds[0])
     if test.draw == "resample" and len(other):
         raise InputError(
             f"systems {judge.names[0]} and {judge.names[other[0]]} differ in the denominator of {metric.name}, which "
@@ -288,7 +289,8 @@ class Ratios:
     def of(cls, found: Fractions, better: int, other: int) -> Ratios:
         """Of two of many systems."""
         order = [better, other]
-        return cls(found.numerators[order], found.denominators[order], Fraction(*found.gain(better, other)))
+        above, below = (part[order].astype(np.int64) for part in (found.numerators, found.denominators))
+        return cls(above, below, Fraction(*found.gain(better, other)))
 
     def swapped(self) -> tuple[Swaps, Event, Line]:
         """The better system's (numerator, denominator) after random swaps, and where it gains at least δ."""

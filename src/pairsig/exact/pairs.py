@@ -40,11 +40,13 @@ from pairsig.paired import Unit
 from pairsig.ratios import Fractions
 
 Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+Integers = NDArray[np.signedinteger[Any]]
 
 _MOST_POINTS = 2**20
 """Points of a contour beyond which a fast Fourier transform is the better way."""
 _MOST_ROWS = 2**14
+_PRODUCT_ELEMENTS = 2**24
+"""Items of all systems that are multiplied at once: 64 MiB in float32, and at most 2²⁴ items."""
 _AT_ONCE = 256
 """Pairs that a thread takes at a time."""
 
@@ -86,18 +88,25 @@ def p_values(
     if progress is not None:
         progress(int((~apart).sum()))
     if test.draw == "resample":
-        own = np.zeros(len(chosen))
+        own, lengths = np.zeros(len(chosen)), found.denominators[0].astype(np.int64)
         for sign, _ in test.borders:
             own += bootstrap(
-                found.numerators, found.denominators[0], chosen, below=sign < 0, ties=not test.strict, threads=workers,
+                found.numerators, lengths, chosen, below=sign < 0, ties=not test.strict, threads=workers,
                 done=progress if sign == test.borders[0][0] else None,
             )  # fmt: skip
     else:
-        own = _permuted(found, chosen, workers, progress) * len(test.borders)
+        own = _permuted(found, judge.product.index[1], chosen, workers, progress) * len(test.borders)
     for row in np.flatnonzero(np.isnan(own)):
         own[row] = _two_systems(found, judge, chosen[row], test)
     p[apart] = np.minimum(own, 1.0)
     return p
+
+
+def n_bytes(judge: Judge, threads: int) -> int:
+    """What `p_values` takes beside the judge: 20 bytes for each two systems and 80 MiB, or 64 MiB a thread."""
+    if judge.fractions is not None and _pass_fail(judge.fractions.numerators):
+        return 20 * len(judge.counts) ** 2 + 5 * _PRODUCT_ELEMENTS
+    return 64 * 2**20 * threads
 
 
 def _two_systems(found: Fractions, judge: Judge, pair: NDArray[np.intp], test: Test) -> float:
@@ -109,9 +118,14 @@ def _two_systems(found: Fractions, judge: Judge, pair: NDArray[np.intp], test: T
     return len(test.borders) * math.exp(exact.mass_of(judge, test, law, event).log)
 
 
-def _permuted(found: Fractions, pairs: NDArray[np.intp], threads: int, done: Callable[[int], object] | None) -> Floats:
-    """One-sided p-values under swaps; NaN where the contour is of no help."""
-    kinds = np.unique(found.denominators, axis=0, return_inverse=True)[1].ravel()
+def _permuted(
+    found: Fractions,
+    kinds: NDArray[np.intp],
+    pairs: NDArray[np.intp],
+    threads: int,
+    done: Callable[[int], object] | None,
+) -> Floats:
+    """One-sided p-values under swaps; NaN where the contour is of no help. `kinds`: whose denominators are the same."""
     same = kinds[pairs[:, 0]] == kinds[pairs[:, 1]]
     p = np.empty(len(pairs))
     p[same] = permutation(found.numerators, pairs[same], threads=threads, done=done)
@@ -239,19 +253,18 @@ def _pass_fail(numerators: Integers) -> bool:
 def _discordant(numerators: Integers, pairs: NDArray[np.intp]) -> tuple[Integers, Integers]:
     """How many items the better system of each pair has alone, and how many the other: products of 0 and 1.
 
-    float32 counts exactly up to 2²⁴ items; blocks of systems keep the matrix of all pairs small.
+    A few items at a time, so that numbers that can be multiplied take little memory; float32 counts them exactly.
     """
-    passed = numerators.astype(np.float32 if numerators.shape[1] < 2**24 else np.float64)
+    n_systems, n_items = numerators.shape
+    both = np.zeros((n_systems, n_systems))
+    at_once = max(1, _PRODUCT_ELEMENTS // n_systems)
+    for start in range(0, n_items, at_once):
+        passed = numerators[:, start : start + at_once].astype(np.float32)
+        both += passed @ passed.T
     each = numerators.sum(axis=1)
-    both = np.empty(len(pairs), dtype=np.int64)
-    n_rows = max(1, 2**24 // len(passed))
-    order = np.argsort(pairs[:, 0], kind="stable")
-    firsts = pairs[order, 0]
-    for start in range(0, len(passed), n_rows):
-        inside = order[np.searchsorted(firsts, start) : np.searchsorted(firsts, start + n_rows)]
-        together = np.dot(passed[start : start + n_rows], passed.T)
-        both[inside] = np.rint(together[pairs[inside, 0] - start, pairs[inside, 1]])
-    return each[pairs[:, 0]] - both, each[pairs[:, 1]] - both
+    a, b = pairs.T
+    together = both[a, b].astype(np.int64)
+    return each[a] - together, each[b] - together
 
 
 @njit(nogil=True, cache=True)
@@ -280,7 +293,7 @@ def _permutations(numerators, pairs, first, last, out):  # type: ignore[no-untyp
 def _bootstraps(numerators, below, ties, pairs, first, last, out):  # type: ignore[no-untyped-def]
     for pair in range(first, last):
         a, b = pairs[pair]
-        differences = (numerators[a] - numerators[b]).astype(np.int64)
+        differences = numerators[a].astype(np.int64) - numerators[b].astype(np.int64)
         steps, times = distinct(-differences if below else differences)
         # −D* > 0 or D* > 2D; with ties >=, of whole numbers.
         out[pair] = draw_beyond(steps, times, (0 if below else 2 * differences.sum()) - ties)

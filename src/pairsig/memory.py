@@ -1,0 +1,114 @@
+"""How much memory there is, and what may be taken of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from pairsig.errors import InputError
+
+_SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?) ?([KMGT])(?:i?B)?", re.IGNORECASE)
+_CGROUPS = Path("/sys/fs/cgroup")
+_OWN_CGROUP = Path("/proc/self/cgroup")
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Memory that the process may take.
+
+    Attributes
+    ----------
+    limit
+        Bytes of the whole process: the interpreter, libraries and data that are there already count.
+    """
+
+    limit: int
+
+    @classmethod
+    def of(cls, given: Memory | int | str | None = None) -> Memory:
+        """So many bytes, a size as `parse` takes it, or by default what is taken already and half of what is free."""
+        if given is None:
+            return cls(_taken() + free() // 2)
+        if isinstance(given, Memory):
+            return given
+        limit = parse(given) if isinstance(given, str) else given
+        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+            raise InputError(f"the memory is {given!r}, expected a whole number of bytes, or a size such as 500M or 4G")
+        return cls(limit)
+
+    @property
+    def left(self) -> int:
+        """Bytes of it that the process has not taken."""
+        return max(0, self.limit - _taken())
+
+    def require(self, n_bytes: int, what: str) -> None:
+        """Refuse what takes more than is left."""
+        left = self.left
+        if n_bytes > left:
+            raise too_little(n_bytes, left, what)
+
+
+def too_little(needed: int, left: int, what: str) -> InputError:
+    """What is said where memory does not suffice."""
+    return InputError(
+        f"{what}: {shown(needed)} of memory at least are needed, and {shown(left)} are left; "
+        "give more (--memory, memory=), or fewer systems"
+    )
+
+
+def parse(text: str) -> int:
+    """Bytes of a size: 500M, 4G, 1.5 GiB; K, M, G and T are powers of 1024."""
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        raise InputError(f"the memory is {text!r}, expected a size such as 500M or 4G")
+    return round(float(found[1]) * 2.0 ** (10 * (1 + "KMGT".index(found[2].upper()))))
+
+
+def shown(n_bytes: int) -> str:
+    """A size for people."""
+    return f"{n_bytes / 2**30:,.1f} GiB" if n_bytes >= 2**30 else f"{-(-n_bytes // 2**20):,} MiB"
+
+
+def free() -> int:
+    """Bytes that are free on the machine, or that the limits of a job or container leave, if that is less."""
+    available: int = min([psutil.virtual_memory().available, *_left_by_cgroups()])
+    return max(0, available)
+
+
+def _taken() -> int:
+    return int(psutil.Process().memory_info().rss)
+
+
+def _left_by_cgroups() -> list[int]:
+    """What is left of the limits of the process's cgroup and those around it: jobs of a cluster, containers."""
+    found = []
+    try:
+        lines = _OWN_CGROUP.read_text().splitlines()
+    except OSError:
+        return []
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if not controllers:
+            root, limit, usage, cache = _CGROUPS, "memory.max", "memory.current", "inactive_file"
+        elif "memory" in controllers.split(","):
+            root, limit, usage, cache = (
+                _CGROUPS / "memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file",
+            )  # fmt: skip
+        else:
+            continue
+        own = root / path.lstrip("/")
+        for group in (own, *own.parents):
+            if not group.is_relative_to(root):
+                break
+            try:
+                most, taken = ((group / name).read_text() for name in (limit, usage))
+                told = dict(entry.split() for entry in (group / "memory.stat").read_text().splitlines())
+            except OSError:  # not mounted, or the root, which has no limit
+                continue
+            if most.strip() != "max":
+                # Cached files are given back when memory is wanted.
+                found.append(int(most) - int(taken) + int(told.get(cache, 0)))
+    return found

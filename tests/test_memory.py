@@ -1,0 +1,221 @@
+"""Memory: what is needed is told or refused before anything is computed, and changes nothing but time."""
+
+import tracemalloc
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import simulate
+from pairsig import InputError, Statistics, all_pairs, cli, definitions, engine, memory, statistics
+from pairsig.exact import pairs
+from pairsig.metrics import registry
+
+MIB = 2**20
+
+
+def items(n_systems=12, n_items=400, seed=1):
+    rng = np.random.default_rng(seed)
+    passed = rng.random((n_systems, n_items)) < np.linspace(0.4, 0.6, n_systems)[:, None]
+    counts = np.stack([passed, np.ones_like(passed)], axis=2).astype(np.int64)
+    return Statistics.from_arrays({f"s{row}": own for row, own in enumerate(counts)}, ["correct", "total"])
+
+
+def data(metric):
+    if metric == "accuracy":
+        return items()
+    return simulate.statistics(metric, n_systems=12, n_segments=400, spread=0.02)
+
+
+class Told(memory.Memory):
+    """So many bytes are left, whatever the process takes."""
+
+    left = property(lambda self: self.limit)
+
+
+CASES = [
+    *((metric, test) for metric in simulate.FAMILIES for test in ("bootstrap", "randomization")),
+    *((metric, "exact") for metric in ("accuracy", "f1", "mean")),
+    *((metric, "exact-bootstrap") for metric in ("accuracy", "mean")),
+]
+
+
+@pytest.mark.parametrize(("metric", "test"), CASES)
+def test_the_table_is_the_same_in_little_memory(metric, test, monkeypatch):
+    given = data(metric)
+    if metric == "mean":  # a hundredth each, which the exact tests need
+        given = replace(given, counts=np.rint(given.counts * 100) / 100)
+    arguments = {"metric": metric, "n_resamples": 500, "seed": 3, "threads": 2}
+    whole = all_pairs.compare(given, test, **arguments)
+    seen, refused = [], []
+    monkeypatch.setattr(engine, "_SHUFFLED_ELEMENTS", 64)
+    if metric != "accuracy":
+        monkeypatch.setattr(all_pairs, "exact_bytes", lambda *_: 0)
+    monkeypatch.setattr(pairs, "_PRODUCT_ELEMENTS", 100)
+    for left in range(60_000, 400_000, 4_000):
+        try:
+            little = all_pairs.compare(given, test, **arguments, memory=Told(left), note=seen.append)
+        except InputError as error:
+            refused.append(str(error))
+            continue
+        pd.testing.assert_frame_equal(little, whole, check_exact=True)
+        if len(seen) == 5:
+            break
+    assert refused
+    assert all("of memory at least are needed" in told for told in refused)
+    assert len(seen) == 5
+    assert all("of memory are needed" in told for told in seen)
+    if not definitions.find(test).exact:
+        assert "columns of systems at a time" in seen[0]
+
+
+@pytest.mark.parametrize("test", ["bootstrap", "randomization"])
+@pytest.mark.parametrize("metric", simulate.FAMILIES)
+def test_the_plan_keeps_its_word(metric, test, monkeypatch):
+    """What is allocated while drawing is no more than was planned, and in the memory that was given."""
+    given = simulate.statistics(metric, n_systems=40, n_segments=3000)
+    chosen, kind = registry.metric(metric), definitions.find(test)
+    judge = engine.Judge(given.of(chosen), chosen)
+    all_pairs = np.column_stack(np.triu_indices(40, k=1))
+    judge.tally(all_pairs[:3], kind, engine.Resampling(10))  # compile
+    for size in (500 * MIB, 150 * MIB, 50 * MIB):
+        judge = engine.Judge(given.of(chosen), chosen)
+        resampling = engine.Resampling(2000, threads=2, memory=size)
+        plan = engine.Work.of(judge.product, kind, resampling, 2000)
+        assert plan.n_bytes <= size
+        tracemalloc.start()
+        judge.tally(all_pairs, kind, resampling)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak <= plan.n_bytes + 2 * MIB
+
+
+def test_too_little_is_refused_before_anything_is_drawn(monkeypatch):
+    monkeypatch.setattr(engine, "for_each_batch", None)
+    for metric, test in CASES:
+        with pytest.raises(InputError, match=r"[0-9]+ MiB of memory at least are needed, and [0-9]+ MiB are left"):
+            all_pairs.compare(data(metric), test, metric=metric, memory=1 * MIB)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("1K", 1024), ("500M", 500 * MIB), ("1.5G", 1536 * MIB), ("2 GiB", 2048 * MIB), ("3gb", 3072 * MIB)],
+)
+def test_sizes(text, expected):
+    assert memory.parse(text) == memory.Memory.of(text).limit == expected
+
+
+@pytest.mark.parametrize("wrong", ["", "4", "-4G", "4X", "G", "nanG", "1e3G", 0, -1, True, 2.5])
+def test_what_is_no_size(wrong):
+    with pytest.raises(InputError, match=r"the memory is .*, expected .*500M or 4G"):
+        memory.Memory.of(wrong)
+
+
+@pytest.mark.parametrize(
+    ("table", "files", "expected"),
+    [
+        ("0::/jobs/own", {"jobs/memory.max": "1000", "jobs/own/memory.max": "max"}, [1000 - 300 + 50]),
+        ("0::/own", {"own/memory.max": "900"}, [900 - 300 + 50]),
+        ("0::/", {}, []),
+        ("3:cpu:/own\n2:memory:/own", {"memory/own/memory.limit_in_bytes": "800"}, [800 - 300 + 50]),
+    ],
+)
+def test_limits_of_jobs_and_containers(table, files, expected, tmp_path, monkeypatch):
+    for name, limit in files.items():
+        group = (tmp_path / name).parent
+        group.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f"{limit}\n")
+        for usage in ("memory.current", "memory.usage_in_bytes"):
+            (group / usage).write_text("300\n")
+        (group / "memory.stat").write_text("anon 200\ninactive_file 50\ntotal_inactive_file 50\n")
+    (tmp_path / "cgroup").write_text(f"{table}\n")
+    monkeypatch.setattr(memory, "_CGROUPS", tmp_path)
+    monkeypatch.setattr(memory, "_OWN_CGROUP", tmp_path / "cgroup")
+    assert memory._left_by_cgroups() == expected
+    if expected:
+        assert memory.free() == expected[0]
+
+
+class TestReading:
+    def test_a_file_as_it_was_written_is_not_sorted(self, tmp_path, monkeypatch):
+        given = items(5, 1000)
+        statistics.write(given, tmp_path / "x.parquet")
+        monkeypatch.setattr(statistics._Rows, "_sorted", None)
+        monkeypatch.setattr("pairsig.tables._ROWS", 300)
+        read = statistics.read(tmp_path / "x.parquet")
+        np.testing.assert_array_equal(read.counts, given.counts)
+        assert read.counts.dtype == np.int64
+        assert (read.systems, read.groups, read.kinds) == (given.systems, given.groups, given.kinds)
+
+    @pytest.mark.parametrize("n_rows", [1, 7, 1000])
+    def test_pieces_are_put_together(self, n_rows, tmp_path, monkeypatch):
+        """Rows in any order, names that are numbers, categories, missing labels: as the whole table at once."""
+        given = simulate.statistics("f1", n_systems=4, n_segments=30, document_size=7, n_groups=2)
+        table = given.to_table().sample(frac=1, random_state=1)
+        table["segment"] = table["segment"].astype(int)
+        table["kind"] = None
+        table.to_parquet(tmp_path / "x.parquet")  # with the index, which is no count
+        monkeypatch.setattr("pairsig.tables._ROWS", n_rows)
+        expected = Statistics.from_table(table, dataset="x")
+        for room in (None, memory.Memory.of("8G")):
+            read = statistics.read(tmp_path / "x.parquet", memory=room)
+            assert read.columns == expected.columns == given.columns
+            for name in ("systems", "groups", "kinds", "segments", "documents", "domains", "counts"):
+                np.testing.assert_array_equal(getattr(read, name), getattr(expected, name))
+
+    def test_small_integers_take_few_bytes(self, tmp_path):
+        for largest, dtype in ((1, "int8"), (127, "int8"), (128, "int16"), (2**31, "int64")):
+            table = pd.DataFrame({"system": ["a", "a", "b", "b"], "segment": [1, 2, 1, 2], "x": [0, 1, largest, 0]})
+            table.to_parquet(tmp_path / "x.parquet")
+            read = statistics.read(tmp_path / "x.parquet", memory=memory.Memory.of("8G"))
+            assert read.counts.dtype == dtype
+            assert read.counts.ravel().tolist() == [0, 1, largest, 0]
+
+    @pytest.mark.parametrize(
+        ("row", "change", "told"),
+        [
+            (17, {"correct": np.nan}, "row 18: correct is empty or NaN, expected a number"),
+            (17, {"segment": ""}, "row 18: segment is empty, expected a name"),
+            (17, {"segment": "17"}, "row 18: segment 17 of system s0 comes again, expected once"),
+            (20, {"segment": "x"}, "expected the same ones; segment 1 is in s0 only"),
+            (25, {"group": "other"}, "system s1 has more than one group, expected one"),
+        ],
+    )
+    def test_what_is_wrong_in_a_later_piece(self, row, change, told, tmp_path, monkeypatch):
+        table = items(3, 20).to_table().astype({"system": str, "group": str, "kind": str})
+        for column, cell in change.items():
+            if column == "correct":
+                table[column] = table[column].astype(float)
+            table.loc[row, column] = cell
+        table.to_parquet(tmp_path / "x.parquet")
+        monkeypatch.setattr("pairsig.tables._ROWS", 6)
+        with pytest.raises(InputError, match=told):
+            statistics.read(tmp_path / "x.parquet")
+
+    def test_a_file_too_large_is_refused(self, tmp_path):
+        statistics.write(items(50, 1000), tmp_path / "x.parquet")
+        with pytest.raises(InputError, match=r"the counts of .*x\.parquet: 1 MiB of memory at least are needed, and 0"):
+            statistics.read(tmp_path / "x.parquet", memory=memory.Memory(1))
+        items(3, 10).to_table().to_csv(tmp_path / "x.tsv", sep="\t", index=False)
+        with pytest.raises(InputError, match=r"reading .*x\.tsv .*: 1 MiB of memory at least"):
+            statistics.read(tmp_path / "x.tsv", memory=memory.Memory(1))
+
+
+class TestCommand:
+    def test_it_says_what_is_needed(self, tmp_path, capsys):
+        statistics.write(items(), tmp_path / "x.parquet")
+        command = ["compare", str(tmp_path / "x.parquet"), "--n-resamples", "100", "--output"]
+        assert cli.main([*command, str(tmp_path / "a.tsv")]) == 0
+        assert capsys.readouterr().err == ""
+        assert cli.main([*command, str(tmp_path / "b.tsv"), "--memory", "8G"]) == 0
+        assert "12 systems on 400 units: 1 MiB of memory" not in capsys.readouterr().out
+        assert (tmp_path / "a.tsv").read_bytes() == (tmp_path / "b.tsv").read_bytes()
+
+    @pytest.mark.parametrize("size", ["1M", "1K"])
+    def test_too_little(self, size, tmp_path, capsys):
+        statistics.write(items(), tmp_path / "x.parquet")
+        output = tmp_path / "a.tsv"
+        assert cli.main(["compare", str(tmp_path / "x.parquet"), "--output", str(output), "--memory", size]) == 2
+        assert "of memory at least are needed, and 0 MiB are left" in capsys.readouterr().err
+        assert not output.exists()
