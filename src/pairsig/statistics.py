@@ -388,6 +388,7 @@ class _Rows:
         self._columns: tuple[str, ...] = ()
         self._counts: NDArray[Any] = np.empty((n_rows, 0), dtype=np.int8)
         self._codes: dict[str, dict[str, int]] = {key: {} for key in KEYS}
+        self._last: dict[str, tuple[pd.Index[Any], NDArray[np.int64]]] = {}
         self._runs: list[NDArray[np.int64]] = []  # (3, runs): first row, system, first segment
         # The label of each system or segment, by what is labelled and the key; and the first that has two.
         self._labels = {of: np.empty(0, dtype=np.int64) for of in _LABELLED}
@@ -429,13 +430,20 @@ class _Rows:
         if key not in table.columns:
             return np.full(len(table), self._code(key, ""), dtype=np.int64)
         cells = table[key]
-        if cells.dtype == object:  # 1 and "1" are the same name, 1 and 1.0 are not
-            cells = cells.astype("string")
-        found, unique = pd.factorize(cells)
-        labels = pd.Series(unique).astype("string").fillna("").tolist()
-        if (found < 0).any():
-            labels.append("")
-        codes = np.array([self._code(key, label) for label in labels], dtype=np.int64)
+        if isinstance(cells.dtype, pd.CategoricalDtype):
+            found, unique = cells.cat.codes.to_numpy(), cells.cat.categories
+        else:  # of objects 1 and "1" are the same name, 1 and 1.0 are not
+            found, unique = pd.factorize(cells.astype("string") if cells.dtype == object else cells)
+        known, codes = self._last.get(key, (None, np.empty(0)))
+        if known is None or not unique.equals(known):  # which, in the segments of one system after another, is rare
+            codes = np.full(len(unique) + 1, -1, dtype=np.int64)  # the last is that of missing cells
+            self._last[key] = unique, codes
+        new = pd.unique(found[codes[found] < 0])
+        if len(new):
+            labels = pd.Series(unique.take(new[new >= 0])).astype("string").fillna("").tolist()
+            codes[new[new >= 0]] = [self._code(key, label) for label in labels]
+            if (new < 0).any():
+                codes[-1] = self._code(key, "")
         return np.asarray(codes[found])
 
     def _append(self, numbers: NDArray[Any]) -> None:
