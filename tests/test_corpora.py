@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pairsig import InputError
-from study import corpora
+from study import cli, corpora
 
 
 def digest(data: bytes) -> str:
@@ -127,6 +127,14 @@ def test_another_seed_or_name_draws_another_set(other):
 @pytest.mark.parametrize(("size", "n"), [(1.0, 7), (0.5, 4), (0.25, 2), (0.01, 1)])
 def test_sizes_are_rounded_up(size, n):
     assert len(corpora.resample(WHOLE[:7], size, 1, "x")) == n
+
+
+def test_the_whole_set_is_taken_as_it_is(tmp_path):
+    whole, output = tmp_path / "whole.txt", tmp_path / "output.txt"
+    whole.write_text("(TOP (A a))\n(TOP (B b))\n(TOP (C c))\n", encoding="utf-8")
+    options = ["--task", "constituency", "--name", "x/whole-1", "--output", str(output)]
+    assert cli.main(["resample", str(whole), "--whole", *options, "--unlabelled", str(whole)]) == 0
+    assert output.read_text(encoding="utf-8") == 2 * whole.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("size", [0.0, -1.0, 1.5])

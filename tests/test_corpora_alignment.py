@@ -33,6 +33,14 @@ def test_one_file_of_pairs_is_left_as_it_is(file):
     assert [one.text for one in alignment.read(file("a.txt", f"{text}\na ||| b\n"))] == [text, "a ||| b"]
 
 
+def test_pairs_with_links_are_read_for_those_who_learn_from_them(file):
+    path = file("a.txt", "the cat ||| le chat ||| 0-0 1p1 1-1\na ||| b |||\n")
+    (first, gold), (second, none) = alignment.labelled(path)
+    assert (first, second) == ((["the", "cat"], ["le", "chat"]), (["a"], ["b"]))
+    assert gold == links_of.Alignment(frozenset({(0, 0), (1, 1)}), frozenset({(0, 0), (1, 1)}))
+    assert not none.possible
+
+
 def test_words_end_at_ascii_space_only(file):
     (segment,) = alignment.read(file("a.txt", "10\u00a0000 \u2028 ||| dix\u3000mille\r\n"))
     assert segment.text == "10\u00a0000 \u2028 ||| dix\u3000mille"

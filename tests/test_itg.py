@@ -132,7 +132,7 @@ def test_weights_are_averages_of_all_steps(hmm):
     model = joint_hmm.read(hmm)
     gold = Alignment(frozenset({(0, 0)}), frozenset({(0, 0), (1, 1)}))
     examples = [((["s1", "s2"], ["t2", "t1"]), gold)]
-    weights = np.array([itg.START.get(name, 0.0) for name in itg.NAMES])
+    weights = np.zeros(len(itg.NAMES))
     steps = []
     for _ in range(5):
         weights = itg._learn(weights, itg._stacked(examples[0][0], model), np.array([[-1.0, 1.0], [1.0, 0.0]]))
