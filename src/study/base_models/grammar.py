@@ -100,7 +100,8 @@ def rules(
         How often each pair counts.
     wanted
         Source sentences. Rules whose source side matches nothing in them, its holes filled, are passed over; they
-        count among those of their target all the same. About one in thirty of them is let through.
+        count among those of their target all the same. (Few are let through: the source sides that match are held in
+        a table of bits by a hash.)
     shape
         Which rules.
     best
