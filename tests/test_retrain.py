@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -114,7 +115,7 @@ def test_the_plan_shrinks_with_the_scale(planned):
 def embed(study, systems, dataset="example-alignment"):
     """Statistics of some systems of a plan, made as it says, as if they were embedded."""
     options = study.datasets[dataset].provenance
-    told = dict(option.split("=", 1) for word, option in zip(options, options[1:], strict=False) if word == "--provenance")
+    told = dict(option.split("=", 1) for word, option in pairwise(options) if word == "--provenance")
     counts = {system: np.ones((3, 4), dtype=int) for system in systems}
     made = statistics.Statistics.from_arrays(counts, ["sure_hits", "possible_hits", "predicted", "sure"])
     groups = tuple(system.rsplit("-", 2)[0] for system in systems)

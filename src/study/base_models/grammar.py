@@ -223,14 +223,14 @@ def _running(part: tuple[Floats, Ints]) -> tuple[Floats, Ints]:
 
 
 def _weights(places: NDArray[Any], running: tuple[Floats, Ints]) -> Floats:
-    """Logarithms of the lexical weights of one side of rules: the sum over their words, that over the holes taken away."""
+    """Logarithms of the lexical weights of one side of rules: sums over them, less those over their holes."""
     totals, starts = running
     start = starts[places[:, 0]]
-    whole = totals[start + places[:, 2] + 1] - totals[start + places[:, 1]]
+    whole: Floats = totals[start + places[:, 2] + 1] - totals[start + places[:, 1]]
     for a, b in ((3, 4), (5, 6)):
         hole = places[:, a] >= 0
-        whole -= np.where(hole, totals[start + places[:, b] + 1] - totals[start + places[:, a]], 0.0)
-    return np.minimum(whole, 0.0)
+        whole = whole - np.where(hole, totals[start + places[:, b] + 1] - totals[start + places[:, a]], 0.0)
+    return np.where(whole > 0, 0.0, whole)
 
 
 @njit(cache=True, inline="always")

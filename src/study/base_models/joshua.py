@@ -18,6 +18,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,7 +103,9 @@ def train(training_set: Path, model: Path, *, search: str, jars: Path) -> None:
     text.unlink()
 
 
-def predict(model: Path, segments: Path, output: Path, *, search: str, weights: Mapping[str, float], jars: Path) -> None:
+def predict(
+    model: Path, segments: Path, output: Path, *, search: str, weights: Mapping[str, float], jars: Path
+) -> None:
     """Translations of source sentences."""
     sentences = [line.split() for line in open_text(segments)]
     with replacing(output) as temporary:
@@ -132,7 +135,9 @@ def _decode(
             _java(jars, "org.apache.joshua.decoder.JoshuaDecoder", "-c", config, stdin=given, stdout=taken)
         lines = [_shown(line.rstrip("\n")) for line in open_text(printed)]
     if best == 1 and len(lines) != len(sentences):
-        raise InputError(f"Joshua printed {len(lines)} translations of {len(sentences)} sentences, expected equally many")
+        raise InputError(
+            f"Joshua printed {len(lines)} translations of {len(sentences)} sentences, expected equally many"
+        )
     return lines
 
 
@@ -164,7 +169,9 @@ def _replaced(text: str, written: Mapping[str, str]) -> str:
     return text
 
 
-def _java(jars: Path, program: str, *arguments: object, stdin: object = None, stdout: object = None) -> None:
+def _java(
+    jars: Path, program: str, *arguments: object, stdin: IO[bytes] | None = None, stdout: IO[bytes] | None = None
+) -> None:
     """Run a Java program; what it says of itself goes to the log."""
     path = ":".join(str(jars / f"{name}.jar") for name in JARS)
     command = ["java", *JAVA, "-cp", path, program, *map(str, arguments)]
@@ -215,7 +222,7 @@ def _search(
     features = np.array([[values.get(name, 0.0) for name in names] for one in lists for values in one.values()])
     of = np.repeat(np.arange(len(lists)), [len(one) for one in lists])
     assert bleu.extractor is not None
-    counted = bleu.extractor(texts, [references[k] for k in of], tokenize="none")
+    counted = bleu.extractor(texts, [references[k] for k in of.tolist()], tokenize="none")
     counts = np.stack([counted[name] for name in bleu.columns], axis=1)
     starts = np.flatnonzero(np.diff(of, prepend=-1))
 

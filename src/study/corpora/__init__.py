@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import islice
@@ -139,9 +139,9 @@ def read(
         if len(others) > len(PARALLEL.get(task, ())):
             raise InputError(f"found {paths} for the task {task}, expected fewer files joined by +")
         found = module.read(path, **dict(zip(PARALLEL.get(task, ()), others, strict=False)), **chosen)
-        left = islice(found, skip, None)
+        left: Iterable[Segment] = islice(found, skip, None)
         if every := hold_out or held_out:
-            left = iter(_split(list(left), every)[bool(held_out)])
+            left = _split(list(left), every)[bool(held_out)]
         taken = [replace(one, domain=domain or one.domain) for one in islice(left, first)]
         if not taken:
             raise InputError(f"{path}: found no segment{f' after the first {skip}' * bool(skip)}, expected some")

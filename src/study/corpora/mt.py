@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from os import fspath
-from typing import Literal
 
 from pairsig.errors import InputError
 from pairsig.files import AnyPath, open_text
