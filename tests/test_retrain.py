@@ -7,6 +7,8 @@ import shutil
 import signal
 import subprocess
 import time
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -108,6 +110,78 @@ def test_the_worked_example_of_the_readme(example):
 def test_the_plan_shrinks_with_the_scale(planned):
     for scale, systems in ((1, 16), (0.3, 8), (0.01, 4)):
         assert sum(name == "example-parallel" for name, _ in planned(scale=scale).trainings) == systems
+
+
+def embed(study, systems, dataset="example-alignment"):
+    """Statistics of some systems of a plan, made as it says, as if they were embedded."""
+    options = study.datasets[dataset].provenance
+    told = dict(option.split("=", 1) for word, option in pairwise(options) if word == "--provenance")
+    counts = {system: np.ones((3, 4), dtype=int) for system in systems}
+    made = statistics.Statistics.from_arrays(counts, ["sure_hits", "possible_hits", "predicted", "sure"])
+    groups = tuple(system.rsplit("-", 2)[0] for system in systems)
+    path = Path("resources/statistics") / f"{dataset}.parquet"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    statistics.write(replace(made, dataset=dataset, groups=groups, provenance=told), path)
+
+
+SOME = ("dice-full-1", "dice-quarter-2", "joint-hmm-full-1")
+
+
+def test_what_is_embedded_is_not_trained_again(planned):
+    whole = planned()
+    every = set(whole.datasets["example-alignment"].systems)
+    embed(whole, SOME)
+    missing = planned(retrain="missing")
+    assert set(missing.datasets["example-alignment"].systems) == every - set(SOME)
+    assert missing.datasets["example-alignment"].onto == ("resources/statistics/example-alignment.parquet",)
+    assert set(planned().datasets["example-alignment"].systems) == every
+    # How many were to be trained does not matter: they are called by number.
+    edit(Path(), "training_sets", "{full: 4, quarter: 4}", "{full: 5, quarter: 4}")
+    assert len(planned(retrain="missing", scale=1).datasets["example-alignment"].systems) == 18 - 3
+    embed(planned(), sorted(set(planned().datasets["example-alignment"].systems)))
+    assert planned(retrain="missing").datasets["example-alignment"].systems == ()
+
+
+@pytest.mark.parametrize(
+    ("sheet", "old", "new", "kept"),
+    [
+        ("base_models", "dice-train.awk {train} >", "dice-train.awk {train} | cat >", {"joint-hmm-full-1"}),
+        ("training_sets", "  sizes: {full: 4", "  selection: {first: 200}\n  sizes: {full: 4", set()),
+        ("training_sets", "  note: invented", "  unlabelled: [example-alignment]\n  note: invented", set()),
+        ("datasets", "parallel-test.wa\t", "parallel-test.wa\tfirst=30", set()),
+    ],
+)
+def test_what_is_embedded_and_would_be_made_in_another_way_is_trained_again(planned, sheet, old, new, kept):
+    whole = planned()
+    embed(whole, SOME)
+    edit(Path(), sheet, old, new)
+    missing = set(planned(retrain="missing").datasets["example-alignment"].systems)
+    assert set(whole.datasets["example-alignment"].systems) - missing == kept
+
+
+def test_another_seed_trains_all_again(planned):
+    embed(planned(), SOME)
+    assert len(planned(retrain="missing", resampling={"seed": 1}).datasets["example-alignment"].systems) == 16
+
+
+@pytest.mark.slow
+def test_going_on_from_what_is_embedded_gives_what_one_run_gives(example):
+    project = example[0]
+    carried = project / "resources/statistics/example-alignment.parquet"
+    snakemake(STATISTICS, *RETRAIN, "scale=0.5", cwd=project)
+    carried.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(project / STATISTICS, carried)
+    shutil.rmtree(project / "results")
+    missing = ["--config", "retrain=missing", "datasets=[example-alignment]"]
+    assert jobs(snakemake("--dry-run", STATISTICS, *missing, cwd=project))["train"] == 8
+    snakemake(STATISTICS, *missing, cwd=project)
+    joined = statistics.read(project / STATISTICS)
+    snakemake(STATISTICS, *RETRAIN, "--forcerun", "collect", cwd=project)
+    whole = statistics.read(project / STATISTICS)
+    assert len(whole.systems) == 16
+    joined = joined.select(systems=whole.systems)
+    np.testing.assert_array_equal(joined.counts, whole.counts)
+    assert (joined.groups, joined.columns) == (whole.groups, whole.columns)
 
 
 @pytest.mark.slow

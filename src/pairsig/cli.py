@@ -74,7 +74,9 @@ def _commands() -> console.Commands:
     p.add_argument("--output", type=console.table, required=True)
 
     p = commands.add(_collect)
-    p.add_argument("counts", nargs="+", type=Path)
+    p.add_argument("counts", nargs="*", type=Path)
+    p.add_argument("--onto", type=Path, metavar="FILE", help="statistics whose systems of the groups --keep come first")
+    p.add_argument("--keep", nargs="*", default=[], metavar="GROUP", help="of --onto; those given anew are left out")
     p.add_argument("--dataset", required=True)
     p.add_argument("--provenance", action="append", default=[], metavar="KEY=VALUE")
     p.add_argument("--dated", action="store_true", help="the provenance tells the day, too")
@@ -225,6 +227,15 @@ def _collect(arguments: argparse.Namespace) -> None:
     for omission in omissions.values():
         console.warn(f"dataset {arguments.dataset}: system {omission.system} is left out: {omission}")
     parts = [statistics.read(path) for path in arguments.counts if path not in omissions]
+    if arguments.onto:
+        given = {system for part in parts for system in part.systems} | {one.system for one in omissions.values()}
+        onto = statistics.read(arguments.onto)
+        kept = [
+            system
+            for system, group in zip(onto.systems, onto.groups, strict=True)
+            if group in arguments.keep and system not in given
+        ]
+        parts[:0] = [onto.select(systems=kept)] * bool(kept)
     if not parts:
         raise InputError(
             f"dataset {arguments.dataset}: all {len(omissions)} systems are left out, expected some to remain"

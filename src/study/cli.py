@@ -42,10 +42,13 @@ def _commands() -> console.Commands:
 
     p = commands.add(_prepare)
     p.add_argument("files", nargs="+", metavar="[DOMAIN=]FILE", help="files of a corpus")
-    p.add_argument("--task", required=True, help="dependency, constituency or alignment")
+    p.add_argument("--task", required=True, help="dependency, constituency, alignment or mt")
     p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="for reading the corpus")
     p.add_argument("--skip", type=console.whole, default=0, metavar="N", help="leave out the first N of every file")
     p.add_argument("--first", type=console.whole, metavar="N", help="then take no more than N of every file")
+    held = "take these alone, but for those whose text is among the others"
+    p.add_argument("--hold-out", type=console.whole, default=0, metavar="N", help="leave out every Nth of what is left")
+    p.add_argument("--held-out", type=console.whole, default=0, metavar="N", help=held)
     p.add_argument("--input", type=console.output, help="to write: what a base model may see of the segments")
     p.add_argument("--reference", type=console.output, help="to write: what its output is scored against")
     p.add_argument("--documents", type=console.output, help="to write: a `domain<TAB>document` line a segment")
@@ -53,7 +56,7 @@ def _commands() -> console.Commands:
 
     p = commands.add(_resample)
     p.add_argument("segments", type=Path, help="a whole training set, made by prepare")
-    p.add_argument("--task", required=True, help="dependency, constituency or alignment")
+    p.add_argument("--task", required=True, help="dependency, constituency, alignment or mt")
     p.add_argument("--size", type=float, default=1.0, help="how many to draw, as a share of the whole; default: 1")
     p.add_argument("--whole", action="store_true", help="draw none: take all, as they are")
     p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
@@ -191,7 +194,8 @@ def _prepare(arguments: argparse.Namespace) -> None:
     from study import corpora
 
     options = console.pairs(arguments.option)
-    segments = corpora.read(arguments.task, arguments.files, options, skip=arguments.skip, first=arguments.first)
+    selection = {name: getattr(arguments, name) for name in corpora.SELECTION}
+    segments = corpora.read(arguments.task, arguments.files, options, **selection)
     task, whole = arguments.task, [one.text for one in segments]
     texts = {
         arguments.output: corpora.join(task, whole),

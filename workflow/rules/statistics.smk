@@ -35,6 +35,7 @@ rule collect_systems:
             "results/counts/{{dataset}}/{system}.parquet",
             system=lambda w: study.datasets[w.dataset].systems,
         ),
+        onto=lambda w: study.datasets[w.dataset].onto,
         library=library("collect"),
     output:
         statistics="results/statistics/{dataset}.parquet",

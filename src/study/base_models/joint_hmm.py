@@ -153,10 +153,10 @@ def posteriors(model: Model, pair: Pair, *, hmm: bool = True) -> tuple[Floats, F
     return forward.T, infer(*found(model.backward, numbers[0]))[0]
 
 
-def decode(model: Model, pair: Pair) -> list[tuple[int, int]]:
+def decode(model: Model, pair: Pair, *, threshold: float = THRESHOLD) -> list[tuple[int, int]]:
     """Links whose two posteriors have a product above the threshold, in order."""
     forward, backward = posteriors(model, pair)
-    return [(int(i), int(j)) for i, j in np.argwhere(forward * backward > THRESHOLD)]
+    return [(int(i), int(j)) for i, j in np.argwhere(forward * backward > threshold)]
 
 
 def write(model: Model, path: Path) -> None:

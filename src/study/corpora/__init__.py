@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import islice
@@ -54,11 +54,14 @@ class _Task(Protocol):
     def gold(self, text: str) -> str: ...
 
 
-TASKS = {"dependency": "\n\n", "constituency": "\n", "alignment": "\n"}
+TASKS = {"dependency": "\n\n", "constituency": "\n", "alignment": "\n", "mt": "\n"}
 """The tasks whose base models are trained here, each the name of a module beside this one, with what ends a segment."""
 
-PARALLEL = {"alignment": ("target", "links")}
+PARALLEL = {"alignment": ("target", "links"), "mt": ("target",)}
 """Options of `read` that name further files of the same segments."""
+
+SELECTION = ("skip", "first", "hold_out", "held_out")
+"""Parameters of `read` that say which segments are taken; each is a whole number."""
 
 
 def verify(folder: Path, sha256: str) -> dict[str, str]:
@@ -99,7 +102,14 @@ def verify(folder: Path, sha256: str) -> dict[str, str]:
 
 
 def read(
-    task: str, files: Sequence[str], options: Mapping[str, str], *, skip: int = 0, first: int | None = None
+    task: str,
+    files: Sequence[str],
+    options: Mapping[str, str],
+    *,
+    skip: int = 0,
+    first: int | None = None,
+    hold_out: int = 0,
+    held_out: int = 0,
 ) -> list[Segment]:
     """Segments of the files of a corpus, one file after another.
 
@@ -113,8 +123,14 @@ def read(
     options
         Of the task's own `read`, as text.
     skip, first
-        Leave out so many segments of every file, and take at most so many of what follows.
+        Leave out so many segments of every file, and take at most so many of what is taken of it.
+    hold_out, held_out
+        Of what `skip` leaves of a file, every so-manieth segment is held out: leave these out, or take these alone.
+        A segment that was held out and whose text is also that of one that was not is never taken: a corpus that
+        repeats itself would be tested on what it was trained on.
     """
+    if hold_out and held_out:
+        raise InputError(f"found hold_out={hold_out} and held_out={held_out}, expected one of them")
     module, chosen = _module(task), check(task, options)
     segments = []
     for file in files:
@@ -123,12 +139,21 @@ def read(
         if len(others) > len(PARALLEL.get(task, ())):
             raise InputError(f"found {paths} for the task {task}, expected fewer files joined by +")
         found = module.read(path, **dict(zip(PARALLEL.get(task, ()), others, strict=False)), **chosen)
-        stop = None if first is None else skip + first
-        taken = [replace(one, domain=domain or one.domain) for one in islice(found, skip, stop)]
+        left: Iterable[Segment] = islice(found, skip, None)
+        if every := hold_out or held_out:
+            left = _split(list(left), every)[bool(held_out)]
+        taken = [replace(one, domain=domain or one.domain) for one in islice(left, first)]
         if not taken:
             raise InputError(f"{path}: found no segment{f' after the first {skip}' * bool(skip)}, expected some")
         segments += taken
     return segments
+
+
+def _split(segments: Sequence[Segment], every: int) -> tuple[list[Segment], list[Segment]]:
+    """What is kept of a file, and what is held out of it and has another text."""
+    kept = [one for number, one in enumerate(segments, start=1) if number % every]
+    known = {one.text for one in kept}
+    return kept, [one for one in segments[every - 1 :: every] if one.text not in known]
 
 
 def check(task: str, options: Mapping[str, str]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from pairsig.errors import InputError, named, quoted
 from pairsig.extraction import functions
 from pairsig.metrics.registry import METRICS
 from pairsig.readers import READERS
-from study.sheets import checks, files, synthetic
+from study.sheets import checks, embedded, files, synthetic
 from study.sheets.rows import CLASSES, CorpusRow, DatasetRow, JarRow, Sheets, SystemRow, text
 from study.sheets.synthetic import Prediction, Resampled, Segments, Training
 
@@ -87,6 +87,8 @@ class Dataset:
         Options of `python -m study resize`.
     figures
         The names of its figures.
+    onto
+        The embedded statistics that its systems are added to, if any.
     provenance
         Options of `pairsig collect`.
     """
@@ -99,6 +101,7 @@ class Dataset:
     test_sets: tuple[str, ...]
     figures: tuple[str, ...]
     overlay: tuple[str, ...]
+    onto: tuple[str, ...]
     provenance: tuple[str, ...]
 
 
@@ -176,7 +179,7 @@ def check_config(config: dict[str, Any], schemas: Path) -> None:
 def _fill(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
     """Put in the defaults of keys that are missing, block by block; `--config` has no word for true but a string."""
     for key, part in schema["properties"].items():
-        if part.get("type") == "boolean" and config.get(key) in ("true", "false"):
+        if True in part.get("enum", ()) and config.get(key) in ("true", "false"):
             config[key] = config[key] == "true"
         if "properties" in part and isinstance(config.setdefault(key, {}), dict):
             _fill(config[key], part)
@@ -199,24 +202,29 @@ def read(config: Mapping[str, Any], schemas: Path) -> Study:
     _check_options(sheets)
     synthetic.check(sheets)
     made = synthetic.expand(sheets, config)
+    told = {row.dataset: _told(row, sheets, made.provenance) for row in sheets.datasets.rows}
     sources = {row.dataset: _source(row, config) for row in sheets.datasets.rows}
     selected = _selected(sheets, config["datasets"], sources)
     needed = selected | {member for name in selected for member in sheets.datasets.named[name].pool}
+    predicted = _ready_predictions(made, sheets)
+    kept = _kept(predicted, told, needed) if config["retrain"] == "missing" else {}
+    predicted = {key: one for key, one in predicted.items() if key[1] not in kept.get(key[0], {})}
     included = [row for row in sheets.systems.rows if row.include == "yes"]
     systems = {(row.dataset, row.system): _ready_system(row, sheets, str(config["data_dir"])) for row in included}
     _check_numbers(sheets, included)
     _check_calibrations(sheets)
     _check_files(sheets, included, systems, sources, needed)
-    synthetic.check_needs(
-        sheets, {one for name in needed & made.tested.keys() if sources[name] == "derived" for one in made.tested[name]}
-    )
-    systems |= _ready_predictions(made, sheets)
+    trained = {dataset for dataset, _ in predicted} & needed
+    synthetic.check_needs(sheets, {one for name in trained if sources[name] == "derived" for one in made.tested[name]})
+    systems |= predicted
     named: dict[str, list[str]] = {row.dataset: [] for row in sheets.datasets.rows}
     for dataset, system in systems:
         named[dataset].append(system)
     return Study(
         datasets={
-            row.dataset: _ready_dataset(row, sheets, named[row.dataset], sources, selected, made.provenance)
+            row.dataset: _ready_dataset(
+                row, named[row.dataset], sources, selected, told[row.dataset], kept.get(row.dataset, {})
+            )
             for row in sheets.datasets.rows
         },
         systems=systems,
@@ -349,21 +357,26 @@ def _source(row: DatasetRow, config: Mapping[str, Any]) -> str:
     """Where a dataset's statistics come from. Only what the project carries, with a corpus, can be embedded."""
     if row.pool:
         return "pool"
-    derived = config["retrain"] if row.study == "synthetic" else config["source"] == "derived"
+    derived = config["retrain"] is not False if row.study == "synthetic" else config["source"] == "derived"
     return "derived" if derived or not row.corpus else "embedded"
 
 
 # Rows made ready for the rules.
 
 
-def _ready_dataset(
-    row: DatasetRow,
-    sheets: Sheets,
-    systems: Sequence[str],
-    sources: Mapping[str, str],
-    selected: Collection[str],
-    making: Mapping[str, Mapping[str, str]],
-) -> Dataset:
+def _kept(
+    predicted: Collection[tuple[str, str]], told: Mapping[str, Mapping[str, str]], needed: Collection[str]
+) -> dict[str, dict[str, str]]:
+    """Of every synthetic dataset, the embedded systems that a run would make again, and their base models."""
+    found = {}
+    for name in sorted({dataset for dataset, _ in predicted} & set(needed)):
+        if _statistics(name).is_file():
+            found[name] = embedded.systems(_statistics(name), told[name])
+    return found
+
+
+def _told(row: DatasetRow, sheets: Sheets, making: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """The provenance of its statistics."""
     corpus = sheets.corpora.named.get(row.corpus)
     reader = ["--reader", row.reader] if row.reader else []
     options = [word for option in text(row.options).split() for word in ("--option", option)]
@@ -378,10 +391,26 @@ def _ready_dataset(
         "metric": row.metric,
         "note": row.note,
         "command": " ".join([*command, *reader, *options]),
+        "test_set": " ".join([text(row.text), text(row.selection)]).strip(),
         "versions": ", ".join(f"{package} {version(package)}" for package in COUNTING),
         **making.get(row.dataset, {}),
     }
-    provenance = [word for key, value in told.items() if value for word in ("--provenance", f"{key}={value}")]
+    return {key: value for key, value in told.items() if value}
+
+
+def _ready_dataset(
+    row: DatasetRow,
+    systems: Sequence[str],
+    sources: Mapping[str, str],
+    selected: Collection[str],
+    told: Mapping[str, str],
+    kept: Mapping[str, str],
+) -> Dataset:
+    options = [word for key, value in told.items() for word in ("--provenance", f"{key}={value}")]
+    options += ["--dated"] * (row.study == "synthetic")
+    onto = (str(_statistics(row.dataset)),) if kept else ()
+    for path in onto:
+        options += ["--onto", path, "--keep", *dict.fromkeys(kept.values())]
     return Dataset(
         metric=row.metric,
         source=sources[row.dataset],
@@ -391,7 +420,8 @@ def _ready_dataset(
         test_sets=tuple(f"--{key.replace('_', '-')}={value}" for key, value in row.test_sets.items()),
         figures=row.figures,
         overlay=(row.overlay,) if row.overlay in selected else (),
-        provenance=(*provenance, *["--dated"] * (row.dataset in making)),
+        onto=onto,
+        provenance=tuple(options),
     )
 
 

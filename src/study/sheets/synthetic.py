@@ -257,8 +257,8 @@ def _check_selection(row: TrainingSetRow | DatasetRow, task: str, options: Mappi
     """Which segments of a corpus are taken can be told, and how its files are read."""
     given = {**options, **row.selection}
     with checks.cell(row.place, "selection"):
-        corpora.check(task, {key: value for key, value in given.items() if key not in ("skip", "first")})
-    for key in ("skip", "first"):
+        corpora.check(task, {key: value for key, value in given.items() if key not in corpora.SELECTION})
+    for key in corpora.SELECTION:
         if key in given and not re.fullmatch("[0-9]{1,9}", given[key]):
             row.place.complain("selection", quoted(f"{key}={given[key]}"), f"{key}= with a whole number")
 
@@ -415,7 +415,7 @@ def _segments(
     split = [(domain, paths.split("+")) for domain, _, paths in (file.rpartition("=") for file in files)]
     named = [(domain, [str(folder / path) for path in paths]) for domain, paths in split]
     chosen = {**training_set.options, **row.selection}
-    words = [f"--{key}={chosen.pop(key)}" for key in ("skip", "first") if key in chosen]
+    words = [f"--{key.replace('_', '-')}={chosen.pop(key)}" for key in corpora.SELECTION if key in chosen]
     words += [word for key, value in chosen.items() for word in ("--option", f"{key}={value}")]
     return Segments(
         task=training_set.task,

@@ -1,0 +1,114 @@
+"""Parallel text for machine translation, and pairs that are held out."""
+
+from __future__ import annotations
+
+import pytest
+
+from pairsig import InputError
+from study import corpora
+from study.corpora import mt
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(name: str, text: str) -> str:
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        return str(tmp_path / name)
+
+    return write
+
+
+def texts(*arguments, **options):
+    return [one.text for one in mt.read(*arguments, **options)]
+
+
+def test_two_files_make_pairs(file):
+    source, target = file("a.fr", "0\tLe chat .\n1\tOui\n"), file("a.en", "0\tThe  cat .\n1\tYes\n")
+    assert texts(source, target=target, numbered=True) == ["Le chat . ||| The cat .", "Oui ||| Yes"]
+    assert texts(source, target=target, numbered=True, lowercase=True)[0] == "le chat . ||| the cat ."
+    (pair, _) = texts(source, target=target, numbered=True)
+    assert (mt.blank(pair), mt.gold(pair)) == ("Le chat .", "The cat .")
+
+
+@pytest.mark.parametrize(
+    ("french", "written"),
+    [
+        ("l’ aîné eut le moulin", "le aîné eut le moulin"),
+        ("jusqu' au soir , qu'il vit", "jusque à le soir , que il vit"),
+        ("y a -t-il du pain ?", "y a il de le pain ?"),
+        ("peut-être aujourd'hui , dit -il", "peut - être aujourd' hui , dit - il"),
+        ("aux armes des rois , m. Hamel", "à les armes de les rois , m . hamel"),
+        ("d' autres s’ en vont", "de autres se en vont"),
+    ],
+)
+def test_french_is_written_as_in_the_hansards(file, french, written):
+    source, target = file("a.fr", f"{french}\n"), file("a.en", "x\n")
+    assert texts(source, target=target, lowercase=True, hansards="fr-en") == [f"{written} ||| x"]
+
+
+@pytest.mark.parametrize(
+    ("english", "written"),
+    [
+        ("the city's well-known “ cat ”", "the city ' s well - known \" cat ''"),
+        ("they did n't", "they didn ' t"),
+        ("don't – ever", "don ' t - ever"),
+    ],
+)
+def test_english_is_written_as_in_the_hansards(file, english, written):
+    source, target = file("a.fr", "x\n"), file("a.en", f"{english}\n")
+    assert texts(source, target=target, lowercase=True, hansards="fr-en") == [f"x ||| {written}"]
+
+
+def test_unknown_languages_are_told(file):
+    with pytest.raises(InputError, match="found hansards=fr-de, expected two of fr, en joined by a hyphen"):
+        texts(file("a.txt", "a ||| b\n"), hansards="fr-de")
+
+
+def treebank(*sentences):
+    lines = [
+        [f"{number}\t{word}\t_\t_\t_\t_\t0\t_\t_\t_" for number, word in enumerate(words.split(), start=1)]
+        for words in sentences
+    ]
+    return "".join("\n".join(one) + "\n\n" for one in lines)
+
+
+def test_treebanks(file):
+    source, target = file("fr.conllu", treebank("de le roi", "oui")), file("en.conllu", treebank("the king 's", "yes"))
+    assert texts(source, target=target, hansards="fr-en") == ["de le roi ||| the king ' s", "oui ||| yes"]
+    with pytest.raises(InputError, match=r"has 2 sentences, .* has 1, expected equally many"):
+        texts(source, target=file("one.conllu", treebank("a")))
+
+
+def test_a_training_set_has_pairs_and_what_will_be_translated(file):
+    path = file("train.txt", "a b ||| c\nd e\n")
+    assert mt.cut(path) == ([(["a", "b"], ["c"])], [["d", "e"]])
+    for text in ("a ||| b ||| c\n", " ||| b\n", "\n"):
+        with pytest.raises(InputError, match=r"line 1: found .*, expected source words \|\|\| target words"):
+            mt.cut(file("bad.txt", text))
+
+
+def taken(path, **selection):
+    return [one.text for one in corpora.read("mt", [path], {}, **selection)]
+
+
+def test_every_third_is_held_out_but_for_what_stands_among_the_others(file):
+    """Pairs 3, 6, 9, ... after those skipped; pair 6 is also pair 1, pair 9 is also pair 3."""
+    words = ["skip", "a", "b", "c", "d", "e", "a", "f", "g", "c", "h", "i", "j", "k"]
+    path = file("pairs", "".join(f"{word} ||| x\n" for word in words))
+    names = [name.split(" ")[0] for name in taken(path, skip=1, hold_out=3)]
+    assert names == ["a", "b", "d", "e", "f", "g", "h", "i", "k"]
+    held = [name.split(" ")[0] for name in taken(path, skip=1, held_out=3)]
+    assert held == ["c", "c", "j"]
+    assert taken(path, skip=1, held_out=3, first=1) == ["c ||| x"]
+    with pytest.raises(InputError, match="found hold_out=2 and held_out=3, expected one of them"):
+        taken(path, hold_out=2, held_out=3)
+
+
+@pytest.mark.data
+def test_the_hansards_that_are_held_out_are_not_in_the_training_set(data_dir):
+    folder = f"{data_dir}/hansards-wa/train/combination25000"
+    options = ("mt", [f"{folder}.f.xz+{folder}.e.xz"], {"lowercase": "true"})
+    kept = {one.text for one in corpora.read(*options, skip=447, hold_out=8)}
+    held = [one.text for one in corpora.read(*options, skip=447, held_out=8)]
+    assert len(held) == 2393
+    assert kept.isdisjoint(held)

@@ -1,0 +1,129 @@
+"""Models for Joshua, what it is told and what is read of what it prints, and the search for weights."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("numba")
+
+from pairsig import InputError
+from study.base_models import joshua
+
+TRAINING = "le chat [ noir ] ||| the black [ cat ]\nle chat ||| the cat\nle roi | oui ||| the king | yes\n" * 4
+WANTED = "le chat noir\nle [ roi ]\n"
+WEIGHTS = {"lm_0": 0.5, "tm_pt_0": 0.1}
+
+
+@pytest.fixture
+def programs(monkeypatch):
+    """What Java programs are run with; Joshua prints what it is given, and a language model is a text."""
+    ran = []
+
+    def java(jars, program, *arguments, stdin=None, stdout=None):
+        ran.append((program.rpartition(".")[2], arguments))
+        if "MakeKneserNey" in program:
+            arguments[1].write_text(Path(arguments[2]).read_text(encoding="utf-8"), encoding="utf-8")
+        elif "MakeLmBinary" in program:
+            shutil.copy(*arguments)
+        else:
+            ran[-1] += (Path(arguments[1]).read_text(encoding="utf-8"),)
+            stdout.write(stdin.read())
+
+    monkeypatch.setattr(joshua, "_java", java)
+    return ran
+
+
+@pytest.fixture
+def trained(tmp_path, programs):
+    def train(search, name="model"):
+        path = tmp_path / "train.txt"
+        path.write_text(TRAINING + WANTED, encoding="utf-8")
+        joshua.train(path, tmp_path / name, search=search, jars=tmp_path)
+        return tmp_path / name
+
+    return train
+
+
+@pytest.mark.parametrize("search", joshua.SHAPES)
+def test_a_model_is_the_same_again_and_holds_no_character_that_joshua_reads(trained, search):
+    one, other = trained(search), trained(search, "again")
+    files = sorted(path.name for path in one.iterdir())
+    assert files == ["glue"] * (search == "cky") + ["language_model", "rules"]
+    for name in files:
+        assert (one / name).read_bytes() == (other / name).read_bytes()
+    lines = (one / "rules").read_text(encoding="utf-8").splitlines()
+    assert lines
+    for line in lines:
+        sides = [side for side in line.split(" ||| ") if side != "[X]"][:2]
+        assert not any(re.search(r"[\[\]|]", word) for side in sides for word in side.split() if word[:3] != "[X,")
+    assert "the black -lsb- cat -rsb-\n" in (one / "language_model").read_text(encoding="utf-8")
+
+
+def test_phrases_have_probabilities_and_rules_costs(trained):
+    phrases = (trained("stack") / "rules").read_text(encoding="utf-8")
+    assert "le ||| the ||| 1 1 1 1\n" in phrases
+    rules = (trained("cky", "other") / "rules").read_text(encoding="utf-8")
+    assert "[X] ||| le ||| the ||| 0.00000 0.00000 0.00000 0.00000 1\n" in rules
+    assert "oui" not in phrases + rules  # nothing that is to be translated has it
+
+
+@pytest.mark.parametrize("search", joshua.SHAPES)
+def test_joshua_is_told_of_the_model_and_the_weights(trained, tmp_path, programs, search):
+    model = trained(search)
+    source = tmp_path / "input.txt"
+    source.write_text("le [ roi ] | x\n\noui\n", encoding="utf-8")
+    joshua.predict(model, source, tmp_path / "out.txt", search=search, weights=WEIGHTS, jars=tmp_path)
+    assert (tmp_path / "out.txt").read_text(encoding="utf-8") == "le [ roi ] | x\n\noui\n"
+    name, _, config = programs[-1]
+    assert name == "JoshuaDecoder"
+    assert f"-path {model}/rules\n" in config
+    assert f"-lm_order 4 -lm_file {model}/language_model\n" in config
+    assert f"search = {search}\n" in config
+    assert config.endswith("lm_0 0.5\ntm_pt_0 0.1\n")
+
+
+def test_a_translation_too_few_is_told(trained, tmp_path, monkeypatch):
+    model = trained("stack")
+    source = tmp_path / "input.txt"
+    source.write_text("a\nb\n", encoding="utf-8")
+    monkeypatch.setattr(joshua, "_java", lambda *_, stdin, stdout: stdout.write(stdin.readline()))
+    with pytest.raises(InputError, match="Joshua printed 1 translations of 2 sentences, expected equally many"):
+        joshua.predict(model, source, tmp_path / "out.txt", search="stack", weights=WEIGHTS, jars=tmp_path)
+    assert not (tmp_path / "out.txt").exists()
+
+
+def test_a_training_set_without_pairs_is_told(tmp_path, programs):
+    path = tmp_path / "train.txt"
+    path.write_text(WANTED, encoding="utf-8")
+    with pytest.raises(InputError, match="found no pair of at most 60 words a side, expected some"):
+        joshua.train(path, tmp_path / "model", search="stack", jars=tmp_path)
+
+
+@pytest.mark.parametrize("text", ["lm_0", "lm_0=x", "lm_0=1,,", ""])
+def test_weights_that_are_none_are_told(text, capsys):
+    with pytest.raises(SystemExit):
+        joshua.main(["predict", "--search", "cky", "--model", "m", "--jars", "j", "--weights", text])
+    assert "expected NAME=NUMBER" in capsys.readouterr().err
+
+
+def test_weights_are_found_that_put_the_references_first():
+    """Feature `a` is for the reference of every sentence, `b` against it, and `tm_pt_0` may not be turned around."""
+    references = ["the cat sat on the mat", "a dog ran in the park", "it is so very late"]
+    lists = [
+        {
+            reference: {"a": 1.0, "b": -1.0, "tm_pt_0": -3.0},
+            "the mat": {"a": 0.0, "b": 1.0, "tm_pt_0": 0.0},
+        }
+        for reference in references
+    ]
+    start = {"a": 1.0, "b": 0.5, "tm_pt_0": 0.1}
+    found = joshua._search(lists, references, start)
+    assert found["tm_pt_0"] > 0
+    for one in lists:
+        values = {text: sum(found[name] * value for name, value in of.items()) for text, of in one.items()}
+        assert max(values, key=values.get) in references
+    assert sum(map(abs, found.values())) == pytest.approx(1)
