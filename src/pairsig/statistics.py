@@ -344,9 +344,9 @@ def read(path: str | Path, *, dataset: str | None = None, memory: Memory | None 
     Parameters
     ----------
     memory
-        What there is. With it integers of a Parquet file get the smallest type that holds them, and what does not fit
-        is refused. Such a file is read some rows at a time: it takes its counts and some 50 MB. A text file takes about
-        twenty times its size.
+        What there is. With it integers of a Parquet file get the smallest type that holds them, and counts that do not
+        fit are refused. Such a file is read some rows at a time; what the reading itself takes is not looked at. A text
+        file is taken to need twenty times its size.
     """
     from pairsig import tables
 

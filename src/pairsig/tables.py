@@ -150,7 +150,7 @@ def pieces(path: Path, labels: Sequence[str]) -> tuple[int, dict[bytes, bytes], 
     with _readable(path):
         schema = pq.read_schema(path)
         texts = [name for name in schema.names if name in labels and pa.types.is_string(schema.field(name).type)]
-        file = pq.ParquetFile(path, read_dictionary=texts)
+        file = pq.ParquetFile(path, read_dictionary=texts, pre_buffer=False)  # else all of it comes at once
         metadata = dict(schema.metadata or {})
         index = json.loads(metadata.get(b"pandas", b"{}")).get("index_columns", [])
         chosen = [name for name in schema.names if name not in [own for own in index if isinstance(own, str)]]
