@@ -196,7 +196,8 @@ class _Held:
         held = ((self.gain_on > 0) == (self.gain_against > 0))[inside]
         share = held.mean() if len(held) else np.nan
         share_low, share_high = over_systems.share_interval(held, self.systems[inside], self.test_sets[inside])
-        by_chance, least, most = self._expected(low, high) if known else (np.nan,) * 3
+        centre, least, most = self._expected(low, high) if known else (np.nan,) * 3
+        less, more = expected.difference(share, share_low, share_high, centre, least, most)
         return {
             "n_systems": len(np.unique(self.systems)),
             "n_pairs": len(held),
@@ -204,12 +205,12 @@ class _Held:
             "share": share,
             "share_low": share_low,
             "share_high": share_high,
-            "expected": by_chance,
+            "expected": centre,
             "expected_low": least,
             "expected_high": most,
-            "difference": share - by_chance,
-            "difference_low": share - by_chance - np.hypot(share - share_low, most - by_chance),
-            "difference_high": share - by_chance + np.hypot(share_high - share, by_chance - least),
+            "difference": share - centre,
+            "difference_low": less,
+            "difference_high": more,
         }
 
     def _expected(self, low: float, high: float) -> tuple[float, float, float]:
@@ -279,12 +280,14 @@ def table_1(calibration: pd.DataFrame, published: pd.DataFrame, population: pd.D
     ranges = [one for one in [*pairwise(P_RANGES), WINDOW] if any((distance, *one) in paper for distance in DISTANCES)]
     found = []
     for low, high in ranges:
-        row = {"calibration": "the paper", "p_range": f"{low:g} to {high:g}"}
+        row = dict.fromkeys(TABLE_1.names, "") | {"calibration": "the paper", "p_range": f"{low:g} to {high:g}"}
         for distance in DISTANCES:
             share, n = paper.get((distance, low, high)), PAPER_PAIRS.get((low, high))
-            interval = over_systems.clopper_pearson(share, n) if share is not None and n else (np.nan, np.nan)
-            row[distance] = "" if share is None else _share(share, *interval, n)
-            if share is not None and population is not None:
+            if share is None:
+                continue
+            interval = over_systems.clopper_pearson(round(share * n) / n, n) if n else (np.nan, np.nan)
+            row[distance] = _share(share, *interval, n)
+            if population is not None:
                 theta = population["gain"] / population["standard_error"]
                 theta *= np.sqrt(SECTION_23 / population["n_segments"])
                 right, wrong = expected.on_next(theta, PAPER[distance] / SECTION_23, low, high)
@@ -294,7 +297,7 @@ def table_1(calibration: pd.DataFrame, published: pd.DataFrame, population: pd.D
     placed = calibration[calibration["distance"].isin(DISTANCES)]
     for name, rows in placed.groupby("calibration", sort=False):
         for low, high in ranges:
-            row = {"calibration": str(name), "p_range": f"{low:g} to {high:g}"}
+            row = dict.fromkeys(TABLE_1.names, "") | {"calibration": str(name), "p_range": f"{low:g} to {high:g}"}
             for one in rows[(rows["p_low"] == low) & (rows["p_high"] == high)].itertuples():
                 if one.n_pairs:
                     row[str(one.distance)] = _share(one.share, one.share_low, one.share_high, one.n_pairs)

@@ -125,6 +125,21 @@ def share(
     return found, low, high
 
 
+def difference(
+    share: float, low: float, high: float, expected: float, expected_low: float, expected_high: float
+) -> tuple[float, float]:
+    """Interval of a share less the expected one, of the intervals of both (Zou and Donner 2008).
+
+    They are taken to be independent. Both depend on the same systems, and more on which pairs are close for one and
+    for the other than the same way: the interval is rather too wide than too narrow.
+    """
+    found = share - expected
+    return (
+        found - float(np.hypot(share - low, expected_high - expected)),
+        found + float(np.hypot(high - share, expected - expected_low)),
+    )
+
+
 def _in_errors(p_low: float, p_high: float) -> tuple[float, float]:
     """The range of |z| whose p = Φ(−|z|) lies in a range of p-values; no p is above 1/2."""
     from scipy.special import ndtri

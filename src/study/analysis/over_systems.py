@@ -94,7 +94,7 @@ def variance(residuals: ArrayLike, systems: Codes, test_sets: Codes | None = Non
         for code, sign in ways[0]
         for other, other_sign in (ways[1] if len(ways) == 2 else [])
     )
-    return max(largest, added - both), degrees
+    return max(largest, added - max(both, 0.0)), degrees
 
 
 def interval(
@@ -130,37 +130,46 @@ def share_interval(
 ) -> tuple[float, float]:
     """Interval of a share of rows, by an effective number of independent rows (Korn and Graubard 1998).
 
-    With V the `variance` of the share P, that number is P(1 − P)/V, times (t of n − 1 degrees of freedom over t of
-    V's)², but no less than that of rows as much correlated as rows that share a system can be, and no more than n. The
-    ends are Clopper and Pearson's for it. Two jointly exchangeable rows that share one of two systems have at most a
-    correlation of 1/2 (what each system adds), so that of n rows, nₖ of them with system k, no fewer are effective
-    than 2n²/Σ nₖ²; of test sets likewise. That is taken where all rows held, or none: V = 0 says nothing there.
+    With V the `variance` of the share P, that number is P(1 − P)/V, at most n, times (t of n − 1 degrees of freedom
+    over t of V's)²; the ends are Clopper and Pearson's for it. Where all rows held, or none, V = 0 says nothing: there
+    it is n over the most rows that any two systems have, as if these were one.
 
-    How often an interval at level 95 % held the truth, in % of 1,000 sets of systems, whose own errors on the first
-    test set, and those of five base models, are shared by all their pairs; truth is the share among infinitely many
-    systems of these base models (± 1.4; in brackets the mean width; tests/test_over_systems.py):
+    How often an interval at level 95 % held the truth, in % of 1,000 sets of systems of five base models (± 1.4; in
+    brackets the mean width in percentage points). The truth is the share among infinitely many systems of these base models. All
+    pairs of a system share its own error and its base model's; the naive interval is Clopper and Pearson's for n.
 
-    =============================================  ==========  ==========  ==========  ==========
-    pairs in the window, about                     15          30          55          150
-    =============================================  ==========  ==========  ==========  ==========
-    COVERAGE
-    =============================================  ==========  ==========  ==========  ==========
+    =============================================  ===========  ===========  ===========  ===========
+    pairs in the window, about                     15           30           55           150
+    =============================================  ===========  ===========  ===========  ===========
+    held against the population: naive             98.3 (30)    97.1 (19)    97.0 (13)    91.8 (7)
+    … the share                                    99.4 (33)    98.7 (24)    98.8 (17)    96.7 (10)
+    … the expected share                           98.8 (5)     99.7 (3)     99.0 (2)     98.5 (1)
+    … share less expected                          99.4 (36)    98.9 (25)    98.8 (18)    97.1 (10)
+    against another test set: naive                98.1 (38)    96.0 (26)    95.0 (19)    89.8 (11)
+    … the share                                    98.6 (43)    97.1 (31)    97.2 (23)    95.8 (14)
+    … the expected share                           98.6 (12)    98.0 (8)     98.3 (6)     97.4 (3)
+    … share less expected                          99.1 (48)    97.8 (34)    98.4 (25)    96.7 (15)
+    against one of another domain: naive           97.5 (45)    95.8 (32)    93.5 (24)    89.6 (14)
+    … the share                                    98.3 (50)    97.6 (37)    97.3 (27)    95.7 (17)
+    … the expected share                           98.4 (13)    98.3 (8)     97.6 (6)     96.8 (3)
+    … share less expected                          98.7 (55)    98.2 (38)    97.3 (28)    96.5 (18)
+    =============================================  ===========  ===========  ===========  ===========
     """
     y = np.asarray(held, dtype=np.float64)
     n = len(y)
     if not n:
         return math.nan, math.nan
     share = float(y.mean())
-    ways = [way for way in (systems, test_sets) if way is not None and (way >= 0).any()]
-    effective = min([float(n), *(_least_effective(way) for way in ways)])
-    if 0 < share < 1 and n > 1:
-        from scipy.special import stdtrit
+    if not 0 < share < 1:
+        low, high = np.sort(systems, axis=1).T
+        most = np.unique(low * (systems.max() + 1) + high, return_counts=True)[1].max()
+        return clopper_pearson(share, n / float(most), level)
+    from scipy.special import stdtrit
 
-        v, degrees = variance((y - share) / n, systems, test_sets)
-        quantile = (1 + level) / 2
-        student = float(stdtrit(n - 1, quantile) / stdtrit(min(degrees, n - 1), quantile))
-        effective = min(max(share * (1 - share) / v, effective), n) * student**2
-    return clopper_pearson(share, effective, level)
+    v, degrees = variance((y - share) / n, systems, test_sets)
+    quantile = (1 + level) / 2
+    student = float(stdtrit(n - 1, quantile) / stdtrit(min(degrees, n - 1), quantile))
+    return clopper_pearson(share, min(share * (1 - share) / v, n) * student**2, level)
 
 
 def clopper_pearson(share: float, n: float, level: float = 0.95) -> tuple[float, float]:
@@ -171,13 +180,6 @@ def clopper_pearson(share: float, n: float, level: float = 0.95) -> tuple[float,
     low = float(betaincinv(held, n - held + 1, tail)) if held > 0 else 0.0
     high = float(betaincinv(held + 1, n - held, 1 - tail)) if held < n else 1.0
     return low, high
-
-
-def _least_effective(way: Codes) -> float:
-    present = way >= 0
-    times = np.bincount(way[present])
-    # One member a row: rows that share it may be equal; two: half of what varies.
-    return len(way) ** 2 * float(present.sum(axis=1).max()) / float((times**2).sum())
 
 
 _Shared = list[tuple[NDArray[np.intp], int]]
