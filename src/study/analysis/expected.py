@@ -57,9 +57,17 @@ def on_another(
     first where 0 < d₁ < m(1 + v₁/v₂); right and wrong are differences of normal probabilities. Sizes and lengths
     of segments are in the standard errors.
 
-    Where the two are not of one population, m is the gain on a mixture of both, which is smaller than that on either
-    is on average; the share that is expected is that of this mixture, rather too low than too high for pairs whose
-    gain one of the test sets makes large. What is observed below it is due to the test sets' difference.
+    Where the two are not of one population, they are taken to be of one whose gain is m; what is observed below is due
+    to their difference. In simulations the share expected of all pairs is then the same to a tenth of a point, if the
+    gain varies by domain, and its scale does not. Where the scale differs it is off in one pair of test sets: 83 %
+    instead of 91 % for BLEU on 140 segments of news against 200 of literature, whose gains are larger. Summed over
+    both directions of many test sets it is 83 to 88 % for p near 0.05 and equal sizes; no distribution of true
+    gains that falls off from 0 on either side would give more than Φ(1.645/√2) = 88 %.
+
+    Against shuffling 200 times (p from 0.04 to 0.06, 2,000 resamples; tests/test_expected.py has one on simulated
+    systems): UAS on 250 and 250 sentences 89.6 %, by shuffling 89.0; on 150 and 300 90.7 (90.5); on 30 and 30 86.2
+    (84.7), where neither p nor the gains are normal enough; BLEU on 400 and 400 79.1 (79.8), on 40 and 40 86.5 (88.4);
+    F1 on 300 of a saga and 300 of a gospel 83.6 (84.6).
 
     Parameters
     ----------

@@ -135,8 +135,9 @@ def share_interval(
     it is n over the most rows that any two systems have, as if these were one.
 
     How often an interval at level 95 % held the truth, in % of 1,000 sets of systems of five base models (± 1.4; in
-    brackets the mean width in percentage points). The truth is the share among infinitely many systems of these base models. All
-    pairs of a system share its own error and its base model's; the naive interval is Clopper and Pearson's for n.
+    brackets the mean width in percentage points). The truth is the share among infinitely many systems of these base
+    models. All pairs of a system share its own error and its base model's; the naive interval is Clopper and Pearson's
+    for n.
 
     =============================================  ===========  ===========  ===========  ===========
     pairs in the window, about                     15           30           55           150
