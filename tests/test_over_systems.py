@@ -32,9 +32,13 @@ def sharing(codes):
 
 
 def corrected(e, codes):
-    """Σ eᵣeᵩ over rows that share a member, times m/(m − members a row); 0 where there are too few members."""
+    """Σ eᵣeᵩ over rows that share a member, times m/(m − members a row), or over rows of the same two, if that is more.
+
+    0 where there are too few members.
+    """
     m, per_row = len(np.unique(codes[codes >= 0])), max((row >= 0).sum() for row in codes)
-    return max(e @ sharing(codes) @ e * m / (m - per_row), 0) if m > per_row else 0.0
+    both = np.array([[set(one) == set(other) and -1 not in one for other in codes.tolist()] for one in codes.tolist()])
+    return max(e @ sharing(codes) @ e * m / (m - per_row), e @ both @ e) if m > per_row else 0.0
 
 
 @given(rows())

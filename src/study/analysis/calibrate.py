@@ -46,7 +46,8 @@ def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame, *, source: str = "
     Raises
     ------
     InputError
-        If a pattern matches nothing that has been compared, or a row is left with no two test sets to compare.
+        If a side matches nothing that has been compared, or a row without patterns compares a test set with itself, or
+        two that an earlier one compares.
 
     Returns
     -------
@@ -97,19 +98,21 @@ def _cells(
         for place, cell in ((0, row.against_dataset), (1, row.against_test_set)):
             if cell == SAME:
                 both = [(on, against) for on, against in both if on[place] == against[place]]
-        if not both:
-            raise InputError(
-                f"{source}, line {line}: dataset {row.on_dataset} on test set {row.on_test_set} is compared "
-                "with nothing but itself or another metric, expected another test set"
-            )
         new = [(on, against) for on, against in both if taken.setdefault((name, on, against), line) == line]
-        if not new:
+        # Patterns may match too little where only some datasets are run; names that stand alone are meant.
+        if not new and not any(cell == SAME or set(cell) & set("* ?[") for cell in row[2:]):
+            if not both:
+                raise InputError(
+                    f"{source}, line {line}: dataset {row.on_dataset} on test set {row.on_test_set} is compared "
+                    "with nothing but itself or another metric, expected another test set"
+                )
             on, against = both[0]
             raise InputError(
                 f"{source}, line {line}: dataset {on[0]} on test set {on[1]} is compared with dataset {against[0]} "
                 f"on test set {against[1]} again, expected once: line {taken[name, on, against]} does"
             )
-        found.setdefault((name, str(row.distance)), []).extend(new)
+        if new:
+            found.setdefault((name, str(row.distance)), []).extend(new)
     return found
 
 

@@ -66,8 +66,8 @@ def variance(residuals: ArrayLike, systems: Codes, test_sets: Codes | None = Non
     times m/(m − 2) for m systems (Fafchamps and Gubert 2007; Aronow, Samii and Assenova 2015). The first sum is the
     delete-one-system jackknife to first order; it counts rows of the same two systems twice, and the second takes that
     off. Where rows also share drawn test sets, V of the systems and V of the test sets are added, less that of rows
-    that share both, as for clusters of two ways (Cameron, Gelbach and Miller 2011). The result is not below either,
-    nor below Σ eᵣ², that of independent rows.
+    that share both, as for clusters of two ways (Cameron, Gelbach and Miller 2011). V is not below its second sum, that
+    of independent pairs of systems, and the result not below either V, nor below Σ eᵣ², that of independent rows.
 
     Parameters
     ----------
@@ -200,8 +200,8 @@ def _one_way(e: Floats, way: _Shared) -> tuple[float, float]:
     m, per_row = len(sums), int(present.sum(axis=1).max())
     if m <= per_row:
         return 0.0, 1.0
-    value = sum(sign * _squares(e, code) for code, sign in way)
-    return max(m / (m - per_row) * value, 0.0), _degrees(sums)
+    members, pairs = (_squares(e, code) for code, _ in way)
+    return max(m / (m - per_row) * (members - pairs), pairs), _degrees(sums)
 
 
 def _squares(e: Floats, code: Codes, other: Codes | None = None) -> float:
