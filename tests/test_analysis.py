@@ -36,7 +36,7 @@ def pairs(gains, p_values, *, systems=None, **columns) -> pd.DataFrame:
         "dataset": "d", "test_set": "whole", "derived": "whole", "metric": "f1", "test": "bootstrap",
         "system_a": a, "system_b": b,
         "same_group": False, "kind_a": "", "kind_b": "", "n_segments": 1000, "gain": np.asarray(gains, float),
-        "p_value": np.asarray(p_values, float),
+        "p_value": np.asarray(p_values, float), "standard_error": 1.0, "number": 0,
     }  # fmt: skip
     return pd.DataFrame(table | columns)
 
@@ -324,11 +324,8 @@ class TestCalibration:
         found = analysis.calibrate(pd.concat([self.on, self.against]), sheet(("t", "near", "x", "whole", "y", "whole")))
         window = only(found, p_low=0.04, p_high=0.06)
         assert (window["n_pairs"], window["n_held"], window["share"]) == (2, 1, 0.5)
-        interval = binomtest(1, 2).proportion_ci(0.95, "exact")
-        assert (window["share_low"], window["share_high"]) == (
-            pytest.approx(interval.low),
-            pytest.approx(interval.high),
-        )
+        assert (window["n_systems"], window["n_test_sets"]) == (4, 1)
+        assert 0 <= window["share_low"] < 0.05 < 0.95 < window["share_high"] <= 1
         assert only(found, p_low=0.04, p_high=0.08)["n_pairs"] == 2
         row = only(found, p_low=0.16)
         assert (row["n_pairs"], row["n_held"]) == (1, 1)
@@ -336,8 +333,11 @@ class TestCalibration:
         assert ranges["n_pairs"].sum() == 3
         assert (ranges["p_low"].to_numpy()[1:] == ranges["p_high"].to_numpy()[:-1]).all()
         empty = only(found, p_low=0.0)
-        assert (empty["n_pairs"], empty["n_held"], empty["share_low"], empty["share_high"]) == (0, 0, 0, 1)
-        assert np.isnan(empty["share"])
+        assert (empty["n_pairs"], empty["n_held"]) == (0, 0)
+        assert np.isnan(
+            empty[["share", "share_low", "share_high", "difference", "difference_low"]].to_numpy(float)
+        ).all()
+        assert 0 < empty["expected"] <= 1
 
     def test_ranges_are_closed_below_and_the_last_one_above(self):
         p = [0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.16, 0.32, 1.0]
@@ -347,6 +347,67 @@ class TestCalibration:
         ).set_index("p_low")
         assert found["n_pairs"].tolist() == [1, 1, 1, 1, 1, 1, 2, 1, 1, 2, 2]
         assert (found["n_held"] == found["n_pairs"]).all()
+
+    def test_expected_and_difference_stand_beside_the_share(self):
+        """Two test sets of one population, by drawing them: 20 pairs with a gain of their own, two million times."""
+        rng = np.random.default_rng(8)
+        gains_on, gains_against = rng.normal(2, 1.5, 20), rng.normal(2, 1.5, 20)
+        errors_on, errors_against = rng.uniform(0.5, 2, (2, 20))
+        p = norm.sf(gains_on / errors_on).clip(max=0.5)
+        on = pairs(gains_on, p, dataset="x", standard_error=errors_on)
+        against = pairs(gains_against, p, dataset="y", standard_error=errors_against)
+        row = only(
+            analysis.calibrate(pd.concat([on, against]), sheet(("t", "near", "x", "whole", "y", "whole"))), p_low=0.02
+        )
+        weights = errors_against**2 / (errors_on**2 + errors_against**2)
+        mean = weights * gains_on + (1 - weights) * gains_against
+        first = mean + errors_on * np.sqrt(1 - weights) * rng.standard_normal((100_000, 20))
+        second = (mean - weights * first) / (1 - weights)
+        z = np.abs(first) / errors_on
+        inside = (z <= norm.isf(0.02)) & (z > norm.isf(0.04))
+        held = (first > 0) == (second > 0)
+        assert row["expected"] == pytest.approx(held[inside].mean(), abs=0.003)
+        assert row["expected_low"] < row["expected"] < row["expected_high"]
+        assert row["difference"] == pytest.approx(row["share"] - row["expected"], nan_ok=True)
+
+    def test_draws_are_held_against_what_is_expected_of_their_population(self):
+        """On 400 segments an error of 1 is one of 2 on 100: a true gain of 3 is 1.5 standard errors."""
+        whole = pairs([3.0], [0.001], dataset="x", n_segments=400)
+        draws = pairs([3.0], [0.05], dataset="x", n_segments=100, test_set="draw-1", derived="draw", number=1)
+        found = analysis.calibrate(pd.concat([whole, draws]), sheet(("t", "iid", "x", "draw-*", "x", "whole")))
+        for low, high in ((0.04, 0.06), (0.0, 0.00125), (0.32, 1.0)):
+            z = norm.isf([min(high, 0.5), low])
+            right, wrong = np.diff(norm.cdf(z - 1.5))[0], np.diff(norm.cdf(z + 1.5))[0]
+            assert only(found, p_low=low, p_high=high)["expected"] == pytest.approx(right / (right + wrong))
+
+    @pytest.mark.parametrize(
+        ("on", "against", "known"),
+        [
+            (("half", 1), ("half", 2), True), (("half", 2), ("half", 1), True), (("half", 2), ("half", 3), False),
+            (("draw", 1), ("whole", 0), True), (("whole", 0), ("draw", 1), False),
+            (("initial", 0), ("whole", 0), False),
+            (("domain", 0), ("domain", 0), True), (("domain", 0), ("whole", 0), False),
+        ],
+    )  # fmt: skip
+    def test_nothing_is_expected_of_test_sets_that_overlap(self, on, against, known):
+        table = [
+            self.on.assign(test_set=f"{side}-{derived}", derived=derived, number=number)
+            for side, (derived, number) in (("on", on), ("against", against))
+        ]
+        found = analysis.calibrate(pd.concat(table), sheet(("t", "near", "x", "on-*", "x", "against-*")))
+        assert only(found, p_low=0.04, p_high=0.06)["n_pairs"] == 4
+        assert found["expected"].notna().all() == known
+        assert found["difference_low"].notna().any() == known
+
+    def test_equal_outputs_do_not_count(self):
+        table = pd.concat([self.on, self.against])
+        same = pairs([0.0], [1.0], systems=[("e", "f")], standard_error=0.0)
+        row = ("t", "near", "x", "whole", "y", "whole")
+        with_them = analysis.calibrate(
+            pd.concat([table, same.assign(dataset="x"), same.assign(dataset="y")]), sheet(row)
+        )
+        without = analysis.calibrate(table, sheet(row))
+        assert with_them["expected"].to_numpy() == pytest.approx(without["expected"].to_numpy())
 
     def test_ties_on_the_first_test_set_are_left_out(self):
         on = self.on.assign(gain=[0.0, 2, 3, 4, 5])
@@ -364,6 +425,35 @@ class TestCalibration:
             table, sheet(("t", "iid", "y", "draw-1", "y", "whole"), ("t", "far", "x", "whole", "y", "whole"))
         )
         assert two["distance"].unique().tolist() == ["iid", "far"]
+
+    def test_every_ordered_pair_in_a_line_but_those_of_lines_before_it(self):
+        names = ("de_a", "de_b", "fr_a", "zh_a")
+        table = pd.concat([self.on.assign(dataset=name) for name in names])
+        lines = [
+            ("t", "near", "de_*", "whole", "de_*", "whole"),
+            ("t", "middle", "de_* fr_*", "whole", "de_* fr_*", "whole"),
+            ("t", "far", "*", "whole", "*", "whole"),
+        ]
+        found = analysis.calibrate(table, sheet(*lines))
+        assert found.groupby("distance")["n_test_sets"].unique().map(list).to_dict() == {
+            "near": [2], "middle": [4], "far": [6],
+        }  # fmt: skip
+        # The same for another calibration, which begins anew.
+        again = analysis.calibrate(table, sheet(lines[0], ("u", *lines[2][1:])))
+        assert only(again, calibration="u", p_low=0.0)["n_test_sets"] == 12
+
+    def test_the_same_dataset_or_test_set_on_both_sides(self):
+        table = pd.concat(
+            [self.on.assign(dataset=name, test_set=part, derived="domain") for name, part in product("xy", "pqr")]
+        )
+        found = analysis.calibrate(table, sheet(("t", "near", "*", "*", "=", "*"), ("u", "near", "*", "*", "*", "=")))
+        assert only(found, calibration="t", p_low=0.0)["n_test_sets"] == 12
+        assert only(found, calibration="u", p_low=0.0)["n_test_sets"] == 6
+        # Patterns that match too little, as where only some datasets are run, are passed over.
+        assert analysis.calibrate(table, sheet(("t", "near", "x", "p", "=", "="))).empty
+        line = ("t", "near", "x", "*", "x", "*")
+        twice = analysis.calibrate(table, sheet(line, ("t", "far", *line[2:])))
+        pd.testing.assert_frame_equal(twice, analysis.calibrate(table, sheet(line)))
 
     def test_a_test_set_is_not_held_against_itself(self):
         table = pd.concat([self.on, self.on.assign(test_set="half-1")])
@@ -414,6 +504,8 @@ class TestCalibration:
         window = only(found, p_low=0.04, p_high=0.06)
         assert window["n_pairs"] >= 25
         assert window["share"] > 0.85
+        assert window["share_low"] < window["expected"] < window["share_high"]
+        assert window["difference_low"] < 0 < window["difference_high"]
         surest, least = only(found, p_low=0.0), only(found, p_low=0.32)
         assert surest["share"] > 0.99
         assert 0.5 < least["share"] < 0.8
@@ -711,33 +803,59 @@ class TestValidation:
         assert analysis.validate(study("ours", 0.5), {}).empty
 
 
-def test_table_1_has_ours_beside_the_papers():
+class TestTable1:
     ours = pd.DataFrame(
         [
-            ("parsing", "near", 0.04, 0.08, 1500, 0.85, 0.80, 0.9),
-            ("parsing", "far", 0.04, 0.08, 0, np.nan, 0.0, 1.0),
-            ("parsing", "near", 0.08, 0.16, 9, 0.5, 0.2, 0.8),
-            ("parsing", "iid", 0.04, 0.08, 9, 0.5, 0.2, 0.8),
+            ("parsing", "near", 0.04, 0.06, 1500, 0.85, 0.80, 0.9, 0.87, 0.86, 0.88),
+            ("parsing", "far", 0.04, 0.06, 0, np.nan, np.nan, np.nan, 0.9, 0.9, 0.9),
+            ("parsing", "near", 0.08, 0.16, 9, 0.5, 0.2, 0.8, 0.5, 0.4, 0.6),
+            ("parsing", "iid", 0.04, 0.06, 9, 0.5, 0.2, 0.8, 0.5, 0.4, 0.6),
         ],
-        columns=["calibration", "distance", "p_low", "p_high", "n_pairs", "share", "share_low", "share_high"],
-    )
+        columns=[
+            "calibration", "distance", "p_low", "p_high", "n_pairs", "share", "share_low", "share_high", "expected",
+            "expected_low", "expected_high",
+        ],
+    )  # fmt: skip
     paper = pd.concat(
         published(published=value, compared_with=address)
-        for value, address in ((83, "share:p:near:0.04-0.08"), (48, "share:p:far:0.04-0.08"), (1, "pairs:d:all"))
+        for value, address in ((83, "share:p:near:0.04-0.06"), (48, "share:p:far:0.04-0.06"), (1, "pairs:d:all"))
     )
-    found = analysis.table_1(ours, paper)
-    assert found.to_dict("records") == [
-        {
-            "calibration": "parsing",
-            "p_range": "0.04 to 0.08",
-            "near": "85 % (80 to 90), 1,500 pairs",
-            "near_paper": "83 %",
-            "middle": "",
-            "middle_paper": "",
-            "far": "",
-            "far_paper": "48 %",
-        }
-    ]
+
+    def test_the_papers_first_each_beside_what_is_expected(self):
+        found = analysis.table_1(self.ours, self.paper)
+        near, far = (binomtest(n, 58).proportion_ci(0.95, "exact") for n in (48, 28))
+        assert found.drop(columns=[name for name in found if "expected" in name]).to_dict("records") == [
+            {
+                "calibration": "the paper",
+                "p_range": "0.04 to 0.06",
+                # 48 and 28 of 58, rounded as the paper has them
+                "near": f"83 % ({100 * near.low:.0f} to {100 * near.high:.0f}), 58 pairs",
+                "middle": "",
+                "far": f"48 % ({100 * far.low:.0f} to {100 * far.high:.0f}), 58 pairs",
+            },
+            {
+                "calibration": "parsing",
+                "p_range": "0.04 to 0.06",
+                "near": "85 % (80 to 90), 1,500 pairs",
+                "middle": "",
+                "far": "",
+            },
+        ]
+        assert found["near_expected"].tolist() == ["", "87 % (86 to 88)"]
+        assert (found["far_expected"] == "").all()
+
+    def test_what_is_expected_of_the_papers_sizes(self):
+        """Gains of 100 pairs, true on 600 sentences: drawn on 2,416 and on 1,700 of them, 40,000 times."""
+        rng = np.random.default_rng(2)
+        gains = np.abs(rng.normal(0, 3, 100))
+        population = pairs(gains, np.ones(100), n_segments=600, standard_error=1.5)
+        found = analysis.table_1(self.ours, self.paper, population)
+        told = float(found.loc[0, "near_expected"].split(" %")[0])
+        error = 1.5 * np.sqrt(600 / np.array([2416, 1700]))
+        first, second = (gains + one * rng.standard_normal((40_000, 100)) for one in error)
+        p = norm.sf(np.abs(first) / error[0])
+        inside = (p >= 0.04) & (p <= 0.06)
+        assert told == pytest.approx(100 * ((first > 0) == (second > 0))[inside].mean(), abs=0.8)
 
 
 def test_systems_are_described_by_base_model():

@@ -630,7 +630,7 @@ class TestStudy:
         [
             (["half-1 half-2"] * 2, ["sheet.tsv, line 3: found parsing, iid, s, half-1, s, half-2 again", "line 2"]),
             (
-                ["half-1 half-2", "half-* half-*"],
+                ["half-* half-*", "half-1 half-2"],
                 ["line 3: dataset s on test set half-1 is compared", "again", "line 2"],
             ),
         ],

@@ -107,14 +107,17 @@ def calibrations() -> pd.DataFrame:
     rows = []
     edges = [(0.00125, 0.0025), (0.0025, 0.005), (0.005, 0.01), (0.01, 0.02), (0.02, 0.04), (0.04, 0.08), (0.04, 0.06)]
     for distance, strength in (("iid", 1.0), ("near", 0.7), ("far", 0.1)):
-        for low, high in edges:
-            n = int(2_000 * (high - low)) + 30
-            held = round(n * (0.5 + 0.5 * strength * (1 - 2 * np.sqrt(low * high))))
+        for low, p_high in edges:
+            n = int(2_000 * (p_high - low)) + 30
+            held = round(n * (0.5 + 0.5 * strength * (1 - 2 * np.sqrt(low * p_high))))
             error = 1.96 * np.sqrt(held / n * (1 - held / n) / n)
+            share, high = held / n, min(held / n + error, 1)
             rows.append({
-                "calibration": "icepahc", "distance": distance, "p_low": low, "p_high": high, "n_pairs": n,
-                "n_held": held, "share": held / n, "share_low": held / n - error,
-                "share_high": min(held / n + error, 1),
+                "calibration": "icepahc", "distance": distance, "p_low": low, "p_high": p_high, "n_systems": 90,
+                "n_test_sets": 1, "n_pairs": n, "n_held": held, "share": share, "share_low": share - error,
+                "share_high": high, "expected": 0.9 - low, "expected_low": 0.88 - low, "expected_high": 0.92 - low,
+                "difference": share - 0.9 + low, "difference_low": share - error - 0.9 + low,
+                "difference_high": high - 0.9 + low,
             })  # fmt: skip
     return pd.DataFrame(rows)
 
@@ -398,18 +401,21 @@ def test_thresholds_beside_the_papers() -> None:
     assert "held" not in shown
 
 
-def test_calibration_shows_shares_and_counts() -> None:
+def test_calibration_shows_shares_beside_what_is_expected() -> None:
     table = calibrations()
-    axes, counts = FIGURES["calibration"](table).axes
+    figure = FIGURES["calibration"](table)
+    (axes,) = figure.axes
     outer = table[~((table["p_low"] == 0.04) & (table["p_high"] == 0.06))]
-    assert len(axes.containers) == 3
-    for container, (_, line) in zip(axes.containers, outer.groupby("distance", sort=False), strict=True):
-        np.testing.assert_allclose(container.lines[0].get_xydata()[:, 1], 100 * line["share"])
-    assert [label.get_text() for label in counts.get_yticklabels()] == ["iid", "near", "far"]
-    shown = [text.get_text() for text in counts.texts if text.get_gid() == "pairs"]
-    assert shown == [f"{n:,}" for n in outer["n_pairs"]]
+    lines = [line for line in axes.lines if line.get_gid() == "expected"]
+    assert len(axes.containers) == len(lines) == 3
+    for container, line, (_, rows) in zip(axes.containers, lines, outer.groupby("distance", sort=False), strict=True):
+        np.testing.assert_allclose(container.lines[0].get_xydata()[:, 1], 100 * rows["share"])
+        np.testing.assert_allclose(line.get_xydata()[:, 1], 100 * rows["expected"])
+        assert container.lines[0].get_color() == line.get_color()
+    shown = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert shown == ["iid", "near", "far", "expected of one population", "chance"]
+    assert len(figure.legends) == 1
     assert axes.get_xscale() == "log"
-    assert "chance" in [text.get_text() for text in axes.texts]
 
 
 def test_calibration_from_zero_and_without_interval() -> None:
@@ -534,7 +540,7 @@ def test_empty_tables_say_so(name: str, tmp_path: Path) -> None:
         ("domains", "derived", "comparisons"),
         ("size_law", "threshold", "thresholds"),
         ("thresholds", "expected", "reproduction"),
-        ("calibration", "share_low", "calibration"),
+        ("calibration", "expected", "calibration"),
         ("similarity", "standard_error", "comparisons"),
         ("relative_error", "closed_form", "relative_error"),
         ("run_time", "seconds_low", "run_time"),

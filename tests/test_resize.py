@@ -69,6 +69,18 @@ def test_domains_at_equal_size(systems):
     assert list(labelled(other_test_sets(data, domain_size=30))) == ["news-first-30"]
 
 
+def test_documents_at_equal_size(systems):
+    documents = np.array(["a", "b", "a"] * 20)
+    data = replace(systems, documents=documents)
+    sets = labelled(other_test_sets(data, document_size=20))
+    assert list(sets) == ["a-first-20", "b-first-20"]
+    np.testing.assert_array_equal(sets["b-first-20"].counts, data.counts[:, documents == "b"])
+    assert list(labelled(other_test_sets(replace(data, documents=np.array([""] * 60)), document_size=20))) == []
+    table = resize(data, document_size=20, metric="f1", n_resamples=20)
+    described = table.drop_duplicates("test_set")[["test_set", "derived", "domain", "n_segments"]]
+    assert described.to_numpy().tolist() == [["a-first-20", "document", "a", 20], ["b-first-20", "document", "b", 20]]
+
+
 def test_draws_are_with_replacement_and_of_the_size_asked_for(systems):
     sets = labelled(other_test_sets(systems, draws=400, draw_size=30))
     assert len(sets) == 400
@@ -94,6 +106,7 @@ def test_bad_input(systems):
     for wrong, message in (
         ({"initial": [5, 0]}, "the initial size is 0, expected at least 1"),
         ({"domain_size": -1}, "the domain size is -1"),
+        ({"document_size": 0}, "the document size is 0"),
         ({"draws": -2}, "the number of draws is -2, expected at least 0"),
         ({"draws": 1, "draw_size": 0}, "the draw size is 0"),
         ({"initial": [5], "shuffle": -1}, "the seed of the order is -1"),

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Shown = Literal["as it is", "count", "p-value", "bound", "share", "two decimals", "by unit"]
+Shown = Literal["as it is", "count", "p-value", "bound", "share", "change of share", "two decimals", "by unit"]
 """How a number is shown to people; `study.presentation` rounds."""
 
 
@@ -133,11 +133,11 @@ COMPARISONS = Table(
         Column(
             "derived",
             str,
-            "how the test set was made of the dataset's: all of it, initial segments, those of a domain, a draw with "
-            "replacement, a random half",
-            choices=("whole", "initial", "domain", "draw", "half"),
+            "how the test set was made of the dataset's: all of it, initial segments, those of a domain or "
+            "document, a draw with replacement, a random half",
+            choices=("whole", "initial", "domain", "document", "draw", "half"),
         ),
-        Column("domain", str, "the domain that it is of; empty if derived otherwise"),
+        Column("domain", str, "the domain or document that it is of; empty if derived otherwise"),
         Column("number", int, "which of the draws or halves it is, from 1; 0 if derived otherwise"),
         METRIC,
         TEST,

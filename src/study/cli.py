@@ -91,6 +91,7 @@ def _commands() -> console.Commands:
     p.add_argument("--initial", metavar="100,200,…", help="sizes of initial segments, or doubling:100")
     p.add_argument("--shuffle", type=int, metavar="SEED", help="of the order they are of; by default the test set's")
     p.add_argument("--domain-size", type=int, metavar="N", help="first N segments of each domain")
+    p.add_argument("--document-size", type=int, metavar="N", help="first N segments of each document")
     p.add_argument("--draws", type=int, default=0, metavar="K", help="K test sets drawn with replacement")
     p.add_argument("--draw-size", type=int, metavar="N", help="their size; by default the test set's")
     p.add_argument("--halves", type=int, default=0, metavar="K", help="K random splits into two halves")
@@ -120,6 +121,7 @@ def _commands() -> console.Commands:
     p.add_argument("comparisons", nargs="+", type=Path)
     p.add_argument("--sheet", type=Path, required=True, help="which test sets are compared with which")
     p.add_argument("--published", type=Path, help="the paper's numbers, for --table-1")
+    p.add_argument("--population", metavar="DATASET", help="whose gains stand for the paper's true ones in --table-1")
     p.add_argument("--table-1", type=console.table, help="second output: in the layout of the paper's Table 1")
     p.add_argument("--output", type=console.table, required=True)
 
@@ -290,6 +292,7 @@ def _resize(arguments: argparse.Namespace) -> None:
         "initial": _initial(arguments.initial, len(data.segments)),
         "shuffle": arguments.shuffle,
         "domain_size": arguments.domain_size,
+        "document_size": arguments.document_size,
         "draws": arguments.draws,
         "draw_size": arguments.draw_size,
         "halves": arguments.halves,
@@ -351,6 +354,7 @@ def _calibrate(arguments: argparse.Namespace) -> None:
     """How often the better system on one test set is the better one on another, by p-value."""
     from pairsig import tables
     from study import analysis, columns
+    from study.test_sets import is_whole, matches
 
     sheet = columns.read(arguments.sheet, columns.CALIBRATIONS)
     published = None
@@ -359,14 +363,22 @@ def _calibrate(arguments: argparse.Namespace) -> None:
             raise InputError("--table-1 needs the paper's numbers: expected --published too")
         published = columns.read(arguments.published, columns.PUBLISHED)
     compared = _read_comparisons(arguments.comparisons)
-    run = sheet[["on_dataset", "against_dataset"]].isin(set(compared["dataset"]))
+    datasets = set(compared["dataset"])
+    run = sheet[["on_dataset", "against_dataset"]].map(
+        lambda patterns: any(matches(dataset, patterns) for dataset in datasets)
+    )
     for index in sheet.index[~run.all(axis=1)]:
         dataset = sheet.loc[index, run.columns[~run.loc[index]][0]]
         console.warn(
             f"{arguments.sheet}, line {index + 2}: dataset {dataset} has not been compared, the line is left out"
         )
     found = analysis.calibrate(compared, sheet[run.all(axis=1)], source=str(arguments.sheet))
-    beside = None if published is None else analysis.table_1(found, published)
+    beside = None
+    if published is not None:
+        of = compared[(compared["dataset"] == arguments.population) & is_whole(compared)]
+        if of.empty and arguments.population:
+            console.warn(f"dataset {arguments.population} has not been compared: no share is expected of the paper's")
+        beside = analysis.table_1(found, published, None if of.empty else of)
     tables.write(found, arguments.output)
     if beside is not None:
         tables.write(beside, arguments.table_1)

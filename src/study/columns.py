@@ -44,6 +44,11 @@ def _number(
     return Column(name, float, meaning, unit, heading, shown, missing)
 
 
+def _with_interval(name: str, meaning: str, shown: Shown) -> list[Column]:
+    ends = (("", meaning), ("_low", "lower end of its 95 % interval"), ("_high", "upper end of its 95 % interval"))
+    return [_number(f"{name}{end}", means, shown=shown, missing=True) for end, means in ends]
+
+
 SYSTEMS = Table(
     "systems",
     (
@@ -103,10 +108,10 @@ CALIBRATIONS = Table(
     (
         CALIBRATION,
         DISTANCE,
-        Column("on_dataset", str, "the dataset with the p-values"),
-        Column("on_test_set", str, "its test set, with `*` for anything"),
-        Column("against_dataset", str, "the dataset that tells whether they held"),
-        Column("against_test_set", str, "its test set, with `*` for anything"),
+        Column("on_dataset", str, "the dataset with the p-values; patterns"),
+        Column("on_test_set", str, "its test set; patterns"),
+        Column("against_dataset", str, "the dataset that tells whether they held; patterns, or `=`"),
+        Column("against_test_set", str, "its test set; patterns, or `=`"),
     ),
     key=("calibration", "distance", "on_dataset", "on_test_set", "against_dataset", "against_test_set"),
 )
@@ -119,11 +124,13 @@ CALIBRATION_TABLE = Table(
         DISTANCE,
         _number("p_low", "lower end of the range of p-values on the first test set", shown="bound"),
         _number("p_high", "upper end of the range", shown="bound"),
-        count("n_pairs", "pairs with a p-value in the range", "pairs", "pairs in range"),
+        count("n_systems", "systems", "systems", "systems"),
+        count("n_test_sets", "ordered pairs of test sets", "pairs", "pairs of test sets"),
+        count("n_pairs", "pairs with a p-value in the range, on each first test set", "pairs", "pairs in range"),
         count("n_held", "those whose better system is the better one on the second test set, too", "pairs", "held"),
-        _number("share", "their share", shown="share", missing=True),
-        _number("share_low", "lower end of its 95 % interval", shown="share", missing=True),
-        _number("share_high", "upper end of its 95 % interval", shown="share", missing=True),
+        *_with_interval("share", "their share", "share"),
+        *_with_interval("expected", "the share expected if both test sets were of one population", "share"),
+        *_with_interval("difference", "the share less the expected one", "change of share"),
     ),
     key=("calibration", "distance", "p_low", "p_high"),
 )
@@ -134,14 +141,14 @@ DISTANCES = ("near", "middle", "far")
 TABLE_1 = Table(
     "table_1",
     (
-        CALIBRATION,
+        replace(CALIBRATION, meaning="name of the calibration; or `the paper`"),
         Column("p_range", str, "range of p-values"),
         *(
             column
             for distance in DISTANCES
             for column in (
-                Column(distance, str, f"our share at this distance ({distance}), its interval, and number of pairs"),
-                Column(f"{distance}_paper", str, "the paper's share"),
+                Column(distance, str, f"share that held at this distance ({distance}), its interval, number of pairs"),
+                Column(f"{distance}_expected", str, "share expected of one population, and its interval"),
             )
         ),
     ),

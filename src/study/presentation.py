@@ -18,6 +18,9 @@ from pairsig.errors import InputError
 from pairsig.tables import check
 from study.columns import declared
 
+_ENDS = ("_low", "_high")
+"""A share is shown with its interval, whose ends are in columns of their own."""
+
 FORMATS = ("csv", "md", "tex", "html")
 
 
@@ -37,6 +40,16 @@ def percent(share: float) -> str:
     '83 %'
     """
     return f"{100 * share:.0f} %"
+
+
+def change(share: float) -> str:
+    """A difference of two shares in percentage points.
+
+    >>> change(-0.306), change(0.021), change(0.001)
+    ('−31', '+2', '0')
+    """
+    points = round(100 * share)
+    return f"{points:+d}".replace("-", "−") if points else "0"
 
 
 def count(value: float) -> str:
@@ -59,8 +72,10 @@ def present(table: pd.DataFrame) -> pd.DataFrame:
     shares = tuple(replace(column, missing=True) for column in _columns(table) if column.shown == "share")
     table = check(table.reset_index(drop=True), Table("the table", shares))
     rows, texts = table.to_dict("records"), {}
+    shown = {column.name for column in _columns(table) if column.shown in ("share", "change of share")}
+    beside = {f"{name}{end}" for name in shown for end in _ENDS}
     for name, column in zip(table.columns, _columns(table), strict=True):
-        if name in ("share_low", "share_high") and "share" in table.columns:
+        if name in beside:
             continue
         texts[name] = [_cell(column, value, row) for value, row in zip(table[name], rows, strict=True)]
     return pd.DataFrame(texts, index=table.index, dtype=str)
@@ -79,9 +94,11 @@ def _cell(column: Column, value: Any, row: Mapping[Any, Any]) -> str:
         return value
     if pd.api.types.is_bool(value):
         return "yes" if value else "no"
-    if column.name == "share" and {"share_low", "share_high"} <= row.keys():
-        low, high = row["share_low"], row["share_high"]
-        return percent(value) if pd.isna(low) else f"{percent(value)} ({100 * low:.0f}–{percent(high)})"
+    low, high = (float(row.get(f"{column.name}{end}", "nan")) for end in _ENDS)
+    if column.shown == "share" and not (pd.isna(low) or pd.isna(high)):
+        return f"{percent(value)} ({100 * low:.0f}–{percent(high)})"
+    if column.shown == "change of share" and not (pd.isna(low) or pd.isna(high)):
+        return f"{change(value)} ({change(low)} to {change(high)})"
     return _ROUNDED[column.shown](value, row)
 
 
@@ -105,6 +122,7 @@ _ROUNDED: dict[Shown, Callable[[Any, Mapping[Any, Any]], str]] = {
     "p-value": lambda value, _: p_value(value),
     "bound": lambda value, _: f"{value:.6g}",
     "share": lambda value, _: percent(value),
+    "change of share": lambda value, _: change(value),
     "two decimals": lambda value, _: _two_decimals(value),
     "by unit": lambda value, row: _by_unit(value, row.get("unit", "")),
 }

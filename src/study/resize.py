@@ -23,6 +23,7 @@ def other_test_sets(
     initial: Sequence[int] | None = None,
     shuffle: int | None = None,
     domain_size: int | None = None,
+    document_size: int | None = None,
     draws: int = 0,
     draw_size: int | None = None,
     halves: int = 0,
@@ -41,6 +42,8 @@ def other_test_sets(
         shuffled one by one: where the document is the unit of resampling, small ones have few of each.)
     domain_size
         The first N segments of every domain that has at least N: `news-first-500`, …
+    document_size
+        The first N segments of every document that has at least N.
     draws, draw_size
         Test sets drawn with replacement, as the paper draws its i.i.d. test sets: `draw-1`, …
     halves
@@ -52,6 +55,7 @@ def other_test_sets(
     numbers = {
         "initial size": (min(initial or [1]), 1),
         "domain size": (domain_size, 1),
+        "document size": (document_size, 1),
         "draw size": (draw_size, 1),
         "number of draws": (draws, 0),
         "number of halves": (halves, 0),
@@ -68,12 +72,14 @@ def other_test_sets(
             order = np.argsort(np.random.PCG64(shuffle).random_raw(n_segments), kind="stable")
         for size in sorted(size for size in set(initial) if size < n_segments):
             yield Derivation("initial", size), statistics.select(segments=np.sort(order[:size]))
-    if domain_size is not None:
-        for domain in dict.fromkeys(statistics.domains):
-            members = np.flatnonzero(statistics.domains == domain)
-            if domain and len(members) >= domain_size:
-                made = Derivation("domain", domain_size, domain=str(domain))
-                yield made, statistics.select(segments=members[:domain_size])
+    for kind, labels, wanted in (
+        ("domain", statistics.domains, domain_size),
+        ("document", statistics.documents, document_size),
+    ):
+        for label in dict.fromkeys(labels):
+            members = np.flatnonzero(labels == label)
+            if wanted is not None and label and len(members) >= wanted:
+                yield Derivation(kind, wanted, domain=str(label)), statistics.select(segments=members[:wanted])
     draw_seed, half_seed = (int(word) for word in np.random.SeedSequence(seed).generate_state(4, np.uint32)[2:])
     for number in range(1, draws + 1):
         times = streams.bootstrap_counts(
@@ -107,6 +113,7 @@ def resize(
     initial: Sequence[int] | None = None,
     shuffle: int | None = None,
     domain_size: int | None = None,
+    document_size: int | None = None,
     draws: int = 0,
     draw_size: int | None = None,
     halves: int = 0,
@@ -122,6 +129,7 @@ def resize(
         initial=initial,
         shuffle=shuffle,
         domain_size=domain_size,
+        document_size=document_size,
         draws=draws,
         draw_size=draw_size,
         halves=halves,

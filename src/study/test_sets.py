@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 import pandas as pd
 
@@ -14,11 +15,11 @@ class Derivation:
     Attributes
     ----------
     derived
-        `whole`, `initial`, `domain`, `draw` or `half`.
+        `whole`, `initial`, `domain`, `document`, `draw` or `half`.
     size
         Number of segments.
     domain
-        The domain that it is of.
+        The domain or document that it is of.
     number
         Which of the draws or halves, from 1.
     """
@@ -41,9 +42,23 @@ class Derivation:
             "whole": "whole",
             "initial": f"first-{self.size}",
             "domain": f"{self.domain}-first-{self.size}",
+            "document": f"{self.domain}-first-{self.size}",
             "draw": f"draw-{self.number}",
             "half": f"half-{self.number}",
         }[self.derived]
+
+
+SAME = "="
+"""On the second side of a calibration: the dataset, or the test set, that the first side has."""
+
+
+def matches(name: str, patterns: str) -> bool:
+    """Whether a name is among patterns, separated by blanks, with `*` for anything; `SAME` is a pattern of all.
+
+    >>> matches("conll2018-no_nynorsk", "conll2018-sv_* conll2018-no_*"), matches("whole", "half-*")
+    (True, False)
+    """
+    return patterns == SAME or any(fnmatchcase(name, pattern) for pattern in patterns.split())
 
 
 def is_initial(table: pd.DataFrame) -> pd.Series[bool]:

@@ -27,11 +27,14 @@ rule calibrate:
     resources:
         mem_mb=grown(2000),
         runtime=grown(10),
+    params:
+        population="icepahc-modern",
     shell:
         r"""
         python -m study calibrate {input.comparisons:q} {input.test_sets:q} \
             --sheet {input.sheet:q} \
             --published {input.published:q} \
+            --population {params.population:q} \
             --table-1 {output.table_1:q} \
             --output {output.calibration:q} \
             >{log:q} 2>&1

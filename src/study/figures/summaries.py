@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,13 +26,13 @@ from study.figures.style import (
     ORANGE,
     PAGE,
     RASTERIZE_ABOVE,
+    SKY,
     VERMILION,
     gain_label,
     metric_name,
     only,
     require,
     sentence,
-    sequence,
     styled,
 )
 from study.presentation import count
@@ -221,10 +220,11 @@ def _note(row: pd.Series[Any]) -> str:
 
 @styled
 def calibration(calibration: pd.DataFrame) -> Figure:
-    """How often the better system holds on another test set, by p-value (the paper's section 4.2 and Table 1).
+    """How often the better system holds on another test set, beside what one population predicts (Table 1).
 
-    One panel a calibration and one line a distance, with intervals; below it the numbers of pairs, beside the key. A
-    range that lies within another of its line (0.04 to 0.06 within 0.04 to 0.08) is left to the table.
+    One panel a calibration. A distance has marks with intervals for what was counted, and a broken line for what is
+    expected if both test sets were drawn from one population; its marks lie on its line where the domain changes
+    nothing. A range that lies within another of its line (0.04 to 0.06 within 0.04 to 0.08) is left to the table.
     """
     require(CALIBRATION_TABLE, calibration)
     rows = calibration[(calibration["n_pairs"] > 0) & calibration["share"].notna()]
@@ -237,14 +237,9 @@ def calibration(calibration: pd.DataFrame) -> Figure:
     }
     n_columns = min(max(len(panels), 1), 2)
     n_rows = max(math.ceil(len(panels) / n_columns), 1)
-    n_lines = max((len(lines) for lines in panels.values()), default=1)
-    upper, lower = (2.8 if n_columns == 1 else 2.0), 0.17 * n_lines
-    figure = Figure(figsize=(PAGE, n_rows * (upper + lower)))
-    grid = figure.subplots(
-        2 * n_rows, n_columns, sharex=True, squeeze=False, height_ratios=(upper - 0.6, lower) * n_rows
-    )
+    figure = Figure(figsize=(PAGE, 0.4 + n_rows * (3.0 if n_columns == 1 else 2.3)))
+    grid = figure.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False)
     if not panels:
-        grid[1, 0].set_axis_off()
         grid[0, 0].set(xlabel="p-value on the first test set", ylabel="better system holds (%)", xscale="log")
         sentence(grid[0, 0], "too few pairs: no range of p-values has any")
         return figure
@@ -252,81 +247,48 @@ def calibration(calibration: pd.DataFrame) -> Figure:
     edges = {edge for line in every for edge in (*line["p_low"], *line["p_high"]) if edge > 0}
     distances = list(dict.fromkeys(distance for lines in panels.values() for distance in lines))
     start = min(min(edges), min(_middle(line).min() for line in every) / 1.4) / 1.05
-    bottom = min(45.0, 100 * rows[["share", "share_low"]].min().min() - 2)
-    places = [(2 * (number // n_columns), number % n_columns) for number in range(n_rows * n_columns)]
-    for (row, column), (name, lines) in zip(places, panels.items(), strict=False):
-        axes, counts = grid[row, column], grid[row + 1, column]
-        axes.set(xlabel="p-value on the first test set", ylabel="better system holds (%)", xscale="log")
-        axes.set(xlim=(start, max(edges) * 1.05), ylim=(bottom, 104))
-        axes.set_xticks(sorted(edges)[:: -1 if n_columns == 1 else -2])
+    for axes, (name, lines) in zip(grid.flat, panels.items(), strict=False):
+        axes.set(xscale="log", xlim=(start, max(edges) * 1.05), ylim=(min(40.0, 100 * rows["share"].min() - 5), 102))
+        axes.set_xticks(sorted(edges)[::-2])
         axes.xaxis.set_major_formatter(FuncFormatter(_plain))
         axes.xaxis.set_minor_locator(NullLocator())
-        axes.tick_params(axis="x", labelbottom=True, labelsize=7)  # the smallest ranges lie close together
+        axes.tick_params(axis="both", labelbottom=True, labelleft=True)
         if len(panels) > 1:
             axes.set_title(name)
-        _draw_calibration(axes, counts, lines, distances, wide=n_columns == 1)
-        counts.set_ylim(n_lines - 0.5, -0.5)
-    for row, column in places[len(panels) :]:
-        grid[row, column].set_axis_off()
-        grid[row + 1, column].set_axis_off()
+        axes.axhline(50, color=GREY, linewidth=0.8, dashes=(4, 2), zorder=0.5)
+        for position, (distance, line) in enumerate(lines.items()):
+            key = _calibration_key(distances.index(distance))
+            middle, aside = _middle(line), 1.05 ** (position - (len(lines) - 1) / 2)
+            bars = 100 * _bars(line["share_low"], line["share"], line["share_high"])
+            axes.errorbar(middle * aside, 100 * line["share"], bars, elinewidth=0.8, linestyle="none",
+                          gid="calibration", **key)  # fmt: skip
+            axes.plot(middle, 100 * line["expected"], dashes=(4, 1.5), linewidth=1.1, color=key["color"],
+                      zorder=1.5, gid="expected")  # fmt: skip
+    for axes in grid[:, 0]:
+        axes.set_ylabel("better system holds (%)")
+    for axes in list(grid.flat)[len(panels) :]:
+        axes.set_axis_off()
+    for axes in list(grid.flat)[max(len(panels) - n_columns, 0) : len(panels)]:
+        axes.set_xlabel("p-value on the first test set")
+    handles = [
+        *(Line2D([], [], linestyle="none", label=one, **_calibration_key(n)) for n, one in enumerate(distances)),
+        Line2D([], [], color=INK, dashes=(4, 1.5), linewidth=1.1, label="expected of one population"),
+        Line2D([], [], color=GREY, linewidth=0.8, dashes=(4, 2), label="chance"),
+    ]
+    figure.legend(handles=handles, loc="outside upper center", ncols=4 if len(handles) > 4 else len(handles))
     return figure
 
 
-def _draw_calibration(
-    axes: Axes, counts: Axes, lines: Mapping[str, pd.DataFrame], distances: Sequence[str], *, wide: bool
-) -> None:
-    """One panel: the lines above, and for each a row of numbers of pairs, with its key. A distance has one key."""
-    left, size = (0.055, None) if wide else (0.14, 5.5)
-    for position, (distance, line) in enumerate(lines.items()):
-        middle = _middle(line)
-        key = _calibration_key(distances.index(distance), len(distances))
-        axes.errorbar(
-            middle * 1.045 ** (position - (len(lines) - 1) / 2),
-            100 * line["share"],
-            100 * _bars(line["share_low"], line["share"], line["share_high"]),
-            elinewidth=0.7,
-            gid="calibration",
-            **key,
-        )
-        beside: dict[str, Any] = {"transform": counts.get_yaxis_transform(), "clip_on": False}
-        counts.plot([-left, -0.27 * left], [position] * 2, markevery=[], **beside, **{**key, "marker": None})
-        counts.plot([-0.635 * left], [position], **beside, **key)
-        for x, pairs in zip(middle, line["n_pairs"], strict=True):
-            shown = _thousands(pairs)
-            narrow = 4.7 if size and len(shown) > 3 else size  # the ranges lie close together
-            counts.text(x, position, shown, ha="center", va="center", gid="pairs", fontsize=narrow)
-    axes.axhline(50, color=GREY, linewidth=0.8, dashes=(4, 2), zorder=0.5)
-    axes.text(1.01, 50, "chance", transform=axes.get_yaxis_transform(), va="center", color="#555555")
-    counts.tick_params(axis="both", length=0, labelbottom=False)
-    counts.tick_params(axis="y", pad=30)
-    counts.set_yticks(range(len(lines)), list(lines))
-    counts.spines[:].set_visible(False)
-    largest = max(int(line["n_pairs"].max()) for line in lines.values())
-    counts.set_title("pairs (k: thousands)" if largest >= 1000 else "pairs", pad=2)
-
-
-def _calibration_key(position: int, n: int) -> dict[str, Any]:
-    """Line and marker of a calibration: dark for the first (nearest), and lighter, while there are few."""
-    colour = sequence(n)[::-1][position] if n <= 4 else COLOURS[position % len(COLOURS)]
-    inside = colour if position < len(COLOURS) else "white"
-    return {"color": colour, "marker": MARKERS[position % len(MARKERS)], "markerfacecolor": inside}
+def _calibration_key(position: int) -> dict[str, Any]:
+    """Colour and marker of a distance."""
+    colours = (INK, SKY, BLUE, ORANGE, VERMILION)
+    return {"color": colours[position % len(colours)], "marker": MARKERS[position % len(MARKERS)], "markersize": 4}
 
 
 def _middle(rows: pd.DataFrame) -> pd.Series[float]:
     """Geometric middle of the ranges; half the upper end of one that begins at 0."""
     product = rows["p_low"].where(rows["p_low"] > 0, rows["p_high"] / 4) * rows["p_high"]
     return product**0.5
-
-
-def _thousands(pairs: int) -> str:
-    """A number that has room for four characters.
-
-    >>> [_thousands(n) for n in (999, 1_225, 9_960, 60_356)]
-    ['999', '1.2k', '10k', '60k']
-    """
-    if pairs < 1000:
-        return str(pairs)
-    return f"{pairs / 1000:.1f}k" if pairs < 9950 else f"{pairs / 1000:.0f}k"
 
 
 def outermost(rows: pd.DataFrame) -> pd.DataFrame:

@@ -24,6 +24,7 @@ from pairsig.readers import READERS
 from study.sheets import checks, embedded, files, synthetic
 from study.sheets.rows import CLASSES, CorpusRow, DatasetRow, JarRow, Sheets, SystemRow, text
 from study.sheets.synthetic import Prediction, Resampled, Segments, Training
+from study.test_sets import SAME, matches
 
 SHEETS = tuple(CLASSES)
 STATISTICS = Path("resources/statistics")
@@ -35,6 +36,7 @@ TEST_SETS = {
     "initial": f"doubling:{_NUMBER}|{_NUMBER}(,{_NUMBER})*",
     "shuffle": _NUMBER,
     "domain_size": _NUMBER,
+    "document_size": _NUMBER,
     "draws": _NUMBER,
     "draw_size": _NUMBER,
     "halves": _NUMBER,
@@ -45,6 +47,7 @@ NAMES = {
     "whole": r"whole",
     "initial": r"first-[\d*]+",
     "domain_size": r".+-first-[\d*]+",
+    "document_size": r".+-first-[\d*]+",
     "draws": r"draw-[\d*]+",
     "halves": r"half-[\d*]+",
 }
@@ -58,8 +61,6 @@ LINKS = (
     ("datasets", "overlay", "datasets"),
     ("systems", "dataset", "datasets"),
     ("training_sets", "corpus", "corpora"),
-    ("calibrations", "on_dataset", "datasets"),
-    ("calibrations", "against_dataset", "datasets"),
 )
 """Sheet, column, and the other sheet whose key its cells name."""
 
@@ -300,14 +301,24 @@ def _check_numbers(sheets: Sheets, included: Sequence[SystemRow]) -> None:
 def _check_calibrations(sheets: Sheets) -> None:
     """The test sets of the calibrations are made."""
     for row in sheets.calibrations.rows:
-        for column, dataset, test_set in (
-            ("on_test_set", row.on_dataset, row.on_test_set),
-            ("against_test_set", row.against_dataset, row.against_test_set),
+        matched: list[DatasetRow] = []
+        for side, datasets, test_sets in (
+            ("on", row.on_dataset, row.on_test_set),
+            ("against", row.against_dataset, row.against_test_set),
         ):
-            needs = next((key for key, name in NAMES.items() if re.fullmatch(name, test_set)), None)
-            if needs is None or (needs != "whole" and needs not in sheets.datasets.named[dataset].test_sets):
-                expected = f"whole, or what the column test_sets of {sheets.datasets.path} makes of {dataset}"
-                row.place.complain(column, quoted(test_set), expected)
+            if datasets != SAME:
+                matched = []
+            for pattern in datasets.split() if datasets != SAME else []:
+                of = [one for one in sheets.datasets.rows if matches(one.dataset, pattern)]
+                if not of:
+                    expected = f"a name in {sheets.datasets.path}{near(pattern, sheets.datasets.named)}"
+                    row.place.complain(f"{side}_dataset", quoted(pattern), expected)
+                matched += of
+            made = {"whole"}.union(*(one.test_sets for one in matched))
+            for pattern in test_sets.split() if test_sets != SAME else []:
+                if not any(key in made and re.fullmatch(name, pattern) for key, name in NAMES.items()):
+                    expected = f"whole, or what the column test_sets of {sheets.datasets.path} makes of {datasets}"
+                    row.place.complain(f"{side}_test_set", quoted(pattern), expected)
 
 
 def _check_files(

@@ -202,5 +202,6 @@ def sentence(error: ValidationError, schema: Mapping[str, Any]) -> tuple[list[st
         missing = next(key for key in error.validator_value if key not in error.instance)
         path, found, wanted = [*path, missing], "nothing", known[missing]["description"]
     elif error.validator == "enum":
-        wanted = one_of(str(error.instance), error.validator_value)
+        named = [str(one).lower() if isinstance(one, bool) else str(one) for one in error.validator_value]
+        wanted = one_of(str(error.instance), named)
     return path, f"found {found}, expected {wanted}"

@@ -1,0 +1,230 @@
+"""Intervals of what is counted over pairs of systems: pairs share systems, so they are not independent.
+
+A statistic of pairs is to first order a sum of residuals, one a row (a pair on a test set, or on one held against
+another). Two rows covary when they share a system or a test set; `variance` adds these covariances up.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+"""Shape (rows × 2): numbers from 0 of the two systems (or two test sets) of each row; −1 is none."""
+
+
+def members(first: ArrayLike, second: ArrayLike) -> Codes:
+    """Numbers of the two systems of each row, or of its two test sets, by name."""
+    names = np.stack([np.asarray(first, dtype=object), np.asarray(second, dtype=object)], axis=1)
+    codes: Codes = pd.factorize(names.ravel())[0].astype(np.intp).reshape(-1, 2)
+    return codes
+
+
+def drawn(test_sets: Codes) -> Codes:
+    """Test sets without those that are in every row: what never changes is given, not drawn from others."""
+    given = [code for code in np.unique(test_sets[:1]) if (test_sets == code).any(axis=1).all()]
+    return np.where(np.isin(test_sets, given), -1, test_sets)
+
+
+def without_each(systems: Codes) -> NDArray[np.bool_]:
+    """Which rows are left when a system is deleted, (systems × rows): for statistics that are no sums."""
+    deleted = np.unique(systems)[:, None]
+    kept: NDArray[np.bool_] = (systems[:, 0] != deleted) & (systems[:, 1] != deleted)
+    return kept
+
+
+def jackknife(replicates: ArrayLike) -> tuple[float, float]:
+    """Variance by the delete-one-system jackknife, (m − 1)/m Σ (θ₍ₖ₎ − mean)², and its degrees of freedom.
+
+    For statistics that are no sums. Not below the truth in expectation and up to twice it (Efron and Stein 1981),
+    since rows of two systems are deleted twice.
+
+    Parameters
+    ----------
+    replicates
+        The statistic without each of the m systems (see `without_each`), on the scale on which it is nearly normal.
+    """
+    left = np.asarray(replicates, dtype=np.float64)
+    m = len(left)
+    if m < 2 or not np.isfinite(left).all():
+        return math.nan, math.nan
+    return (m - 1) / m * float(((left - left.mean()) ** 2).sum()), _degrees(left)
+
+
+def variance(residuals: ArrayLike, systems: Codes, test_sets: Codes | None = None) -> tuple[float, float]:
+    """Variance of a sum of residuals whose rows share systems, and its degrees of freedom for Student's distribution.
+
+    With eᵣ the residual of row r, Σ eᵣeᵩ over all (r, q) that share a system is
+
+        V = Σₖ (Σ_{r with system k} eᵣ)² − Σ_{pairs of systems} (Σ_{r of the pair} eᵣ)²,
+
+    times m/(m − 2) for m systems (Fafchamps and Gubert 2007; Aronow, Samii and Assenova 2015). The first sum is the
+    delete-one-system jackknife to first order; it counts rows of the same two systems twice, and the second takes that
+    off. Where rows also share drawn test sets, V of the systems and V of the test sets are added, less that of rows
+    that share both, as for clusters of two ways (Cameron, Gelbach and Miller 2011). V is not below its second sum, that
+    of independent pairs of systems, and the result not below either V, nor below Σ eᵣ², that of independent rows.
+
+    Parameters
+    ----------
+    residuals
+        One a row, influences of an estimate; they sum to 0.
+    systems, test_sets
+        Those of each row, see `members`. Test sets that are given (see `drawn`) are −1.
+
+    Returns
+    -------
+    Degrees of freedom are those that the kurtosis of the sums by system implies, as in `pairsig.gain_interval`; of two
+    ways Satterthwaite's. 0 and 1 where nothing varies. Cost: a few sorts of the rows.
+    """
+    e = np.asarray(residuals, dtype=np.float64)
+    ways = [_shared(way) for way in (systems, test_sets) if way is not None and (way >= 0).any()]
+    found = [_one_way(e, way) for way in ways]
+    largest = max([float(e @ e), *(value for value, _ in found)])
+    added = sum(value for value, _ in found)
+    if not largest or not added:
+        return largest, 1.0
+    degrees = added**2 / sum(value**2 / degrees for value, degrees in found)
+    both = sum(
+        sign * other_sign * _squares(e, code, other)
+        for code, sign in ways[0]
+        for other, other_sign in (ways[1] if len(ways) == 2 else [])
+    )
+    return max(largest, added - max(both, 0.0)), degrees
+
+
+def interval(
+    estimate: float,
+    variance: float,
+    degrees: float,
+    *,
+    level: float = 0.95,
+    scale: Literal["plain", "log", "logit"] = "plain",
+) -> tuple[float, float]:
+    """Student's interval of an estimate, on the scale on which it is nearly normal; nan where there is none.
+
+    The variance is that of the estimate itself, or for `jackknife` on another scale that on that scale: then pass the
+    estimate on it, too, with `plain`, and turn the ends back.
+    """
+    from scipy.special import expit, logit, stdtrit
+
+    if not (math.isfinite(estimate) and variance >= 0):
+        return math.nan, math.nan
+    reach = float(stdtrit(degrees, (1 + level) / 2)) * math.sqrt(variance)
+    if scale == "log":
+        return estimate * math.exp(-reach / estimate), estimate * math.exp(reach / estimate)
+    if scale == "logit":
+        if not 0 < estimate < 1:
+            return math.nan, math.nan
+        reach /= estimate * (1 - estimate)
+        return float(expit(logit(estimate) - reach)), float(expit(logit(estimate) + reach))
+    return estimate - reach, estimate + reach
+
+
+def share_interval(
+    held: ArrayLike, systems: Codes, test_sets: Codes | None = None, *, level: float = 0.95
+) -> tuple[float, float]:
+    """Interval of a share of rows, by an effective number of independent rows (Korn and Graubard 1998).
+
+    With V the `variance` of the share P, that number is P(1 − P)/V, at most n, times (t of n − 1 degrees of freedom
+    over t of V's)²; the ends are Clopper and Pearson's for it. Where all rows held, or none, V = 0 says nothing: there
+    it is n over the most rows that any two systems have, as if these were one.
+
+    How often an interval at level 95 % held the truth, in % of 1,000 sets of systems of five base models (± 1.4; in
+    brackets the mean width in percentage points). The truth is the share among infinitely many systems of these base
+    models. All pairs of a system share its own error and its base model's; the naive interval is Clopper and Pearson's
+    for n.
+
+    =============================================  ===========  ===========  ===========  ===========
+    pairs in the window, about                     15           30           55           150
+    =============================================  ===========  ===========  ===========  ===========
+    held against the population: naive             98.3 (30)    97.1 (19)    97.0 (13)    91.8 (7)
+    … the share                                    99.4 (33)    98.7 (24)    98.8 (17)    96.7 (10)
+    … the expected share                           98.8 (5)     99.7 (3)     99.0 (2)     98.5 (1)
+    … share less expected                          99.4 (36)    98.9 (25)    98.8 (18)    97.1 (10)
+    against another test set: naive                98.1 (38)    96.0 (26)    95.0 (19)    89.8 (11)
+    … the share                                    98.6 (43)    97.1 (31)    97.2 (23)    95.8 (14)
+    … the expected share                           98.6 (12)    98.0 (8)     98.3 (6)     97.4 (3)
+    … share less expected                          99.1 (48)    97.8 (34)    98.4 (25)    96.7 (15)
+    against one of another domain: naive           97.5 (45)    95.8 (32)    93.5 (24)    89.6 (14)
+    … the share                                    98.3 (50)    97.6 (37)    97.3 (27)    95.7 (17)
+    … the expected share                           98.4 (13)    98.3 (8)     97.6 (6)     96.8 (3)
+    … share less expected                          98.7 (55)    98.2 (38)    97.3 (28)    96.5 (18)
+    =============================================  ===========  ===========  ===========  ===========
+    """
+    y = np.asarray(held, dtype=np.float64)
+    n = len(y)
+    if not n:
+        return math.nan, math.nan
+    share = float(y.mean())
+    if not 0 < share < 1:
+        low, high = np.sort(systems, axis=1).T
+        most = np.unique(low * (systems.max() + 1) + high, return_counts=True)[1].max()
+        return clopper_pearson(share, n / float(most), level)
+    from scipy.special import stdtrit
+
+    v, degrees = variance((y - share) / n, systems, test_sets)
+    quantile = (1 + level) / 2
+    student = float(stdtrit(n - 1, quantile) / stdtrit(min(degrees, n - 1), quantile))
+    return clopper_pearson(share, min(share * (1 - share) / v, n) * student**2, level)
+
+
+def clopper_pearson(share: float, n: float, level: float = 0.95) -> tuple[float, float]:
+    """Clopper and Pearson's interval of a share of n trials, n not necessarily whole."""
+    from scipy.special import betaincinv
+
+    tail, held = (1 - level) / 2, share * n
+    low = float(betaincinv(held, n - held + 1, tail)) if held > 0 else 0.0
+    high = float(betaincinv(held + 1, n - held, 1 - tail)) if held < n else 1.0
+    return low, high
+
+
+_Shared = list[tuple[NDArray[np.intp], int]]
+
+
+def _shared(way: Codes) -> _Shared:
+    """Labels by which "rows share a member" is told: sharing one, or the other, less sharing both."""
+    low, high = np.sort(way, axis=1).T
+    return [(way, 1), (np.where(low >= 0, low * (way.max() + 1) + high, -1)[:, None], -1)]
+
+
+def _one_way(e: Floats, way: _Shared) -> tuple[float, float]:
+    codes = way[0][0]
+    present = codes >= 0
+    rows = np.broadcast_to(e[:, None], codes.shape)
+    sums = np.asarray(np.bincount(codes[present], rows[present]), dtype=np.float64)[np.unique(codes[present])]
+    m, per_row = len(sums), int(present.sum(axis=1).max())
+    if m <= per_row:
+        return 0.0, 1.0
+    members, pairs = (_squares(e, code) for code, _ in way)
+    return max(m / (m - per_row) * (members - pairs), pairs), _degrees(sums)
+
+
+def _squares(e: Floats, code: Codes, other: Codes | None = None) -> float:
+    """Σ over labels (or pairs of labels) of the square of the sum of the residuals that have it."""
+    if other is None:
+        other = np.zeros((len(e), 1), dtype=np.intp)
+    rows, labels, width = [], [], other.max() + 1
+    for one in code.T:
+        for two in other.T:
+            held = np.flatnonzero((one >= 0) & (two >= 0))
+            rows.append(held)
+            labels.append(one[held] * width + two[held])
+    _, dense = np.unique(np.concatenate(labels), return_inverse=True)
+    sums = np.bincount(dense, e[np.concatenate(rows)])
+    return float(sums @ sums)
+
+
+def _degrees(values: Floats) -> float:
+    """Degrees of freedom of the variance of values by their kurtosis, at most one less than there are."""
+    n = len(values)
+    squares = (values - values.mean()) ** 2
+    spread = float(squares.mean())
+    if n < 2 or not spread:
+        return 1.0
+    kurtosis = float((squares**2).mean()) / spread**2
+    return max(min(2 * n / (kurtosis - (n - 3) / (n - 1)), n - 1.0), 1.0)

@@ -1,0 +1,81 @@
+"""What one population predicts, against drawing from it, and against shuffling the segments of two test sets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+import simulate
+from pairsig import compare
+from study.analysis import expected
+
+RANGES = [(0.04, 0.06), (0.0, 0.00125), (0.32, 1.0)]
+
+
+def drawn(first, error, second, p_low, p_high):
+    """Shares of draws with p in the range, where the second gain has the sign of the first, or not."""
+    p = ndtr(-np.abs(first) / error)
+    inside, same = (p >= p_low) & (p <= p_high), (first > 0) == (second > 0)
+    return (inside & same).mean(), (inside & ~same).mean()
+
+
+@pytest.mark.parametrize("bounds", RANGES)
+@pytest.mark.parametrize("theta", [0.3, 1.5, -2.5])
+def test_a_population_and_the_next_test_set(theta, bounds):
+    rng = np.random.default_rng(3)
+    gains = 2 * (theta + rng.standard_normal(1_000_000))
+    found = expected.on_population(2 * theta, 2.0, *bounds)
+    assert np.allclose(found, drawn(gains, 2.0, theta, *bounds), atol=1e-3)
+    second = theta + rng.standard_normal(1_000_000) / np.sqrt(0.7)
+    assert np.allclose(expected.on_next(theta, 0.7, *bounds), drawn(gains, 2.0, second, *bounds), atol=1e-3)
+
+
+@pytest.mark.parametrize("bounds", RANGES)
+@pytest.mark.parametrize(("d_1", "s_1", "d_2", "s_2"), [(1, 1, 0.5, 0.3), (2, 1, 1, 1), (-1, 0.5, 0.4, 1.2)])
+def test_two_test_sets_of_one_population(d_1, s_1, d_2, s_2, bounds):
+    rng = np.random.default_rng(4)
+    v_1, v_2 = s_1**2, s_2**2
+    mean = (d_1 / v_1 + d_2 / v_2) / (1 / v_1 + 1 / v_2)
+    first = mean + v_1 / np.sqrt(v_1 + v_2) * rng.standard_normal(1_000_000)
+    second = mean + (mean - first) * v_2 / v_1
+    found = expected.on_another(d_1, s_1, d_2, s_2, *bounds)
+    assert np.allclose(found, drawn(first, s_1, second, *bounds), atol=1e-3)
+
+
+def test_without_any_gain_it_is_a_toss_of_a_coin():
+    right, wrong = expected.on_population(0.0, 1.0, 0.04, 0.06)
+    assert right == pytest.approx(wrong)
+    right, wrong = expected.on_another(0.0, 1.0, 0.0, 1.0, 0.04, 0.06)
+    assert wrong == pytest.approx(right + wrong)  # equal sizes and no gain on both: what one wins, the other loses
+
+
+def test_certain_and_impossible():
+    assert expected.share([1.0, 2.0], [0.0, 0.0], np.array([[0, 1], [0, 2]]))[0] == 1.0
+    assert np.isnan(expected.share([0.0], [0.0], np.array([[0, 1]]))).all()
+    assert np.isnan(expected.on_population([1.0], [0.0], 0.04, 0.06)).all()
+    assert np.isnan(expected.on_another([1.0], [0.0], [1.0], [1.0], 0.04, 0.06)).all()
+
+
+def gains_of(data, segments):
+    table = compare(data.select(segments=np.sort(segments)), metric="f1", n_resamples=400)
+    names = table[["system_a", "system_b"]].to_numpy(dtype=str)
+    order = np.lexsort(np.sort(names, axis=1).T)
+    sign = np.where(names[:, 0] < names[:, 1], 1, -1)
+    return [column.to_numpy()[order] for column in (sign * table["gain"], table["standard_error"], table["p_value"])]
+
+
+@pytest.mark.slow
+def test_as_if_the_segments_were_shuffled_and_dealt_out_again():
+    data = simulate.statistics("f1", n_systems=24, n_segments=600, n_groups=4, spread=0.12, seed=6)
+    rng = np.random.default_rng(5)
+    bounds, first, second = (0.02, 0.16), np.arange(200), np.arange(200, 600)
+    (d_1, s_1, _), (d_2, s_2, _) = gains_of(data, first), gains_of(data, second)
+    right, wrong = expected.on_another(d_1, s_1, d_2, s_2, *bounds)
+    held = []
+    for _ in range(150):
+        order = rng.permutation(600)
+        (one, _, p), (other, _, _) = gains_of(data, order[:200]), gains_of(data, order[200:])
+        held.extend(((one > 0) == (other > 0))[(p >= bounds[0]) & (p <= bounds[1])])
+    assert right.sum() / (right + wrong).sum() == pytest.approx(np.mean(held), abs=0.02)
+    assert (right + wrong).sum() == pytest.approx(len(held) / 150, rel=0.08)

@@ -1,0 +1,189 @@
+"""The findings once more, from the embedded statistics, with numpy and pyarrow alone: nothing of the project's code.
+
+What is compared with our own analyses is computed here from the counts: scores, standard errors, normal p-values.
+"""
+
+from __future__ import annotations
+
+import csv
+from math import erf, sqrt
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+STATISTICS = Path(__file__).parent.parent / "resources" / "statistics"
+REFERENCE = Path(__file__).parent.parent / "results" / "reference" / "calibration.tsv"
+ONE_SIDED = {0.04: 1.7506860712521692, 0.06: 1.5547735945968535}
+"""Standard errors from 0 at which p is 0.04 and 0.06."""
+
+normal = np.vectorize(lambda z: (1 + erf(z / sqrt(2))) / 2)
+
+
+def counts(dataset, columns):
+    """Names of the systems; their counts, (systems × segments × columns); documents and domains of the segments."""
+    table = pq.read_table(
+        STATISTICS / f"{dataset}.parquet", columns=["system", "segment", "document", "domain", *columns]
+    )
+    system = np.array(table["system"].to_pylist())
+    names = list(dict.fromkeys(system.tolist()))
+    segment = np.array(table["segment"].to_pylist())
+    order = segment[system == names[0]]
+    found = []
+    for name in names:
+        rows = system == name
+        place = {one: k for k, one in enumerate(segment[rows].tolist())}
+        values = np.stack([table[column].to_numpy()[rows] for column in columns], axis=1).astype(float)
+        found.append(values[[place[one] for one in order.tolist()]])
+    first = system == names[0]
+    return names, np.stack(found), *(np.array(table[key].to_pylist())[first] for key in ("document", "domain"))
+
+
+def f1(totals):
+    """Points, of matched, predicted and gold; or of matched and the sum of both."""
+    return 200 * totals[..., 0] / totals[..., 1:].sum(axis=-1)
+
+
+def gains(sums, score):
+    """Gains of every pair of systems and their standard errors, by what each segment changes of the score."""
+    totals = sums.sum(axis=1)
+    whole = score(totals)
+    weight = totals[:, None, 1:].sum(axis=-1)
+    # The score is 200·M/W: to first order a segment with m and w changes it by 200·(m − M·w/W)/W.
+    share = totals[:, None, 0] / weight
+    changes = 200 * (sums[..., 0] - share * sums[..., 1:].sum(axis=-1)) / weight
+    a, b = np.triu_indices(len(sums), 1)
+    errors = np.array([np.sqrt(((changes[i] - changes[j]) ** 2).sum()) for i, j in zip(a, b, strict=True)])
+    return whole[a] - whole[b], errors
+
+
+def expected_on_population(gain, error):
+    theta, (low, high) = np.abs(gain / error), (ONE_SIDED[0.06], ONE_SIDED[0.04])
+    right = (normal(high - theta) - normal(low - theta)).sum()
+    wrong = (normal(high + theta) - normal(low + theta)).sum()
+    return right / (right + wrong)
+
+
+def expected_on_another(d_1, s_1, d_2, s_2, low=ONE_SIDED[0.06], high=ONE_SIDED[0.04]):
+    """Sums of right and of wrong, by adding up a density over the gain on the first test set, 2,001 points a range."""
+    right = wrong = 0.0
+    v_1, v_2 = s_1**2, s_2**2
+    mean, spread = (d_1 * v_2 + d_2 * v_1) / (v_1 + v_2), v_1 / np.sqrt(v_1 + v_2)
+    for sign in (1, -1):
+        z = sign * (low + (np.arange(2001) + 0.5) / 2001 * (high - low))
+        first = z[:, None] * s_1
+        density = np.exp(-0.5 * ((first - mean) / spread) ** 2) / (spread * np.sqrt(2 * np.pi)) * s_1
+        held = first * (mean + (mean - first) * v_2 / v_1) > 0
+        right += (density * held).sum() * (high - low) / 2001
+        wrong += (density * ~held).sum() * (high - low) / 2001
+    return right, wrong
+
+
+def ours(datasets, metric, sheet, *, resized=None):
+    """The row of [0.04, 0.06] by the project's analyses; p by few resamples, since nothing expected depends on it."""
+    import pandas as pd
+
+    import pairsig
+    from pairsig import statistics
+    from study import analysis
+    from study.columns import CALIBRATIONS
+    from study.resize import resize
+
+    tables = []
+    for dataset in datasets:
+        data = statistics.read(STATISTICS / f"{dataset}.parquet")
+        tables.append(pairsig.compare(data, metric=metric, n_resamples=2000))
+        if resized:
+            tables.append(resize(data, metric=metric, n_resamples=2000, **resized))
+    comparisons = pd.concat(tables)
+    found = analysis.calibrate(comparisons, pd.DataFrame([sheet], columns=CALIBRATIONS.names))
+    return found[(found["p_low"] == 0.04) & (found["p_high"] == 0.06)].iloc[0], comparisons
+
+
+@pytest.mark.parametrize(("dataset", "size"), [("icepahc-23", 400), ("craft-test", 1600)])
+def test_share_that_infinitely_many_draws_give(dataset, size):
+    _, sums, *_ = counts(dataset, ["matched", "predicted", "gold"])
+    gain, error = gains(sums, f1)
+    row, _ = ours([dataset], "parseval", ("c", "iid", dataset, "draw-*", dataset, "whole"),
+                  resized={"draws": 1, "draw_size": size})  # fmt: skip
+    assert row["expected"] == pytest.approx(expected_on_population(gain, error * sqrt(sums.shape[1] / size)), abs=2e-4)
+
+
+def test_a_cell_of_table_1():
+    """CoNLL 2018, English web treebank against the parallel one: who is better where, and what is expected."""
+    names_1, sums_1, *_ = counts("conll2018-en_ewt", ["uas_matched", "predicted", "gold"])
+    names_2, sums_2, *_ = counts("conll2018-en_pud", ["uas_matched", "predicted", "gold"])
+    both = [name for name in names_1 if name in names_2]
+    (d_1, s_1), (d_2, s_2) = (
+        gains(sums[[names.index(name) for name in both]], f1) for names, sums in ((names_1, sums_1), (names_2, sums_2))
+    )
+    usable = (s_1 > 0) & (s_2 > 0)
+    right, wrong = expected_on_another(d_1[usable], s_1[usable], d_2[usable], s_2[usable])
+    datasets = ("conll2018-en_ewt", "conll2018-en_pud")
+    row, comparisons = ours(datasets, "conll_uas", ("c", "near", datasets[0], "whole", datasets[1], "whole"))
+    assert row["expected"] == pytest.approx(right / (right + wrong), abs=1e-3)
+
+    # What was counted: by the same p-values, but gains added up here.
+    a, b = np.triu_indices(len(both), 1)
+    better = {frozenset((both[i], both[j])): (x, y) for i, j, x, y in zip(a, b, d_1, d_2, strict=True)}
+    on = comparisons[(comparisons["dataset"] == datasets[0]) & comparisons["p_value"].between(0.04, 0.06)]
+    pairs = [better[pair] for pair in map(frozenset, on[["system_a", "system_b"]].to_numpy()) if pair in better]
+    assert (row["n_pairs"], row["n_held"]) == (len(pairs), sum(x * y > 0 for x, y in pairs))
+    # p is close to that of a normal gain, so that little hangs on the resamples.
+    normal_p = dict(zip(better, 1 - normal(np.abs(d_1) / s_1), strict=True))
+    own = comparisons[comparisons["dataset"] == datasets[0]]
+    told = zip(map(frozenset, own[["system_a", "system_b"]].to_numpy()), own["p_value"], strict=True)
+    assert max(abs(normal_p[pair] - p) for pair, p in told if pair in normal_p) < 0.05
+
+
+def bleu(totals):
+    """Points, of lengths of output and reference, four numbers of matches and four of n-grams."""
+    shorter = np.minimum(0.0, 1 - totals[..., 1] / totals[..., 0])
+    return 100 * np.exp(shorter + np.log(totals[..., 2:6] / totals[..., 6:]).mean(axis=-1))
+
+
+def gains_without_each(sums, score):
+    """`gains`, with the change of the score where a segment is left out in place of a derivative."""
+    totals = sums.sum(axis=1)
+    changes = score(totals)[:, None] - score(totals[:, None] - sums)
+    changes -= changes.mean(axis=1, keepdims=True)
+    a, b = np.triu_indices(len(sums), 1)
+    errors = np.array([np.sqrt(((changes[i] - changes[j]) ** 2).sum()) for i, j in zip(a, b, strict=True)])
+    return score(totals)[a] - score(totals)[b], errors
+
+
+F1 = ["matched", "predicted", "gold"]
+LENGTHS = ["hypothesis_length", "reference_length"]
+BLEU = [*LENGTHS, *(f"{what}_{order}" for what in ("match", "total") for order in range(1, 5))]
+TREEBANKS = """en_ewt en_pud zh_gsd de_gsd fi_ftb fi_tdt hr_set ko_kaist no_bokmaal no_nynorsk ro_rrt sv_talbanken"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("calibration", "datasets", "size", "columns", "score"),
+    [
+        ("constituency", ["icepahc-modern"], 1600, F1, f1),
+        ("constituency-biomedical", ["craft-test"], 1600, F1, f1),
+        ("parsing", [f"conll2018-{one}" for one in TREEBANKS.split()], 1600, ["uas_matched", *F1[1:]], f1),
+        ("translation", ["wmt21-zh-en"], 400, BLEU, bleu),
+    ],
+)
+def test_the_reference_tables(calibration, datasets, size, columns, score):
+    """The shares of the first screen, of infinitely many draws, to the rounding of results/reference."""
+    with REFERENCE.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    row = next(
+        row for row in rows
+        if (row["calibration"], row["distance"], float(row["p_low"]), float(row["p_high"]))
+        == (calibration, "iid", 0.04, 0.06)
+    )  # fmt: skip
+    if "expected" not in row:
+        pytest.skip("the reference tables were made before there was anything expected")
+    made = [counts(dataset, columns)[:2] for dataset in datasets]
+    common = [name for name in made[0][0] if all(name in names for names, _ in made)]
+    sums = np.concatenate([one[[names.index(name) for name in common]] for names, one in made], axis=1)
+    gain, error = (gains if score is f1 else gains_without_each)(sums, score)
+    kept = error > 0
+    share = expected_on_population(gain[kept], error[kept] * sqrt(sums.shape[1] / size))
+    assert float(row["expected"]) == pytest.approx(share, abs=1e-3)
