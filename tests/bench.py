@@ -32,14 +32,15 @@ def all_pairs() -> dict[str, object]:
     """All 11,175 pairs of 150 systems, BLEU on 2,034 segments, b = 10^6, against bare GEMM + bare draws."""
     from threadpoolctl import threadpool_limits
 
+    import pairsig
     import simulate
-    from pairsig import comparisons, engine, streams
+    from pairsig import engine, streams
     from pairsig.lattice import lattice
     from pairsig.metrics import registry
 
     data = simulate.statistics("bleu", n_systems=150, n_segments=2034, n_groups=2)
-    comparisons.compare(data, n_resamples=2048)  # compile, and let BLAS start
-    ours = seconds(lambda: comparisons.compare(data, n_resamples=MILLION))
+    pairsig.compare(data, n_resamples=2048)  # compile, and let BLAS start
+    ours = seconds(lambda: pairsig.compare(data, n_resamples=MILLION))
 
     # The limits on a tenth of the work: BLAS with its own threads on large blocks, draws on as many threads.
     counts = data.of(registry.metric("bleu"))
@@ -284,14 +285,14 @@ def exact_bootstrap() -> dict[str, object]:
 
 def _all_exact(data, metric: str, test: str, drawn: str, n_peer: int) -> dict[str, object]:  # type: ignore[no-untyped-def]
     """All pairs without drawing, against the same test at b = 10^6, from fewer resamples."""
-    from pairsig import comparisons
+    import pairsig
 
     few = data.select(systems=data.systems[:3])
-    comparisons.compare(few, test, metric=metric)  # compile
-    comparisons.compare(few, drawn, metric=metric, n_resamples=100)
-    table = comparisons.compare(data, test, metric=metric)
-    ours = seconds(lambda: comparisons.compare(data, test, metric=metric))
-    peer = seconds(lambda: comparisons.compare(data, drawn, metric=metric, n_resamples=n_peer))
+    pairsig.compare(few, test, metric=metric)  # compile
+    pairsig.compare(few, drawn, metric=metric, n_resamples=100)
+    table = pairsig.compare(data, test, metric=metric)
+    ours = seconds(lambda: pairsig.compare(data, test, metric=metric))
+    peer = seconds(lambda: pairsig.compare(data, drawn, metric=metric, n_resamples=n_peer))
     return {
         "ours": ours,
         "other": peer * MILLION / n_peer,
@@ -330,19 +331,20 @@ def exact_bootstrap_items() -> dict[str, object]:
 
 def bleu_large() -> dict[str, object]:
     """All 44,850 pairs of 300 systems, BLEU on 20,000 segments, b = 10^5 (from 1,000), against its bare parts."""
+    import pairsig
     import simulate
-    from pairsig import comparisons, engine, streams
+    from pairsig import engine, streams
     from pairsig.lattice import lattice
     from pairsig.metrics import registry
 
     n_resamples, some = 100_000, 1_000
     data = simulate.statistics("bleu", n_systems=300, n_segments=20_000, n_groups=2)
-    comparisons.compare(data.select(segments=slice(0, 100)), n_resamples=100)  # compile
+    pairsig.compare(data.select(segments=slice(0, 100)), n_resamples=100)  # compile
     start, cpu = time.perf_counter(), time.process_time()
-    comparisons.compare(data, n_resamples=some)
+    pairsig.compare(data, n_resamples=some)
     wall, ours = time.perf_counter() - start, time.process_time() - cpu
     fewer = time.process_time()
-    comparisons.compare(data, n_resamples=2)  # what does not grow with the resamples
+    pairsig.compare(data, n_resamples=2)  # what does not grow with the resamples
     fixed = time.process_time() - fewer
     counts = data.of(registry.metric("bleu"))
     product = engine.Product(list(np.moveaxis(counts, -1, 0)), lattice(counts))
@@ -375,7 +377,7 @@ def items_large() -> dict[str, object]:
     import pyarrow.parquet as pq
     from scipy.stats import binomtest
 
-    from pairsig import comparisons
+    import pairsig
 
     n_systems, n_items = 1000, 100_000
     schema = pa.schema([("system", pa.string()), ("segment", pa.string()), ("correct", pa.int64())])
@@ -390,7 +392,7 @@ def items_large() -> dict[str, object]:
                 writer.write_table(pa.table(columns, schema=schema))
         size = path.stat().st_size
         start, cpu = time.perf_counter(), time.process_time()
-        table = comparisons.compare(path, "exact", metric="mean")
+        table = pairsig.compare(path, "exact", metric="mean")
         wall, ours = time.perf_counter() - start, time.process_time() - cpu
     # scipy's tests of some pairs whose items are counted already.
     won, lost = rng.integers(20_000, 30_000, (2, 200))

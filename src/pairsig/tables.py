@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from pairsig.columns import TABLES, Column, Table, kinds
@@ -158,14 +159,44 @@ def pieces(path: Path, labels: Sequence[str]) -> tuple[int, dict[bytes, bytes], 
     def rows() -> Iterator[pd.DataFrame]:
         with _readable(path), file:
             yield schema.empty_table().select(chosen).to_pandas(ignore_metadata=True)
+            labelled = {name: _Labels() for name in texts if name in chosen}
             for batch in file.iter_batches(_ROWS, columns=chosen, use_threads=False):
-                yield pa.Table.from_batches([batch]).to_pandas(ignore_metadata=True)
+                frame = pa.Table.from_batches([batch]).drop_columns(list(labelled)).to_pandas(ignore_metadata=True)
+                found = {name: own.of(batch.column(name)) for name, own in labelled.items()}
+                yield frame.assign(**found)[chosen]
 
     return file.metadata.num_rows, metadata, rows()
 
 
 _ROWS = 2**18
 """Rows of a piece."""
+
+
+class _Labels:
+    """The labels of a column of a Parquet file, of which every piece has a dictionary of its own: one for all."""
+
+    def __init__(self) -> None:
+        import pyarrow as pa
+
+        self._known = pa.array([], type=pa.string())
+        self._dtype = pd.CategoricalDtype([])
+        self._last, self._codes = self._known, np.full(1, -1, dtype=np.int32)
+
+    def of(self, column: Any) -> pd.Categorical:
+        """A piece of the column, by the labels of this and all earlier ones."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        own = column.dictionary.cast(pa.string())
+        if not own.equals(self._last):
+            places = pc.index_in(own, value_set=self._known)
+            if places.null_count:
+                self._known = pa.concat_arrays([self._known, own.filter(pc.is_null(places)).drop_null().unique()])
+                self._dtype = pd.CategoricalDtype(pd.Index(self._known.to_pandas(), dtype="str"))
+                places = pc.index_in(own, value_set=self._known)
+            # The last is that of missing cells.
+            self._last, self._codes = own, np.append(places.fill_null(-1).to_numpy(), np.int32(-1))
+        return pd.Categorical.from_codes(self._codes[column.indices.fill_null(len(own)).to_numpy()], dtype=self._dtype)
 
 
 @contextmanager
