@@ -36,7 +36,8 @@ def pairs(gains, p_values, *, systems=None, **columns) -> pd.DataFrame:
         "dataset": "d", "test_set": "whole", "derived": "whole", "metric": "f1", "test": "bootstrap",
         "system_a": a, "system_b": b,
         "same_group": False, "kind_a": "", "kind_b": "", "n_segments": 1000, "gain": np.asarray(gains, float),
-        "p_value": np.asarray(p_values, float), "standard_error": 1.0, "number": 0,
+        "standard_error": np.asarray(gains, float) / 1.6448536269514722, "similarity": 0.5,
+        "p_value": np.asarray(p_values, float), "number": 0,
     }  # fmt: skip
     return pd.DataFrame(table | columns)
 
@@ -314,10 +315,14 @@ class TestCalibration:
     # is missing; the pairs come in another order there.
     on = pairs(
         [1.0, 2.0, 3.0, 4.0, 5.0], [0.05, 0.05, 0.05, 0.3, 0.05], dataset="x",
-        systems=[("a", "b"), ("c", "a"), ("b", "c"), ("d", "a"), ("d", "b")],
+        systems=[("a", "b"), ("c", "a"), ("b", "c"), ("d", "a"), ("d", "b")], standard_error=1.0,
     )  # fmt: skip
     against = pairs(
-        [0.5, 1.0, 0.0, 9.0], [0.2] * 4, dataset="y", systems=[("d", "a"), ("a", "c"), ("c", "b"), ("a", "b")]
+        [0.5, 1.0, 0.0, 9.0],
+        [0.2] * 4,
+        dataset="y",
+        systems=[("d", "a"), ("a", "c"), ("c", "b"), ("a", "b")],
+        standard_error=1.0,
     )
 
     def test_by_hand(self):
@@ -372,8 +377,10 @@ class TestCalibration:
 
     def test_draws_are_held_against_what_is_expected_of_their_population(self):
         """On 400 segments an error of 1 is one of 2 on 100: a true gain of 3 is 1.5 standard errors."""
-        whole = pairs([3.0], [0.001], dataset="x", n_segments=400)
-        draws = pairs([3.0], [0.05], dataset="x", n_segments=100, test_set="draw-1", derived="draw", number=1)
+        whole = pairs([3.0], [0.001], dataset="x", n_segments=400, standard_error=1.0)
+        draws = pairs(
+            [3.0], [0.05], dataset="x", n_segments=100, standard_error=1.0, test_set="draw-1", derived="draw", number=1
+        )
         found = analysis.calibrate(pd.concat([whole, draws]), sheet(("t", "iid", "x", "draw-*", "x", "whole")))
         for low, high in ((0.04, 0.06), (0.0, 0.00125), (0.32, 1.0)):
             z = norm.isf([min(high, 0.5), low])

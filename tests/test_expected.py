@@ -53,6 +53,9 @@ def test_without_any_gain_it_is_a_toss_of_a_coin():
 def test_certain_and_impossible():
     assert expected.share([1.0, 2.0], [0.0, 0.0], np.array([[0, 1], [0, 2]]))[0] == 1.0
     assert np.isnan(expected.share([0.0], [0.0], np.array([[0, 1]]))).all()
+    share, *interval = expected.share([3.0], [1.0], np.array([[0, 1]]))
+    assert share == 0.75
+    assert np.isnan(interval).all()
     assert np.isnan(expected.on_population([1.0], [0.0], 0.04, 0.06)).all()
     assert np.isnan(expected.on_another([1.0], [0.0], [1.0], [1.0], 0.04, 0.06)).all()
 

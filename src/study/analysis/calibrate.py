@@ -56,8 +56,9 @@ def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame, *, source: str = "
 
     Intervals (95 %) are over systems, and over test sets where there are several: `over_systems.share_interval` for
     what is counted, Student's on the logit scale for what is expected. That of the difference is made of both (Zou and
-    Donner 2008), as if they were independent: rather too wide than too narrow. Nothing is expected (nan) where the
-    two test sets overlap otherwise than by a draw.
+    Donner 2008), as if they were independent: rather too wide than too narrow. Nothing is expected (nan) where two
+    test sets of a dataset overlap otherwise than by a draw; that two datasets do, as a pool and its members, is not
+    seen. Cost: 22 CPU seconds and 0.55 GB for the 856 ordered pairs of test sets of the study's sheet.
     """
     keyed = dict(by_test_set(of_one_test(comparisons)))
     names = pd.unique(comparisons[["system_a", "system_b"]].to_numpy(dtype=object).ravel())

@@ -121,13 +121,15 @@ def share(
 ) -> tuple[float, float, float]:
     """Σ right / Σ (right + wrong) over rows, and its interval over systems and test sets (Student's, of its logit).
 
-    Rows that are nan do not count. nan where there is nothing to expect.
+    Rows that are nan do not count. nan where there is nothing to expect; no interval with fewer than three systems.
     """
     right = np.nan_to_num(np.asarray(right, dtype=np.float64))
     both = right + np.nan_to_num(np.asarray(wrong, dtype=np.float64))
     if not both.sum():
         return np.nan, np.nan, np.nan
     found = float(right.sum() / both.sum())
+    if len(np.unique(systems)) < 3:
+        return found, np.nan, np.nan
     variance, degrees = over_systems.variance((right - found * both) / both.sum(), systems, test_sets)
     low, high = over_systems.interval(found, variance, degrees, scale="logit")
     return found, low, high

@@ -84,7 +84,7 @@ def variance(residuals: ArrayLike, systems: Codes, test_sets: Codes | None = Non
     e = np.asarray(residuals, dtype=np.float64)
     ways = [_shared(way) for way in (systems, test_sets) if way is not None and (way >= 0).any()]
     found = [_one_way(e, way) for way in ways]
-    largest = max([float(e @ e), *(value for value, _ in found)])
+    largest = max([float(np.square(e).sum()), *(value for value, _ in found)])
     added = sum(value for value, _ in found)
     if not largest or not added:
         return largest, 1.0
@@ -155,6 +155,19 @@ def share_interval(
     … the expected share                           98.4 (13)    98.3 (8)     97.6 (6)     96.8 (3)
     … share less expected                          98.7 (55)    98.2 (38)    97.3 (28)    96.5 (18)
     =============================================  ===========  ===========  ===========  ===========
+
+    The same where test sets are drawn, too, held against their population or every one against every other (350 sets of
+    systems and test sets, ± 2.3):
+
+    ====================================================  ==========  ==========  ==========  ==========
+    systems and test sets                                 naive       share       expected    difference
+    ====================================================  ==========  ==========  ==========  ==========
+    12 systems, 20 draws of a population, 45 pairs        98.0 (16)   99.1 (23)   98.6 (8)    100.0 (25)
+    22 systems, 20 draws, 159 pairs                       92.6 (8)    97.4 (10)   99.4 (4)    99.4 (11)
+    12 systems, 4 test sets of as many domains, 27 pairs  91.4 (34)   96.6 (53)   99.4 (14)   97.7 (56)
+    12 systems, 12 test sets, 293 pairs                   56.9 (10)   94.0 (28)   98.3 (9)    96.9 (29)
+    30 systems, 3 test sets, 87 pairs                     87.4 (19)   96.0 (28)   98.6 (6)    97.1 (29)
+    ====================================================  ==========  ==========  ==========  ==========
     """
     y = np.asarray(held, dtype=np.float64)
     n = len(y)
@@ -216,7 +229,7 @@ def _squares(e: Floats, code: Codes, other: Codes | None = None) -> float:
             labels.append(one[held] * width + two[held])
     _, dense = np.unique(np.concatenate(labels), return_inverse=True)
     sums = np.bincount(dense, e[np.concatenate(rows)])
-    return float(sums @ sums)
+    return float(np.square(sums).sum())  # not a product of vectors, which depends on the number of threads
 
 
 def _degrees(values: Floats) -> float:
