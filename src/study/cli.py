@@ -311,15 +311,16 @@ def _thresholds(arguments: argparse.Namespace) -> None:
         sheet = columns.read(arguments.datasets, columns.DATASETS)
         own = sheet[sheet["pool"] == ""]
         tasks = dict(zip(own["dataset"], own["task"], strict=True))
+    comparisons = _read_comparisons(arguments.comparisons)
     found = analysis.thresholds(
-        _read_comparisons(arguments.comparisons),
+        comparisons,
         tasks=tasks,
         p_low=arguments.p_low,
         p_high=arguments.p_high,
         percentile=arguments.percentile,
         min_pairs=arguments.min_pairs,
     )
-    law = analysis.size_law(found)
+    law = analysis.size_law(comparisons, tasks=tasks)
     tables.write(found, arguments.output)
     if arguments.size_law:
         tables.write(law, arguments.size_law)

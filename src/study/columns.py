@@ -71,13 +71,17 @@ THRESHOLDS = Table(
         TEST,
         SUBSET,
         N_SEGMENTS,
-        count("n_all", "pairs of the subset", "pairs", "pairs"),
+        count("n_all", "pairs of the subset that differ", "pairs", "pairs"),
+        count("n_systems", "their systems", "systems", "systems"),
+        points("need", "gain at p = 0.05 of the median pair: 1.645 of its standard errors", missing=True),
+        points("need_low", "lower end of its 95 % interval over systems", missing=True),
+        points("need_high", "upper end of its 95 % interval over systems", missing=True),
         N_PAIRS,
-        points("threshold", "gain above which a difference is probably significant", missing=True),
-        points("low", "lower end of its 95 % interval", missing=True),
-        points("high", "upper end of its 95 % interval", missing=True),
-        points("median", "median gain of the pairs in the window", missing=True),
-        Column("verdict", str, "whether there are enough pairs", choices=("estimated", "too few")),
+        points("threshold", "gain at p = 0.05 of 95 of 100 pairs near there", missing=True),
+        points("low", "lower end of its 95 % interval over systems", missing=True),
+        points("high", "upper end of its 95 % interval over systems", missing=True),
+        points("printed", "the same by the paper's definition: of the gains in the window", missing=True),
+        Column("verdict", str, "whether there are enough pairs", choices=("estimated", "need only", "too few")),
     ),
     key=("dataset", "test_set", "metric", "test", "subset"),
 )
@@ -90,10 +94,14 @@ SIZE_LAW = Table(
         TEST,
         SUBSET,
         count("n_sizes", "sizes it is fitted to", "sizes", "sizes"),
-        _number("exponent", "exponent of the number of segments", shown="two decimals"),
-        _number("exponent_low", "lower end of its 95 % interval", shown="two decimals"),
-        _number("exponent_high", "upper end of its 95 % interval", shown="two decimals"),
-        _number("coefficient", "threshold on one segment, by the law", "points"),
+        count("n_low", "the smallest of them", "segments", "from"),
+        count("n_high", "the largest of them", "segments", "to"),
+        count("n_all", "pairs, the same at all sizes", "pairs", "pairs"),
+        count("n_systems", "their systems", "systems", "systems"),
+        _number("exponent", "exponent of the number of segments, for the median pair's need", shown="two decimals"),
+        _number("exponent_low", "lower end of its 95 % interval over systems", shown="two decimals"),
+        _number("exponent_high", "upper end of its 95 % interval over systems", shown="two decimals"),
+        _number("coefficient", "need on one segment, by the law", "points"),
     ),
     key=("dataset", "metric", "test", "subset"),
 )
@@ -158,24 +166,31 @@ VALIDATION = Table(
         TEST,
         SUBSET,
         N_SEGMENTS,
-        count("n_synthetic", "synthetic pairs", "pairs", "n synthetic"),
-        count("n_natural", "natural pairs", "pairs", "n natural"),
+        count("n_synthetic", "synthetic pairs near p = 0.05", "pairs", "n synthetic"),
+        count("n_natural", "natural pairs near p = 0.05", "pairs", "n natural"),
         *(
             _number(f"{side}{end}", meaning, unit, missing=True)
-            for side, gain, unit in (
-                ("synthetic", "gain at p = 0.05 of synthetic pairs", "points"),
-                ("natural", "gain at p = 0.05 of natural pairs", "points"),
-            )
-            for end, meaning in (
-                ("", gain),
-                ("_low", "lower end of its 95 % interval"),
-                ("_high", "upper end of its 95 % interval"),
+            for side in ("synthetic", "natural")
+            for end, meaning, unit in (
+                ("", f"median gain that {side} pairs near p = 0.05 need for it", "points"),
+                ("_low", "lower end of its 95 % interval over systems", "points"),
+                ("_high", "upper end of its 95 % interval over systems", "points"),
+                ("_similarity", "median similarity of these pairs", ""),
             )
         ),
-        _number("ratio", "the synthetic gain over the natural one", shown="two decimals", missing=True),
-        _number("ratio_low", "lower end of its 95 % interval", missing=True),
-        _number("ratio_high", "upper end of its 95 % interval", missing=True),
-        Column("verdict", str, "whether that interval contains 1", choices=("agrees", "differs", "too few")),
+        *(
+            column
+            for name, verdict, meaning in (
+                ("ratio", "verdict", "the synthetic gain over the natural one"),
+                ("alike_ratio", "alike_verdict", "the same for pairs that are equally alike"),
+            )
+            for column in (
+                _number(name, meaning, shown="two decimals", missing=True),
+                _number(f"{name}_low", "lower end of its 95 % interval over systems", missing=True),
+                _number(f"{name}_high", "upper end of its 95 % interval over systems", missing=True),
+                Column(verdict, str, "whether that interval contains 1", choices=("agrees", "differs", "too few")),
+            )
+        ),
     ),
     key=("dataset", "overlay", "test_set", "metric", "test", "subset"),
 )

@@ -9,10 +9,9 @@ from study.analysis.check import TARGET, check
 from study.analysis.describe import describe
 from study.analysis.pairs import subsets
 from study.analysis.thresholds import TASK, size_law, thresholds
-from study.analysis.validate import AROUND, validate
+from study.analysis.validate import validate
 
 __all__ = [
-    "AROUND",
     "P_RANGES",
     "TARGET",
     "TASK",
