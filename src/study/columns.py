@@ -53,6 +53,8 @@ SYSTEMS = Table(
         Column("group", str, "`all`, or a base model"),
         count("n_systems", "number of systems", "systems", "n systems"),
         N_SEGMENTS,
+        _number("per_segment", "what carries the information (words, brackets, links) in a segment", missing=True),
+        Column("carrier", str, "what that is"),
         _number("score_low", "lowest of their scores", "points"),
         _number("score_mean", "mean of their scores", "points"),
         _number("score_high", "highest of their scores", "points"),
@@ -195,6 +197,22 @@ VALIDATION = Table(
     key=("dataset", "overlay", "test_set", "metric", "test", "subset"),
 )
 
+CLAIMS = Table(
+    "claims",
+    (
+        Column("claim", str, "name of the claim; `factor-of-two`: why a number of ours is not the paper's"),
+        Column("section", str, "of the paper"),
+        Column("dataset", str, "dataset, `task=…` or all"),
+        Column("measured", str, "what `value` is"),
+        count("n", "pairs (systems, test sets) it is measured on", "", "n"),
+        _number("value", "the number"),
+        _number("low", "lower end of its 95 % interval, over systems unless `measured` says otherwise", missing=True),
+        _number("high", "upper end of its 95 % interval", missing=True),
+        _number("reference", "what the claim, or theory, would have it be", missing=True),
+    ),
+    key=("claim", "dataset", "measured"),
+)
+
 RELATIVE_ERROR = Table(
     "relative_error",
     (
@@ -234,18 +252,23 @@ _ITEM = (
     Column("item", str, "name of the number"),
     Column("page", str, "its page in the proceedings"),
     Column("what", str, "what it is, and what ours is where it is something else"),
-    _number("published", "the number", "see `unit`", shown="by unit"),
+    _number("published", "the number; missing where none is printed", "see `unit`", shown="by unit", missing=True),
     Column("unit", str, "its unit"),
     _number("n_segments", "segments of the paper's test set", "segments", "segments", "count", missing=True),
 )
 _COMPARED_WITH = Column("compared_with", str, "address of our number")
+_INFORMATION = _number("information", "words, brackets or links of the paper's test set", shown="count", missing=True)
+_WHY = "why it cannot be compared, or what is assumed"
 
 PUBLISHED = Table(
     "published",
     (
         *_ITEM,
-        _number("tolerance", "factor (a difference for shares and exponents) allowed", missing=True),
+        _INFORMATION,
+        Column("information_from", str, "where that is from"),
+        _number("n_pairs", "pairs behind the number, where the paper says so", "pairs", "", "count", missing=True),
         _COMPARED_WITH,
+        Column("why", str, "why it cannot be compared; empty where it can"),
     ),
     key=("item",),
 )
@@ -268,8 +291,32 @@ REPRODUCTION = Table(
             "by unit",
             missing=True,
         ),
-        _number("ratio", "our number over the expected one", shown="two decimals", missing=True),
-        Column("verdict", str, "whether the two agree", choices=("agrees", "differs", "too few", "not run")),
+        _INFORMATION,
+        _number("ours_information", "those of ours", "", "our information", "count", missing=True),
+        _number(
+            "expected_by_information",
+            "what the published number would be on a test set with as many of these as ours",
+            "see `unit`",
+            "scaled by information",
+            "by unit",
+            missing=True,
+        ),
+        _number(
+            "ratio",
+            "our number over the expected one (by information where known)",
+            "",
+            "",
+            "two decimals",
+            missing=True,
+        ),
+        _number("z", "their difference in standard errors of both sides", shown="two decimals", missing=True),
+        Column(
+            "verdict",
+            str,
+            "whether the two agree",
+            choices=("agrees", "differs", "better", "too few", "not comparable"),
+        ),
+        Column("why", str, _WHY),
     ),
     key=("item",),
 )
@@ -291,6 +338,7 @@ TABLES = (
     CALIBRATION_TABLE,
     TABLE_1,
     VALIDATION,
+    CLAIMS,
     RELATIVE_ERROR,
     RUN_TIME,
     REPRODUCTION,
@@ -326,6 +374,7 @@ def document() -> str:
         (CALIBRATION_TABLE, "`results/tables/calibration`: one row a calibration, distance and range of p-values"),
         (TABLE_1, "`results/tables/table_1`: the paper's Table 1, ours beside it"),
         (VALIDATION, "`results/tables/validation`: one row a synthetic dataset, test set and subset of pairs"),
+        (CLAIMS, "`results/tables/claims`: one row a number that a claim is judged by"),
         (RELATIVE_ERROR, "`results/tables/relative_error`: one row a metric, number of sentences and of samples"),
         (RUN_TIME, "`results/tables/run_time`: one row a metric, number of sentences and test"),
         (REPRODUCTION, "`results/tables/reproduction`: one row a published number"),

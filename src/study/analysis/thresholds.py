@@ -161,7 +161,8 @@ def _needs(pairs: pd.DataFrame, window: pd.DataFrame, percentile: float, min_pai
 def near(pairs: pd.DataFrame) -> NDArray[np.float64]:
     """How much pairs count that are near p = 0.05: 1 − (|z − 1.645|/0.8)², z the gain in standard errors, or 0."""
     distance = (pairs["gain"] / pairs["standard_error"] - Z_05) / NEAR
-    return np.clip(1 - distance.to_numpy(float) ** 2, 0, None)
+    weights: NDArray[np.float64] = np.clip(1 - distance.to_numpy(float) ** 2, 0, None)
+    return weights
 
 
 def deleted(replicates: ArrayLike) -> tuple[float, float]:
@@ -184,7 +185,8 @@ def _mean_and_spread(values: NDArray[np.float64], weights: NDArray[np.float64]) 
     mean = weights @ values / total
     centred = values - mean[0]
     variance = weights @ centred**2 / total - (weights @ centred / total) ** 2
-    return mean + Z_05 * np.sqrt(np.clip(variance, 0, None))
+    high: NDArray[np.float64] = mean + Z_05 * np.sqrt(np.clip(variance, 0, None))
+    return high
 
 
 def _tasks(comparisons: pd.DataFrame, tasks: Mapping[str, str]) -> Iterator[tuple[tuple[str, str, str], pd.DataFrame]]:
@@ -243,7 +245,7 @@ def _series(comparisons: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], p
 
 
 def same_pairs(rows: pd.DataFrame) -> pd.DataFrame:
-    """Standard errors (pairs × sizes) of the pairs that have one above 0 at every size; the better of two may change."""
+    """Standard errors (pairs × sizes) of the pairs that have one above 0 at every size, whoever is the better."""
     names = np.sort(rows[["system_a", "system_b"]].to_numpy(dtype=str), axis=1)
     told = pd.DataFrame(
         {

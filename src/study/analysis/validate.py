@@ -31,10 +31,10 @@ def validate(comparisons: pd.DataFrame, overlays: Mapping[str, str]) -> pd.DataF
     ratio
         Of the median needs of the pairs near p = 0.05 (weights as in `thresholds`).
     alike_ratio
-        The same for pairs that are equally alike: exp(c) of the least-squares fit log need = a + b·log(1 − ρ) + c, c for
-        the synthetic side only, ρ the similarity of the two systems, over the pairs near p = 0.05 whose ρ lies in the
-        range that both sides have, weighted likewise and so that both sides have the same total. (With σ² the variance
-        of a contribution, SE² = 2σ²(1 − ρ)/n for two systems of equal variance.)
+        The same for pairs that are equally alike: exp(c) of the least-squares fit log need = a + b·log(1 − ρ) + c, c
+        for the synthetic side only, ρ the similarity of the two systems, over the pairs near p = 0.05 whose ρ lies in
+        the range that both sides have, weighted likewise and so that both sides have the same total. (With σ² the
+        variance of a contribution, SE² = 2σ²(1 − ρ)/n for two systems of equal variance.)
 
     Intervals (95 %) are over systems of both sides, by the delete-one-system jackknife on the scale of logarithms.
 
@@ -147,7 +147,7 @@ def _at_equal_likeness(ours: _Side, theirs: _Side) -> Estimate | None:
 
 
 def _shift(w: Floats, x: Floats, y: Floats, v: Floats, other_x: Floats, other_y: Floats) -> float:
-    """c of the fit y = a + b·x + c, c for the first side only, by least squares; both sides have the same weight."""
+    """C of the fit y = a + b·x + c, c for the first side only, by least squares; both sides have the same weight."""
     w, v = w / w.sum(), v / v.sum()
     means = w @ x, w @ y, v @ other_x, v @ other_y
     dx, dy, other_dx, other_dy = x - means[0], y - means[1], other_x - means[2], other_y - means[3]
