@@ -137,25 +137,28 @@ def _needs(pairs: pd.DataFrame, window: pd.DataFrame, percentile: float, min_pai
     needs = np.log(Z_05 * pairs["standard_error"].to_numpy(float))
     need = weighted_quantile(needs, _replicates(systems), 0.5)
     low, high = interval(need[0], *deleted(need[1:]))
+    if not np.isfinite(low):  # without one of its systems no pair would be left
+        return row
     row |= {"need": np.exp(need[0]), "need_low": np.exp(low), "need_high": np.exp(high), "verdict": "need only"}
     if len(window) < min_pairs:
         return row
     weights = near(pairs)
     inside = weights > 0
     needs, weights, systems = needs[inside], weights[inside], systems[inside]
-    row |= {
-        "printed": float(np.percentile(window["gain"], percentile, method="inverted_cdf")),
-        "verdict": "estimated",
-    }
-    if len(np.unique(systems)) < MIN_SYSTEMS:
-        return row | {"verdict": "need only", "printed": np.nan}
     drawn = weights * _replicates(systems)
     ours = weighted_quantile(needs, drawn, percentile / 100)
     spread = _mean_and_spread(needs, drawn)
     ends = [interval(0.0, *deleted(replicates[1:])) for replicates in (ours, spread)]
-    reach = WIDENED * max(high for _, high in ends)
-    low, high = ours[0] - reach, ours[0] + reach
-    return row | {"threshold": np.exp(ours[0]), "low": np.exp(low), "high": np.exp(high)}
+    reach = WIDENED * float(np.max([high for _, high in ends]))
+    if len(np.unique(systems)) < MIN_SYSTEMS or not np.isfinite(reach):
+        return row
+    return row | {
+        "threshold": np.exp(ours[0]),
+        "low": np.exp(ours[0] - reach),
+        "high": np.exp(ours[0] + reach),
+        "printed": float(np.percentile(window["gain"], percentile, method="inverted_cdf")),
+        "verdict": "estimated",
+    }
 
 
 def near(pairs: pd.DataFrame) -> NDArray[np.float64]:
@@ -181,7 +184,7 @@ def _replicates(systems: NDArray[np.intp]) -> NDArray[np.float64]:
 
 
 def _mean_and_spread(values: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    total = weights.sum(axis=1)
+    total = np.where(weights.any(axis=1), weights.sum(axis=1), np.nan)
     mean = weights @ values / total
     centred = values - mean[0]
     variance = weights @ centred**2 / total - (weights @ centred / total) ** 2
@@ -279,6 +282,8 @@ def _law(rows: pd.DataFrame, min_sizes: int) -> dict[str, Any] | None:
     x = np.log(sizes) - np.log(sizes).mean()
     slopes = x @ medians / (x @ x)
     low, high = interval(slopes[0], *deleted(slopes[1:]))
+    if not np.isfinite(low):
+        return None
     return {
         "n_sizes": len(sizes),
         "n_low": int(sizes[0]),
