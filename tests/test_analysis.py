@@ -20,7 +20,7 @@ from pairsig import InputError
 from pairsig.metrics import registry
 from pairsig.omission import Omission
 from study import analysis
-from study.analysis.claims import band, other_decision
+from study.analysis.claims import IN_ORDER, band, other_decision
 from study.analysis.thresholds import near
 from study.resize import resize
 
@@ -463,6 +463,16 @@ class TestCheck:
         assert (row["ratio"], row["verdict"]) == (4.0, "differs")
         assert np.isnan(self.check(information=400.0)["expected_by_information"])
 
+    def test_between_the_two_scalings_nothing_can_be_said(self):
+        systems = pd.DataFrame({"dataset": ["d"], "task": "t", "group": "all", "per_segment": [1.0]})
+        options = {"thresholds": self.thresholds, "size_law": self.size_law, "calibration": self.calibration}
+        # Expected are 1 by segments and, with 16 times the paper's words a segment, 4 by words.
+        row = only(analysis.check(published(published=0.5, information=6400.0), systems=systems, **options))
+        assert (row["expected"], row["expected_by_information"], row["ours"]) == (1.0, 4.0, 2.0)
+        assert (row["verdict"], "ours is between" in row["why"]) == ("not comparable", True)
+        row = only(analysis.check(published(published=0.25, information=6400.0), systems=systems, **options))
+        assert (row["expected_by_information"], row["verdict"]) == (2.0, "agrees")
+
     @pytest.mark.parametrize("n_pairs", [np.nan, 10, 40, 90])
     @pytest.mark.parametrize("published_value", [1.0, 1.1, 1.15, 1.2, 0.9, 0.8])
     def test_the_errors_of_both_sides_count(self, published_value, n_pairs):
@@ -491,6 +501,16 @@ class TestCheck:
     def test_a_theory_has_no_error(self, value, verdict):
         row = self.check(compared_with="exponent:d:all", published=value, n_segments=np.nan)
         assert (row["ours"], row["expected"], row["verdict"]) == (-0.45, value, verdict)
+
+    def test_an_exponent_varies_with_the_order_of_the_segments_too(self):
+        order = {"claim": "order", "dataset": ["d"], "measured": IN_ORDER, "low": -0.6, "high": -0.4}
+        found = analysis.check(
+            published(compared_with="exponent:d:all", published=-0.5), thresholds=self.thresholds,
+            size_law=self.size_law, calibration=self.calibration, claims=pd.DataFrame(order),
+        )  # fmt: skip
+        row = only(found)
+        assert row["z"] == pytest.approx(0.05 / np.hypot(0.06 / 3.92, 0.2 / 3.92), rel=1e-4)
+        assert row["verdict"] == "agrees"
 
     @pytest.mark.parametrize("n_pairs", [np.nan, 58.0, 942.0])
     @pytest.mark.parametrize("value", [60, 70, 80, 85, 92, 100])

@@ -136,7 +136,7 @@ def standard_errors(seeds: tuple[int, int], n_systems: int) -> np.ndarray:
 
 
 def coverage_of_exponents(n_systems: int, n_runs: int, seed: int = 1) -> float:
-    """Share of runs in which the interval holds the exponent of (nearly) infinitely many systems on the same segments."""
+    """Share of runs in which the interval holds the exponent of (nearly) all systems on the same segments."""
     held = 0
     i, j = (side.astype(str) for side in np.triu_indices(n_systems, 1))
     for run in range(n_runs):

@@ -167,6 +167,7 @@ def _commands() -> console.Commands:
     p.add_argument("--size-law", type=Path, required=True)
     p.add_argument("--calibration", type=Path, required=True)
     p.add_argument("--systems", type=Path, help="table of describe: scales thresholds by words, brackets or links, too")
+    p.add_argument("--claims", type=Path, help="table of claims: how exponents vary with the order of the segments")
     p.add_argument("--relative-error", type=Path, help="table of approximate")
     p.add_argument("--run-time", type=Path, help="table of race")
     p.add_argument("--output", type=console.table, required=True)
@@ -481,6 +482,7 @@ def _check(arguments: argparse.Namespace) -> None:
         size_law=columns.read(arguments.size_law, columns.SIZE_LAW),
         calibration=columns.read(arguments.calibration, columns.CALIBRATION_TABLE),
         systems=optional(arguments.systems, columns.SYSTEMS),
+        claims=optional(arguments.claims, columns.CLAIMS),
         relative_error=optional(arguments.relative_error, columns.RELATIVE_ERROR),
         run_time=optional(arguments.run_time, columns.RUN_TIME),
         source=str(arguments.published),

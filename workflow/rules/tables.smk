@@ -22,6 +22,7 @@ rule check:
         size_law="results/tables/size_law.tsv",
         calibration="results/tables/calibration.tsv",
         systems="results/tables/systems.tsv",
+        claims="results/tables/claims.tsv",
         relative_error="results/tables/relative_error.tsv",
         run_time="results/tables/run_time.tsv",
         library=library("check"),
@@ -44,6 +45,7 @@ rule check:
             --size-law {input.size_law:q} \
             --calibration {input.calibration:q} \
             --systems {input.systems:q} \
+            --claims {input.claims:q} \
             --relative-error {input.relative_error:q} \
             --run-time {input.run_time:q} \
             --output {output.reproduction:q} \

@@ -74,7 +74,7 @@ CLAIMED = [
         "hansards-synthetic",
         "conll2018-en_ewt",
         "ewt-test",
-        "icepahc-23",
+        "icepahc-modern",
         "wmt21-de-en",
         "wmt23-ja-en",
         "wmt24-en-de",

@@ -11,6 +11,7 @@ import pandas as pd
 
 from pairsig.errors import InputError
 from pairsig.tables import frame
+from study.analysis.claims import IN_ORDER
 from study.analysis.pairs import of_one_test
 from study.columns import PUBLISHED, REPRODUCTION
 
@@ -36,6 +37,7 @@ def check(
     size_law: pd.DataFrame,
     calibration: pd.DataFrame,
     systems: pd.DataFrame | None = None,
+    claims: pd.DataFrame | None = None,
     relative_error: pd.DataFrame | None = None,
     run_time: pd.DataFrame | None = None,
     source: str = "published",
@@ -50,6 +52,8 @@ def check(
         Tables of `thresholds`, `size_law` and `calibrate`; of several tests the bootstrap counts, as in the paper.
     systems
         Table of `describe`: how many words, brackets or links our segments have.
+    claims
+        Table of `claims`: how exponents vary when the segments are in random order.
     relative_error, run_time
         Tables of `montecarlo.approximate` and `montecarlo.race`, for the numbers of the exact-test paper.
     source
@@ -65,13 +69,15 @@ def check(
     Test sets differ in size, and a threshold falls with the square root of what carries the information. It is expected
     at the published one times sqrt(n_published / n), n the segments, and likewise with n the words, brackets or links
     where the sheet knows the paper's (`expected_by_information`; ours are the average of the dataset per segment times
-    the segments). The verdict is by the second where there is one.
+    the segments). The verdict is by the second where there is one; where ours
+    differs from both, but lies between them, it is `not comparable`.
 
     Two numbers are compared on the scale on which they are nearly normal: thresholds by logarithms, shares by logits.
     Our standard error is that of our interval. The paper's: of a share of n pairs, that of the binomial law, which
     counts pairs that share systems as independent; of a threshold, ours times sqrt(our pairs / its pairs in the
     window). Where the paper does not say how many pairs it has, its error is unknown and taken to be as large as ours,
-    and `why` says so. −1/2 is a theory's and has no error. Published seconds are an upper bound, published sentences up
+    and `why` says so. −1/2 is a theory's and has no error; ours has that of the systems and, where `claims` tells it,
+    that of the order of the segments. Published seconds are an upper bound, published sentences up
     to which a test is faster a lower one: `better` beyond them.
 
     Returns
@@ -83,7 +89,7 @@ def check(
         "threshold": lambda dataset, subset, test_set=None: _first(
             thresholds, dataset=dataset, subset=subset, test_set=test_set or "whole"
         ),
-        "exponent": lambda dataset, subset: _first(size_law, dataset=dataset, subset=subset),
+        "exponent": lambda dataset, subset: _exponent_of(size_law, claims, dataset, subset),
         "share": lambda name, distance, between: _share(calibration, name, distance, between),
     }
     if relative_error is not None:
@@ -147,14 +153,21 @@ def _threshold(row: Mapping[str, float], ours: pd.Series, carried: Mapping[str, 
     beside |= {"ours": value, "low": low, "high": high, "ratio": value / expected}
     n_pairs = pd.to_numeric(row.get("n_pairs"), errors="coerce")
     theirs = error * math.sqrt(ours["n_pairs"] / n_pairs) if n_pairs > 0 else None
-    return beside | _tested(math.log(value / expected), error, theirs)
+    beside |= _tested(math.log(value / expected), error, theirs)
+    by_segments = float(str(beside["expected"]))
+    other = _tested(math.log(value / by_segments), error, theirs)
+    between = min(by_segments, expected) < value < max(by_segments, expected)
+    if beside["verdict"] == other["verdict"] == "differs" and between:
+        why = f"by segments {by_segments:.2f} would be expected, by what is in them {expected:.2f}: ours is between"
+        beside |= {"verdict": "not comparable", "why": why}
+    return beside
 
 
 def _exponent(row: Mapping[str, float], ours: pd.Series, _: Mapping[str, float]) -> dict[str, object]:
     published = float(row["published"])
     value, low, high = (float(ours[name]) for name in ("exponent", "exponent_low", "exponent_high"))
     beside = {"ours": value, "low": low, "high": high, "expected": published, "ratio": value / published}
-    return beside | _tested(value - published, (high - low) / (2 * Z_95), 0.0)
+    return beside | _tested(value - published, math.hypot((high - low) / (2 * Z_95), float(ours["of_order"])), 0.0)
 
 
 def _percentage(row: Mapping[str, float], ours: pd.Series, _: Mapping[str, float]) -> dict[str, object]:
@@ -247,6 +260,14 @@ def _tested(difference: float, ours: float, theirs: float | None) -> dict[str, o
 
 def _too_few(n_pairs: float, where: str) -> dict[str, object]:
     return {"verdict": "too few", "why": f"{int(n_pairs)} pairs of ours are {where}"}
+
+
+def _exponent_of(size_law: pd.DataFrame, claims: pd.DataFrame | None, dataset: str, subset: str) -> pd.Series | None:
+    """A row of `size_law`, with the standard error that the order of the segments makes; 0 where it is not known."""
+    row = _first(size_law, dataset=dataset, subset=subset)
+    order = None if row is None or claims is None else _first(claims, claim="order", dataset=dataset, measured=IN_ORDER)
+    spread = 0.0 if order is None else (order["high"] - order["low"]) / (2 * Z_95)
+    return None if row is None else pd.concat([row, pd.Series({"of_order": spread})])
 
 
 def _share(calibration: pd.DataFrame, name: str, distance: str, between: str) -> pd.Series | None:

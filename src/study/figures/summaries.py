@@ -59,8 +59,8 @@ def size_law(thresholds: pd.DataFrame, size_law: pd.DataFrame | None = None) -> 
     """Needs against the number of segments, with the fitted laws (the paper's section 4.1).
 
     The need is the gain at p = 0.05 of the median pair. Both axes are logarithmic, so need = coefficient · n^exponent
-    is a line. Thin dashed lines are what the standard errors on the largest test set predict for smaller ones: 1/√n. The
-    stars are the paper's thresholds, the dashed grey line through the first of them falls as 1/√n.
+    is a line. Thin dashed lines are what the standard errors on the largest test set predict for smaller ones: 1/√n.
+    The stars are the paper's thresholds, the dashed grey line through the first of them falls as 1/√n.
 
     Parameters
     ----------
