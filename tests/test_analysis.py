@@ -20,8 +20,10 @@ from pairsig import InputError
 from pairsig.metrics import registry
 from pairsig.omission import Omission
 from study import analysis
-from study.analysis.claims import IN_ORDER, band, other_decision
+from study.analysis.claims import band, other_decision
+from study.analysis.pairs import weighted_quantile
 from study.analysis.thresholds import near
+from study.columns import IN_ORDER
 from study.resize import resize
 
 
@@ -200,6 +202,20 @@ class TestThresholds:
             analysis.thresholds(pd.concat([table, table.iloc[:1]]))
         both = pd.concat([table, table.assign(test="randomization")])
         assert analysis.thresholds(both)["test"].tolist() == ["bootstrap"] * 3 + ["randomization"] * 3
+
+
+@given(st.data())
+def test_weighted_quantile_is_between_the_middles_of_the_weights(data):
+    values = np.array(data.draw(st.lists(st.integers(0, 6).map(float), max_size=12)))
+    weights = data.draw(st.lists(st.lists(st.integers(0, 3), min_size=len(values), max_size=len(values)), min_size=1))
+    share = data.draw(st.floats(0.01, 0.99))
+    order = np.argsort(values, kind="stable")
+    for row, found in zip(np.array(weights, float), weighted_quantile(values, np.array(weights, float), share),
+                          strict=True):  # fmt: skip
+        some, own = row[order] > 0, row[order]
+        middles = own[some].cumsum() - own[some] / 2
+        expected = np.interp(share * own.sum(), middles, values[order][some]) if some.any() else np.nan
+        assert found == pytest.approx(expected, nan_ok=True)
 
 
 class TestSizeLaw:

@@ -11,9 +11,8 @@ import pandas as pd
 
 from pairsig.errors import InputError
 from pairsig.tables import frame
-from study.analysis.claims import IN_ORDER
 from study.analysis.pairs import of_one_test
-from study.columns import PUBLISHED, REPRODUCTION
+from study.columns import IN_ORDER, PUBLISHED, REPRODUCTION
 
 VERDICTS = {
     "agrees": "the two numbers differ by no more than 1.96 standard errors, both sides' errors taken together",

@@ -9,8 +9,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pairsig.all_pairs import compare
-from pairsig.contributions import contributions, likeness
 from pairsig.metrics import Metric, registry
 from pairsig.statistics import Statistics
 from pairsig.tables import frame
@@ -18,7 +16,7 @@ from study.analysis.describe import CARRIERS
 from study.analysis.over_systems import interval, members, share_interval, variance, without_each
 from study.analysis.pairs import of_one_test, weighted_quantile
 from study.analysis.thresholds import MIN_SYSTEMS, Z_05, deleted, same_pairs
-from study.columns import CLAIMS
+from study.columns import CLAIMS, IN_ORDER
 
 Floats = NDArray[np.float64]
 Given = tuple[Statistics, Metric]
@@ -30,8 +28,6 @@ ALPHA = 0.05
 N_ORDERS = 40
 N_SYSTEMS = 24
 """Random orders of the segments of a test set, and the most systems whose needs are looked at in each."""
-IN_ORDER = "exponent of the median need by segments (interval: in 95 of 100 random orders of them)"
-"""What `measured` says of the exponent of a test set as it is."""
 
 
 def claims(
@@ -119,6 +115,8 @@ def _variants(
     statistics: Statistics, metric: Metric, n_resamples: int, seed: int, threads: int | None
 ) -> Iterator[dict[str, Any]]:
     """Footnote 2: δ* > 2δ and δ* < 0 are equivalent where the gains of resamples are symmetric about δ."""
+    from pairsig.all_pairs import compare
+
     if not n_resamples or len(statistics.segments) > 5000:
         return
     tables = [
@@ -207,6 +205,8 @@ def _spread(pairs: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _median_need(counts: NDArray[Any], metric: Metric, pairs: NDArray[np.intp]) -> float:
+    from pairsig.contributions import contributions, likeness
+
     errors, _ = likeness(contributions(counts, metric), pairs, 1)
     return float(Z_05 * np.median(errors[errors > 0]))
 
@@ -247,6 +247,8 @@ def _orders(statistics: Statistics, metric: Metric, seed: int) -> Iterator[dict[
 
 def _rouges(statistics: Statistics, metric: Metric) -> Iterator[dict[str, Any]]:
     """Why ROUGE needs twice the gain: which ROUGE, and how much documents differ."""
+    from pairsig.contributions import contributions, likeness
+
     if not metric.name.startswith("rouge"):
         return
     pairs = np.array(np.triu_indices(len(statistics.systems), 1)).T
@@ -271,6 +273,8 @@ def _rouges(statistics: Statistics, metric: Metric) -> Iterator[dict[str, Any]]:
 
 def _full_sets(statistics: Statistics, metric: Metric) -> Iterator[dict[str, Any]]:
     """Why AER needs twice the gain: pairs of systems trained on full sets beside those of all sizes, first 100."""
+    from pairsig.contributions import contributions, likeness
+
     sizes = [system.rsplit("-", 2)[-2] if system.count("-") >= 2 else "" for system in statistics.systems]
     if metric.name != "aer" or "full" not in sizes or len(set(sizes)) < 2:
         return

@@ -56,6 +56,8 @@ def weighted_quantile(values: NDArray[np.float64], weights: NDArray[np.float64],
     weights
         Shape (rows, pairs), not negative; a row of zeros has nan.
     """
+    if not len(values):
+        return np.full(len(np.atleast_2d(weights)), np.nan)
     order = np.argsort(values, kind="stable")
     ascending, heavy = values[order], np.atleast_2d(weights)[:, order]
     held = heavy > 0

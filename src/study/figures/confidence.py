@@ -146,13 +146,12 @@ def expected(pairs: pd.DataFrame, gains: np.ndarray) -> np.ndarray | None:
     return 2 * one_sided - 1 if two_sided else one_sided
 
 
-def _draw_expected(axes: Axes, pairs: pd.DataFrame, colour: str = INK) -> None:
-    """The curve of the median pair, on a white ground, so that it can be told from the points."""
+def _draw_expected(axes: Axes, pairs: pd.DataFrame, colour: str = INK, width: float = 0.9) -> None:
+    """The curve of the median pair, over the points."""
     gains = np.linspace(0, axes.get_xlim()[1], 200)
     curve = expected(pairs, gains)
     if curve is not None:
-        axes.plot(gains, curve, color="white", linewidth=2.4, zorder=2.5)
-        axes.plot(gains, curve, color=colour, linewidth=1.0, zorder=2.6, gid="expected")
+        axes.plot(gains, curve, color=colour, linewidth=width, zorder=2.6, gid="expected")
 
 
 EXPECTED = "expected of the median pair"
@@ -315,7 +314,7 @@ def overview(*comparisons: pd.DataFrame) -> Figure:
         for one in classes(panel):
             _scatter(axes, one, len(panel), rasterized=len(whole) > RASTERIZE_ABOVE, scale=0.6)
         _frame(axes, panel, bottom)
-        _draw_expected(axes, panel)
+        _draw_expected(axes, panel, width=0.6)
         axes.set_title(str(panel["dataset"].iloc[0]), pad=3)
         words = f"{metric_name(panel['metric'].iloc[0])}\n" if several else ""
         axes.text(0.98, 0.04, f"{words}{count(len(panel))} pairs", transform=axes.transAxes, ha="right")
@@ -328,7 +327,7 @@ def overview(*comparisons: pd.DataFrame) -> Figure:
             keys.setdefault(one.label, _key(one, one.label))
     keys[EXPECTED] = _expected_key()
     keys["p = 0.05"] = Line2D([], [], color=GREY, linewidth=0.6, label="p = 0.05")
-    figure.legend(handles=list(keys.values()), loc="outside upper left", ncols=len(keys), columnspacing=1.2)
+    figure.legend(handles=list(keys.values()), loc="outside upper left", ncols=min(len(keys), 4), columnspacing=1.2)
     figure.supxlabel(gain_label(whole["metric"]), fontsize=8)
     figure.supylabel(CONFIDENCE, fontsize=8)
     return figure
@@ -342,7 +341,7 @@ def _series(name: str, found: list[Class], whole: pd.DataFrame, heading: str) ->
         _scatter(axes, one, max(len(whole) // 2, 1), rasterized=len(whole) > RASTERIZE_ABOVE)
     notes = _frame(axes, whole)
     for one in found:
-        _draw_expected(axes, one.pairs, one.colour)
+        _draw_expected(axes, one.pairs, INK if one.filled else one.colour, width=0.7 if one.filled else 1.3)
     _level_label(axes)
     axes.legend(
         handles=[*(_key(one, one.label) for one in found), _expected_key()], loc="lower right", alignment="left",

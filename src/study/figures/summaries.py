@@ -84,7 +84,8 @@ def size_law(thresholds: pd.DataFrame, size_law: pd.DataFrame | None = None) -> 
         drawn = drawn[drawn["subset"] == "all"]
     if size_law is not None and len(size_law):
         drawn = drawn.merge(size_law[keys].drop_duplicates(), on=keys)
-    figure = Figure(figsize=(PAGE, 3.0))
+    n_series = len(drawn[keys].drop_duplicates())
+    figure = Figure(figsize=(PAGE, max(3.0, 0.37 * n_series + 0.7)))
     axes = figure.add_subplot()
     axes.set(xlabel="segments in the test set, n", ylabel="gain at p = 0.05, median pair (points)", xscale="log",
              yscale="log")  # fmt: skip
