@@ -519,7 +519,7 @@ class TestFetch:
 
 
 SHEET = "calibration distance on_dataset on_test_set against_dataset against_test_set"
-PUBLISHED = "item page what published unit n_segments tolerance compared_with"
+PUBLISHED = "item page what published unit n_segments information information_from n_pairs compared_with why"
 
 
 @pytest.fixture
@@ -535,10 +535,10 @@ def study(work):
     written(
         work / "published.tsv",
         [
-            ("t", "998", "threshold", 1.1, "points", 800, 3, "threshold:s:all"),
-            ("e", "999", "exponent", -0.5, "", "", 0.2, "exponent:s:all"),
-            ("c", "1000", "share", 90, "%", "", 40, "share:parsing:iid:0.04-0.08"),
-            ("n", "1001", "synthetic", 0.28, "BLEU", "", "", "threshold:synthetic:all"),
+            ("t", "998", "threshold", 1.1, "points", 800, "", "", 47, "threshold:s:all", ""),
+            ("e", "999", "exponent", -0.5, "", "", "", "", "", "exponent:s:all", ""),
+            ("c", "1000", "share", 90, "%", "", "", "", 58, "share:parsing:iid:0.04-0.08", ""),
+            ("n", "1001", "synthetic", 0.28, "BLEU", "", "", "", "", "threshold:synthetic:all", ""),
         ],
         PUBLISHED,
     )
@@ -555,7 +555,7 @@ class TestStudy:
         compared = tables.read(work / "c.tsv")
         window = compared.loc[compared["p_value"].between(0.04, 0.06), "gain"]
         assert whole.loc["all", "n_pairs"] == len(window) >= 5
-        assert whole.loc["all", "threshold"] == np.percentile(window, 95, method="inverted_cdf")
+        assert whole.loc["all", "printed"] == np.percentile(window, 95, method="inverted_cdf")
         assert whole.loc[["same group", "different group"], "n_all"].tolist() == [84, 192]
         assert tables.read(work / "law.tsv")["n_sizes"].max() == 4
 
@@ -573,14 +573,14 @@ class TestStudy:
         assert run(*check, "--calibration", "k.tsv", "--output", "r.tsv") == 0
         ours = tables.read(work / "r.tsv").set_index("item")
         assert ours.loc["t", "ours"] == whole.loc["all", "threshold"]
-        assert ours.loc["n", "verdict"] == "not run"
+        assert ours.loc["n", "verdict"] == "not comparable"
         assert set(ours.loc[["t", "e", "c"], "verdict"]) <= {"agrees", "differs", "too few"}
         out = capsys.readouterr().out
         assert sorted(out.splitlines()) == sorted(f"{v}: {n}" for v, n in ours["verdict"].value_counts().items())
 
         outputs = [work / f"r.{suffix}" for suffix in ("csv", "md", "tex", "html")]
         assert run("tabulate", "r.tsv", "--caption", "Ours & theirs", "--output", *outputs) == 0
-        assert all("not run" in path.read_text(encoding="utf-8") for path in outputs)
+        assert all("not comparable" in path.read_text(encoding="utf-8") for path in outputs)
         assert "Ours &amp; theirs" in (work / "r.html").read_text(encoding="utf-8")
 
         figures = [work / f"f.{suffix}" for suffix in ("svg", "png", "pdf")]
@@ -751,9 +751,12 @@ class TestStudy:
     @pytest.mark.parametrize(
         ("row", "told"),
         [
-            (("t", "1", "w", 1, "u", 1, 1, "threshold:s"), ["published.tsv, line 2", "threshold:s is not an address"]),
             (
-                ("t", "1", "w", "?", "u", 1, 1, "threshold:s:all"),
+                ("t", "1", "w", 1, "u", 1, "", "", "", "threshold:s", ""),
+                ["published.tsv, line 2", "threshold:s is not an address"],
+            ),
+            (
+                ("t", "1", "w", "?", "u", 1, "", "", "", "threshold:s:all", ""),
                 ["published.tsv, line 2: published is '?'"],
             ),
         ],

@@ -299,8 +299,8 @@ def test_schemas_are_strict_and_described(name):
         ),
         ("published", "\t1.10\t", "\tabout 1\t", r"line {}, column published: found 'about 1', expected the number"),
         ("published", "\t1.10\t", "\t0.0\t", r"line {}, column published: found '0.0', expected a number, more than 0"),
-        ("published", "\t48\t2", "\t48\t0", r"line {}, column tolerance: found '0', expected a factor"),
-        ("published", "\t48\t2", "\t\t2", r"line {}, column n_segments: found nothing, expected segments of the paper"),
+        ("published", "\t942\t", "\t0\t", r"line {}, column n_pairs: found '0', expected pairs of systems"),
+        ("published", "\t48\t", "\t\t", r"line {}, column n_segments: found nothing, expected segments of the paper"),
         ("published", ":0.04-0.06", ":0.04", r"line {}, column compared_with: found 'share:.*, expected the address"),
         (
             "datasets",

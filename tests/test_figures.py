@@ -76,8 +76,11 @@ def threshold_rows(table: pd.DataFrame, task: str = "mt") -> pd.DataFrame:
         rows.append({
             "task": task, **table[["dataset", "test_set", "metric", "test"]].iloc[0], "subset": subset,
             "n_segments": table["n_segments"].iloc[0], "n_all": len(mine), "n_pairs": len(gains),
-            "threshold": value, "low": value * 0.93, "high": value * 1.06, "median": gains.median(),
-            "verdict": "estimated" if enough else "too few",
+            "n_systems": len(set(mine["system_a"]) | set(mine["system_b"])),
+            "need": 1.645 * mine["standard_error"].median(), "need_low": mine["standard_error"].median() * 1.5,
+            "need_high": mine["standard_error"].median() * 1.8,
+            "threshold": value, "low": value * 0.93, "high": value * 1.06, "printed": value,
+            "verdict": "estimated" if enough else "need only",
         })  # fmt: skip
     return pd.DataFrame(rows)
 
@@ -96,11 +99,24 @@ def sized_thresholds(sized: pd.DataFrame) -> pd.DataFrame:
 
 
 def law(table: pd.DataFrame) -> pd.DataFrame:
-    mine = table[(table["subset"] == "all") & (table["verdict"] == "estimated")]
-    exponent, constant = np.polyfit(np.log(mine["n_segments"].astype(float)), np.log(mine["threshold"]), 1)
+    mine = table[table["subset"] == "all"]
+    exponent, constant = np.polyfit(np.log(mine["n_segments"].astype(float)), np.log(mine["need"]), 1)
     key = {column: mine[column].iloc[0] for column in ("dataset", "metric", "test", "subset")}
     fit = {"exponent": exponent, "exponent_low": exponent - 0.05, "exponent_high": exponent + 0.05}
-    return pd.DataFrame([{**key, "n_sizes": len(mine), **fit, "coefficient": np.exp(constant)}])
+    return pd.DataFrame(
+        [
+            {
+                **key,
+                "n_sizes": len(mine),
+                "n_low": 100,
+                "n_high": 1600,
+                "n_all": 190,
+                "n_systems": 20,
+                **fit,
+                "coefficient": np.exp(constant),
+            }
+        ]
+    )
 
 
 def calibrations() -> pd.DataFrame:
@@ -184,7 +200,7 @@ def reproductions() -> pd.DataFrame:
                 nan,
                 nan,
                 nan,
-                "not run",
+                "not comparable",
             ),
             ("law", "1002", "exponent", -0.5, "exponent", nan, "exponent:ewt:all", -0.5, -0.6, -0.4, nan, "agrees"),
             ("iid", "1002", "held", 92, "%", 1600, "share:icepahc:iid:0.04-0.06", 93, 90, 95, 1600, "agrees"),
@@ -192,6 +208,9 @@ def reproductions() -> pd.DataFrame:
         columns=columns,
     )
     table["expected"] = table["published"] * np.sqrt(table["n_segments"] / table["ours_n_segments"])
+    table["expected_by_information"] = [0.9, *[np.nan] * (len(table) - 1)]
+    table["information"] = table["ours_information"] = table["z"] = np.nan
+    table["why"] = ""
     table["ratio"] = table["ours"] / table["expected"]
     return table
 
@@ -280,6 +299,20 @@ def test_thresholds_are_marked_where_estimated() -> None:
     np.testing.assert_allclose(drawn, own["threshold"])
     for value in own["threshold"]:
         assert f"{value:.2f}" in words(figure)
+
+
+def test_lines_are_what_theory_expects_of_the_median_pair() -> None:
+    table = comparisons(60, n_groups=4)
+    drawn = lines(FIGURES["gain_confidence"](table).axes[0], "expected")
+    groups = [table[~table["same_group"]], table[table["same_group"]]]
+    for line, pairs in zip(drawn, groups, strict=True):
+        expected_curve = norm.cdf(line.get_xdata() / pairs["standard_error"].median())
+        np.testing.assert_allclose(line.get_ydata(), expected_curve)
+    two_sided = table.assign(signature="variant:two-sided")
+    line, *_ = lines(FIGURES["gain_confidence"](two_sided).axes[0], "expected")
+    assert line.get_ydata()[0] == 0
+    none = FIGURES["gain_confidence"](table.assign(standard_error=0.0))
+    assert not lines(none.axes[0], "expected")
 
 
 def test_natural_pairs_are_laid_over_in_outline() -> None:
@@ -372,9 +405,11 @@ def test_size_law_lies_on_its_points(sized_thresholds: pd.DataFrame) -> None:
     np.testing.assert_allclose(np.polyfit(np.log(reference.get_xdata()), np.log(reference.get_ydata()), 1)[0], -0.5)
     (stars,) = lines(axes, "paper")
     np.testing.assert_allclose(stars.get_xydata(), [[100, 3.00], [24_000, 0.22]])
-    mine = sized_thresholds[(sized_thresholds["subset"] == "all") & (sized_thresholds["verdict"] == "estimated")]
-    np.testing.assert_allclose(axes.containers[0].lines[0].get_xydata()[:, 1], mine["threshold"])
-    assert "the paper's F1, Brown corpus" in words(figure)
+    mine = sized_thresholds[sized_thresholds["subset"] == "all"]
+    np.testing.assert_allclose(axes.containers[0].lines[0].get_xydata()[:, 1], mine["need"])
+    (predicted,) = lines(axes, "predicted")
+    np.testing.assert_allclose(predicted.get_ydata(), mine["need"].iloc[-1] * np.sqrt(1600 / mine["n_segments"]))
+    assert "the paper's F1 thresholds, Brown" in words(figure)
 
 
 def test_size_law_without_fits_shows_points(sized_thresholds: pd.DataFrame) -> None:
@@ -395,7 +430,8 @@ def test_thresholds_beside_the_papers() -> None:
     np.testing.assert_allclose(segments[:, 0], [0.74, 1.02])
     shown = words(figure)
     assert "hansards, all\ntoo few" in shown
-    assert "tanaka, all\nnot run" in shown
+    assert "tanaka, all\nnot comparable" in shown
+    assert [float(line.get_xdata()[0]) for line in lines(axes, "by information")] == [0.9]
     assert "realsumm, all\nn = 100" in shown
     assert "ROUGE" in shown
     assert "held" not in shown
@@ -538,7 +574,7 @@ def test_empty_tables_say_so(name: str, tmp_path: Path) -> None:
         ("overview", "p_value", "comparisons"),
         ("sizes", "n_segments", "comparisons"),
         ("domains", "derived", "comparisons"),
-        ("size_law", "threshold", "thresholds"),
+        ("size_law", "need", "thresholds"),
         ("thresholds", "expected", "reproduction"),
         ("calibration", "expected", "calibration"),
         ("similarity", "standard_error", "comparisons"),

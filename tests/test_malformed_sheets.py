@@ -130,17 +130,17 @@ def test_malformed_configs(plan, seeds):
 
 
 SHEET = "calibration distance on_dataset on_test_set against_dataset against_test_set"
-PUBLISHED = "item page what published unit n_segments tolerance compared_with"
+PUBLISHED = "item page what published unit n_segments information information_from n_pairs compared_with why"
 ROWS = {
     "datasets.tsv": ["dataset task pool", "s parsing ."],
     "sheet.tsv": [SHEET, "parsing iid s half-1 s half-2", "parsing near s first-* s whole"],
     "published.tsv": [
         PUBLISHED,
-        "t 998 threshold 1.1 points 800 3 threshold:s:all",
-        "e 999 exponent -0.5 . . 0.2 exponent:s:all",
-        "c 1000 share 90 % . 40 share:parsing:iid:0.04-0.06",
-        "p 1 p 0.1 p . 2 p:250:f1",
-        "f 1 faster 250 sentences . 2 faster:100:f1",
+        "t 998 threshold 1.1 points 800 9000 . 47 threshold:s:all .",
+        "e 999 exponent -0.5 . . . . . exponent:s:all .",
+        "c 1000 share 90 % . . . 58 share:parsing:iid:0.04-0.06 .",
+        "p 1 p 0.1 p . . . . p:250:f1 .",
+        "f 1 faster 250 sentences . . . . faster:100:f1 other",
     ],
 }
 STUDY = [

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from pairsig.columns import Table
+    from pairsig.metrics import Metric
+    from pairsig.statistics import Statistics
 
 _FIGURE = partial(console.output, suffixes=(".svg", ".pdf", ".png"))
 _TEXT = partial(console.output, suffixes=(".csv", ".md", ".tex", ".html"))
@@ -117,6 +119,16 @@ def _commands() -> console.Commands:
     p.add_argument("--overlay", action="append", default=[], metavar="SYNTHETIC=NATURAL", help="datasets to compare")
     p.add_argument("--output", type=console.table, required=True)
 
+    p = commands.add(_claims)
+    p.add_argument("comparisons", nargs="+", type=Path)
+    p.add_argument("--systems", type=Path, help="table of describe: how long the segments are")
+    given = "statistics of some datasets, for both variants of the bootstrap, other orders and other metrics"
+    p.add_argument("--statistics", nargs="*", default=[], metavar="STATISTICS:METRIC", help=given)
+    p.add_argument("--n-resamples", type=console.whole, default=100_000, help="of each variant; default: 100000")
+    p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
+    p.add_argument("--threads", type=console.whole, help="default: all cores; changes nothing but time")
+    p.add_argument("--output", type=console.table, required=True)
+
     p = commands.add(_calibrate)
     p.add_argument("comparisons", nargs="+", type=Path)
     p.add_argument("--sheet", type=Path, required=True, help="which test sets are compared with which")
@@ -163,6 +175,8 @@ def _commands() -> console.Commands:
     p.add_argument("--thresholds", type=Path, required=True)
     p.add_argument("--size-law", type=Path, required=True)
     p.add_argument("--calibration", type=Path, required=True)
+    p.add_argument("--systems", type=Path, help="table of describe: scales thresholds by words, brackets or links, too")
+    p.add_argument("--claims", type=Path, help="table of claims: how exponents vary with the order of the segments")
     p.add_argument("--relative-error", type=Path, help="table of approximate")
     p.add_argument("--run-time", type=Path, help="table of race")
     p.add_argument("--output", type=console.table, required=True)
@@ -308,12 +322,10 @@ def _describe(arguments: argparse.Namespace) -> None:
     """How many systems there are, how good they are, and which had to be left out."""
     import pandas as pd
 
-    from pairsig import statistics, tables
-    from pairsig.metrics import registry
+    from pairsig import tables
     from study import analysis
 
-    given = [(Path(path), metric) for path, _, metric in (item.rpartition(":") for item in arguments.statistics)]
-    found = [analysis.describe(statistics.read(path), registry.metric(metric)) for path, metric in given]
+    found = [analysis.describe(*given) for given in _read_with_metrics(arguments.statistics)]
     tables.write(pd.concat(found, ignore_index=True), arguments.output)
 
 
@@ -327,15 +339,16 @@ def _thresholds(arguments: argparse.Namespace) -> None:
         sheet = columns.read(arguments.datasets, columns.DATASETS)
         own = sheet[sheet["pool"] == ""]
         tasks = dict(zip(own["dataset"], own["task"], strict=True))
+    comparisons = _read_comparisons(arguments.comparisons)
     found = analysis.thresholds(
-        _read_comparisons(arguments.comparisons),
+        comparisons,
         tasks=tasks,
         p_low=arguments.p_low,
         p_high=arguments.p_high,
         percentile=arguments.percentile,
         min_pairs=arguments.min_pairs,
     )
-    law = analysis.size_law(found)
+    law = analysis.size_law(comparisons, tasks=tasks)
     tables.write(found, arguments.output)
     if arguments.size_law:
         tables.write(law, arguments.size_law)
@@ -347,6 +360,22 @@ def _validate(arguments: argparse.Namespace) -> None:
     from study import analysis
 
     found = analysis.validate(_read_comparisons(arguments.comparisons), console.pairs(arguments.overlay))
+    tables.write(found, arguments.output)
+
+
+def _claims(arguments: argparse.Namespace) -> None:
+    """Small claims of the papers, and why numbers of ours are not theirs."""
+    from pairsig import tables
+    from study import analysis, columns
+
+    found = analysis.claims(
+        _read_comparisons(arguments.comparisons),
+        list(_read_with_metrics(arguments.statistics)),
+        systems=columns.read(arguments.systems, columns.SYSTEMS) if arguments.systems else None,
+        n_resamples=arguments.n_resamples,
+        seed=arguments.seed,
+        threads=arguments.threads,
+    )
     tables.write(found, arguments.output)
 
 
@@ -477,6 +506,8 @@ def _check(arguments: argparse.Namespace) -> None:
         thresholds=columns.read(arguments.thresholds, columns.THRESHOLDS),
         size_law=columns.read(arguments.size_law, columns.SIZE_LAW),
         calibration=columns.read(arguments.calibration, columns.CALIBRATION_TABLE),
+        systems=optional(arguments.systems, columns.SYSTEMS),
+        claims=optional(arguments.claims, columns.CLAIMS),
         relative_error=optional(arguments.relative_error, columns.RELATIVE_ERROR),
         run_time=optional(arguments.run_time, columns.RUN_TIME),
         source=str(arguments.published),
@@ -484,6 +515,16 @@ def _check(arguments: argparse.Namespace) -> None:
     tables.write(found, arguments.output)
     for verdict, number in found["verdict"].value_counts().items():
         print(f"{verdict}: {number}")
+
+
+def _read_with_metrics(items: Sequence[str]) -> Iterator[tuple[Statistics, Metric]]:
+    """Files of statistics, each with its metric, as in `statistics.parquet:bleu`."""
+    from pairsig import statistics
+    from pairsig.metrics import registry
+
+    for item in items:
+        path, _, metric = item.rpartition(":")
+        yield statistics.read(Path(path)), registry.metric(metric)
 
 
 def _read_comparisons(paths: Sequence[Path]) -> pd.DataFrame:

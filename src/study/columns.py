@@ -58,6 +58,8 @@ SYSTEMS = Table(
         Column("group", str, "`all`, or a base model"),
         count("n_systems", "number of systems", "systems", "n systems"),
         N_SEGMENTS,
+        _number("per_segment", "what carries the information (words, brackets, links) in a segment", missing=True),
+        Column("carrier", str, "what that is"),
         _number("score_low", "lowest of their scores", "points"),
         _number("score_mean", "mean of their scores", "points"),
         _number("score_high", "highest of their scores", "points"),
@@ -76,13 +78,17 @@ THRESHOLDS = Table(
         TEST,
         SUBSET,
         N_SEGMENTS,
-        count("n_all", "pairs of the subset", "pairs", "pairs"),
+        count("n_all", "pairs of the subset that differ", "pairs", "pairs"),
+        count("n_systems", "their systems", "systems", "systems"),
+        points("need", "gain at p = 0.05 of the median pair: 1.645 of its standard errors", missing=True),
+        points("need_low", "lower end of its 95 % interval over systems", missing=True),
+        points("need_high", "upper end of its 95 % interval over systems", missing=True),
         N_PAIRS,
-        points("threshold", "gain above which a difference is probably significant", missing=True),
-        points("low", "lower end of its 95 % interval", missing=True),
-        points("high", "upper end of its 95 % interval", missing=True),
-        points("median", "median gain of the pairs in the window", missing=True),
-        Column("verdict", str, "whether there are enough pairs", choices=("estimated", "too few")),
+        points("threshold", "gain at p = 0.05 of 95 of 100 pairs near there", missing=True),
+        points("low", "lower end of its 95 % interval over systems", missing=True),
+        points("high", "upper end of its 95 % interval over systems", missing=True),
+        points("printed", "the same by the paper's definition: of the gains in the window", missing=True),
+        Column("verdict", str, "whether there are enough pairs", choices=("estimated", "need only", "too few")),
     ),
     key=("dataset", "test_set", "metric", "test", "subset"),
 )
@@ -95,10 +101,14 @@ SIZE_LAW = Table(
         TEST,
         SUBSET,
         count("n_sizes", "sizes it is fitted to", "sizes", "sizes"),
-        _number("exponent", "exponent of the number of segments", shown="two decimals"),
-        _number("exponent_low", "lower end of its 95 % interval", shown="two decimals"),
-        _number("exponent_high", "upper end of its 95 % interval", shown="two decimals"),
-        _number("coefficient", "threshold on one segment, by the law", "points"),
+        count("n_low", "the smallest of them", "segments", "from"),
+        count("n_high", "the largest of them", "segments", "to"),
+        count("n_all", "pairs, the same at all sizes", "pairs", "pairs"),
+        count("n_systems", "their systems", "systems", "systems"),
+        _number("exponent", "exponent of the number of segments, for the median pair's need", shown="two decimals"),
+        _number("exponent_low", "lower end of its 95 % interval over systems", shown="two decimals"),
+        _number("exponent_high", "upper end of its 95 % interval over systems", shown="two decimals"),
+        _number("coefficient", "need on one segment, by the law", "points"),
     ),
     key=("dataset", "metric", "test", "subset"),
 )
@@ -165,27 +175,53 @@ VALIDATION = Table(
         TEST,
         SUBSET,
         N_SEGMENTS,
-        count("n_synthetic", "synthetic pairs", "pairs", "n synthetic"),
-        count("n_natural", "natural pairs", "pairs", "n natural"),
+        count("n_synthetic", "synthetic pairs near p = 0.05", "pairs", "n synthetic"),
+        count("n_natural", "natural pairs near p = 0.05", "pairs", "n natural"),
         *(
             _number(f"{side}{end}", meaning, unit, missing=True)
-            for side, gain, unit in (
-                ("synthetic", "gain at p = 0.05 of synthetic pairs", "points"),
-                ("natural", "gain at p = 0.05 of natural pairs", "points"),
-            )
-            for end, meaning in (
-                ("", gain),
-                ("_low", "lower end of its 95 % interval"),
-                ("_high", "upper end of its 95 % interval"),
+            for side in ("synthetic", "natural")
+            for end, meaning, unit in (
+                ("", f"median gain that {side} pairs near p = 0.05 need for it", "points"),
+                ("_low", "lower end of its 95 % interval over systems", "points"),
+                ("_high", "upper end of its 95 % interval over systems", "points"),
+                ("_similarity", "median similarity of these pairs", ""),
             )
         ),
-        _number("ratio", "the synthetic gain over the natural one", shown="two decimals", missing=True),
-        _number("ratio_low", "lower end of its 95 % interval", missing=True),
-        _number("ratio_high", "upper end of its 95 % interval", missing=True),
-        Column("verdict", str, "whether that interval contains 1", choices=("agrees", "differs", "too few")),
+        *(
+            column
+            for name, verdict, meaning in (
+                ("ratio", "verdict", "the synthetic gain over the natural one"),
+                ("alike_ratio", "alike_verdict", "the same for pairs that are equally alike"),
+            )
+            for column in (
+                _number(name, meaning, shown="two decimals", missing=True),
+                _number(f"{name}_low", "lower end of its 95 % interval over systems", missing=True),
+                _number(f"{name}_high", "upper end of its 95 % interval over systems", missing=True),
+                Column(verdict, str, "whether that interval contains 1", choices=("agrees", "differs", "too few")),
+            )
+        ),
     ),
     key=("dataset", "overlay", "test_set", "metric", "test", "subset"),
 )
+
+CLAIMS = Table(
+    "claims",
+    (
+        Column("claim", str, "name of the claim; `factor-of-two`: why a number of ours is not the paper's"),
+        Column("section", str, "of the paper"),
+        Column("dataset", str, "dataset, `task=…` or all"),
+        Column("measured", str, "what `value` is"),
+        count("n", "pairs (systems, test sets) it is measured on", "", "n"),
+        _number("value", "the number"),
+        _number("low", "lower end of its 95 % interval, over systems unless `measured` says otherwise", missing=True),
+        _number("high", "upper end of its 95 % interval", missing=True),
+        _number("reference", "what the claim, or theory, would have it be", missing=True),
+    ),
+    key=("claim", "dataset", "measured"),
+)
+
+IN_ORDER = "exponent of the median need by segments (interval: in 95 of 100 random orders of them)"
+"""What `measured` says in `claims` of the exponent of a test set as it is."""
 
 RELATIVE_ERROR = Table(
     "relative_error",
@@ -226,18 +262,23 @@ _ITEM = (
     Column("item", str, "name of the number"),
     Column("page", str, "its page in the proceedings"),
     Column("what", str, "what it is, and what ours is where it is something else"),
-    _number("published", "the number", "see `unit`", shown="by unit"),
+    _number("published", "the number; missing where none is printed", "see `unit`", shown="by unit", missing=True),
     Column("unit", str, "its unit"),
     _number("n_segments", "segments of the paper's test set", "segments", "segments", "count", missing=True),
 )
 _COMPARED_WITH = Column("compared_with", str, "address of our number")
+_INFORMATION = _number("information", "words, brackets or links of the paper's test set", shown="count", missing=True)
+_WHY = "why it cannot be compared, or what is assumed"
 
 PUBLISHED = Table(
     "published",
     (
         *_ITEM,
-        _number("tolerance", "factor (a difference for shares and exponents) allowed", missing=True),
+        _INFORMATION,
+        Column("information_from", str, "where that is from"),
+        _number("n_pairs", "pairs behind the number, where the paper says so", "pairs", "", "count", missing=True),
         _COMPARED_WITH,
+        Column("why", str, "why it cannot be compared; empty where it can"),
     ),
     key=("item",),
 )
@@ -260,8 +301,32 @@ REPRODUCTION = Table(
             "by unit",
             missing=True,
         ),
-        _number("ratio", "our number over the expected one", shown="two decimals", missing=True),
-        Column("verdict", str, "whether the two agree", choices=("agrees", "differs", "too few", "not run")),
+        _INFORMATION,
+        _number("ours_information", "those of ours", "", "our information", "count", missing=True),
+        _number(
+            "expected_by_information",
+            "what the published number would be on a test set with as many of these as ours",
+            "see `unit`",
+            "scaled by information",
+            "by unit",
+            missing=True,
+        ),
+        _number(
+            "ratio",
+            "our number over the expected one (by information where known)",
+            "",
+            "",
+            "two decimals",
+            missing=True,
+        ),
+        _number("z", "their difference in standard errors of both sides", shown="two decimals", missing=True),
+        Column(
+            "verdict",
+            str,
+            "whether the two agree",
+            choices=("agrees", "differs", "better", "too few", "not comparable"),
+        ),
+        Column("why", str, _WHY),
     ),
     key=("item",),
 )
@@ -283,6 +348,7 @@ TABLES = (
     CALIBRATION_TABLE,
     TABLE_1,
     VALIDATION,
+    CLAIMS,
     RELATIVE_ERROR,
     RUN_TIME,
     REPRODUCTION,
@@ -318,6 +384,7 @@ def document() -> str:
         (CALIBRATION_TABLE, "`results/tables/calibration`: one row a calibration, distance and range of p-values"),
         (TABLE_1, "`results/tables/table_1`: the paper's Table 1, ours beside it"),
         (VALIDATION, "`results/tables/validation`: one row a synthetic dataset, test set and subset of pairs"),
+        (CLAIMS, "`results/tables/claims`: one row a number that a claim is judged by"),
         (RELATIVE_ERROR, "`results/tables/relative_error`: one row a metric, number of sentences and of samples"),
         (RUN_TIME, "`results/tables/run_time`: one row a metric, number of sentences and test"),
         (REPRODUCTION, "`results/tables/reproduction`: one row a published number"),

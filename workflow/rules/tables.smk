@@ -7,6 +7,7 @@ TABLES = [
     "calibration",
     "table_1",
     "validation",
+    "claims",
     "relative_error",
     "run_time",
     "reproduction",
@@ -20,6 +21,8 @@ rule check:
         thresholds="results/tables/thresholds.tsv",
         size_law="results/tables/size_law.tsv",
         calibration="results/tables/calibration.tsv",
+        systems="results/tables/systems.tsv",
+        claims="results/tables/claims.tsv",
         relative_error="results/tables/relative_error.tsv",
         run_time="results/tables/run_time.tsv",
         library=library("check"),
@@ -41,6 +44,8 @@ rule check:
             --thresholds {input.thresholds:q} \
             --size-law {input.size_law:q} \
             --calibration {input.calibration:q} \
+            --systems {input.systems:q} \
+            --claims {input.claims:q} \
             --relative-error {input.relative_error:q} \
             --run-time {input.run_time:q} \
             --output {output.reproduction:q} \

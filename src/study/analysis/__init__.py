@@ -5,20 +5,21 @@ as its function and the command are.
 """
 
 from study.analysis.calibrate import P_RANGES, WINDOW, calibrate, table_1
-from study.analysis.check import TARGET, check
+from study.analysis.check import VERDICTS, check
+from study.analysis.claims import claims
 from study.analysis.describe import describe
 from study.analysis.pairs import subsets
 from study.analysis.thresholds import TASK, size_law, thresholds
-from study.analysis.validate import AROUND, validate
+from study.analysis.validate import validate
 
 __all__ = [
-    "AROUND",
     "P_RANGES",
-    "TARGET",
     "TASK",
+    "VERDICTS",
     "WINDOW",
     "calibrate",
     "check",
+    "claims",
     "describe",
     "size_law",
     "subsets",

@@ -13,6 +13,15 @@ from study.columns import SYSTEMS
 SYNTHETIC = "synthetic"
 """The kind of the systems whose group is a base model."""
 
+CARRIERS = {
+    "bleu": ("reference_length", "reference words"),
+    "conll_uas": ("gold", "words"),
+    "uas": ("total", "words"),
+    "parseval": ("gold", "gold brackets"),
+    "aer": ("sure", "sure links"),
+}
+"""Of a metric, the column that says how much a segment tells, and what it counts."""
+
 
 def describe(statistics: Statistics, metric: Metric) -> pd.DataFrame:
     """Number and scores of the systems of a dataset, and of each of its base models where they are synthetic.
@@ -24,6 +33,8 @@ def describe(statistics: Statistics, metric: Metric) -> pd.DataFrame:
     scores = metric.score(statistics.of(metric).sum(axis=1))
     groups = np.array(statistics.groups)
     made_here = {group for group, kind in zip(statistics.groups, statistics.kinds, strict=True) if kind == SYNTHETIC}
+    column, carrier = CARRIERS.get(metric.name, ("", ""))
+    carried = statistics.of(metric)[0, :, metric.columns.index(column)].mean() if column in metric.columns else np.nan
     found = []
     for group in ("all", *sorted(made_here)):
         own = scores if group == "all" else scores[groups == group]
@@ -40,6 +51,8 @@ def describe(statistics: Statistics, metric: Metric) -> pd.DataFrame:
                 "group": group,
                 "n_systems": len(own),
                 "n_segments": len(statistics.segments),
+                "per_segment": float(carried),
+                "carrier": carrier,
                 "score_low": own.min(),
                 "score_mean": own.mean(),
                 "score_high": own.max(),

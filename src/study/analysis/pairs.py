@@ -45,31 +45,39 @@ def of_one_test(table: pd.DataFrame) -> pd.DataFrame:
     return table[draws == ("resample" if (draws == "resample").any() else draws.iloc[0])] if len(table) else table
 
 
-def drawn_systems(rows: pd.DataFrame, window: pd.DataFrame, n_resamples: int, seed: int) -> NDArray[np.float64]:
-    """How often each pair of `window` occurs when the systems of `rows` are drawn with replacement.
+def weighted_quantile(values: NDArray[np.float64], weights: NDArray[np.float64], share: float) -> NDArray[np.float64]:
+    """For each row of weights the value below which that share of them lies, between two values in proportion.
 
-    A pair counts as often as both its systems were drawn. Pairs share systems, so drawing pairs would make intervals
-    too narrow.
+    Of n equal weights the i-th smallest value is the (i − 1/2)/n quantile (Hazen), the first and last are the ends.
 
-    Returns
-    -------
-    Shape (resamples with any pair, pairs).
+    Parameters
+    ----------
+    values
+        Shape (pairs,).
+    weights
+        Shape (rows, pairs), not negative; a row of zeros has nan.
     """
-    generator = np.random.Generator(np.random.SFC64(seed))
-    weights = np.zeros((n_resamples, len(window)))
-    for dataset, pairs in rows.groupby("dataset", sort=True):
-        systems = np.unique(pairs[["system_a", "system_b"]].to_numpy(dtype=str))
-        times = generator.multinomial(len(systems), np.full(len(systems), 1 / len(systems)), size=n_resamples)
-        inside = np.flatnonzero((window["dataset"] == dataset).to_numpy())
-        a, b = (np.searchsorted(systems, window[side].to_numpy(dtype=str)[inside]) for side in ("system_a", "system_b"))
-        weights[:, inside] = times[:, a] * times[:, b]
-    return weights[weights.any(axis=1)]
-
-
-def weighted_percentile(
-    values: NDArray[np.float64], weights: NDArray[np.float64], percentile: float
-) -> NDArray[np.float64]:
-    """For each row of weights the smallest value that is at least as large as that share of all (values ascending)."""
-    cumulative = weights.cumsum(axis=1)
-    position: NDArray[np.intp] = (cumulative < percentile / 100 * cumulative[:, -1:]).sum(axis=1)
-    return np.take(values, position)
+    if not len(values):
+        return np.full(len(np.atleast_2d(weights)), np.nan)
+    order = np.argsort(values, kind="stable")
+    ascending, heavy = values[order], np.atleast_2d(weights)[:, order]
+    held = heavy > 0
+    reached = heavy.cumsum(axis=1)
+    target = share * reached[:, -1:]
+    middle = reached - heavy / 2
+    # The first value with any weight whose middle is not before the target, and the last one with any weight before it.
+    above = held & (middle >= target)
+    places = np.arange(len(ascending))
+    last = np.where(held, places, -1).max(axis=1, initial=-1)
+    first = np.where(held, places, len(ascending)).min(axis=1, initial=len(ascending))
+    after = np.where(above.any(axis=1), above.argmax(axis=1), last)
+    before = np.where(held & (places < after[:, None]), places, -1).max(axis=1, initial=-1)
+    rows = np.arange(len(heavy))
+    some = last >= 0
+    found = np.full(len(heavy), np.nan)
+    found[some] = ascending[after[some]]
+    between = some & (before >= 0) & above.any(axis=1) & (after > first)
+    rows, before, after = rows[between], before[between], after[between]
+    step = (target[between, 0] - middle[rows, before]) / (middle[rows, after] - middle[rows, before])
+    found[between] = ascending[before] + step * (ascending[after] - ascending[before])
+    return found

@@ -1,20 +1,35 @@
-"""The gain that is probably significant, and how it falls with the size of the test set."""
+"""The gain that systems need for p = 0.05, and how it falls with the size of the test set."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 
 from pairsig.errors import InputError
 from pairsig.tables import frame
-from study.analysis.pairs import by_test_set, drawn_systems, subsets, weighted_percentile
+from study.analysis.describe import SYNTHETIC
+from study.analysis.over_systems import interval, jackknife, members, without_each
+from study.analysis.pairs import by_test_set, subsets, weighted_quantile
 from study.columns import SIZE_LAW, THRESHOLDS
-from study.test_sets import is_initial, is_whole
 
 TASK = "task"
-"""Stands for all datasets of a task in the `dataset` column of `thresholds`: `task=mt`."""
+"""Stands for all natural datasets of a task in the `dataset` column: `task=mt`."""
+
+Z_05 = 1.6448536269514722
+"""Standard errors that a gain is for a one-sided p of 0.05, by the normal law."""
+
+NEAR = 0.8
+"""Pairs that count for the threshold: gains of 1.645 ± 0.8 standard errors (p from 0.2 to 0.007)."""
+
+MIN_SYSTEMS = 6
+"""Fewer systems are too few for anything said of the systems of a kind."""
+
+WIDENED = 4 / 3
+"""Factor on the interval of a threshold, the least that held in all simulations (see `thresholds`)."""
 
 
 def thresholds(
@@ -25,32 +40,50 @@ def thresholds(
     p_high: float = 0.06,
     percentile: float = 95.0,
     min_pairs: int = 10,
-    n_resamples: int = 2000,
-    seed: int = 2012,
 ) -> pd.DataFrame:
-    """The gain above which a comparison will probably be significant (the paper's section 3.1.1).
+    """The gain that two systems need for p = 0.05, and the one above which they will probably have it.
 
-    The `percentile`-th percentile of the gains of the pairs whose p-value lies in [p_low, p_high]: the smallest of
-    these gains that is at least as large as that share of them (the inverse of the empirical distribution).
+    A gain of 1.645 standard errors has a one-sided p of 0.05, so the *need* of a pair is 1.645 times the
+    `standard_error` of its gain, whatever that gain is. Three numbers are made of the needs:
 
-    Its interval (95 %) is by a bootstrap over *systems*: a pair counts as often as both its systems were drawn. Pairs
-    share systems, so drawing pairs would make the interval too narrow. It says how far the threshold depends on which
-    systems happened to take part; it is conditional on the test set. With few pairs its upper end is too low: in
-    simulations it covered the 95th percentile among all systems in 90 of 100 runs with some 90 pairs in the window, but
-    in only 54 with 23, among which there is often no gain beyond that percentile.
+    need
+        That of the median pair, over all pairs. Half of the pairs need more. It depends on no window of p-values.
+    threshold
+        The `percentile`-th percentile of the needs of pairs near p = 0.05, each weighted by 1 − (|z − 1.645|/0.8)², z
+        the gain in standard errors: what the paper's threshold (section 3.1.1) aims at, estimated from about six times
+        as many pairs.
+    printed
+        The paper's own: that percentile of the gains of the pairs with a p-value in [p_low, p_high], for comparison
+        with the paper. With fewer than 20 pairs it is the largest gain, and the smallest of too many: no interval from
+        these pairs can hold it, so it has none.
+
+    Intervals (95 %) are over *systems*, on the scale of logarithms, by the delete-one-system jackknife with Student's
+    quantile (`study.analysis.over_systems`): they say how far a number depends on which systems took part, on this test
+    set. That of the threshold is the wider of two such intervals, of the percentile and of the mean plus 1.645
+    standard deviations of the logarithm, which knows of the tail beyond the sample, times 4/3.
+
+    How often the intervals held the number among infinitely many systems, in % of 1,000 sets of systems (± 1), in four
+    worlds: errors that are the systems' own; systems as points in a space, and errors their distances; three base
+    models, whose own systems are more alike; and better systems with smaller errors, some of the worst far out. In the
+    last rows, the interval by 2,000 bootstrap draws of systems that stood here before, for the printed threshold
+    (tests/test_thresholds.py):
+
+    ==============================  ===  ===  ===  ====
+    pairs in the window, about       15   30   55   150
+    ==============================  ===  ===  ===  ====
+    COVERAGE
+    ==============================  ===  ===  ===  ====
 
     Parameters
     ----------
     comparisons
         Tables of `compare` and `resize`, one below the other.
     tasks
-        Task of each dataset. Initial segments of one size of all datasets of a task are also pooled, as dataset
-        `task=…`; whole test sets are not, since they differ in size and so in threshold. Datasets without a task
-        (pools of other datasets) take no part in this.
+        Task of each dataset. The natural pairs of all datasets of a task are also taken together, as dataset `task=…`,
+        on initial segments of the sizes that all of these datasets have: the same pairs at every size. Datasets without
+        a task (pools of other datasets) take no part in this.
     min_pairs
-        With fewer pairs in the window no threshold is estimated, and the verdict is `too few`.
-    n_resamples, seed
-        Of the bootstrap over systems.
+        With fewer pairs in the window there is no threshold, with fewer at all, or fewer than 6 systems, no need.
 
     Raises
     ------
@@ -59,7 +92,8 @@ def thresholds(
 
     Returns
     -------
-    Table `THRESHOLDS`, one row a test set and subset of pairs (see `subsets`).
+    Table `THRESHOLDS`, one row a test set and subset of pairs (see `subsets`). Pairs without any difference (a standard
+    error of 0) need nothing and are left out.
     """
     if not 0 <= p_low <= p_high <= 1:
         raise InputError(f"the window of p-values is {p_low} to {p_high}, expected two numbers from 0 to 1, in order")
@@ -69,95 +103,195 @@ def thresholds(
         raise InputError(f"the least number of pairs is {min_pairs}, expected at least 1")
     tasks = tasks or {}
     frames = [(tasks.get(key[0], ""), *key, rows) for key, rows in by_test_set(comparisons)]
-    initial = comparisons[comparisons["derived"] == "initial"]
-    task = initial["dataset"].map(lambda dataset: tasks.get(dataset, ""))
-    for (name, test_set, metric, test), rows in initial.groupby([task, "test_set", "metric", "test"], sort=False):
-        if name:
-            frames.append((name, f"{TASK}={name}", test_set, metric, test, rows))
+    for (task, metric, test), rows in _tasks(comparisons, tasks):
+        frames += [
+            (task, f"{TASK}={task}", test_set, metric, test, own)
+            for test_set, own in rows.groupby("test_set", sort=False)
+        ]
     found = []
     for name, dataset, test_set, metric, test, rows in frames:
-        for subset, pairs in subsets(rows):
+        for subset, own in subsets(rows):
+            pairs = own[own["standard_error"] > 0]
             window = pairs[pairs["p_value"].between(p_low, p_high)]
-            row: dict[str, object] = {
-                "task": name,
-                "dataset": dataset,
-                "test_set": test_set,
-                "metric": metric,
-                "test": test,
-                "subset": subset,
-                "n_segments": int(rows["n_segments"].iloc[0]),
-                "n_all": len(pairs),
-                "n_pairs": len(window),
-                "verdict": "too few",
-            }
-            if len(window) >= min_pairs:
-                gains = window["gain"].to_numpy()
-                low, high = _interval(rows, window, percentile, n_resamples, seed)
-                row |= {
-                    "threshold": float(np.percentile(gains, percentile, method="inverted_cdf")),
-                    "low": low,
-                    "high": high,
-                    "median": float(np.median(gains)),
-                    "verdict": "estimated",
+            found.append(
+                {
+                    "task": name,
+                    "dataset": dataset,
+                    "test_set": test_set,
+                    "metric": metric,
+                    "test": test,
+                    "subset": subset,
+                    "n_segments": int(rows["n_segments"].iloc[0]),
+                    **_needs(pairs, window, percentile, min_pairs),
                 }
-            found.append(row)
+            )
     return frame(THRESHOLDS, found)
 
 
-def _interval(
-    rows: pd.DataFrame, window: pd.DataFrame, percentile: float, n_resamples: int, seed: int
-) -> tuple[float, float]:
-    window = window.sort_values(["gain", "dataset", "system_a", "system_b"])
-    weights = drawn_systems(rows, window, n_resamples, seed)
-    drawn = weighted_percentile(window["gain"].to_numpy(), weights, percentile)
-    low, high = np.percentile(drawn, [2.5, 97.5])
-    return float(low), float(high)
+def _needs(pairs: pd.DataFrame, window: pd.DataFrame, percentile: float, min_pairs: int) -> dict[str, object]:
+    systems = members(pairs["system_a"], pairs["system_b"])
+    n_systems = len(np.unique(systems))
+    row: dict[str, object] = {"n_all": len(pairs), "n_systems": n_systems, "n_pairs": len(window), "verdict": "too few"}
+    if len(pairs) < min_pairs or n_systems < MIN_SYSTEMS:
+        return row
+    needs = np.log(Z_05 * pairs["standard_error"].to_numpy(float))
+    need = weighted_quantile(needs, _replicates(systems), 0.5)
+    low, high = interval(need[0], *deleted(need[1:]))
+    if not np.isfinite(low):  # without one of its systems no pair would be left
+        return row
+    row |= {"need": np.exp(need[0]), "need_low": np.exp(low), "need_high": np.exp(high), "verdict": "need only"}
+    if len(window) < min_pairs:
+        return row
+    weights = near(pairs)
+    inside = weights > 0
+    needs, weights, systems = needs[inside], weights[inside], systems[inside]
+    drawn = weights * _replicates(systems)
+    ours = weighted_quantile(needs, drawn, percentile / 100)
+    spread = _mean_and_spread(needs, drawn)
+    ends = [interval(0.0, *deleted(replicates[1:])) for replicates in (ours, spread)]
+    reach = WIDENED * float(np.max([high for _, high in ends]))
+    if len(np.unique(systems)) < MIN_SYSTEMS or not np.isfinite(reach):
+        return row
+    return row | {
+        "threshold": np.exp(ours[0]),
+        "low": np.exp(ours[0] - reach),
+        "high": np.exp(ours[0] + reach),
+        "printed": float(np.percentile(window["gain"], percentile, method="inverted_cdf")),
+        "verdict": "estimated",
+    }
 
 
-def size_law(thresholds: pd.DataFrame, *, min_sizes: int = 3) -> pd.DataFrame:
-    """The law threshold = coefficient · n^exponent over nested initial segments; the central limit theorem says −1/2.
+def near(pairs: pd.DataFrame) -> NDArray[np.float64]:
+    """How much pairs count that are near p = 0.05: 1 − (|z − 1.645|/0.8)², z the gain in standard errors, or 0."""
+    distance = (pairs["gain"] / pairs["standard_error"] - Z_05) / NEAR
+    weights: NDArray[np.float64] = np.clip(1 - distance.to_numpy(float) ** 2, 0, None)
+    return weights
 
-    Least squares on the logarithms over the initial segments (and the whole test set, for a dataset that has these)
-    whose threshold could be estimated, each weighted by the number of pairs behind it. The interval of the exponent is
-    Student's, and approximate: the test sets are nested and the pairs are the same, so the thresholds are not
-    independent (on simulated systems it covered −1/2 in 19 of 24 runs).
+
+def deleted(replicates: ArrayLike) -> tuple[float, float]:
+    """`jackknife` with at least 4 degrees of freedom.
+
+    A median in a gap between two kinds of pairs moves when one of few systems is deleted, and for no other. The
+    kurtosis of that says 1 degree of freedom and an interval from nothing to anything; 4 are enough (see `thresholds`).
+    """
+    variance, degrees = jackknife(replicates)
+    return variance, max(degrees, 4.0)
+
+
+def _replicates(systems: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Weights of all pairs, and of those that are left without each system: (1 + systems) × pairs."""
+    return np.vstack([np.ones(len(systems)), without_each(systems)])
+
+
+def _mean_and_spread(values: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    total = np.where(weights.any(axis=1), weights.sum(axis=1), np.nan)
+    mean = weights @ values / total
+    centred = values - mean[0]
+    variance = weights @ centred**2 / total - (weights @ centred / total) ** 2
+    high: NDArray[np.float64] = mean + Z_05 * np.sqrt(np.clip(variance, 0, None))
+    return high
+
+
+def _tasks(comparisons: pd.DataFrame, tasks: Mapping[str, str]) -> Iterator[tuple[tuple[str, str, str], pd.DataFrame]]:
+    """Natural pairs of each task, on initial segments of the sizes that all its datasets have."""
+    initial = comparisons[
+        (comparisons["derived"] == "initial")
+        & (comparisons["kind_a"].fillna("") != SYNTHETIC)
+        & (comparisons["kind_b"].fillna("") != SYNTHETIC)
+    ]
+    task = initial["dataset"].map(lambda dataset: tasks.get(dataset, ""))
+    for (name, metric, test), rows in initial.groupby([task, "metric", "test"], sort=False):
+        sizes = rows.groupby("test_set")["dataset"].nunique()
+        shared = sizes.index[sizes == rows["dataset"].nunique()]
+        if name and len(shared):
+            yield (str(name), str(metric), str(test)), rows[rows["test_set"].isin(shared)]
+
+
+def size_law(comparisons: pd.DataFrame, *, tasks: Mapping[str, str] | None = None, min_sizes: int = 3) -> pd.DataFrame:
+    """The law need = coefficient · n^exponent over nested initial segments; for independent segments −1/2 is expected.
+
+    Least squares of the logarithm of the median pair's need (see `thresholds`) on that of n, over the initial segments
+    and the whole test set, for the pairs that are there at all sizes. The interval (95 %) is over systems, by the
+    delete-one-system jackknife: the test set is given. So an exponent off −1/2 is one of these segments in this order;
+    whether another order of the same segments would have it too is another question (table `claims`).
+
+    How often the interval held the exponent among infinitely many systems on the same segments, in % of 1,000 sets of
+    systems (± 1; tests/test_thresholds.py): COVERAGE_LAW
+
+    Parameters
+    ----------
+    comparisons, tasks
+        See `thresholds`; `task=…` has the natural pairs of all datasets of a task, at the sizes that all of these have.
 
     Returns
     -------
-    Table `SIZE_LAW`, one row a dataset and subset with at least `min_sizes` sizes (and 3, below which there is no
-    interval).
+    Table `SIZE_LAW`, one row a dataset and subset with at least `min_sizes` sizes (and 3) and 6 systems.
     """
-    from scipy.special import stdtrit
-
-    initial = is_initial(thresholds)
-    series = thresholds["dataset"].isin(thresholds.loc[initial, "dataset"])
-    estimated = thresholds[
-        (initial | (series & is_whole(thresholds)))
-        & (thresholds["verdict"] == "estimated")
-        & (thresholds["threshold"] > 0)
-    ]
+    tasks = tasks or {}
+    series = [((dataset, metric, test), rows) for (dataset, metric, test), rows in _series(comparisons)]
+    series += [((f"{TASK}={task}", metric, test), rows) for (task, metric, test), rows in _tasks(comparisons, tasks)]
     found = []
-    for key, rows in estimated.groupby(["dataset", "metric", "test", "subset"], sort=False):
-        if len(rows) < max(min_sizes, 3):
-            continue
-        x, y = np.log(rows["n_segments"].to_numpy(float)), np.log(rows["threshold"].to_numpy())
-        w = rows["n_pairs"].to_numpy(float)
-        w /= w.sum()
-        centre = w @ x
-        spread = w @ (x - centre) ** 2
-        exponent = (w @ ((x - centre) * y)) / spread
-        intercept = w @ y - exponent * centre
-        residual = y - intercept - exponent * x
-        error = np.sqrt((w @ residual**2) / spread / (len(rows) - 2))
-        margin = stdtrit(len(rows) - 2, 0.975) * error
-        found.append(
-            dict(zip(("dataset", "metric", "test", "subset"), key, strict=True))
-            | {
-                "n_sizes": len(rows),
-                "exponent": exponent,
-                "exponent_low": exponent - margin,
-                "exponent_high": exponent + margin,
-                "coefficient": np.exp(intercept),
-            }
-        )
+    for (dataset, metric, test), rows in series:
+        for subset, own in subsets(rows):
+            law = _law(own, max(min_sizes, 3))
+            if law:
+                found.append({"dataset": dataset, "metric": metric, "test": test, "subset": subset, **law})
     return frame(SIZE_LAW, found)
+
+
+def _series(comparisons: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], pd.DataFrame]]:
+    nested = comparisons[comparisons["derived"].isin(["initial", "whole"])]
+    nested = nested.sort_values("derived", kind="stable")  # of equal sizes the initial segment counts
+    for key, rows in nested.groupby(["dataset", "metric", "test"], sort=False):
+        if (rows["derived"] == "initial").any():
+            yield (str(key[0]), str(key[1]), str(key[2])), rows
+
+
+def same_pairs(rows: pd.DataFrame) -> pd.DataFrame:
+    """Standard errors (pairs × sizes) of the pairs that have one above 0 at every size, whoever is the better."""
+    names = np.sort(rows[["system_a", "system_b"]].to_numpy(dtype=str), axis=1)
+    told = pd.DataFrame(
+        {
+            "dataset": rows["dataset"].to_numpy(),
+            "first": names[:, 0],
+            "second": names[:, 1],
+            "n_segments": rows["n_segments"].to_numpy(),
+            "standard_error": rows["standard_error"].to_numpy(float),
+        }
+    )
+    wide = told.pivot_table(
+        index=["dataset", "first", "second"], columns="n_segments", values="standard_error", aggfunc="first"
+    )
+    return wide[(wide > 0).all(axis=1)]
+
+
+def _law(rows: pd.DataFrame, min_sizes: int) -> dict[str, Any] | None:
+    if rows.empty:
+        return None
+    errors = same_pairs(rows)
+    sizes = errors.columns.to_numpy(float)
+    if len(sizes) < min_sizes or errors.empty:
+        return None
+    systems = members(errors.index.get_level_values("first"), errors.index.get_level_values("second"))
+    n_systems = len(np.unique(systems))
+    if n_systems < MIN_SYSTEMS:
+        return None
+    weights = _replicates(systems)
+    needs = np.log(Z_05 * errors.to_numpy())
+    medians = np.stack([weighted_quantile(column, weights, 0.5) for column in needs.T])  # sizes × replicates
+    x = np.log(sizes) - np.log(sizes).mean()
+    slopes = x @ medians / (x @ x)
+    low, high = interval(slopes[0], *deleted(slopes[1:]))
+    if not np.isfinite(low):
+        return None
+    return {
+        "n_sizes": len(sizes),
+        "n_low": int(sizes[0]),
+        "n_high": int(sizes[-1]),
+        "n_all": len(errors),
+        "n_systems": n_systems,
+        "exponent": slopes[0],
+        "exponent_low": low,
+        "exponent_high": high,
+        "coefficient": np.exp(medians[:, 0].mean() - slopes[0] * np.log(sizes).mean()),
+    }

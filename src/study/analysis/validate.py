@@ -2,29 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from pairsig.tables import frame
-from study.analysis.pairs import by_test_set, drawn_systems, subsets, weighted_percentile
+from study.analysis.over_systems import interval, members, without_each
+from study.analysis.pairs import by_test_set, subsets, weighted_quantile
+from study.analysis.thresholds import MIN_SYSTEMS, Z_05, deleted, near
 from study.columns import VALIDATION
 
-AROUND = (0.01, 0.2)
-"""P-values from which the gain at p = 0.05 is estimated: near enough for the normal law, wide enough for many pairs."""
+Floats = NDArray[np.float64]
+Estimate = tuple[float, float, float]
+"""A number on the scale of logarithms, its variance, and the degrees of freedom of that."""
+
+MIN_PAIRS = 10
+"""Fewer pairs near p = 0.05 on one side are too few."""
 
 
-def validate(
-    comparisons: pd.DataFrame, overlays: Mapping[str, str], *, n_resamples: int = 2000, seed: int = 2012
-) -> pd.DataFrame:
+def validate(comparisons: pd.DataFrame, overlays: Mapping[str, str]) -> pd.DataFrame:
     """Whether synthetic comparisons agree with natural ones (the paper overlays them, section 3.2).
 
-    The two gain-confidence curves are compared where they are used: at p = 0.05. A pair with
-    gain δ and p-value p has a standard error of about δ / Φ⁻¹(1 − p), so it would have had p = 0.05 at
-    δ·Φ⁻¹(0.95) / Φ⁻¹(1 − p). The gain at p = 0.05 is the median of that over the pairs with p in `AROUND`, its
-    interval (95 %) by a bootstrap over systems.
+    The two gain-confidence curves are compared where they are used, at p = 0.05: the need of a pair is 1.645 times the
+    standard error of its gain. Two ratios are told:
+
+    ratio
+        Of the median needs of the pairs near p = 0.05 (weights as in `thresholds`).
+    alike_ratio
+        The same for pairs that are equally alike: exp(c) of the least-squares fit log need = a + b·log(1 − ρ) + c, c
+        for the synthetic side only, ρ the similarity of the two systems, over the pairs near p = 0.05 whose ρ lies in
+        the range that both sides have, weighted likewise and so that both sides have the same total. (With σ² the
+        variance of a contribution, SE² = 2σ²(1 − ρ)/n for two systems of equal variance.)
+
+    Intervals (95 %) are over systems of both sides, by the delete-one-system jackknife on the scale of logarithms.
 
     Parameters
     ----------
@@ -32,14 +44,12 @@ def validate(
         Tables of `compare` and `resize`, one below the other.
     overlays
         For a synthetic dataset the natural one it is compared with, on the test sets that both have in the same size.
-    n_resamples, seed
-        Of the bootstrap over systems.
 
     Returns
     -------
-    Table `VALIDATION`, one row a synthetic dataset, test set and subset of pairs: gains at p = 0.05 of both sides, and
-    their ratio. The verdict is `agrees` if the interval of the ratio contains 1, else `differs`; `too few` where one
-    side has fewer than 10 pairs.
+    Table `VALIDATION`, one row a synthetic dataset, test set and subset of pairs. Verdicts are `agrees` if the interval
+    of the ratio contains 1, else `differs`; `too few` where one side has fewer than 10 pairs near p = 0.05 or fewer
+    than 6 systems.
     """
     keyed = dict(by_test_set(comparisons))
     found = []
@@ -51,50 +61,96 @@ def validate(
                 continue
             natural = {name: pairs for name, pairs in subsets(keyed[key]) if " / " not in name}
             for subset, pairs in subsets(rows):
-                if subset not in natural:
-                    continue
-                ours = _gain_at_05(rows, pairs, n_resamples, seed)
-                theirs = _gain_at_05(keyed[key], natural[subset], n_resamples, seed + 1)
-                found.append(
-                    {
-                        "dataset": dataset,
-                        "overlay": key[0],
-                        "test_set": test_set,
-                        "metric": metric,
-                        "test": test,
-                        "subset": subset,
-                        "n_segments": n_segments,
-                        **_confronted(ours, theirs),
-                    }
-                )
+                if subset in natural:
+                    found.append(
+                        {
+                            "dataset": dataset,
+                            "overlay": key[0],
+                            "test_set": test_set,
+                            "metric": metric,
+                            "test": test,
+                            "subset": subset,
+                            "n_segments": n_segments,
+                            **_confronted(_Side(pairs), _Side(natural[subset])),
+                        }
+                    )
     return frame(VALIDATION, found)
 
 
-def _gain_at_05(
-    rows: pd.DataFrame, pairs: pd.DataFrame, n_resamples: int, seed: int
-) -> tuple[int, float, NDArray[np.float64]]:
-    """Number of pairs, their median gain at p = 0.05, and the same for each bootstrap over systems."""
-    from scipy.special import ndtri
+class _Side:
+    """Pairs near p = 0.05: logarithms of their needs and of 1 − similarity, weights, and the systems."""
 
-    window = pairs[pairs["p_value"].between(*AROUND)]
-    gains = window["gain"].to_numpy() * ndtri(0.95) / -ndtri(window["p_value"].to_numpy())
-    order = np.argsort(gains, kind="stable")
-    if not len(order):
-        return 0, np.nan, np.array([])
-    weights = drawn_systems(rows, window.iloc[order], n_resamples, seed)
-    return len(order), float(np.median(gains)), weighted_percentile(gains[order], weights, 50)
+    def __init__(self, pairs: pd.DataFrame) -> None:
+        pairs = pairs[(pairs["standard_error"] > 0) & (pairs["similarity"] < 1)]
+        weights = near(pairs)
+        pairs = pairs[weights > 0]
+        self.weights = weights[weights > 0]
+        self.needs = np.log(Z_05 * pairs["standard_error"].to_numpy(float))
+        self.unlike = np.log1p(-pairs["similarity"].to_numpy(float))
+        self.systems = members(pairs["system_a"], pairs["system_b"])
+        self.enough = len(pairs) >= MIN_PAIRS and len(np.unique(self.systems)) >= MIN_SYSTEMS
+
+    def drawn(self) -> Floats:
+        """Weights of all pairs, and of those without each system."""
+        return np.vstack([self.weights, self.weights * without_each(self.systems)])
+
+    def median(self, values: Floats) -> Estimate:
+        medians = weighted_quantile(values, self.drawn(), 0.5)
+        return (float(medians[0]), *deleted(medians[1:]))
 
 
-def _confronted(
-    ours: tuple[int, float, NDArray[np.float64]], theirs: tuple[int, float, NDArray[np.float64]]
-) -> dict[str, object]:
-    row: dict[str, object] = {"n_synthetic": ours[0], "n_natural": theirs[0]}
-    if min(ours[0], theirs[0]) < 10:
-        return row | {"verdict": "too few"}
-    for name, (_, value, drawn) in (("synthetic", ours), ("natural", theirs)):
-        low, high = np.percentile(drawn, [2.5, 97.5])
-        row |= {name: value, f"{name}_low": low, f"{name}_high": high}
-    n = min(len(ours[2]), len(theirs[2]))
-    low, high = np.percentile(ours[2][:n] / theirs[2][:n], [2.5, 97.5])
-    verdict = "agrees" if low <= 1 <= high else "differs"
-    return row | {"ratio": ours[1] / theirs[1], "ratio_low": low, "ratio_high": high, "verdict": verdict}
+def _confronted(ours: _Side, theirs: _Side) -> dict[str, object]:
+    row: dict[str, object] = {"n_synthetic": len(ours.needs), "n_natural": len(theirs.needs)}
+    if not (ours.enough and theirs.enough):
+        return row | {"verdict": "too few", "alike_verdict": "too few"}
+    sides = [ours.median(ours.needs), theirs.median(theirs.needs)]
+    for name, side, estimate in zip(("synthetic", "natural"), (ours, theirs), sides, strict=True):
+        low, high = interval(*estimate)
+        row |= {name: np.exp(estimate[0]), f"{name}_low": np.exp(low), f"{name}_high": np.exp(high)}
+        row[f"{name}_similarity"] = -np.expm1(weighted_quantile(side.unlike, side.weights, 0.5)[0])
+    row |= _ratio("ratio", "verdict", _difference(*sides))
+    return row | _ratio("alike_ratio", "alike_verdict", _at_equal_likeness(ours, theirs))
+
+
+def _difference(ours: Estimate, theirs: Estimate) -> Estimate:
+    total = ours[1] + theirs[1]
+    degrees = total**2 / (ours[1] ** 2 / ours[2] + theirs[1] ** 2 / theirs[2]) if total else 1.0
+    return ours[0] - theirs[0], total, degrees
+
+
+def _ratio(name: str, verdict: str, estimate: Estimate | None) -> dict[str, object]:
+    if estimate is None:
+        return {verdict: "too few"}
+    low, high = np.exp(interval(*estimate))
+    told = "agrees" if low <= 1 <= high else "differs"
+    return {name: np.exp(estimate[0]), f"{name}_low": low, f"{name}_high": high, verdict: told}
+
+
+def _at_equal_likeness(ours: _Side, theirs: _Side) -> Estimate | None:
+    low = max(ours.unlike.min(), theirs.unlike.min())
+    high = min(ours.unlike.max(), theirs.unlike.max())
+    inside = [(side.unlike >= low) & (side.unlike <= high) for side in (ours, theirs)]
+    shared = [np.unique(side.systems[kept]) for side, kept in zip((ours, theirs), inside, strict=True)]
+    if min(kept.sum() for kept in inside) < MIN_PAIRS or min(map(len, shared)) < MIN_SYSTEMS:
+        return None
+    both = [(side.drawn()[:, kept], side.unlike[kept], side.needs[kept])
+            for side, kept in zip((ours, theirs), inside, strict=True)]  # fmt: skip
+    (drawn, x, y), (other_drawn, other_x, other_y) = both
+    difference: Callable[[Floats, Floats], float] = lambda w, v: _shift(w, x, y, v, other_x, other_y)  # noqa: E731
+    estimate = difference(drawn[0], other_drawn[0])
+    varied = [
+        deleted([difference(one, other_drawn[0]) for one in drawn[1:] if one.any()]),
+        deleted([difference(drawn[0], one) for one in other_drawn[1:] if one.any()]),
+    ]
+    _, total, degrees = _difference((0.0, *varied[0]), (0.0, *varied[1]))
+    return estimate, total, degrees
+
+
+def _shift(w: Floats, x: Floats, y: Floats, v: Floats, other_x: Floats, other_y: Floats) -> float:
+    """C of the fit y = a + b·x + c, c for the first side only, by least squares; both sides have the same weight."""
+    w, v = w / w.sum(), v / v.sum()
+    means = w @ x, w @ y, v @ other_x, v @ other_y
+    dx, dy, other_dx, other_dy = x - means[0], y - means[1], other_x - means[2], other_y - means[3]
+    spread = w @ dx**2 + v @ other_dx**2
+    slope = (w @ (dx * dy) + v @ (other_dx * other_dy)) / spread if spread else 0.0
+    return float(means[1] - means[3] - slope * (means[0] - means[2]))

@@ -130,6 +130,37 @@ def _scatter(axes: Axes, one: Class, total: int, rasterized: bool, scale: float 
     )
 
 
+def expected(pairs: pd.DataFrame, gains: np.ndarray) -> np.ndarray | None:
+    """Confidence that theory expects of the median pair: Φ(gain / median standard error), 2Φ − 1 if two-sided.
+
+    None where no standard error is known and above 0.
+    """
+    from scipy.special import ndtr
+
+    errors = pairs["standard_error"].to_numpy(dtype=float)
+    errors = errors[errors > 0]
+    if not len(errors):
+        return None
+    one_sided: np.ndarray = ndtr(gains / np.median(errors))
+    two_sided = pairs["signature"].astype(str).str.contains("variant:two-sided").any()
+    return 2 * one_sided - 1 if two_sided else one_sided
+
+
+def _draw_expected(axes: Axes, pairs: pd.DataFrame, colour: str = INK, width: float = 0.9) -> None:
+    """The curve of the median pair, over the points."""
+    gains = np.linspace(0, axes.get_xlim()[1], 200)
+    curve = expected(pairs, gains)
+    if curve is not None:
+        axes.plot(gains, curve, color=colour, linewidth=width, zorder=2.6, gid="expected")
+
+
+EXPECTED = "expected of the median pair"
+
+
+def _expected_key() -> Line2D:
+    return Line2D([], [], color=INK, linewidth=1.0, label=EXPECTED)
+
+
 def _key(one: Class, label: str) -> Line2D:
     return Line2D(
         [], [], linestyle="none", marker=one.marker, markersize=4.5, label=label,
@@ -180,6 +211,8 @@ def gain_confidence(
         is marked if no class has its own. Rows of other datasets are ignored.
     overlay
         The comparisons of another dataset, natural ones to lay over synthetic ones; drawn in outline.
+
+    Lines are what theory expects of the median pair of each class (`expected`).
     """
     comparisons = _pairs(comparisons)
     if thresholds is not None:
@@ -198,8 +231,11 @@ def gain_confidence(
     notes = _frame(axes, comparisons)
     if overlay is not None and laid_over:
         notes.append(f"natural: {overlay['dataset'].iloc[0]}")
+    for one in found:
+        _draw_expected(axes, one.pairs, one.ink)
     marked = [] if thresholds is None else _marked(found, comparisons, thresholds)
     keys = [_key(one, f"{one.label}: {count(len(one.pairs))}") for one in (*found, *laid_over)]
+    keys.append(_expected_key())
     if marked:
         keys.append(Line2D([], [], color=GREY, linewidth=0.8, dashes=(4, 2), label="threshold"))
     _draw_thresholds(axes, marked)
@@ -278,6 +314,7 @@ def overview(*comparisons: pd.DataFrame) -> Figure:
         for one in classes(panel):
             _scatter(axes, one, len(panel), rasterized=len(whole) > RASTERIZE_ABOVE, scale=0.6)
         _frame(axes, panel, bottom)
+        _draw_expected(axes, panel, width=0.6)
         axes.set_title(str(panel["dataset"].iloc[0]), pad=3)
         words = f"{metric_name(panel['metric'].iloc[0])}\n" if several else ""
         axes.text(0.98, 0.04, f"{words}{count(len(panel))} pairs", transform=axes.transAxes, ha="right")
@@ -288,8 +325,9 @@ def overview(*comparisons: pd.DataFrame) -> Figure:
     for panel in panels:
         for one in classes(panel):
             keys.setdefault(one.label, _key(one, one.label))
+    keys[EXPECTED] = _expected_key()
     keys["p = 0.05"] = Line2D([], [], color=GREY, linewidth=0.6, label="p = 0.05")
-    figure.legend(handles=list(keys.values()), loc="outside upper left", ncols=len(keys), columnspacing=1.2)
+    figure.legend(handles=list(keys.values()), loc="outside upper left", ncols=min(len(keys), 4), columnspacing=1.2)
     figure.supxlabel(gain_label(whole["metric"]), fontsize=8)
     figure.supylabel(CONFIDENCE, fontsize=8)
     return figure
@@ -302,9 +340,11 @@ def _series(name: str, found: list[Class], whole: pd.DataFrame, heading: str) ->
     for one in found:
         _scatter(axes, one, max(len(whole) // 2, 1), rasterized=len(whole) > RASTERIZE_ABOVE)
     notes = _frame(axes, whole)
+    for one in found:
+        _draw_expected(axes, one.pairs, INK if one.filled else one.colour, width=0.7 if one.filled else 1.3)
     _level_label(axes)
     axes.legend(
-        handles=[_key(one, one.label) for one in found], loc="lower right", alignment="left",
+        handles=[*(_key(one, one.label) for one in found), _expected_key()], loc="lower right", alignment="left",
         title="\n".join([*notes, name]), title_fontsize=8, bbox_to_anchor=(1.0, 0.02),
         ncols=1 if len(found) <= 6 else 2, columnspacing=0.8,
     )  # fmt: skip

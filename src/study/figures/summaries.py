@@ -55,31 +55,39 @@ def _bars(low: pd.Series[float], middle: pd.Series[float], high: pd.Series[float
 
 @styled
 def size_law(thresholds: pd.DataFrame, size_law: pd.DataFrame | None = None) -> Figure:
-    """Thresholds against the number of segments, with the fitted laws (the paper's section 4.1).
+    """Needs against the number of segments, with the fitted laws (the paper's section 4.1).
 
-    Both axes are logarithmic, so threshold = coefficient · n^exponent is a line, and the slope of 1/√n, which the
-    central limit theorem predicts, is drawn dashed through the paper's first value. The stars are the paper's.
+    The need is the gain at p = 0.05 of the median pair. Both axes are logarithmic, so need = coefficient · n^exponent
+    is a line. Thin dashed lines are what the standard errors on the largest test set predict for smaller ones: 1/√n.
+    The stars are the paper's thresholds, the dashed grey line through the first of them falls as 1/√n.
 
     Parameters
     ----------
     thresholds
         Rows of initial segments and of whole test sets are drawn, of the subset `all` where it is there.
     size_law
-        Fits by dataset, metric, test and subset. Thresholds without a fit are left out, unless there is none.
+        Fits by dataset, metric, test and subset. Of each metric the two on the largest test sets are drawn. Needs
+        without a fit are left out, unless there is none.
     """
     require(THRESHOLDS, thresholds)
     keys = ["dataset", "metric", "test", "subset"]
     if size_law is not None:
         size_law = require(SIZE_LAW, size_law)
+        if (size_law["subset"] == "all").any():
+            size_law = size_law[size_law["subset"] == "all"]
+        largest = size_law.sort_values("n_high", ascending=False, kind="stable")
+        size_law = size_law.loc[largest.groupby(["metric", "subset"], sort=False).head(2).index.sort_values()]
     drawn = thresholds[is_initial(thresholds) | is_whole(thresholds)]
-    drawn = drawn[(drawn["verdict"] == "estimated") & (drawn["threshold"] > 0)]
+    drawn = drawn[drawn["need"] > 0]
     if (drawn["subset"] == "all").any():
         drawn = drawn[drawn["subset"] == "all"]
     if size_law is not None and len(size_law):
         drawn = drawn.merge(size_law[keys].drop_duplicates(), on=keys)
-    figure = Figure(figsize=(PAGE, 3.0))
+    n_series = len(drawn[keys].drop_duplicates())
+    figure = Figure(figsize=(PAGE, max(3.0, 0.37 * n_series + 0.7)))
     axes = figure.add_subplot()
-    axes.set(xlabel="segments in the test set, n", ylabel="threshold at p ≈ 0.05 (points)", xscale="log", yscale="log")
+    axes.set(xlabel="segments in the test set, n", ylabel="gain at p = 0.05, median pair (points)", xscale="log",
+             yscale="log")  # fmt: skip
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(FuncFormatter(_plain))
         axis.set_minor_formatter(NullFormatter())
@@ -93,14 +101,17 @@ def size_law(thresholds: pd.DataFrame, size_law: pd.DataFrame | None = None) -> 
         filled = "none" if position >= len(COLOURS) else colour
         axes.errorbar(
             rows["n_segments"].astype(float),
-            rows["threshold"],
-            _bars(rows["low"], rows["threshold"], rows["high"]),
+            rows["need"],
+            _bars(rows["need_low"], rows["need"], rows["need_high"]),
             fmt=marker,
             color=colour,
             markerfacecolor=filled,
             elinewidth=0.8,
-            gid="thresholds",
+            gid="needs",
         )
+        sizes, needs = rows["n_segments"].to_numpy(float), rows["need"].to_numpy(float)
+        axes.plot(sizes, needs[-1] * np.sqrt(sizes[-1] / sizes), color=colour, linewidth=0.7, dashes=(4, 2), zorder=0.6,
+                  gid="predicted")  # fmt: skip
         name = str(key[0]).replace("task=", "all of ")
         label = f"{name}, {metric_name(key[1])}" + (f", {key[3]}" if subsets else "")
         label = label.replace("$", r"\$")  # all but the exponent is text
@@ -118,23 +129,24 @@ def size_law(thresholds: pd.DataFrame, size_law: pd.DataFrame | None = None) -> 
     axes.plot(ends, slope, color=GREY, linewidth=0.8, dashes=(4, 2), zorder=0.5, gid="reference")
     handles += [
         Line2D([], [], marker="*", markersize=9, markerfacecolor="white", markeredgecolor=INK, linestyle="none",
-               label="the paper's F1, Brown corpus"),
-        Line2D([], [], color=GREY, linewidth=0.8, dashes=(4, 2), label="slope of 1/√n"),
+               label="the paper's F1 thresholds, Brown"),
+        Line2D([], [], color=GREY, linewidth=0.8, dashes=(4, 2), label="predicted: 1/√n"),
     ]  # fmt: skip
     legend = figure.legend(handles=handles, loc="outside right center", labelspacing=0.5)
     for text in legend.get_texts():
         text.set_parse_math(True)
     if not groups:
-        sentence(axes, "too few pairs: no threshold\nof ours was estimated", place=(0.3, 0.2))
+        sentence(axes, "too few pairs: no need\nof ours was estimated", place=(0.3, 0.2))
     return figure
 
 
 @styled
 def thresholds(reproduction: pd.DataFrame) -> Figure:
-    """Our thresholds beside the paper's, by unit: dots with intervals, diamonds, and ticks for the scaled value.
+    """Our thresholds beside the paper's, by unit: dots with intervals, diamonds, and ticks for the scaled values.
 
     The tick is the paper's value times sqrt(n_paper / n_ours), what the central limit theorem makes of it on a
-    test set of our size. Items that are not thresholds are ignored.
+    test set of our size; the cross the same with n the words, brackets or links. Items that are not thresholds are
+    ignored.
     """
     require(REPRODUCTION, reproduction)
     rows = reproduction[reproduction["compared_with"].astype(str).str.startswith("threshold:")]
@@ -172,7 +184,7 @@ def thresholds(reproduction: pd.DataFrame) -> Figure:
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     axes.grid(axis="x", color="#E4E4E4", linewidth=0.6)
-    values = rows[["published", "ours", "low", "high", "expected"]].to_numpy(dtype=float)
+    values = rows[["published", "ours", "low", "high", "expected", "expected_by_information"]].to_numpy(dtype=float)
     values = values[np.isfinite(values) & (values > 0)]
     axes.set_xlim(values.min() / 1.25, values.max() * 1.25)
     ticks = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
@@ -183,12 +195,20 @@ def thresholds(reproduction: pd.DataFrame) -> Figure:
     handles = [
         Line2D([], [], marker="D", markersize=5, markerfacecolor="white", markeredgecolor=INK, linestyle="none",
                label="the paper's"),
-        Line2D([], [], marker="|", markersize=9, color=INK, linestyle="none", label="the paper's, scaled to our n"),
-        Line2D([], [], marker="o", color=BLUE, label="ours, agrees"),
-        Line2D([], [], marker="s", color=VERMILION, label="ours, differs"),
+        Line2D([], [], marker="|", markersize=9, color=INK, linestyle="none", label="scaled to our segments"),
+        Line2D([], [], marker="x", markersize=6, color=INK, linestyle="none", label="… to our words or brackets"),
+        *(
+            Line2D([], [], marker=marker, color=colour, label=f"ours, {verdict}")
+            for verdict, (colour, marker) in {**LOOKS, "not comparable": (GREY, "^")}.items()
+            if (rows["verdict"] == verdict).any()
+        ),
     ]  # fmt: skip
-    figure.legend(handles=handles, loc="outside upper left", ncols=4, columnspacing=1.2)
+    figure.legend(handles=handles, loc="outside upper left", ncols=3, columnspacing=1.2)
     return figure
+
+
+LOOKS = {"agrees": (BLUE, "o"), "differs": (VERMILION, "s")}
+"""Colour and marker of our numbers by verdict; any other is grey."""
 
 
 def _threshold_row(axes: Axes, y: float, row: pd.Series) -> None:
@@ -197,11 +217,13 @@ def _threshold_row(axes: Axes, y: float, row: pd.Series) -> None:
     )
     if pd.notna(row["expected"]):
         axes.plot(row["expected"], y, "|", markersize=10, color=INK, gid="scaled", zorder=1.9)
+    if pd.notna(row["expected_by_information"]):
+        axes.plot(row["expected_by_information"], y, "x", markersize=6, color=INK, gid="by information", zorder=1.9)
     if pd.notna(row["ours"]):
-        agrees = row["verdict"] == "agrees"
+        colour, marker = LOOKS.get(str(row["verdict"]), (GREY, "^"))
         ours = pd.Series([row["ours"]], dtype=float)
         bars = _bars(pd.Series([row["low"]], dtype=float), ours, pd.Series([row["high"]], dtype=float))
-        axes.errorbar(ours, [y], xerr=bars, fmt="o" if agrees else "s", color=BLUE if agrees else VERMILION,
+        axes.errorbar(ours, [y], xerr=bars, fmt=marker, color=colour,
                       elinewidth=1.2, zorder=2.1, gid="ours")  # fmt: skip
     axes.annotate(_note(row), (1, y), xycoords=("axes fraction", "data"), xytext=(4, 0), textcoords="offset points",
                   va="center", color="#555555", annotation_clip=False)  # fmt: skip

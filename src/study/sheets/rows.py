@@ -259,8 +259,11 @@ class PublishedRow(Row):
     published: str
     unit: str
     n_segments: str
-    tolerance: str
+    information: str
+    information_from: str
+    n_pairs: str
     compared_with: str
+    why: str
 
 
 R = TypeVar("R", bound=Row)

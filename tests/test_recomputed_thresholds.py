@@ -1,0 +1,72 @@
+"""Needs and exponents of two datasets found again from the embedded statistics, with numpy and pyarrow alone.
+
+Nothing of the project's code is used but in the comparison at the end: whoever has `resources/statistics` and this page
+can check the tables.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as parquet
+import pytest
+
+STATISTICS = Path(__file__).parents[1] / "resources" / "statistics"
+
+
+def counts(dataset: str, columns: list[str]) -> np.ndarray:
+    """Counts (systems × segments × columns), systems and segments in the order of the file."""
+    table = parquet.read_table(STATISTICS / f"{dataset}.parquet").to_pydict()
+    systems = {name: number for number, name in enumerate(dict.fromkeys(table["system"]))}
+    segments = {name: number for number, name in enumerate(dict.fromkeys(table["segment"]))}
+    found = np.zeros((len(systems), len(segments), len(columns)))
+    for row, (system, segment) in enumerate(zip(table["system"], table["segment"], strict=True)):
+        found[systems[system], segments[segment]] = [table[column][row] for column in columns]
+    return found
+
+
+def ratio_errors(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+    """Standard errors of all gains of the score 100·Σ numerator / Σ denominator, by Taylor's series."""
+    score = numerator.sum(axis=1, keepdims=True) / denominator.sum(axis=1, keepdims=True)
+    u = 100 * (numerator - score * denominator) / denominator.sum(axis=1, keepdims=True)
+    return np.array([np.sqrt(((u[i] - u[j]) ** 2).sum()) for i in range(len(u)) for j in range(i)])
+
+
+def uas(first: int | None = None) -> np.ndarray:
+    words = counts("ewt-test", ["correct", "total"])[:, :first]
+    return ratio_errors(words[..., 0], words[..., 1])
+
+
+def rouge() -> np.ndarray:
+    documents = counts("realsumm", ["rouge2_recall"])[..., 0]
+    n = documents.shape[1]
+    return np.array(
+        [100 * (documents[i] - documents[j]).std() / np.sqrt(n) for i in range(len(documents)) for j in range(i)]
+    )
+
+
+def need(errors: np.ndarray) -> float:
+    return float(1.6448536 * np.median(errors[errors > 0]))
+
+
+def test_needs_and_exponents_are_found_again():
+    from pairsig import compare
+    from study import analysis
+    from study.resize import resize
+
+    path = STATISTICS / "realsumm.parquet"
+    found = analysis.thresholds(compare(path, metric="rouge2_recall", n_resamples=100))
+    assert found["need"].iloc[0] == pytest.approx(need(rouge()), rel=1e-4)
+
+    from pairsig import statistics
+
+    data = statistics.read(STATISTICS / "ewt-test.parquet")
+    sizes = [100, 400, 1600]
+    law = analysis.size_law(resize(data, initial=sizes, metric="uas", n_resamples=2)).iloc[0]
+    errors = np.array([uas(size) for size in sizes])
+    errors = errors[:, (errors > 1e-9).all(axis=0)]
+    medians = [np.exp(np.median(np.log(one))) for one in errors]
+    slope, _ = np.polyfit(np.log(sizes), np.log(medians), 1)
+    assert law["exponent"] == pytest.approx(slope, abs=1e-4)
+    assert law["n_all"] == errors.shape[1]
