@@ -120,6 +120,8 @@ def embed(study, systems, dataset="example-alignment"):
     made = statistics.Statistics.from_arrays(counts, ["sure_hits", "possible_hits", "predicted", "sure"])
     groups = tuple(system.rsplit("-", 2)[0] for system in systems)
     path = Path("resources/statistics") / f"{dataset}.parquet"
+    if Path("resources").is_symlink():  # to those of the project, which stay as they are
+        Path("resources").unlink()
     path.parent.mkdir(parents=True, exist_ok=True)
     statistics.write(replace(made, dataset=dataset, groups=groups, provenance=told), path)
 

@@ -205,9 +205,9 @@ def _spread(pairs: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _median_need(counts: NDArray[Any], metric: Metric, pairs: NDArray[np.intp]) -> float:
-    from pairsig.contributions import contributions, likeness
+    from pairsig.contributions import likeness
 
-    errors, _ = likeness(contributions(counts, metric), pairs, 1)
+    errors, _ = likeness(counts, metric, pairs, threads=1)
     return float(Z_05 * np.median(errors[errors > 0]))
 
 
@@ -261,7 +261,7 @@ def _rouges(statistics: Statistics, metric: Metric) -> Iterator[dict[str, Any]]:
     values = statistics.of(metric)
     u = contributions(values, metric) * n
     spread = np.median(u.std(axis=1))
-    _, similar = likeness(u, pairs, 1)
+    _, similar = likeness(values, metric, pairs, threads=1)
     yield _row("factor-of-two", "3.1.1", statistics.dataset, "standard deviation of a document's score, median system",
                len(values), float(spread))  # fmt: skip
     # need = 1.645 σ sqrt(2 (1 − ρ)/n): what ρ would have to be for a need of 1.10 on 48 documents.
@@ -273,7 +273,7 @@ def _rouges(statistics: Statistics, metric: Metric) -> Iterator[dict[str, Any]]:
 
 def _full_sets(statistics: Statistics, metric: Metric) -> Iterator[dict[str, Any]]:
     """Why AER needs twice the gain: pairs of systems trained on full sets beside those of all sizes, first 100."""
-    from pairsig.contributions import contributions, likeness
+    from pairsig.contributions import likeness
 
     sizes = [system.rsplit("-", 2)[-2] if system.count("-") >= 2 else "" for system in statistics.systems]
     if metric.name != "aer" or "full" not in sizes or len(set(sizes)) < 2:
@@ -282,7 +282,7 @@ def _full_sets(statistics: Statistics, metric: Metric) -> Iterator[dict[str, Any
     scores = metric.score(counts.sum(axis=1))
     groups = np.array(statistics.groups)
     first, second = np.triu_indices(len(counts), 1)
-    errors, similar = likeness(contributions(counts, metric), np.array([first, second]).T, 1)
+    errors, similar = likeness(counts, metric, np.array([first, second]).T, threads=1)
     full = np.array(sizes) == "full"
     low = scores < 15
     names = np.array(statistics.systems)
