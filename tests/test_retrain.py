@@ -164,6 +164,20 @@ def test_another_seed_trains_all_again(planned):
     assert len(planned(retrain="missing", resampling={"seed": 1}).datasets["example-alignment"].systems) == 16
 
 
+@pytest.mark.parametrize("content", [b"", b"PAR1 cut off", None])
+def test_embedded_statistics_that_are_none_are_told(planned, content):
+    embed(planned(), SOME)
+    path = Path("resources/statistics/example-alignment.parquet")
+    if content is None:
+        pd.DataFrame({"system": ["a"], "n": [1]}).to_parquet(path)
+    else:
+        path.write_bytes(content)
+    with pytest.raises(
+        InputError, match=r"resources/statistics/example-alignment\.parquet: cannot be read as statistics"
+    ):
+        planned(retrain="missing")
+
+
 @pytest.mark.slow
 def test_going_on_from_what_is_embedded_gives_what_one_run_gives(example):
     project = example[0]
