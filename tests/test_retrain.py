@@ -325,14 +325,20 @@ def test_the_chain_on_a_small_part_of_a_real_corpus(example, data_dir):
 REBUILT = [
     ("hansards-synthetic", "joint-hmm-full-1", None),
     ("icepahc-23", "labelling-relative-quarter-1", "pycrfsuite"),
+    ("mt-447", "joshua-phrase-quarter-1", "java"),
+    ("mt-447", "joshua-hiero-quarter-1", "java"),
 ]
+"""Dataset, system, and the Python module it needs, or java."""
 
 
 @pytest.mark.data
 @pytest.mark.slow
 @pytest.mark.parametrize(("dataset", "system", "module"), REBUILT)
 def test_embedded_statistics_are_what_their_base_models_give(project, data_dir, dataset, system, module):
-    if module and importlib.util.find_spec(module) is None:
+    if module == "java":
+        if not (shutil.which("java") and shutil.which("mvn")):
+            pytest.skip("no Java or no Maven")
+    elif module and importlib.util.find_spec(module) is None:
         pytest.skip(f"no module {module}: install pairsig[retrain]")
     counts = f"results/counts/{dataset}/{system}.parquet"
     settings = ["--configfile", "config/retrain.yaml", "--config", f"data_dir={data_dir}", f"datasets=[{dataset}]"]
