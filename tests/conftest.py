@@ -45,6 +45,16 @@ def own_code(project: Path) -> None:
     shutil.copytree(ROOT / "src", project / "src")
 
 
+def own_statistics(project: Path) -> Path:
+    """Give a project a folder of its own for embedded statistics, which can be added to."""
+    (project / "resources").unlink()
+    folder = project / "resources" / "statistics"
+    folder.mkdir(parents=True)
+    for path in (ROOT / "resources" / "statistics").glob("*.parquet"):
+        (folder / path.name).symlink_to(path)
+    return folder
+
+
 @pytest.fixture
 def project(tmp_path):
     return clone(tmp_path)

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from conftest import own_code
+from conftest import own_code, own_statistics
 from pairsig import statistics, tables
 from pairsig.errors import InputError
 from running import BIN, ROOT, run, snakemake
@@ -119,10 +119,9 @@ def embed(study, systems, dataset="example-alignment"):
     counts = {system: np.ones((3, 4), dtype=int) for system in systems}
     made = statistics.Statistics.from_arrays(counts, ["sure_hits", "possible_hits", "predicted", "sure"])
     groups = tuple(system.rsplit("-", 2)[0] for system in systems)
+    if Path("resources").is_symlink():
+        own_statistics(Path())
     path = Path("resources/statistics") / f"{dataset}.parquet"
-    if Path("resources").is_symlink():  # to those of the project, which stay as they are
-        Path("resources").unlink()
-    path.parent.mkdir(parents=True, exist_ok=True)
     statistics.write(replace(made, dataset=dataset, groups=groups, provenance=told), path)
 
 
@@ -166,12 +165,25 @@ def test_another_seed_trains_all_again(planned):
     assert len(planned(retrain="missing", resampling={"seed": 1}).datasets["example-alignment"].systems) == 16
 
 
+@pytest.mark.parametrize("content", [b"", b"PAR1 cut off", None])
+def test_embedded_statistics_that_are_none_are_told(planned, content):
+    embed(planned(), SOME)
+    path = Path("resources/statistics/example-alignment.parquet")
+    if content is None:
+        pd.DataFrame({"system": ["a"], "n": [1]}).to_parquet(path)
+    else:
+        path.write_bytes(content)
+    with pytest.raises(
+        InputError, match=r"resources/statistics/example-alignment\.parquet: cannot be read as statistics"
+    ):
+        planned(retrain="missing")
+
+
 @pytest.mark.slow
 def test_going_on_from_what_is_embedded_gives_what_one_run_gives(example):
     project = example[0]
-    carried = project / "resources/statistics/example-alignment.parquet"
+    carried = own_statistics(project) / "example-alignment.parquet"
     snakemake(STATISTICS, *RETRAIN, "scale=0.5", cwd=project)
-    carried.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(project / STATISTICS, carried)
     shutil.rmtree(project / "results")
     missing = ["--config", "retrain=missing", "datasets=[example-alignment]"]
@@ -358,14 +370,20 @@ REBUILT = [
     ("hansards-110", "itg-quarter-1", None),
     ("ewt-test", "mst-quarter-1", None),
     ("icepahc-23", "labelling-relative-quarter-1", "pycrfsuite"),
+    ("mt-447", "joshua-phrase-quarter-1", "java"),
+    ("mt-447", "joshua-hiero-quarter-1", "java"),
 ]
+"""Dataset, system, and the Python module it needs, or java."""
 
 
 @pytest.mark.data
 @pytest.mark.slow
 @pytest.mark.parametrize(("dataset", "system", "module"), REBUILT)
 def test_embedded_statistics_are_what_their_base_models_give(project, data_dir, dataset, system, module):
-    if module and importlib.util.find_spec(module) is None:
+    if module == "java":
+        if not (shutil.which("java") and shutil.which("mvn")):
+            pytest.skip("no Java or no Maven")
+    elif module and importlib.util.find_spec(module) is None:
         pytest.skip(f"no module {module}: install pairsig[retrain]")
     counts = f"results/counts/{dataset}/{system}.parquet"
     settings = ["--configfile", "config/retrain.yaml", "--config", f"data_dir={data_dir}", f"datasets=[{dataset}]"]

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from pairsig.errors import InputError, reason
+
 _SAME = (
     "task", "metric", "command", "sha256", "test_set", "training_set", "files", "selection", "options", "unlabelled",
     "given", "training_corpus",
@@ -28,15 +30,17 @@ def systems(path: Path, told: Mapping[str, str]) -> dict[str, str]:
 
     None, if the test set, the training set or the seed are others.
     """
-    schema = pq.read_schema(path)
-    found = json.loads((schema.metadata or {}).get(b"provenance", b"{}"))
+    try:
+        found = json.loads((pq.read_schema(path).metadata or {}).get(b"provenance", b"{}"))
+        named = pq.read_table(path, columns=["system", "group"]).group_by(["system", "group"]).aggregate([])
+        groups = {str(row["system"]): str(row["group"]) for row in named.to_pylist()}
+    except (OSError, KeyError, ValueError) as error:  # pyarrow's own are ValueErrors
+        raise InputError(f"{path}: cannot be read as statistics ({reason(error)})") from None
     known = [key for key in _SAME if key in found or key not in _NEW]
     if any(found.get(key) != told.get(key) for key in known) or _seeds(found) != _seeds(told):
         return {}
-    table = pq.read_table(path, columns=["system", "group"])
-    names = {str(system): str(group) for system, group in zip(*(one.to_pylist() for one in table.columns), strict=True)}
     same = {key for key in told if key.startswith("base_model ") and _made(found.get(key, "")) == _made(told[key])}
-    return {system: group for system, group in names.items() if f"base_model {group}" in same}
+    return {system: group for system, group in groups.items() if f"base_model {group}" in same}
 
 
 def _seeds(told: Mapping[str, str]) -> set[str]:
