@@ -161,7 +161,7 @@ def coverage_of_exponents(n_systems: int, n_runs: int, seed: int = 1) -> float:
 def test_intervals_hold_what_they_say(world, n_pairs):
     n_runs = 60
     found = coverage(WORLDS[world], SYSTEMS[n_pairs], n_runs)
-    assert found["n_pairs"] == pytest.approx(n_pairs, rel=0.2)
+    assert found["n_pairs"] == pytest.approx(n_pairs, rel=0.25)
     # 90 % or more is asked for: of 60 runs, 48 or fewer would be three standard errors below.
     assert min(found["need"], found["threshold"]) > 48 / n_runs
 
