@@ -1,4 +1,4 @@
-"""What the comparisons tell: thresholds and the law of size."""
+"""What the comparisons tell: thresholds, the law of size, and the smaller claims of the papers."""
 
 
 rule thresholds:
@@ -32,5 +32,62 @@ rule thresholds:
             --min-pairs {params.window[min_pairs]:q} \
             --size-law {output.size_law:q} \
             --output {output.thresholds:q} \
+            >{log:q} 2>&1
+        """
+
+
+# What needs more than comparisons is tested on one dataset or two of each task.
+CLAIMED = [
+    name
+    for name in [
+        "realsumm",
+        "hansards-synthetic",
+        "conll2018-en_ewt",
+        "ewt-test",
+        "icepahc-modern",
+        "wmt21-de-en",
+        "wmt23-ja-en",
+        "wmt24-en-de",
+    ]
+    if name in SELECTED
+]
+
+
+rule claims:
+    """Test what costs little: small claims of the papers, and why numbers of ours are not theirs."""
+    input:
+        comparisons=COMPARISONS,
+        test_sets=TEST_SETS,
+        systems="results/tables/systems.tsv",
+        statistics=collect("results/statistics/{dataset}.parquet", dataset=CLAIMED),
+        library=library("claims"),
+    output:
+        claims="results/tables/claims.tsv",
+    log:
+        "results/logs/claims.log",
+    benchmark:
+        "results/benchmarks/claims.tsv"
+    conda:
+        "../envs/pairsig.yaml"
+    threads: 2
+    resources:
+        mem_mb=grown(2000),
+        runtime=grown(20),
+    params:
+        statistics=[
+            f"results/statistics/{dataset}.parquet:{study.datasets[dataset].metric}"
+            for dataset in CLAIMED
+        ],
+        n_resamples=min(config["resampling"]["n_resamples"], 100_000),
+        seed=lookup("resampling/seed", within=config),
+    shell:
+        r"""
+        python -m study claims {input.comparisons:q} {input.test_sets:q} \
+            --systems {input.systems:q} \
+            --statistics {params.statistics:q} \
+            --n-resamples {params.n_resamples} \
+            --seed {params.seed} \
+            --threads {threads} \
+            --output {output.claims:q} \
             >{log:q} 2>&1
         """

@@ -1,6 +1,4 @@
-"""Statistics of every dataset, in one of three ways: copied from resources/statistics (source: embedded), put together
-from the counts of its systems (derived, and datasets without a corpus), or pooled from those of other datasets.
-"""
+"""Statistics of every dataset: copied (source: embedded), put together from its systems (derived), or pooled."""
 
 
 rule embed:
