@@ -25,7 +25,7 @@ from study import cli as study_cli
 LIBRARY = ["test", "extract", "collect", "pool", "compare", "transfer", "merge"]
 STUDY = [
     "fetch", "prepare", "resample", "jar", "train", "predict", "resize", "describe", "thresholds", "validate",
-    "calibrate", "approximate", "race", "plot", "tabulate", "check",
+    "claims", "calibrate", "approximate", "race", "plot", "tabulate", "check",
 ]  # fmt: skip
 
 

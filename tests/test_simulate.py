@@ -7,8 +7,8 @@ import pytest
 
 import simulate
 from pairsig import InputError, statistics
+from pairsig.contributions import contributions
 from pairsig.metrics import registry
-from study import analysis
 
 
 def scores(metric: str, **options) -> np.ndarray:
@@ -57,7 +57,8 @@ def test_equal_systems_differ_by_chance_only_and_less_on_larger_test_sets():
 @pytest.mark.parametrize("likeness", [0.0, 0.5, 1.0])
 def test_likeness_is_that_of_a_group(likeness):
     data = simulate.statistics("accuracy", n_systems=8, n_segments=4000, n_groups=2, spread=0.0, likeness=likeness)
-    correlation = np.corrcoef(analysis.contributions(data, registry.metric("accuracy")))
+    metric = registry.metric("accuracy")
+    correlation = np.corrcoef(contributions(data.of(metric), metric))
     groups = np.array(data.groups)
     same = (groups[:, None] == groups) & ~np.eye(8, dtype=bool)
     within, between = correlation[same].mean(), correlation[groups[:, None] != groups].mean()

@@ -20,6 +20,7 @@ from study.columns import declared
 
 _ENDS = ("_low", "_high")
 """A share is shown with its interval, whose ends are in columns of their own."""
+_WITH_ENDS = ("share", "change of share")
 
 FORMATS = ("csv", "md", "tex", "html")
 
@@ -69,10 +70,10 @@ def present(table: pd.DataFrame) -> pd.DataFrame:
     InputError
         For a share that is none, since its row's other cells are shown with it.
     """
-    shares = tuple(replace(column, missing=True) for column in _columns(table) if column.shown == "share")
+    shares = tuple(replace(column, missing=True) for column in _columns(table) if column.shown in _WITH_ENDS)
     table = check(table.reset_index(drop=True), Table("the table", shares))
     rows, texts = table.to_dict("records"), {}
-    shown = {column.name for column in _columns(table) if column.shown in ("share", "change of share")}
+    shown = {column.name for column in _columns(table) if column.shown in _WITH_ENDS}
     beside = {f"{name}{end}" for name in shown for end in _ENDS}
     for name, column in zip(table.columns, _columns(table), strict=True):
         if name in beside:
@@ -94,11 +95,12 @@ def _cell(column: Column, value: Any, row: Mapping[Any, Any]) -> str:
         return value
     if pd.api.types.is_bool(value):
         return "yes" if value else "no"
-    low, high = (float(row.get(f"{column.name}{end}", "nan")) for end in _ENDS)
-    if column.shown == "share" and not (pd.isna(low) or pd.isna(high)):
-        return f"{percent(value)} ({100 * low:.0f}–{percent(high)})"
-    if column.shown == "change of share" and not (pd.isna(low) or pd.isna(high)):
-        return f"{change(value)} ({change(low)} to {change(high)})"
+    if column.shown in _WITH_ENDS:
+        low, high = (float(row.get(f"{column.name}{end}", "nan")) for end in _ENDS)
+        if not (pd.isna(low) or pd.isna(high)):
+            if column.shown == "share":
+                return f"{percent(value)} ({100 * low:.0f}–{percent(high)})"
+            return f"{change(value)} ({change(low)} to {change(high)})"
     return _ROUNDED[column.shown](value, row)
 
 
