@@ -93,8 +93,9 @@ def compare(
 
     Notes
     -----
-    Memory, beside the program's own 200 MB: N systems on n segments with k columns of i bytes take N·n·k·i (integers of
-    a Parquet file as few bytes as hold them), and for metrics that are a `Ratio` N·n·2·j more, for numerators and
+    Memory, beside the program's own 200 MB and some 200 MB more while a Parquet file is read (of 100,000 segments; this
+    is not held against the memory given): N systems on n segments with k columns of i bytes take N·n·k·i (integers of a
+    Parquet file as few bytes as hold them), and for metrics that are a `Ratio` N·n·2·j more, for numerators and
     denominators that fit in j bytes. Exact tests of pass/fail items take 20·N² and 80 MB beside these, other exact
     tests 64 MB a thread, tests that draw what `engine.Work` says, standard errors 8 bytes a system and unit: they do
     with little by taking some systems at a time. The result takes about a kilobyte a pair.
