@@ -646,3 +646,9 @@ def test_a_mistake_in_the_config_gets_one_sentence(project, changes, message):
     with pytest.raises(InputError, match=pattern) as error:
         read(changes)
     assert "\n" not in str(error.value)
+
+
+def test_a_published_row_without_number_or_reason(project):
+    line = edit("published", "no public test set of ours has system combinations", "")
+    with pytest.raises(InputError, match=rf"published\.tsv, line {line}, .*: found nothing, expected "):
+        read()

@@ -201,6 +201,9 @@ def sentence(error: ValidationError, schema: Mapping[str, Any]) -> tuple[list[st
     if error.validator == "required":
         missing = next(key for key in error.validator_value if key not in error.instance)
         path, found, wanted = [*path, missing], "nothing", known[missing]["description"]
+    elif error.validator == "anyOf" and not path:  # of a row: cells that there must be together, in one way or another
+        missing = next(key for way in error.validator_value for key in way["required"] if key not in error.instance)
+        path, found, wanted = [missing], "nothing", known[missing]["description"]
     elif error.validator == "enum":
         named = [str(one).lower() if isinstance(one, bool) else str(one) for one in error.validator_value]
         wanted = one_of(str(error.instance), named)
