@@ -44,7 +44,7 @@ def spent(function: Callable[[], object], repeat: int = 1) -> Spent:
     return min(times)
 
 
-def bare(counts: np.ndarray, n_resamples: int, n_run: int) -> dict[str, Spent]:
+def bare(counts: np.ndarray, metric: str, n_resamples: int, n_run: int) -> dict[str, Spent]:
     """The bare draws of so many resamples, and the bare product, from fewer: on as many threads as ours take.
 
     In blocks as ours: of the product's own buffer, which is in the cache for a pair of systems.
@@ -52,9 +52,9 @@ def bare(counts: np.ndarray, n_resamples: int, n_run: int) -> dict[str, Spent]:
     from threadpoolctl import threadpool_limits
 
     from pairsig import engine, streams
-    from pairsig.lattice import lattice
+    from pairsig.metrics import registry
 
-    product = engine.Product(list(np.moveaxis(counts, -1, 0)), lattice(counts))
+    product = engine.Judge(counts, registry.metric(metric)).product
     n_units, few = product.n_units, len(product.matrix) <= engine._FEW_COLUMNS
     rows = max(8, (engine._CACHE_ELEMENTS if few else engine._BATCH_ELEMENTS) // n_units)
     matrix = np.ascontiguousarray(product.matrix.T)
@@ -94,7 +94,7 @@ def all_pairs() -> dict[str, Any]:
     pairsig.compare(data, n_resamples=2048)  # compile, and let BLAS start
     n_run = MILLION // 5
     ours = spent(lambda: pairsig.compare(data, n_resamples=n_run)) * 5
-    return row(ours, bare(data.of(registry.metric("bleu")), MILLION, n_run // 2), "from 200,000 resamples")
+    return row(ours, bare(data.of(registry.metric("bleu")), "bleu", MILLION, n_run // 2), "from 200,000 resamples")
 
 
 def _f1_pair() -> tuple[np.ndarray, np.ndarray]:
@@ -124,7 +124,7 @@ def f1_pair() -> dict[str, Any]:
         lambda: bootstrap(data, gain, paired=True, vectorized=True, n_resamples=n_peer, batch=500, method="percentile")
     )
     beside = {"scipy.stats.bootstrap": peer * (MILLION / n_peer)}
-    return row(ours, bare(np.stack([a, b]), MILLION, MILLION) | beside, f"scipy from {n_peer:,} resamples")
+    return row(ours, bare(np.stack([a, b]), "f1", MILLION, MILLION) | beside, f"scipy from {n_peer:,} resamples")
 
 
 def f1_memory() -> dict[str, Any]:
@@ -145,7 +145,7 @@ def short_pairs() -> dict[str, Any]:
     pairsig.compare(data, n_resamples=2048)
     n_run = MILLION // 4
     ours = spent(lambda: pairsig.compare(data, n_resamples=n_run), 2) * 4
-    return row(ours, bare(data.of(registry.metric("accuracy")), MILLION, n_run), "from 250,000 resamples")
+    return row(ours, bare(data.of(registry.metric("accuracy")), "accuracy", MILLION, n_run), "from 250,000 resamples")
 
 
 def bleu_pair() -> dict[str, Any]:
@@ -182,7 +182,7 @@ def bleu_pair() -> dict[str, Any]:
 
     # Extraction is taken off: ours starts from counts.
     theirs = (peer(n_peer) + peer(10) * -1) * (MILLION / n_peer)
-    beside = bare(np.stack([a, b]), MILLION, MILLION) | {"sacrebleu": theirs}
+    beside = bare(np.stack([a, b]), "bleu", MILLION, MILLION) | {"sacrebleu": theirs}
     return row(ours, beside, f"sacrebleu from {n_peer:,} resamples, without its extraction")
 
 
@@ -385,7 +385,7 @@ def bleu_large() -> dict[str, Any]:
     fixed = spent(lambda: pairsig.compare(data, n_resamples=2))  # what does not grow with the resamples
     ours = spent(lambda: pairsig.compare(data, n_resamples=some))
     ours = fixed + (ours + fixed * -1) * (n_resamples / some)
-    return row(ours, bare(data.of(registry.metric("bleu")), n_resamples, some), f"from {some:,} resamples")
+    return row(ours, bare(data.of(registry.metric("bleu")), "bleu", n_resamples, some), f"from {some:,} resamples")
 
 
 def items_large() -> dict[str, Any]:

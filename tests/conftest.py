@@ -12,6 +12,17 @@ import pytest
 from running import ROOT
 
 
+@pytest.fixture
+def file(tmp_path):
+    """Write a text file, by its name; returns its path."""
+
+    def write(name: str, text: str) -> str:
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        return str(tmp_path / name)
+
+    return write
+
+
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """The folder of the public corpora, which are no part of the project."""

@@ -11,15 +11,6 @@ from pairsig.readers import alignment as links_of
 from study.corpora import Segment, alignment
 
 
-@pytest.fixture
-def file(tmp_path):
-    def write(name: str, text: str) -> str:
-        (tmp_path / name).write_text(text, encoding="utf-8")
-        return str(tmp_path / name)
-
-    return write
-
-
 def test_two_files_make_pairs(file):
     source, target = file("story.en", "the  cat \n2 .\n"), file("story.fr", "le chat\n 2 .\n")
     assert list(alignment.read(source, target=target)) == [

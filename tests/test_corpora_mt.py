@@ -9,15 +9,6 @@ from study import corpora
 from study.corpora import mt
 
 
-@pytest.fixture
-def file(tmp_path):
-    def write(name: str, text: str) -> str:
-        (tmp_path / name).write_text(text, encoding="utf-8")
-        return str(tmp_path / name)
-
-    return write
-
-
 def texts(*arguments, **options):
     return [one.text for one in mt.read(*arguments, **options)]
 

@@ -10,6 +10,7 @@ from scipy.special import ndtr
 from scipy.stats import binomtest
 from scipy.stats import t as student
 
+from pairsig import tally
 from study.analysis import expected, over_systems
 
 
@@ -75,7 +76,7 @@ def test_rows_of_the_same_two_systems_are_one_where_all_held():
 @pytest.mark.parametrize(("held", "n"), [(0, 7), (3, 7), (7, 7), (40, 81)])
 def test_clopper_and_pearson(held, n):
     exact = binomtest(held, n).proportion_ci(0.9, "exact")
-    assert over_systems.clopper_pearson(held / n, n, 0.9) == (pytest.approx(exact.low), pytest.approx(exact.high))
+    assert tally.clopper_pearson(held, n, 0.9) == (pytest.approx(exact.low), pytest.approx(exact.high))
 
 
 def test_what_is_in_every_row_is_given():
@@ -168,7 +169,7 @@ def coverage(n_systems, against, *, shift=0.0, n_worlds=200, n_sets=5, seed=1):
             if not inside.any():
                 continue
             share = same[inside].mean()
-            naive = over_systems.clopper_pearson(share, inside.sum())
+            naive = tally.clopper_pearson(share * inside.sum(), inside.sum())
             low, high = over_systems.share_interval(same[inside], systems[inside])
             centre, least, most = expected.share(*chances, systems)
             less, more = expected.difference(share, low, high, centre, least, most)

@@ -33,11 +33,14 @@ def p_values(
 def clopper_pearson(
     successes: ArrayLike, trials: ArrayLike, level: float = 0.95
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Clopper-Pearson (1934) interval of a binomial proportion; (0, 1) where there are no trials."""
+    """Clopper-Pearson (1934) interval of a binomial proportion; (0, 1) where there are no trials.
+
+    Neither number need be whole: an effective number of trials is none.
+    """
     from scipy.special import betaincinv  # scipy.stats would cost a second to import
 
     k, n = np.broadcast_arrays(np.asarray(successes, dtype=float), np.asarray(trials, dtype=float))
     tail = (1.0 - level) / 2.0
-    low = np.where(k > 0, betaincinv(np.maximum(k, 1), n - k + 1, tail), 0.0)
-    high = np.where(k < n, betaincinv(k + 1, np.maximum(n - k, 1), 1.0 - tail), 1.0)
+    low = np.where(k > 0, betaincinv(np.where(k > 0, k, 1), n - k + 1, tail), 0.0)
+    high = np.where(k < n, betaincinv(k + 1, np.where(k < n, n - k, 1), 1.0 - tail), 1.0)
     return low, high

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pairsig.errors import InputError
 from pairsig.tables import frame
+from pairsig.tally import clopper_pearson
 from study.analysis import expected, over_systems
 from study.analysis.pairs import by_test_set, of_one_test
 from study.columns import CALIBRATION_TABLE, DISTANCES, TABLE_1
@@ -289,8 +290,8 @@ def table_1(calibration: pd.DataFrame, published: pd.DataFrame, population: pd.D
             share, n = paper.get((distance, low, high)), PAPER_PAIRS.get((low, high))
             if share is None:
                 continue
-            interval = over_systems.clopper_pearson(round(share * n) / n, n) if n else (np.nan, np.nan)
-            row[distance] = _share(share, *interval, n)
+            low_end, high_end = clopper_pearson(round(share * n), n) if n else (np.nan, np.nan)
+            row[distance] = _share(share, float(low_end), float(high_end), n)
             if population is not None:
                 theta = population["gain"] / population["standard_error"]
                 theta *= np.sqrt(SECTION_23 / population["n_segments"])

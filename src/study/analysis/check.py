@@ -11,20 +11,19 @@ import pandas as pd
 
 from pairsig.errors import InputError
 from pairsig.tables import frame
-from study.analysis.pairs import of_one_test
+from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, of_one_test
 from study.columns import IN_ORDER, PUBLISHED, REPRODUCTION
 
 VERDICTS = {
     "agrees": "the two numbers differ by no more than 1.96 standard errors, both sides' errors taken together",
     "differs": "they differ by more",
     "better": "what the paper gives as a bound (a time, a size) is surpassed",
-    "too few": "ours rests on fewer than 10 pairs in the window, or fewer than 6 systems",
+    "too few": f"ours rests on fewer than {MIN_PAIRS} pairs in the window, or fewer than {MIN_SYSTEMS} systems",
     "not comparable": "the two are not of the same thing, or this run has none of ours; `why` says which",
 }
 """The verdicts and what they mean."""
 
 Z_95 = 1.959963984540054
-MIN_PAIRS = 10
 
 _PUBLISHED = tuple(name for name in REPRODUCTION.names if name in PUBLISHED.names and name != "why")
 

@@ -13,9 +13,9 @@ from pairsig.metrics import Metric, registry
 from pairsig.statistics import Statistics
 from pairsig.tables import frame
 from study.analysis.describe import CARRIERS
-from study.analysis.over_systems import interval, members, share_interval, variance, without_each
-from study.analysis.pairs import of_one_test, weighted_quantile
-from study.analysis.thresholds import MIN_SYSTEMS, Z_05, deleted, same_pairs
+from study.analysis.over_systems import interval, members, replicates, share_interval, variance
+from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, of_one_test, weighted_quantile
+from study.analysis.thresholds import Z_05, deleted, nested, same_pairs
 from study.columns import CLAIMS, IN_ORDER
 
 Floats = NDArray[np.float64]
@@ -177,19 +177,18 @@ def _decisions(whole: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 def _spread(pairs: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Section 4.1: the larger the test set, the smaller the spread of the plot."""
-    nested = pairs[pairs["derived"].isin(["initial", "whole"])].sort_values("derived", kind="stable")
-    sized = nested.groupby("dataset")["n_segments"].agg(["nunique", "max"])
-    metrics = nested.groupby("dataset")["metric"].first()
+    series = nested(pairs)
+    sized = series.groupby("dataset")["n_segments"].agg(["nunique", "max"])
+    metrics = series.groupby("dataset")["metric"].first()
     for metric in metrics.unique():
         known = sized[(metrics == metric) & (sized["nunique"] >= 3)]
         if known.empty:
             continue
         dataset = str(known["max"].idxmax())
-        errors = same_pairs(nested[nested["dataset"] == dataset])
-        systems = members(errors.index.get_level_values("first"), errors.index.get_level_values("second"))
+        errors, systems = same_pairs(series[series["dataset"] == dataset])
         if len(np.unique(systems)) < MIN_SYSTEMS:
             continue
-        weights = np.vstack([np.ones(len(systems)), without_each(systems)])
+        weights = replicates(systems)
         x = np.log(errors.columns.to_numpy(float))
         quantiles = [
             np.stack([weighted_quantile(Z_05 * one, weights, share) for one in errors.to_numpy().T])
@@ -213,9 +212,11 @@ def _median_need(counts: NDArray[Any], metric: Metric, pairs: NDArray[np.intp]) 
 
 def _orders(statistics: Statistics, metric: Metric, seed: int) -> Iterator[dict[str, Any]]:
     """Section 4.1: whether an exponent off −1/2 is one of the order of the segments, or of their lengths."""
+    from study.resize import doubling
+
     counts = statistics.of(metric)
     n = counts.shape[1]
-    sizes = [100 * 2**k for k in range(20) if 100 * 2**k < n] + [n]
+    sizes = [*doubling(100, n), n]
     if len(sizes) < 4:
         return
     chosen = np.unique(np.linspace(0, len(counts) - 1, N_SYSTEMS).astype(int))
@@ -296,9 +297,9 @@ def _full_sets(statistics: Statistics, metric: Metric) -> Iterator[dict[str, Any
                            ("different base models", groups[first] != groups[second])):  # fmt: skip
             kept = chosen & same & (errors > 0)
             systems = members(names[first[kept]], names[second[kept]])
-            if kept.sum() < 10 or len(np.unique(systems)) < MIN_SYSTEMS:
+            if kept.sum() < MIN_PAIRS or len(np.unique(systems)) < MIN_SYSTEMS:
                 continue
-            weights = np.vstack([np.ones(kept.sum()), without_each(systems)])
+            weights = replicates(systems)
             weights = weights[(weights > 0).any(axis=1)]
             needs = weighted_quantile(np.log(Z_05 * errors[kept]), weights, 0.5)
             low_end, high_end = np.exp(interval(needs[0], *deleted(needs[1:])))

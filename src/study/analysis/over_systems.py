@@ -13,6 +13,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from pairsig.tally import clopper_pearson
+
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 """Shape (rows × 2): numbers from 0 of the two systems (or two test sets) of each row; −1 is none."""
@@ -36,6 +38,13 @@ def without_each(systems: Codes) -> NDArray[np.bool_]:
     deleted = np.unique(systems)[:, None]
     kept: NDArray[np.bool_] = (systems[:, 0] != deleted) & (systems[:, 1] != deleted)
     return kept
+
+
+def replicates(systems: Codes, weights: ArrayLike = 1.0) -> Floats:
+    """Weights of all rows, and of those that are left without each system: (1 + systems) × rows."""
+    kept = without_each(systems)
+    found: Floats = np.asarray(weights) * np.vstack([np.ones(kept.shape[1]), kept])
+    return found
 
 
 def jackknife(replicates: ArrayLike) -> tuple[float, float]:
@@ -177,23 +186,18 @@ def share_interval(
     if not 0 < share < 1:
         low, high = np.sort(systems, axis=1).T
         most = np.unique(low * (systems.max() + 1) + high, return_counts=True)[1].max()
-        return clopper_pearson(share, n / float(most), level)
+        return _of_share(share, n / float(most), level)
     from scipy.special import stdtrit
 
     v, degrees = variance((y - share) / n, systems, test_sets)
     quantile = (1 + level) / 2
     student = float(stdtrit(n - 1, quantile) / stdtrit(min(degrees, n - 1), quantile))
-    return clopper_pearson(share, min(share * (1 - share) / v, n) * student**2, level)
+    return _of_share(share, min(share * (1 - share) / v, n) * student**2, level)
 
 
-def clopper_pearson(share: float, n: float, level: float = 0.95) -> tuple[float, float]:
-    """Clopper and Pearson's interval of a share of n trials, n not necessarily whole."""
-    from scipy.special import betaincinv
-
-    tail, held = (1 - level) / 2, share * n
-    low = float(betaincinv(held, n - held + 1, tail)) if held > 0 else 0.0
-    high = float(betaincinv(held + 1, n - held, 1 - tail)) if held < n else 1.0
-    return low, high
+def _of_share(share: float, n: float, level: float) -> tuple[float, float]:
+    low, high = clopper_pearson(share * n, n, level)
+    return float(low), float(high)
 
 
 _Shared = list[tuple[NDArray[np.intp], int]]

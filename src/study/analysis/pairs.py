@@ -11,6 +11,10 @@ from numpy.typing import NDArray
 from pairsig import definitions
 from pairsig.errors import InputError
 
+MIN_PAIRS = 10
+MIN_SYSTEMS = 6
+"""With fewer pairs, or pairs of fewer systems, nothing is said of pairs of a kind: `too few`."""
+
 
 def subsets(comparisons: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     """All pairs; those of one group and of different groups; those of each two kinds, where there are kinds."""

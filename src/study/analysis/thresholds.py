@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from pairsig.errors import InputError
 from pairsig.tables import frame
 from study.analysis.describe import SYNTHETIC
-from study.analysis.over_systems import interval, jackknife, members, without_each
-from study.analysis.pairs import by_test_set, subsets, weighted_quantile
+from study.analysis.over_systems import Codes, interval, jackknife, members, replicates
+from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, by_test_set, subsets, weighted_quantile
 from study.columns import SIZE_LAW, THRESHOLDS
 
 TASK = "task"
@@ -24,9 +24,6 @@ Z_05 = 1.6448536269514722
 
 NEAR = 0.8
 """Pairs that count for the threshold: gains of 1.645 ± 0.8 standard errors (p from 0.2 to 0.007)."""
-
-MIN_SYSTEMS = 6
-"""Fewer systems are too few for anything said of the systems of a kind."""
 
 WIDENED = 1.5
 """Factor on the interval of a threshold, the least that held in all simulations (see `thresholds`)."""
@@ -39,7 +36,7 @@ def thresholds(
     p_low: float = 0.04,
     p_high: float = 0.06,
     percentile: float = 95.0,
-    min_pairs: int = 10,
+    min_pairs: int = MIN_PAIRS,
 ) -> pd.DataFrame:
     """The gain that two systems need for p = 0.05, and the one above which they will probably have it.
 
@@ -145,7 +142,7 @@ def _needs(pairs: pd.DataFrame, window: pd.DataFrame, percentile: float, min_pai
     if len(pairs) < min_pairs or n_systems < MIN_SYSTEMS:
         return row
     needs = np.log(Z_05 * pairs["standard_error"].to_numpy(float))
-    need = weighted_quantile(needs, _replicates(systems), 0.5)
+    need = weighted_quantile(needs, replicates(systems), 0.5)
     low, high = interval(need[0], *deleted(need[1:]))
     if not np.isfinite(low):  # without one of its systems no pair would be left
         return row
@@ -155,10 +152,10 @@ def _needs(pairs: pd.DataFrame, window: pd.DataFrame, percentile: float, min_pai
     weights = near(pairs)
     inside = weights > 0
     needs, weights, systems = needs[inside], weights[inside], systems[inside]
-    drawn = weights * _replicates(systems)
+    drawn = replicates(systems, weights)
     ours = weighted_quantile(needs, drawn, percentile / 100)
     spread = _mean_and_spread(needs, drawn)
-    ends = [interval(0.0, *deleted(replicates[1:])) for replicates in (ours, spread)]
+    ends = [interval(0.0, *deleted(one[1:])) for one in (ours, spread)]
     reach = WIDENED * float(np.max([high for _, high in ends]))
     if len(np.unique(systems)) < MIN_SYSTEMS or not np.isfinite(reach):
         return row
@@ -178,19 +175,14 @@ def near(pairs: pd.DataFrame) -> NDArray[np.float64]:
     return weights
 
 
-def deleted(replicates: ArrayLike) -> tuple[float, float]:
+def deleted(without: ArrayLike) -> tuple[float, float]:
     """`jackknife` with at least 4 degrees of freedom.
 
     A median in a gap between two kinds of pairs moves when one of few systems is deleted, and for no other. The
     kurtosis of that says 1 degree of freedom and an interval from nothing to anything; 4 are enough (see `thresholds`).
     """
-    variance, degrees = jackknife(replicates)
+    variance, degrees = jackknife(without)
     return variance, max(degrees, 4.0)
-
-
-def _replicates(systems: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Weights of all pairs, and of those that are left without each system: (1 + systems) × pairs."""
-    return np.vstack([np.ones(len(systems)), without_each(systems)])
 
 
 def _mean_and_spread(values: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -249,16 +241,19 @@ def size_law(comparisons: pd.DataFrame, *, tasks: Mapping[str, str] | None = Non
     return frame(SIZE_LAW, found)
 
 
+def nested(comparisons: pd.DataFrame) -> pd.DataFrame:
+    """Those on initial segments and on whole test sets; the initial ones first, which count where sizes are equal."""
+    return comparisons[comparisons["derived"].isin(["initial", "whole"])].sort_values("derived", kind="stable")
+
+
 def _series(comparisons: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], pd.DataFrame]]:
-    nested = comparisons[comparisons["derived"].isin(["initial", "whole"])]
-    nested = nested.sort_values("derived", kind="stable")  # of equal sizes the initial segment counts
-    for key, rows in nested.groupby(["dataset", "metric", "test"], sort=False):
+    for key, rows in nested(comparisons).groupby(["dataset", "metric", "test"], sort=False):
         if (rows["derived"] == "initial").any():
             yield (str(key[0]), str(key[1]), str(key[2])), rows
 
 
-def same_pairs(rows: pd.DataFrame) -> pd.DataFrame:
-    """Standard errors (pairs × sizes) of the pairs that have one above 0 at every size, whoever is the better."""
+def same_pairs(rows: pd.DataFrame) -> tuple[pd.DataFrame, Codes]:
+    """Standard errors (pairs × sizes) of the pairs that have one above 0 at every size, and their systems."""
     names = np.sort(rows[["system_a", "system_b"]].to_numpy(dtype=str), axis=1)
     told = pd.DataFrame(
         {
@@ -272,21 +267,21 @@ def same_pairs(rows: pd.DataFrame) -> pd.DataFrame:
     wide = told.pivot_table(
         index=["dataset", "first", "second"], columns="n_segments", values="standard_error", aggfunc="first"
     )
-    return wide[(wide > 0).all(axis=1)]
+    kept = wide[(wide > 0).all(axis=1)]
+    return kept, members(kept.index.get_level_values("first"), kept.index.get_level_values("second"))
 
 
 def _law(rows: pd.DataFrame, min_sizes: int) -> dict[str, Any] | None:
     if rows.empty:
         return None
-    errors = same_pairs(rows)
+    errors, systems = same_pairs(rows)
     sizes = errors.columns.to_numpy(float)
     if len(sizes) < min_sizes or errors.empty:
         return None
-    systems = members(errors.index.get_level_values("first"), errors.index.get_level_values("second"))
     n_systems = len(np.unique(systems))
     if n_systems < MIN_SYSTEMS:
         return None
-    weights = _replicates(systems)
+    weights = replicates(systems)
     needs = np.log(Z_05 * errors.to_numpy())
     medians = np.stack([weighted_quantile(column, weights, 0.5) for column in needs.T])  # sizes × replicates
     x = np.log(sizes) - np.log(sizes).mean()

@@ -9,17 +9,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pairsig.tables import frame
-from study.analysis.over_systems import interval, members, without_each
-from study.analysis.pairs import by_test_set, subsets, weighted_quantile
-from study.analysis.thresholds import MIN_SYSTEMS, Z_05, deleted, near
+from study.analysis.over_systems import interval, members, replicates
+from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, by_test_set, subsets, weighted_quantile
+from study.analysis.thresholds import Z_05, deleted, near
 from study.columns import VALIDATION
 
 Floats = NDArray[np.float64]
 Estimate = tuple[float, float, float]
 """A number on the scale of logarithms, its variance, and the degrees of freedom of that."""
-
-MIN_PAIRS = 10
-"""Fewer pairs near p = 0.05 on one side are too few."""
 
 
 def validate(comparisons: pd.DataFrame, overlays: Mapping[str, str]) -> pd.DataFrame:
@@ -92,7 +89,7 @@ class _Side:
 
     def drawn(self) -> Floats:
         """Weights of all pairs, and of those without each system."""
-        return np.vstack([self.weights, self.weights * without_each(self.systems)])
+        return replicates(self.systems, self.weights)
 
     def median(self, values: Floats) -> Estimate:
         medians = weighted_quantile(values, self.drawn(), 0.5)

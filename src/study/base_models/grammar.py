@@ -395,29 +395,14 @@ def _extract(text, width, symbols, holes, bits):  # type: ignore[no-untyped-def]
                         whole = highs[i] >= 0 and not x1 <= i <= x2 and not y1 <= i <= y2
                     if not whole:
                         continue
-                    target = _key(
-                        targets,
-                        t0 + j1,
-                        t0 + j2,
-                        t0 + u1 if x >= begin else -1,
-                        t0 + u2,
-                        t0 + v1 if y >= second else -1,
-                        t0 + v2,
-                    )
+                    # A hole that is none begins before the sentence, where nothing is looked at.
+                    target = _key(targets, t0 + j1, t0 + j2, t0 + u1, t0 + u2, t0 + v1, t0 + v2)
                     while n_all + repeats[k] > len(all_targets):
                         all_targets = np.concatenate((all_targets, np.empty_like(all_targets)))
                     for _ in range(repeats[k]):
                         all_targets[n_all] = target
                         n_all += 1
-                    source = _key(
-                        sources,
-                        s0 + i1,
-                        s0 + i2,
-                        s0 + x1 if x >= begin else -1,
-                        s0 + x2,
-                        s0 + y1 if y >= second else -1,
-                        s0 + y2,
-                    )
+                    source = _key(sources, s0 + i1, s0 + i2, s0 + x1, s0 + x2, s0 + y1, s0 + y2)
                     bit = source & np.uint64((1 << _BITS) - 1)
                     if not bits[bit >> np.uint64(3)] >> (bit & np.uint64(7)) & np.uint8(1):
                         continue

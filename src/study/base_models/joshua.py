@@ -143,15 +143,19 @@ def _decode(
 
 def _moses(rule: grammar.Rule) -> str:
     """A line of a phrase table of Moses: probabilities."""
-    scores = (rule.given_target, rule.lexical_given_target, rule.given_source, rule.lexical_given_source)
-    return f"{_escape(rule.source)} ||| {_escape(rule.target)} ||| {' '.join(f'{score:.6g}' for score in scores)}\n"
+    scores = " ".join(f"{score:.6g}" for score in _probabilities(rule))
+    return f"{_escape(rule.source)} ||| {_escape(rule.target)} ||| {scores}\n"
 
 
 def _thrax(rule: grammar.Rule) -> str:
     """A line of a grammar of Joshua: costs, and 1 for the rule itself."""
-    scores = (rule.given_target, rule.lexical_given_target, rule.given_source, rule.lexical_given_source)
-    costs = " ".join(f"{-math.log(score) + 0.0:.5f}" for score in scores)
+    costs = " ".join(f"{-math.log(score) + 0.0:.5f}" for score in _probabilities(rule))
     return f"[X] ||| {_escape(rule.source)} ||| {_escape(rule.target)} ||| {costs} 1\n"
+
+
+def _probabilities(rule: grammar.Rule) -> tuple[float, ...]:
+    """In the order of Moses and Joshua."""
+    return rule.given_target, rule.lexical_given_target, rule.given_source, rule.lexical_given_source
 
 
 def _escape(words: Iterable[str]) -> str:
@@ -205,7 +209,8 @@ def tune(
             values = {name: float(value) for name, _, value in (one.partition("=") for one in told.split())}
             lists[int(k)].setdefault(text, values)
             first[int(k)] = text if first[int(k)] is None else first[int(k)]
-        decoded = _bleu([text or "" for text in first], references)
+        counts = _counts([text or "" for text in first], references)
+        decoded = float(registry.metric("bleu").score(counts.sum(axis=0)))
         print(f"round {number}: BLEU {decoded:.2f} with {_told(found)}", file=sys.stderr, flush=True)
         top = max(top, (decoded, dict(found)), key=lambda one: one[0])
         if not last:
@@ -221,9 +226,7 @@ def _search(
     texts = [text for one in lists for text in one]
     features = np.array([[values.get(name, 0.0) for name in names] for one in lists for values in one.values()])
     of = np.repeat(np.arange(len(lists)), [len(one) for one in lists])
-    assert bleu.extractor is not None
-    counted = bleu.extractor(texts, [references[k] for k in of.tolist()], tokenize="none")
-    counts = np.stack([counted[name] for name in bleu.columns], axis=1)
+    counts = _counts(texts, [references[k] for k in of.tolist()])
     starts = np.flatnonzero(np.diff(of, prepend=-1))
 
     def score(point: NDArray[np.float64]) -> float:
@@ -251,11 +254,12 @@ def _search(
     return dict(zip(names, map(float, point / np.abs(point).sum()), strict=True))
 
 
-def _bleu(output: Sequence[str], references: Sequence[str]) -> float:
+def _counts(output: Sequence[str], references: Sequence[str]) -> NDArray[np.int64]:
+    """What BLEU counts, (sentences × its columns)."""
     bleu = registry.metric("bleu")
     assert bleu.extractor is not None
     counted = bleu.extractor(output, references, tokenize="none")
-    return float(bleu.score(np.array([counted[name].sum() for name in bleu.columns])))
+    return np.stack([counted[name] for name in bleu.columns], axis=1)
 
 
 def _told(weights: Mapping[str, float]) -> str:
