@@ -154,7 +154,8 @@ def _draw_expected(axes: Axes, pairs: pd.DataFrame, colour: str = INK, width: fl
         axes.plot(gains, curve, color=colour, linewidth=width, zorder=2.6, gid="expected")
 
 
-EXPECTED = "expected of the median pair"
+EXPECTED = "median pair"
+"""What legends call the curve; captions say that it is the expected one. More words would hide points."""
 
 
 def _expected_key() -> Line2D:
