@@ -114,14 +114,15 @@ SIGNATURE = Column("signature", str, "all settings of the test, with the version
 STATISTICS = Table(
     "statistics",
     (
-        Column("system", str, "name of the system"),
+        Column("system", str, "name of the system, or of the method that it is a run of"),
+        Column("run", str, "which run of the method it is; empty where it is the only one"),
         Column("group", str, "who made it, or its base model; its own name if not given"),
         Column("kind", str, "sort of entry, such as submission or online"),
         Column("segment", str, "id of the segment"),
         Column("document", str, "document of the segment"),
         Column("domain", str, "domain of the segment"),
     ),
-    key=("system", "segment"),
+    key=("system", "run", "segment"),
 )
 """Keys of statistics; every further column is a count of the metric's. All but `system` and `segment` may be absent."""
 

@@ -7,7 +7,9 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +31,7 @@ from pairsig.paired import Pair, Unit
 from pairsig.readers import counted
 from pairsig.resampling import TestResult, resampled
 from pairsig.sequential import SequentialResult, stopped
-from pairsig.statistics import Statistics
+from pairsig.statistics import Statistics, run_name
 
 TESTS = ("exact", "randomization", "bootstrap")
 """The tests there are, in the order of the table: those that keep their level first."""
@@ -54,7 +56,7 @@ DEFAULT_METRICS = {"text": "bleu", "trees": "parseval", "conllu": "uas", "conllx
 
 
 def read_systems(
-    paths: Sequence[str],
+    paths: Sequence[str | Sequence[str]],
     reader: str,
     *,
     references: Sequence[str] = (),
@@ -68,8 +70,10 @@ def read_systems(
     Parameters
     ----------
     paths
-        One a system, the base first. A system is called as its file is, without `.gz` or `.xz` and then one suffix
-        more (`gpt-4.1` for `gpt-4.1.sigf`); where these names are not different, as its file is, or by its whole path.
+        One a system, the base first, or several, which are its runs; or one table of all, the base first (column
+        `system`). A system is called as its file is, without `.gz` or `.xz` and then one suffix more (`gpt-4.1` for
+        `gpt-4.1.sigf`); where these names are not different, as its file is, or by its whole path. Several runs are
+        called by what their names begin with (`a` for `a1`, `a2`, `a3`).
     reader
         One of counts (`evalb`, `sigf`, `art`, `coref`, `table`), or of outputs (`DEFAULT_METRICS`).
     references
@@ -85,15 +89,21 @@ def read_systems(
     -------
     Pairs of statistics and metrics, and sentences for the user on what was left out.
     """
-    names = _names(paths)
+    groups = [[own] if isinstance(own, str) else list(own) for own in paths]
+    files = [path for group in groups for path in group]
+    methods, runs = _called(groups)
     given = dict(options or {})
     once(metrics, "metric")
     if reader in counted.COUNTED_READERS:
         if references:
             raise InputError(f"reader {reader} reads counts, which need no reference; found {references[0]}")
         (typed,) = sort_options(given, f"reader {reader}", counted.COUNTED_READERS[reader].function)
-        parts = [counted.read(reader, path, **typed) for path in paths]
-        aligned = counted.align(parts, names, domains=domains, documents=documents)
+        read_from = [counted.read_all(reader, path, **typed) for path in files]
+        parts = [part for own in read_from for part in own]
+        methods, runs = _labelled(read_from, methods, runs)
+        aligned = counted.align(
+            parts, list(map(run_name, methods, runs)), runs=runs, domains=domains, documents=documents
+        )
         return [(aligned.statistics, _chosen(parts, aligned.metrics, metrics))], list(aligned.notes)
     choose(reader, [*counted.COUNTED_READERS, *DEFAULT_METRICS], "reader")
     if not references:
@@ -121,10 +131,36 @@ def read_systems(
                 documents=documents,
                 note=notes.append,
             )
-            for path, name in zip(paths, names, strict=True)
+            for path, name in zip(files, map(run_name, methods, runs), strict=True)
         ]
-        found.append((statistics.collect(systems, dataset="", provenance={}), [metric]))
+        collected = statistics.collect(systems, dataset="", provenance={})
+        found.append((replace(collected, runs=tuple(runs)), [metric]))
     return found, list(dict.fromkeys(notes))
+
+
+def _called(groups: Sequence[Sequence[str]]) -> tuple[list[str], list[str]]:
+    """The method and the run of every file."""
+    stems = iter(_names([path for group in groups for path in group]))
+    named = [[next(stems) for _ in group] for group in groups]
+    methods = [_in_common(names) for names in named]
+    if len(set(methods)) < len(methods) or "" in methods:
+        methods = [names[0] for names in named]
+    return (
+        [method for method, names in zip(methods, named, strict=True) for _ in names],
+        [str(number) if len(names) > 1 else "" for names in named for number in range(1, len(names) + 1)],
+    )
+
+
+def _in_common(names: Sequence[str]) -> str:
+    """What the names of runs begin with, without a part of a number or a separator at its end."""
+    if len(names) == 1:
+        return names[0]
+    prefix = "".join(
+        letters[0] for letters in takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
+    )
+    if any(name[len(prefix) :][:1].isdigit() for name in names):
+        prefix = prefix.rstrip("0123456789")
+    return prefix.rstrip("-_./ ")
 
 
 def _names(paths: Sequence[str]) -> list[str]:
@@ -135,6 +171,27 @@ def _names(paths: Sequence[str]) -> list[str]:
     files = [Path(path).name for path in paths]
     stems = [_SUFFIX.sub("", name.removesuffix(".gz").removesuffix(".xz")) for name in files]
     return next(names for names in (stems, files, list(paths)) if len(set(names)) == len(names))
+
+
+def _labelled(
+    files: Sequence[Sequence[counted.Counted]], methods: Sequence[str], runs: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """The method and the run of every system: as one file of several says, else as the files are called."""
+    for own, run in zip(files, runs, strict=True):
+        systems = list(dict.fromkeys(part.system for part in own))
+        if len(systems) > 1 and len(files) > 1:
+            raise InputError(f"{own[0].source}: found the systems {listed(systems)}, expected one system a file")
+        if run and own[0].run:
+            raise InputError(
+                f"{own[0].source}: found the runs {listed(part.run for part in own)}, expected one run a file where "
+                "several files are runs of a system"
+            )
+    if len(files) == 1 and len({part.system for part in files[0]}) > 1:
+        return [part.system for part in files[0]], [part.run for part in files[0]]
+    return (
+        [method for method, own in zip(methods, files, strict=True) for _ in own],
+        [part.run or run for run, own in zip(runs, files, strict=True) for part in own],
+    )
 
 
 def _chosen(parts: Sequence[counted.Counted], metrics: Sequence[Metric], names: Sequence[str]) -> list[Metric]:

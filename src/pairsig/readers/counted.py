@@ -33,7 +33,7 @@ _SHOWN = 5  # ids a note lists before it says how many more
 
 @dataclass(frozen=True)
 class Counted:
-    """Counts of one system on all segments of its test set.
+    """Counts of one system, or of one run of it, on all segments of its test set.
 
     Attributes
     ----------
@@ -59,6 +59,8 @@ class Counted:
         False for segments the program has left out of its totals; all their counts are 0. None: none is left out.
     common
         A segment left out of one system's totals is to be left out of every system's.
+    system, run
+        Whose counts they are, and of which of its runs, where the file says so; else "".
     """
 
     segments: tuple[str, ...]
@@ -73,6 +75,8 @@ class Counted:
     alike: tuple[str, ...] = ()
     scored: NDArray[np.bool_] | None = None
     common: bool = False
+    system: str = ""
+    run: str = ""
 
     def __post_init__(self) -> None:
         if not self.segments:
@@ -114,7 +118,8 @@ class CountedReader:
     name
         The word for it on the command line.
     module
-        Where its function `read(path, **options) -> Counted` is; imported when needed.
+        Where its function `read(path, **options)` is, which gives one `Counted`, or one for each system and run that
+        the file has; imported when needed.
     description
         One line for `--help`.
     """
@@ -124,9 +129,9 @@ class CountedReader:
     description: str
 
     @property
-    def function(self) -> Callable[..., Counted]:
+    def function(self) -> Callable[..., Counted | tuple[Counted, ...]]:
         """The function `read` of its module."""
-        read: Callable[..., Counted] = import_module(self.module).read
+        read: Callable[..., Counted | tuple[Counted, ...]] = import_module(self.module).read
         return read
 
 
@@ -144,7 +149,22 @@ COUNTED_READERS: dict[str, CountedReader] = {
 
 
 def read(reader: str, path: AnyPath, **options: Any) -> Counted:
-    """Counts of the file `path`, read by the reader of that name.
+    """Counts of the one system in the file `path`, read by the reader of that name.
+
+    Raises
+    ------
+    InputError
+        For an unknown reader or option, for anything the file has wrong, and for more than one system or run in it.
+    """
+    found = read_all(reader, path, **options)
+    if len(found) > 1:
+        labels = [" run ".join(filter(None, (part.system, part.run))) for part in found]
+        raise InputError(f"{found[0].source}: found the systems {listed(labels)}, expected one system a file")
+    return found[0]
+
+
+def read_all(reader: str, path: AnyPath, **options: Any) -> tuple[Counted, ...]:
+    """Counts of every system and run in the file `path`, read by the reader of that name.
 
     Raises
     ------
@@ -154,7 +174,8 @@ def read(reader: str, path: AnyPath, **options: Any) -> Counted:
     function = COUNTED_READERS[choose(reader, COUNTED_READERS, "reader of counts")].function
     for option in options:
         choose(option, options_of(function), f"option of reader {reader}:")
-    return function(path, **options)
+    found = function(path, **options)
+    return (found,) if isinstance(found, Counted) else found
 
 
 def pair(a: Counted, b: Counted, names: tuple[str, str]) -> Aligned:
@@ -163,7 +184,12 @@ def pair(a: Counted, b: Counted, names: tuple[str, str]) -> Aligned:
 
 
 def align(
-    parts: Sequence[Counted], names: Sequence[str], *, domains: Sequence[str] = (), documents: Sequence[str] = ()
+    parts: Sequence[Counted],
+    names: Sequence[str],
+    *,
+    runs: Sequence[str] = (),
+    domains: Sequence[str] = (),
+    documents: Sequence[str] = (),
 ) -> Aligned:
     """Systems called `names` on the same segments, in the order the first one has them.
 
@@ -175,6 +201,8 @@ def align(
     ----------
     parts, names
         The systems, and what they are called.
+    runs
+        Which run of its method each is, see `Statistics.runs`; none by default.
     domains, documents
         One a segment of the files (also of those that are left out), or none.
 
@@ -217,6 +245,7 @@ def align(
         domains=np.array(labels["domains"], dtype=str)[kept],
         columns=columns,
         counts=np.stack([np.stack([part.counts[column][kept] for column in columns], axis=1) for part in parts]),
+        runs=tuple(runs),
     )
     return Aligned(statistics, metrics, tuple(dict.fromkeys(notes)))
 
