@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -162,6 +162,23 @@ class TestThresholds:
         assert found["printed"].to_dict() == {
             "all": 19, "same group": 15, "different group": 20, "llm / llm": 19, "llm / online": 18
         }  # fmt: skip
+
+    def test_pairs_of_full_sets_are_a_series_of_their_own(self):
+        """Four systems of two base models: six pairs, of which one is of full sets and of different groups."""
+        systems = ["hmm-full-1", "hmm-half-1", "my-itg-full-2", "my-itg-full"]
+        drawn = list(combinations(range(4), 2))
+        table = pairs(
+            np.arange(1, 7), [0.05] * 6, systems=[(systems[a], systems[b]) for a, b in drawn],
+            same_group=[b - a == 1 and a != 1 for a, b in drawn], kind_a="synthetic", kind_b="synthetic",
+        )  # fmt: skip
+        found = analysis.thresholds(table).set_index("subset")["n_pairs"].to_dict()
+        assert found == {
+            "all": 6, "same group": 2, "different group": 4,
+            "full sets": 1, "full sets, same group": 0, "full sets, different group": 1,
+        }  # fmt: skip
+        for names in (["hmm-full-1", "hmm-full-2"], ["hmm-half-1", "hmm-half-2"]):  # of one size: no series
+            assert len(analysis.thresholds(pairs([1], [0.05], systems=[names], kind_a="synthetic"))) == 3
+            assert len(analysis.thresholds(table.assign(kind_a="submission", kind_b="submission"))) == 3
 
     def test_one_sort_of_kinds_is_no_subset_of_its_own(self):
         table = pairs(np.arange(1, 4), [0.05] * 3, kind_a="submission", kind_b="submission")

@@ -24,6 +24,7 @@ def study(monkeypatch, **changes):
 
 def test_they_are_small_enough_to_carry():
     assert sum(path.stat().st_size for path in STATISTICS) < 40e6
+    assert sum(path.stat().st_size for path in STATISTICS if path.stem.startswith("mt-")) < 6e6
 
 
 @pytest.mark.slow

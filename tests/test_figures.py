@@ -85,6 +85,13 @@ def threshold_rows(table: pd.DataFrame, task: str = "mt") -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def of_sizes(table: pd.DataFrame) -> pd.DataFrame:
+    """The same of synthetic systems, all but the even ones trained on full sets."""
+    named = {f"{side}": table[side].str.replace(r"s(\d*[13579])$", r"m-full-\1", regex=True)
+             .str.replace(r"^s(\d+)$", r"m-half-\1", regex=True) for side in ("system_a", "system_b")}  # fmt: skip
+    return table.assign(**named, kind_a="synthetic", kind_b="synthetic")
+
+
 SIZES = (100, 200, 400, 800, 1600)
 
 
@@ -521,8 +528,24 @@ def test_run_times_beside_the_papers_claims() -> None:
     assert not lines(f1, "paper") + lines(f1, "faster")
 
 
+def test_full_sets_alone_have_their_own_pairs_and_thresholds() -> None:
+    table = of_sizes(comparisons(40))
+    full = table["system_a"].str.contains("full") & table["system_b"].str.contains("full")
+    rows = threshold_rows(table)
+    own = rows.assign(subset=["full sets", "full sets, same group", "full sets, different group"], verdict="estimated")
+    own = own.assign(threshold=[0.7, 0.8, 0.9], n_pairs=20)
+    figure = FIGURES["full_sets"](table, pd.concat([rows, own]))
+    drawn = scatter(figure.axes[0])
+    assert sum(len(points) for points in drawn.values()) == full.sum()
+    assert {"0.80", "0.90"} <= set(words(figure).split())
+    assert "segments, full sets" in words(figure)
+    none = FIGURES["full_sets"](comparisons(12))
+    assert "none" in words(none)
+
+
 ARGUMENTS = {
     "gain_confidence": lambda: (comparisons(12), threshold_rows(comparisons(12))),
+    "full_sets": lambda: ((t := of_sizes(comparisons(12))), threshold_rows(t)),
     "overview": lambda: (comparisons(12), comparisons(80, dataset="large")),
     "sizes": lambda: (pd.concat([comparisons(6, n, derived="initial") for n in SIZES]),),
     "size_law": lambda: ((t := pd.concat([
@@ -553,6 +576,7 @@ def test_names_are_no_formulas(name: str, tmp_path: Path) -> None:
     tables = []
     for table in ARGUMENTS[name]():
         named = [column for column in ("dataset", "distance", "what", "kind_a", "kind_b") if column in table]
+        named = [column for column in named if name != "full_sets" or column == "dataset"]  # it needs synthetic ones
         tables.append(table.assign(**{column: table[column] + odd for column in named}))
     figure = FIGURES[name](*tables)
     save(figure, tmp_path / "odd.svg")

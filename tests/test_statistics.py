@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -89,6 +90,38 @@ class TestRoundTrip:
         statistics.write(simulate.statistics("f1", n_systems=2, n_segments=3), tmp_path / "x.parquet")
         assert statistics.read(tmp_path / "x.parquet").dataset == "simulated"
         assert statistics.read(tmp_path / "x.parquet", dataset="other").dataset == "other"
+
+    def test_integers_take_few_bytes_in_a_file_and_eight_when_read(self, tmp_path):
+        largest = [127, 128, -128, 2**15, 2**31, 2**53]
+        columns = [f"c{index}" for index in range(len(largest))]
+        counts = np.array([[[0] * 6, largest], [largest, [1] * 6]], dtype=np.int64)
+        given = Statistics.from_arrays({"a": counts[0], "b": counts[1]}, columns, dataset="x")
+        statistics.write(given, tmp_path / "x.parquet")
+        schema = pq.read_schema(tmp_path / "x.parquet")
+        assert [str(schema.field(name).type) for name in columns] == [
+            "int8",
+            "int16",
+            "int16",
+            "int32",
+            "int64",
+            "int64",
+        ]
+        assert_same(statistics.read(tmp_path / "x.parquet"), given)
+        small = given.select(segments=slice(0, 1))
+        statistics.write(replace(small, counts=small.counts.astype(np.int8)), tmp_path / "x.parquet")
+        assert statistics.read(tmp_path / "x.parquet").counts.dtype == np.int64
+
+    def test_systems_that_are_alike_take_little(self, tmp_path):
+        """Forty that differ on one segment in a hundred take less than four that are not alike."""
+        random = np.random.default_rng(0)
+        one = random.integers(0, 100, (3000, 2))
+        many = {
+            f"s{k}": np.where(random.random((3000, 1)) < 0.01, random.integers(0, 100, (3000, 2)), one)
+            for k in range(40)
+        }
+        statistics.write(Statistics.from_arrays({"one": one}, ["x", "y"]), tmp_path / "one.parquet")
+        statistics.write(Statistics.from_arrays(many, ["x", "y"]), tmp_path / "many.parquet")
+        assert (tmp_path / "many.parquet").stat().st_size < 4 * (tmp_path / "one.parquet").stat().st_size
 
     def test_same_bytes_twice(self, tmp_path):
         data = simulate.statistics("bleu", n_systems=3, n_segments=40)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TASK = Column("task", str, "task of the dataset")
-SUBSET = Column("subset", str, "which pairs: all, same group, different group, or two kinds")
+SUBSET = Column("subset", str, "which pairs: all, same or different group, two kinds; `full sets`: of training sets")
 N_PAIRS = count("n_pairs", "pairs with a p-value in the window", "pairs", "pairs in range")
 CALIBRATION = Column("calibration", str, "name of the calibration")
 DISTANCE = Column("distance", str, "how far the second test set is from the first")

@@ -1,7 +1,4 @@
-"""Figures, from tables only: those of the study in one job, those of a dataset and test in another.
-
-A process that draws one figure spends most of its time on getting ready to.
-"""
+"""Figures, from tables only: those of the study in one job, those of a dataset and test in another."""
 
 # Of the whole study; they show the first test of the config.
 STUDY_TABLES = {
@@ -17,12 +14,14 @@ STUDY_TABLES = {
     "run_time": ["results/tables/run_time.tsv"],
 }
 # Of one dataset and test; `overlay` is a natural dataset, laid over a synthetic one.
+CONFIDENCE = [
+    "results/comparisons/{dataset}.{test}.tsv",
+    "results/tables/thresholds.tsv",
+    "results/comparisons/{overlay}.{test}.tsv",
+]
 DATASET_TABLES = {
-    "gain_confidence": [
-        "results/comparisons/{dataset}.{test}.tsv",
-        "results/tables/thresholds.tsv",
-        "results/comparisons/{overlay}.{test}.tsv",
-    ],
+    "gain_confidence": CONFIDENCE,
+    "full_sets": CONFIDENCE,
     "sizes": [
         "results/test_sets/{dataset}.{test}.tsv",
         "results/comparisons/{dataset}.{test}.tsv",
@@ -30,7 +29,7 @@ DATASET_TABLES = {
     "domains": ["results/test_sets/{dataset}.{test}.tsv"],
     "similarity": ["results/comparisons/{dataset}.{test}.tsv"],
 }
-# Which datasets have the same figures: one rule makes what one list of files says.
+# Which datasets have the same figures: one rule makes what one list of files says, in one process, not many.
 DRAWN = {
     figures: [name for name in SELECTED if study.datasets[name].figures == figures]
     for figures in {study.datasets[name].figures: None for name in SELECTED}

@@ -17,6 +17,7 @@ from study.analysis.over_systems import interval, members, replicates, share_int
 from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, of_one_test, weighted_quantile
 from study.analysis.thresholds import Z_05, deleted, nested, same_pairs
 from study.columns import CLAIMS, IN_ORDER
+from study.training_sets import SYNTHETIC, size_of
 
 Floats = NDArray[np.float64]
 Given = tuple[Statistics, Metric]
@@ -276,7 +277,7 @@ def _full_sets(statistics: Statistics, metric: Metric) -> Iterator[dict[str, Any
     """Why AER needs twice the gain: pairs of systems trained on full sets beside those of all sizes, first 100."""
     from pairsig.contributions import likeness
 
-    sizes = [system.rsplit("-", 2)[-2] if system.count("-") >= 2 else "" for system in statistics.systems]
+    sizes = size_of(pd.Series(statistics.systems)).fillna("").to_numpy(str)
     if metric.name != "aer" or "full" not in sizes or len(set(sizes)) < 2:
         return
     counts = statistics.of(metric)[:, :100]
@@ -284,13 +285,13 @@ def _full_sets(statistics: Statistics, metric: Metric) -> Iterator[dict[str, Any
     groups = np.array(statistics.groups)
     first, second = np.triu_indices(len(counts), 1)
     errors, similar = likeness(counts, metric, np.array([first, second]).T, threads=1)
-    full = np.array(sizes) == "full"
+    full = sizes == "full"
     low = scores < 15
     names = np.array(statistics.systems)
     for told, chosen in (
         ("all sizes of training sets", np.ones(len(first), bool)),
         ("full sets only", full[first] & full[second]),
-        ("different sizes", np.array(sizes)[first] != np.array(sizes)[second]),
+        ("different sizes", sizes[first] != sizes[second]),
         ("both below 15 AER", low[first] & low[second]),
     ):
         for kind, same in (("same base model", groups[first] == groups[second]),
@@ -312,7 +313,8 @@ def _full_sets(statistics: Statistics, metric: Metric) -> Iterator[dict[str, Any
 
 def _bleu(whole: pd.DataFrame, described: pd.DataFrame | None) -> Iterator[dict[str, Any]]:
     """Why BLEU needs twice the gain: likeness within test sets; score level and sentence length between them."""
-    pairs = whole[(whole["metric"] == "bleu") & (whole["similarity"] < 1)]
+    natural = (whole["kind_a"] != SYNTHETIC) & (whole["kind_b"] != SYNTHETIC)
+    pairs = whole[natural & (whole["metric"] == "bleu") & (whole["similarity"] < 1)]
     pairs = pairs[(pairs["score_a"] > 5) & (pairs["score_b"] > 5)]
     if pairs.empty:
         return

@@ -9,9 +9,7 @@ from pairsig.metrics import Metric
 from pairsig.statistics import Statistics
 from pairsig.tables import frame
 from study.columns import SYSTEMS
-
-SYNTHETIC = "synthetic"
-"""The kind of the systems whose group is a base model."""
+from study.training_sets import SYNTHETIC
 
 CARRIERS = {
     "bleu": ("reference_length", "reference words"),

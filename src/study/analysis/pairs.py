@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pairsig import definitions
 from pairsig.errors import InputError
+from study.training_sets import FULL_SETS, of_full_sets
 
 MIN_PAIRS = 10
 MIN_SYSTEMS = 6
@@ -17,15 +18,27 @@ MIN_SYSTEMS = 6
 
 
 def subsets(comparisons: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """All pairs; those of one group and of different groups; those of each two kinds, where there are kinds."""
+    """All pairs; those of one group and of different groups; those of each two kinds, where there are kinds.
+
+    Where synthetic systems were trained on sets of several sizes, the first three again of full sets alone.
+    """
     yield "all", comparisons
-    for name, same in (("same group", True), ("different group", False)):
-        yield name, comparisons[comparisons["same_group"] == same]
+    yield from _by_group(comparisons)
+    full = of_full_sets(comparisons)
+    if full.any() and not full.all():
+        yield FULL_SETS, comparisons[full]
+        for name, pairs in _by_group(comparisons[full]):
+            yield f"{FULL_SETS}, {name}", pairs
     kinds = np.sort(comparisons[["kind_a", "kind_b"]].fillna("").to_numpy(dtype=str), axis=1)
     label = np.array([" / ".join(pair) for pair in kinds], dtype=str)
     named = np.unique(label[(kinds != "").all(axis=1)])
     for name in named if len(named) > 1 else ():
         yield str(name), comparisons[label == name]
+
+
+def _by_group(comparisons: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    for name, same in (("same group", True), ("different group", False)):
+        yield name, comparisons[comparisons["same_group"] == same]
 
 
 def by_test_set(comparisons: pd.DataFrame) -> Sequence[tuple[tuple[str, ...], pd.DataFrame]]:

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from pairsig.errors import InputError
 from pairsig.tables import frame
-from study.analysis.describe import SYNTHETIC
 from study.analysis.over_systems import Codes, interval, jackknife, members, replicates
 from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, by_test_set, subsets, weighted_quantile
 from study.columns import SIZE_LAW, THRESHOLDS
+from study.training_sets import SYNTHETIC
 
 TASK = "task"
 """Stands for all natural datasets of a task in the `dataset` column: `task=mt`."""

@@ -9,13 +9,14 @@ from collections.abc import Callable
 
 from matplotlib.figure import Figure
 
-from study.figures.confidence import domains, gain_confidence, overview, sizes
+from study.figures.confidence import domains, full_sets, gain_confidence, overview, sizes
 from study.figures.montecarlo import relative_error, run_time
 from study.figures.style import save
 from study.figures.summaries import calibration, similarity, size_law, thresholds
 
 FIGURES: dict[str, Callable[..., Figure]] = {
     "gain_confidence": gain_confidence,
+    "full_sets": full_sets,
     "overview": overview,
     "sizes": sizes,
     "size_law": size_law,
@@ -31,6 +32,7 @@ __all__ = [
     "FIGURES",
     "calibration",
     "domains",
+    "full_sets",
     "gain_confidence",
     "overview",
     "relative_error",

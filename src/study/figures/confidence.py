@@ -36,6 +36,7 @@ from study.figures.style import (
     styled,
 )  # fmt: skip
 from study.presentation import count
+from study.training_sets import FULL_SETS, of_full_sets
 
 CONFIDENCE = "confidence = 1 − p"
 SATURATED = 0.999
@@ -169,10 +170,10 @@ def _key(one: Class, label: str) -> Line2D:
     )  # fmt: skip
 
 
-def _title(pairs: pd.DataFrame) -> str:
+def _title(pairs: pd.DataFrame, series: str) -> str:
     sizes = pairs["n_segments"].unique()
     segments = f", {count(sizes[0])} segments" if len(sizes) == 1 else ""
-    return f"{pairs['dataset'].iloc[0]}{segments}"
+    return f"{pairs['dataset'].iloc[0]}{segments}" + (f", {series}" if series else "")
 
 
 def _level_label(axes: Axes) -> None:
@@ -215,11 +216,29 @@ def gain_confidence(
 
     Lines are what theory expects of the median pair of each class (`expected`).
     """
-    comparisons = _pairs(comparisons)
+    return _gain_confidence(_pairs(comparisons), thresholds, overlay)
+
+
+@styled
+def full_sets(
+    comparisons: pd.DataFrame, thresholds: pd.DataFrame | None = None, overlay: pd.DataFrame | None = None
+) -> Figure:
+    """`gain_confidence` of the pairs of two systems trained on full sets alone, with thresholds of their own.
+
+    The paper's Figure 7 has no others; half and quarter sets, which ours have too, make systems that are less alike.
+    """
+    pairs = _pairs(comparisons)
+    return _gain_confidence(pairs[of_full_sets(pairs)], thresholds, overlay, FULL_SETS)
+
+
+def _gain_confidence(
+    comparisons: pd.DataFrame, thresholds: pd.DataFrame | None, overlay: pd.DataFrame | None, series: str = ""
+) -> Figure:
+    """The figure, of all pairs or those of a series whose name begins those of its subsets in `thresholds`."""
     if thresholds is not None:
         require(THRESHOLDS, thresholds)
     if comparisons.empty:
-        return _nothing("gain (points)")
+        return _nothing("gain (points)", f"too few pairs: the table has none{series and f' of {series}'}")
     only("comparisons", comparisons, "dataset test_set metric test")
     figure = Figure(figsize=(COLUMN, 2.6))
     axes = figure.add_subplot()
@@ -234,7 +253,7 @@ def gain_confidence(
         notes.append(f"natural: {overlay['dataset'].iloc[0]}")
     for one in found:
         _draw_expected(axes, one.pairs, one.ink)
-    marked = [] if thresholds is None else _marked(found, comparisons, thresholds)
+    marked = [] if thresholds is None else _marked(found, comparisons, thresholds, series)
     keys = [_key(one, f"{one.label}: {count(len(one.pairs))}") for one in (*found, *laid_over)]
     keys.append(_expected_key())
     if marked:
@@ -245,7 +264,7 @@ def gain_confidence(
         handles=keys, loc="lower right", title="\n".join(notes) or None, alignment="left", title_fontsize=8,
         bbox_to_anchor=(1.0, 0.02),
     )  # fmt: skip
-    axes.set_title(_title(comparisons), pad=16 + 9 * max(len(marked) - 2, 0) if marked else 4)
+    axes.set_title(_title(comparisons, series), pad=16 + 9 * max(len(marked) - 2, 0) if marked else 4)
     axes.set(xlabel=gain_label(comparisons["metric"]), ylabel=CONFIDENCE)
     return figure
 
@@ -265,16 +284,19 @@ def _laid_over(overlay: pd.DataFrame) -> list[Class]:
 
 
 def _marked(
-    found: Sequence[Class], comparisons: pd.DataFrame, thresholds: pd.DataFrame
+    found: Sequence[Class], comparisons: pd.DataFrame, thresholds: pd.DataFrame, series: str = ""
 ) -> list[tuple[float, Class | None]]:
     """The thresholds to mark, from left to right, with their classes; None is all pairs."""
     keys = ["dataset", "test_set", "metric", "test"]
     mine = thresholds[(thresholds[keys].astype(str) == comparisons[keys].iloc[0].astype(str)).all(axis=1)]
     mine = mine[(mine["verdict"] == "estimated") & mine["threshold"].notna()]
     values = dict(zip(mine["subset"], mine["threshold"].astype(float), strict=True))
-    marked: list[tuple[float, Class | None]] = [(values[one.subset], one) for one in found if one.subset in values]
-    if not marked and "all" in values:
-        return [(values["all"], None)]
+    names = [f"{series}, {one.subset}" if series else one.subset for one in found]
+    marked: list[tuple[float, Class | None]] = [
+        (values[name], one) for name, one in zip(names, found, strict=True) if name in values
+    ]
+    if not marked and (series or "all") in values:
+        return [(values[series or "all"], None)]
     return sorted(marked, key=lambda pair: pair[0])
 
 

@@ -64,7 +64,13 @@ LINKS = (
 )
 """Sheet, column, and the other sheet whose key its cells name."""
 
-FIGURES = {"gain_confidence": None, "similarity": None, "sizes": "initial", "domains": "domain_size"}
+FIGURES = {
+    "gain_confidence": None,
+    "full_sets": None,
+    "similarity": None,
+    "sizes": "initial",
+    "domains": "domain_size",
+}
 """Figures of one dataset, and the test sets they need."""
 
 

@@ -22,9 +22,7 @@ from pairsig.errors import InputError, quoted
 from study import corpora
 from study.sheets import checks, code
 from study.sheets.rows import BaseModelRow, DatasetRow, Sheets, TrainingSetRow, text
-
-SIZES = {"full": 1.0, "half": 0.5, "quarter": 0.25, "eighth": 0.125}
-"""Sizes of resampled training sets, as shares of the whole."""
+from study.training_sets import SIZES
 
 RESULTS = Path("results")
 
@@ -172,10 +170,12 @@ def check(sheets: Sheets) -> None:
     for dataset in sheets.datasets.rows:
         if dataset.study == "natural" and dataset.text:
             dataset.place.complain("text", quoted(text(dataset.text)), "nothing, since its study is natural")
-        if dataset.study == "synthetic" and not dataset.text:
+        if not _has_systems_of_its_own(dataset):
+            continue
+        if not dataset.text:
             expected = "files of the segments to predict, since its study is synthetic"
             dataset.place.complain("text", "nothing", expected)
-        if dataset.study == "synthetic" and dataset.dataset not in tested:
+        if dataset.dataset not in tested:
             expected = f"it in the column datasets of {sheets.training_sets.path}"
             dataset.place.complain("dataset", dataset.dataset, expected)
     named, jars = sheets.base_models.named, sheets.jars.named
@@ -263,8 +263,13 @@ def _check_selection(row: TrainingSetRow | DatasetRow, task: str, options: Mappi
             row.place.complain("selection", quoted(f"{key}={given[key]}"), f"{key}= with a whole number")
 
 
+def _has_systems_of_its_own(dataset: DatasetRow) -> bool:
+    """Whether base models are tested on it: it is synthetic, and no pool of datasets that are."""
+    return dataset.study == "synthetic" and not dataset.pool
+
+
 def _check_datasets(row: TrainingSetRow | BaseModelRow, sheets: Sheets) -> None:
-    known = [one.dataset for one in sheets.datasets.rows if one.study == "synthetic" and one.task == row.task]
+    known = [one.dataset for one in sheets.datasets.rows if _has_systems_of_its_own(one) and one.task == row.task]
     for name in row.datasets:
         if name not in known:
             expected = f"datasets of the study synthetic and the task {row.task}{near(name, known)}"
