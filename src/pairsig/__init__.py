@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pairsig.exact import ExactResult, exact_bootstrap, exact_test
     from pairsig.heterogeneity import Transfer, transfer
     from pairsig.intervals import Interval, gain_interval
+    from pairsig.margins import MarginResult, margin_test
     from pairsig.metrics import Metric, Ratio
     from pairsig.resampling import TestResult, bootstrap_test, randomization_test
     from pairsig.sequential import SequentialResult, sequential_test
@@ -28,6 +29,7 @@ _HOMES = {
     "ExactResult": "exact",
     "InputError": "errors",
     "Interval": "intervals",
+    "MarginResult": "margins",
     "Metric": "metrics",
     "Ratio": "metrics",
     "SequentialResult": "sequential",
@@ -39,6 +41,7 @@ _HOMES = {
     "exact_bootstrap": "exact",
     "exact_test": "exact",
     "gain_interval": "intervals",
+    "margin_test": "margins",
     "randomization_test": "resampling",
     "sequential_test": "sequential",
     "transfer": "heterogeneity",
@@ -48,6 +51,7 @@ __all__ = [
     "ExactResult",
     "InputError",
     "Interval",
+    "MarginResult",
     "Metric",
     "Ratio",
     "SequentialResult",
@@ -60,6 +64,7 @@ __all__ = [
     "exact_bootstrap",
     "exact_test",
     "gain_interval",
+    "margin_test",
     "metric_names",
     "randomization_test",
     "sequential_test",

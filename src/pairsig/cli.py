@@ -31,6 +31,11 @@ _VARIANTS = """\
   as Koehn (2004): --test bootstrap --variant percentile       as sigf and art: --test randomization
   as Bikel's comparator: --test randomization --variant one-sided
 """
+_MARGIN = """\
+--margin M adds the test margin, with Δ the true gain of A over B and s the standard error of δ, here of either sign:
+  a-not-worse  p = P(Tν >= (M + δ) / s): Δ > −M    b-not-worse  p = P(Tν >= (M − δ) / s): Δ < M
+  equivalence  the larger of the two: |Δ| < M (TOST); of units that are passed or failed all three are exact
+"""
 TEST_HELP = f"{definitions.formulas()}{_LEVELS}"
 
 
@@ -42,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _commands() -> console.Commands:
     commands = console.Commands("pairsig", "Paired significance tests for NLP: outputs in, counts and p-values out.")
 
-    p = commands.add(_test, definitions.formulas("exact", "randomization", "bootstrap") + _LEVELS + _VARIANTS)
+    p = commands.add(_test, definitions.formulas("exact", "randomization", "bootstrap") + _LEVELS + _VARIANTS + _MARGIN)
     p.add_argument("systems", nargs="+", metavar="FILE", help="the base system first; each other is held against it")
     p.add_argument("--reader", required=True, help="counts: evalb, sigf, art, coref, table; outputs: text, trees, …")
     p.add_argument("--reference", nargs="+", default=[], help="for outputs")
@@ -54,6 +59,7 @@ def _commands() -> console.Commands:
     p.add_argument("--unit", choices=("segment", "document"), default="segment", help="what is drawn or swapped")
     p.add_argument("--stop-at", type=float, metavar="ALPHA", help="draw only until p is known to be below it or not")
     p.add_argument("--confidence", type=float, default=0.99, help="of that decision; default: 0.99")
+    p.add_argument("--margin", type=float, metavar="M", help="also: are they equally good, up to M points? see below")
     p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="for the reader or the metric")
     p.add_argument("--documents", help="file of `domain<TAB>document` lines, one a segment")
     p.add_argument("--threads", type=console.whole, help="default: all cores; changes nothing but time")
@@ -157,6 +163,7 @@ def _test(arguments: argparse.Namespace) -> None:
             seed=arguments.seed,
             unit=arguments.unit,
             stop_at=None if arguments.stop_at is None else (arguments.stop_at, arguments.confidence),
+            margin=arguments.margin,
             threads=arguments.threads,
         )
         found.append(table)

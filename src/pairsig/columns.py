@@ -194,6 +194,7 @@ VERSUS = Table(
         Column("n_resamples", int, "resamples or shuffles drawn", "resamples", "resamples", "count", missing=True),
         Column("n_greater", int, "those beyond the formula's bound", "resamples", "greater", "count", missing=True),
         Column("n_equal", int, "those at the bound", "resamples", "ties", "count", missing=True),
+        points("margin", "that the test `margin` is against", missing=True),
         SIGNATURE,
         Column("notes", list, "what the p-value or the interval of this row does not say"),
     ),

@@ -150,7 +150,7 @@ def interval(pair: Pair, level: float = 0.95) -> Interval:
         raise InputError(f"the level is {level}, expected a number between 0 and 1")
     units = pair.units.astype(np.float64)
     n_different = int((units[0] != units[1]).any(axis=1).sum())
-    passed = _passed(units, pair.metric)
+    passed = passed_or_failed(units, pair.metric)
     low, high = math.nan, math.nan
     if passed is not None:
         low, high = _bonett_price(_gain(units, pair.metric), passed, level)
@@ -177,6 +177,21 @@ def studentized(units: NDArray[np.float64], metric: Metric, level: float) -> tup
     """
     from scipy.special import stdtrit  # scipy.stats would cost a second to import
 
+    gain, error, degrees = jackknifed(units, metric)
+    reach = stdtrit(degrees, (1 + level) / 2) * error
+    return np.abs(gain) - reach, np.abs(gain) + reach
+
+
+def jackknifed(units: NDArray[np.float64], metric: Metric) -> tuple[Any, Any, Any]:
+    """What the first system is better by, the jackknife's standard error s of it and its degrees of freedom.
+
+    `gain_interval` has the formulas.
+
+    Parameters
+    ----------
+    units
+        Counts of two systems by unit, (..., 2, units, columns): numbers for each of the leading axes.
+    """
     n = units.shape[-2]
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused in words
         totals = units.sum(axis=-2, keepdims=True)
@@ -195,8 +210,7 @@ def studentized(units: NDArray[np.float64], metric: Metric, level: float) -> tup
     kurtosis = np.full(gain.shape, 3.0)
     np.divide((squares**2).mean(axis=-1), squares.mean(axis=-1) ** 2, out=kurtosis, where=largest > 0)
     degrees = np.minimum(2 * n / (kurtosis - (n - 3) / (n - 1)), n - 1)
-    reach = stdtrit(degrees, (1 + level) / 2) * largest * np.sqrt(variance)
-    return np.abs(gain) - reach, np.abs(gain) + reach
+    return gain, largest * np.sqrt(variance), degrees
 
 
 def _bonett_price(gains: NDArray[np.float64], passed: float, level: float) -> tuple[float, float]:
@@ -218,7 +232,7 @@ def _gain(totals: NDArray[np.float64], metric: Metric) -> NDArray[np.float64]:
     return gain if metric.higher_is_better else -gain
 
 
-def _passed(units: NDArray[np.float64], metric: Metric) -> float | None:
+def passed_or_failed(units: NDArray[np.float64], metric: Metric) -> float | None:
     """Score of a passed unit, where every unit of an accuracy or a mean is passed or failed."""
     if metric.function not in (counts.accuracy, counts.mean):
         return None

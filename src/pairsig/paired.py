@@ -4,19 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from pairsig.definitions import Test
 from pairsig.engine import Judge
 from pairsig.errors import InputError
 from pairsig.metrics import Metric, registry
 from pairsig.statistics import Statistics, by_document
 
 Unit = Literal["segment", "document"]
+
+
+class Named(Protocol):
+    """What a test is called."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def variant(self) -> str:
+        """Its variant."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +132,7 @@ class Pair:
         """Positions of the better and the other system, (1 × 2)."""
         return np.array([[0, 1] if self.lead >= 0 else [1, 0]])
 
-    def said(self, test: Test, drawn: str = "") -> dict[str, Any]:
+    def said(self, test: Named, drawn: str = "") -> dict[str, Any]:
         """What every test says of the two systems: the attributes of `Result`, but for the p-value."""
         score_a, score_b = (float(score) for score in self.judge.scores)
         return {
@@ -137,7 +148,7 @@ class Pair:
         }
 
 
-def signature(metric: Metric, test: Test, unit: str, drawn: str = "") -> str:
+def signature(metric: Metric, test: Named, unit: str, drawn: str = "") -> str:
     """Everything needed to get the same numbers again, in one line; `drawn` says how much was drawn."""
     from pairsig import __version__
 

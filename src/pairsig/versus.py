@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from tabulate import tabulate
 
-from pairsig import definitions, exact, extraction, intervals, sequential, statistics
+from pairsig import definitions, exact, extraction, intervals, margins, sequential, statistics
 from pairsig.choices import choose, once, options_of, sort_options
 from pairsig.columns import VERSUS
 from pairsig.contributions import contributions, design_effect
@@ -26,6 +26,7 @@ from pairsig.definitions import Test, find
 from pairsig.engine import Resampling
 from pairsig.errors import InputError, listed, quoted
 from pairsig.exact import ExactResult
+from pairsig.margins import MarginResult
 from pairsig.metrics import Metric, registry
 from pairsig.paired import Pair, Unit
 from pairsig.readers import counted
@@ -214,6 +215,7 @@ def versus(
     seed: int = 2012,
     unit: Unit = "segment",
     stop_at: tuple[float, float] | None = None,
+    margin: float | None = None,
     threads: int | None = None,
 ) -> tuple[pd.DataFrame, list[str]]:
     """Test every system against the first.
@@ -231,6 +233,9 @@ def versus(
     stop_at
         (alpha, confidence): bootstrap and randomization stop as soon as p is on one side of alpha at that confidence,
         see `sequential_test`; `p_low` and `p_high` are then its confidence sequence.
+    margin
+        In the unit of the score: three rows more for every metric and system, test `margin`, variants
+        `pairsig.margins.CLAIMS` (see `margin_test`).
     n_resamples, seed, unit, threads
         See `bootstrap_test`.
 
@@ -280,19 +285,22 @@ def versus(
             interval = intervals.interval(pair)
             unused = _unused(pair, statistics.documents)
             name_a, name_b = statistics.systems[base], statistics.systems[other]
+            found: list[tuple[str, str, str, TestResult | ExactResult | MarginResult]] = []
             for test in planned:
                 try:
-                    result = run(pair, test)
+                    found.append((test.name, test.variant, _one_sided(test), run(pair, test)))
                 except InputError as error:
                     if not test.exact:
                         raise
                     notes.append(str(error))
-                    continue
+            for shown in [] if margin is None else [margins.against(pair, margin, claim) for claim in margins.CLAIMS]:
+                found.append((shown.test, shown.claim, shown.says(name_a, name_b), shown))
+            for name, variant, note, result in found:
                 rows.append(
                     {
                         "metric": metric.name,
-                        "test": test.name,
-                        "variant": test.variant,
+                        "test": name,
+                        "variant": variant,
                         "system_a": name_a,
                         "system_b": name_b,
                         "score_a": result.score_a,
@@ -303,8 +311,9 @@ def versus(
                         "ci_high": interval.high,
                         "n_segments": result.n_segments,
                         "n_different": result.n_different,
+                        "margin": result.margin if isinstance(result, MarginResult) else None,
                         "signature": result.signature,
-                        "notes": [note for note in (_one_sided(test), interval.doubt, unused) if note],
+                        "notes": [said for said in (note, interval.doubt, unused) if said],
                     }
                     | _p_value(result, stop_at)
                 )
@@ -313,7 +322,7 @@ def versus(
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     for column in ("n_resamples", "n_greater", "n_equal"):
         table[column] = table[column].astype("Int64")
-    for column in ("error_bound", "alpha", "confidence"):
+    for column in ("error_bound", "alpha", "confidence", "margin"):
         table[column] = table[column].astype(float)
     table["significant"] = table["significant"].astype("boolean")
     for column, method in ADJUSTMENTS.items():
@@ -366,7 +375,7 @@ def _unused(pair: Pair, documents: NDArray[np.str_]) -> str:
     return f"{told} (--unit document)"
 
 
-def _p_value(result: TestResult | ExactResult, stop_at: tuple[float, float] | None) -> dict[str, Any]:
+def _p_value(result: TestResult | ExactResult | MarginResult, stop_at: tuple[float, float] | None) -> dict[str, Any]:
     """The cells about the p-value, and the decision where one was asked for."""
     cells: dict[str, Any] = {"p_value": result.pvalue, "significant": None}
     if stop_at is not None:
@@ -382,6 +391,10 @@ def _p_value(result: TestResult | ExactResult, stop_at: tuple[float, float] | No
             "n_greater": result.n_greater,
             "n_equal": result.n_equal,
         }
+    if isinstance(result, MarginResult):
+        p = result.pvalue
+        cells["significant"] = None if stop_at is None else p < stop_at[0]
+        return cells | {"log10_p_value": math.log10(p) if p > 0 else -math.inf, "p_low": p, "p_high": p}
     p, log10_p, error = certain(result.pvalue, result.log10_pvalue, result.error_bound)
     low, high = p * (1 - error), min(p * (1 + error), 1.0)
     if stop_at is not None and not low < stop_at[0] <= high:
