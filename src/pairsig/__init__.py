@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pairsig.heterogeneity import Transfer, transfer
     from pairsig.intervals import Interval, gain_interval
     from pairsig.metrics import Metric, Ratio
+    from pairsig.ranking import Ranking, rank
     from pairsig.resampling import TestResult, bootstrap_test, randomization_test
     from pairsig.sequential import SequentialResult, sequential_test
     from pairsig.statistics import Statistics
@@ -29,6 +30,7 @@ _HOMES = {
     "InputError": "errors",
     "Interval": "intervals",
     "Metric": "metrics",
+    "Ranking": "ranking",
     "Ratio": "metrics",
     "SequentialResult": "sequential",
     "Statistics": "statistics",
@@ -40,6 +42,7 @@ _HOMES = {
     "exact_test": "exact",
     "gain_interval": "intervals",
     "randomization_test": "resampling",
+    "rank": "ranking",
     "sequential_test": "sequential",
     "transfer": "heterogeneity",
 }
@@ -49,6 +52,7 @@ __all__ = [
     "InputError",
     "Interval",
     "Metric",
+    "Ranking",
     "Ratio",
     "SequentialResult",
     "Statistics",
@@ -62,6 +66,7 @@ __all__ = [
     "gain_interval",
     "metric_names",
     "randomization_test",
+    "rank",
     "sequential_test",
     "transfer",
 ]
