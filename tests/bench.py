@@ -97,6 +97,32 @@ def all_pairs() -> dict[str, Any]:
     return row(ours, bare(data.of(registry.metric("bleu")), "bleu", MILLION, n_run // 2), "from 200,000 resamples")
 
 
+def ranks() -> dict[str, Any]:
+    """Ranks by step-down max-T, 150 systems, BLEU, 2,034 segments, b = 10⁵."""
+    import pairsig
+    import simulate
+    from pairsig import engine
+    from pairsig.definitions import find
+    from pairsig.metrics import registry
+
+    data = simulate.statistics("bleu", n_systems=150, n_segments=2034, n_groups=2)
+    pairsig.rank(data, metric="bleu", n_resamples=100)  # compile
+    ours = spent(lambda: pairsig.rank(data, metric="bleu"))
+    bleu = registry.metric("bleu")
+    values = np.random.default_rng(1).random((1, 150, 2034))
+    product = engine.Product(list(values), np.array([2.0**40]))
+    options = engine.Resampling(100_000), range(100_000)
+    swaps = find("randomization", "two-sided")
+    drawn = spent(lambda: engine.for_each_batch(lambda *_: None, swaps, product, *options))
+    some = data.select(systems=data.systems[:40])
+    compared = spent(lambda: pairsig.compare(some, "randomization", metric=bleu, n_resamples=2_000))
+    peers = {
+        "the swaps and their product": drawn,
+        "compare --test randomization, all pairs, BLEU anew on each": compared * (50 * 11_175 / 780),
+    }
+    return row(ours, peers, "compare from 40 systems and 2,000 shuffles")
+
+
 def _f1_pair() -> tuple[np.ndarray, np.ndarray]:
     import simulate
 
@@ -424,7 +450,9 @@ EXACT = (
     exact_accuracy, exact_accuracy_large, exact_f1, exact_f1_large, exact_bootstrap, exact_pairs, exact_items,
     exact_bootstrap_items, items_large,
 )  # fmt: skip
-CASES = {case.__name__: case for case in (all_pairs, bleu_large, short_pairs, f1_pair, f1_memory, bleu_pair, *EXACT)}
+CASES = {
+    case.__name__: case for case in (all_pairs, ranks, bleu_large, short_pairs, f1_pair, f1_memory, bleu_pair, *EXACT)
+}
 
 
 def main() -> None:

@@ -22,7 +22,7 @@ import simulate
 from pairsig import all_pairs, cli, definitions, statistics, tables
 from study import cli as study_cli
 
-LIBRARY = ["test", "extract", "collect", "pool", "compare", "transfer", "merge"]
+LIBRARY = ["test", "rank", "extract", "collect", "pool", "compare", "transfer", "merge"]
 STUDY = [
     "fetch", "prepare", "resample", "jar", "train", "predict", "resize", "describe", "thresholds", "validate",
     "claims", "calibrate", "approximate", "race", "plot", "tabulate", "check",
@@ -111,7 +111,9 @@ class TestStart:
         out = capsys.readouterr().out
         program = "pairsig" if command in LIBRARY else "python -m study"
         assert out.startswith(f"usage: {program} {command} ")
-        assert ("--output" in out) == (command not in {"test", "train"})  # `test` prints, `train` has --model
+        assert ("--output" in out) == (
+            command not in {"test", "rank", "train"}
+        )  # the first two print, `train` has --model
 
     def test_all_commands_are_listed(self, capsys):
         assert run("--help") == 0

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pairsig.intervals import Interval, gain_interval
     from pairsig.margins import MarginResult, margin_test
     from pairsig.metrics import Metric, Ratio
+    from pairsig.ranking import Ranking, rank
     from pairsig.resampling import TestResult, bootstrap_test, randomization_test
     from pairsig.sequential import SequentialResult, sequential_test
     from pairsig.statistics import Statistics
@@ -31,6 +32,7 @@ _HOMES = {
     "Interval": "intervals",
     "MarginResult": "margins",
     "Metric": "metrics",
+    "Ranking": "ranking",
     "Ratio": "metrics",
     "SequentialResult": "sequential",
     "Statistics": "statistics",
@@ -43,6 +45,7 @@ _HOMES = {
     "gain_interval": "intervals",
     "margin_test": "margins",
     "randomization_test": "resampling",
+    "rank": "ranking",
     "sequential_test": "sequential",
     "transfer": "heterogeneity",
 }
@@ -53,6 +56,7 @@ __all__ = [
     "Interval",
     "MarginResult",
     "Metric",
+    "Ranking",
     "Ratio",
     "SequentialResult",
     "Statistics",
@@ -67,6 +71,7 @@ __all__ = [
     "margin_test",
     "metric_names",
     "randomization_test",
+    "rank",
     "sequential_test",
     "transfer",
 ]

@@ -65,6 +65,27 @@ def _commands() -> console.Commands:
     p.add_argument("--threads", type=console.whole, help="default: all cores; changes nothing but time")
     p.add_argument("--format", choices=("table", "json", "markdown", "latex"), default="table")
 
+    p = commands.add(_rank)
+    p.add_argument("systems", nargs="+", metavar="FILE", help="one a system, or one of statistics (.parquet, …) of all")
+    p.add_argument("--reader", help="as for `pairsig test`; without it, one file of statistics is read")
+    p.add_argument("--reference", nargs="+", default=[], help="for outputs")
+    p.add_argument("--metric", help="may be left out where there is one only")
+    p.add_argument(
+        "--adjust", choices=("max-t", "holm"), default="max-t",
+        help="max-t: shuffles common to all pairs, step-down (default); holm: exact p-values where there are some",
+    )  # fmt: skip
+    p.add_argument("--alpha", type=float, default=0.05, help="chance that anything told is false; default: 0.05")
+    p.add_argument("--n-resamples", type=console.whole, default=100_000, metavar="B", help="default: 100,000")
+    p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
+    p.add_argument("--unit", choices=("segment", "document"), default="segment", help="what is swapped")
+    p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="for the reader or the metric")
+    p.add_argument("--documents", help="file of `domain<TAB>document` lines, one a segment")
+    p.add_argument("--threads", type=console.whole, help="default: all cores; changes nothing but time")
+    p.add_argument("--memory", type=console.size, metavar="SIZE", help="of the process; default: half of what is free")
+    p.add_argument("--format", choices=("table", "markdown", "latex", "html", "json"), default="table")
+    p.add_argument("--pairs", type=console.table, metavar="FILE", help="write all pairs, too")
+    p.add_argument("--plot", type=console.picture, metavar="FILE", help="draw the ranks, too: .svg, .pdf, .png")
+
     p = commands.add(_extract)
     p.add_argument("system_output", metavar="OUTPUT", help="file of outputs; archive.tar.xz!member works too")
     p.add_argument("--reference", nargs="+", required=True, help="reference file(s), several for BLEU, chrF and TER")
@@ -171,6 +192,59 @@ def _test(arguments: argparse.Namespace) -> None:
     for note in notes:
         console.note(note)
     print(versus.render(pd.concat(found, ignore_index=True), arguments.format))
+
+
+def _rank(arguments: argparse.Namespace) -> None:
+    """Many systems: their ranks with intervals, clusters, and which are told from which, all pairs together."""
+    from pairsig import ranking, tables, versus
+    from pairsig.memory import Memory
+
+    memory = Memory.of(arguments.memory)
+    metric = arguments.metric
+    if arguments.reader is None:
+        if len(arguments.systems) > 1:
+            raise InputError(
+                f"{len(arguments.systems)} files are given without a reader, expected --reader, or one file of "
+                "statistics of all systems"
+            )
+        data = read_statistics(Path(arguments.systems[0]), memory)
+    else:
+        options = console.pairs(arguments.option)
+        domains, documents = _labels(arguments.documents, options)
+        found, notes = versus.read_systems(
+            arguments.systems,
+            arguments.reader,
+            references=arguments.reference,
+            metrics=[metric] if metric else [],
+            options=options,
+            domains=domains,
+            documents=documents,
+        )
+        for note in notes:
+            console.note(note)
+        ((data, metrics),) = found
+        if len(metrics) > 1:
+            told = ", ".join(own.name for own in metrics)
+            raise InputError(f"the files have {len(metrics)} metrics ({told}), expected --metric and one of them")
+        (metric,) = metrics
+    with console.progress("rank", arguments.n_resamples) as progress:
+        ranked = ranking.rank(
+            data,
+            metric=metric,
+            adjustment=arguments.adjust,
+            alpha=arguments.alpha,
+            n_resamples=arguments.n_resamples,
+            seed=arguments.seed,
+            unit=arguments.unit,
+            threads=arguments.threads,
+            memory=memory,
+            progress=progress,
+        )
+    if arguments.plot:
+        ranking.draw(ranked, arguments.plot)
+    if arguments.pairs:
+        tables.write(ranked.pairs, arguments.pairs)
+    print(ranking.render(ranked, arguments.format))
 
 
 def _extract(arguments: argparse.Namespace) -> None:

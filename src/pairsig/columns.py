@@ -226,4 +226,47 @@ TRANSFER = Table(
 )
 """Table of `pairsig transfer`: one row a pair of systems."""
 
-TABLES = (STATISTICS, COMPARISONS, VERSUS, TRANSFER)
+RANKS = Table(
+    "ranks",
+    (
+        METRIC,
+        Column("rank", int, "1 + the number of systems with a better score"),
+        Column("rank_low", int, "1 + the number of systems told to be better", heading="from"),
+        Column("rank_high", int, "the number of systems, less those told to be worse", heading="to"),
+        Column("cluster", int, "from 1: every system of one is told to be better than every system of the next"),
+        Column("system", str, "name of the system"),
+        points("score", "its score"),
+        points("behind", "by how much the first system is better, 0 or more"),
+        points("behind_low", "lower end of its interval, of which all hold at once", missing=True),
+        points("behind_high", "upper end of its interval", missing=True),
+        Column(
+            "p_next", float, "adjusted p-value against the system in the next row", heading="p (next)", shown="p-value",
+            missing=True,
+        ),
+        SIGNATURE,
+    ),
+    key=("metric", "system"),
+)  # fmt: skip
+"""What `pairsig rank` prints: one row a system, the best first."""
+
+RANKED_PAIRS = Table(
+    "ranked_pairs",
+    (
+        METRIC,
+        Column("system_a", str, "the better system of the pair", heading="system A"),
+        SYSTEM_B,
+        SCORE_A,
+        SCORE_B,
+        GAIN,
+        points("ci_low", "lower end of its interval, of which all hold at once", missing=True),
+        points("ci_high", "upper end of its interval", missing=True),
+        SIMILARITY,
+        P_VALUE,
+        Column("p_adjusted", float, "the p-value, adjusted for all pairs", heading="p (adjusted)", shown="p-value"),
+        SIGNATURE,
+    ),
+    key=("metric", "system_a", "system_b"),
+)
+"""What `pairsig rank --pairs` writes: one row a pair, the most certain first."""
+
+TABLES = (STATISTICS, COMPARISONS, VERSUS, TRANSFER, RANKS, RANKED_PAIRS)

@@ -167,6 +167,9 @@ def output(text: str, suffixes: Sequence[str] = ()) -> Path:
 table = partial(output, suffixes=(".tsv", ".csv", ".parquet"))
 """A table to write."""
 
+picture = partial(output, suffixes=(".svg", ".pdf", ".png"))
+"""A figure to write."""
+
 
 def pairs(items: Sequence[str]) -> Mapping[str, str]:
     """KEY=VALUE arguments as a mapping."""
