@@ -16,7 +16,7 @@ BIN := .venv/bin
 READY := .venv/ready
 RETRAINABLE := .venv/retrainable
 
-.PHONY: help setup setup-retrain reproduce quick retrain slurm test test-all test-wheel test-slurm lint bench mutants lock clean
+.PHONY: help setup setup-retrain reproduce quick retrain slurm test test-all test-rest test-wheel test-slurm lint bench mutants lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -54,6 +54,10 @@ test: $(READY)
 # With setup-retrain, also the base models that are Python packages; with PAIRSIG_DATA_DIR, the public corpora.
 test-all: $(READY)
 	$(BIN)/python -m pytest
+
+# What `make test` leaves out, or skips before setup-retrain.
+test-rest: $(READY)
+	$(BIN)/python -m pytest -m "slow or packages"
 
 # The package as a user gets it: the tests of two systems, run against the installed wheel alone.
 test-wheel:

@@ -8,6 +8,7 @@ import pytest
 from study.base_models import ensemble
 
 pytest.importorskip("ufal.chu_liu_edmonds")
+pytestmark = pytest.mark.packages
 
 
 def trees(size):

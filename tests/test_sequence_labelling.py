@@ -15,6 +15,8 @@ from study.base_models import sequence_labelling
 from study.base_models.sequence_labelling import decode, encode
 from study.corpora import constituency
 
+pytestmark = pytest.mark.packages
+
 
 def labels(text):
     return encode(constituency.parse(text))
