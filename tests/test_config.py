@@ -337,6 +337,12 @@ def test_schemas_are_strict_and_described(name):
             "genres: true",
             r"line \d+, training set ewt, key selection: unknown option .* genre\?",
         ),
+        (
+            "training_sets",
+            "mt-pud, mt-alibi]\n  unl",
+            "mt-pud, mt-domains]\n  unl",
+            r"line {}, .*key datasets: found 'mt-domains', expected datasets of the study synthetic and the task mt",
+        ),
         ("training_sets", "full: 5,", "full: 9999999999,", r"line {}, .*key sizes: found 'full=9999999999 half=10"),
         (
             "base_models",
