@@ -36,6 +36,14 @@ def test_the_output_in_the_readme_is_what_the_command_prints(monkeypatch, capsys
     assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == printed.splitlines()
 
 
+def test_the_output_in_the_page_of_ranks_is_what_the_command_prints(monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    (command,) = commands("docs/ranks.md")
+    (printed,) = blocks("docs/ranks.md", "text")
+    assert cli.main(shlex.split(command)[1:]) == 0
+    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == printed.splitlines()
+
+
 @pytest.mark.parametrize("code", blocks("README.md", "python"))
 def test_python_in_the_readme_runs(code, capsys):
     exec(compile(code, "README.md", "exec"), {"a": [[1, 1, 1], [1, 1, 1]], "b": [[0, 1, 1], [1, 1, 1]]})
@@ -53,6 +61,13 @@ def test_python_in_coming_from_runs(code):
 
 
 def test_links_lead_somewhere():
-    for document in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/coming-from.md", "results/README.md"):
+    for document in (
+        "README.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "docs/coming-from.md",
+        "results/README.md",
+        "docs/ranks.md",
+    ):
         for target in re.findall(r"\]\((?!http|#)([^)#]+)", (ROOT / document).read_text(encoding="utf-8")):
             assert ((ROOT / document).parent / target).exists(), f"{document}: {target}"
