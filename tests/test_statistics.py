@@ -391,7 +391,7 @@ class TestPool:
 
     def test_shared_systems_and_prefixed_ids(self):
         first, second = self.part("one", "abc", 2), self.part("two", "cab", 3)
-        second = replace(second, domains=np.array(["news", "", ""]))
+        second = replace(second, domains=np.array(["news", "", "-"]))
         third = self.part("three", "xac", 1)
         pooled = statistics.pool([first, second, third], dataset="all")
         assert (pooled.dataset, pooled.systems) == ("all", ("a", "c"))

@@ -329,7 +329,8 @@ def collect(
 def pool(parts: Sequence[Statistics], *, dataset: str) -> Statistics:
     """One test set out of several, one after another, for the systems present in all of them.
 
-    Segment and document ids get their dataset's name in front; a segment without a domain gets it as its domain.
+    Segment and document ids get their dataset's name in front; a segment without a domain ("", or "-" as files of
+    documents have it) gets it as its domain.
     Group and kind of a system are those of the first dataset.
     """
     datasets = [part.dataset for part in parts]
@@ -357,7 +358,9 @@ def pool(parts: Sequence[Statistics], *, dataset: str) -> Statistics:
         dataset=dataset,
         segments=np.array([label for part in chosen for label in labelled(part, part.segments)]),
         documents=np.array([label for part in chosen for label in labelled(part, part.documents)]),
-        domains=np.array([domain or part.dataset for part in chosen for domain in part.domains]),
+        domains=np.array(
+            [part.dataset if domain in ("", "-") else domain for part in chosen for domain in part.domains]
+        ),
         counts=np.concatenate([part.counts for part in chosen], axis=1),
         provenance={"pool": ", ".join(part.dataset for part in parts)},
     )
