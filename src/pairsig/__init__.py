@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pairsig.heterogeneity import Transfer, transfer
     from pairsig.intervals import Interval, gain_interval
     from pairsig.margins import MarginResult, margin_test
+    from pairsig.methods import compare_methods
     from pairsig.metrics import Metric, Ratio
     from pairsig.ranking import Ranking, rank
     from pairsig.resampling import TestResult, bootstrap_test, randomization_test
@@ -40,6 +41,7 @@ _HOMES = {
     "Transfer": "heterogeneity",
     "bootstrap_test": "resampling",
     "compare": "all_pairs",
+    "compare_methods": "methods",
     "exact_bootstrap": "exact",
     "exact_test": "exact",
     "gain_interval": "intervals",
@@ -65,6 +67,7 @@ __all__ = [
     "__version__",
     "bootstrap_test",
     "compare",
+    "compare_methods",
     "exact_bootstrap",
     "exact_test",
     "gain_interval",
