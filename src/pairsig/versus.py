@@ -16,10 +16,10 @@ import pandas as pd
 from numpy.typing import NDArray
 from tabulate import tabulate
 
-from pairsig import definitions, exact, extraction, intervals, sequential, statistics
+from pairsig import definitions, exact, extraction, heterogeneity, intervals, sequential, statistics
 from pairsig.choices import choose, once, options_of, sort_options
 from pairsig.columns import VERSUS
-from pairsig.contributions import contributions, design_effect
+from pairsig.contributions import contributions, design_effect, likeness
 from pairsig.definitions import Test, find
 from pairsig.engine import Resampling
 from pairsig.errors import InputError, listed, quoted
@@ -158,6 +158,7 @@ def versus(
     unit: Unit = "segment",
     stop_at: tuple[float, float] | None = None,
     threads: int | None = None,
+    like: str = "",
 ) -> tuple[pd.DataFrame, list[str]]:
     """Test every system against the first.
 
@@ -176,6 +177,8 @@ def versus(
         see `sequential_test`; `p_low` and `p_high` are then its confidence sequence.
     n_resamples, seed, unit, threads
         See `bootstrap_test`.
+    like
+        Name of a family of test sets (`pairsig.heterogeneity.families`): who wins on the next one of it is told, too.
 
     Returns
     -------
@@ -197,6 +200,8 @@ def versus(
         For names that are unknown or given twice (which would count twice in the adjustments), and whatever the tests
         refuse.
     """
+    if like:
+        heterogeneity.family(like)
     documents = statistics.documents if unit == "document" else None
     resampling = Resampling(n_resamples, seed, threads)
     if stop_at is not None:
@@ -221,7 +226,7 @@ def versus(
         for other in others:
             pair = Pair.of(counts[base], counts[other], metric, documents)
             interval = intervals.interval(pair)
-            unused = _unused(pair, statistics.documents)
+            about = [interval.doubt, _unused(pair, statistics.documents), *_elsewhere(pair, like)]
             name_a, name_b = statistics.systems[base], statistics.systems[other]
             for test in planned:
                 try:
@@ -247,7 +252,7 @@ def versus(
                         "n_segments": result.n_segments,
                         "n_different": result.n_different,
                         "signature": result.signature,
-                        "notes": [note for note in (_one_sided(test), interval.doubt, unused) if note],
+                        "notes": [note for note in (_one_sided(test), *about) if note],
                     }
                     | _p_value(result, stop_at)
                 )
@@ -307,6 +312,17 @@ def _unused(pair: Pair, documents: NDArray[np.str_]) -> str:
         if math.isfinite(effect):
             told += f": drawn as wholes they make the standard error of the gain {math.sqrt(effect):.2f} times as large"
     return f"{told} (--unit document)"
+
+
+def _elsewhere(pair: Pair, like: str) -> list[str]:
+    """Sentences on the next test set of a family, where one is named and the systems differ."""
+    if not like:
+        return []
+    both = np.array([[0, 1]])
+    by_unit, by_segment = (float(likeness(counts, pair.metric, both)[0][0]) for counts in (pair.units, pair.segments))
+    if by_segment == 0:
+        return []
+    return heterogeneity.elsewhere(abs(pair.lead), (by_unit, by_segment), pair.n_segments, pair.metric.name, like)
 
 
 def _p_value(result: TestResult | ExactResult, stop_at: tuple[float, float] | None) -> dict[str, Any]:
