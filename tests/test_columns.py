@@ -72,6 +72,14 @@ def written(tmp_path_factory):
         study_cli.main, "claims", *compared, "--systems", output["systems"], "--statistics",
         work / "one.parquet:accuracy", "--n-resamples", 100, "--output", output["claims"],
     )  # fmt: skip
+    (work / "families.tsv").write_text(
+        "\t".join(columns.FAMILIES.names) + "\nf\tsimulated\tone\thalf:*\tall\nf\tsimulated\ttwo\thalf:*\tall\n"
+    )
+    run(
+        study_cli.main, "heterogeneity", work / "one.parquet:accuracy", work / "two.parquet:accuracy", "--families",
+        work / "families.tsv", "--next", output["next_test_sets"], "--borrowed", work / "borrowed.tsv", "--output",
+        output["heterogeneity"],
+    )  # fmt: skip
     run(
         study_cli.main, "approximate", "--n-resamples", 20, "--n-simulated", 12, "--n-pairs", 1, "--n-runs", 1,
         "--output", output["relative_error"],
@@ -228,8 +236,8 @@ def test_a_test_set_made_in_no_known_way_is_refused(written, tmp_path):
 def test_headings_are_those_declared(written, table):
     (path,) = written[table.name]
     heading = render(columns.read(path, table), "md").splitlines()[0].replace("\\_", "_")
-    folded = {f"{what}_{end}" for what in ("share", "expected", "difference") for end in ("low", "high")}
-    folded = folded if table.name == "calibration" else set()
+    shares = [column.name for column in table.columns if column.shown in ("share", "change of share")]
+    folded = {f"{what}_{end}" for what in shares for end in ("low", "high")}
     shown = [column.title for column in table.columns if column.name not in folded]
     assert [cell.strip() for cell in heading.strip("|").split("|")] == shown
 

@@ -9,7 +9,8 @@ from scipy.stats import t as student
 
 import pairsig
 import simulate
-from pairsig import InputError, cli, heterogeneity, tables, transfer
+from pairsig import InputError, cli, heterogeneity, tables, transfer, versus
+from pairsig.metrics import registry
 
 # Thirteen trials of a vaccine (Colditz et al. 1994): ill and well with it, ill and well without.
 TRIALS = np.array([
@@ -127,6 +128,7 @@ def test_coverage(n, ratio):
         ([1.0, 1.0], [0.5, -0.5], {}, "negative"),
         ([1.0, 1.0], [0.5, 0.5], {"level": 1.0}, "the level is 1.0"),
         ([1.0], [0.5], {"heterogeneity": -1.0}, "the heterogeneity is -1.0, expected a number, 0 or more"),
+        ([1.0], [0.5], {"heterogeneity": [1.0, 2.0]}, "found 2 heterogeneities for 1 pairs, expected one, or one each"),
     ],
 )
 def test_what_is_refused(gains, errors, options, message):
@@ -182,6 +184,7 @@ def test_tables_that_do_not_fit(compared):
         ([first, second.assign(metric="bleu")], "the comparisons are by f1 and bleu, expected one metric"),
         ([first, halves, second], "dataset d0 is there as whole, half, expected it whole, or its domains"),
         ([first.iloc[:0]], "there are no comparisons"),
+        ([first, first.assign(dataset="copy")], "d0:whole and copy:whole have the same gains of all pairs"),
         ([first], "1 test set, expected at least 2"),
     ):
         with pytest.raises(InputError, match=message):
@@ -200,3 +203,88 @@ def test_the_command(compared, tmp_path, capsys):
     assert tables.read(output)["borrowed"].all()
     assert cli.main(["transfer", paths[0], "--output", str(output)]) == 2
     assert "expected at least 2" in capsys.readouterr().err
+
+
+def test_a_family_is_borrowed_by_the_unlikeness_of_each_pair(compared):
+    (first, *_) = compared
+    like = heterogeneity.family("wmt-domains")
+    table = heterogeneity.transfers(first, like="wmt-domains")
+    own = first.set_index(["system_a", "system_b"])
+    for row in table.itertuples():
+        of = own.loc[(row.system_a, row.system_b)]
+        # A test set of n segments says as much of another as n' of that one do: p on so many.
+        n = 1 / (1 / of["n_segments"] + 2 * like.kappa_squared)
+        assert row.p_next == pytest.approx(norm.sf(of["gain"] / (of["standard_error"] * np.sqrt(60 / n))))
+        assert row.p_iid == pytest.approx(norm.sf(of["gain"] / of["standard_error"]))
+        assert row.heterogeneity == pytest.approx(np.sqrt(like.kappa_squared * 60) * of["standard_error"])
+        assert (row.like, row.borrowed) == ("wmt-domains", True)
+    twice = heterogeneity.transfers(pd.concat(compared[:2]), like="wmt-domains")
+    assert (twice["p_next"] > twice["p_iid"]).all()
+
+
+def test_the_floor_is_the_gain_that_is_trusted_on_a_test_set_of_any_size():
+    for tau in (0.3, 4.0):
+        gain = heterogeneity.FLOOR * tau
+        assert transfer([gain], [1e-9], heterogeneity=tau).p_next[0] == pytest.approx(0.05)
+        assert transfer([gain], [0.1], heterogeneity=tau).p_next[0] > 0.05
+    for one in heterogeneity.families():
+        assert one.kappa_squared_low <= one.kappa_squared <= one.kappa_squared_high
+        # The gain that is at p = 0.05 on 1/(2κ²) segments.
+        assert heterogeneity.FLOOR * float(one.heterogeneity([1.0], [1])) == pytest.approx(
+            1.6448536 / np.sqrt(one.worth)
+        )
+
+
+def test_what_is_printed_says_what_it_means(compared, tmp_path, capsys):
+    path = str(tmp_path / "one.tsv")
+    tables.write(compared[0].query("system_a == system_a.iloc[0]").head(1).assign(n_segments=49), path)
+    assert cli.main(["transfer", path, "--like", "wmt-domains"]) == 0
+    printed = capsys.readouterr().out
+    assert "p (i.i.d.)" in printed
+    assert "p (next): the chance that B is the better one on the next test set of this sort" in printed
+    assert "not of your data but borrowed from wmt-domains" in printed
+    assert "these gains are by f1, for which it has not been tried" in printed
+    assert "the chance is rough: it takes gains to be normal, which 49 segments do not make them" in printed
+    assert cli.main(["transfer", path, "--like", "wmt-domain"]) == 2
+    refused = capsys.readouterr().err
+    assert all(one.family in refused for one in heterogeneity.families())
+    assert "did you mean wmt-domains?" in refused
+    assert cli.main(["transfer", path, "--like", "wmt-domains", "--heterogeneity", "1"]) == 2
+    assert "expected one of both" in capsys.readouterr().err
+    assert cli.main(["transfer", path, "--like", "ewt-genres", "--output", str(tmp_path / "t.tsv")]) == 0
+    assert "borrowed from ewt-genres" in capsys.readouterr().err
+
+
+def test_a_chance_below_what_normal_tails_can_tell(compared):
+    table = heterogeneity.transfers(pd.concat(compared)).assign(p_next=1e-9, p_iid=1e-30)
+    printed = heterogeneity.render(table)
+    assert "< 0.0001" in printed
+    assert "< 0.01" in printed
+
+
+@pytest.mark.parametrize("unit", ["segment", "document"])
+def test_two_systems_on_the_next_test_set(unit):
+    data = simulate.statistics("f1", n_systems=2, n_segments=100, seed=1)
+    documents = np.repeat(np.arange(25), 4).astype(str)
+    data = pairsig.Statistics(**{**vars(data), "documents": documents})
+    metric = registry.metric("f1")
+    table, _ = versus.versus(data, [metric], ["exact"], unit=unit, like="wmt-domains")
+    (notes,) = table["notes"]
+    (told,) = [note for note in notes if "like wmt-domains is" in note]
+    # Errors by the score without each unit, brute force.
+    counts = data.of(metric).astype(float)
+    whole = metric.score(counts.sum(axis=1))
+    errors = {}
+    for name, labels in (("segment", np.arange(100)), ("document", np.repeat(np.arange(25), 4))):
+        changes = [metric.score(counts.sum(axis=1) - counts[:, labels == k].sum(axis=1)) for k in np.unique(labels)]
+        change = np.subtract(*np.array(changes).T)
+        errors[name] = np.sqrt(((change - change.mean()) ** 2).sum())
+    kappa = heterogeneity.family("wmt-domains").kappa_squared
+    spread = np.sqrt(errors[unit] ** 2 + 2 * kappa * 100 * errors["segment"] ** 2)
+    chance = norm.sf(abs(whole[0] - whole[1]) / spread)
+    assert float(told.split("like wmt-domains is ")[1].split(",")[0]) == pytest.approx(chance, rel=0.02)
+    with pytest.raises(InputError, match="unknown family of test sets: 'wmt'"):
+        versus.versus(data, [metric], ["exact"], like="wmt")
+    same = pairsig.Statistics(**{**vars(data), "counts": data.counts[[0, 0]]})
+    table, _ = versus.versus(same, [metric], ["exact"], like="wmt-domains")
+    assert not any("wmt-domains" in note for note in table["notes"].iloc[0])

@@ -25,7 +25,7 @@ SCHEMAS = ROOT / "workflow" / "schemas"
 
 
 KEPT = {"wmt21-de-en", "wmt22-en-zh", "hansards", "hansards-synthetic", "hansards-110", "alibi-synthetic"}
-NAMES = {"datasets": [0], "systems": [0], "calibrations": [2, 4]}
+NAMES = {"datasets": [0], "systems": [0], "calibrations": [2, 4], "families": [2]}
 """Columns with the names of datasets."""
 
 

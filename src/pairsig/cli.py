@@ -74,6 +74,7 @@ def _commands() -> console.Commands:
     p.add_argument("--margin", type=float, metavar="M", help="also: are they equally good, up to M points? see below")
     p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="for the reader or the metric")
     p.add_argument("--documents", help="file of `domain<TAB>document` lines, one a segment")
+    p.add_argument("--like", metavar="FAMILY", default="", help="who wins on the next test set like wmt-domains, too")
     p.add_argument("--threads", type=console.whole, help="default: all cores; changes nothing but time")
     p.add_argument("--format", choices=("table", "json", "markdown", "latex"), default="table")
 
@@ -146,7 +147,10 @@ def _commands() -> console.Commands:
     p = commands.add(_transfer)
     p.add_argument("comparisons", nargs="+", type=Path, help="tables of compare, one a test set")
     p.add_argument("--heterogeneity", type=float, metavar="TAU", help="borrowed: known from other test sets, in points")
-    p.add_argument("--output", type=console.table, required=True)
+    p.add_argument(
+        "--like", metavar="FAMILY", default="", help="borrowed: that of a family of test sets, such as wmt-domains"
+    )
+    p.add_argument("--output", type=console.table, help="the table; by default it is printed, with what it means")
 
     p = commands.add(_merge)
     p.add_argument("parts", nargs="+", type=Path)
@@ -197,8 +201,8 @@ def _test(arguments: argparse.Namespace) -> None:
     )
     found = []
     if arguments.runs or arguments.design or arguments.training_sd is not None or any(data[0][0].runs):
-        for option in ("test", "variant", "stop_at"):
-            if getattr(arguments, option):
+        for option in ("test", "variant", "stop_at", "margin", "like"):
+            if getattr(arguments, option) not in (None, ""):
                 raise InputError(f"--{option.replace('_', '-')} is given, but what tests runs has no choice of tests")
         for systems, metrics in data:
             for first, second in systems.duplicates():
@@ -234,6 +238,7 @@ def _test(arguments: argparse.Namespace) -> None:
             stop_at=None if arguments.stop_at is None else (arguments.stop_at, arguments.confidence),
             margin=arguments.margin,
             threads=arguments.threads,
+            like=arguments.like,
         )
         found.append(table)
         notes += further
@@ -447,7 +452,14 @@ def _transfer(arguments: argparse.Namespace) -> None:
     from pairsig import comparisons, heterogeneity, tables
 
     given = pd.concat(map(comparisons.read, arguments.comparisons), ignore_index=True)
-    tables.write(heterogeneity.transfers(given, heterogeneity=arguments.heterogeneity), arguments.output)
+    found = heterogeneity.transfers(given, heterogeneity=arguments.heterogeneity, like=arguments.like)
+    smallest = int(given["n_segments"].min())
+    if arguments.output is None:
+        print(heterogeneity.render(found, smallest=smallest))
+        return
+    tables.write(found, arguments.output)
+    for sentence in heterogeneity.notes(found, smallest):
+        console.note(sentence)
 
 
 def _merge(arguments: argparse.Namespace) -> None:

@@ -220,7 +220,9 @@ TRANSFER = Table(
         points("prediction_high", "upper end of the 95 % interval of the true gain on the next test set"),
         Column("p_iid", float, "p-value as if all segments were one sample of one source", "", "p (i.i.d.)", "p-value"),
         Column("p_next", float, "chance that B is the better one on the next test set", "", "p (next)", "p-value"),
+        points("floor", "gain that makes the chance on the next one 95 %, however large one test set is: 1.645 √2 τ"),
         Column("borrowed", bool, "whether the heterogeneity was given, not estimated from these test sets"),
+        Column("like", str, "the family of test sets that it was borrowed from; empty if none"),
     ),
     key=("metric", "system_a", "system_b"),
 )
@@ -320,4 +322,35 @@ METHODS = Table(
 )  # fmt: skip
 """What `pairsig methods` writes, and `pairsig test` prints where there are runs: one row a pair of methods."""
 
-TABLES = (STATISTICS, COMPARISONS, VERSUS, TRANSFER, METHODS, RANKS, RANKED_PAIRS)
+
+def _known(name: str, meaning: str) -> Column:
+    return Column(name, float, meaning, shown="share", missing=True)
+
+
+BORROWED = Table(
+    "borrowed",
+    (
+        Column("family", str, "name of a family of test sets"),
+        METRIC,
+        Column("about", str, "what its test sets are"),
+        count("n_test_sets", "test sets", "test sets", "test sets"),
+        count("n_systems", "systems", "systems", "systems"),
+        Column(
+            "kappa_squared",
+            float,
+            "κ²: variance of a pair's true gain between test sets, over that of what a segment contributes to it",
+        ),
+        Column("kappa_squared_low", float, "lower end of its 95 % interval over systems and test sets"),
+        Column("kappa_squared_high", float, "upper end of its 95 % interval over systems and test sets"),
+        count("n_validated", "pairs of systems, on each ordered pair of test sets, predicted from others", "pairs"),
+        _known("held", "share of them whose better system is the better one on the second test set, too"),
+        _known("predicted_iid", "mean chance of that, i.i.d."),
+        _known("predicted", "mean chance of that, with κ² of other test sets and systems"),
+        _known("coverage_iid", "share of gains on the second test set in their 95 % prediction interval, i.i.d."),
+        _known("coverage", "the same with κ² of other test sets and systems"),
+    ),
+    key=("family", "metric"),
+)
+"""What the library knows of families of test sets: `pairsig.heterogeneity.families`."""
+
+TABLES = (STATISTICS, COMPARISONS, VERSUS, TRANSFER, METHODS, RANKS, RANKED_PAIRS, BORROWED)

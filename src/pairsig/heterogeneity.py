@@ -9,19 +9,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from pairsig.columns import TRANSFER
+from pairsig.choices import choose
+from pairsig.columns import BORROWED, TRANSFER
 from pairsig.errors import InputError, named
 
 Floats = NDArray[np.float64]
 
 LEAST = 2
 """Test sets from which heterogeneity can be had."""
+
+FLOOR = 1.6448536269514722 * math.sqrt(2)
+"""Gain over τ on a test set of any size at which the chance on the next is 95 %: both are off by their own u."""
+
+ROUGH = 50
+"""With fewer segments gains are not normal enough for the chances that are told."""
+
+LEAST_CHANCE = 0.01
+"""No smaller chance is told: where families predict less, the better system loses in 0.1 to 3 of 100 cases."""
 
 _QUANTILES = np.linspace(-6, 6, 97)
 """Standard normal quantiles of the confidence distribution at which τ is taken; their density is the share of each."""
@@ -62,8 +74,88 @@ class Transfer:
     n_test_sets: int
 
 
+@dataclass(frozen=True, kw_only=True)
+class Family:
+    """Test sets that are alike in what differs between them, and how much gains differ between two of them.
+
+    The heterogeneity of a pair of systems is τ = κσ, with σ the standard deviation of what a segment contributes to
+    their gain: its standard error times √n. A test set of n segments then says as much of the true gain on another as
+    n' segments of that other one, 1/n' = 1/n + 2κ². `python -m study heterogeneity` measures κ²: docs/next-test-set.md.
+
+    Attributes
+    ----------
+    family, metric, about
+        Its name, what gains were measured by, what its test sets are.
+    n_test_sets, n_systems
+        How many were measured.
+    kappa_squared, kappa_squared_low, kappa_squared_high
+        κ², with its 95 % interval over test sets and systems.
+    n_validated
+        How often it was told from other test sets and other systems who is the better one on a test set.
+    held, predicted_iid, predicted
+        In what share of these it was the better one on another; the chance of that i.i.d., and with κ².
+    coverage_iid, coverage
+        In what share of these the gain was in its 95 % prediction interval.
+    """
+
+    family: str
+    metric: str
+    about: str
+    n_test_sets: int
+    n_systems: int
+    kappa_squared: float
+    kappa_squared_low: float
+    kappa_squared_high: float
+    n_validated: int
+    held: float
+    predicted_iid: float
+    predicted: float
+    coverage_iid: float
+    coverage: float
+
+    @property
+    def worth(self) -> float:
+        """1/(2κ²): as many segments of the next test set say as much of the gain there as a test set of any size."""
+        return 1 / (2 * self.kappa_squared)
+
+    def heterogeneity(self, standard_errors: ArrayLike, n_segments: ArrayLike) -> Floats:
+        """τ of pairs from their standard errors on test sets of so many segments, in points; over the last axis, of T.
+
+        σ² is the mean over the test sets.
+        """
+        per_segment = np.square(np.asarray(standard_errors, dtype=np.float64)) * np.asarray(n_segments)
+        found: Floats = np.sqrt(self.kappa_squared * per_segment.mean(axis=-1))
+        return found
+
+    def told(self, metric: str) -> str:
+        """A sentence on what is borrowed, and how well it did."""
+        other = "" if metric == self.metric else f"; these gains are by {metric}, for which it has not been tried"
+        return (
+            f"how much gains differ between test sets is not of your data but borrowed from {self.family}: "
+            f"{self.about}, {self.n_test_sets} test sets and {self.n_systems} systems by {self.metric}{other}; on test "
+            f"sets and systems that it had not seen, the better system had a chance of {100 * self.predicted:.0f} % to "
+            f"be the better one on another ({100 * self.predicted_iid:.0f} % i.i.d.), and {100 * self.held:.0f} % were"
+        )
+
+
+@cache
+def families() -> tuple[Family, ...]:
+    """The families that are known."""
+    from pairsig import tables
+
+    rows = tables.read(Path(__file__).with_name("borrowed.tsv"), BORROWED)
+    return tuple(Family(**{one.name: row[one.name] for one in fields(Family)}) for row in rows.to_dict("records"))
+
+
+def family(name: str, metric: str = "") -> Family:
+    """The family of that name, by that metric where it was measured by several; an `InputError` lists the names."""
+    choose(name, list(dict.fromkeys(one.family for one in families())), "family of test sets:")
+    of = [one for one in families() if one.family == name]
+    return next((one for one in of if one.metric == metric), of[0])
+
+
 def transfer(
-    gains: ArrayLike, standard_errors: ArrayLike, *, level: float = 0.95, heterogeneity: float | None = None
+    gains: ArrayLike, standard_errors: ArrayLike, *, level: float = 0.95, heterogeneity: ArrayLike | None = None
 ) -> Transfer:
     """What the gains on several test sets say of the next one.
 
@@ -103,7 +195,8 @@ def transfer(
     level
         Of the intervals.
     heterogeneity
-        τ where it is borrowed; else it is estimated, which takes `LEAST` test sets.
+        τ where it is borrowed, one for all pairs or one each (see `Family.heterogeneity`); else it is estimated, which
+        takes `LEAST` test sets.
 
     Raises
     ------
@@ -125,8 +218,12 @@ def transfer(
             f"{n} test set{'s' * (n > 1)}, expected at least {LEAST} to see how much gains differ between them, or a "
             "heterogeneity that is known from others"
         )
-    if heterogeneity is not None and not (math.isfinite(heterogeneity) and heterogeneity >= 0):
-        raise InputError(f"the heterogeneity is {heterogeneity}, expected a number, 0 or more")
+    if heterogeneity is not None:
+        given = np.asarray(heterogeneity, dtype=np.float64)
+        if not (np.isfinite(given).all() and (given >= 0).all()):
+            raise InputError(f"the heterogeneity is {heterogeneity}, expected a number, 0 or more")
+        if given.shape not in ((), (len(d),)):
+            raise InputError(f"found {given.size} heterogeneities for {len(d)} pairs, expected one, or one each")
     # The same outputs have no error; a millionth of what there is keeps weights finite.
     scale = np.maximum(np.abs(d).max(axis=1, keepdims=True), s.max(axis=1, keepdims=True))
     v = np.maximum(s**2, (1e-6 * np.where(scale > 0, scale, 1.0)) ** 2)
@@ -137,7 +234,7 @@ def transfer(
         possible = np.array([_root(d, v, chdtri(n - 1, 1 - share)) for share in ndtr(_QUANTILES)])
         shares = np.exp(-(_QUANTILES**2) / 2)
     else:
-        tau2 = np.full(len(d), heterogeneity**2)
+        tau2 = np.broadcast_to(given**2, len(d))
         possible, shares = tau2[None], np.ones(1)
     mean, _ = _mean(d, v, tau2)
     means, weights = (np.array(values) for values in zip(*(_mean(d, v, own) for own in possible), strict=True))
@@ -213,7 +310,33 @@ def _root(d: Floats, v: Floats, target: float) -> Floats:
     return np.where(above, (low + high) / 2, 0.0)
 
 
-def transfers(comparisons: pd.DataFrame, *, level: float = 0.95, heterogeneity: float | None = None) -> pd.DataFrame:
+def elsewhere(gain: float, errors: tuple[float, float], n_segments: int, metric: str, like: str) -> list[str]:
+    """Sentences on who wins on another test set of a family, of a pair on one.
+
+    Parameters
+    ----------
+    gain
+        Of the better system.
+    errors
+        Its standard error; and the one by segments, by which families are measured, if documents were drawn.
+    like
+        Name of the family.
+    """
+    of = family(like, metric)
+    tau = float(of.heterogeneity([errors[1]], [n_segments]))
+    found = transfer([gain], errors[:1], heterogeneity=tau)
+    said = [
+        "p is about other samples of this test set; the chance that the other system is the better one on the next "
+        f"test set like {like} is {_p(float(found.p_next[0]), LEAST_CHANCE)}, and below 5 % for gains above "
+        f"{FLOOR * tau:.2f} however many segments this one has",
+        of.told(metric),
+    ]
+    return said + _rough(n_segments)
+
+
+def transfers(
+    comparisons: pd.DataFrame, *, level: float = 0.95, heterogeneity: float | None = None, like: str = ""
+) -> pd.DataFrame:
     """`transfer` of every pair of systems, from tables of comparisons on several test sets.
 
     Parameters
@@ -221,6 +344,8 @@ def transfers(comparisons: pd.DataFrame, *, level: float = 0.95, heterogeneity: 
     comparisons
         Tables of `compare` by one metric, one below the other: whole test sets, or domains of one. Of several tests on
         a test set the first is taken; only gains and their standard errors are.
+    heterogeneity, like
+        τ where it is borrowed, in points, or the name of the family it is borrowed from, see `families`.
 
     Raises
     ------
@@ -233,6 +358,10 @@ def transfers(comparisons: pd.DataFrame, *, level: float = 0.95, heterogeneity: 
     """
     from pairsig.tables import frame
 
+    if heterogeneity is not None and like:
+        raise InputError(f"found a heterogeneity of {heterogeneity} and one like {like}, expected one of both")
+    if like:
+        family(like)
     if comparisons.empty:
         raise InputError("there are no comparisons, expected those on at least one test set")
     metrics = list(comparisons["metric"].unique())
@@ -273,7 +402,10 @@ def transfers(comparisons: pd.DataFrame, *, level: float = 0.95, heterogeneity: 
         found[0, row, column] = sign * rows["gain"].to_numpy()
         found[1, row, column] = rows["standard_error"].to_numpy()
     gains, errors = found
-    result = transfer(gains, errors, level=level, heterogeneity=heterogeneity)
+    _different([name for name, _ in by_test_set], gains, errors)
+    sizes = [int(rows["n_segments"].iloc[0]) for _, rows in by_test_set]
+    tau = family(like, str(metrics[0])).heterogeneity(errors, sizes) if like else heterogeneity
+    result = transfer(gains, errors, level=level, heterogeneity=tau)
     better = np.where(result.gain >= 0, a, b)
     sign = np.where(result.gain >= 0, 1.0, -1.0)
     ends = {
@@ -300,10 +432,73 @@ def transfers(comparisons: pd.DataFrame, *, level: float = 0.95, heterogeneity: 
                 "prediction_high": ends["prediction"][1],
                 "p_iid": result.p_iid,
                 "p_next": result.p_next,
-                "borrowed": heterogeneity is not None,
+                "floor": FLOOR * result.heterogeneity,
+                "borrowed": tau is not None,
+                "like": like,
             }
         ),
     )
+
+
+def _different(names: Sequence[str], gains: Floats, errors: Floats) -> None:
+    """No test set is there again under another name."""
+    first: dict[bytes, str] = {}
+    for name, gain, error in zip(names, gains.T, errors.T, strict=True):
+        other = first.setdefault(gain.tobytes() + error.tobytes(), name)
+        if other != name and gain.any():
+            raise InputError(f"{other} and {name} have the same gains of all pairs, expected different test sets")
+
+
+def render(table: pd.DataFrame, *, smallest: int = ROUGH) -> str:
+    """A table of `transfers` for a terminal, and what its p-values mean; the smallest test set has so many segments."""
+    from tabulate import tabulate
+
+    shown = pd.DataFrame(
+        {
+            "metric": table["metric"],
+            "A": table["system_a"],
+            "B": table["system_b"],
+            "won": [f"{won} of {n}" for won, n in table[["n_won", "n_test_sets"]].itertuples(index=False)],
+            "gain [95 %]": _between(table, "ci"),
+            "on the next [95 %]": _between(table, "prediction"),
+            "p (i.i.d.)": [_p(p, 1e-4) for p in table["p_iid"]],
+            "p (next)": [_p(p, LEAST_CHANCE) for p in table["p_next"]],
+            "floor": table["floor"].map("{:.2f}".format),
+        }
+    )
+    said = [
+        "p (i.i.d.): how often other segments from the same sources would put A ahead by so much if it were no better",
+        "p (next): the chance that B is the better one on the next test set of this sort",
+        "floor: the gain that makes the chance on the next one 95 %, however many segments one test set has",
+    ]
+    said += notes(table, smallest)
+    text: str = tabulate(shown, headers="keys", showindex=False, tablefmt="simple", disable_numparse=True)
+    return "\n".join([text, "", *(f"- {sentence}" for sentence in said)])
+
+
+def notes(table: pd.DataFrame, smallest: int) -> list[str]:
+    """Sentences on what the numbers of a table of `transfers` are not: measured on these data, or certain."""
+    borrowed = dict.fromkeys(table.loc[table["like"] != "", ["like", "metric"]].itertuples(index=False, name=None))
+    said = [family(name, metric).told(metric) for name, metric in borrowed]
+    return said + _rough(smallest)
+
+
+def _rough(n_segments: int) -> list[str]:
+    if n_segments >= ROUGH:
+        return []
+    return [f"the chance is rough: it takes gains to be normal, which {n_segments} segments do not make them"]
+
+
+def _between(table: pd.DataFrame, of: str) -> list[str]:
+    return [
+        f"{gain:.2f} [{low:.2f}, {high:.2f}]"
+        for gain, low, high in table[["gain", f"{of}_low", f"{of}_high"]].itertuples(index=False)
+    ]
+
+
+def _p(p: float, least: float) -> str:
+    """Three digits, or that it is below what normal theory can tell."""
+    return f"< {least:g}" if p < least else f"{p:.3g}"
 
 
 def _same_systems(first: str, systems: Sequence[str], name: str, rows: pd.DataFrame) -> None:

@@ -18,10 +18,10 @@ import pandas as pd
 from numpy.typing import NDArray
 from tabulate import tabulate
 
-from pairsig import definitions, exact, extraction, intervals, margins, sequential, statistics
+from pairsig import definitions, exact, extraction, heterogeneity, intervals, margins, sequential, statistics
 from pairsig.choices import choose, once, options_of, sort_options
 from pairsig.columns import VERSUS
-from pairsig.contributions import contributions, design_effect
+from pairsig.contributions import contributions, design_effect, likeness
 from pairsig.definitions import Test, find
 from pairsig.engine import Resampling
 from pairsig.errors import InputError, listed, quoted
@@ -217,6 +217,7 @@ def versus(
     stop_at: tuple[float, float] | None = None,
     margin: float | None = None,
     threads: int | None = None,
+    like: str = "",
 ) -> tuple[pd.DataFrame, list[str]]:
     """Test every system against the first.
 
@@ -238,6 +239,8 @@ def versus(
         `pairsig.margins.CLAIMS` (see `margin_test`).
     n_resamples, seed, unit, threads
         See `bootstrap_test`.
+    like
+        Name of a family of test sets (`pairsig.heterogeneity.families`): who wins on the next one of it is told, too.
 
     Returns
     -------
@@ -259,6 +262,8 @@ def versus(
         For names that are unknown or given twice (which would count twice in the adjustments), and whatever the tests
         refuse.
     """
+    if like:
+        heterogeneity.family(like)
     documents = statistics.documents if unit == "document" else None
     resampling = Resampling(n_resamples, seed, threads)
     if stop_at is not None:
@@ -283,7 +288,7 @@ def versus(
         for other in others:
             pair = Pair.of(counts[base], counts[other], metric, documents)
             interval = intervals.interval(pair)
-            unused = _unused(pair, statistics.documents)
+            about = [interval.doubt, _unused(pair, statistics.documents), *_elsewhere(pair, like)]
             name_a, name_b = statistics.systems[base], statistics.systems[other]
             found: list[tuple[str, str, str, TestResult | ExactResult | MarginResult]] = []
             for test in planned:
@@ -313,7 +318,7 @@ def versus(
                         "n_different": result.n_different,
                         "margin": result.margin if isinstance(result, MarginResult) else None,
                         "signature": result.signature,
-                        "notes": [said for said in (note, interval.doubt, unused) if said],
+                        "notes": [said for said in (note, *about) if said],
                     }
                     | _p_value(result, stop_at)
                 )
@@ -373,6 +378,17 @@ def _unused(pair: Pair, documents: NDArray[np.str_]) -> str:
         if math.isfinite(effect):
             told += f": drawn as wholes they make the standard error of the gain {math.sqrt(effect):.2f} times as large"
     return f"{told} (--unit document)"
+
+
+def _elsewhere(pair: Pair, like: str) -> list[str]:
+    """Sentences on the next test set of a family, where one is named and the systems differ."""
+    if not like:
+        return []
+    both = np.array([[0, 1]])
+    by_unit, by_segment = (float(likeness(counts, pair.metric, both)[0][0]) for counts in (pair.units, pair.segments))
+    if by_segment == 0:
+        return []
+    return heterogeneity.elsewhere(abs(pair.lead), (by_unit, by_segment), pair.n_segments, pair.metric.name, like)
 
 
 def _p_value(result: TestResult | ExactResult | MarginResult, stop_at: tuple[float, float] | None) -> dict[str, Any]:

@@ -137,6 +137,15 @@ def _commands() -> console.Commands:
     p.add_argument("--table-1", type=console.table, help="second output: in the layout of the paper's Table 1")
     p.add_argument("--output", type=console.table, required=True)
 
+    p = commands.add(_heterogeneity)
+    p.add_argument("statistics", nargs="+", metavar="STATISTICS:METRIC", help="a file of statistics, and its metric")
+    p.add_argument("--families", type=Path, required=True, help="sheet: which test sets are of one family")
+    p.add_argument("--next", type=console.table, required=True, help="second output: predicted chances, and who won")
+    p.add_argument(
+        "--borrowed", type=console.table, required=True, help="third output: what the library knows families by"
+    )
+    p.add_argument("--output", type=console.table, required=True)
+
     p = commands.add(_approximate)
     p.add_argument(
         "--n-resamples", type=console.whole, nargs="+", metavar="K", help="numbers of samples; default: the paper's"
@@ -411,6 +420,19 @@ def _calibrate(arguments: argparse.Namespace) -> None:
     tables.write(found, arguments.output)
     if beside is not None:
         tables.write(beside, arguments.table_1)
+
+
+def _heterogeneity(arguments: argparse.Namespace) -> None:
+    """How much gains differ between test sets of a family, and whether that tells who wins on the next."""
+    from pairsig import tables
+    from study import columns
+    from study.analysis.heterogeneity import borrowed, heterogeneity
+
+    sheet = columns.read(arguments.families, columns.FAMILIES)
+    found, chances = heterogeneity(_read_with_metrics(arguments.statistics), sheet, source=str(arguments.families))
+    tables.write(found, arguments.output)
+    tables.write(chances, arguments.next)
+    tables.write(borrowed(found), arguments.borrowed)
 
 
 def _approximate(arguments: argparse.Namespace) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pairsig import columns
 from pairsig.columns import (
+    BORROWED,
     COMPARISONS,
     DATASET,
     METRIC,
@@ -29,6 +30,7 @@ TASK = Column("task", str, "task of the dataset")
 SUBSET = Column("subset", str, "which pairs: all, same or different group, two kinds; `full sets`: of training sets")
 N_PAIRS = count("n_pairs", "pairs with a p-value in the window", "pairs", "pairs in range")
 CALIBRATION = Column("calibration", str, "name of the calibration")
+FAMILY, ABOUT = BORROWED["family"], BORROWED["about"]
 DISTANCE = Column("distance", str, "how far the second test set is from the first")
 
 
@@ -331,6 +333,74 @@ REPRODUCTION = Table(
     key=("item",),
 )
 
+FAMILIES = Table(
+    "families",
+    (
+        FAMILY,
+        ABOUT,
+        Column("dataset", str, "its datasets; patterns"),
+        Column("test_set", str, "their test sets: `whole`, `domain:…`, `document:…`, `half:…`; patterns"),
+        Column("compared", str, "with which of the others", choices=("all", "within datasets")),
+    ),
+    key=("family", "dataset", "test_set"),
+)
+"""The sheet of families of test sets."""
+
+HETEROGENEITY = Table(
+    "heterogeneity",
+    (
+        *(BORROWED[name] for name in ("family", "metric", "about", "n_test_sets", "n_systems")),
+        count("n_pairs", "pairs of systems, on each pair of test sets", "pairs", "pairs"),
+        *(BORROWED[f"kappa_squared{end}"] for end in ("", "_low", "_high")),
+        *_with_interval(
+            "worth",
+            "1/(2κ²): as many segments of the next test set say as much of the gain there as a test set of any size",
+            "count",
+        ),
+        *_with_interval("beta_squared", "β²: how much the variance grows with the square of the gain", "as it is"),
+        points(
+            "floor", "gain that on one test set of any size gives 95 % chance on the next: 1.645 √2 κσ, median pair"
+        ),
+        points("floor_low", "lower end of its 95 % interval"),
+        points("floor_high", "upper end of its 95 % interval"),
+        BORROWED["n_validated"],
+        *_with_interval("held", BORROWED["held"].meaning, "share"),
+        BORROWED["predicted_iid"],
+        BORROWED["predicted"],
+        _number("loss_iid", "mean log loss of the chances, i.i.d.", "nats", shown="two decimals", missing=True),
+        _number("promised_iid", "what it would be if they were true", "nats", shown="two decimals", missing=True),
+        _number("loss", "mean log loss of the chances, with κ²", "nats", shown="two decimals", missing=True),
+        _number("promised", "what it would be if they were true", "nats", shown="two decimals", missing=True),
+        *_with_interval("saved", "loss by i.i.d. chances less that by chances with κ²", "two decimals"),
+        _number("loss_constant", "mean log loss with one τ for all pairs", "nats", shown="two decimals", missing=True),
+        *_with_interval("saved_by_scale", "loss with one τ for all pairs less that with κ²", "two decimals"),
+        BORROWED["coverage_iid"],
+        *_with_interval("coverage", BORROWED["coverage"].meaning, "share"),
+        Column(
+            "verdict",
+            str,
+            "whether κ² predicts better than i.i.d. on test sets and systems it has not seen",
+            choices=("better", "no better", "worse", "not validated"),
+        ),
+    ),
+    key=("family", "metric"),
+)
+
+NEXT_TEST_SETS = Table(
+    "next_test_sets",
+    (
+        FAMILY,
+        METRIC,
+        Column("by", str, "how the chance was predicted", choices=("i.i.d.", "next")),
+        _number("chance_low", "lower end of the range of predicted chances", shown="bound"),
+        _number("chance_high", "upper end of the range", shown="bound"),
+        count("n_pairs", "pairs of systems, on each ordered pair of test sets", "pairs", "pairs in range"),
+        _number("predicted", "mean predicted chance that the better system is the better one", shown="share"),
+        *_with_interval("held", "share of pairs of which it is", "share"),
+    ),
+    key=("family", "metric", "by", "chance_low"),
+)
+
 DATASETS = Table(
     "datasets",
     (DATASET, TASK, Column("pool", str, "datasets that it is the pool of")),
@@ -338,7 +408,7 @@ DATASETS = Table(
 )
 """Of the sheet of datasets, the columns that analyses need."""
 
-SHEETS = (CALIBRATIONS, PUBLISHED, DATASETS)
+SHEETS = (CALIBRATIONS, PUBLISHED, DATASETS, FAMILIES)
 """What the analyses read of the sheets; the whole of these is declared in workflow/schemas."""
 
 TABLES = (
@@ -352,6 +422,8 @@ TABLES = (
     RELATIVE_ERROR,
     RUN_TIME,
     REPRODUCTION,
+    HETEROGENEITY,
+    NEXT_TEST_SETS,
 )
 """What commands of the study write, beside `COMPARISONS` (resize)."""
 
@@ -388,11 +460,14 @@ def document() -> str:
         (RELATIVE_ERROR, "`results/tables/relative_error`: one row a metric, number of sentences and of samples"),
         (RUN_TIME, "`results/tables/run_time`: one row a metric, number of sentences and test"),
         (REPRODUCTION, "`results/tables/reproduction`: one row a published number"),
+        (HETEROGENEITY, "`results/tables/heterogeneity`: one row a family of test sets and metric"),
+        (NEXT_TEST_SETS, "`results/tables/next_test_sets`: one row a family, metric and range of predicted chances"),
         (columns.STATISTICS, "`results/statistics/`: one row a system and segment; further columns are counts"),
         (columns.TRANSFER, "`pairsig transfer`: one row a pair of systems"),
         (columns.METHODS, "`pairsig methods`, and `pairsig test` where there are runs: one row a pair of methods"),
         (columns.RANKS, "`pairsig rank`: one row a system, the best first"),
         (columns.RANKED_PAIRS, "`pairsig rank --pairs`: one row a pair of systems, the most certain first"),
+        (columns.BORROWED, "`src/pairsig/borrowed.tsv`, for `pairsig transfer --like`: one row a family and metric"),
         (columns.VERSUS, "`pairsig test --format json`: one object a metric, system, test and variant"),
     ]
     parts = [_HEAD]

@@ -11,6 +11,8 @@ TABLES = [
     "relative_error",
     "run_time",
     "reproduction",
+    "heterogeneity",
+    "next_test_sets",
 ]
 
 

@@ -67,3 +67,42 @@ rule validate:
             --output {output.validation:q} \
             >{log:q} 2>&1
         """
+
+
+# Of pools the members are there themselves.
+MEASURED = [name for name in SELECTED if study.datasets[name].source != "pool"]
+
+
+rule heterogeneity:
+    """How much gains differ between test sets of a family, and whether that tells who wins on the next."""
+    input:
+        statistics=collect("results/statistics/{dataset}.parquet", dataset=MEASURED),
+        families=config["sheets"]["families"],
+        library=library("heterogeneity"),
+    output:
+        heterogeneity="results/tables/heterogeneity.tsv",
+        next="results/tables/next_test_sets.tsv",
+        borrowed="results/tables/borrowed.tsv",
+    log:
+        "results/logs/heterogeneity.log",
+    benchmark:
+        "results/benchmarks/heterogeneity.tsv"
+    conda:
+        "../envs/pairsig.yaml"
+    resources:
+        mem_mb=grown(2000),
+        runtime=grown(20),
+    params:
+        statistics=[
+            f"results/statistics/{dataset}.parquet:{study.datasets[dataset].metric}"
+            for dataset in MEASURED
+        ],
+    shell:
+        r"""
+        python -m study heterogeneity {params.statistics:q} \
+            --families {input.families:q} \
+            --next {output.next:q} \
+            --borrowed {output.borrowed:q} \
+            --output {output.heterogeneity:q} \
+            >{log:q} 2>&1
+        """

@@ -22,7 +22,7 @@ from pairsig.extraction import functions
 from pairsig.metrics.registry import METRICS
 from pairsig.readers import READERS
 from study.sheets import checks, embedded, files, synthetic
-from study.sheets.rows import CLASSES, CorpusRow, DatasetRow, JarRow, Sheets, SystemRow, text
+from study.sheets.rows import CLASSES, CorpusRow, DatasetRow, FamilyRow, JarRow, Row, Sheets, SystemRow, text
 from study.sheets.synthetic import Prediction, Resampled, Segments, Training
 from study.test_sets import SAME, matches
 
@@ -220,6 +220,7 @@ def read(config: Mapping[str, Any], schemas: Path) -> Study:
     systems = {(row.dataset, row.system): _ready_system(row, sheets, str(config["data_dir"])) for row in included}
     _check_numbers(sheets, included)
     _check_calibrations(sheets)
+    _check_families(sheets)
     _check_files(sheets, included, systems, sources, needed)
     trained = {dataset for dataset, _ in predicted} & needed
     synthetic.check_needs(sheets, {one for name in trained if sources[name] == "derived" for one in made.tested[name]})
@@ -315,16 +316,32 @@ def _check_calibrations(sheets: Sheets) -> None:
             if datasets != SAME:
                 matched = []
             for pattern in datasets.split() if datasets != SAME else []:
-                of = [one for one in sheets.datasets.rows if matches(one.dataset, pattern)]
-                if not of:
-                    expected = f"a name in {sheets.datasets.path}{near(pattern, sheets.datasets.named)}"
-                    row.place.complain(f"{side}_dataset", quoted(pattern), expected)
-                matched += of
+                matched += _matched(sheets, row, f"{side}_dataset", pattern)
             made = {"whole"}.union(*(one.test_sets for one in matched))
             for pattern in test_sets.split() if test_sets != SAME else []:
                 if not any(key in made and re.fullmatch(name, pattern) for key, name in NAMES.items()):
                     expected = f"whole, or what the column test_sets of {sheets.datasets.path} makes of {datasets}"
                     row.place.complain(f"{side}_test_set", quoted(pattern), expected)
+
+
+def _check_families(sheets: Sheets) -> None:
+    """The datasets of the families are there, and lines of one family say the same of it."""
+    about: dict[str, FamilyRow] = {}
+    for row in sheets.families.rows:
+        for pattern in row.dataset.split():
+            _matched(sheets, row, "dataset", pattern)
+        first = about.setdefault(row.family, row)
+        if first.about != row.about:
+            row.place.complain("about", quoted(row.about), f"what line {first.place.line} says of {row.family}")
+
+
+def _matched(sheets: Sheets, row: Row, column: str, pattern: str) -> list[DatasetRow]:
+    """The datasets that a pattern matches, one at least."""
+    of = [one for one in sheets.datasets.rows if matches(one.dataset, pattern)]
+    if not of:
+        expected = f"a name in {sheets.datasets.path}{near(pattern, sheets.datasets.named)}"
+        row.place.complain(column, quoted(pattern), expected)
+    return of
 
 
 def _check_files(

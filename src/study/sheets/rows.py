@@ -248,6 +248,19 @@ class CalibrationRow(Row):
 
 
 @dataclass(frozen=True)
+class FamilyRow(Row):
+    """Which test sets are of one family."""
+
+    key = ("family", "dataset", "test_set")
+
+    family: str
+    about: str
+    dataset: str
+    test_set: str
+    compared: str
+
+
+@dataclass(frozen=True)
 class PublishedRow(Row):
     """A number that is printed in a paper."""
 
@@ -293,6 +306,7 @@ class Sheets:
     base_models: Sheet[BaseModelRow]
     jars: Sheet[JarRow]
     calibrations: Sheet[CalibrationRow]
+    families: Sheet[FamilyRow]
     published: Sheet[PublishedRow]
 
 
@@ -304,6 +318,7 @@ CLASSES: Mapping[str, type[Row]] = {
     "base_models": BaseModelRow,
     "jars": JarRow,
     "calibrations": CalibrationRow,
+    "families": FamilyRow,
     "published": PublishedRow,
 }
 """The class of the rows of each sheet."""

@@ -1,0 +1,202 @@
+"""How much gains differ between test sets of a family: from the embedded counts, by brute force, simulated."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import erf, log, sqrt
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+import simulate
+from pairsig import InputError, heterogeneity, statistics, tables
+from pairsig.metrics import registry
+from running import ROOT
+from study import cli, columns
+from study.analysis import over_systems
+from study.analysis.heterogeneity import heterogeneity as measured
+from study.analysis.heterogeneity import left_out, mean_excess
+from test_recomputed import BLEU, F1, STATISTICS, bleu, counts, f1, gains, gains_without_each
+
+SHEET = columns.read(ROOT / "config/families.tsv", columns.FAMILIES)
+PREDICTED = ("held", "predicted_iid", "predicted", "coverage_iid", "coverage")
+
+
+def embedded(pattern):
+    return sorted(path.stem for path in STATISTICS.glob(f"{pattern}.parquet"))
+
+
+def wmt_domains():
+    for dataset in embedded("wmt*"):
+        names, sums, _, domains = counts(dataset, BLEU)
+        parts = [d for d in sorted(set(domains)) if d not in ("", "-") and (domains == d).sum() >= 100]
+        own = {d: (names, *gains_without_each(sums[:, domains == d], bleu), (domains == d).sum()) for d in parts}
+        yield from (((dataset, one), own[one], (dataset, other), own[other]) for one, other in combinations(parts, 2))
+
+
+def treebanks():
+    families = (
+        ["conll2017-en", "conll2017-en_pud", "conll2018-en_ewt", "conll2018-en_pud"],
+        embedded("conll2018-fi_*"),
+        embedded("conll2018-no_*"),
+    )
+    for family in families:
+        own = {}
+        for dataset in family:
+            names, sums, *_ = counts(dataset, ["uas_matched", *F1[1:]])
+            own[dataset] = (names, *gains(sums, f1), sums.shape[1])
+        yield from ((one, own[one], other, own[other]) for one, other in combinations(family, 2))
+
+
+def groups_of(dataset):
+    table = pq.read_table(STATISTICS / f"{dataset}.parquet", columns=["system", "group"])
+    return dict(zip(table["system"].to_pylist(), table["group"].to_pylist(), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("family", "cells"),
+    [pytest.param("wmt-domains", wmt_domains, marks=pytest.mark.slow), ("conll-treebanks", treebanks)],
+)
+def test_what_the_library_knows_from_the_counts(family, cells):
+    """Every published number of two families, with κ² added up again for every row from the rows it may see."""
+    rows, of = [], {}
+    for one, (names_1, d_1, s_1, n_1), other, (names_2, d_2, s_2, n_2) in cells():
+        dataset = one[0] if isinstance(one, tuple) else one
+        of[dataset] = of.get(dataset) or groups_of(dataset)
+        pairs_2 = {pair: at for at, pair in enumerate(combinations(names_2, 2))}
+        for at, (a, b) in enumerate(combinations(names_1, 2)):
+            sign = 1 if (a, b) in pairs_2 else -1
+            there = pairs_2.get((a, b), pairs_2.get((b, a)))
+            if there is not None and s_1[at] > 0 and s_2[there] > 0:
+                gained = (d_1[at], sign * d_2[there], s_1[at] ** 2, s_2[there] ** 2, n_1, n_2)
+                rows.append((one, other, a, b, of[dataset][a], of[dataset][b], *gained))
+    number = {name: k for k, name in enumerate({name for row in rows for name in row[:6]})}
+    x, y, a, b, g, h = np.array([[number[name] for name in row[:6]] for row in rows]).T
+    d_1, d_2, v_1, v_2, n_1, n_2 = np.array([row[6:] for row in rows]).T
+    excess = ((d_1 - d_2) ** 2 - v_1 - v_2) / (n_1 * v_1 + n_2 * v_2)
+
+    (published,) = [one for one in heterogeneity.families() if one.family == family]
+    assert published.n_test_sets == len(set(x) | set(y))
+    assert published.n_systems == len(set(a) | set(b))
+    assert published.n_validated == 2 * len(rows)
+    # The standard errors here are of the score without each segment, those there of its derivative.
+    assert published.kappa_squared == pytest.approx(excess.mean(), rel=0.02)
+
+    seen = np.array([
+        excess[
+            (x != x[k]) & (x != y[k]) & (y != x[k]) & (y != y[k])
+            & (g != g[k]) & (g != h[k]) & (h != g[k]) & (h != h[k])
+        ].mean()
+        for k in range(len(rows))
+    ])  # fmt: skip
+    kappa = np.maximum(seen, 0)
+    found = {name: [] for name in PREDICTED}
+    for d, e, v, n, m in ((d_1, d_2, v_1, n_1, n_2), (d_2, d_1, v_2, n_2, n_1)):
+        found["held"].append(d * e > 0)
+        for name, squared in (("_iid", 0), ("", kappa)):
+            spread = np.sqrt(v * n * (1 / n + 1 / m + 2 * squared))
+            chance = [0.5 + erf(one / sqrt(2)) / 2 for one in np.abs(d) / spread]
+            found[f"predicted{name}"].append(np.minimum(chance, 1 - 1e-6))
+            found[f"coverage{name}"].append(np.abs(d - e) < 1.96 * spread)
+    for name in PREDICTED:
+        assert getattr(published, name) == pytest.approx(np.mean(found[name]), abs=0.003), name
+    held = np.concatenate(found["held"])
+    losses = [
+        -np.mean([log(c if won else 1 - c) for c, won in zip(np.concatenate(found[name]), held, strict=True)])
+        for name in ("predicted_iid", "predicted")
+    ]
+    assert losses[1] < losses[0] - 0.1
+    table, chances = measured(
+        [
+            (statistics.read(STATISTICS / f"{one}.parquet"), registry.metric(published.metric))
+            for one in embedded("wmt*" if published.metric == "bleu" else "conll*")
+        ],
+        SHEET[SHEET["family"] == family],
+    )
+    (row,) = table.to_dict("records")
+    assert (row["loss_iid"], row["loss"]) == pytest.approx(tuple(losses), rel=0.02)
+    assert row["worth"] == pytest.approx(1 / (2 * excess.mean()), rel=0.02)
+    sure = chances[(chances["by"] == "i.i.d.") & (chances["chance_low"] == 0.95)].iloc[0]
+    chance = np.concatenate(found["predicted_iid"])
+    inside = (chance >= 0.95) & (chance < 0.99)
+    assert sure["n_pairs"] == pytest.approx(inside.sum(), rel=0.05)
+    assert sure["held"] == pytest.approx(held[inside].mean(), abs=0.01)
+
+
+@pytest.mark.slow
+def test_the_file_of_the_library_is_what_the_command_writes(tmp_path):
+    """Else: python -m study heterogeneity … --borrowed src/pairsig/borrowed.tsv, as the workflow calls it."""
+    sheet = tables.read(ROOT / "config/datasets.tsv")
+    metric = dict(zip(sheet["dataset"], sheet["metric"], strict=True))
+    given = [f"{STATISTICS / one}.parquet:{metric[one]}" for one in sheet["dataset"] if one in embedded("*")]
+    outputs = ["--next", tmp_path / "next.tsv", "--borrowed", tmp_path / "b.tsv", "--output", tmp_path / "h.tsv"]
+    arguments = ["heterogeneity", *given, "--families", ROOT / "config/families.tsv", *outputs]
+    assert cli.main([str(one) for one in arguments]) == 0
+    written, shipped = (
+        tables.read(path).set_index(["family", "metric"])
+        for path in (tmp_path / "b.tsv", ROOT / "src/pairsig/borrowed.tsv")
+    )
+    pd.testing.assert_frame_equal(written, shipped, rtol=1e-3)
+    halves = tables.read(tmp_path / "h.tsv").query("family == 'halves'")
+    assert (halves["kappa_squared_low"] <= 0).all()
+
+
+def test_sums_over_rows_that_share_nothing():
+    rng = np.random.default_rng(7)
+    groups, test_sets = rng.integers(0, 5, (200, 2)), rng.integers(0, 6, (200, 2))
+    values = rng.normal(size=(200, 2))
+    found = left_out(values, groups, test_sets)
+    for row in range(200):
+        apart = ~np.isin(groups, groups[row]).any(axis=1) & ~np.isin(test_sets, test_sets[row]).any(axis=1)
+        assert found[row] == pytest.approx(values[apart].sum(axis=0), abs=1e-9)
+
+
+def simulated(rng, n_systems, n_test_sets, kappa, *, n=500):
+    """Rows of pairs whose systems have a true score of their own on every test set, u ~ N(0, κ²σ²)."""
+    sigma = rng.uniform(0.5, 2, n_systems)
+    noise = rng.normal(size=(2, n_test_sets, n_systems))
+    score = rng.normal(0, 0.1, n_systems) + sigma * (kappa * noise[0] + noise[1] / np.sqrt(n))
+    a, b = np.triu_indices(n_systems, 1)
+    spread = sigma[a] ** 2 + sigma[b] ** 2
+    excess, test_sets = [], []
+    for i, j in combinations(range(n_test_sets), 2):
+        d = (score[i, a] - score[i, b]) - (score[j, a] - score[j, b])
+        excess.append((d**2 - 2 * spread / n) / (2 * spread))
+        test_sets.append(np.tile([i, j], (len(a), 1)))
+    systems = np.tile(np.stack([a, b], axis=1), (len(excess), 1))
+    return np.concatenate(excess), systems, over_systems.drawn(np.concatenate(test_sets))
+
+
+@pytest.mark.parametrize("kappa", [0.05, 0.18])
+def test_intervals_of_simulated_families(kappa):
+    rng = np.random.default_rng(1)
+    found = np.array([mean_excess(*simulated(rng, 10, 8, kappa)) for _ in range(150)])
+    assert found[:, 0].mean() == pytest.approx(kappa**2, rel=0.08)
+    held = (found[:, 1] <= kappa**2) & (kappa**2 <= found[:, 2])
+    assert held.mean() > 0.95 - 3 * np.sqrt(0.05 * 0.95 / 150)
+
+
+def family(seeds, **options):
+    for seed in seeds:
+        data = simulate.statistics("accuracy", n_systems=8, n_segments=300, seed=seed, dataset=f"d{seed}", **options)
+        yield data, registry.metric("accuracy")
+
+
+def sheet(*rows):
+    return pd.DataFrame(rows, columns=columns.FAMILIES.names)
+
+
+def test_what_is_compared_with_what():
+    about = "simulated"
+    table, _ = measured(family(range(4)), sheet(("f", about, "d*", "whole", "all")))
+    assert (table["n_test_sets"].iloc[0], table["n_pairs"].iloc[0]) == (4, 6 * 28)
+    table, _ = measured(family(range(2)), sheet(("f", about, "d*", "half:*", "within datasets")))
+    assert (table["n_test_sets"].iloc[0], table["n_pairs"].iloc[0]) == (4, 2 * 28)
+    again = sheet(("f", about, "d0 d1", "whole", "all"), ("f", about, "d*", "whole", "all"))
+    with pytest.raises(InputError, match=r"families, line 3: d0 whole and d1 whole are compared again, .* line 2 does"):
+        measured(family(range(3)), again)
+    nothing, chances = measured(family([1]), sheet(("f", about, "d*", "whole", "all")))
+    assert nothing.empty
+    assert chances.empty
