@@ -198,7 +198,8 @@ def from_law(
     held = row if row["n_left_out"] else table[(table["metric"] == "all") & (table["given"] == given)].iloc[0]
     of = "" if row["n_left_out"] else " of the other metrics"
     note = (
-        f"standard deviation from a law over {row['n_datasets']} test sets and {row['n_pairs']:,} pairs of systems, "
+        f"standard deviation from a law over {row['n_pairs']:,} pairs of systems on {row['n_datasets']} test "
+        f"set{'s' if row['n_datasets'] > 1 else ''}, "
         f"{_GIVEN[given]}; "
         f"on {held['n_left_out']} test sets{of} that were left out the number of segments was off by a factor of "
         f"{math.exp(held['error']):.2f} (root mean square), and in its interval for {100 * held['coverage']:.0f} % "
@@ -439,7 +440,7 @@ def plan(
             found = [size_for(value, units, mine) for value in (spread.variance, spread.low, spread.high)]
             what = "gain" if claim == "difference" else "margin"
             cells = dict(zip((what, f"{what}_low", f"{what}_high"), found, strict=True))
-            add(what, claim, None, power=mine.power, notes=_doubts(spread, mine, 0.0, units), **cells)
+            add(what, claim, None, power=mine.power, notes=_doubts(spread, mine, 0.0, units))
             rows[-1] |= {"gain": 0.0} | cells | {"n_segments": size} | _documents(spread, units)
     from pairsig.tables import frame
 
@@ -463,7 +464,8 @@ def _doubts(spread: Spread, design: Design, gain: float, n_units: int | None) ->
         _, critical = _limits(design)
         times = design.training / (size / critical) ** 2
         notes.append(
-            f"no number of segments shows {size:g}: runs vary too much, expected more than {times:.1f} times as many"
+            f"no number of segments shows {size:g}, since runs vary too much: expected {times:.1f} times as many runs "
+            "or more"
         )
     elif n_units is not None and n_units < FEW:
         notes.append(
@@ -495,7 +497,7 @@ def overlap_of(output: Sequence[str], other: Sequence[str], **options: Any) -> f
 
 
 def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
-    """The table of `plan` as `table` (for a terminal), `markdown`, `latex`, or `json`: a list of objects, all digits."""
+    """The table of `plan` as `table` (for a terminal), `markdown`, `latex`, or `json`: objects, all digits."""
     import json
 
     from tabulate import tabulate
