@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pairsig import console, definitions
-from pairsig.choices import once, options_of, sort_options
-from pairsig.errors import InputError
+from pairsig.choices import choose, once, options_of, sort_options
+from pairsig.errors import InputError, listed
 
 if TYPE_CHECKING:
     from pairsig.memory import Memory
+    from pairsig.planning import Spread
     from pairsig.statistics import Statistics
 
 _LEVELS = """\
@@ -35,6 +36,13 @@ _MARGIN = """\
 --margin M adds the test margin, with Δ the true gain of A over B and s the standard error of δ, here of either sign:
   a-not-worse  p = P(Tν >= (M + δ) / s): Δ > −M    b-not-worse  p = P(Tν >= (M − δ) / s): Δ < M
   equivalence  the larger of the two: |Δ| < M (TOST); of units that are passed or failed all three are exact
+"""
+_PLAN = """\
+with S the standard deviation of the difference of two systems on a unit, the gain on n of them has the standard error
+S/√n; the power is that of Student's noncentral distribution. S comes from a pilot, or from a law fitted to the study:
+  S² = φ · 10⁴ · 2(1 − likeness) · p(1 − p) / √length, with the score p as a share
+example: how many segments show a gain of 1 BLEU between two systems at 35 BLEU, on segments of 25 words?
+  pairsig plan --metric bleu --score 35 --length 25 --likeness 0.75 --gain 1
 """
 TEST_HELP = f"{definitions.formulas()}{_LEVELS}"
 
@@ -98,6 +106,28 @@ def _commands() -> console.Commands:
     p.add_argument("--format", choices=("table", "markdown", "latex", "html", "json"), default="table")
     p.add_argument("--pairs", type=console.table, metavar="FILE", help="write all pairs, too")
     p.add_argument("--plot", type=console.picture, metavar="FILE", help="draw the ranks, too: .svg, .pdf, .png")
+    p = commands.add(_plan, _PLAN)
+    p.add_argument("pilot", nargs="*", metavar="FILE", help="two systems, as for test; or statistics (Parquet)")
+    p.add_argument("--reader", help="of the pilot, as for test")
+    p.add_argument("--reference", nargs="+", default=[], help="for outputs; without one their likeness is guessed")
+    p.add_argument("--systems", nargs=2, metavar=("A", "B"), help="names of two systems of the statistics")
+    p.add_argument("--metric", help="may be left out where the pilot has one only")
+    p.add_argument("--gain", type=console.numbers, default=[], metavar="G[,G…]", help="how many segments show it?")
+    p.add_argument("--margin", type=console.numbers, default=[], metavar="M[,M…]", help="how many show equivalence?")
+    p.add_argument("--segments", type=console.numbers, default=[], metavar="N[,N…]", help="what gain do they show?")
+    p.add_argument("--power", type=float, default=0.8, help="default: 0.8")
+    p.add_argument("--alpha", type=float, default=0.05, help="level of the test; default: 0.05")
+    p.add_argument("--test", default="randomization", metavar="T[:VARIANT]", help="default: randomization")
+    p.add_argument("--unit", choices=("segment", "document"), default="segment", help="of the pilot")
+    p.add_argument("--documents", help="of the pilot: file of `domain<TAB>document` lines, one a segment")
+    p.add_argument("--score", type=float, help="without a pilot: that the systems will have, 0 to 100")
+    p.add_argument("--length", type=float, help="without a pilot: mean length of a segment, in words")
+    p.add_argument("--likeness", type=float, help="without a pilot: correlation of the systems, as compare has it")
+    p.add_argument("--design-effect", type=float, default=1.0, help="without a pilot: of documents; default: 1")
+    p.add_argument("--runs", type=console.whole, metavar="K", help="of each method; with --training-sd")
+    p.add_argument("--training-sd", type=float, metavar="SD", help="of a method's score from run to run, in points")
+    p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="for the reader or the metric")
+    p.add_argument("--format", choices=("table", "json", "markdown", "latex"), default="table")
 
     p = commands.add(_extract)
     p.add_argument("system_output", metavar="OUTPUT", help="file of outputs; archive.tar.xz!member works too")
@@ -298,6 +328,93 @@ def _rank(arguments: argparse.Namespace) -> None:
     if arguments.pairs:
         tables.write(ranked.pairs, arguments.pairs)
     print(ranking.render(ranked, arguments.format))
+
+
+def _plan(arguments: argparse.Namespace) -> None:
+    """Before the experiment: how many segments show a gain, and what gain so many segments show."""
+    from pairsig import planning
+
+    name, variant = (*arguments.test.split(":", 1), None)[:2]
+    runs, deviation = arguments.runs, arguments.training_sd
+    if (runs is None) != (deviation is None):
+        raise InputError("--runs and --training-sd belong together, found one of them")
+    if runs is not None and not (runs >= 1 and deviation >= 0):
+        raise InputError(f"found {runs} runs of standard deviation {deviation:g}, expected 1 or more, and 0 or more")
+    sizes = [int(size) for size in arguments.segments if float(size).is_integer()]
+    if len(sizes) < len(arguments.segments):
+        raise InputError(f"found {arguments.segments} segments, expected whole numbers")
+    design = planning.Design(
+        test=definitions.find(name, variant),
+        alpha=arguments.alpha,
+        power=arguments.power,
+        training=0.0 if runs is None else 2 * deviation**2 / runs,
+    )
+    metric, spread = _spread(arguments)
+    table = planning.plan(metric, spread, design, gains=arguments.gain, margins=arguments.margin, sizes=sizes)
+    print(planning.render(table, arguments.format))
+
+
+def _spread(arguments: argparse.Namespace) -> tuple[str, Spread]:
+    """The metric, and how much two systems' difference varies: by the pilot that is given, or by the law."""
+    from pairsig import planning, readers
+
+    files, options = arguments.pilot, console.pairs(arguments.option)
+    assumed = {name: getattr(arguments, name) for name in ("score", "length", "likeness")}
+    if files and (arguments.reader != "text" or arguments.reference):
+        for option, value in assumed.items():
+            if value is not None:
+                raise InputError(f"--{option} is for planning without a pilot, found {listed(files)}, too")
+        return _pilot(arguments)
+    if files:
+        if len(files) != 2:
+            raise InputError(f"found {len(files)} outputs, expected two")
+        assumed["overlap"] = planning.overlap_of(*(readers.read("text", path) for path in files), **options)
+        console.note(f"BLEU of the outputs against each other: {100 * assumed['overlap']:.1f}")
+    for option, value in (("metric", arguments.metric), ("score", arguments.score)):
+        if value is None:
+            raise InputError(f"planning without a pilot needs --{option}, or give two systems' files, or statistics")
+    return arguments.metric, planning.from_law(arguments.metric, **assumed, design_effect=arguments.design_effect)
+
+
+def _pilot(arguments: argparse.Namespace) -> tuple[str, Spread]:
+    """The same by a pilot: two systems' files, or two systems of some statistics."""
+    from pairsig import planning, versus
+    from pairsig.all_pairs import only_metric
+    from pairsig.metrics import registry
+    from pairsig.paired import Pair
+
+    files = arguments.pilot
+    if len(files) == 1 and arguments.reader is None:
+        data = read_statistics(Path(files[0]))
+        if arguments.systems is None:
+            raise InputError(f"{files[0]} has {len(data.systems)} systems, expected --systems with two of their names")
+        for system in arguments.systems:
+            choose(system, data.systems, f"system of {files[0]}:")
+        once(arguments.systems, "system")
+        data = data.select(systems=arguments.systems)
+        metrics = [registry.metric(arguments.metric) if arguments.metric else only_metric(data)]
+    elif len(files) != 2 or arguments.reader is None:
+        raise InputError(f"found {len(files)} files, expected two of a pilot and their --reader, or one of statistics")
+    else:
+        options = console.pairs(arguments.option)
+        domains, documents = _labels(arguments.documents, options)
+        ((data, metrics), *_), notes = versus.read_systems(
+            files,
+            arguments.reader,
+            references=arguments.reference,
+            metrics=[arguments.metric] if arguments.metric else [],
+            options=options,
+            domains=domains,
+            documents=documents,
+        )
+        for note in notes:
+            console.note(note)
+    if len(metrics) > 1:
+        raise InputError(f"the pilot has the metrics {listed(m.name for m in metrics)}, expected --metric, one of them")
+    (metric,) = metrics
+    a, b = data.of(metric)[:, :, : len(metric.columns)]
+    documents_of = data.documents if arguments.unit == "document" else None
+    return metric.name, planning.from_pilot(Pair.of(a, b, metric, documents_of))
 
 
 def _files(systems: Sequence[str], runs: Sequence[Sequence[str]]) -> Sequence[str | Sequence[str]]:

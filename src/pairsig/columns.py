@@ -6,7 +6,7 @@ Types, checks, headings, rounding and the documentation (docs/tables.md) follow 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 Shown = Literal["as it is", "count", "p-value", "bound", "share", "change of share", "two decimals", "by unit"]
@@ -353,4 +353,61 @@ BORROWED = Table(
 )
 """What the library knows of families of test sets: `pairsig.heterogeneity.families`."""
 
-TABLES = (STATISTICS, COMPARISONS, VERSUS, TRANSFER, METHODS, RANKS, RANKED_PAIRS, BORROWED)
+
+def _size(name: str, meaning: str, unit: str) -> Column:
+    return Column(name, int, meaning, unit, shown="count", missing=True)
+
+
+GIVEN = ("likeness", "outputs", "nothing")
+"""What may be known of how alike two systems are: their likeness, their outputs alone, or nothing."""
+
+LAW = Table(
+    "law",
+    (
+        replace(METRIC, meaning="name of the metric, without `conll_`"),
+        Column("given", str, "what is known of how alike the two systems are", choices=GIVEN),
+        Column("overdispersion", float, "φ: variance beside that of √length independent answers", missing=True),
+        count("n_datasets", "test sets that φ is the mean of", "datasets", "datasets"),
+        count("n_pairs", "pairs of systems on them", "pairs", "pairs"),
+        Column("between", float, "standard deviation between test sets of the logarithm of the variance"),
+        Column("within", float, "the same between the pairs of systems of a test set"),
+        count("degrees", "degrees of freedom of `between`", "degrees of freedom", "degrees of freedom"),
+        count("n_left_out", "test sets whose variances were told without them", "datasets", "left out"),
+        Column("error", float, "root mean square error of the logarithm of these variances", missing=True),
+        Column("coverage", float, "share of their pairs within the 95 % interval", shown="share", missing=True),
+        Column("coverage_low", float, "lower end of its 95 % interval, over test sets", shown="share", missing=True),
+        Column("coverage_high", float, "upper end of its 95 % interval, over test sets", shown="share", missing=True),
+    ),
+    key=("metric", "given"),
+)
+"""The law that `pairsig plan` uses where there is no pilot, see `planning`; `all` is all metrics together."""
+
+PLAN = Table(
+    "plan",
+    (
+        METRIC,
+        Column("question", str, "what was asked for", choices=("segments", "gain", "margin")),
+        Column("claim", str, "what is to be shown", choices=("difference", "equivalence", "not-worse")),
+        points("gain", "true gain: as given, or the smallest that is shown; 0 for equal systems", missing=True),
+        points("gain_low", "lower end of its interval, where it was asked for", missing=True),
+        points("gain_high", "upper end of its interval, where it was asked for", missing=True),
+        points("margin", "of equivalence or non-inferiority: as given, or the smallest that is shown", missing=True),
+        points("margin_low", "lower end of its interval, where it was asked for", missing=True),
+        points("margin_high", "upper end of its interval, where it was asked for", missing=True),
+        _size("n_segments", "size of the test set: as given, or the smallest that shows it", "segments"),
+        _size("n_low", "lower end of its interval, where it was asked for", "segments"),
+        _size("n_high", "upper end of its interval; missing where no size is enough", "segments"),
+        _size("n_documents", "the same size in documents, where these are the unit", "documents"),
+        Column("power", float, "chance that the test shows it", shown="share"),
+        Column("alpha", float, "level of the test"),
+        Column("test", str, "test that has this power, with its variant"),
+        points("deviation", "standard deviation of the difference of two systems on a unit"),
+        Column("source", str, "what it is taken from", choices=("pilot", "law")),
+        Column("given", str, "what was known of how alike the systems are; empty for a pilot"),
+        Column("notes", list, "what the numbers of this row do not say"),
+    ),
+    key=("metric", "question", "claim", "gain", "margin", "n_segments"),
+)
+"""What `pairsig plan` prints."""
+
+TABLES = (STATISTICS, COMPARISONS, VERSUS, TRANSFER, METHODS, RANKS, RANKED_PAIRS, BORROWED, LAW)

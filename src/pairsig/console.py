@@ -129,6 +129,14 @@ def whole(text: str) -> int:
 whole.__name__ = "whole number"
 
 
+def numbers(text: str) -> list[float]:
+    """Numbers with commas between them."""
+    return [float(number) for number in text.split(",")]
+
+
+numbers.__name__ = "list of numbers"
+
+
 def size(text: str) -> str:
     """A size of memory: 500M, 4G."""
     from pairsig.memory import parse

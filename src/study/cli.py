@@ -129,6 +129,21 @@ def _commands() -> console.Commands:
     p.add_argument("--threads", type=console.whole, help="default: all cores; changes nothing but time")
     p.add_argument("--output", type=console.table, required=True)
 
+    p = commands.add(_law)
+    p.add_argument("comparisons", nargs="+", type=Path, help="of whole test sets; no pools")
+    p.add_argument("--systems", type=Path, required=True, help="table of describe: how long the segments are")
+    p.add_argument("--overlaps", type=Path, help="how alike the outputs of some pairs are")
+    p.add_argument("--errors", type=console.table, help="second output: the error of this law and of others")
+    p.add_argument("--output", type=console.table, required=True)
+
+    p = commands.add(_overlaps)
+    p.add_argument("dataset")
+    p.add_argument("outputs", nargs="+", metavar="SYSTEM=FILE", help="outputs of its systems, a segment a line")
+    p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="for the metric: tokenize=zh")
+    p.add_argument("--pairs", type=console.whole, default=8, metavar="N", help="pairs, drawn; default: 8")
+    p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
+    p.add_argument("--output", type=console.table, required=True)
+
     p = commands.add(_calibrate)
     p.add_argument("comparisons", nargs="+", type=Path)
     p.add_argument("--sheet", type=Path, required=True, help="which test sets are compared with which")
@@ -386,6 +401,49 @@ def _claims(arguments: argparse.Namespace) -> None:
         threads=arguments.threads,
     )
     tables.write(found, arguments.output)
+
+
+def _law(arguments: argparse.Namespace) -> None:
+    """What the standard error of a gain is before there is a test set, and how well that is told of others."""
+    from pairsig import tables
+    from study import analysis, columns
+
+    found, errors = analysis.law(
+        _read_comparisons(arguments.comparisons),
+        columns.read(arguments.systems, columns.SYSTEMS),
+        columns.read(arguments.overlaps, columns.OVERLAPS) if arguments.overlaps else None,
+    )
+    tables.write(found, arguments.output)
+    if arguments.errors:
+        tables.write(errors, arguments.errors)
+
+
+def _overlaps(arguments: argparse.Namespace) -> None:
+    """How alike the outputs of pairs of systems are, without any reference."""
+    from itertools import combinations
+
+    import numpy as np
+
+    from pairsig import planning, readers, tables
+    from study import columns
+
+    outputs = dict(console.pairs(arguments.outputs))
+    options = console.pairs(arguments.option)
+    pairs = list(combinations(outputs, 2))
+    chosen = np.random.default_rng(arguments.seed).permutation(len(pairs))[: arguments.pairs]
+    rows = []
+    for place in sorted(chosen.tolist()):
+        one, other = (readers.read("text", outputs[name]) for name in pairs[place])
+        rows.append(
+            {
+                "dataset": arguments.dataset,
+                "system_a": pairs[place][0],
+                "system_b": pairs[place][1],
+                "bleu": round(100 * planning.overlap_of(one, other, **options), 3),
+                "same": round(sum(a == b for a, b in zip(one, other, strict=True)) / len(one), 5),
+            }
+        )
+    tables.write(tables.frame(columns.OVERLAPS, rows), arguments.output)
 
 
 def _calibrate(arguments: argparse.Namespace) -> None:

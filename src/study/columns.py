@@ -115,6 +115,34 @@ SIZE_LAW = Table(
     key=("dataset", "metric", "test", "subset"),
 )
 
+OVERLAPS = Table(
+    "overlaps",
+    (
+        DATASET,
+        columns.SYSTEM_A,
+        columns.SYSTEM_B,
+        _number("bleu", "BLEU of system A's outputs against system B's", "points"),
+        _number("same", "share of the segments on which both outputs are the same", shown="share"),
+    ),
+    key=("dataset", "system_a", "system_b"),
+)
+
+LAW_ERRORS = Table(
+    "law_errors",
+    (
+        Column("law", str, "what the variance of a segment's difference goes with"),
+        Column("given", str, "what it is told of how alike two systems are", choices=columns.GIVEN),
+        Column("used", bool, "whether `pairsig plan` uses it"),
+        count("n_datasets", "test sets that were left out, each in turn", "datasets", "test sets"),
+        count("n_pairs", "their pairs of systems", "pairs", "pairs"),
+        _number("error", "root mean square error of the logarithm of the variance", shown="two decimals"),
+        _number("error_low", "lower end of its 95 % interval, over test sets", shown="two decimals", missing=True),
+        _number("error_high", "upper end of its 95 % interval", shown="two decimals", missing=True),
+        *_with_interval("coverage", "share of pairs whose variance was in the 95 % interval", "share"),
+    ),
+    key=("law", "given"),
+)
+
 CALIBRATIONS = Table(
     "calibrations",
     (
@@ -424,6 +452,8 @@ TABLES = (
     REPRODUCTION,
     HETEROGENEITY,
     NEXT_TEST_SETS,
+    LAW_ERRORS,
+    OVERLAPS,
 )
 """What commands of the study write, beside `COMPARISONS` (resize)."""
 
@@ -468,6 +498,10 @@ def document() -> str:
         (columns.RANKS, "`pairsig rank`: one row a system, the best first"),
         (columns.RANKED_PAIRS, "`pairsig rank --pairs`: one row a pair of systems, the most certain first"),
         (columns.BORROWED, "`src/pairsig/borrowed.tsv`, for `pairsig transfer --like`: one row a family and metric"),
+        (columns.LAW, "`results/tables/law`, and `src/pairsig/law.tsv`: one row a metric and what is given"),
+        (LAW_ERRORS, "`results/tables/law_errors`: one row a law of the variance of a segment's difference"),
+        (OVERLAPS, "`resources/overlaps.tsv`: one row a pair of systems of some translation datasets"),
+        (columns.PLAN, "`pairsig plan --format json`: one object a gain, margin or size"),
         (columns.VERSUS, "`pairsig test --format json`: one object a metric, system, test and variant"),
     ]
     parts = [_HEAD]

@@ -8,6 +8,7 @@ from study.analysis.calibrate import P_RANGES, WINDOW, calibrate, table_1
 from study.analysis.check import VERDICTS, check
 from study.analysis.claims import claims
 from study.analysis.describe import describe
+from study.analysis.law import law
 from study.analysis.pairs import subsets
 from study.analysis.thresholds import TASK, size_law, thresholds
 from study.analysis.validate import validate
@@ -21,6 +22,7 @@ __all__ = [
     "check",
     "claims",
     "describe",
+    "law",
     "size_law",
     "subsets",
     "table_1",

@@ -1,0 +1,342 @@
+"""Planning: power against simulations of the tests themselves, the law against an independent computation."""
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from pairsig import InputError, cli, engine, exact_test, margin_test, planning, statistics
+from pairsig.definitions import find
+from pairsig.metrics import registry
+from pairsig.paired import Pair
+from pairsig.planning import Design, Spread, from_law, from_pilot, plan, power, size_for, units_for
+from pairsig.tally import p_values
+from test_levels import within
+
+NORMAL = Spread(variance=225.0, low=150.0, high=400.0, source="law", given="likeness")
+
+
+def embedded(dataset, metric, better, other):
+    """Counts of two systems of some statistics, by rank, and their gain."""
+    data = statistics.read(f"resources/statistics/{dataset}.parquet")
+    chosen = registry.metric(metric)
+    counts = data.of(chosen)
+    scores = chosen.score(counts.sum(axis=1).astype(float)) * (1 if chosen.higher_is_better else -1)
+    order = np.argsort(-scores, kind="stable")
+    pair = counts[[order[better], order[other]]]
+    return chosen, pair, float(scores[order[better]] - scores[order[other]])
+
+
+def test_segments_are_those_of_the_textbook():
+    """Two-sided z test: n = (z₀.₉₇₅ + z₀.₈)² S²/δ², and with few units that of Student's test."""
+    n = units_for(225.0, 1.0, Design())
+    assert n == pytest.approx((stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) ** 2 * 225, rel=2e-3)
+    # Cohen (1988), Table 2.4.1, as statsmodels has it: d = 0.5, paired t test, 80 %: 33.37 pairs.
+    assert units_for(4.0, 1.0, Design()) == 34
+    assert units_for(225.0, 1.0, Design(test=find("bootstrap"))) == pytest.approx(
+        (stats.norm.ppf(0.95) + stats.norm.ppf(0.8)) ** 2 * 225, rel=2e-3
+    )
+    # Julious (2004): equivalence of equal means, n = (z₁₋α + z₁₋β/₂)² S²/M².
+    n = units_for(225.0, 0.0, Design(claim="equivalence", margin=1.0))
+    assert n == pytest.approx((stats.norm.ppf(0.95) + stats.norm.ppf(0.9)) ** 2 * 225, rel=2e-3)
+    n = units_for(225.0, 0.0, Design(claim="not-worse", margin=1.0))
+    assert n == pytest.approx((stats.norm.ppf(0.95) + stats.norm.ppf(0.8)) ** 2 * 225, rel=2e-3)
+
+
+@pytest.mark.parametrize("claim", planning.CLAIMS)
+@pytest.mark.parametrize("training", [0.0, 0.02])
+def test_what_is_found_is_the_first_and_there_and_back(claim, training):
+    design = Design(claim=claim, margin=None if claim == "difference" else 0.7, training=training)
+    gain = 0.7 if claim == "difference" else 0.0
+    n = units_for(225.0, gain, design)
+    assert power(225.0, n - 1, gain, design) < 0.8 <= power(225.0, n, gain, design)
+    assert size_for(225.0, n, design) == pytest.approx(0.7, rel=2e-3)
+
+
+def test_training_noise_is_a_floor():
+    design = Design(training=2 * 0.5**2)
+    assert units_for(225.0, 1.0, design) is None
+    (row,) = plan("bleu", NORMAL, design, gains=[1.0]).to_dict("records")
+    assert pd.isna(row["n_segments"])
+    needed = 0.5 * (stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) ** 2
+    assert f"expected {needed:.1f} times as many runs" in row["notes"][-1]
+    assert units_for(225.0, 1.0, Design(training=0.5 / (1.05 * needed))) is not None
+    assert units_for(225.0, 1.0, Design(training=0.5 / (0.98 * needed))) is None
+
+
+def drawn(pair, n, times, seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(times):
+        yield pair[:, rng.integers(0, pair.shape[1], n)]
+
+
+def shown(metric, units, test, design):
+    """Whether the test of `pairsig test` shows that the system that is better in truth, the first, is so."""
+    if design.claim != "difference":
+        claim = "equivalence" if design.claim == "equivalence" else "a-not-worse"
+        return margin_test(*units, design.margin, claim, metric=metric).pvalue < design.alpha
+    pair = Pair.of(*(one[:, : len(metric.columns)] for one in units), metric, None)
+    if pair.better != "a":
+        return False
+    if test.exact:
+        return exact_test(*(one[:, : len(metric.columns)] for one in units), metric=metric).pvalue < design.alpha
+    tally = pair.judge.tally(pair.order, test, engine.Resampling(500, 7, threads=1))
+    return p_values(tally, np.array([abs(pair.lead)]), test)[0][0] < design.alpha
+
+
+PAIRS = [
+    ("wmt22-en-cs", "bleu", 1, 6),
+    ("ewt-test", "uas", 0, 9),
+    ("icepahc-23", "parseval", 5, 40),
+    ("hansards", "aer", 2, 5),
+    ("realsumm", "rouge2_recall", 2, 12),
+]
+"""Of these the spread is told by all segments, which are the population."""
+
+
+@pytest.mark.parametrize(("dataset", "metric", "better", "other"), PAIRS)
+@pytest.mark.parametrize("test", ["randomization", "bootstrap"])
+def test_power_is_that_of_the_test(dataset, metric, better, other, test):
+    """Test sets are drawn from two real systems' counts; n is where power should be 30 % and 80 %, or 50 at least."""
+    chosen, pair, gain = embedded(dataset, metric, better, other)
+    spread = from_pilot(Pair.of(*pair[:, :, : len(chosen.columns)], chosen, None))
+    times = 300
+    for wanted in (0.3, 0.8):
+        design = Design(test=find(test), power=wanted)
+        n = max(planning.FEW, units_for(spread.variance, gain, design))
+        told = power(spread.variance, n, gain, design)
+        found = sum(shown(chosen, units, design.test, design) for units in drawn(pair, n, times, 11))
+        assert within(found, times, told - 0.03, min(1.0, told + 0.03)), (n, told, found / times)
+
+
+@pytest.mark.parametrize(("dataset", "metric", "better", "other"), PAIRS[:3])
+@pytest.mark.parametrize("claim", ["equivalence", "not-worse"])
+def test_power_of_margins_is_that_of_the_test(dataset, metric, better, other, claim):
+    chosen, pair, gain = embedded(dataset, metric, better, other)
+    spread = from_pilot(Pair.of(*pair[:, :, : len(chosen.columns)], chosen, None))
+    n, times = 150, 300
+    error = math.sqrt(spread.variance / n)
+    for far in (2.0, 3.0):
+        design = Design(claim=claim, margin=gain + far * error if claim == "equivalence" else far * error)
+        told = power(spread.variance, n, gain, design)
+        counted = drawn(pair[:, :, : len(chosen.columns)], n, times, 3)
+        found = sum(shown(chosen, units, None, design) for units in counted)
+        assert within(found, times, told - 0.04, min(1.0, told + 0.04)), (told, found / times)
+
+
+@pytest.mark.parametrize("n", [20, 30])
+def test_few_units_are_off_by_no_more_than_is_said(n):
+    for dataset, metric, better, other in PAIRS:
+        chosen, pair, gain = embedded(dataset, metric, better, other)
+        spread = from_pilot(Pair.of(*pair[:, :, : len(chosen.columns)], chosen, None))
+        told = power(spread.variance, n, gain, Design())
+        found = sum(shown(chosen, units, find("randomization"), Design()) for units in drawn(pair, n, 300, 5))
+        off = planning.OFF_FEW / 100
+        assert within(found, 300, max(0.0, told - off), min(1.0, told + off)), (dataset, told, found / 300)
+
+
+def test_too_few_units_for_any_p_value():
+    assert power(1e-12, 5, 1.0, Design()) == 0  # 2 of 2⁵ swaps are 6 %
+    assert power(1e-12, 6, 1.0, Design()) > 0.99
+    assert power(1.0, 1, 1.0, Design()) == 0
+
+
+def test_a_pilot_tells_its_own_source():
+    """The interval of the number of segments holds that of the population in 95 % of pilots (BLEU, 200 segments)."""
+    chosen, pair, _ = embedded("wmt22-en-cs", "bleu", 1, 6)
+    truth = from_pilot(Pair.of(*pair, chosen, None)).variance
+    held = 0
+    for units in drawn(pair, 200, 400, 2):
+        spread = from_pilot(Pair.of(*units, chosen, None))
+        held += spread.low <= truth <= spread.high
+    assert within(held, 400, 0.92, 0.98)
+
+
+def test_documents_are_counted_as_such():
+    data = statistics.read("resources/statistics/wmt22-en-cs.parquet")
+    chosen = registry.metric("bleu")
+    a, b = data.of(chosen)[:2]
+    spread = from_pilot(Pair.of(a, b, chosen, data.documents))
+    assert spread.segments_per_unit == pytest.approx(2037 / len(set(data.documents)))
+    (row,) = plan("bleu", spread, gains=[1.0]).to_dict("records")
+    assert row["n_documents"] == units_for(spread.variance, 1.0, Design())
+    assert row["n_segments"] == math.ceil(row["n_documents"] * spread.segments_per_unit)
+
+
+def test_the_law_by_hand():
+    table = planning.fitted()
+    row = table[(table["metric"] == "bleu") & (table["given"] == "likeness")].iloc[0]
+    spread = from_law("bleu", score=30.0, length=25.0, likeness=0.75)
+    variance = row["overdispersion"] * 1e4 * 2 * 0.25 * 0.3 * 0.7 / 5
+    assert spread.variance == pytest.approx(variance)
+    sd = math.sqrt(row["between"] ** 2 * (1 + 1 / row["n_datasets"]) + row["within"] ** 2)
+    ratio = math.exp(stats.t.ppf(0.975, row["degrees"]) * sd)
+    assert (spread.low, spread.high) == (pytest.approx(variance / ratio), pytest.approx(variance * ratio))
+    assert from_law("bleu", score=30.0, length=25.0, likeness=0.75, design_effect=2).variance == 2 * spread.variance
+    assert from_law("conll_uas", score=80, length=20).variance == from_law("uas", score=80, length=20).variance
+
+
+def independent(datasets):
+    """Log S² less what the law's features say, of all pairs: with loops, influences by leaving each segment out."""
+    residuals = {}
+    for dataset, metric in datasets:
+        data = statistics.read(f"resources/statistics/{dataset}.parquet")
+        chosen = registry.metric(metric)
+        counts = data.of(chosen).astype(float)
+        n = counts.shape[1]
+        total = counts.sum(axis=1)
+        influence = np.array(
+            [(n - 1) * (chosen.score(t) - chosen.score(t - c)) for t, c in zip(total, counts, strict=True)]
+        )
+        length = {"bleu": "reference_length", "parseval": "gold", "conll_uas": "gold"}[metric]
+        words = counts[0, :, chosen.columns.index(length)].mean()
+        found = []
+        for i in range(len(counts)):
+            for j in range(i):
+                variance = np.var(influence[i] - influence[j])
+                rho = np.corrcoef(influence[i], influence[j])[0, 1]
+                p = (chosen.score(total[i]) + chosen.score(total[j])) / 200
+                if variance > 0:
+                    found.append(math.log(variance / (2e4 * (1 - rho) * p * (1 - p) / math.sqrt(words))))
+        residuals[dataset] = np.array(found)
+    return residuals
+
+
+def test_the_law_holds_for_the_embedded_statistics():
+    """φ, and the scatter, from the counts themselves, on some test sets, by code that the analysis has nothing of."""
+    table = planning.fitted().set_index(["metric", "given"])
+    found = independent([(f"wmt22-{pair}", "bleu") for pair in ("en-cs", "en-ja", "ja-en", "uk-en")])
+    means = np.array([values.mean() for values in found.values()])
+    row = table.loc[("bleu", "likeness")]
+    # The mean of four of 31 test sets lies within t · τ/√4 of that of all.
+    assert abs(means.mean() - math.log(row["overdispersion"])) < 3 * row["between"] / 2
+    assert 0.02 < np.mean([values.std() for values in found.values()]) < 2 * row["within"]
+
+
+@pytest.mark.slow
+def test_the_constant_of_a_metric_is_recomputed():
+    """F1 has three test sets, whose pairs are few enough for loops: φ to three digits."""
+    found = independent([(name, "parseval") for name in ("icepahc-23", "icepahc-domains", "icepahc-modern")])
+    expected = math.exp(np.mean([values.mean() for values in found.values()]))
+    table = planning.fitted().set_index(["metric", "given"])
+    assert table.loc[("parseval", "likeness")]["overdispersion"] == pytest.approx(expected, rel=2e-3)
+
+
+def test_the_help_has_an_example_that_works(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["plan", "--help"])
+    (example,) = [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("  pairsig plan ")]
+    assert cli.main(example[1:]) == 0
+    out = capsys.readouterr().out
+    assert "segments [95 %]" in out
+    assert "on 31 test sets that were left out the number of segments was off by a factor of" in out
+
+
+def test_the_json_has_what_is_declared(capsys):
+    options = [
+        "--metric",
+        "bleu",
+        "--score",
+        "35",
+        "--length",
+        "25",
+        "--gain",
+        "1,2",
+        "--margin",
+        "1",
+        "--segments",
+        "1000",
+    ]
+    assert cli.main(["plan", *options, "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    from pairsig.columns import PLAN
+
+    assert [tuple(row) for row in rows] == [PLAN.names] * 6
+    assert [(row["question"], row["claim"]) for row in rows] == [
+        ("segments", "difference"), ("segments", "difference"), ("segments", "equivalence"), ("segments", "not-worse"),
+        ("gain", "difference"), ("margin", "equivalence"),
+    ]  # fmt: skip
+    assert rows[0]["n_low"] < rows[0]["n_segments"] < rows[0]["n_high"]
+    assert rows[4]["gain_low"] < rows[4]["gain"] < rows[4]["gain_high"]
+    # A gain that n segments show takes n segments.
+    spread = from_law("bleu", score=35, length=25)
+    assert units_for(spread.variance, rows[4]["gain"], Design()) == 1000
+
+
+PILOT = "resources/statistics/wmt22-en-cs.parquet"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--metric bleu --score 35 --gain 1", "needs the length of segments, expected --length, in reference words"),
+        ("--metric bleu --gain 1", "needs --score"),
+        ("--score 30", "needs --metric"),
+        (
+            "--metric ter --score 35 --gain 1",
+            "there is no law for the metric ter, expected a pilot, or one of aer, bleu",
+        ),
+        ("--metric rouge2_recall --score 20 --length 9", "knows no lengths, found 9"),
+        ("--metric bleu --score 0 --length 25", "the score is 0, expected a number between 0 and 100"),
+        ("--metric bleu --score nan --length 25", "the score is nan"),
+        ("--metric bleu --score 35 --length -3", "length of segments is -3, expected a number above 0"),
+        ("--metric bleu --score 35 --length 25 --likeness 1", "likeness is 1, expected a number above −1 and below 1"),
+        ("--metric bleu --score 35 --length 25 --gain 0", "the gain is 0, expected a number above 0"),
+        ("--metric bleu --score 35 --length 25 --gain nan", "the gain is nan, expected a number above 0"),
+        ("--metric bleu --score 35 --length 25 --margin inf", "the margin is inf, expected a number above 0"),
+        ("--metric bleu --score 35 --length 25 --segments 1.5", "expected whole numbers"),
+        ("--metric bleu --score 35 --length 25 --segments 1", "the number of segments is 1, expected one from 2"),
+        ("--metric bleu --score 35 --length 25 --segments inf", "expected whole numbers"),
+        ("--metric bleu --score 35 --length 25 --power 1", "the power is 1, expected a number between 0 and 1"),
+        ("--metric bleu --score 35 --length 25 --power 0.04", "the power is 0.04, expected more than the level"),
+        ("--metric bleu --score 35 --length 25 --alpha 0", "the level is 0"),
+        ("--metric bleu --score 35 --length 25 --test sign", "unknown test 'sign'"),
+        ("--metric bleu --score 35 --length 25 --test bootstrap:gt3", "no variant 'gt3'"),
+        ("--metric bleu --score 35 --length 25 --runs 3", "--runs and --training-sd belong together"),
+        ("--metric bleu --score 35 --length 25 --runs 0 --training-sd 1", "expected 1 or more"),
+        ("--metric bleu --score 35 --length 25 --runs 1 --training-sd nan", "expected 1 or more"),
+        (PILOT, "has 10 systems, expected --systems with two of their names"),
+        (f"{PILOT} --systems Lan-Bridge JDExploreAcademy --score 3", "--score is for planning without a pilot"),
+        (f"{PILOT} --systems Lan-Bridge Lan-Bridge", "system Lan-Bridge is named 2 times"),
+        (
+            f"{PILOT} --systems Lan-Bridge Nobody",
+            "unknown system of resources/statistics/wmt22-en-cs.parquet: 'Nobody'",
+        ),
+        (f"{PILOT} {PILOT} {PILOT} --reader text", "found 3 outputs, expected two"),
+        (f"{PILOT} {PILOT}", "found 2 files, expected two of a pilot and their --reader"),
+    ],
+)
+def test_bad_input_is_one_sentence(arguments, message, capsys):
+    assert cli.main(["plan", *arguments.split()]) == 2
+    err = capsys.readouterr().err
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_pilots_that_tell_nothing():
+    a = np.array([[3, 5], [4, 6], [2, 2]])
+    with pytest.raises(InputError, match="differ on 0 of 3 segments, expected at least two and a difference"):
+        from_pilot(Pair.of(a, a, "accuracy", None))
+    with pytest.raises(InputError, match="differ on 1 of 1 segments"):
+        from_pilot(Pair.of(a[:1], a[:1] - [1, 0], "accuracy", None))
+    with pytest.raises(InputError, match="differ by the same on each of 3 segments, expected it to vary"):
+        from_pilot(Pair.of([1.0, 2.0, 3.0], [2.0, 3.0, 4.0], "mean", None))
+
+
+def test_two_outputs_without_a_reference(tmp_path, capsys):
+    table = planning.fitted()
+    if not ((table["given"] == "outputs") & (table["metric"] == "bleu")).any():
+        pytest.skip("the law was fitted without outputs")
+    lines = ["the cat sat on the mat today", "a dog barked at the moon all night", "no one knows what comes next here"]
+    (tmp_path / "a.txt").write_text("\n".join(lines) + "\n")
+    (tmp_path / "b.txt").write_text("\n".join([lines[0], lines[1].replace("night", "day"), lines[2]]) + "\n")
+    files = [str(tmp_path / name) for name in ("a.txt", "b.txt")]
+    options = ["--reader", "text", "--metric", "bleu", "--score", "30", "--length", "25", "--gain", "1"]
+    assert cli.main(["plan", *files, *options, "--format", "json"]) == 0
+    told = capsys.readouterr()
+    (row,) = json.loads(told.out)
+    assert (row["given"], row["source"]) == ("outputs", "law")
+    assert "BLEU of the outputs against each other: 9" in told.err
