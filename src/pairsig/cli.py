@@ -31,6 +31,11 @@ _VARIANTS = """\
   as Koehn (2004): --test bootstrap --variant percentile       as sigf and art: --test randomization
   as Bikel's comparator: --test randomization --variant one-sided
 """
+_READERS = """\
+--reader, of counts: evalb, sigf, art, coref, table; of logs: inspect, lm_eval, helm, swebench, alpaca_eval,
+openai_evals, comet, mt_metrics_eval (files or folders); of outputs, with --reference: text, trees, conllu, conllx,
+alignment.
+"""
 TEST_HELP = f"{definitions.formulas()}{_LEVELS}"
 
 
@@ -42,9 +47,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _commands() -> console.Commands:
     commands = console.Commands("pairsig", "Paired significance tests for NLP: outputs in, counts and p-values out.")
 
-    p = commands.add(_test, definitions.formulas("exact", "randomization", "bootstrap") + _LEVELS + _VARIANTS)
+    p = commands.add(
+        _test, definitions.formulas("exact", "randomization", "bootstrap") + _LEVELS + _VARIANTS + _READERS
+    )
     p.add_argument("systems", nargs="+", metavar="FILE", help="the base system first; each other is held against it")
-    p.add_argument("--reader", required=True, help="counts: evalb, sigf, art, coref, table; outputs: text, trees, …")
+    p.add_argument("--reader", help="by default what fits the content; see below")
     p.add_argument("--reference", nargs="+", default=[], help="for outputs")
     p.add_argument("--metric", default="", metavar="M[,M…]", help="by default all that the files have")
     p.add_argument("--test", default="", metavar="T[,T…]", help="default: exact,randomization,bootstrap")
@@ -55,6 +62,7 @@ def _commands() -> console.Commands:
     p.add_argument("--stop-at", type=float, metavar="ALPHA", help="draw only until p is known to be below it or not")
     p.add_argument("--confidence", type=float, default=0.99, help="of that decision; default: 0.99")
     p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="for the reader or the metric")
+    p.add_argument("--missing", choices=("wrong", "drop"), help="items of a log that not all have a score for")
     p.add_argument("--documents", help="file of `domain<TAB>document` lines, one a segment")
     p.add_argument("--threads", type=console.whole, help="default: all cores; changes nothing but time")
     p.add_argument("--format", choices=("table", "json", "markdown", "latex"), default="table")
@@ -143,6 +151,7 @@ def _test(arguments: argparse.Namespace) -> None:
         options=options,
         domains=domains,
         documents=documents,
+        missing=arguments.missing,
     )
     found = []
     for systems, metrics in data:

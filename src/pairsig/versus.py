@@ -7,6 +7,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from pairsig.errors import InputError, listed, quoted
 from pairsig.exact import ExactResult
 from pairsig.metrics import Metric, registry
 from pairsig.paired import Pair, Unit
-from pairsig.readers import counted
+from pairsig.readers import counted, recognition
 from pairsig.resampling import TestResult, resampled
 from pairsig.sequential import SequentialResult, stopped
 from pairsig.statistics import Statistics
@@ -55,13 +56,14 @@ DEFAULT_METRICS = {"text": "bleu", "trees": "parseval", "conllu": "uas", "conllx
 
 def read_systems(
     paths: Sequence[str],
-    reader: str,
+    reader: str | None,
     *,
     references: Sequence[str] = (),
     metrics: Sequence[str] = (),
     options: Mapping[str, str] | None = None,
     domains: Sequence[str] = (),
     documents: Sequence[str] = (),
+    missing: counted.Missing | None = None,
 ) -> tuple[list[tuple[Statistics, list[Metric]]], list[str]]:
     """Systems from files of counts (see `pairsig.readers.counted`), or from outputs and a reference.
 
@@ -70,8 +72,11 @@ def read_systems(
     paths
         One a system, the base first. A system is called as its file is, without `.gz` or `.xz` and then one suffix
         more (`gpt-4.1` for `gpt-4.1.sigf`); where these names are not different, as its file is, or by its whole path.
+        That of a log is called as the log says, with the settings in which it differs from others of that name; a
+        single file or folder may have all of them.
     reader
-        One of counts (`evalb`, `sigf`, `art`, `coref`, `table`), or of outputs (`DEFAULT_METRICS`).
+        One of counts (`counted.COUNTED_READERS`), or of outputs (`DEFAULT_METRICS`). None: the one that fits the
+        content of the files, see `recognition.recognize`; a note says which.
     references
         For outputs.
     metrics
@@ -80,6 +85,8 @@ def read_systems(
         Of the reader or of the metrics' extractors; each goes to those that have it, which one at least must.
     domains, documents
         One a segment, or none. What a file of counts itself says of the documents must agree with them.
+    missing
+        What is made of items of a log without score, see `counted.align`.
 
     Returns
     -------
@@ -88,13 +95,27 @@ def read_systems(
     names = _names(paths)
     given = dict(options or {})
     once(metrics, "metric")
+    notes: list[str] = []
+    if reader is None:
+        reader = recognition.recognize(paths, references)
+        notes.append(f"read as {reader}, by what is in the files; --reader says otherwise")
     if reader in counted.COUNTED_READERS:
         if references:
             raise InputError(f"reader {reader} reads counts, which need no reference; found {references[0]}")
         (typed,) = sort_options(given, f"reader {reader}", counted.COUNTED_READERS[reader].function)
-        parts = [counted.read(reader, path, **typed) for path in paths]
-        aligned = counted.align(parts, names, domains=domains, documents=documents)
-        return [(aligned.statistics, _chosen(parts, aligned.metrics, metrics))], list(aligned.notes)
+        files = [counted.read_all(reader, path, **typed) for path in paths]
+        if len(files) > 1:
+            files = [tuple(part for part in own if not part.is_reference) for own in files]
+        parts = [counted.restricted(part, metrics) for own in files for part in own]
+        systems, runs = _labelled(files, names)
+        labels = [f"{system}-{run}" if run else system for system, run in zip(systems, runs, strict=True)]
+        aligned = counted.align(parts, labels, domains=domains, documents=documents, missing=missing)
+        return [(_without_runs(aligned.statistics, systems), _chosen(parts, aligned.metrics, metrics))], [
+            *notes,
+            *aligned.notes,
+        ]
+    if missing is not None:
+        raise InputError(f"reader {reader} reads outputs, of which none is missing, expected no --missing")
     choose(reader, [*counted.COUNTED_READERS, *DEFAULT_METRICS], "reader")
     if not references:
         raise InputError(f"reader {reader} reads outputs: expected a reference too")
@@ -106,10 +127,9 @@ def read_systems(
     what = f"reader {reader} and metric {', '.join(metric.name for metric in chosen)}"
     sort_options(given, what, *(function for both in taken for function in both))
     found = []
-    notes: list[str] = []
     for metric, (read, count) in zip(chosen, taken, strict=True):
         own = options_of(read) | options_of(count)
-        systems = [
+        outputs = [
             extraction.extract(
                 path,
                 references,
@@ -123,7 +143,7 @@ def read_systems(
             )
             for path, name in zip(paths, names, strict=True)
         ]
-        found.append((statistics.collect(systems, dataset="", provenance={}), [metric]))
+        found.append((statistics.collect(outputs, dataset="", provenance={}), [metric]))
     return found, list(dict.fromkeys(notes))
 
 
@@ -135,6 +155,51 @@ def _names(paths: Sequence[str]) -> list[str]:
     files = [Path(path).name for path in paths]
     stems = [_SUFFIX.sub("", name.removesuffix(".gz").removesuffix(".xz")) for name in files]
     return next(names for names in (stems, files, list(paths)) if len(set(names)) == len(names))
+
+
+def _labelled(files: Sequence[Sequence[counted.Counted]], names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The system and the run of every part: as the log says, or else as the file is called."""
+    for own in files:
+        found = list(dict.fromkeys(part.system for part in own))
+        if len(found) > 1 and len(files) > 1:
+            raise InputError(
+                f"{own[0].source}: found the systems {listed(found)}, expected one a file, or one file of all"
+            )
+    several = len({part.system for part in files[0]}) > 1
+    keys = []  # two files of one system are two
+    for number, (own, name) in enumerate(zip(files, names, strict=True)):
+        for part in own:
+            keys.append((part.system if part.log or several else name, number, part))
+    called = {}
+    for system, number, part in keys:
+        same = {other: one.settings for name, other, one in keys if name == system}
+        told = [
+            f"{key}={part.settings.get(key, '')}"
+            for key in dict.fromkeys(key for settings in same.values() for key in settings)
+            if len({settings.get(key, "") for settings in same.values()}) > 1
+        ]
+        called[system, number] = f"{system} ({', '.join(told)})" if told else system
+    names = [
+        name if list(called.values()).count(name) == 1 else f"{name} #{number + 1}"
+        for (_, number), name in called.items()
+    ]
+    final = dict(zip(called, names, strict=True))
+    return [final[system, number] for system, number, _ in keys], [part.run for _, _, part in keys]
+
+
+def _without_runs(statistics: Statistics, systems: Sequence[str]) -> Statistics:
+    """Systems with the means of their runs for counts."""
+    names = list(dict.fromkeys(systems))
+    if len(names) == len(systems):
+        return statistics
+    rows = [[row for row, system in enumerate(systems) if system == name] for name in names]
+    return replace(
+        statistics,
+        systems=tuple(names),
+        groups=tuple(names),
+        kinds=("",) * len(names),
+        counts=np.stack([statistics.counts[own].mean(axis=0) for own in rows]),
+    )
 
 
 def _chosen(parts: Sequence[counted.Counted], metrics: Sequence[Metric], names: Sequence[str]) -> list[Metric]:
@@ -246,7 +311,7 @@ def versus(
                         "ci_high": interval.high,
                         "n_segments": result.n_segments,
                         "n_different": result.n_different,
-                        "signature": result.signature,
+                        "signature": _signed(result.signature, statistics.provenance.get("missing", "")),
                         "notes": [note for note in (_one_sided(test), interval.doubt, unused) if note],
                     }
                     | _p_value(result, stop_at)
@@ -281,6 +346,12 @@ def _planned(tests: Sequence[str], variants: Sequence[str]) -> list[Test]:
         for own in [definitions.variants(test)]
         for variant in [asked for asked in variants if asked in own] or own[:1]
     ]
+
+
+def _signed(signature: str, missing: str) -> str:
+    """The signature, with what was made of items without score."""
+    settings, version = signature.rsplit("|", 1)
+    return f"{settings}|missing:{missing}|{version}" if missing else signature
 
 
 def _one_sided(test: Test) -> str:
