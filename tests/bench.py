@@ -97,6 +97,26 @@ def all_pairs() -> dict[str, Any]:
     return row(ours, bare(data.of(registry.metric("bleu")), "bleu", MILLION, n_run // 2), "from 200,000 resamples")
 
 
+def methods() -> dict[str, Any]:
+    """Runs and segments: all 4,950 pairs of 100 methods × 10 runs, accuracy, 10,000 segments, b = 10⁵ and none."""
+    import pairsig
+    from pairsig.metrics import registry
+
+    rng = np.random.default_rng(1)
+    rates = 0.6 + 0.01 * rng.normal(size=(100, 10, 1))
+    passed = (rng.random((100, 10, 10_000)) < rates).astype(np.int64)
+    counts = np.stack([passed, np.ones_like(passed)], axis=3)
+    data = pairsig.Statistics.from_arrays({f"m{i}": own for i, own in enumerate(counts)}, ["correct", "total"])
+    pairsig.compare_methods(data.select(systems=data.systems[:20]), metric="accuracy", n_resamples=100)
+    n_run = 20_000
+    closed = spent(lambda: pairsig.compare_methods(data, metric="accuracy", threads=_THREADS))
+    drawn = spent(lambda: pairsig.compare_methods(data, metric="accuracy", n_resamples=n_run, threads=_THREADS))
+    ours = closed + (drawn + closed * -1) * (100_000 / n_run)
+    beside = bare(data.of(registry.metric("accuracy")), "accuracy", 100_000, n_run)
+    note = f"from {n_run:,} resamples; closed forms alone {closed.cpu:.3g} CPU s, {closed.wall:.3g} s"
+    return row(ours, beside, note)
+
+
 def _f1_pair() -> tuple[np.ndarray, np.ndarray]:
     import simulate
 
@@ -424,7 +444,9 @@ EXACT = (
     exact_accuracy, exact_accuracy_large, exact_f1, exact_f1_large, exact_bootstrap, exact_pairs, exact_items,
     exact_bootstrap_items, items_large,
 )  # fmt: skip
-CASES = {case.__name__: case for case in (all_pairs, bleu_large, short_pairs, f1_pair, f1_memory, bleu_pair, *EXACT)}
+CASES = {
+    case.__name__: case for case in (all_pairs, bleu_large, short_pairs, f1_pair, f1_memory, bleu_pair, methods, *EXACT)
+}
 
 
 def main() -> None:

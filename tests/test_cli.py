@@ -22,7 +22,7 @@ import simulate
 from pairsig import all_pairs, cli, definitions, statistics, tables
 from study import cli as study_cli
 
-LIBRARY = ["test", "extract", "collect", "pool", "compare", "transfer", "merge"]
+LIBRARY = ["test", "extract", "collect", "pool", "compare", "methods", "transfer", "merge"]
 STUDY = [
     "fetch", "prepare", "resample", "jar", "train", "predict", "resize", "describe", "thresholds", "validate",
     "claims", "calibrate", "approximate", "race", "plot", "tabulate", "check",

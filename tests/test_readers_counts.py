@@ -19,7 +19,12 @@ from hypothesis import strategies as st
 from pairsig.errors import InputError
 from pairsig.metrics import Metric
 from pairsig.metrics.counts import mean
-from pairsig.readers import art, coref, counted, evalb, sigf, table
+from pairsig.readers import art, coref, counted, evalb, sigf
+
+
+def read_table(path, **options):
+    """Counts of the one system of a table."""
+    return counted.read("table", path, **options)
 
 
 def write(directory, name, content):
@@ -52,7 +57,8 @@ decimal = st.floats(0, 1e6).map(lambda value: float(f"{value:.15g}"))  # as Perl
 
 
 def test_every_reader_is_there(tmp_path):
-    assert list(counted.COUNTED_READERS) == ["evalb", "sigf", "art", "coref", "table"]
+    logs = ["inspect", "lm_eval", "helm", "swebench", "alpaca_eval", "openai_evals", "comet", "mt_metrics_eval"]
+    assert list(counted.COUNTED_READERS) == ["evalb", "sigf", "art", "coref", "table", *logs]
     read = counted.read("sigf", write(tmp_path, "a", "1\n"))
     assert read.counts["value"].tolist() == [1]
 
@@ -99,16 +105,16 @@ def test_pair_of_different_lengths(tmp_path):
 
 
 def test_pair_of_other_segments(tmp_path):
-    a = table.read(write(tmp_path, "a.csv", "id,x\np,1\nq,2\n"))
-    b = table.read(write(tmp_path, "b.csv", "id,x\np,1\nr,2\n"))
+    a = read_table(write(tmp_path, "a.csv", "id,x\np,1\nq,2\n"))
+    b = read_table(write(tmp_path, "b.csv", "id,x\np,1\nr,2\n"))
     match = r"2 segments, .* 2, .*part at number 2, q \(\S+a.csv, line 3\) and r \(\S+b.csv, line 3\)"
     with pytest.raises(InputError, match=match):
         counted.pair(a, b, ("A", "B"))
 
 
 def test_pair_of_other_documents(tmp_path):
-    a = table.read(write(tmp_path, "a.csv", "id,document,x\np,d,1\n"))
-    b = table.read(write(tmp_path, "b.csv", "id,document,x\np,e,1\n"))
+    a = read_table(write(tmp_path, "a.csv", "id,document,x\np,d,1\n"))
+    b = read_table(write(tmp_path, "b.csv", "id,document,x\np,e,1\n"))
     with pytest.raises(InputError, match=r"b.csv, line 2: segment p is of document 'e', expected 'd' as in \S+a.csv"):
         counted.pair(a, b, ("A", "B"))
 
@@ -126,8 +132,8 @@ def test_pair_needs_two_names_and_a_metric_in_common(tmp_path):
 
 
 def test_metric_of_one_file_only_is_left_out_with_a_note(tmp_path):
-    a = table.read(write(tmp_path, "a.csv", "id,x,y\np,1,2\n"))
-    b = table.read(write(tmp_path, "b.csv", "id,y\np,3\n"))
+    a = read_table(write(tmp_path, "a.csv", "id,x,y\np,1,2\n"))
+    b = read_table(write(tmp_path, "b.csv", "id,y\np,3\n"))
     both = counted.pair(a, b, ("A", "B"))
     assert [metric.name for metric in both.metrics] == ["y"]
     assert both.statistics.columns == ("y",)
@@ -848,7 +854,7 @@ class TestTable:
         ],
     )
     def test_columns_of_numbers(self, tmp_path, name, content):
-        read = table.read(write(tmp_path, name, content))
+        read = read_table(write(tmp_path, name, content))
         assert read.segments == ("q1", "q2")
         assert read.documents == ("", "")
         assert {name: column.tolist() for name, column in read.counts.items()} == {
@@ -865,7 +871,7 @@ class TestTable:
         path = tmp_path / "a.parquet"
         frame = pd.DataFrame({"segment": [7, 8], "document": ["d", "e"], "comet": [0.5, 0.25], "right": [True, False]})
         frame.to_parquet(path)
-        read = table.read(path)
+        read = read_table(path)
         assert (read.segments, read.documents) == (("7", "8"), ("d", "e"))
         assert scores(read) == {"comet": 0.375, "right": 0.5}
         assert read.where(1) == f"{path}, row 2"
@@ -892,34 +898,34 @@ class TestTable:
             path.write_text("".join(json.dumps(item) + "\n" for item in frame.to_dict("records")))
         else:
             frame.to_csv(path, sep="\t" if suffix == "tsv" else ",", index=False)
-        read = table.read(path)
+        read = read_table(path)
         assert read.counts["count"].tolist() == [count for count, _ in rows]
         assert read.counts["score"].tolist() == [score for _, score in rows]
         assert read.segments == tuple(frame["segment"])
 
     def test_registered_metrics(self, tmp_path):
         path = write(tmp_path, "a.csv", "segment,matched,predicted,gold,comet\n1,1,2,3,0.5\n2,1,1,1,0.25\n")
-        read = table.read(path)
+        read = read_table(path)
         assert [metric.name for metric in read.metrics] == ["f1", "precision", "recall"]
         assert scores(read)["f1"] == pytest.approx(100 * 4 / 7)
         assert list(read.counts) == ["matched", "predicted", "gold"]
         (note,) = read.notes
         assert "comet left out, since there are counts of f1, precision, recall" in note
-        assert scores(table.read(path, metric="comet")) == {"comet": 0.375}
-        assert scores(table.read(path, metric="recall, comet")) == {"recall": 50, "comet": 0.375}
-        assert scores(table.read(path, metric=["parseval"])) == {"parseval": pytest.approx(100 * 4 / 7)}
-        assert scores(table.read(path, columns="comet,gold")) == {"comet": 0.375, "gold": 2}
+        assert scores(read_table(path, metric="comet")) == {"comet": 0.375}
+        assert scores(read_table(path, metric="recall, comet")) == {"recall": 50, "comet": 0.375}
+        assert scores(read_table(path, metric=["parseval"])) == {"parseval": pytest.approx(100 * 4 / 7)}
+        assert scores(read_table(path, columns="comet,gold")) == {"comet": 0.375, "gold": 2}
 
     def test_same_function_of_the_same_columns_once(self, tmp_path):
-        read = table.read(write(tmp_path, "a.csv", "segment,correct,total\n1,1,2\n"))
+        read = read_table(write(tmp_path, "a.csv", "segment,correct,total\n1,1,2\n"))
         assert [metric.name for metric in read.metrics] == ["accuracy"]
 
     def test_value_is_mean(self, tmp_path):
-        read = table.read(write(tmp_path, "a.csv", "segment,value\n1,1\n2,2\n"))
+        read = read_table(write(tmp_path, "a.csv", "segment,value\n1,1\n2,2\n"))
         assert scores(read) == {"mean": 1.5}
 
     def test_lower_is_better(self, tmp_path):
-        read = table.read(write(tmp_path, "a.csv", "id,loss,gain\n1,2,3\n"), lower_is_better="loss")
+        read = read_table(write(tmp_path, "a.csv", "id,loss,gain\n1,2,3\n"), lower_is_better="loss")
         assert [(metric.name, metric.higher_is_better) for metric in read.metrics] == [("loss", False), ("gain", True)]
 
     @pytest.mark.parametrize(
@@ -930,7 +936,7 @@ class TestTable:
         ],
     )
     def test_booleans(self, tmp_path, name, content):
-        read = table.read(write(tmp_path, name, content))
+        read = read_table(write(tmp_path, name, content))
         assert read.counts["right"].tolist() == [1, 0]
         assert read.notes == (f"{read.source}: true and false in column right count as 1 and 0",)
 
@@ -993,7 +999,7 @@ class TestTable:
             "a.jsonl": json.dumps({"id": 1, "answer": long, "x": 1}),
         }
         before = csv.field_size_limit()
-        read = table.read(write(tmp_path, name, rows[name]))
+        read = read_table(write(tmp_path, name, rows[name]))
         assert scores(read) == {"x": 1}
         assert "found 'answer answer" in read.notes[0]
         assert "(700,000 characters)" in read.notes[0]
@@ -1009,14 +1015,14 @@ class TestTable:
     def test_names_given_twice(self, tmp_path, option):
         path = write(tmp_path, "a.csv", "id,x,y\n1,2,3\n")
         with pytest.raises(InputError, match=f"option {option} has 'x' twice, expected it once"):
-            table.read(path, **{option: "x,y, x"})
+            read_table(path, **{option: "x,y, x"})
 
     def test_parquet_in_an_archive(self, tmp_path):
         frame = pd.DataFrame({"id": [1], "x": [2]})
         frame.to_parquet(tmp_path / "a.parquet")
         with tarfile.open(tmp_path / "runs.tar.gz", "w:gz") as archive:
             archive.add(tmp_path / "a.parquet", "a.parquet")
-        assert scores(table.read(f"{tmp_path}/runs.tar.gz!a.parquet")) == {"x": 2}
+        assert scores(read_table(f"{tmp_path}/runs.tar.gz!a.parquet")) == {"x": 2}
 
     @pytest.mark.parametrize(
         ("columns", "column"),
@@ -1030,26 +1036,26 @@ class TestTable:
         names = columns.split(",")
         ones = ",".join("1" * len(names))
         other = ",".join("3" if name in (column, "predicted") else "1" for name in names)
-        a = table.read(write(tmp_path, "a.csv", f"id,{columns}\n1,{ones}\n2,{ones}\n"))
-        b = table.read(write(tmp_path, "b.csv", f"id,{columns}\n1,{ones}\n2,{other}\n"))
+        a = read_table(write(tmp_path, "a.csv", f"id,{columns}\n1,{ones}\n2,{ones}\n"))
+        b = read_table(write(tmp_path, "b.csv", f"id,{columns}\n1,{ones}\n2,{other}\n"))
         (note,) = counted.pair(a, b, ("A", "B")).notes
         assert note == f"{column} is 1 in {a.where(1)} and 3 in {b.where(1)}: are these the same test set?"
         assert counted.pair(a, a, ("A", "B")).notes == ()
 
     def test_ids(self, tmp_path):
         path = write(tmp_path, "a.csv", "item,id,x\n007,b,1\n7,a,2\n")
-        assert table.read(path).segments == ("b", "a")
-        assert table.read(path, id="item").segments == ("007", "7")
+        assert read_table(path).segments == ("b", "a")
+        assert read_table(path, id="item").segments == ("007", "7")
 
     def test_compressed(self, tmp_path):
         import gzip
 
         path = tmp_path / "a.jsonl.gz"
         path.write_bytes(gzip.compress(b'{"id": "x", "y": 1}\n'))
-        assert scores(table.read(path)) == {"y": 1}
+        assert scores(read_table(path)) == {"y": 1}
 
     def test_documents(self, tmp_path):
-        read = table.read(write(tmp_path, "a.jsonl", '{"id": 1, "document": "d", "x": 1}\n{"id": 2, "x": 1}\n'))
+        read = read_table(write(tmp_path, "a.jsonl", '{"id": 1, "document": "d", "x": 1}\n{"id": 2, "x": 1}\n'))
         assert read.documents == ("d", "")
 
     @pytest.mark.parametrize(
@@ -1111,16 +1117,57 @@ class TestTable:
 def test_every_metric_scores_the_pair_as_it_scores_each_file(tmp_path):
     """From file to score through `Statistics`, with its checks of impossible counts."""
     files = {
-        "evalb": (evalb, listing(RUN), listing(OTHER)),
-        "sigf": (sigf, "2 3 2\n", "0 3 2\n"),
-        "art": (art, "2 3 7 8\n4 12 3.5 5\n", "1 3 7 9\n4 12 3.5 6\n"),
-        "coref": (coref, everything(), everything((TWO, ONE))),
-        "csv": (table, "id,x,y\n1,2,3\n", "id,x,y\n1,-2.5,4\n"),
+        "evalb": (evalb.read, listing(RUN), listing(OTHER)),
+        "sigf": (sigf.read, "2 3 2\n", "0 3 2\n"),
+        "art": (art.read, "2 3 7 8\n4 12 3.5 5\n", "1 3 7 9\n4 12 3.5 6\n"),
+        "coref": (coref.read, everything(), everything((TWO, ONE))),
+        "csv": (read_table, "id,x,y\n1,2,3\n", "id,x,y\n1,-2.5,4\n"),
     }
-    for name, (reader, *contents) in files.items():
-        a, b = (reader.read(write(tmp_path, f"{side}.{name}", text)) for side, text in zip("ab", contents, strict=True))
+    for name, (read, *contents) in files.items():
+        a, b = (read(write(tmp_path, f"{side}.{name}", text)) for side, text in zip("ab", contents, strict=True))
         both = counted.pair(a, b, ("A", "B"))
         assert [metric.name for metric in both.metrics] == [metric.name for metric in a.metrics]
         for metric in both.metrics:
             found = metric.score(both.statistics.of(metric).sum(axis=1))
             assert found.tolist() == pytest.approx([scores(a)[metric.name], scores(b)[metric.name]], rel=1e-14)
+
+
+class TestRuns:
+    """Tables with the columns `system` and `run`: one `Counted` for each."""
+
+    LONG = "system,run,id,x\nA,s1,p,1\nA,s1,q,2\nB,0,p,3\nB,0,q,4\nA,s2,q,6\nA,s2,p,5\n"
+
+    def test_one_for_each_in_the_order_of_the_file(self, tmp_path):
+        found = counted.read_all("table", write(tmp_path, "a.csv", self.LONG))
+        assert [(part.system, part.run) for part in found] == [("A", "s1"), ("B", "0"), ("A", "s2")]
+        # Segments in the order of the first, by their ids, with the line each is in.
+        assert [part.counts["x"].tolist() for part in found] == [[1, 2], [3, 4], [5, 6]]
+        assert [part.segments for part in found] == [("p", "q")] * 3
+        assert found[2].where(0).endswith("line 7")
+
+    def test_runs_of_the_system_that_the_file_is_of(self, tmp_path):
+        found = counted.read_all(
+            "table", write(tmp_path, "a.jsonl", '{"id": 1, "run": 1, "x": 2}\n{"id": 1, "run": 2, "x": 3}')
+        )
+        assert [(part.system, part.run) for part in found] == [("", "1"), ("", "2")]
+
+    @pytest.mark.parametrize(
+        ("content", "told"),
+        [
+            ("run,id,x\n1,p,1\n2,p,1\n1,p,3\n", r", line 4: found segment p of run 1 again \(first in line 2\)"),
+            ("run,id,x\n1,p,1\n,p,1\n", ", line 3: found no run, expected its name, as in other rows"),
+            ("system,run,id,x\nA,1,p,1\n,1,p,1\n", ", line 3: found no system, expected its name"),
+        ],
+    )
+    def test_bad_input(self, tmp_path, content, told):
+        with pytest.raises(InputError, match=told):
+            counted.read_all("table", write(tmp_path, "a.csv", content))
+
+    def test_unequal_segments_are_told_by_line(self, tmp_path):
+        parts = counted.read_all("table", write(tmp_path, "a.csv", "run,id,x\n1,p,1\n1,q,1\n2,p,3\n"))
+        with pytest.raises(InputError, match=r"segment q \(.*line 3\) is in .* only"):
+            counted.align(parts, ["a-1", "a-2"], runs=["1", "2"])
+
+    def test_read_takes_one_system(self, tmp_path):
+        with pytest.raises(InputError, match="found the systems A run s1, B run 0, A run s2, expected one system"):
+            read_table(write(tmp_path, "a.csv", self.LONG))

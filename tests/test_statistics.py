@@ -16,7 +16,7 @@ import simulate
 from pairsig import InputError, Statistics, statistics
 from pairsig.metrics import registry
 
-FIELDS = ("systems", "groups", "kinds", "columns")
+FIELDS = ("systems", "groups", "kinds", "columns", "runs")
 ARRAYS = ("segments", "documents", "domains", "counts")
 
 
@@ -383,6 +383,68 @@ class TestPool:
     def test_the_same_dataset_twice(self):
         with pytest.raises(InputError, match=message("2 of the datasets", "called one")):
             statistics.pool([self.part("one", "ab", 2)] * 2, dataset="all")
+
+
+class TestRuns:
+    """Several runs of a method: each is a system, called METHOD-RUN."""
+
+    @pytest.fixture
+    def runs(self):
+        keys = {"system": ["a"] * 6 + ["b"] * 3, "run": [1, 1, 1, 2, 2, 2] + ["x"] * 3, "segment": [1, 2, 3] * 3}
+        return pd.DataFrame(keys | {"correct": range(9), "total": [9] * 9})
+
+    def test_read_from_a_table(self, runs):
+        found = Statistics.from_table(runs, dataset="d")
+        assert found.systems == ("a-1", "a-2", "b-x")
+        assert found.methods == ("a", "a", "b")
+        assert found.runs == ("1", "2", "x")
+        assert found.groups == ("a", "a", "b")  # whose runs they are, not each its own
+        assert found.counts[:, :, 0].tolist() == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
+
+    @pytest.mark.parametrize("suffix", ["parquet", "tsv"])
+    def test_written_and_read(self, tmp_path, runs, suffix):
+        given = Statistics.from_table(runs.sample(frac=1, random_state=1), dataset="d")
+        statistics.write(given, tmp_path / f"a.{suffix}")
+        assert_same(statistics.read(tmp_path / f"a.{suffix}"), given)
+
+    def test_selected_collected_and_from_arrays(self):
+        ones = np.ones((3, 5, 1), dtype=int)
+        found = Statistics.from_arrays({"a": ones, "b": ones[0]}, ["value"])
+        assert (found.systems, found.runs) == (("a-1", "a-2", "a-3", "b"), ("1", "2", "3", ""))
+        assert found.select(systems=["b", "a-2"]).methods == ("b", "a")
+        parts = [found.select(systems=[system]) for system in found.systems]
+        assert statistics.collect(parts, dataset="", provenance={}).runs == found.runs
+
+    def test_numbered_systems_are_runs(self):
+        names = ["malt-full-1", "malt-full-2", "malt-half-1", "gpt-4", "x"]
+        found = Statistics.from_arrays({name: np.ones((2, 1)) for name in names}, ["value"]).numbered()
+        # A number alone makes no run: of malt-half and gpt there is one each.
+        assert found.methods == ("malt-full", "malt-full", "malt-half-1", "gpt-4", "x")
+        assert found.systems == tuple(names)
+        assert found.numbered() == found
+
+    @pytest.mark.parametrize(
+        ("change", "told"),
+        [
+            ({"run": ["1", "1", "1", "2", "2", "2", "x", "x", "y"]}, "system a-1 has 3 segments, b-x has 2"),
+            ({"run": ["1", "1", "1", "1", "2", "2", "x", "x", "x"]}, "row 4: segment 1 of system a-1 comes again"),
+            ({"run": ["1", "1", "1", "", "", "", "x", "x", "x"]}, "some rows of system a name no run"),
+            (
+                {"system": ["a"] * 3 + ["a-2"] * 6, "run": ["2-1"] * 3 + ["1"] * 3 + ["3"] * 3},
+                "system a-2-1 has 6 segments",  # the run 2-1 of a, and the run 1 of a-2
+            ),
+        ],
+    )
+    def test_refused(self, runs, change, told):
+        if "system" in change:
+            change = change | {"segment": [1, 2, 3, 4, 5, 6, 1, 2, 3]}
+        with pytest.raises(InputError, match=told):
+            Statistics.from_table(runs.assign(**change), dataset="d")
+
+    def test_a_run_must_end_the_name(self):
+        given = Statistics.from_arrays({"a": [[1]]}, ["value"])
+        with pytest.raises(ValueError, match="expected a name that ends in -1"):
+            replace(given, runs=("1",))
 
 
 def test_real_statistics_can_be_read(tmp_path):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pairsig.exact import ExactResult, exact_bootstrap, exact_test
     from pairsig.heterogeneity import Transfer, transfer
     from pairsig.intervals import Interval, gain_interval
+    from pairsig.methods import compare_methods
     from pairsig.metrics import Metric, Ratio
     from pairsig.resampling import TestResult, bootstrap_test, randomization_test
     from pairsig.sequential import SequentialResult, sequential_test
@@ -36,6 +37,7 @@ _HOMES = {
     "Transfer": "heterogeneity",
     "bootstrap_test": "resampling",
     "compare": "all_pairs",
+    "compare_methods": "methods",
     "exact_bootstrap": "exact",
     "exact_test": "exact",
     "gain_interval": "intervals",
@@ -57,6 +59,7 @@ __all__ = [
     "__version__",
     "bootstrap_test",
     "compare",
+    "compare_methods",
     "exact_bootstrap",
     "exact_test",
     "gain_interval",

@@ -107,7 +107,7 @@ def compare(
     """
     memory = Memory.of(memory)
     data = _as_statistics(statistics, memory)
-    chosen = registry.metric(metric) if metric is not None else _only_metric(data)
+    chosen = registry.metric(metric) if metric is not None else only_metric(data)
     chosen_test = definitions.find(test, variant)
     resampling = Resampling(n_resamples, seed, threads, batch)
     if len(part) != 2 or not all(isinstance(number, int) for number in part):
@@ -230,7 +230,7 @@ def _as_statistics(data: Statistics | pd.DataFrame | str | Path, memory: Memory)
     return statistics.read(data, memory=memory)
 
 
-def _only_metric(data: Statistics) -> Metric:
+def only_metric(data: Statistics) -> Metric:
     """The metric whose columns are all the columns there are."""
     named = data.provenance.get("metric")
     if named:

@@ -41,7 +41,10 @@ TEST_HELP = f"{definitions.formulas()}{_LEVELS}"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; 0 when it worked, 2 with one sentence when the input cannot be used."""
-    return _commands().main(argv)
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words[:1] == ["test"] and "--" in words:  # argparse drops the first one; `_files` wants to see where it was
+        words.insert(words.index("--"), "--")
+    return _commands().main(words)
 
 
 def _commands() -> console.Commands:
@@ -50,7 +53,16 @@ def _commands() -> console.Commands:
     p = commands.add(
         _test, definitions.formulas("exact", "randomization", "bootstrap") + _LEVELS + _VARIANTS + _READERS
     )
-    p.add_argument("systems", nargs="+", metavar="FILE", help="the base system first; each other is held against it")
+    p.add_argument("systems", nargs="*", metavar="FILE", help="the base system first; each other is held against it")
+    runs = "several runs of one system, once for each system, the base first, instead of FILE: tests the method, too"
+    p.add_argument("--runs", nargs="+", action="append", default=[], metavar="FILE", help=runs)
+    p.add_argument(
+        "--design",
+        choices=("crossed", "nested"),
+        help="crossed: a run is a training, the same for all segments (default); nested: each segment is sampled anew",
+    )
+    borrowed = "of a score between trainings, in points, known from elsewhere: one run each is enough then"
+    p.add_argument("--training-sd", type=float, metavar="SD", help=f"standard deviation {borrowed}")
     p.add_argument("--reader", help="by default what fits the content; see below")
     p.add_argument("--reference", nargs="+", default=[], help="for outputs")
     p.add_argument("--metric", default="", metavar="M[,M…]", help="by default all that the files have")
@@ -100,6 +112,18 @@ def _commands() -> console.Commands:
     add_test_options(p)
     p.add_argument("--output", type=console.table, required=True)
 
+    p = commands.add(_methods)
+    p.add_argument("statistics", type=Path)
+    p.add_argument("--metric", help="may be left out when the columns fit one metric only")
+    p.add_argument("--numbered", action="store_true", help="systems called NAME-1, NAME-2, … are runs of NAME")
+    p.add_argument("--design", choices=("crossed", "nested"), default="crossed", help="default: crossed, as trainings")
+    p.add_argument("--training-sd", type=float, metavar="SD", help=f"standard deviation {borrowed}")
+    p.add_argument("--unit", choices=("segment", "document"), default="segment", help="what is drawn")
+    p.add_argument("--n-resamples", type=console.whole, default=0, metavar="B", help="of the bootstrap; default: none")
+    p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
+    p.add_argument("--threads", type=console.whole, help="default: all cores; changes nothing but time")
+    p.add_argument("--output", type=console.table, required=True)
+
     p = commands.add(_transfer)
     p.add_argument("comparisons", nargs="+", type=Path, help="tables of compare, one a test set")
     p.add_argument("--heterogeneity", type=float, metavar="TAU", help="borrowed: known from other test sets, in points")
@@ -135,7 +159,7 @@ def _test(arguments: argparse.Namespace) -> None:
     """Two systems (or more against the first): scores, gain, interval and p-values, ready to paste."""
     import pandas as pd
 
-    from pairsig import versus
+    from pairsig import methods, versus
 
     chosen, tests, variants = (
         [name for name in names.split(",") if name] for names in (arguments.metric, arguments.test, arguments.variant)
@@ -144,7 +168,7 @@ def _test(arguments: argparse.Namespace) -> None:
     options = console.pairs(arguments.option)
     domains, documents = _labels(arguments.documents, options)
     data, notes = versus.read_systems(
-        arguments.systems,
+        _files(arguments.systems, arguments.runs),
         arguments.reader,
         references=arguments.reference,
         metrics=chosen,
@@ -154,6 +178,31 @@ def _test(arguments: argparse.Namespace) -> None:
         missing=arguments.missing,
     )
     found = []
+    if arguments.runs or arguments.design or arguments.training_sd is not None or any(data[0][0].runs):
+        for option in ("test", "variant", "stop_at"):
+            if getattr(arguments, option):
+                raise InputError(f"--{option.replace('_', '-')} is given, but what tests runs has no choice of tests")
+        for systems, metrics in data:
+            for first, second in systems.duplicates():
+                console.warn(f"{first} and {second} have the same counts on every segment")
+            for metric in metrics:
+                table = methods.compare_methods(
+                    systems,
+                    metric=metric,
+                    design=arguments.design
+                    or ("nested" if systems.provenance.get("design") == "nested" else "crossed"),
+                    training_sd=arguments.training_sd,
+                    unit=arguments.unit,
+                    against=systems.methods[0],
+                    n_resamples=arguments.n_resamples,
+                    seed=arguments.seed,
+                    threads=arguments.threads,
+                )
+                found.append(table)
+        for note in notes:
+            console.note(note)
+        print(methods.render(pd.concat(found, ignore_index=True), arguments.format))
+        return
     for systems, metrics in data:
         for first, second in systems.duplicates():
             console.warn(f"systems {first} and {second} have the same counts on every segment, p = 1")
@@ -173,6 +222,23 @@ def _test(arguments: argparse.Namespace) -> None:
     for note in notes:
         console.note(note)
     print(versus.render(pd.concat(found, ignore_index=True), arguments.format))
+
+
+def _files(systems: Sequence[str], runs: Sequence[Sequence[str]]) -> Sequence[str | Sequence[str]]:
+    """The file of each system, or those of its runs."""
+    files = [*systems]
+    if files[:1] == ["--"]:
+        files = files[1:]
+    if "--" in files:
+        raise InputError(
+            "found -- between files, which only ends the options: the runs of each system are named as "
+            "--runs a1 a2 a3 --runs b1 b2"
+        )
+    if files and runs:
+        raise InputError(f"found {files[0]} beside --runs, expected every system as --runs FILE …")
+    if not files and not runs:
+        raise InputError("found no file, expected one a system, or --runs FILE … for each system")
+    return runs or files
 
 
 def _extract(arguments: argparse.Namespace) -> None:
@@ -280,6 +346,26 @@ def _compare(arguments: argparse.Namespace) -> None:
     note = console.note if arguments.memory or sys.stderr.isatty() else None
     with console.progress(f"compare {data.dataset}", arguments.n_resamples // arguments.part[1]) as progress:
         table = all_pairs.compare(data, progress=progress, note=note, **options)
+    tables.write(table, arguments.output)
+
+
+def _methods(arguments: argparse.Namespace) -> None:
+    """Test every pair of methods that were run several times, over their runs and the test set."""
+    from pairsig import methods, tables
+
+    data = read_statistics(arguments.statistics)
+    with console.progress(f"methods of {data.dataset}", arguments.n_resamples) as progress:
+        table = methods.compare_methods(
+            data.numbered() if arguments.numbered else data,
+            metric=arguments.metric,
+            design=arguments.design,
+            training_sd=arguments.training_sd,
+            unit=arguments.unit,
+            n_resamples=arguments.n_resamples,
+            seed=arguments.seed,
+            threads=arguments.threads,
+            progress=progress,
+        )
     tables.write(table, arguments.output)
 
 

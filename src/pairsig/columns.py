@@ -114,14 +114,15 @@ SIGNATURE = Column("signature", str, "all settings of the test, with the version
 STATISTICS = Table(
     "statistics",
     (
-        Column("system", str, "name of the system"),
+        Column("system", str, "name of the system, or of the method that it is a run of"),
+        Column("run", str, "which run of the method it is; empty where it is the only one"),
         Column("group", str, "who made it, or its base model; its own name if not given"),
         Column("kind", str, "sort of entry, such as submission or online"),
         Column("segment", str, "id of the segment"),
         Column("document", str, "document of the segment"),
         Column("domain", str, "domain of the segment"),
     ),
-    key=("system", "segment"),
+    key=("system", "run", "segment"),
 )
 """Keys of statistics; every further column is a count of the metric's. All but `system` and `segment` may be absent."""
 
@@ -224,4 +225,55 @@ TRANSFER = Table(
 )
 """Table of `pairsig transfer`: one row a pair of systems."""
 
-TABLES = (STATISTICS, COMPARISONS, VERSUS, TRANSFER)
+_BOTH = "of a gain between one run of each method"
+
+METHODS = Table(
+    "methods",
+    (
+        METRIC,
+        Column("method_a", str, "one method of the pair", heading="method A"),
+        Column("method_b", str, "the other", heading="method B"),
+        count("n_runs_a", "runs of method A", "runs", "runs A"),
+        count("n_runs_b", "runs of method B", "runs", "runs B"),
+        N_SEGMENTS,
+        Column(
+            "design", str, "whether a run is the same for all segments, or every segment is sampled anew",
+            choices=("crossed", "nested"),
+        ),
+        points("score_a", "mean score of the runs of method A", "score A"),
+        points("score_b", "mean score of the runs of method B", "score B"),
+        Column("better", str, "name of the method with the better mean; empty where they are equal"),
+        GAIN,
+        points("ci_low", "lower end of the 95 % interval of the gain of the method"),
+        points("ci_high", "upper end of the 95 % interval of the gain of the method"),
+        points("standard_error", "of the gain of the method: over test sets and runs", "s.e. of gain"),
+        Column("p_outputs", float, "p-value of these outputs: over test sets alone", "", "p (outputs)", "p-value"),
+        Column(
+            "p_method", float, "p-value of the method: over test sets and runs", heading="p (method)", shown="p-value"
+        ),
+        Column(
+            "p_bootstrap", float, "p-value of the method, by the bootstrap of both levels", heading="p (bootstrap)",
+            shown="p-value", missing=True,
+        ),
+        count("n_resamples", "resamples drawn by it", "resamples", "resamples"),
+        points("sd_test_set", f"standard deviation {_BOTH}: part of the test set", missing=True),
+        points("sd_test_set_low", "lower end of its 95 % interval", missing=True),
+        points("sd_test_set_high", "upper end of its 95 % interval", missing=True),
+        points("sd_training", f"standard deviation {_BOTH}: part of training", missing=True),
+        points("sd_training_low", "lower end of its 95 % interval", missing=True),
+        points("sd_training_high", "upper end of its 95 % interval", missing=True),
+        points("sd_rest", f"standard deviation {_BOTH}: what runs differ by on single segments", missing=True),
+        points("sd_rest_low", "lower end of its 95 % interval", missing=True),
+        points("sd_rest_high", "upper end of its 95 % interval", missing=True),
+        points("error_twice_segments", "standard error expected of twice the segments"),
+        Column("p_twice_segments", float, "p-value of the method then, if the gain stays", shown="p-value"),
+        points("error_twice_runs", "standard error expected of twice the runs", missing=True),
+        Column("p_twice_runs", float, "p-value of the method then, if the gain stays", shown="p-value", missing=True),
+        Column("borrowed", bool, "whether the variance of training was given, not estimated from the runs"),
+        Column("doubt", str, "what the p-value of the method does not say; empty where nothing is doubted"),
+    ),
+    key=("metric", "method_a", "method_b"),
+)  # fmt: skip
+"""What `pairsig methods` writes, and `pairsig test` prints where there are runs: one row a pair of methods."""
+
+TABLES = (STATISTICS, COMPARISONS, VERSUS, TRANSFER, METHODS)

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from pairsig import streams
-from pairsig.definitions import Test
+from pairsig.definitions import Test, find
 from pairsig.errors import InputError
 from pairsig.lattice import (
     EXACT,
@@ -246,6 +246,22 @@ class Judge:
         if len(borders) > 1:  # on both sides of 0 the border is the same where no system is better
             equal[self.gains(pairs) == 0] //= 2
         return Tally(len(resamples), beyond, equal)
+
+    def for_each_batch(
+        self, take: Callable[[Floats, int], None], resampling: Resampling, progress: Progress | None = None
+    ) -> None:
+        """Draw the bootstrap's resamples; `take` gets scores (systems × resamples) and the number of the first one.
+
+        More is better in them, and their differences are gains: what all scores have in common may be left out.
+        """
+        factor = self.fractions.factor if self.fractions else 1.0
+
+        def scored(drawn: Floats, number: int) -> None:
+            place = lambda at: f"system {self.names[at[0]]} on resample {number + at[1]}"  # noqa: E731
+            take(factor * self._scored(drawn, place).scores, number)
+
+        resamples = range(resampling.n_resamples)
+        for_each_batch(scored, find("bootstrap"), self.product, resampling, resamples, progress)
 
     def _shuffled(self, moved: Floats, pairs: NDArray[np.intp], number: int) -> Iterator[tuple[_Scored, slice]]:
         """Both systems of some pairs after the swaps, all first ones before all second ones; and which pairs."""

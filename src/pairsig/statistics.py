@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -32,7 +34,8 @@ class Statistics:
     dataset
         Its name.
     systems, groups, kinds
-        One string a system: its name, who made it (or its base model), and what sort of entry it is.
+        One string a system: its name, who made it (or its base model), and what sort of entry it is. A system is one
+        set of outputs; of several runs of a method each is one, called METHOD-RUN.
     segments, documents, domains
         One string a segment: its id, the document and the domain it belongs to ("" where unknown).
     columns
@@ -43,6 +46,8 @@ class Statistics:
         Where the counts came from: corpus, commit, checksum, command, versions, licence.
     omissions
         Systems that had to be left out.
+    runs
+        One string a system: which run of its method it is, "" where it is the only one. By default all are "".
     """
 
     dataset: str
@@ -56,14 +61,37 @@ class Statistics:
     counts: NDArray[Any]
     provenance: Mapping[str, str] = field(default_factory=dict, compare=False)
     omissions: tuple[Omission, ...] = field(default=(), compare=False)
+    runs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        if not self.runs:
+            object.__setattr__(self, "runs", ("",) * len(self.systems))
+        for system, run in zip(self.systems, self.runs, strict=True):
+            if run and not system.endswith(f"-{run}"):
+                raise ValueError(f"system {system} is run {run} of a method, expected a name that ends in -{run}")
         shape = (len(self.systems), len(self.segments), len(self.columns))
         if self.counts.shape != shape:
             raise ValueError(f"`counts` must have shape {shape}, not {self.counts.shape}")
         if not all(shape):
             name = self.dataset or "(arrays)"
             raise InputError(f"dataset {name} has {shape[0]} systems, {shape[1]} segments: nothing to compare")
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """One string a system: the method that it is a run of, itself where it is the only one."""
+        return tuple(system.removesuffix(f"-{run}") for system, run in zip(self.systems, self.runs, strict=True))
+
+    def numbered(self) -> Statistics:
+        """The same, with systems called METHOD-1, METHOD-2, … as runs of METHOD, where a method has at least two.
+
+        So are the systems of the study that are trained again: `malt-full-1` is the first run of `malt-full`. Systems
+        that say already which run they are stay as they are.
+        """
+        if any(self.runs):
+            return self
+        found = [re.fullmatch(r"(.+)-(\d+)", system, re.ASCII) for system in self.systems]
+        times = Counter(match[1] for match in found if match)
+        return replace(self, runs=tuple(match[2] if match and times[match[1]] > 1 else "" for match in found))
 
     @classmethod
     def from_arrays(
@@ -74,10 +102,20 @@ class Statistics:
         dataset: str = "",
         documents: Sequence[str] | None = None,
     ) -> Statistics:
-        """Statistics from one array (segments × columns) a system, all of the same shape."""
+        """Statistics from one array (segments × columns) a system, all of the same shape.
+
+        An array (runs × segments × columns) is of a method with several runs, which are called 1, 2, ….
+        """
         if not counts:
             raise InputError("there are no systems, expected counts of at least one")
-        arrays = {system: _two_dimensional(system, array, columns) for system, array in counts.items()}
+        given = [
+            (run_name(system, run), run, array)
+            for system, own in counts.items()
+            for run, array in (_numbered(own) if np.ndim(own) == 3 else [("", own)])
+        ]
+        arrays = {system: _two_dimensional(system, array, columns) for system, _, array in given}
+        if len(arrays) < len(given):
+            raise InputError(f"{', '.join(counts)} and their runs share a name, expected different ones")
         sizes = {system: len(array) for system, array in arrays.items()}
         if len(set(sizes.values())) > 1:
             told = ", ".join(f"{system} has {size}" for system, size in sizes.items())
@@ -95,14 +133,16 @@ class Statistics:
             domains=np.full(n_segments, "", dtype="<U1"),
             columns=tuple(columns),
             counts=np.stack(list(arrays.values())),
+            runs=tuple(run for _, run, _ in given),
         )
 
     @classmethod
     def from_table(cls, table: pd.DataFrame, *, dataset: str, source: str = "the table") -> Statistics:
-        """Statistics from a long table: one row a system and segment, see `KEYS`.
+        """Statistics from a long table: one row a system, run and segment, see `KEYS`.
 
-        The segments keep the order of the first system; every system must have the same ones. `group` defaults
-        to the system's own name, the other keys to nothing.
+        The segments keep the order of the first system; every system must have the same ones, and so must every run.
+        `group` defaults to the system's own name, the other keys to nothing. With a `run` the column `system` has the
+        method, and the system is called METHOD-RUN.
         """
         from pairsig import tables
 
@@ -112,10 +152,18 @@ class Statistics:
         return rows.statistics(dataset)
 
     def to_table(self) -> pd.DataFrame:
-        """Long table, one row a system and segment: the inverse of `from_table`."""
+        """Long table, one row a system, run and segment: the inverse of `from_table`.
+
+        There is a column `run` where a system has one.
+        """
         n_systems, n_segments, n_columns = self.counts.shape
+        methods = self.methods
         keys = {
-            "system": pd.Categorical(np.repeat(self.systems, n_segments), categories=list(self.systems)),
+            "system": pd.Categorical(np.repeat(methods, n_segments), categories=list(dict.fromkeys(methods))),
+        }
+        if any(self.runs):
+            keys["run"] = pd.Categorical(np.repeat(self.runs, n_segments))
+        keys |= {
             "group": pd.Categorical(np.repeat(self.groups, n_segments)),
             "kind": pd.Categorical(np.repeat(self.kinds, n_segments)),
             "segment": np.tile(self.segments, n_systems),
@@ -141,6 +189,7 @@ class Statistics:
                 groups=tuple(self.groups[row] for row in rows),
                 kinds=tuple(self.kinds[row] for row in rows),
                 counts=selected.counts[rows],
+                runs=tuple(self.runs[row] for row in rows),
             )
         if segments is not None:
             selected = replace(
@@ -271,6 +320,7 @@ def collect(
         groups=tuple(group for part in parts for group in part.groups),
         kinds=tuple(kind for part in parts for kind in part.kinds),
         counts=np.concatenate([part.counts for part in parts]),
+        runs=tuple(run for part in parts for run in part.runs),
         provenance=dict(provenance),
         omissions=omissions,
     )
@@ -387,7 +437,7 @@ class _Rows:
         self._filled = 0
         self._columns: tuple[str, ...] = ()
         self._counts: NDArray[Any] = np.empty((n_rows, 0), dtype=np.int8)
-        self._codes: dict[str, dict[str, int]] = {key: {} for key in KEYS}
+        self._codes: dict[str, dict[str, int]] = {key: {} for key in (*KEYS, "output")}
         self._last: dict[str, tuple[pd.Index[Any], NDArray[np.int64]]] = {}
         self._runs: list[NDArray[np.int64]] = []  # (3, runs): first row, system, first segment
         # The label of each system or segment, by what is labelled and the key; and the first that has two.
@@ -410,14 +460,16 @@ class _Rows:
                 raise InputError(f"{self._row(nameless, first)}: {key} is empty, expected a name")
         self._columns = tuple(column for column in table.columns if column not in KEYS)
         self._append(_numbers(table, self._columns, lambda wrong: self._row(wrong, first), self._source))
-        systems, segments = codes["system"], codes["segment"]
+        codes["output"] = self._outputs(codes["system"], codes["run"])
+        systems, segments = codes["output"], codes["segment"]
         starts = np.flatnonzero(
             np.concatenate([[True], (systems[1:] != systems[:-1]) | (segments[1:] != segments[:-1] + 1)])
         )
         self._runs.append(np.stack([first + starts, systems[starts], segments[starts]]))
         # Who is in no group is one of their own.
         own = np.array([self._code("group", name) for name in self._codes["system"]], dtype=np.int64)
-        codes["group"] = np.where(codes["group"] == self._codes["group"].get("", -1), own[systems], codes["group"])
+        blank = codes["group"] == self._codes["group"].get("", -1)
+        codes["group"] = np.where(blank, own[codes["system"]], codes["group"])
         for of, key in _LABELLED:
             self._label(of, key, codes[of], codes[key])
 
@@ -445,6 +497,15 @@ class _Rows:
             if (new < 0).any():
                 codes[-1] = self._code(key, "")
         return np.asarray(codes[found])
+
+    def _outputs(self, systems: NDArray[np.int64], runs: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Which system, with its run, each row is of."""
+        n_runs = len(self._codes["run"])
+        found, unique = pd.factorize(systems * n_runs + runs)
+        names, labels = list(self._codes["system"]), list(self._codes["run"])
+        pairs = [(names[pair // n_runs], labels[pair % n_runs]) for pair in unique.tolist()]
+        outputs = np.array([self._code("output", run_name(*pair)) for pair in pairs], dtype=np.int64)
+        return np.asarray(outputs[found])
 
     def _append(self, numbers: NDArray[Any]) -> None:
         if self._memory is not None and numbers.dtype.kind in "iu" and int(numbers.max()) < 2**63:
@@ -482,7 +543,7 @@ class _Rows:
         """What the rows are, in the order of the first system's segments."""
         if not self._filled:
             raise InputError(f"{self._source} is empty: expected one row a system and segment")
-        systems, ids = list(self._codes["system"]), np.array(list(self._codes["segment"]))
+        systems, ids = list(self._codes["output"]), np.array(list(self._codes["segment"]))
         starts, system, segment = np.concatenate(self._runs, axis=1)
         lengths = np.diff(starts, append=self._filled)
         n = int(lengths[system == 0].sum())
@@ -497,21 +558,28 @@ class _Rows:
             counts, order = self._sorted(systems, ids, np.repeat(system, lengths), np.repeat(segment - starts, lengths))
         for (of, key), wrong in sorted(self._two.items(), key=lambda found: _LABELLED.index(found[0])):
             name = list(self._codes[of])[wrong]
-            raise InputError(f"{self._source}: {of} {name} has more than one {key}, expected one")
+            told = "system" if of == "output" else of
+            raise InputError(f"{self._source}: {told} {name} has more than one {key}, expected one")
 
         def labels(of: str, key: str) -> NDArray[np.str_]:
             return np.array(list(self._codes[key]))[self._labels[of, key]]
 
+        runs = labels("output", "run")
+        methods = [system.removesuffix(f"-{run}") for system, run in zip(systems, runs, strict=True)]
+        for method in {method for method, run in zip(methods, runs, strict=True) if not run}:
+            if methods.count(method) > 1:
+                raise InputError(f"{self._source}: some rows of system {method} name no run, expected one in each")
         return Statistics(
             dataset=dataset,
             systems=tuple(systems),
-            groups=tuple(labels("system", "group").tolist()),
-            kinds=tuple(labels("system", "kind").tolist()),
+            groups=tuple(labels("output", "group").tolist()),
+            kinds=tuple(labels("output", "kind").tolist()),
             segments=ids[order],
             documents=labels("segment", "document")[order],
             domains=labels("segment", "domain")[order],
             columns=self._columns,
             counts=counts.reshape(len(systems), n, len(self._columns)),
+            runs=tuple(runs.tolist()),
         )
 
     def _sorted(
@@ -540,8 +608,23 @@ class _Rows:
         return counts, order
 
 
-_LABELLED = (("system", "group"), ("system", "kind"), ("segment", "document"), ("segment", "domain"))
-"""What each label is of."""
+_LABELLED = (
+    ("output", "run"),
+    ("output", "group"),
+    ("output", "kind"),
+    ("segment", "document"),
+    ("segment", "domain"),
+)
+"""What each label is of; an output is a system with its run."""
+
+
+def run_name(method: str, run: str) -> str:
+    """What the system is called that is this run of the method."""
+    return f"{method}-{run}" if run else method
+
+
+def _numbered(runs: NDArray[Any]) -> list[tuple[str, NDArray[Any]]]:
+    return [(str(number), run) for number, run in enumerate(runs, start=1)]
 
 
 def _two_dimensional(system: str, array: NDArray[Any], columns: Sequence[str]) -> NDArray[Any]:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from pairsig.paired import Pair, Unit
 from pairsig.readers import counted, recognition
 from pairsig.resampling import TestResult, resampled
 from pairsig.sequential import SequentialResult, stopped
-from pairsig.statistics import Statistics
+from pairsig.statistics import Statistics, run_name
 
 TESTS = ("exact", "randomization", "bootstrap")
 """The tests there are, in the order of the table: those that keep their level first."""
@@ -55,7 +56,7 @@ DEFAULT_METRICS = {"text": "bleu", "trees": "parseval", "conllu": "uas", "conllx
 
 
 def read_systems(
-    paths: Sequence[str],
+    paths: Sequence[str | Sequence[str]],
     reader: str | None,
     *,
     references: Sequence[str] = (),
@@ -70,8 +71,10 @@ def read_systems(
     Parameters
     ----------
     paths
-        One a system, the base first. A system is called as its file is, without `.gz` or `.xz` and then one suffix
-        more (`gpt-4.1` for `gpt-4.1.sigf`); where these names are not different, as its file is, or by its whole path.
+        One a system, the base first, or several, which are its runs; or one table of all, the base first (column
+        `system`). A system is called as its file is, without `.gz` or `.xz` and then one suffix more (`gpt-4.1` for
+        `gpt-4.1.sigf`); where these names are not different, as its file is, or by its whole path. Several runs are
+        called by what their names begin with (`a` for `a1`, `a2`, `a3`).
         That of a log is called as the log says, with the settings in which it differs from others of that name; a
         single file or folder may have all of them.
     reader
@@ -92,28 +95,28 @@ def read_systems(
     -------
     Pairs of statistics and metrics, and sentences for the user on what was left out.
     """
-    names = _names(paths)
+    groups = [[own] if isinstance(own, str) else list(own) for own in paths]
+    files = [path for group in groups for path in group]
+    methods, runs = _called(groups)
     given = dict(options or {})
     once(metrics, "metric")
     notes: list[str] = []
     if reader is None:
-        reader = recognition.recognize(paths, references)
+        reader = recognition.recognize(files, references)
         notes.append(f"read as {reader}, by what is in the files; --reader says otherwise")
     if reader in counted.COUNTED_READERS:
         if references:
             raise InputError(f"reader {reader} reads counts, which need no reference; found {references[0]}")
         (typed,) = sort_options(given, f"reader {reader}", counted.COUNTED_READERS[reader].function)
-        files = [counted.read_all(reader, path, **typed) for path in paths]
+        read_from = [counted.read_all(reader, path, **typed) for path in files]
         if len(files) > 1:
-            files = [tuple(part for part in own if not part.is_reference) for own in files]
-        parts = [counted.restricted(part, metrics) for own in files for part in own]
-        systems, runs = _labelled(files, names)
-        labels = [f"{system}-{run}" if run else system for system, run in zip(systems, runs, strict=True)]
-        aligned = counted.align(parts, labels, domains=domains, documents=documents, missing=missing)
-        return [(_without_runs(aligned.statistics, systems), _chosen(parts, aligned.metrics, metrics))], [
-            *notes,
-            *aligned.notes,
-        ]
+            read_from = [tuple(part for part in own if not part.is_reference) for own in read_from]
+        parts = [counted.restricted(part, metrics) for own in read_from for part in own]
+        methods, runs = _labelled(read_from, methods, runs)
+        aligned = counted.align(
+            parts, list(map(run_name, methods, runs)), runs=runs, domains=domains, documents=documents, missing=missing
+        )
+        return [(aligned.statistics, _chosen(parts, aligned.metrics, metrics))], [*notes, *aligned.notes]
     if missing is not None:
         raise InputError(f"reader {reader} reads outputs, of which none is missing, expected no --missing")
     choose(reader, [*counted.COUNTED_READERS, *DEFAULT_METRICS], "reader")
@@ -141,10 +144,36 @@ def read_systems(
                 documents=documents,
                 note=notes.append,
             )
-            for path, name in zip(paths, names, strict=True)
+            for path, name in zip(files, map(run_name, methods, runs), strict=True)
         ]
-        found.append((statistics.collect(outputs, dataset="", provenance={}), [metric]))
+        collected = statistics.collect(outputs, dataset="", provenance={})
+        found.append((replace(collected, runs=tuple(runs)), [metric]))
     return found, list(dict.fromkeys(notes))
+
+
+def _called(groups: Sequence[Sequence[str]]) -> tuple[list[str], list[str]]:
+    """The method and the run of every file."""
+    stems = iter(_names([path for group in groups for path in group]))
+    named = [[next(stems) for _ in group] for group in groups]
+    methods = [_in_common(names) for names in named]
+    if len(set(methods)) < len(methods) or "" in methods:
+        methods = [names[0] for names in named]
+    return (
+        [method for method, names in zip(methods, named, strict=True) for _ in names],
+        [str(number) if len(names) > 1 else "" for names in named for number in range(1, len(names) + 1)],
+    )
+
+
+def _in_common(names: Sequence[str]) -> str:
+    """What the names of runs begin with, without a part of a number or a separator at its end."""
+    if len(names) == 1:
+        return names[0]
+    prefix = "".join(
+        letters[0] for letters in takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
+    )
+    if any(name[len(prefix) :][:1].isdigit() for name in names):
+        prefix = prefix.rstrip("0123456789")
+    return prefix.rstrip("-_./ ")
 
 
 def _names(paths: Sequence[str]) -> list[str]:
@@ -157,48 +186,59 @@ def _names(paths: Sequence[str]) -> list[str]:
     return next(names for names in (stems, files, list(paths)) if len(set(names)) == len(names))
 
 
-def _labelled(files: Sequence[Sequence[counted.Counted]], names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The system and the run of every part: as the log says, or else as the file is called."""
-    for own in files:
-        found = list(dict.fromkeys(part.system for part in own))
-        if len(found) > 1 and len(files) > 1:
+def _labelled(
+    files: Sequence[Sequence[counted.Counted]], methods: Sequence[str], runs: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """The method and the run of every system: as one file of several says, else as the files are called."""
+    for own, run in zip(files, runs, strict=True):
+        systems = list(dict.fromkeys(part.system for part in own))
+        if len(systems) > 1 and len(files) > 1:
+            raise InputError(f"{own[0].source}: found the systems {listed(systems)}, expected one system a file")
+        if run and own[0].run:
             raise InputError(
-                f"{own[0].source}: found the systems {listed(found)}, expected one a file, or one file of all"
+                f"{own[0].source}: found the runs {listed(part.run for part in own)}, expected one run a file where "
+                "several files are runs of a system"
             )
-    several = len({part.system for part in files[0]}) > 1
-    keys = []  # two files of one system are two
-    for number, (own, name) in enumerate(zip(files, names, strict=True)):
-        for part in own:
-            keys.append((part.system if part.log or several else name, number, part))
+    if all(part.log for own in files for part in own):
+        return _as_logged(files, methods, runs)
+    if len(files) == 1 and len({part.system for part in files[0]}) > 1:
+        return [part.system for part in files[0]], [part.run for part in files[0]]
+    return (
+        [method for method, own in zip(methods, files, strict=True) for _ in own],
+        [part.run or run for run, own in zip(runs, files, strict=True) for part in own],
+    )
+
+
+def _as_logged(
+    files: Sequence[Sequence[counted.Counted]], methods: Sequence[str], runs: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """The method and the run of every system as logs call them; `methods` tell which files are runs of one."""
+    own: dict[tuple[str, str], Mapping[str, str]] = {}
+    for parts, method in zip(files, methods, strict=True):
+        for part in parts:
+            others = [name for name, other in own if other == method and name != part.system and len(files) > 1]
+            if others:
+                raise InputError(
+                    f"{part.source} is of {part.system}, expected a run of {others[0]} as in the file before"
+                )
+            own.setdefault((part.system, method), part.settings)
     called = {}
-    for system, number, part in keys:
-        same = {other: one.settings for name, other, one in keys if name == system}
-        told = [
-            f"{key}={part.settings.get(key, '')}"
-            for key in dict.fromkeys(key for settings in same.values() for key in settings)
-            if len({settings.get(key, "") for settings in same.values()}) > 1
-        ]
-        called[system, number] = f"{system} ({', '.join(told)})" if told else system
-    names = [
-        name if list(called.values()).count(name) == 1 else f"{name} #{number + 1}"
-        for (_, number), name in called.items()
-    ]
-    final = dict(zip(called, names, strict=True))
-    return [final[system, number] for system, number, _ in keys], [part.run for _, _, part in keys]
-
-
-def _without_runs(statistics: Statistics, systems: Sequence[str]) -> Statistics:
-    """Systems with the means of their runs for counts."""
-    names = list(dict.fromkeys(systems))
-    if len(names) == len(systems):
-        return statistics
-    rows = [[row for row, system in enumerate(systems) if system == name] for name in names]
-    return replace(
-        statistics,
-        systems=tuple(names),
-        groups=tuple(names),
-        kinds=("",) * len(names),
-        counts=np.stack([statistics.counts[own].mean(axis=0) for own in rows]),
+    for system, method in own:
+        namesakes = [settings for (name, _), settings in own.items() if name == system]
+        keys = dict.fromkeys(key for settings in namesakes for key in settings)
+        differing = [key for key in keys if len({settings.get(key, "") for settings in namesakes}) > 1]
+        mine = own[system, method]
+        told = ", ".join(f"{key}={mine[key]}" for key in differing if mine.get(key))
+        called[system, method] = f"{system} ({told})" if told else system
+    times = Counter(called.values())
+    seen: Counter[str] = Counter()
+    for key, name in called.items():
+        if times[name] > 1:
+            seen[name] += 1
+            called[key] = f"{name} #{seen[name]}"
+    return (
+        [called[part.system, method] for method, parts in zip(methods, files, strict=True) for part in parts],
+        [part.run or run for run, parts in zip(runs, files, strict=True) for part in parts],
     )
 
 

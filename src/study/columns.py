@@ -390,6 +390,7 @@ def document() -> str:
         (REPRODUCTION, "`results/tables/reproduction`: one row a published number"),
         (columns.STATISTICS, "`results/statistics/`: one row a system and segment; further columns are counts"),
         (columns.TRANSFER, "`pairsig transfer`: one row a pair of systems"),
+        (columns.METHODS, "`pairsig methods`, and `pairsig test` where there are runs: one row a pair of methods"),
         (columns.VERSUS, "`pairsig test --format json`: one object a metric, system, test and variant"),
     ]
     parts = [_HEAD]

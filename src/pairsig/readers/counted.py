@@ -78,6 +78,9 @@ class Counted:
         `scored`, or not there); the system is called as the log says, not as the file.
     is_reference
         What the other system of the file was judged against, and itself a system only where the file is alone.
+    design
+        What runs are: "nested" where every item was sampled anew, "crossed" where something is the same for all items
+        of a run.
     """
 
     segments: tuple[str, ...]
@@ -99,6 +102,7 @@ class Counted:
     settings: Mapping[str, str] = field(default_factory=dict)
     log: bool = False
     is_reference: bool = False
+    design: str = ""
 
     def __post_init__(self) -> None:
         if not self.segments:
@@ -217,6 +221,7 @@ def align(
     parts: Sequence[Counted],
     names: Sequence[str],
     *,
+    runs: Sequence[str] = (),
     domains: Sequence[str] = (),
     documents: Sequence[str] = (),
     missing: Missing | None = None,
@@ -234,6 +239,8 @@ def align(
     ----------
     parts, names
         The systems, and what they are called.
+    runs
+        Which run of its method each is, see `Statistics.runs`; none by default.
     domains, documents
         One a segment of the files (also of those that are left out), or none.
     missing
@@ -250,10 +257,11 @@ def align(
     """
     if len(set(names)) < len(names):
         raise InputError(f"the systems are called {listed(names)}, expected different names")
-    said = ""
+    said: dict[str, str] = {}
     told: list[str] = []
     if all(part.log for part in parts):
-        parts, said, told = matched(parts, names, missing)
+        parts, left, told = matched(parts, names, missing)
+        said = {key: value for key, value in (("missing", left), ("design", parts[0].design)) if value}
     elif missing is not None:
         raise InputError(
             f"{parts[0].source} is no log of an evaluation: its segments are those of the other files, and none is "
@@ -292,7 +300,8 @@ def align(
         domains=np.array(labels["domains"], dtype=str)[kept],
         columns=columns,
         counts=np.stack([np.stack([part.counts[column][kept] for column in columns], axis=1) for part in parts]),
-        provenance={"missing": said} if said else {},
+        provenance=said,
+        runs=tuple(runs),
     )
     return Aligned(statistics, metrics, tuple(dict.fromkeys(notes)))
 

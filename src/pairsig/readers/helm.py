@@ -87,6 +87,7 @@ def read(
             lower_is_better=frozenset(names_of(lower_is_better)),
             notes=list(dict.fromkeys(notes)),
             place="entry",
+            design="crossed",
         ).counted()
     return tuple(found)
 

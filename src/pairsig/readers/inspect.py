@@ -95,6 +95,7 @@ def read(
             [item for _, part in scored for item in part],
             notes=notes,
             settings=own[0].settings,
+            design="nested",
         ).counted()
     return tuple(found)
 

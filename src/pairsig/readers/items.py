@@ -80,6 +80,8 @@ class Log:
         What the means are multiplied with: 100 where a program prints percentages of scores from 0 to 1.
     is_reference
         The system is what others in the file were held against.
+    design
+        What runs are, see `Counted`.
     """
 
     source: str
@@ -91,6 +93,7 @@ class Log:
     place: str = "line"
     factor: float = 1.0
     is_reference: bool = False
+    design: str = ""
 
     def counted(self) -> tuple[Counted, ...]:
         """The counts, one `Counted` a run.
@@ -159,6 +162,7 @@ class Log:
             settings=self.settings,
             log=True,
             is_reference=self.is_reference,
+            design=self.design if run else "",
         )
 
     def _where(self, item: Item) -> str:

@@ -291,12 +291,12 @@ def _read(
                 documents[own].scores[called[key]] = value
     shared = set.intersection(*of_tasks)
     if not shared:
-        told = "; ".join(
+        found = "; ".join(
             f"{one.name} has {listed(sorted(own)) or 'none'}" for one, own in zip(chosen, of_tasks, strict=True)
         )
         raise InputError(
             f"{source}: found no metric that is the mean of a number for each document{' in all tasks' * several}, "
-            f"expected one ({told})"
+            f"expected one ({found})"
         )
     if alone := set.union(*of_tasks) - shared:
         notes.append(f"{source}: {listed(sorted(alone))} left out: not in every task")

@@ -86,12 +86,13 @@ def read(
     columns: Names = None,
     metric: Names = None,
     lower_is_better: Names = None,
-) -> Counted:
-    """Counts or scores of a table with one row a segment.
+) -> tuple[Counted, ...]:
+    """Counts or scores of a table with one row a segment, or with one a system, run and segment.
 
     The metrics are those of pairsig whose columns are all there (`correct` and `total`: accuracy); where there
     are none, the mean of every column of numbers, in its own unit and under its own name (`mean` for a column
-    `value`). A column `document` says to which document a segment belongs.
+    `value`). A column `document` says to which document a segment belongs, a column `system` to which system a row,
+    and a column `run` to which of its runs: a training, or one of several outputs that were sampled.
 
     Parameters
     ----------
@@ -109,21 +110,22 @@ def read(
 
     Returns
     -------
-    Counts. A column of true and false, as logs have it for passed and failed, counts as 1 and 0, with a note; so has
-    every column left out.
+    Counts, one for each system and run, in the order in which the file has them; the segments of all are in the order
+    of the first, if they are the same. A column of true and false, as logs have it for passed and failed, counts as 1
+    and 0, with a note; so has every column left out.
 
     Raises
     ------
     InputError
         With file and line (or row): fields that are too many or too few, bad JSON, an id that is missing or comes
-        again, and in a column of numbers a cell that is missing, not finite, true or false (or text, where the column
-        is asked for), or a whole number beyond 2⁵³, which no float holds.
+        again in the same system and run, a system or run without name, and in a column of numbers a cell that is
+        missing, not finite, true or false (or text, where the column is asked for), or a whole number beyond 2⁵³,
+        which no float holds.
     """
     table = _read(fspath(path))
     key = _id_column(table, id)
-    segments = _segments(table, key)
-    if len(systems := dict.fromkeys(map(_label, table.columns.get("system", [])))) > 1:
-        raise InputError(f"{table.path}: found the systems {listed(systems)}, expected one system a file")
+    outputs = _outputs(table)
+    segments = _segments(table, key, outputs)
     only, errors = _names(columns, "columns"), _names(lower_is_better, "lower_is_better")
     for name in (*only, *errors):
         if name not in table.columns:
@@ -140,17 +142,31 @@ def read(
         if any(isinstance(number, bool) for number in numbers):
             notes.append(f"{table.path}: true and false in column {named(name)} count as 1 and 0")
         counts[name] = to_array(numbers)
-    return Counted(
-        segments=tuple(segments),
-        documents=tuple(map(_label, table.columns.get("document", [""] * len(segments)))),
-        counts=counts,
-        metrics=tuple(metrics),
-        notes=tuple(notes),
-        source=table.path,
-        lines=tuple(table.lines),
-        place=table.place,
-        alike=tuple(name for name in _OF_THE_TEST_SET if name in counts),
-    )
+    documents = list(map(_label, table.columns.get("document", [""] * len(segments))))
+    positions: dict[tuple[str, str], list[int]] = {}
+    for row, output in enumerate(outputs):
+        positions.setdefault(output, []).append(row)
+    first = {segments[row]: place for place, row in enumerate(next(iter(positions.values())))}
+    found = []
+    for (system, run), rows in positions.items():
+        if {segments[row] for row in rows} == set(first):
+            rows.sort(key=lambda row: first[segments[row]])
+        found.append(
+            Counted(
+                segments=tuple(segments[row] for row in rows),
+                documents=tuple(documents[row] for row in rows),
+                counts={name: values[rows] for name, values in counts.items()},
+                metrics=tuple(metrics),
+                notes=tuple(notes),
+                source=table.path,
+                lines=tuple(table.lines[row] for row in rows),
+                place=table.place,
+                alike=tuple(name for name in _OF_THE_TEST_SET if name in counts),
+                system=system,
+                run=run,
+            )
+        )
+    return tuple(found)
 
 
 def _names(names: Names, option: str) -> list[str]:
@@ -179,18 +195,36 @@ def _id_column(table: _Table, name: str | None) -> str:
     raise InputError(f"{table.path}: found the columns {listed(table.columns)}, expected {expected}")
 
 
-def _segments(table: _Table, key: str) -> list[str]:
+def _outputs(table: _Table) -> list[tuple[str, str]]:
+    """The system and the run of each row, "" where the table does not say."""
+    cells = {}
+    for column, what in (("system", "system"), ("run", "run")):
+        labels = [_label(cell) for cell in table.columns.get(column, [])]
+        # A column of which all cells are empty says nothing, as in the statistics of systems without runs.
+        if any(labels) and not all(labels):
+            raise InputError(f"{table.where(labels.index(''))}: found no {what}, expected its name, as in other rows")
+        cells[column] = labels or [""] * len(table.lines)
+    return list(zip(cells["system"], cells["run"], strict=True))
+
+
+def _segments(table: _Table, key: str, outputs: Sequence[tuple[str, str]]) -> list[str]:
     segments = [_label(cell) for cell in table.columns[key]]
-    first: dict[str, int] = {}
+    several = len(set(outputs)) > 1
+    first: dict[tuple[str, tuple[str, str]], int] = {}
     for row, segment in enumerate(segments):
         if not segment:
             raise InputError(f"{table.where(row)}: found no {key}, expected the id of the segment")
-        if segment in first:
-            raise InputError(
-                f"{table.where(row)}: found segment {named(segment)} again (first in {table.place} "
-                f"{table.lines[first[segment]]}), expected every segment once"
+        before = first.setdefault((segment, outputs[row]), row)
+        if before != row:
+            of = "".join(
+                f" of {what} {named(name)}"
+                for what, name in zip(("system", "run"), outputs[row], strict=True)
+                if name and several
             )
-        first[segment] = row
+            raise InputError(
+                f"{table.where(row)}: found segment {named(segment)}{of} again (first in {table.place} "
+                f"{table.lines[before]}), expected every segment once"
+            )
     return segments
 
 

@@ -1,0 +1,322 @@
+"""Gains between methods over runs and segments: against closed forms, brute force and simulation."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import pairsig
+from pairsig import InputError, Statistics, cli, statistics
+from pairsig.metrics import registry
+
+
+def means(**runs) -> Statistics:
+    """Methods by name, each an array (runs × segments) of values."""
+    return Statistics.from_arrays({name: np.asarray(values)[:, :, None] for name, values in runs.items()}, ["value"])
+
+
+def drawn(rng, k, n, *, run=0.0, unit=0.0, rest=1.0, common=0.0):
+    """Scores (runs × segments) of a method with these standard deviations."""
+    return common + run * rng.normal(size=(k, 1)) + unit * rng.normal(size=(1, n)) + rest * rng.normal(size=(k, n))
+
+
+def compared(given, **options) -> pd.Series:
+    return pairsig.compare_methods(given, metric="mean", **options).iloc[0]
+
+
+class TestClosedForms:
+    def test_one_run_nested_is_the_paired_t_test(self):
+        a, b = np.random.default_rng(1).normal(size=(2, 1, 60))
+        found = compared(means(a=a, b=b), design="nested")
+        # Student's test has n − 1 degrees of freedom, ours those for the kurtosis of the differences.
+        squares = (a - b - (a - b).mean()).ravel() ** 2
+        kurtosis = (squares**2).mean() / squares.mean() ** 2
+        degrees = min(2 * 60 / (kurtosis - 57 / 59), 59)
+        t = stats.ttest_rel(a[0], b[0]).statistic
+        assert found["p_method"] == pytest.approx(2 * stats.t.sf(abs(t), degrees), rel=1e-10)
+        assert found["p_method"] == found["p_outputs"]
+        assert np.isnan(found["sd_rest"])
+
+    def test_runs_alone_are_welchs_t_test(self):
+        """Where segments do not differ in anything but a run's own level, only the runs vary."""
+        rng = np.random.default_rng(2)
+        levels_a, levels_b = rng.normal(size=4), 1 + 3 * rng.normal(size=3)
+        a, b = (levels[:, None] + np.zeros(50) for levels in (levels_a, levels_b))
+        found = compared(means(a=a, b=b))
+        assert found["p_method"] == pytest.approx(stats.ttest_ind(levels_a, levels_b, equal_var=False).pvalue, rel=1e-9)
+        assert found["p_outputs"] == 0  # of these outputs, nothing is uncertain
+        assert found["sd_rest"] == found["sd_test_set"] == 0
+
+    def test_the_parts_are_those_of_the_two_way_analysis_of_variance(self):
+        rng = np.random.default_rng(3)
+        n, (k_a, k_b) = 40, (5, 3)
+        a, b = drawn(rng, k_a, n, run=1, unit=2), drawn(rng, k_b, n, run=2, unit=1)
+        found = compared(means(a=a, b=b))
+
+        def squares(y):  # mean squares of runs and of the rest, by the textbook
+            k = len(y)
+            ms_run = n * ((y.mean(1) - y.mean()) ** 2).sum() / (k - 1)
+            rest = y - y.mean(1, keepdims=True) - y.mean(0) + y.mean()
+            return ms_run, (rest**2).sum() / ((k - 1) * (n - 1))
+
+        (run_a, rest_a), (run_b, rest_b) = squares(a), squares(b)
+        assert found["sd_rest"] ** 2 == pytest.approx((rest_a + rest_b) / n)
+        training = max(0, run_a - rest_a) / n, max(0, run_b - rest_b) / n
+        assert found["sd_training"] ** 2 == pytest.approx(sum(training))
+        of_means = (a.mean(0) - b.mean(0)).var(ddof=1) / n
+        assert found["sd_test_set"] ** 2 == pytest.approx(max(0, of_means - rest_a / n / k_a - rest_b / n / k_b))
+        assert found["standard_error"] ** 2 == pytest.approx(of_means + training[0] / k_a + training[1] / k_b)
+
+    def test_twice_as_many_have_the_standard_error_of_the_formula(self):
+        rng = np.random.default_rng(4)
+        found = compared(means(a=drawn(rng, 4, 30, run=1, unit=1), b=drawn(rng, 4, 30, run=1)))
+        test_set, training, rest = (found[f"sd_{part}"] ** 2 for part in ("test_set", "training", "rest"))
+        assert found["standard_error"] ** 2 == pytest.approx(test_set + training / 4 + rest / 4)
+        assert found["error_twice_segments"] ** 2 == pytest.approx(test_set / 2 + training / 4 + rest / 8)
+        assert found["error_twice_runs"] ** 2 == pytest.approx(test_set + training / 8 + rest / 8)
+
+    def test_a_ratio_is_linearized(self):
+        """F1 of runs: the standard error of many jackknifed pieces, and of the runs, added by hand."""
+        rng = np.random.default_rng(5)
+        gold = rng.integers(5, 30, size=400)
+        runs = {}
+        for name, rate in (("a", 0.8), ("b", 0.7)):
+            predicted = np.maximum(1, gold + rng.integers(-2, 3, size=(3, 400)))
+            matched = rng.binomial(np.minimum(gold, predicted), rate + 0.02 * rng.normal(size=(3, 1)))
+            runs[name] = np.stack([matched, predicted, np.broadcast_to(gold, (3, 400))], axis=2)
+        given = Statistics.from_arrays(runs, ["matched", "predicted", "gold"])
+        found = pairsig.compare_methods(given, metric="f1").iloc[0]
+
+        def score(counts):
+            m, p, g = counts.sum(axis=-2)[..., :3].T
+            return 200 * m / (p + g)
+
+        assert found["gain"] == pytest.approx(score(runs["a"]).mean() - score(runs["b"]).mean())
+        without = np.array(
+            [
+                score(np.delete(runs["a"], i, axis=1)).mean() - score(np.delete(runs["b"], i, axis=1)).mean()
+                for i in range(400)
+            ]
+        )
+        segments = 399 / 400 * ((without - without.mean()) ** 2).sum()
+        parts = segments
+        for counts in runs.values():
+            left = np.array([score(np.delete(counts, i, axis=1)) for i in range(400)])
+            left = left - left.mean(axis=1, keepdims=True)
+            rest = 399 / 400 * ((left - left.mean(axis=0)) ** 2).sum() / 2
+            parts += max(0, score(counts).var(ddof=1) - rest) / 3
+        assert found["standard_error"] == pytest.approx(parts**0.5, rel=5e-3)
+
+    def test_documents_are_units(self):
+        rng = np.random.default_rng(6)
+        a, b = drawn(rng, 3, 12, run=1), drawn(rng, 3, 12, run=1)
+        documents = np.repeat(["d", "e", "f", "g"], 3)
+        by_segment = replace(means(a=a, b=b), documents=documents)
+        by_hand = means(a=a.reshape(3, 4, 3).mean(2), b=b.reshape(3, 4, 3).mean(2))
+        found, expected = compared(by_segment, unit="document"), compared(by_hand)
+        for column in ("gain", "standard_error", "p_method", "sd_rest", "sd_test_set"):
+            assert found[column] == pytest.approx(expected[column]), column
+
+    def test_lower_is_better(self):
+        rng = np.random.default_rng(7)
+        counts = {name: np.stack([3 + rng.integers(0, 2, size=(2, 9))] * 4, axis=2) for name in "ab"}
+        counts["b"][:, :, :2] -= 2  # fewer hits of the same links: the error rate is higher
+        found = pairsig.compare_methods(
+            Statistics.from_arrays(counts, ["sure_hits", "possible_hits", "predicted", "sure"]), metric="aer"
+        ).iloc[0]
+        assert found["better"] == "a"
+        assert found["score_a"] < found["score_b"]
+
+
+class TestLevelAndCoverage:
+    """100 equal methods and all their pairs at a time: p < 0.05 on about 5 % of them, not on what outputs give."""
+
+    N = 150
+
+    def pairs(self, k, run, seed, **options):
+        rng = np.random.default_rng([seed, k])
+        given = means(
+            **{f"m{i}": drawn(rng, k, self.N, run=run / np.sqrt(self.N), unit=1, rest=0.5) for i in range(100)}
+        )
+        return pairsig.compare_methods(given, metric="mean", **options)
+
+    @pytest.mark.parametrize("k", [2, 3, 5, 10])
+    @pytest.mark.parametrize("run", [0, 1, 3])
+    def test_crossed(self, k, run):
+        found = pd.concat([self.pairs(k, run, seed) for seed in range(6)])
+        # The true gain is 0, so the intervals hold it where p is above 0.05.
+        assert ((found["ci_low"] > 0) == (found["p_method"] < 0.05)).all()
+        assert 0.02 < (found["p_method"] < 0.05).mean() < 0.075
+        outputs = 2 * stats.norm.sf(1.96 * np.sqrt((2 + 0.5 / k) / (2 + 0.5 / k + 2 * run**2 / k)))
+        assert (found["p_outputs"] < 0.05).mean() == pytest.approx(outputs, abs=0.04)
+        truth = np.sqrt(2 * run**2 / self.N)
+        held = (found["sd_training_low"] <= truth + 1e-12) & (truth <= found["sd_training_high"] + 1e-12)
+        assert held.mean() > 0.9
+
+    @pytest.mark.parametrize("k", [1, 2, 3, 5, 10])
+    def test_nested(self, k):
+        found = pd.concat([self.pairs(k, 0, seed, design="nested") for seed in range(6)])
+        assert 0.03 < (found["p_method"] < 0.05).mean() < 0.07
+
+    def test_one_run_with_the_true_variance_of_training(self):
+        found = pd.concat([self.pairs(1, 3, seed, training_sd=3 / np.sqrt(self.N)) for seed in range(5)])
+        assert 0.03 < (found["p_method"] < 0.05).mean() < 0.07
+        assert (found["p_outputs"] < 0.05).mean() > 0.4
+
+    @pytest.mark.parametrize(("k", "low", "high"), [(2, 0.05, 0.2), (10, 0.03, 0.09)])
+    def test_the_bootstrap_of_few_runs_is_too_small(self, k, low, high):
+        found = pd.concat([self.pairs(k, 3, seed, n_resamples=1000) for seed in range(3)])
+        assert low < (found["p_bootstrap"] < 0.05).mean() < high
+
+
+class TestBootstrap:
+    def test_its_spread_is_the_standard_error(self):
+        """With many runs and segments it is normal, and its p-value that of the closed form."""
+        rng = np.random.default_rng(8)
+        given = means(a=drawn(rng, 40, 300, run=0.1), b=drawn(rng, 30, 300, run=0.1, common=0.05))
+        found = compared(given, n_resamples=100_000)
+        z = found["gain"] / found["standard_error"]
+        assert found["p_bootstrap"] == pytest.approx(2 * stats.norm.sf(z), abs=0.006)
+
+    def test_against_all_draws_of_a_small_example(self):
+        a, b = np.array([[0.0, 1, 5], [3, 4, 9]]), np.array([[1.0, 1, 4], [0, 2, 2]])
+        found = compared(means(a=a, b=b), n_resamples=200_000)
+        draws = np.array(np.meshgrid(*[range(3)] * 3)).reshape(3, -1).T
+        gains = (a.mean(0) - b.mean(0))[draws].mean(axis=1)
+        runs = []
+        for y in (a, b):
+            rest = y - y.mean(1, keepdims=True) - y.mean(0) + y.mean()
+            share = max(0, 1 - (rest**2).sum() / (1 * 2) / 3 / y.mean(1).var(ddof=1))
+            runs.append((y.mean(1) - y.mean()) * np.sqrt(share))
+        observed = a.mean() - b.mean()
+        every = gains[:, None, None] + runs[0][:, None] - runs[1] - observed
+        assert found["p_bootstrap"] == pytest.approx((np.abs(every) >= observed - 1e-9).mean(), abs=0.004)
+
+    def test_does_not_depend_on_threads(self):
+        rng = np.random.default_rng(9)
+        given = means(a=drawn(rng, 3, 20), b=drawn(rng, 2, 20), c=drawn(rng, 5, 20))
+        one, two = (compared(given, n_resamples=5000, threads=threads) for threads in (1, 2))
+        assert one["p_bootstrap"] == two["p_bootstrap"]
+
+
+class TestInput:
+    def test_the_same_outputs(self):
+        y = np.ones((2, 5)) * np.arange(5)
+        found = compared(means(a=y, b=y), n_resamples=100)
+        assert (found["gain"], found["p_outputs"], found["p_method"], found["p_bootstrap"]) == (0, 1, 1, 1)
+        assert found["better"] == ""
+
+    @pytest.mark.parametrize(
+        ("given", "options", "told"),
+        [
+            ({"a": np.ones((2, 4)), "b": np.ones((1, 4))}, {}, "system b has one run, expected at least 2"),
+            ({"a": np.ones((2, 4))}, {}, "the systems are all runs of a, expected two methods"),
+            ({"a": np.ones((2, 1)), "b": np.ones((2, 1))}, {}, "the test set is a single segment"),
+            ({"a": np.ones((2, 4)), "b": np.ones((2, 4))}, {"training_sd": -1}, "is -1, expected a number, 0 or more"),
+            ({"a": np.ones((2, 4)), "b": np.ones((2, 4))}, {"training_sd": np.nan}, "is nan, expected a number"),
+            ({"a": np.ones((2, 4)), "b": np.ones((2, 4))}, {"training_sd": 1, "design": "nested"}, "no variance of tr"),
+            ({"a": np.ones((2, 4)), "b": np.ones((2, 4))}, {"design": "x"}, "expected crossed or nested"),
+            ({"a": np.ones((2, 4)), "b": np.ones((2, 4))}, {"unit": "document"}, "no segment names its document"),
+            ({"a": np.ones((2, 4)), "b": np.ones((2, 4))}, {"against": "c"}, "system c is not among a, b"),
+            ({"a": np.ones((2, 4)), "b": np.full((2, 4), np.nan)}, {}, "system b-1, segment 1"),
+        ],
+    )
+    def test_refused(self, given, options, told):
+        with pytest.raises(InputError, match=told):
+            compared(means(**given), **options)
+
+    def test_runs_that_are_not_nested_are_told(self):
+        rng = np.random.default_rng(10)
+        given = means(a=drawn(rng, 5, 100, run=2), b=drawn(rng, 5, 100))
+        assert "the runs of a differ more as wholes" in compared(given, design="nested")["doubt"]
+        assert "the runs of b" not in compared(given, design="nested")["doubt"]
+
+
+def test_embedded_systems_are_runs_as_they_are():
+    given = statistics.read("resources/statistics/hansards-110.parquet").numbered()
+    found = pairsig.compare_methods(given)
+    names = set(given.methods)
+    assert len(found) == len(names) * (len(names) - 1) / 2
+    # Scores by hand: the mean of the runs' own.
+    name = found["method_a"][0]
+    rows = [row for row, method in enumerate(given.methods) if method == name]
+    totals = given.of(registry.metric("aer"))[rows].sum(axis=1)
+    hits, possible, predicted, sure = totals.T
+    assert found["score_a"][0] == pytest.approx((100 * (1 - (hits + possible) / (predicted + sure))).mean())
+
+
+class TestCommandLine:
+    @pytest.fixture
+    def files(self, tmp_path, monkeypatch):
+        rng = np.random.default_rng(11)
+        monkeypatch.chdir(tmp_path)
+        long = ["system,run,id,passed"]
+        for name, k, rate in (("base", 3, 0.5), ("ours", 2, 0.6)):
+            for run in range(1, k + 1):
+                values = (rng.random(80) < rate).astype(int)
+                rows = [f"q{i},{value}" for i, value in enumerate(values)]
+                (tmp_path / f"{name}{run}.csv").write_text("\n".join(["id,passed", *rows]) + "\n")
+                long += [f"{name},{run},{row}" for row in rows]
+        (tmp_path / "all.csv").write_text("\n".join(long) + "\n")
+
+    def run(self, capsys, *words):
+        status = cli.main(["test", *words, "--reader", "table", "--n-resamples", "500"])
+        return status, capsys.readouterr()
+
+    RUNS = ("--runs", "base1.csv", "base2.csv", "base3.csv", "--runs", "ours1.csv", "ours2.csv")
+
+    def test_files_of_runs_and_one_table_of_all(self, files, capsys):
+        by_file, by_table = (self.run(capsys, *words, "--format", "json") for words in (self.RUNS, ("all.csv",)))
+        assert by_file[1].out == by_table[1].out
+        (row,) = json.loads(by_file[1].out)
+        assert (row["method_a"], row["n_runs_a"], row["method_b"], row["n_runs_b"]) == ("base", 3, "ours", 2)
+
+    @pytest.mark.parametrize("style", ["table", "markdown", "latex"])
+    def test_both_p_values_and_what_they_mean(self, files, capsys, style):
+        status, printed = self.run(capsys, *self.RUNS, "--format", style)
+        assert status == 0
+        for words in ("p (outputs)", "p (method)", "run again", "with twice the runs", "ours has 2 runs"):
+            assert words in printed.out
+
+    def test_methods_of_statistics(self, files, tmp_path):
+        given = Statistics.from_table(
+            pd.read_csv("all.csv").rename(columns={"id": "segment", "passed": "value"}), dataset="d"
+        )
+        statistics.write(given, "d.parquet")
+        assert cli.main(["methods", "d.parquet", "--metric", "mean", "--output", "m.tsv"]) == 0
+        found = pd.read_csv("m.tsv", sep="\t")
+        expected = pairsig.compare_methods(given, metric="mean")
+        assert found["p_method"].tolist() == expected["p_method"].tolist()
+
+    @pytest.mark.parametrize(
+        ("words", "told"),
+        [
+            (("base1.csv", "base2.csv", "--", "ours1.csv"), "found -- between files, which only ends the options"),
+            (("base1.csv", "--runs", "ours1.csv", "ours2.csv"), "found base1.csv beside --runs"),
+            (("--runs", "base1.csv", "base2.csv", "--runs", "ours1.csv"), "system ours1 has one run"),
+            (("--runs", "base1.csv", "base1.csv", "--runs", "ours1.csv"), "base1.csv is given 2 times"),
+            (("--runs", "all.csv", "base1.csv", "--runs", "ours1.csv"), "found the systems base, ours"),
+            ((), "found no file"),
+            ((*RUNS, "--test", "exact"), "--test is given"),
+        ],
+    )  # fmt: skip
+    def test_refused(self, files, capsys, words, told):
+        words = ["--reader", "table", *words]
+        assert cli.main(["test", *words]) == 2
+        assert told in capsys.readouterr().err
+
+    def test_dashes_before_files_end_the_options(self, files, capsys):
+        assert cli.main(["test", "--reader", "table", "--test", "exact", "--", "base1.csv", "ours1.csv"]) == 0
+        plain = capsys.readouterr().out
+        assert cli.main(["test", "base1.csv", "ours1.csv", "--reader", "table", "--test", "exact"]) == 0
+        assert plain == capsys.readouterr().out
+
+    def test_one_run_each_with_a_borrowed_variance(self, files, capsys):
+        status, printed = self.run(capsys, "base1.csv", "ours1.csv", "--training-sd", "0.1")
+        assert status == 0
+        assert "the variance of training is borrowed" in printed.out
