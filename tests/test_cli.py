@@ -22,10 +22,10 @@ import simulate
 from pairsig import all_pairs, cli, definitions, statistics, tables
 from study import cli as study_cli
 
-LIBRARY = ["test", "rank", "extract", "collect", "pool", "compare", "methods", "transfer", "merge"]
+LIBRARY = ["test", "rank", "plan", "extract", "collect", "pool", "compare", "methods", "transfer", "merge"]
 STUDY = [
     "fetch", "prepare", "resample", "jar", "train", "predict", "resize", "describe", "thresholds", "validate",
-    "claims", "calibrate", "approximate", "race", "plot", "tabulate", "check",
+    "claims", "law", "overlaps", "calibrate", "heterogeneity", "approximate", "race", "plot", "tabulate", "check",
 ]  # fmt: skip
 
 

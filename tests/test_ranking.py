@@ -219,7 +219,7 @@ def test_command(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["a.csv", "b.csv"], "2 files are given without a reader"),
+        (["a.csv", "a.csv"], "a.csv is given 2 times"),
         (["a.csv", "--reader", "table"], "one system, expected at least two"),
         (["a.csv", "b.csv", "--reader", "table", "--alpha", "5"], "alpha is 5.0, expected a number between 0 and 1"),
         (["a.csv", "b.csv", "--reader", "table", "--unit", "document"], "no segment names its document"),

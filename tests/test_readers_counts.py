@@ -57,7 +57,8 @@ decimal = st.floats(0, 1e6).map(lambda value: float(f"{value:.15g}"))  # as Perl
 
 
 def test_every_reader_is_there(tmp_path):
-    assert list(counted.COUNTED_READERS) == ["evalb", "sigf", "art", "coref", "table"]
+    logs = ["inspect", "lm_eval", "helm", "swebench", "alpaca_eval", "openai_evals", "comet", "mt_metrics_eval"]
+    assert list(counted.COUNTED_READERS) == ["evalb", "sigf", "art", "coref", "table", *logs]
     read = counted.read("sigf", write(tmp_path, "a", "1\n"))
     assert read.counts["value"].tolist() == [1]
 

@@ -44,6 +44,11 @@ S/√n; the power is that of Student's noncentral distribution. S comes from a p
 example: how many segments show a gain of 1 BLEU between two systems at 35 BLEU, on segments of 25 words?
   pairsig plan --metric bleu --score 35 --length 25 --likeness 0.75 --gain 1
 """
+_READERS = """\
+--reader, of counts: evalb, sigf, art, coref, table; of logs: inspect, lm_eval, helm, swebench, alpaca_eval,
+openai_evals, comet, mt_metrics_eval (files or folders); of outputs, with --reference: text, trees, conllu, conllx,
+alignment.
+"""
 TEST_HELP = f"{definitions.formulas()}{_LEVELS}"
 
 
@@ -58,7 +63,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _commands() -> console.Commands:
     commands = console.Commands("pairsig", "Paired significance tests for NLP: outputs in, counts and p-values out.")
 
-    p = commands.add(_test, definitions.formulas("exact", "randomization", "bootstrap") + _LEVELS + _VARIANTS + _MARGIN)
+    p = commands.add(
+        _test,
+        definitions.formulas("exact", "randomization", "bootstrap") + _LEVELS + _VARIANTS + _MARGIN + _READERS,
+    )
     p.add_argument("systems", nargs="*", metavar="FILE", help="the base system first; each other is held against it")
     runs = "several runs of one system, once for each system, the base first, instead of FILE: tests the method, too"
     p.add_argument("--runs", nargs="+", action="append", default=[], metavar="FILE", help=runs)
@@ -69,7 +77,7 @@ def _commands() -> console.Commands:
     )
     borrowed = "of a score between trainings, in points, known from elsewhere: one run each is enough then"
     p.add_argument("--training-sd", type=float, metavar="SD", help=f"standard deviation {borrowed}")
-    p.add_argument("--reader", required=True, help="counts: evalb, sigf, art, coref, table; outputs: text, trees, …")
+    p.add_argument("--reader", help="by default what fits the content; see below")
     p.add_argument("--reference", nargs="+", default=[], help="for outputs")
     p.add_argument("--metric", default="", metavar="M[,M…]", help="by default all that the files have")
     p.add_argument("--test", default="", metavar="T[,T…]", help="default: exact,randomization,bootstrap")
@@ -82,13 +90,14 @@ def _commands() -> console.Commands:
     p.add_argument("--margin", type=float, metavar="M", help="also: are they equally good, up to M points? see below")
     p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="for the reader or the metric")
     p.add_argument("--documents", help="file of `domain<TAB>document` lines, one a segment")
+    p.add_argument("--missing", choices=("wrong", "drop"), help="items of a log that not all have a score for")
     p.add_argument("--like", metavar="FAMILY", default="", help="who wins on the next test set like wmt-domains, too")
     p.add_argument("--threads", type=console.whole, help="default: all cores; changes nothing but time")
     p.add_argument("--format", choices=("table", "json", "markdown", "latex"), default="table")
 
     p = commands.add(_rank)
     p.add_argument("systems", nargs="+", metavar="FILE", help="one a system, or one of statistics (.parquet, …) of all")
-    p.add_argument("--reader", help="as for `pairsig test`; without it, one file of statistics is read")
+    p.add_argument("--reader", help="as for `pairsig test`")
     p.add_argument("--reference", nargs="+", default=[], help="for outputs")
     p.add_argument("--metric", help="may be left out where there is one only")
     p.add_argument(
@@ -101,6 +110,7 @@ def _commands() -> console.Commands:
     p.add_argument("--unit", choices=("segment", "document"), default="segment", help="what is swapped")
     p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="for the reader or the metric")
     p.add_argument("--documents", help="file of `domain<TAB>document` lines, one a segment")
+    p.add_argument("--missing", choices=("wrong", "drop"), help="items of a log that not all have a score for")
     p.add_argument("--threads", type=console.whole, help="default: all cores; changes nothing but time")
     p.add_argument("--memory", type=console.size, metavar="SIZE", help="of the process; default: half of what is free")
     p.add_argument("--format", choices=("table", "markdown", "latex", "html", "json"), default="table")
@@ -228,6 +238,7 @@ def _test(arguments: argparse.Namespace) -> None:
         options=options,
         domains=domains,
         documents=documents,
+        missing=arguments.missing,
     )
     found = []
     if arguments.runs or arguments.design or arguments.training_sd is not None or any(data[0][0].runs):
@@ -241,7 +252,8 @@ def _test(arguments: argparse.Namespace) -> None:
                 table = methods.compare_methods(
                     systems,
                     metric=metric,
-                    design=arguments.design or "crossed",
+                    design=arguments.design
+                    or ("nested" if systems.provenance.get("design") == "nested" else "crossed"),
                     training_sd=arguments.training_sd,
                     unit=arguments.unit,
                     against=systems.methods[0],
@@ -279,29 +291,29 @@ def _test(arguments: argparse.Namespace) -> None:
 
 def _rank(arguments: argparse.Namespace) -> None:
     """Many systems: their ranks with intervals, clusters, and which are told from which, all pairs together."""
-    from pairsig import ranking, tables, versus
+    from pairsig import ranking, statistics, tables, versus
     from pairsig.memory import Memory
 
     memory = Memory.of(arguments.memory)
-    metric = arguments.metric
-    if arguments.reader is None:
-        if len(arguments.systems) > 1:
-            raise InputError(
-                f"{len(arguments.systems)} files are given without a reader, expected --reader, or one file of "
-                "statistics of all systems"
-            )
-        data = read_statistics(Path(arguments.systems[0]), memory)
+    files, metric = arguments.systems, arguments.metric
+    if (
+        arguments.reader is None
+        and len(files) == 1
+        and Path(files[0]).suffix in tables.SEPARATORS.keys() | {".parquet"}
+    ):
+        data = statistics.read(Path(files[0]), memory=memory)
     else:
         options = console.pairs(arguments.option)
         domains, documents = _labels(arguments.documents, options)
         found, notes = versus.read_systems(
-            arguments.systems,
+            files,
             arguments.reader,
             references=arguments.reference,
             metrics=[metric] if metric else [],
             options=options,
             domains=domains,
             documents=documents,
+            missing=arguments.missing,
         )
         for note in notes:
             console.note(note)
@@ -310,6 +322,8 @@ def _rank(arguments: argparse.Namespace) -> None:
             told = ", ".join(own.name for own in metrics)
             raise InputError(f"the files have {len(metrics)} metrics ({told}), expected --metric and one of them")
         (metric,) = metrics
+    for first, second in data.duplicates():
+        console.warn(f"systems {first} and {second} have the same counts on every segment, p = 1")
     with console.progress("rank", arguments.n_resamples) as progress:
         ranked = ranking.rank(
             data,

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import lzma
 import re
 import tarfile
+import zipfile
 import zlib
 from codecs import BOM_UTF8
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from os import PathLike, fspath
 from pathlib import Path
-from typing import IO, TextIO, TypeAlias
+from typing import IO, Any, TextIO, TypeAlias
 
 from pairsig.choices import near
 from pairsig.errors import InputError, named, reason
@@ -30,11 +32,16 @@ MAX_LINES = 5_000_000
 """Lines of a file of text, and so segments of a test set. The longest of the study has 250,000."""
 MAX_LINE = 10_000_000
 """Bytes of a line, and of a segment that spreads over several: ten novels. The longest of the study has 10,000."""
+MAX_JSON = 2**28
+"""Bytes of a document of JSON, which is read as a whole. Its objects take ten times the memory where they are small."""
 _CHUNK = 2**24
+_ZSTANDARD = 93  # the method's number in a zip archive; `zipfile` knows it from Python 3.14 on
 
 _MEMBER = re.compile(r"(?P<archive>.+?\.(?:tar|tar\.gz|tar\.xz|tgz|txz))!(?P<member>.+)", re.DOTALL)
 # A header of an archive that is damaged can be a ValueError, and so is a path with a NUL character.
-_UNREADABLE = (OSError, EOFError, ValueError, lzma.LZMAError, tarfile.TarError, zlib.error)
+_UNREADABLE = (
+    OSError, EOFError, ValueError, RuntimeError, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile, zlib.error
+)  # fmt: skip
 
 
 def open_text(path: AnyPath) -> TextIO:
@@ -92,17 +99,107 @@ def content(path: AnyPath) -> bytes:
     except InputError:
         raise
     except _UNREADABLE as error:
-        told = getattr(error, "strerror", None) or f"not in the format its name says, or damaged: {reason(error)}"
-        raise InputError(f"{path}: cannot be read ({told})") from None
+        raise _unreadable(path, error) from None
+
+
+def beginning(path: AnyPath, size: int = 2**16) -> bytes:
+    """The first bytes of what `content` returns, by which a format is known; the rest may be damaged."""
+    if _MEMBER.fullmatch(fspath(path)):
+        return content(path)[:size]
+    try:
+        with Path(path).open("rb") as file:
+            return _reader(fspath(path), file)(size)
+    except _UNREADABLE as error:
+        raise _unreadable(path, error) from None
+
+
+def read_json(path: AnyPath) -> Any:
+    """The document of JSON that a file is."""
+    return parse_json(path, content(path))
+
+
+def parse_json(path: AnyPath, data: bytes) -> Any:
+    """A document of JSON; `path` is named in errors. NaN and Infinity are numbers, as Python writes them."""
+    if len(data) > MAX_JSON:
+        raise InputError(f"{path}: found {len(data):,} bytes of JSON, expected no more than {MAX_JSON:,}")
+    try:
+        return json.loads(data.removeprefix(BOM_UTF8).decode("utf-8"))
+    except UnicodeDecodeError as error:
+        found = data[error.start : error.end].hex(" ")
+        raise InputError(f"{path}, line {_line(data, error.start)}: found bytes {found}, expected UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"{path}, line {error.lineno}: found no JSON ({error.msg}), expected a whole document"
+        ) from None
+    except (ValueError, RecursionError) as error:  # a number of 5,000 digits, brackets in brackets in brackets
+        raise InputError(f"{path}: found no JSON that can be read ({reason(error)})") from None
+
+
+def zip_members(path: AnyPath) -> Mapping[str, Callable[[], bytes]]:
+    """What reads the members of a zip archive, by name: stored, deflated or zstandard, none of more than `MAX_BYTES`.
+
+    What an archive says of the size of a member is not believed.
+    """
+    if _MEMBER.fullmatch(fspath(path)):
+        raise InputError(f"{path}: a zip archive in another archive cannot be read, expected a file of its own")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+    except (*_UNREADABLE, NotImplementedError) as error:
+        raise _unreadable(path, error) from None
+
+    def reader(member: zipfile.ZipInfo) -> Callable[[], bytes]:
+        return lambda: _zip_member(path, member)
+
+    return {member.filename: reader(member) for member in members if not member.is_dir()}
+
+
+def _zip_member(path: AnyPath, member: zipfile.ZipInfo) -> bytes:
+    name = f"{path}!{named(member.filename)}"
+    try:
+        if member.compress_type != _ZSTANDARD:
+            with zipfile.ZipFile(path) as archive, archive.open(member) as file:
+                return _bounded(name, file.read)
+        import pyarrow as pa
+
+        with Path(path).open("rb") as file:
+            file.seek(member.header_offset)
+            header = file.read(30)
+            if header[:4] != b"PK\3\4" or member.flag_bits & 1:
+                raise InputError(f"{name}: cannot be read (damaged, or encrypted)")
+            file.seek(int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little"), io.SEEK_CUR)
+            packed = file.read(min(member.compress_size, MAX_BYTES))
+        data = _bounded(name, pa.CompressedInputStream(pa.BufferReader(packed), "zstd").read)
+        if zlib.crc32(data) != member.CRC:
+            raise InputError(f"{name}: cannot be read (its checksum is another: damaged)")
+        return data
+    except InputError:
+        raise
+    except (*_UNREADABLE, NotImplementedError) as error:
+        raise _unreadable(name, error) from None
+
+
+def _unreadable(path: AnyPath, error: Exception) -> InputError:
+    told = getattr(error, "strerror", None) or f"not in the format its name says, or damaged: {reason(error)}"
+    return InputError(f"{path}: cannot be read ({told})")
 
 
 def _decompressed(name: str, file: IO[bytes]) -> bytes:
-    """What is in a file, decompressed as its name says, piece by piece until it is too much."""
-    read = file.read
+    """What is in a file, decompressed as its name says."""
+    return _bounded(name, _reader(name, file))
+
+
+def _reader(name: str, file: IO[bytes]) -> Callable[[int], bytes]:
+    """What reads so many bytes of a file, decompressed as its name says."""
     if name.endswith((".gz", ".tgz")):
-        read = gzip.GzipFile(fileobj=file).read
-    elif name.endswith((".xz", ".txz")):
-        read = lzma.LZMAFile(file).read  # noqa: SIM115
+        return gzip.GzipFile(fileobj=file).read
+    if name.endswith((".xz", ".txz")):
+        return lzma.LZMAFile(file).read
+    return file.read
+
+
+def _bounded(name: str, read: Callable[[int], bytes]) -> bytes:
+    """All that can be read, piece by piece until it is too much."""
     pieces: list[bytes] = []
     size = 0
     while piece := read(_CHUNK):

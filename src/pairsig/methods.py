@@ -200,6 +200,8 @@ def compare_methods(
         shrunk = training_sd if design == "crossed" else 0.0
         resampled = _bootstrap(judge, methods, pairs, shrunk, Resampling(n_resamples, seed, threads), progress)
     found = _Pairs.of(methods, np.array(pairs), design, training_sd)
+    said = statistics.provenance.get("missing")
+    left = f"items without a score were left to --missing {said.replace(':', ', ')} of them" if said else ""
     gain, names_of = found.gain, np.array(names, dtype=object)
     one, other = np.array(pairs).T
     scores = np.array([judge.scores[method.rows].mean() for method in methods])
@@ -220,7 +222,10 @@ def compare_methods(
                 "p_bootstrap": resampled,
                 "n_resamples": n_resamples,
                 "borrowed": training_sd is not None,
-                "doubt": _notes(found, methods, pairs, unit, training_sd is not None),
+                "doubt": [
+                    "; ".join(filter(None, [note, left]))
+                    for note in _notes(found, methods, pairs, unit, training_sd is not None)
+                ],
             }
             | found.cells(level)
         ),

@@ -29,7 +29,7 @@ from pairsig.exact import ExactResult
 from pairsig.margins import MarginResult
 from pairsig.metrics import Metric, registry
 from pairsig.paired import Pair, Unit
-from pairsig.readers import counted
+from pairsig.readers import counted, recognition
 from pairsig.resampling import TestResult, resampled
 from pairsig.sequential import SequentialResult, stopped
 from pairsig.statistics import Statistics, run_name
@@ -58,13 +58,14 @@ DEFAULT_METRICS = {"text": "bleu", "trees": "parseval", "conllu": "uas", "conllx
 
 def read_systems(
     paths: Sequence[str | Sequence[str]],
-    reader: str,
+    reader: str | None,
     *,
     references: Sequence[str] = (),
     metrics: Sequence[str] = (),
     options: Mapping[str, str] | None = None,
     domains: Sequence[str] = (),
     documents: Sequence[str] = (),
+    missing: counted.Missing | None = None,
 ) -> tuple[list[tuple[Statistics, list[Metric]]], list[str]]:
     """Systems from files of counts (see `pairsig.readers.counted`), or from outputs and a reference.
 
@@ -75,8 +76,11 @@ def read_systems(
         `system`). A system is called as its file is, without `.gz` or `.xz` and then one suffix more (`gpt-4.1` for
         `gpt-4.1.sigf`); where these names are not different, as its file is, or by its whole path. Several runs are
         called by what their names begin with (`a` for `a1`, `a2`, `a3`).
+        That of a log is called as the log says, with the settings in which it differs from others of that name; a
+        single file or folder may have all of them.
     reader
-        One of counts (`evalb`, `sigf`, `art`, `coref`, `table`), or of outputs (`DEFAULT_METRICS`).
+        One of counts (`counted.COUNTED_READERS`), or of outputs (`DEFAULT_METRICS`). None: the one that fits the
+        content of the files, see `recognition.recognize`; a note says which.
     references
         For outputs.
     metrics
@@ -85,6 +89,8 @@ def read_systems(
         Of the reader or of the metrics' extractors; each goes to those that have it, which one at least must.
     domains, documents
         One a segment, or none. What a file of counts itself says of the documents must agree with them.
+    missing
+        What is made of items of a log without score, see `counted.align`.
 
     Returns
     -------
@@ -95,17 +101,25 @@ def read_systems(
     methods, runs = _called(groups)
     given = dict(options or {})
     once(metrics, "metric")
+    notes: list[str] = []
+    if reader is None:
+        reader = recognition.recognize(files, references)
+        notes.append(f"read as {reader}, by what is in the files; --reader says otherwise")
     if reader in counted.COUNTED_READERS:
         if references:
             raise InputError(f"reader {reader} reads counts, which need no reference; found {references[0]}")
         (typed,) = sort_options(given, f"reader {reader}", counted.COUNTED_READERS[reader].function)
         read_from = [counted.read_all(reader, path, **typed) for path in files]
-        parts = [part for own in read_from for part in own]
+        if len(files) > 1:
+            read_from = [tuple(part for part in own if not part.is_reference) for own in read_from]
+        parts = [counted.restricted(part, metrics) for own in read_from for part in own]
         methods, runs = _labelled(read_from, methods, runs)
         aligned = counted.align(
-            parts, list(map(run_name, methods, runs)), runs=runs, domains=domains, documents=documents
+            parts, list(map(run_name, methods, runs)), runs=runs, domains=domains, documents=documents, missing=missing
         )
-        return [(aligned.statistics, _chosen(parts, aligned.metrics, metrics))], list(aligned.notes)
+        return [(aligned.statistics, _chosen(parts, aligned.metrics, metrics))], [*notes, *aligned.notes]
+    if missing is not None:
+        raise InputError(f"reader {reader} reads outputs, of which none is missing, expected no --missing")
     choose(reader, [*counted.COUNTED_READERS, *DEFAULT_METRICS], "reader")
     if not references:
         raise InputError(f"reader {reader} reads outputs: expected a reference too")
@@ -117,10 +131,9 @@ def read_systems(
     what = f"reader {reader} and metric {', '.join(metric.name for metric in chosen)}"
     sort_options(given, what, *(function for both in taken for function in both))
     found = []
-    notes: list[str] = []
     for metric, (read, count) in zip(chosen, taken, strict=True):
         own = options_of(read) | options_of(count)
-        systems = [
+        outputs = [
             extraction.extract(
                 path,
                 references,
@@ -134,7 +147,7 @@ def read_systems(
             )
             for path, name in zip(files, map(run_name, methods, runs), strict=True)
         ]
-        collected = statistics.collect(systems, dataset="", provenance={})
+        collected = statistics.collect(outputs, dataset="", provenance={})
         found.append((replace(collected, runs=tuple(runs)), [metric]))
     return found, list(dict.fromkeys(notes))
 
@@ -187,11 +200,46 @@ def _labelled(
                 f"{own[0].source}: found the runs {listed(part.run for part in own)}, expected one run a file where "
                 "several files are runs of a system"
             )
+    if all(part.log for own in files for part in own):
+        return _as_logged(files, methods, runs)
     if len(files) == 1 and len({part.system for part in files[0]}) > 1:
         return [part.system for part in files[0]], [part.run for part in files[0]]
     return (
         [method for method, own in zip(methods, files, strict=True) for _ in own],
         [part.run or run for run, own in zip(runs, files, strict=True) for part in own],
+    )
+
+
+def _as_logged(
+    files: Sequence[Sequence[counted.Counted]], methods: Sequence[str], runs: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """The method and the run of every system as logs call them; `methods` tell which files are runs of one."""
+    own: dict[tuple[str, str], Mapping[str, str]] = {}
+    for parts, method in zip(files, methods, strict=True):
+        for part in parts:
+            others = [name for name, other in own if other == method and name != part.system and len(files) > 1]
+            if others:
+                raise InputError(
+                    f"{part.source} is of {part.system}, expected a run of {others[0]} as in the file before"
+                )
+            own.setdefault((part.system, method), part.settings)
+    called = {}
+    for system, method in own:
+        namesakes = [settings for (name, _), settings in own.items() if name == system]
+        keys = dict.fromkeys(key for settings in namesakes for key in settings)
+        differing = [key for key in keys if len({settings.get(key, "") for settings in namesakes}) > 1]
+        mine = own[system, method]
+        told = ", ".join(f"{key}={mine[key]}" for key in differing if mine.get(key))
+        called[system, method] = f"{system} ({told})" if told else system
+    times = Counter(called.values())
+    seen: Counter[str] = Counter()
+    for key, name in called.items():
+        if times[name] > 1:
+            seen[name] += 1
+            called[key] = f"{name} #{seen[name]}"
+    return (
+        [called[part.system, method] for method, parts in zip(methods, files, strict=True) for part in parts],
+        [part.run or run for run, parts in zip(runs, files, strict=True) for part in parts],
     )
 
 
@@ -317,7 +365,7 @@ def versus(
                         "n_segments": result.n_segments,
                         "n_different": result.n_different,
                         "margin": result.margin if isinstance(result, MarginResult) else None,
-                        "signature": result.signature,
+                        "signature": _signed(result.signature, statistics.provenance.get("missing", "")),
                         "notes": [said for said in (note, *about) if said],
                     }
                     | _p_value(result, stop_at)
@@ -352,6 +400,12 @@ def _planned(tests: Sequence[str], variants: Sequence[str]) -> list[Test]:
         for own in [definitions.variants(test)]
         for variant in [asked for asked in variants if asked in own] or own[:1]
     ]
+
+
+def _signed(signature: str, missing: str) -> str:
+    """The signature, with what was made of items without score."""
+    settings, version = signature.rsplit("|", 1)
+    return f"{settings}|missing:{missing}|{version}" if missing else signature
 
 
 def _one_sided(test: Test) -> str:

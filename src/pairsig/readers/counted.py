@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from pairsig.choices import choose, options_of
 from pairsig.errors import InputError, listed, named, quoted
 from pairsig.files import AnyPath
 from pairsig.metrics import Metric, Ratio, Totals, ratio
+from pairsig.metrics.counts import mean
 from pairsig.readers import text
 from pairsig.statistics import Statistics
 
@@ -29,6 +30,10 @@ NUMBER = r"[-+]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][-+]?\d{1,4})?"
 count, and a pattern without bounds takes minutes to see that a megabyte of digits is none."""
 
 _SHOWN = 5  # ids a note lists before it says how many more
+_NAMED = 3  # ids an error lists
+
+Missing = Literal["wrong", "drop"]
+"""What is made of an item that a system has no score for."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,21 @@ class Counted:
         A segment left out of one system's totals is to be left out of every system's.
     system, run
         Whose counts they are, and of which of its runs, where the file says so; else "".
+    domains
+        One a segment, where the file says so.
+    contents
+        One a segment, where the file has it: what the item is, such as a digest of its question. The same in all
+        systems.
+    settings
+        What tells systems apart that are called the same, such as a temperature.
+    log
+        From the log of an evaluation: items are known by their ids, in any order, and some may be missing (not
+        `scored`, or not there); the system is called as the log says, not as the file.
+    is_reference
+        What the other system of the file was judged against, and itself a system only where the file is alone.
+    design
+        What runs are: "nested" where every item was sampled anew, "crossed" where something is the same for all items
+        of a run.
     """
 
     segments: tuple[str, ...]
@@ -77,6 +97,12 @@ class Counted:
     common: bool = False
     system: str = ""
     run: str = ""
+    domains: tuple[str, ...] = ()
+    contents: tuple[str, ...] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
+    log: bool = False
+    is_reference: bool = False
+    design: str = ""
 
     def __post_init__(self) -> None:
         if not self.segments:
@@ -143,6 +169,14 @@ COUNTED_READERS: dict[str, CountedReader] = {
         ("art", "art's lines: 1 number (average), 2 (ratio), 4 (F1 of recall and precision)"),
         ("coref", "output of the CoNLL coreference scorer: MUC, B³, CEAF, BLANC and the CoNLL average"),
         ("table", "TSV, CSV, JSONL or Parquet with a segment id and named columns: any counts or scores"),
+        ("inspect", "logs of Inspect (.eval or .json), or a folder of them: every scorer; epochs are runs"),
+        ("lm_eval", "logged samples of lm-evaluation-harness: the folder, or samples_*.jsonl beside results_*.json"),
+        ("helm", "per_instance_stats.json of HELM, or folders that have one; trials are runs"),
+        ("swebench", "reports of SWE-bench: resolved or not; or a folder of submissions"),
+        ("alpaca_eval", "annotations.json of AlpacaEval: win rate over the reference model"),
+        ("openai_evals", "the JSONL of OpenAI evals: events of type match or metrics"),
+        ("comet", "JSON of comet-score or comet-compare"),
+        ("mt_metrics_eval", "NAME-REF.seg.score of mt-metrics-eval, all systems in one file"),
     )
 }
 """The readers of counts by name."""
@@ -190,8 +224,12 @@ def align(
     runs: Sequence[str] = (),
     domains: Sequence[str] = (),
     documents: Sequence[str] = (),
+    missing: Missing | None = None,
 ) -> Aligned:
     """Systems called `names` on the same segments, in the order the first one has them.
+
+    Items of logs are paired by their ids; those that a system has no score for are refused, unless `missing` says
+    what to make of them.
 
     A segment that no system was scored on is left out. One that only some were scored on has counts of 0 for
     the others, so that every score is the one its own program prints (as in Bikel's comparator, which takes
@@ -205,20 +243,37 @@ def align(
         Which run of its method each is, see `Statistics.runs`; none by default.
     domains, documents
         One a segment of the files (also of those that are left out), or none.
+    missing
+        Of logs: items without a score count as `wrong`, 0 where scores are from 0 to 1, or are left out of all
+        (`drop`).
 
     Raises
     ------
     InputError
         If the segments, their documents or their `shared` columns are not the same, with both numbers of
         segments and the first place where they part; if domains or documents are not one a segment, or others than
-        those in the files; if counts are impossible for their metric; if no metric is left.
+        those in the files; if counts are impossible for their metric; if no metric is left. For logs: if an item is not
+        the same in all, and without `missing` if a system has no score for one, with their number and three of them.
     """
     if len(set(names)) < len(names):
         raise InputError(f"the systems are called {listed(names)}, expected different names")
+    said: dict[str, str] = {}
+    told: list[str] = []
+    if all(part.log for part in parts):
+        parts, left, told = matched(parts, names, missing)
+        said = {key: value for key, value in (("missing", left), ("design", parts[0].design)) if value}
+    elif missing is not None:
+        raise InputError(
+            f"{parts[0].source} is no log of an evaluation: its segments are those of the other files, and none is "
+            f"missing; expected no --missing"
+        )
     first = parts[0]
     for other in parts[1:]:
         _check_same(first, other)
-    labels = {"domains": domains or [""] * len(first.segments), "documents": documents or first.documents}
+    labels = {
+        "domains": domains or first.domains or [""] * len(first.segments),
+        "documents": documents or first.documents,
+    }
     _check_labels(first, **labels)
     metrics = tuple(metric for metric in first.metrics if all(_has(part, metric) for part in parts))
     if not metrics:
@@ -233,7 +288,7 @@ def align(
     kept = together.reduce(scored)
     if not kept.any():
         raise InputError(f"no segment of {' and '.join(part.source for part in parts)} was scored, expected some")
-    notes = [note for part in parts for note in part.notes]
+    notes = [note for part in parts for note in part.notes] + told
     notes += _not_alike(parts) + _metrics_left_out(parts, metrics) + _segments_left_out(first, names, scored, kept)
     statistics = Statistics(
         dataset="",
@@ -245,9 +300,132 @@ def align(
         domains=np.array(labels["domains"], dtype=str)[kept],
         columns=columns,
         counts=np.stack([np.stack([part.counts[column][kept] for column in columns], axis=1) for part in parts]),
+        provenance=said,
         runs=tuple(runs),
     )
     return Aligned(statistics, metrics, tuple(dict.fromkeys(notes)))
+
+
+def matched(
+    parts: Sequence[Counted], names: Sequence[str], missing: Missing | None
+) -> tuple[tuple[Counted, ...], str, list[str]]:
+    """Logs with the same items in the same order; what the signature says of those without a score; notes.
+
+    The order is that of the first, and further items come as they are found. An item that no system has a score for is
+    left out, or wrong for all.
+    """
+    items = {
+        item: number for number, item in enumerate(dict.fromkeys(item for part in parts for item in part.segments))
+    }
+    rows = [np.full(len(items), -1) for _ in parts]  # of each item, -1 where it is not there
+    for own, part in zip(rows, parts, strict=True):
+        own[[items[item] for item in part.segments]] = np.arange(len(part.segments))
+    holder = np.argmax(np.stack(rows) >= 0, axis=0)  # the first system that has the item
+    ids = list(items)
+    for what in ("contents", "documents", "domains"):
+        for part, own in zip(parts, rows, strict=True):
+            _check_items(what, parts, rows, holder, part, own)
+    has = np.stack([(own >= 0) & _scored(part)[own] for part, own in zip(parts, rows, strict=True)])
+    nowhere, everywhere = ~has.any(axis=0), has.all(axis=0)
+    for name, part, own in zip(names, parts, has, strict=True):
+        without = np.flatnonzero(~own & ~nowhere)
+        if len(without) and missing is None:
+            shown = ", ".join(named(ids[item]) for item in without[:_NAMED])
+            more = f" and {len(without) - _NAMED:,} more" if len(without) > _NAMED else ""
+            raise InputError(
+                f"{part.source}: {named(name)} has no score for {len(without):,} of {len(ids):,} items that others "
+                f"have one for ({shown}{more}), expected the same ones: --missing wrong counts them as wrong, "
+                f"--missing drop leaves them out of all"
+            )
+    if nowhere.all():
+        raise InputError(f"{parts[0].source}: found no item with a score, expected some")
+    wrong = missing == "wrong"
+    kept = np.flatnonzero(np.ones_like(everywhere) if wrong else everywhere)
+    if not len(kept):
+        raise InputError(f"{' and '.join(part.source for part in parts)}: found no item that all have a score for")
+    notes = []
+    if nowhere.any():
+        fate = "counted as wrong for all" if wrong else "left out"
+        notes.append(f"{int(nowhere.sum()):,} of {len(ids):,} items have no score in any log: {fate}")
+    for name, own in zip(names, has, strict=True):
+        if (~own & ~nowhere).any():
+            fate = "counted as wrong" if wrong else "left out of all"
+            notes.append(f"{name} has no score for {int((~own & ~nowhere).sum()):,} of {len(ids):,} items: {fate}")
+    if wrong and not everywhere.all():
+        for part in parts:
+            _check_wrong(part)
+    said = f"{missing}:{int((~everywhere).sum())}" if missing and not everywhere.all() else ""
+
+    def labels(what: str) -> tuple[str, ...]:
+        found = [getattr(part, what) for part in parts]
+        return tuple(found[holder[k]][rows[holder[k]][k]] for k in kept) if all(found) else ()
+
+    segments = tuple(ids[item] for item in kept)
+    documents, domains = labels("documents") or ("",) * len(kept), labels("domains")
+    return (
+        tuple(
+            replace(
+                part,
+                segments=segments,
+                counts={
+                    column: np.where(seen[kept], values[own[kept]], 0).astype(values.dtype)
+                    for column, values in part.counts.items()
+                },
+                lines=tuple(part.lines[row] for row in own[kept]) if part.lines else (),
+                contents=(),
+                scored=None,
+                documents=documents,
+                domains=domains,
+            )
+            for part, own, seen in zip(parts, rows, has, strict=True)
+        ),
+        said,
+        notes,
+    )
+
+
+def _check_items(
+    what: str,
+    parts: Sequence[Counted],
+    rows: Sequence[NDArray[np.intp]],
+    holder: NDArray[np.intp],
+    part: Counted,
+    own: NDArray[np.intp],
+) -> None:
+    """Refuse an item that is another in one log than in the first that has it."""
+    values: tuple[str, ...] = getattr(part, what)
+    for item in np.flatnonzero(own >= 0):
+        first = parts[holder[item]]
+        expected: tuple[str, ...] = getattr(first, what)
+        if not values or not expected or first is part:
+            continue
+        here, there = values[own[item]], expected[rows[holder[item]][item]]
+        if here != there:
+            told = {"contents": "another item", "documents": f"of document {quoted(here)}"}
+            raise InputError(
+                f"{part.where(own[item])}: item {named(part.segments[own[item]])} is "
+                f"{told.get(what, f'of domain {quoted(here)}')} than in {first.source}"
+                f"{'' if what == 'contents' else f' ({quoted(there)})'}: are these the same test set?"
+            )
+
+
+def _check_wrong(part: Counted) -> None:
+    """Refuse to count as wrong what has no worst score."""
+    for metric in part.metrics:
+        values = part.counts[metric.columns[0]][_scored(part)]
+        if not metric.averaged or not metric.higher_is_better or values.min() < 0 or values.max() > 1:
+            raise InputError(
+                f"{part.source}: {named(metric.name)} has no score for wrong, which would be 0 of scores from 0 to 1: "
+                f"expected --missing drop"
+            )
+
+
+def restricted(part: Counted, names: Sequence[str]) -> Counted:
+    """The same with only the metrics of these names, where it has them all."""
+    by_name = {metric.name: metric for metric in part.metrics}
+    return (
+        replace(part, metrics=tuple(by_name[name] for name in names)) if names and set(names) <= set(by_name) else part
+    )
 
 
 def _check_same(one: Counted, other: Counted) -> None:
@@ -372,6 +550,19 @@ def _segments_left_out(
 # What the readers share.
 
 
+def average(name: str, *, higher_is_better: bool = True, factor: float = 1.0) -> Metric:
+    """The mean of a column of numbers under its own name, in its own unit or multiplied with a factor."""
+    return Metric(
+        name,
+        (name,),
+        mean if factor == 1 else replace(mean, factor=factor),
+        f"{'' if factor == 1 else f'{factor:g} · '}Σ {name} / number of segments",
+        higher_is_better=higher_is_better,
+        averaged=True,
+        scale=None,
+    )
+
+
 def read_numbers(path: AnyPath, expected: str) -> Iterator[tuple[int, list[int | float]]]:
     """Line number and numbers of every line, separated by blanks.
 
@@ -386,10 +577,10 @@ def read_numbers(path: AnyPath, expected: str) -> Iterator[tuple[int, list[int |
         if not fields:
             raise InputError(f"{path}, line {number}: found a blank line, expected {expected}")
         values = []
-        for field in fields:
-            value = to_number(field)
+        for cell in fields:
+            value = to_number(cell)
             if value is None:
-                raise InputError(f"{path}, line {number}: found {quoted(field)}, expected {expected}")
+                raise InputError(f"{path}, line {number}: found {quoted(cell)}, expected {expected}")
             values.append(value)
         yield number, values
 

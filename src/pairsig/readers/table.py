@@ -15,9 +15,8 @@ from typing import Any
 from pairsig.errors import InputError, listed, named, quoted, reason
 from pairsig.files import MAX_BYTES, MAX_LINE, MAX_LINES, AnyPath, content, open_text
 from pairsig.metrics import Metric
-from pairsig.metrics.counts import mean
 from pairsig.readers import text
-from pairsig.readers.counted import NUMBER, Counted, fits, to_array, to_number
+from pairsig.readers.counted import NUMBER, Counted, average, fits, to_array, to_number
 from pairsig.statistics import KEYS
 from pairsig.tables import SEPARATORS
 
@@ -237,7 +236,7 @@ def _metric(table: _Table, name: str, usable: Sequence[str], errors: Sequence[st
     if known is not None and set(known.columns) <= set(usable):
         return known
     if name in usable:
-        return _mean(name, errors)
+        return average(name, higher_is_better=name not in errors)
     expected = f"{', '.join(known.columns)} for {name}" if known else f"a metric or a column instead of {quoted(name)}"
     raise InputError(f"{table.path}: found the columns {listed(usable)}, expected {expected}")
 
@@ -270,7 +269,9 @@ def _metrics(
         return list(known.values()), notes
     if not numeric:
         raise InputError(notes[0] if notes else f"{table.path}: found no column beside the ids, expected numbers")
-    return [METRICS["mean"] if name == "value" else _mean(name, errors) for name in numeric], notes
+    return [
+        METRICS["mean"] if name == "value" else average(name, higher_is_better=name not in errors) for name in numeric
+    ], notes
 
 
 def _text_row(table: _Table, name: str) -> int | None:
@@ -279,18 +280,6 @@ def _text_row(table: _Table, name: str) -> int | None:
     if row is None and not any(table.number(cell) is not None for cell in table.columns[name]):
         return 0
     return row
-
-
-def _mean(name: str, errors: Sequence[str]) -> Metric:
-    return Metric(
-        name,
-        (name,),
-        mean,
-        f"Σ {name} / number of segments",
-        higher_is_better=name not in errors,
-        averaged=True,
-        scale=None,
-    )
 
 
 # Files.
