@@ -220,7 +220,7 @@ def test_command(tmp_path, capsys):
     ("arguments", "expected"),
     [
         (["a.csv", "a.csv"], "a.csv is given 2 times"),
-        (["a.csv", "--reader", "table"], "one system, expected at least two"),
+        (["a.csv", "--reader", "table"], "expected at least two"),
         (["a.csv", "b.csv", "--reader", "table", "--alpha", "5"], "alpha is 5.0, expected a number between 0 and 1"),
         (["a.csv", "b.csv", "--reader", "table", "--unit", "document"], "no segment names its document"),
         (["a.csv", "b.csv", "--reader", "table", "--memory", "1M"], "of memory at least are needed"),
@@ -230,8 +230,8 @@ def test_command(tmp_path, capsys):
 )
 def test_bad_input_is_one_sentence(tmp_path, monkeypatch, capsys, arguments, expected):
     monkeypatch.chdir(tmp_path)
-    for name in ("a", "b"):
-        (tmp_path / f"{name}.csv").write_text("segment,mean\n1,2\n2,3\n")
+    (tmp_path / "a.csv").write_text("segment,mean\n1,2\n2,3\n")
+    (tmp_path / "b.csv").write_text("segment,mean\n1,2\n2,4\n")
     (tmp_path / "two.csv").write_text("segment,mean\n1,2\n3,3\n")
     assert cli.main(["rank", *arguments]) == 2
     error = capsys.readouterr().err
