@@ -1,6 +1,7 @@
 """Base models are two shell commands: what they get, what they may leave, and what happens when they fail."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -122,6 +123,18 @@ def test_a_prediction_that_fails_leaves_nothing(train, predict, tmp_path, comman
         predict(command, model)
     assert not (tmp_path / "output.txt").exists()
     assert left_over(tmp_path) == []
+
+
+def test_what_a_command_cost_is_told_with_all_that_it_started(train, capfd):
+    busy = "python -c 'import time; x = b\"1\" * 10**8\nwhile time.process_time() < 0.7: pass'"
+    train(f"echo one > {{model}}; {busy} & wait; printf done")
+    train("echo two > {model}")
+    printed = capfd.readouterr().err
+    (first, memory), (second, _) = re.findall(r"^used ([\d.]+) CPU s, (\d+) MB$", printed, re.MULTILINE)
+    assert float(first) >= 0.7
+    assert float(second) < 0.7
+    assert int(memory) >= 95
+    assert "done\nused" in printed
 
 
 def test_what_a_killed_run_has_left_is_swept_and_never_taken_for_a_model(train, tmp_path):

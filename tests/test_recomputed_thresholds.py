@@ -70,3 +70,34 @@ def test_needs_and_exponents_are_found_again():
     slope, _ = np.polyfit(np.log(sizes), np.log(medians), 1)
     assert law["exponent"] == pytest.approx(slope, abs=1e-4)
     assert law["n_all"] == errors.shape[1]
+
+
+def test_needs_of_the_two_series_are_found_again():
+    """Aligners: the median pair of one base model, of full sets alone and of all, on the first 100 of 110 pairs."""
+    from pairsig import statistics
+    from study import analysis
+    from study.resize import resize
+
+    links = counts("hansards-110", ["sure_hits", "possible_hits", "predicted", "sure"])[:, :100]
+    table = parquet.read_table(STATISTICS / "hansards-110.parquet", columns=["system"])
+    named = [name.rsplit("-", 2) for name in dict.fromkeys(table["system"].to_pylist())]
+    data = statistics.read(STATISTICS / "hansards-110.parquet")
+    found = analysis.thresholds(resize(data, initial=[100], metric="aer", n_resamples=2)).set_index("subset")
+    for series, sizes in (("full sets, ", {"full"}), ("", {"full", "half", "quarter"})):
+        for kind, same in (("same group", True), ("different group", False)):
+            errors = [
+                np.sqrt(((u[i] - u[j]) ** 2).sum())
+                for u in [aer_contributions(links)]
+                for i in range(len(named))
+                for j in range(i)
+                if (named[i][0] == named[j][0]) == same and {named[i][1], named[j][1]} <= sizes
+            ]
+            assert found.loc[series + kind, "need"] == pytest.approx(need(np.array(errors)), rel=1e-4)
+            assert found.loc[series + kind, "n_all"] == (np.array(errors) > 1e-12).sum()
+
+
+def aer_contributions(links: np.ndarray) -> np.ndarray:
+    """What each segment adds to 100·(sure hits + possible hits)/(predicted + sure), by Taylor's series."""
+    hits, marks = links[..., :2].sum(axis=-1), links[..., 2:].sum(axis=-1)
+    share = hits.sum(axis=1, keepdims=True) / marks.sum(axis=1, keepdims=True)
+    return 100 * (hits - share * marks) / marks.sum(axis=1, keepdims=True)

@@ -42,9 +42,11 @@ CLAIMED = [
     for name in [
         "realsumm",
         "hansards-synthetic",
+        "hansards-110",
         "conll2018-en_ewt",
         "ewt-test",
         "icepahc-modern",
+        "mt-hansards",
         "wmt21-de-en",
         "wmt23-ja-en",
         "wmt24-en-de",
