@@ -1,7 +1,7 @@
 # Needs Python 3.11 and make; every target sets up what it needs in .venv.
 #   make reproduce   the study: figures, tables, ours beside the paper's, report (again: goes on, or does nothing)
 #   make quick       the main figures with 10,000 resamples
-#   make retrain     train the base models again: needs Java, Maven, a C compiler and the corpora (DATA_DIR=...)
+#   make retrain     train the base models again: needs Java, Maven and the corpora (DATA_DIR=...)
 #   make slurm       the study on a SLURM cluster, or what CONFIG names: docs/cluster.md; make test-slurm: its tests
 #   make test        the tests;  make test-all: those that take minutes, too;  make test-wheel: the package alone
 #   make lint        style, types, workflow;  make bench: speed, as ratios

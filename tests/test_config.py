@@ -418,7 +418,7 @@ def test_what_comes_twice_in_a_cell_is_refused(project, sheet, column, message):
         ("training_sets", "[ewt-test,", "[ewt-test, ewt-test,", "datasets", "ewt-test again"),
         ("training_sets", "unlabelled: [", "unlabelled: [x, x, ", "unlabelled", "x again"),
         ("base_models", "members: [mst, malt,", "members: [malt, malt,", "members", "malt again"),
-        ("base_models", "[python:eflomal]", "[python:eflomal, python:eflomal]", "needs", "python:eflomal again"),
+        ("base_models", "[python:thot]", "[python:thot, python:thot]", "needs", "python:thot again"),
     ],
 )
 def test_what_comes_twice_in_a_list_is_refused(project, sheet, old, new, key, message):

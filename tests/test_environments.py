@@ -13,7 +13,7 @@ from running import ROOT
 
 # Under conda some packages have other names, or parts of their own.
 NAMES = {"matplotlib-base": "matplotlib"}
-NOT_PYTHON = {"python", "pip", "openjdk", "maven", "c-compiler"}
+NOT_PYTHON = {"python", "pip", "openjdk", "maven"}
 
 
 def locked():
@@ -27,7 +27,7 @@ EXTRAS = {"figures": ("workflow",), "sheets": ("workflow",), "base_models": ("re
 """Parts of the package that need more than the library."""
 
 
-HOMES = packages_distributions() | {"eflomal": ["eflomal"], "pycrfsuite": ["python-crfsuite"]}
+HOMES = packages_distributions() | {"pycrfsuite": ["python-crfsuite"], "thot": ["sil-thot"]}
 
 
 def imported(path):
