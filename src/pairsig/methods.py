@@ -468,10 +468,10 @@ class _Pairs:
         rest, inner, training = self.rest.sum(axis=1), (self.rest / self.k).sum(axis=1), self.training.sum(axis=1)
         doubt = np.divide(self.rest_error, rest, out=np.zeros(len(rest)), where=rest > 0)
         spread = np.exp(-float(ndtri(below)) * doubt)
-        low, high = _ends(self.segments[:, None], self.degrees[:, None], below)
+        low, high = sum_of_variances(self.segments[:, None], self.degrees[:, None], below)
         less, more = np.full((2, len(rest)), np.nan)
         if not self.known:
-            less, more = _ends(self.total, self.k - 1, below)
+            less, more = sum_of_variances(self.total, self.k - 1, below)
         return {
             "test_set": (self.test_set, low - inner, high - inner),
             "training": (training, less - rest, more - rest),
@@ -479,8 +479,16 @@ class _Pairs:
         }
 
 
-def _ends(variances: Floats, degrees: Floats, below: float) -> tuple[Floats, Floats]:
-    """Interval of sums of variances that were estimated with these degrees of freedom (Graybill and Wang 1980)."""
+def sum_of_variances(variances: Floats, degrees: Floats, below: float) -> tuple[Floats, Floats]:
+    """Interval of sums of variances that were estimated with these degrees of freedom (Graybill and Wang 1980).
+
+    Parameters
+    ----------
+    variances, degrees
+        Shape (sums × variances).
+    below
+        Share of the distribution below the interval, and above it.
+    """
     from scipy.special import chdtri
 
     down = variances * (1 - degrees / chdtri(degrees, below))

@@ -104,6 +104,13 @@ def _commands() -> console.Commands:
     p.add_argument("statistics", nargs="+", metavar="STATISTICS:METRIC", help="a file of statistics, and its metric")
     p.add_argument("--output", type=console.table, required=True)
 
+    p = commands.add(_trainings)
+    p.add_argument("statistics", nargs="+", metavar="STATISTICS:METRIC", help="a file of statistics, and its metric")
+    p.add_argument("--splits", type=console.whole, default=10, metavar="K", help="of the segments into halves")
+    p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
+    p.add_argument("--better-method", type=console.table, required=True, help="second output: whom p near 0.05 names")
+    p.add_argument("--output", type=console.table, required=True)
+
     p = commands.add(_thresholds)
     p.add_argument("comparisons", nargs="+", type=Path)
     p.add_argument("--datasets", type=Path, help="sheet with the columns dataset, task, pool: adds a row a task")
@@ -351,6 +358,17 @@ def _describe(arguments: argparse.Namespace) -> None:
 
     found = [analysis.describe(*given) for given in _read_with_metrics(arguments.statistics)]
     tables.write(pd.concat(found, ignore_index=True), arguments.output)
+
+
+def _trainings(arguments: argparse.Namespace) -> None:
+    """How much trainings of one method differ, and how often p near 0.05 names the better method."""
+    from pairsig import tables
+    from study import analysis
+
+    datasets = _read_with_metrics(arguments.statistics)
+    found, better = analysis.trainings(datasets, splits=arguments.splits, seed=arguments.seed)
+    tables.write(found, arguments.output)
+    tables.write(better, arguments.better_method)
 
 
 def _thresholds(arguments: argparse.Namespace) -> None:

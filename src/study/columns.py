@@ -439,6 +439,59 @@ DATASETS = Table(
 SHEETS = (CALIBRATIONS, PUBLISHED, DATASETS, FAMILIES)
 """What the analyses read of the sheets; the whole of these is declared in workflow/schemas."""
 
+_METHODS = (
+    replace(DATASET, meaning="name of the dataset; `all` for those that have a test set of that size"),
+    METRIC,
+    N_SEGMENTS,
+    count("n_methods", "methods with several runs: a base model and a size of training set", "methods", "methods"),
+    count("n_runs", "their runs", "runs", "runs"),
+)
+_ENOUGH = Column("verdict", str, "whether there are enough runs", choices=("estimated", "too few"))
+
+TRAININGS = Table(
+    "trainings",
+    (
+        *_METHODS,
+        *(
+            points(f"sd_training{end}", what, missing=True)
+            for end, what in (
+                ("", "standard deviation of a score between trainings of a method, on a test set without end"),
+                ("_low", "lower end of its 95 % interval"),
+                ("_high", "upper end of its 95 % interval"),
+            )
+        ),
+        points("sd_rest", "the same: what they differ by on single segments", missing=True),
+        points("sd_test_set", "standard deviation of a gain between two methods: of the test set", missing=True),
+        *_with_interval("share", "training's share of the variance of a gain between one run each", "share"),
+        _number("n_pairs", "pairs of runs of the same method", "pairs", "pairs", "count", missing=True),
+        *_with_interval("differ", "share of these with p < 0.05, two-sided, by the outputs; 5 % by chance", "share"),
+        _number("n_pairs_accounted", "those with three other runs or more", "pairs", "", "count", missing=True),
+        *_with_interval("accounted", "share of these with p < 0.05 by the spread of the other runs", "share"),
+        _ENOUGH,
+    ),
+    key=("dataset", "metric", "n_segments"),
+)
+
+BETTER_METHOD = Table(
+    "better_method",
+    (
+        *_METHODS,
+        Column(
+            "question",
+            str,
+            "what p near 0.05 should name: the better outputs, the better method, or that by p that knows of training",
+            choices=("outputs", "method", "accounted"),
+        ),
+        _number("n_pairs", "pairs of runs of two methods with p from 0.04 to 0.06", "pairs", "", "count", missing=True),
+        _number("n_tested", "times they had", "", "times", "count", missing=True),
+        *_with_interval("named", "share in which the better one is the better one on the other half", "share"),
+        *_with_interval("expected", "the same by independent segments (and runs, where accounted for)", "share"),
+        *_with_interval("difference", "named less expected", "change of share"),
+        _ENOUGH,
+    ),
+    key=("dataset", "metric", "n_segments", "question"),
+)
+
 TABLES = (
     SYSTEMS,
     THRESHOLDS,
@@ -454,6 +507,8 @@ TABLES = (
     NEXT_TEST_SETS,
     LAW_ERRORS,
     OVERLAPS,
+    TRAININGS,
+    BETTER_METHOD,
 )
 """What commands of the study write, beside `COMPARISONS` (resize)."""
 
@@ -492,6 +547,8 @@ def document() -> str:
         (REPRODUCTION, "`results/tables/reproduction`: one row a published number"),
         (HETEROGENEITY, "`results/tables/heterogeneity`: one row a family of test sets and metric"),
         (NEXT_TEST_SETS, "`results/tables/next_test_sets`: one row a family, metric and range of predicted chances"),
+        (TRAININGS, "`results/tables/trainings`: one row a dataset and size of test set"),
+        (BETTER_METHOD, "`results/tables/better_method`: one row a dataset, size of test set and question"),
         (columns.STATISTICS, "`results/statistics/`: one row a system and segment; further columns are counts"),
         (columns.TRANSFER, "`pairsig transfer`: one row a pair of systems"),
         (columns.METHODS, "`pairsig methods`, and `pairsig test` where there are runs: one row a pair of methods"),

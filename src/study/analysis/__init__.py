@@ -1,6 +1,6 @@
 """What the comparisons tell: thresholds, the law of size, calibration, ours beside the paper's.
 
-Tables in, tables out; no statistics but for `describe`, no files, no figures. A module a stage, called
+Tables in, tables out; no statistics but for `describe` and `trainings`, no files, no figures. A module a stage, called
 as its function and the command are.
 """
 
@@ -11,6 +11,7 @@ from study.analysis.describe import describe
 from study.analysis.law import law
 from study.analysis.pairs import subsets
 from study.analysis.thresholds import TASK, size_law, thresholds
+from study.analysis.trainings import trainings
 from study.analysis.validate import validate
 
 __all__ = [
@@ -27,5 +28,6 @@ __all__ = [
     "subsets",
     "table_1",
     "thresholds",
+    "trainings",
     "validate",
 ]

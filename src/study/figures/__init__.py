@@ -13,6 +13,7 @@ from study.figures.confidence import domains, full_sets, gain_confidence, overvi
 from study.figures.montecarlo import relative_error, run_time
 from study.figures.style import save
 from study.figures.summaries import calibration, similarity, size_law, thresholds
+from study.figures.trainings import trainings
 
 FIGURES: dict[str, Callable[..., Figure]] = {
     "gain_confidence": gain_confidence,
@@ -26,6 +27,7 @@ FIGURES: dict[str, Callable[..., Figure]] = {
     "similarity": similarity,
     "relative_error": relative_error,
     "run_time": run_time,
+    "trainings": trainings,
 }
 
 __all__ = [
@@ -42,4 +44,5 @@ __all__ = [
     "size_law",
     "sizes",
     "thresholds",
+    "trainings",
 ]
