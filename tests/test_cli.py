@@ -24,8 +24,9 @@ from study import cli as study_cli
 
 LIBRARY = ["test", "rank", "plan", "extract", "collect", "pool", "compare", "methods", "transfer", "merge"]
 STUDY = [
-    "fetch", "prepare", "resample", "jar", "train", "predict", "resize", "describe", "thresholds", "validate",
-    "claims", "law", "overlaps", "calibrate", "heterogeneity", "approximate", "race", "plot", "tabulate", "check",
+    "fetch", "prepare", "resample", "jar", "train", "predict", "resize", "describe", "trainings", "thresholds",
+    "validate", "claims", "law", "overlaps", "calibrate", "heterogeneity", "approximate", "race", "plot", "tabulate",
+    "check",
 ]  # fmt: skip
 
 
