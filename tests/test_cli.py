@@ -113,7 +113,7 @@ class TestStart:
         program = "pairsig" if command in LIBRARY else "python -m study"
         assert out.startswith(f"usage: {program} {command} ")
         assert ("--output" in out) == (
-            command not in {"test", "rank", "train"}
+            command not in {"test", "rank", "plan", "train"}
         )  # the first two print, `train` has --model
 
     def test_all_commands_are_listed(self, capsys):

@@ -21,9 +21,24 @@ def commands(document):
     return [line.split("#")[0].strip() for line in lines if line.startswith("pairsig ")]
 
 
+LOGS = Path(__file__).parent / "data/evaluation_logs"
+
+
+@pytest.fixture
+def files(tmp_path):
+    """The folder in which the commands of the documents are run."""
+    parts = ("inspect", "helm", "swebench", "alpaca_eval", "openai_evals", "translation")
+    for path in [*DATA.iterdir(), *(path for part in parts for path in (LOGS / part).iterdir())]:
+        if path.suffix != ".py" and path.name != "reported.json":
+            (tmp_path / path.name).symlink_to(path)
+    for name in "ab":
+        (tmp_path / f"out-{name}").symlink_to(LOGS / "lm_eval" / name)
+    return tmp_path
+
+
 @pytest.mark.parametrize("command", commands("docs/coming-from.md") + commands("README.md"))
-def test_commands_work_as_written(command, monkeypatch, capsys):
-    monkeypatch.chdir(DATA)
+def test_commands_work_as_written(command, files, monkeypatch, capsys):
+    monkeypatch.chdir(files)
     assert cli.main(shlex.split(command)[1:]) == 0, capsys.readouterr().err
     assert "gain" in capsys.readouterr().out
 

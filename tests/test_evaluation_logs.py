@@ -1,6 +1,5 @@
-"""Logs of evaluations: against what the packages that wrote them report, and against everything a log can have wrong."""
+"""Logs of evaluations: against what the packages that wrote them report, and against all that a log can have wrong."""
 
-import gzip
 import json
 import shutil
 import struct
@@ -162,10 +161,10 @@ def test_choices_of_a_log_of_inspect():
     only = counted.read_all("inspect", STRONG, scorer="parts/form", domain="about.size")
     assert [metric.name for metric in only[0].metrics] == ["parts/form"]
     assert set(only[0].domains) == {"small", "large"}
-    refuses(STRONG, "found no scorer 'exat', expected one of exact, brevity, parts/form, parts/content; did you mean exact?",
-            scorer="exat")  # fmt: skip
-    refuses(STRONG, "sample 1: found no pasage in the metadata, expected the cluster of the item; there is passage, about; "
-            "did you mean passage?", cluster="pasage")  # fmt: skip
+    names = "exact, brevity, parts/form, parts/content"
+    refuses(STRONG, f"found no scorer 'exat', expected one of {names}; did you mean exact?", scorer="exat")
+    told = "expected the cluster of the item; there is passage, about; did you mean passage?"
+    refuses(STRONG, f"sample 1: found no pasage in the metadata, {told}", cluster="pasage")
 
 
 def of_inspect(name="m", samples=None, version=2, **further):
@@ -187,10 +186,10 @@ def sample(name, value, epoch=1, text="?", **further):
         ({"version": 2, "status": "success", "eval": {}}, "found no eval.task"),
         (of_inspect(samples=[]), "found no item with a score"),
         (of_inspect(samples=[sample("q", "C"), sample("q", "I")]), "found item q again, expected it once"),
-        (of_inspect(samples=[sample("q", "B")]), "found the value 'B' of match, expected a number or one of C, I, P, N"),
-        (of_inspect(samples=[sample("q", float("inf"))]), "item q has the score inf in match, expected a finite number"),
+        (of_inspect(samples=[sample("q", "B")]), "found the value 'B' of match, expected a number or one of C, I"),
+        (of_inspect(samples=[sample("q", float("inf"))]), "the score inf in match, expected a finite number"),
         (of_inspect(samples=[sample("q", float("nan"))]), "match has no score for any item"),
-        (of_inspect(samples=[sample("q", "C"), sample("q", "C", 2, "!")]), "has another content in run 2 than in run 1"),
+        (of_inspect(samples=[sample("q", "C"), sample("q", "C", 2, "!")]), "another content in run 2 than in run 1"),
         ({k: v for k, v in of_inspect().items() if k != "samples"}, "found no samples"),
         (of_inspect() | {"samples": {"a": 1}}, "as samples, expected a list of objects"),
         (of_inspect(name=""), "found no name of the model"),
@@ -244,7 +243,8 @@ def test_missing_by_hand(tmp_path):
 def test_only_scores_from_0_to_1_can_be_wrong(tmp_path):
     a = write(tmp_path / "a.json", of_inspect("a", [sample("q0", 7), sample("q1", 3)]))
     b = write(tmp_path / "b.json", of_inspect("b", [sample("q0", 2)]))
-    refused([a, b], "match has no score for wrong, which would be 0 of scores from 0 to 1: expected --missing drop", missing="wrong")  # fmt: skip
+    words = "match has no score for wrong, which would be 0 of scores from 0 to 1: expected --missing drop"
+    refused([a, b], words, missing="wrong")
 
 
 def test_one_model_twice_is_told_apart_by_its_settings(tmp_path):
@@ -450,6 +450,433 @@ def test_two_evaluations_of_one_task_in_a_folder(tmp_path):
         shutil.copy(samples, tmp_path / f"samples_sums_small_{time}.jsonl")
         shutil.copy(results, tmp_path / f"results_{time}.json")
     refuses(tmp_path, "on sums_small twice", "name the file")
+
+
+# HELM.
+
+
+HELM = DATA / "helm"
+LARGE, SMALL = HELM / "lab_large", HELM / "lab_small"
+
+
+@pytest.mark.parametrize("folder", [LARGE, SMALL])
+@pytest.mark.parametrize("subject", ["sums", "products"])
+def test_helms_own_figures(folder, subject):
+    reported = {
+        stat["name"]["name"]: stat["mean"]
+        for stat in json.loads((folder / subject / "stats.json").read_text())
+        if "perturbation" not in stat["name"]
+    }
+    parts = counted.read_all("helm", str(folder / subject), stat="exact_match,quasi_exact_match,num_prompt_tokens")
+    assert [part.run for part in parts] == ["0", "1"]
+    assert {part.system for part in parts} == {folder.name.replace("_", "/")}
+    for name in ("exact_match", "quasi_exact_match", "num_prompt_tokens"):
+        values, _ = by_item(parts, name)
+        assert values.mean() == pytest.approx(reported[name], rel=1e-12)
+
+
+def test_runs_of_helm_are_domains(capsys):
+    rows, err = answer(LARGE, SMALL, "--n-resamples", 99, capsys=capsys)
+    assert [row["metric"] for row in rows] == ["exact_match", "quasi_exact_match"]
+    assert (rows[0]["method_a"], rows[0]["n_runs_a"], rows[0]["design"]) == ("lab/large", 2, "crossed")
+    assert "12 entries of perturbed instances left out" in err
+    part, _ = counted.read_all("helm", str(LARGE))
+    assert set(part.domains) == {"mmlu:subject=sums", "mmlu:subject=products"}
+    assert len(part.segments) == 20
+
+
+def entry(name="id0", trial=0, stats=(("exact_match", 1),), split="test", **further):
+    return {
+        "instance_id": name,
+        "train_trial_index": trial,
+        "stats": [{"name": {"name": stat, "split": split}, "count": 1, "sum": value} for stat, value in stats],
+    } | further
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        ([entry(), entry()], "instance id0 has exact_match twice in trial 0, expected once"),
+        ([{"instance_id": "id0", "stats": []}], "entry 1: found no train_trial_index"),
+        ([entry(stats=[("exact_match", "x")])], "entry 1: found the sum 'x', expected a number"),
+        ([entry(stats=[("exact_match", float("inf"))])], "the score inf in exact_match"),
+        ([entry(stats=[("speed", 1)])], "found the statistics speed, expected one that HELM's leaderboards show"),
+        ([entry(split="train"), entry("id1", split="valid")], "found the splits train, valid, expected one"),
+        ({"a": 1}, "expected a list"),
+        ([entry(perturbation={"name": "typos"})], "expected one that HELM's leaderboards show"),
+    ],
+)  # fmt: skip
+def test_what_a_log_of_helm_can_have_wrong(tmp_path, document, words):
+    path = write(tmp_path / "mmlu:model=lab_a" / "per_instance_stats.json", document)
+    refuses(path, words, reader="helm")
+
+
+def test_statistics_of_several_metrics_are_put_together(tmp_path):
+    entries = [entry(), entry(stats=[("f1_score", 0.5)]), entry("id1"), entry("id1", stats=[("f1_score", 0.25)])]
+    path = write(tmp_path / "mmlu:subject=x,model=lab_a" / "per_instance_stats.json", entries)
+    (part,) = counted.read_all("helm", path)
+    assert (part.system, part.segments) == ("lab_a", ("id0", "id1"))
+    assert part.counts["f1_score"].tolist() == [0.5, 0.25]
+    nameless = write(tmp_path / "x" / "per_instance_stats.json", entries)
+    refuses(nameless, "found no run_spec.json beside it that names the model")
+    assert counted.read_all("helm", nameless, model="mine")[0].system == "mine"
+
+
+# SWE-bench.
+
+
+SWEBENCH = DATA / "swebench"
+
+
+@pytest.mark.parametrize("name", ["large", "small"])
+def test_swebenchs_own_figures(name):
+    path = SWEBENCH / f"lab__{name}-2.1.run_1.json"
+    report = json.loads(path.read_text())
+    (part,) = counted.read_all("swebench", str(path), cluster="repo")
+    assert part.system == f"lab/{name}-2.1"
+    assert len(part.segments) == report["total_instances"] == 40
+    assert part.counts["resolved"].sum() == report["resolved_instances"]
+    assert (~part.scored).sum() == report["error_instances"] + len(report["incomplete_ids"])
+    assert set(part.documents) == set(part.domains) == {"ab__c", "d__e-f", "g__h", "i__j"}
+
+
+def test_a_folder_of_reports(capsys):
+    refused([SWEBENCH], "lab/large-2.1 has no score for 5 of 40 items that others have one for (ab__c-101, d__e-f-104,")
+    (row,), _ = answer(SWEBENCH, "--missing", "wrong", "--test", "exact", capsys=capsys)
+    reports = [json.loads((SWEBENCH / f"lab__{name}-2.1.run_1.json").read_text()) for name in ("large", "small")]
+    assert (row["score_a"], row["score_b"]) == tuple(one["resolved_instances"] / 40 for one in reports)
+    order = "systems=lab/small-2.1,lab/large-2.1"
+    (other,), _ = answer(SWEBENCH, "--missing", "drop", "--option", order, "--test", "exact", capsys=capsys)
+    assert other["system_a"] == "lab/small-2.1"
+    assert "missing:drop:10" in other["signature"]
+
+
+def test_submissions_to_the_leaderboard(tmp_path):
+    ids = [f"a__b-{i}" for i in range(6)]
+    for name, resolved in (("20240402_first", ids[:3]), ("20250101_second", ids[2:4])):
+        write(
+            tmp_path / name / "results" / "results.json",
+            {"no_generation": [], "no_logs": [ids[5]], "resolved": resolved},
+        )
+    refuses(tmp_path, "found the instances that were resolved and none that were not", "--option instances=FILE")
+    all_of_them = write(tmp_path / "ids.txt", "\n".join(ids) + "\n")
+    first, second = counted.read_all("swebench", str(tmp_path), instances=all_of_them)
+    assert (first.system, second.system) == ("first", "second")
+    assert first.counts["resolved"].tolist() == [1, 1, 1, 0, 0, 0]
+    assert first.scored.tolist() == [True] * 5 + [False]
+    few = write(tmp_path / "few.txt", "\n".join(ids[:2]) + "\n")
+    refuses(tmp_path, "found 2 instances that are not in the list of them (a__b-2, a__b-5)", instances=few)
+    details = {one: {"cost": 1.0, "resolved": i % 2 == 0} for i, one in enumerate(ids)}
+    path = write(tmp_path / "20250101_third" / "per_instance_details.json", details)
+    (part,) = counted.read_all("swebench", path)
+    assert (part.system, part.counts["resolved"].tolist()) == ("third", [1, 0, 1, 0, 1, 0])
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        ({"resolved_ids": ["a-1"], "unresolved_ids": ["a-1"]}, "found a-1 both resolved and not"),
+        ({"resolved_ids": ["a-1", "a-1"], "submitted_ids": ["a-1"]}, "found a-1 twice"),
+        ({"resolved_ids": ["a"], "submitted_ids": ["a"], "resolved_instances": 2}, "found 1 resolved_ids, expected 2"),
+        ({"resolved_ids": "a-1", "submitted_ids": []}, "resolved_ids: found 'a-1', expected a list of ids"),
+        ({"resolved_ids": [], "submitted_ids": ["a"], "schema_version": 3}, "found schema_version 3, expected one of"),
+        ({"unresolved_ids": ["a-1"], "total_instances": 1}, "expected resolved_ids or resolved, as in SWE-bench"),
+        ({"a-1": {"resolved": "yes"}}, "found 'yes' as resolved of a-1, expected true or false"),
+    ],
+)  # fmt: skip
+def test_what_a_report_of_swebench_can_have_wrong(tmp_path, document, words):
+    refuses(write(tmp_path / "m.run.json", document), words, reader="swebench")
+
+
+# AlpacaEval.
+
+
+ALPACA = DATA / "alpaca_eval"
+
+
+@pytest.mark.parametrize("model", ["model-a", "model-b"])
+def test_alpaca_evals_own_figures(model):
+    reported = json.loads((ALPACA / "reported.json").read_text())[model]
+    reference, part = counted.read_all("alpaca_eval", str(ALPACA / model))
+    assert (reference.system, part.system) == ("reference", model)
+    (metric,) = part.metrics
+    values, _ = by_item([part], "win_rate")
+    assert metric.score([values.sum(), len(values)]) == pytest.approx(reported["win_rate"], rel=1e-12)
+    assert 100 * standard_error(values) == pytest.approx(reported["standard_error"], rel=1e-12)
+
+
+DRAWN = ("--test", "randomization", "--n-resamples", 99)
+
+
+def test_models_against_each_other_or_against_the_reference(capsys):
+    (row,), _ = answer(ALPACA / "model-a", ALPACA / "model-b/annotations.json", *DRAWN, capsys=capsys)
+    assert (row["system_a"], row["system_b"], row["n_segments"]) == ("model-a", "model-b", 40)
+    (row,), _ = answer(ALPACA / "model-a", *DRAWN, capsys=capsys)
+    assert (row["system_a"], row["system_b"]) == ("reference", "model-a")
+    assert row["score_a"] + row["score_b"] == pytest.approx(100)
+
+
+def annotation(i=0, preference=1.5, **further):
+    models = {"generator_1": "r", "generator_2": "m", "annotator": "j"}
+    return {"instruction": f"i{i}", "output_1": "", "output_2": "", "preference": preference} | models | further
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        ([annotation(), annotation()], "entry 2: found item i0 again (first in entry 1)"),
+        ([annotation(preference=2.5)], "entry 1: found the preference 2.5, expected one from 1 to 2"),
+        ([annotation(preference="1")], "entry 1: found '1' as preference"),
+        ([annotation(), annotation(1, annotator="k")], "found the annotators j, k, expected one"),
+        ([annotation(), annotation(1, generator_2="n")], "several pairs of models (m against r, n against r)"),
+        ([annotation(generator_2="r")], "outputs of r against itself"),
+        ([{"instruction": "i", "output_1": ""}], "entry 1: found no generator_1"),
+    ],
+)  # fmt: skip
+def test_what_annotations_can_have_wrong(tmp_path, document, words):
+    refuses(write(tmp_path / "annotations.json", document), words)
+
+
+def test_preferences_of_two_judges_are_not_paired(tmp_path):
+    a = write(tmp_path / "a.json", [annotation(i, 1.2, generator_2="a") for i in range(3)])
+    b = write(tmp_path / "b.json", [annotation(i, None if i else 0, generator_2="b", annotator="k") for i in range(3)])
+    refused([a, b], "item i0 is another item than in")
+    b = write(tmp_path / "b.json", [annotation(i, None if i else 0, generator_2="b") for i in range(3)])
+    refused([a, b], "b has no score for 2 of 3 items that others have one for (i1, i2)")
+    ((data, _),), _ = versus.read_systems([a, b], None, missing="drop")
+    assert data.counts[:, :, 0].tolist() == [[0.2], [0.5]]  # 1.2 - 1 as it is written
+
+
+# OpenAI evals.
+
+
+EVALS = DATA / "openai_evals"
+
+
+def test_openai_evals_own_figures(capsys):
+    (row,), err = answer(*sorted(EVALS.glob("*.jsonl")), "--test", "exact", capsys=capsys)
+    reported = [
+        json.loads(line)["final_report"]["accuracy"]
+        for path in sorted(EVALS.glob("*.jsonl"))
+        for line in path.read_text().splitlines()
+        if "final_report" in line
+    ]
+    assert "read as openai_evals" in err
+    assert (row["system_a"], row["system_b"]) == ("model-a", "model-b")
+    assert [row["score_a"], row["score_b"]] == reported
+
+
+def events(*rows, spec=True):
+    head = [{"spec": {"completion_fns": ["m"], "run_id": "r", "run_config": {}}}] if spec else []
+    return "".join(json.dumps(row) + "\n" for row in (*head, *rows))
+
+
+def match(sample="s.0", correct=True, run="r", kind="match", **data):
+    return {"run_id": run, "event_id": 0, "sample_id": sample, "type": kind, "data": {"correct": correct} | data}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (events(match(), match()), "line 3: found accuracy of sample s.0 again, expected it once"),
+        (events(match(run="q")), "line 2: found an event of run 'q', expected the events of 'r'"),
+        (events(match(), spec=False), "line 1: found no specification of a run"),
+        (events(match(correct="yes")), "line 2, data: found 'yes' as correct"),
+        (events(match(), {"spec": {"completion_fns": []}}), "line 3: found another specification"),
+        (events(match(kind="sampling")), "found no event of type match or metrics with a number"),
+        (events(match())[:-20], "line 2: found no JSON"),
+    ],
+)  # fmt: skip
+def test_what_events_can_have_wrong(tmp_path, text, words):
+    refuses(write(tmp_path / "a.jsonl", text), words, reader="openai_evals")
+
+
+def test_samples_without_an_event_that_scores_them(tmp_path):
+    path = write(tmp_path / "a.jsonl", events(match("s.0", False, kind="sampling"), match("s.1"), match("s.2", False)))
+    (part,) = counted.read_all("openai_evals", path)
+    assert part.segments == ("s.0", "s.1", "s.2")
+    assert part.scored.tolist() == [False, True, True]
+    assert part.counts["accuracy"].tolist() == [0, 1, 0]
+
+
+# COMET and mt-metrics-eval.
+
+
+def comet(scores, sources=None):
+    sources = sources or [f"s{i}" for i in range(len(scores))]
+    return [{"src": src, "mt": "x", "ref": "y", "COMET": score} for src, score in zip(sources, scores, strict=True)]
+
+
+def test_comet(tmp_path, capsys):
+    scores = {"a": [0.8125, 0.75, 0.5], "b": [0.5, 0.75, 0.25]}
+    both = write(tmp_path / "both.json", {f"out/{name}.txt": comet(own) for name, own in scores.items()})
+    (row,), err = answer(both, "--test", "exact", capsys=capsys)
+    assert "read as comet" in err
+    assert (row["metric"], row["system_a"], row["system_b"]) == ("comet", "a", "b")
+    assert (row["score_a"], row["score_b"]) == (pytest.approx(np.mean(scores["a"])), pytest.approx(0.5))
+    apart = [write(tmp_path / f"{name}.json", {f"{name}.txt": comet(own)}) for name, own in scores.items()]
+    (again,), _ = answer(*apart, "--test", "exact", capsys=capsys)
+    assert again == row
+    compared = {
+        "model": "m",
+        "statistical_results": [],
+        "source": ["s0", "s1", "s2"],
+        "translations": [{"name": f"{name}.txt", "mt": [], "scores": own} for name, own in scores.items()],
+    }
+    (again,), _ = answer(write(tmp_path / "compared.json", compared), "--test", "exact", capsys=capsys)
+    assert again == row
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        ({"a.txt": comet([0.5, "x"])}, "segment 2: found the score 'x', expected a number"),
+        ({"a.txt": [{"src": "s", "mt": "x"}]}, "segment 1: found no COMET"),
+        ({"a.txt": comet([float("inf")])}, "the score inf in comet"),
+        ({"a.txt": [{"src": 1, "COMET": 1}], "b.txt": {"x": 1}}, "as b.txt, expected a list"),
+    ],
+)  # fmt: skip
+def test_what_scores_of_comet_can_have_wrong(tmp_path, document, words):
+    refuses(write(tmp_path / "a.json", document), words, reader="comet")
+
+
+def test_comet_of_other_sources(tmp_path):
+    a = write(tmp_path / "a.json", {"a": comet([0.5, 0.25])})
+    b = write(tmp_path / "b.json", {"b": comet([0.5, 0.25], ["s0", "other"])})
+    refused([a, b], "item 2 is another item than in")
+    longer = write(tmp_path / "c.json", {"c": comet([0.5, 0.25, 0.125])})
+    refused([a, longer], "a has no score for 1 of 3 items that others have one for (3)")
+
+
+def test_mt_metrics_eval(tmp_path, capsys):
+    scores = {"refB": [0.5, 0.25, None, 1], "online": [0.25, 0.25, None, 0.5], "llm": [0.5, 0.5, None, 0.75]}
+    lines = "".join(f"{name}\t{score}\n" for name, own in scores.items() for score in own)
+    path = write(tmp_path / "metric-scores/en-de/XCOMET-refA.seg.score", lines)
+    write(tmp_path / "documents/en-de.docs", "news d1\nnews d1\nsocial d2\nsocial d2\n")
+    rows, err = answer(path, "--test", "exact", "--option", "systems=online,llm,refB", capsys=capsys)
+    assert "read as mt_metrics_eval" in err
+    assert "en-de.docs" in err
+    assert "1 of 4 items have no score in any log: left out" in err
+    assert [(row["metric"], row["system_a"], row["system_b"]) for row in rows] == [
+        ("XCOMET-refA", "online", "llm"),
+        ("XCOMET-refA", "online", "refB"),
+    ]
+    assert rows[0]["score_a"] == pytest.approx(np.mean([0.25, 0.25, 0.5]))
+    part = counted.read_all("mt_metrics_eval", path)[0]
+    assert (part.documents, part.domains) == (("d1", "d1", "d2", "d2"), ("news", "news", "social", "social"))
+    human = write(tmp_path / "human-scores/en-de.mqm.seg.score", lines)
+    assert counted.read_all("mt_metrics_eval", human)[0].metrics[0].name == "mqm"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a\t1\na\tx\n", "line 2: found the score 'x', expected a number or None"),
+        ("a\t1\nb\n", "line 2: found 'b', expected SYSTEM<TAB>SCORE"),
+        ("a\t1\na\t2\nb\t1\n", "found 1 segments of 'b' and 2 of 'a', expected equally many"),
+        ("a\tnan\n", "line 1: found the score 'nan'"),
+        ("a\tNone\nb\tNone\n", "has no score for any item"),
+    ],
+)
+def test_what_a_file_of_scores_can_have_wrong(tmp_path, text, words):
+    refuses(write(tmp_path / "x.seg.score", text), words, reader="mt_metrics_eval")
+
+
+def test_documents_of_other_segments(tmp_path):
+    path = write(tmp_path / "metric-scores/en-de/X-src.seg.score", "a\t1\na\t2\nb\t1\nb\t1\n")
+    write(tmp_path / "documents/en-de.docs", "news d1\n")
+    refuses(path, "found 1 lines, expected one for each of 2 segments")
+
+
+# What a file is, by its content.
+
+
+COMING_FROM = DATA.parent / "coming_from"
+
+
+@pytest.mark.parametrize(
+    ("reader", "paths"),
+    [
+        ("evalb", ["a.evalb", "b.evalb"]),
+        ("sigf", ["model1", "model2"]),
+        ("art", ["system1", "system2"]),
+        ("inspect", [STRONG, WEAK]),
+        ("inspect", [INSPECT]),
+        ("lm_eval", [A, B]),
+        ("helm", [LARGE, SMALL]),
+        ("helm", [LARGE / "sums/per_instance_stats.json"]),
+        ("swebench", [SWEBENCH]),
+        ("alpaca_eval", [ALPACA / "model-a"]),
+        ("openai_evals", [EVALS / "model-a.jsonl"]),
+    ],
+)
+def test_formats_are_recognized(reader, paths):
+    assert recognition.recognize([COMING_FROM / path for path in paths]) == reader
+
+
+@pytest.mark.parametrize(
+    ("reader", "name", "text"),
+    [
+        ("coref", "a", "METRIC muc:\n====> a;\n"),
+        ("sigf", "a", "1\n0\n"),
+        ("table", "a.csv", "id,correct\nx,1\n"),
+        ("table", "a.jsonl", '{"id": "x", "correct": true}\n'),
+        ("mt_metrics_eval", "a", "sys\t0.5\nsys\tNone\n"),
+        ("lm_eval", "a.jsonl", '{"doc_id": 0, "doc": {"x": 1}, "target": "a", "resps": [["b"]]}\n'),
+        ("swebench", "a.json", '{\n "no_generation": [],\n "resolved": ["x-1"]}'),
+        ("swebench", "a.json", '{"django__django-1": {"cost": 0.5, "resolved": true}}'),
+    ],
+)
+def test_formats_are_recognized_by_what_they_begin_with(tmp_path, reader, name, text):
+    assert recognition.recognize([write(tmp_path / name, text)]) == reader
+
+
+WORD = "\t".join("1aaaaa0aaa") + "\n\n"
+
+
+@pytest.mark.parametrize(
+    ("reader", "output", "reference"),
+    [
+        ("text", "the cat\n", "a cat\n"),
+        ("text", "(laughs) yes\n", "(laughs) no\n"),
+        ("trees", "(S (NP it) (VP is))\n", "(TOP (S (NP it) (VP is)))\n"),
+        ("alignment", "0-0 1-1\n\n", "0-0 1p1\n2-2\n"),
+        ("conllu", WORD, f"# text = a\n{WORD}"),
+        ("conllx", WORD, WORD),
+    ],
+)  # fmt: skip
+def test_outputs_are_recognized_with_their_reference(tmp_path, reader, output, reference):
+    paths = write(tmp_path / "out", output), write(tmp_path / "gold", reference)
+    assert recognition.recognize(paths[:1], paths[1:]) == reader
+
+
+def test_what_is_not_recognized(tmp_path):
+    with pytest.raises(InputError, match=r"found files of different formats .* is for sigf.* is for evalb"):
+        recognition.recognize([COMING_FROM / "model1", COMING_FROM / "a.evalb"])
+    for name, content in (("a.txt", "the cat\n"), ("b.json", '{"x": 1}'), ("c", "1 2 3 4 5\n"), ("d", "")):
+        with pytest.raises(InputError, match="found no format that is known"):
+            recognition.recognize([write(tmp_path / name, content)])
+    with pytest.raises(InputError, match="found no log of an evaluation in the folder"):
+        recognition.recognize([tmp_path])
+    with pytest.raises(InputError, match="cannot be read"):
+        recognition.recognize([tmp_path / "none"])
+
+
+def test_a_command_without_reader_is_the_one_with_it(capsys, monkeypatch):
+    monkeypatch.chdir(COMING_FROM)
+    found = []
+    for reader in ([], ["--reader", "sigf"]):
+        assert cli.main(["test", "model1", "model2", *reader, "--n-resamples", "99", "--threads", "1"]) == 0
+        found.append(capsys.readouterr().out)
+    assert found[0] == found[1]
+
+
+def test_missing_is_for_logs(capsys, monkeypatch):
+    monkeypatch.chdir(COMING_FROM)
+    assert cli.main(["test", "model1", "model2", "--missing", "drop"]) == 2
+    assert "model1 is no log of an evaluation" in capsys.readouterr().err
+    assert cli.main(["test", "a.txt", "b.txt", "--reference", "reference.txt", "--missing", "drop"]) == 2
+    assert "reader text reads outputs" in capsys.readouterr().err
 
 
 # Real logs elsewhere.

@@ -1,7 +1,7 @@
 """Makes the logs of this folder with inspect_ai (0.3.285) and its mock model, offline: `python make.py`.
 
-Twelve questions in four passages, four epochs. `strong` and `weak` are scored on all; `failing` ends with an error on two
-samples and is stopped by a limit on one. Beside each log stands what Inspect reports of it, in `reported.json`.
+Twelve questions in four passages, four epochs. `strong` and `weak` are scored on all; `failing` ends with an error on
+two samples and is stopped by a limit on one. Beside each log stands what Inspect reports of it, in `reported.json`.
 """
 
 import gzip
@@ -146,8 +146,7 @@ def main():
                     packed.write(path.read_bytes())
                 path.unlink()
             reported[f"{name}.{suffix}"] = {
-                score.name: {f"{key}": value.value for key, value in score.metrics.items()}
-                for score in log.results.scores
+                score.name: {key: value.value for key, value in score.metrics.items()} for score in log.results.scores
             }
     (HERE / "reported.json").write_text(json.dumps(reported, indent=1) + "\n")
 

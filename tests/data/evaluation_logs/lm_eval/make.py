@@ -1,6 +1,6 @@
 """Makes the logs of this folder with lm_eval (0.4.13) and its dummy model, offline: `python make.py`.
 
-A group of two multiple-choice tasks, a task of generation with two filters and two answers each, and a perplexity, which is
+A group of two multiple-choice tasks, a task of generation with two filters and two answers each, and a perplexity:
 no mean over documents. The dummy model draws its likelihoods, always answers "lol", and has another name each time.
 """
 
