@@ -13,12 +13,12 @@ def environment(home):
     return {"PATH": f"{BIN}:/usr/bin:/bin:/usr/sbin:/sbin", "HOME": str(home), "XDG_CACHE_HOME": str(home / ".cache")}
 
 
-def run(*command, cwd, status=0):
+def run(*command, cwd, status=0, timeout=600):
     """Run a tool of the environment; returns what it printed."""
-    done = subprocess.run(command, cwd=cwd, env=environment(cwd), capture_output=True, text=True, timeout=600)
+    done = subprocess.run(command, cwd=cwd, env=environment(cwd), capture_output=True, text=True, timeout=timeout)
     assert done.returncode == status, done.stdout + done.stderr
     return done.stdout + done.stderr
 
 
-def snakemake(*arguments, cwd, status=0):
-    return run(str(BIN / "snakemake"), "--cores", "2", *arguments, cwd=cwd, status=status)
+def snakemake(*arguments, cwd, status=0, timeout=600):
+    return run(str(BIN / "snakemake"), "--cores", "2", *arguments, cwd=cwd, status=status, timeout=timeout)

@@ -414,7 +414,8 @@ def test_embedded_statistics_are_what_their_base_models_give(project, data_dir, 
     for entry in re.findall(r"^\S+:\n(?:  .*\n)+", text, re.MULTILINE):
         if not entry.startswith(kept):
             edit(project, "base_models", entry, re.sub(r"  include: \w+\n", "  include: no\n", entry))
-    snakemake(*counts, *settings, f"datasets=[{embedded.dataset}]", cwd=project)
+    # As long as it takes: some train for minutes, and five of an ensemble.
+    snakemake(*counts, *settings, f"datasets=[{embedded.dataset}]", cwd=project, timeout=None)
     for system, path in zip(systems, counts, strict=True):
         rebuilt, mine = statistics.read(project / path), embedded.select(systems=[system])
         assert rebuilt.columns == mine.columns
