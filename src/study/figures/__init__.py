@@ -10,6 +10,7 @@ from collections.abc import Callable
 from matplotlib.figure import Figure
 
 from study.figures.confidence import domains, gain_confidence, overview, sizes
+from study.figures.elsewhere import documents, next_test_sets
 from study.figures.montecarlo import relative_error, run_time
 from study.figures.style import save
 from study.figures.summaries import calibration, similarity, size_law, thresholds
@@ -25,13 +26,17 @@ FIGURES: dict[str, Callable[..., Figure]] = {
     "similarity": similarity,
     "relative_error": relative_error,
     "run_time": run_time,
+    "next_test_sets": next_test_sets,
+    "documents": documents,
 }
 
 __all__ = [
     "FIGURES",
     "calibration",
+    "documents",
     "domains",
     "gain_confidence",
+    "next_test_sets",
     "overview",
     "relative_error",
     "run_time",
