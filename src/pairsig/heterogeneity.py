@@ -476,6 +476,7 @@ def render(table: pd.DataFrame, *, smallest: int = ROUGH) -> str:
     """A table of `transfers` for a terminal, and what its p-values mean; the smallest test set has so many segments."""
     from tabulate import tabulate
 
+    floors = table[["floor", "heterogeneity_low", "heterogeneity_high"]].itertuples(index=False)
     shown = pd.DataFrame(
         {
             "metric": table["metric"],
@@ -488,9 +489,7 @@ def render(table: pd.DataFrame, *, smallest: int = ROUGH) -> str:
             "p (next)": [_p(p, LEAST_CHANCE) for p in table["p_next"]],
             "floor": [
                 f"{floor:.2f}" if math.isnan(low) else f"{floor:.2f} [{FLOOR * low:.2f}, {FLOOR * high:.2f}]"
-                for floor, low, high in table[["floor", "heterogeneity_low", "heterogeneity_high"]].itertuples(
-                    index=False
-                )
+                for floor, low, high in floors
             ],
         }
     )
