@@ -80,6 +80,9 @@ def written(tmp_path_factory):
         work / "families.tsv", "--next", output["next_test_sets"], "--borrowed", work / "borrowed.tsv", "--output",
         output["heterogeneity"],
     )  # fmt: skip
+    data = simulate.statistics("accuracy", n_systems=8, n_segments=300, n_groups=2, spread=0.03, seed=3)
+    statistics.write(replace(data, documents=np.repeat(np.arange(30), 10).astype(str)), work / "documents.parquet")
+    run(study_cli.main, "documents", work / "documents.parquet:accuracy", "--output", output["documents"])
     run(
         study_cli.main, "approximate", "--n-resamples", 20, "--n-simulated", 12, "--n-pairs", 1, "--n-runs", 1,
         "--output", output["relative_error"],

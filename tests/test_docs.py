@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pairsig import cli
+from pairsig.heterogeneity import families
 
 ROOT = Path(__file__).parent.parent
 DATA = Path(__file__).parent / "data/coming_from"
@@ -75,6 +76,38 @@ def test_python_in_coming_from_runs(code):
     exec(compile(f"import pairsig\n{code}", "coming-from.md", "exec"), counts)
 
 
+def test_the_worked_example_of_the_next_test_set(tmp_path, monkeypatch, capsys):
+    """On embedded data, from comparisons to what is printed, to the letter."""
+    (tmp_path / "resources").symlink_to(ROOT / "resources")
+    monkeypatch.chdir(tmp_path)
+    printed = blocks("docs/next-test-set.md", "text")
+    for written, expected in zip(blocks("docs/next-test-set.md", "bash"), printed, strict=True):
+        for line in written.splitlines():
+            assert cli.main(shlex.split(line)[1:]) == 0, capsys.readouterr().err
+        assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == expected.splitlines()
+
+
+def test_python_in_the_page_on_documents_prints_what_it_says(monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    (code,) = blocks("docs/documents.md", "python")
+    exec(compile(code, "documents.md", "exec"), {})
+    said = re.findall(r"# ([\d.]+):", code)
+    assert [f"{float(line):.4f}" for line in capsys.readouterr().out.split()] == said
+
+
+def test_the_table_of_families_is_that_of_the_library():
+    rows = re.findall(r"^\| `(\w[\w-]*)` \|.*$", (ROOT / "docs/next-test-set.md").read_text(encoding="utf-8"), re.M)
+    assert rows == [one.family for one in families()]
+    for line in (ROOT / "docs/next-test-set.md").read_text(encoding="utf-8").splitlines():
+        for one in families():
+            if line.startswith(f"| `{one.family}`"):
+                cells = [cell.strip() for cell in line.strip("|").split("|")]
+                assert cells[1:4] == [one.about, one.metric, f"{one.n_test_sets}, {one.n_systems}"]
+                assert cells[4].split()[0] == f"{one.worth:,.0f}"
+                assert cells[5:7] == [f"{100 * one.predicted_iid:.0f} %", f"{100 * one.predicted:.0f} %"]
+                assert cells[7].split()[0] == f"{100 * one.held:.0f}"
+
+
 def test_links_lead_somewhere():
     for document in (
         "README.md",
@@ -83,6 +116,9 @@ def test_links_lead_somewhere():
         "docs/coming-from.md",
         "results/README.md",
         "docs/ranks.md",
+        "docs/next-test-set.md",
+        "docs/documents.md",
+        "results/README.md",
     ):
         for target in re.findall(r"\]\((?!http|#)([^)#]+)", (ROOT / document).read_text(encoding="utf-8")):
             assert ((ROOT / document).parent / target).exists(), f"{document}: {target}"

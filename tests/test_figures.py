@@ -16,6 +16,7 @@ from matplotlib.text import Text
 from scipy.stats import norm
 
 from pairsig.errors import InputError
+from study.columns import DOCUMENTS, HETEROGENEITY
 from study.figures import FIGURES, save
 from study.test_sets import Derivation
 
@@ -543,6 +544,55 @@ def test_full_sets_alone_have_their_own_pairs_and_thresholds() -> None:
     assert "none" in words(none)
 
 
+def families() -> tuple[pd.DataFrame, pd.DataFrame]:
+    known, chances = [], []
+    for number, family in enumerate(("domains", "languages")):
+        row = dict.fromkeys(HETEROGENEITY.names, 0.5) | {"family": family, "metric": "bleu", "about": "texts"}
+        row |= {"n_test_sets": 9, "n_systems": 20, "n_pairs": 900, "n_validated": 1800, "verdict": "better"}
+        row |= {"worth": 15.0 + number, "worth_low": 11.0, "worth_high": np.nan if number else 22.0}
+        known.append(row)
+        for by, lost in (("i.i.d.", 0.2), ("next", 0.01)):
+            for low, high, n in ((0.5, 0.6, 9), (0.6, 0.8, 50), (0.8, 0.9, 60), (0.9, 1.0, 300)):
+                held = (low + high) / 2 - lost
+                chances.append(
+                    {"family": family, "metric": "bleu", "by": by, "chance_low": low, "chance_high": high, "n_pairs": n,
+                     "predicted": (low + high) / 2, "held": held, "held_low": held - 0.1, "held_high": held + 0.05}
+                )  # fmt: skip
+    return pd.DataFrame(known), pd.DataFrame(chances)
+
+
+def documented() -> pd.DataFrame:
+    rows = []
+    for number, dataset in enumerate(("small", "large", "all")):
+        row = dict.fromkeys(DOCUMENTS.names, 0.3 + number / 10) | {"dataset": dataset, "metric": "bleu"}
+        row |= dict.fromkeys(("n_segments", "n_documents", "n_systems", "n_pairs"), 40)
+        if dataset == "all":
+            row |= dict.fromkeys((name for name in DOCUMENTS.names if "effect" in name or "chance" in name), np.nan)
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def test_chances_on_the_next_test_set_by_family() -> None:
+    known, chances = families()
+    figure = FIGURES["next_test_sets"](known, chances)
+    first, second, *_, worth = figure.axes
+    assert [axes.get_title("left") for axes in (first, second)] == ["domains", "languages"]
+    drawn = {by: line.get_xydata() for by in ("i.i.d.", "next") for line in lines(first, by)}
+    assert drawn["next"] == pytest.approx(np.array([[70, 69], [85, 84], [95, 94]]))  # that of 9 pairs is left out
+    assert drawn["i.i.d."] == pytest.approx(np.array([[70, 50], [85, 65], [95, 75]]))
+    assert [text.get_text() for text in worth.texts] == ["15", "16"]
+    few = FIGURES["next_test_sets"](known.assign(n_validated=90), chances)
+    assert "no item to draw" in words(few)
+    assert "domains (BLEU)" in words(few)
+
+
+def test_design_effects_by_dataset() -> None:
+    left, right = FIGURES["documents"](documented()).axes
+    assert [label.get_text() for label in left.get_yticklabels()] == ["small", "large"]
+    assert [line.get_xdata().tolist() for line in lines(right, "excess_document")] == [[0.3, 0.4]]
+    assert lines(left, "design_effect")
+
+
 ARGUMENTS = {
     "gain_confidence": lambda: (comparisons(12), threshold_rows(comparisons(12))),
     "full_sets": lambda: ((t := of_sizes(comparisons(12))), threshold_rows(t)),
@@ -556,6 +606,8 @@ ARGUMENTS = {
     "similarity": lambda: (comparisons(12),),
     "relative_error": lambda: (relative_errors(),),
     "run_time": lambda: (run_times(),),
+    "next_test_sets": lambda: families(),
+    "documents": lambda: (documented(),),
 }  # fmt: skip
 
 
@@ -575,7 +627,7 @@ def test_names_are_no_formulas(name: str, tmp_path: Path) -> None:
     odd = "a$b_{$ & <c> \\frac"
     tables = []
     for table in ARGUMENTS[name]():
-        named = [column for column in ("dataset", "distance", "what", "kind_a", "kind_b") if column in table]
+        named = [column for column in ("dataset", "distance", "family", "what", "kind_a", "kind_b") if column in table]
         named = [column for column in named if name != "full_sets" or column == "dataset"]  # it needs synthetic ones
         tables.append(table.assign(**{column: table[column] + odd for column in named}))
     figure = FIGURES[name](*tables)

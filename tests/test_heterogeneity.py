@@ -191,6 +191,26 @@ def test_tables_that_do_not_fit(compared):
             heterogeneity.transfers(pd.concat(tables_given))
 
 
+def test_some_systems(compared):
+    first, second, *_ = compared
+    a, b, *_ = sorted(set(first["system_a"]) | set(first["system_b"]))
+    both = pd.concat([first, second])
+    table = heterogeneity.transfers(both, systems=[b, a])
+    whole = heterogeneity.transfers(both)
+    of = whole[(whole["system_a"] + whole["system_b"]).isin([a + b, b + a])]
+    pd.testing.assert_frame_equal(table, of.reset_index(drop=True))
+    lacking = second[(second["system_a"] != a) & (second["system_b"] != a)]
+    for given, systems, message in (
+        ([first, lacking], [a, b], f"system {a} is not on d1:whole, expected it on every test set"),
+        ([lacking, first], [a, b], f"system {a} is not on d1:whole, expected it on every test set"),
+        ([first, second], [a, a], f"system {a} is named 2 times, expected once"),
+        ([first, second], [a], f"one system is named, {a}, expected at least two"),
+        ([first, second], [a, "x"], "unknown system 'x', expected one of"),
+    ):
+        with pytest.raises(InputError, match=message):
+            heterogeneity.transfers(pd.concat(given), systems=systems)
+
+
 def test_the_command(compared, tmp_path, capsys):
     paths = []
     for number, table in enumerate(compared):

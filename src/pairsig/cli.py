@@ -186,6 +186,7 @@ def _commands() -> console.Commands:
 
     p = commands.add(_transfer)
     p.add_argument("comparisons", nargs="+", type=Path, help="tables of compare, one a test set")
+    p.add_argument("--systems", nargs="+", default=[], metavar="NAME", help="two or more of them; by default all")
     p.add_argument("--heterogeneity", type=float, metavar="TAU", help="borrowed: known from other test sets, in points")
     p.add_argument(
         "--like", metavar="FAMILY", default="", help="borrowed: that of a family of test sets, such as wmt-domains"
@@ -583,7 +584,9 @@ def _transfer(arguments: argparse.Namespace) -> None:
     from pairsig import comparisons, heterogeneity, tables
 
     given = pd.concat(map(comparisons.read, arguments.comparisons), ignore_index=True)
-    found = heterogeneity.transfers(given, heterogeneity=arguments.heterogeneity, like=arguments.like)
+    found = heterogeneity.transfers(
+        given, systems=arguments.systems, heterogeneity=arguments.heterogeneity, like=arguments.like
+    )
     smallest = int(given["n_segments"].min())
     if arguments.output is None:
         print(heterogeneity.render(found, smallest=smallest))

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from pairsig.choices import choose
+from pairsig.choices import choose, once
 from pairsig.columns import BORROWED, TRANSFER
 from pairsig.errors import InputError, named
 
@@ -335,7 +335,12 @@ def elsewhere(gain: float, errors: tuple[float, float], n_segments: int, metric:
 
 
 def transfers(
-    comparisons: pd.DataFrame, *, level: float = 0.95, heterogeneity: float | None = None, like: str = ""
+    comparisons: pd.DataFrame,
+    *,
+    systems: Sequence[str] = (),
+    level: float = 0.95,
+    heterogeneity: float | None = None,
+    like: str = "",
 ) -> pd.DataFrame:
     """`transfer` of every pair of systems, from tables of comparisons on several test sets.
 
@@ -344,6 +349,8 @@ def transfers(
     comparisons
         Tables of `compare` by one metric, one below the other: whole test sets, or domains of one. Of several tests on
         a test set the first is taken; only gains and their standard errors are.
+    systems
+        Two or more of those compared; by default all.
     heterogeneity, like
         τ where it is borrowed, in points, or the name of the family it is borrowed from, see `families`.
 
@@ -364,6 +371,8 @@ def transfers(
         family(like)
     if comparisons.empty:
         raise InputError("there are no comparisons, expected those on at least one test set")
+    if systems:
+        comparisons = _among(comparisons, systems)
     metrics = list(comparisons["metric"].unique())
     if len(metrics) > 1:
         raise InputError(
@@ -381,16 +390,16 @@ def transfers(
                 "domains: test sets that share segments are no two test sets"
             )
     first, first_rows = by_test_set[0]
-    systems = list(dict.fromkeys(first_rows[["system_a", "system_b"]].to_numpy().ravel().tolist()))
-    positions = {name: index for index, name in enumerate(systems)}
-    a, b = np.triu_indices(len(systems), k=1)
+    compared = list(dict.fromkeys(first_rows[["system_a", "system_b"]].to_numpy().ravel().tolist()))
+    positions = {name: index for index, name in enumerate(compared)}
+    a, b = np.triu_indices(len(compared), k=1)
     found = np.empty((2, len(a), len(by_test_set)))
     for column, (name, rows) in enumerate(by_test_set):
-        _same_systems(first, systems, name, rows)
+        _same_systems(first, compared, name, rows)
         one, other = (rows[side].map(positions).to_numpy(dtype=np.intp) for side in ("system_a", "system_b"))
         sign = np.where(one < other, 1.0, -1.0)
         low, high = np.minimum(one, other), np.maximum(one, other)
-        row = low * len(systems) - low * (low + 1) // 2 + high - low - 1
+        row = low * len(compared) - low * (low + 1) // 2 + high - low - 1
         if len(np.unique(row)) < len(row):
             twice = rows[pd.Series(row, index=rows.index).duplicated()].iloc[0]
             raise InputError(
@@ -398,7 +407,7 @@ def transfers(
                 f"{name}, expected once"
             )
         if len(row) < len(a):
-            raise InputError(f"{name} has {len(row)} pairs of {len(systems)} systems, expected all {len(a)}")
+            raise InputError(f"{name} has {len(row)} pairs of {len(compared)} systems, expected all {len(a)}")
         found[0, row, column] = sign * rows["gain"].to_numpy()
         found[1, row, column] = rows["standard_error"].to_numpy()
     gains, errors = found
@@ -412,7 +421,7 @@ def transfers(
         kind: np.sort(np.stack([sign * getattr(result, f"{kind}_low"), sign * getattr(result, f"{kind}_high")]), axis=0)
         for kind in ("ci", "prediction")
     }
-    names = np.array(systems, dtype=object)
+    names = np.array(compared, dtype=object)
     return frame(
         TRANSFER,
         pd.DataFrame(
@@ -440,6 +449,20 @@ def transfers(
     )
 
 
+def _among(comparisons: pd.DataFrame, systems: Sequence[str]) -> pd.DataFrame:
+    """The comparisons of some systems with each other."""
+    once(systems, "system")
+    known = list(dict.fromkeys(comparisons[["system_a", "system_b"]].to_numpy().ravel().tolist()))
+    for name in systems:
+        choose(name, known, "system")
+    if len(systems) < 2:
+        raise InputError(f"one system is named, {named(systems[0])}, expected at least two to compare")
+    for (dataset, test_set), rows in comparisons.groupby(["dataset", "test_set"], sort=False):
+        for name in set(systems) - set(rows["system_a"]) - set(rows["system_b"]):
+            raise InputError(f"system {named(name)} is not on {dataset}:{test_set}, expected it on every test set")
+    return comparisons[comparisons["system_a"].isin(systems) & comparisons["system_b"].isin(systems)]
+
+
 def _different(names: Sequence[str], gains: Floats, errors: Floats) -> None:
     """No test set is there again under another name."""
     first: dict[bytes, str] = {}
@@ -453,6 +476,7 @@ def render(table: pd.DataFrame, *, smallest: int = ROUGH) -> str:
     """A table of `transfers` for a terminal, and what its p-values mean; the smallest test set has so many segments."""
     from tabulate import tabulate
 
+    floors = table[["floor", "heterogeneity_low", "heterogeneity_high"]].itertuples(index=False)
     shown = pd.DataFrame(
         {
             "metric": table["metric"],
@@ -463,7 +487,10 @@ def render(table: pd.DataFrame, *, smallest: int = ROUGH) -> str:
             "on the next [95 %]": _between(table, "prediction"),
             "p (i.i.d.)": [_p(p, 1e-4) for p in table["p_iid"]],
             "p (next)": [_p(p, LEAST_CHANCE) for p in table["p_next"]],
-            "floor": table["floor"].map("{:.2f}".format),
+            "floor": [
+                f"{floor:.2f}" if math.isnan(low) else f"{floor:.2f} [{FLOOR * low:.2f}, {FLOOR * high:.2f}]"
+                for floor, low, high in floors
+            ],
         }
     )
     said = [

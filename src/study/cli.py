@@ -168,6 +168,11 @@ def _commands() -> console.Commands:
     )
     p.add_argument("--output", type=console.table, required=True)
 
+    p = commands.add(_documents)
+    p.add_argument("statistics", nargs="+", metavar="STATISTICS:METRIC", help="a file of statistics, and its metric")
+    p.add_argument("--seed", type=console.whole, default=2012, help="of splits and shuffles; default: 2012")
+    p.add_argument("--output", type=console.table, required=True)
+
     p = commands.add(_approximate)
     p.add_argument(
         "--n-resamples", type=console.whole, nargs="+", metavar="K", help="numbers of samples; default: the paper's"
@@ -509,6 +514,14 @@ def _heterogeneity(arguments: argparse.Namespace) -> None:
     tables.write(found, arguments.output)
     tables.write(chances, arguments.next)
     tables.write(borrowed(found), arguments.borrowed)
+
+
+def _documents(arguments: argparse.Namespace) -> None:
+    """What documents do to p-values: design effects, and calibration on halves of the documents."""
+    from pairsig import tables
+    from study.analysis.documents import documents
+
+    tables.write(documents(_read_with_metrics(arguments.statistics), seed=arguments.seed), arguments.output)
 
 
 def _approximate(arguments: argparse.Namespace) -> None:

@@ -429,6 +429,45 @@ NEXT_TEST_SETS = Table(
     key=("family", "metric", "by", "chance_low"),
 )
 
+
+def _by_unit(unit: str, by: str) -> list[Column]:
+    return [
+        *_with_interval(
+            f"excess_{unit}",
+            f"squared difference of gains on two halves, over the squared standard errors {by}",
+            "two decimals",
+        ),
+        _number(
+            f"held_{unit}",
+            f"share of pairs with p {by} near 0.05 on one half that hold on the other",
+            shown="share",
+            missing=True,
+        ),
+        _number(f"expected_{unit}", f"what is expected with the standard errors {by}", shown="share", missing=True),
+        *_with_interval(f"difference_{unit}", "the share that held less the expected one", "change of share"),
+    ]
+
+
+DOCUMENTS = Table(
+    "documents",
+    (
+        replace(DATASET, meaning="name of the dataset; `all` for the halves of all with this metric"),
+        METRIC,
+        N_SEGMENTS,
+        count("n_documents", "documents", "documents", "documents"),
+        count("n_systems", "systems", "systems", "systems"),
+        count("n_pairs", "pairs of systems that differ", "pairs", "pairs"),
+        *_with_interval(
+            "design_effect", "variance of a gain by documents over that by segments, mean over pairs", "two decimals"
+        ),
+        _number("by_chance_low", "lower end of 95 of 100 with segments dealt out at random", missing=True),
+        _number("by_chance_high", "upper end of them", missing=True),
+        *_by_unit("segment", "by segments"),
+        *_by_unit("document", "by documents"),
+    ),
+    key=("dataset", "metric"),
+)
+
 DATASETS = Table(
     "datasets",
     (DATASET, TASK, Column("pool", str, "datasets that it is the pool of")),
@@ -509,6 +548,7 @@ TABLES = (
     OVERLAPS,
     TRAININGS,
     BETTER_METHOD,
+    DOCUMENTS,
 )
 """What commands of the study write, beside `COMPARISONS` (resize)."""
 
@@ -549,6 +589,7 @@ def document() -> str:
         (NEXT_TEST_SETS, "`results/tables/next_test_sets`: one row a family, metric and range of predicted chances"),
         (TRAININGS, "`results/tables/trainings`: one row a dataset and size of test set"),
         (BETTER_METHOD, "`results/tables/better_method`: one row a dataset, size of test set and question"),
+        (DOCUMENTS, "`results/tables/documents`: one row a dataset whose segments come in documents"),
         (columns.STATISTICS, "`results/statistics/`: one row a system and segment; further columns are counts"),
         (columns.TRANSFER, "`pairsig transfer`: one row a pair of systems"),
         (columns.METHODS, "`pairsig methods`, and `pairsig test` where there are runs: one row a pair of methods"),

@@ -4,14 +4,15 @@
 STUDY_TABLES = {
     "overview": collect(
         "results/comparisons/{dataset}.{test}.tsv",
-        dataset=[name for name in SELECTED if study.datasets[name].source != "pool"],
+        dataset=MEASURED,
         test=TESTS[0],
     ),
     "size_law": ["results/tables/thresholds.tsv", "results/tables/size_law.tsv"],
-    "calibration": ["results/tables/calibration.tsv"],
     "thresholds": ["results/tables/reproduction.tsv"],
-    "relative_error": ["results/tables/relative_error.tsv"],
-    "run_time": ["results/tables/run_time.tsv"],
+    "next_test_sets": FAMILY_TABLES,
+} | {
+    name: [f"results/tables/{name}.tsv"]
+    for name in ["calibration", "relative_error", "run_time", "documents"]
 }
 # Of one dataset and test; `overlay` is a natural dataset, laid over a synthetic one.
 CONFIDENCE = [

@@ -13,6 +13,7 @@ TABLES = [
     "reproduction",
     "heterogeneity",
     "next_test_sets",
+    "documents",
 ]
 
 

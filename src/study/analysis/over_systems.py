@@ -62,7 +62,7 @@ def jackknife(replicates: ArrayLike) -> tuple[float, float]:
     m = len(left)
     if m < 2 or not np.isfinite(left).all():
         return math.nan, math.nan
-    return (m - 1) / m * float(((left - left.mean()) ** 2).sum()), _degrees(left)
+    return (m - 1) / m * float(((left - left.mean()) ** 2).sum()), degrees(left)
 
 
 def variance(residuals: ArrayLike, systems: Codes, test_sets: Codes | None = None) -> tuple[float, float]:
@@ -218,7 +218,7 @@ def _one_way(e: Floats, way: _Shared) -> tuple[float, float]:
     if m <= per_row:
         return 0.0, 1.0
     members, pairs = (_squares(e, code) for code, _ in way)
-    return max(m / (m - per_row) * (members - pairs), pairs), _degrees(sums)
+    return max(m / (m - per_row) * (members - pairs), pairs), degrees(sums)
 
 
 def _squares(e: Floats, code: Codes, other: Codes | None = None) -> float:
@@ -236,7 +236,7 @@ def _squares(e: Floats, code: Codes, other: Codes | None = None) -> float:
     return float(np.square(sums).sum())  # not a product of vectors, which depends on the number of threads
 
 
-def _degrees(values: Floats) -> float:
+def degrees(values: Floats) -> float:
     """Degrees of freedom of the variance of values by their kurtosis, at most one less than there are."""
     n = len(values)
     squares = (values - values.mean()) ** 2

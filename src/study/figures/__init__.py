@@ -10,6 +10,7 @@ from collections.abc import Callable
 from matplotlib.figure import Figure
 
 from study.figures.confidence import domains, full_sets, gain_confidence, overview, sizes
+from study.figures.elsewhere import documents, next_test_sets
 from study.figures.montecarlo import relative_error, run_time
 from study.figures.style import save
 from study.figures.summaries import calibration, similarity, size_law, thresholds
@@ -28,14 +29,18 @@ FIGURES: dict[str, Callable[..., Figure]] = {
     "relative_error": relative_error,
     "run_time": run_time,
     "trainings": trainings,
+    "next_test_sets": next_test_sets,
+    "documents": documents,
 }
 
 __all__ = [
     "FIGURES",
     "calibration",
+    "documents",
     "domains",
     "full_sets",
     "gain_confidence",
+    "next_test_sets",
     "overview",
     "relative_error",
     "run_time",

@@ -1,0 +1,239 @@
+"""What documents do to a p-value: their design effect, and whether p by documents keeps its word where p does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pairsig.contributions import contributions
+from pairsig.metrics import Metric
+from pairsig.statistics import Statistics
+from pairsig.tables import frame
+from study.analysis import expected, over_systems
+from study.analysis.calibrate import WINDOW
+from study.columns import DOCUMENTS
+
+ENOUGH = 15
+"""Documents from which a design effect is told."""
+
+SHUFFLES = 200
+"""Times that segments are dealt out to documents of the same sizes at random: what chance alone gives."""
+
+SPLITS = 50
+"""Times that documents are split into two halves at random."""
+
+Floats = NDArray[np.float64]
+
+
+def documents(data: Iterable[tuple[Statistics, Metric]], *, seed: int = 2012) -> pd.DataFrame:
+    """Design effects of documents, and calibration on halves of the documents, by dataset.
+
+    The design effect of a pair of systems is the variance of their gain with documents drawn as wholes over that with
+    segments (`pairsig.contributions.design_effect`); told is the mean over pairs. Its interval is over systems and
+    documents: the variance over systems (`over_systems.variance`) and that over documents, Σ of squared influences, are
+    added, which is rather too much. What chance alone gives is the range of 95 of 100 mean design effects where the
+    segments are dealt out to the documents at random.
+
+    Calibration: documents are split into two halves at random, `SPLITS` times. If standard errors are right, the
+    squared difference of the gains on both halves is on average the sum of the squared standard errors: `excess` is the
+    ratio of both sums, over pairs. And of the pairs with p (= Φ(−gain/standard error)) in `WINDOW` on one half, the
+    better system is the better one on the other as often as `expected.on_another` says. Both by segments and by
+    documents; errors on halves are by what segments contribute to the score on the whole test set.
+
+    Parameters
+    ----------
+    data
+        Statistics with their metrics. Those with fewer than `ENOUGH` documents, or only one segment a document, have
+        no row, nor have those whose systems are all the same.
+
+    Returns
+    -------
+    Table `DOCUMENTS`, one row a dataset, and one a metric, `all`, of the halves of its datasets together.
+    """
+    found: list[dict[str, Any]] = []
+    halves: dict[str, list[_Halves]] = {}
+    for statistics, metric in data:
+        _, of = np.unique(statistics.documents, return_inverse=True)
+        n_documents = int(of.max()) + 1
+        if not ENOUGH <= n_documents < len(of):
+            continue
+        rng = np.random.Generator(np.random.SFC64([seed, len(of)]))
+        row = {
+            "dataset": statistics.dataset,
+            "metric": metric.name,
+            "n_segments": len(of),
+            "n_documents": n_documents,
+            "n_systems": len(statistics.systems),
+        }
+        counts = statistics.of(metric)
+        u = contributions(counts, metric)
+        pairs = np.stack(np.triu_indices(len(u), k=1), axis=1)
+        if not _squares(u - u.mean(axis=1, keepdims=True), pairs).any():
+            continue
+        names = np.array(statistics.systems)
+        split = _Halves.of(counts, u, metric, of, pairs, names, rng)
+        found.append(row | _effect(u, of, pairs, rng) | split.row())
+        halves.setdefault(metric.name, []).append(split)
+    for name, parts in halves.items():
+        if len(parts) > 1:
+            own = [row for row in found if row["metric"] == name]
+            whole = _Halves.joined(parts)
+            totals = {name: sum(row[name] for row in own) for name in ("n_segments", "n_documents", "n_pairs")}
+            n_systems = len(np.unique(whole.names))
+            found.append({"dataset": "all", "metric": name, "n_systems": n_systems} | totals | whole.row())
+    return frame(DOCUMENTS, found)
+
+
+def _effect(u: Floats, of: NDArray[np.intp], pairs: NDArray[np.intp], rng: np.random.Generator) -> dict[str, float]:
+    """Mean design effect over pairs, with its interval, and what chance alone gives."""
+    n, sizes = len(of), np.bincount(of)
+    u = u - u.mean(axis=1, keepdims=True)
+    by_segment = n / (n - 1) * _squares(u, pairs)
+    kept = by_segment > 0
+    pairs, by_segment = pairs[kept], by_segment[kept]
+    a, b = pairs.T
+    sums = _by_document(u, of)
+    share = _correction(sizes) * (sums[a] - sums[b]) ** 2 / by_segment[:, None]  # (pairs × documents)
+    effects = share.sum(axis=1)
+    middle = float(effects.mean())
+    # Of each document, what it adds to the mean over pairs, less what its segments take part in the denominator.
+    parts = np.array_split(np.arange(len(a)), len(a) * n // 20_000_000 + 1)
+    squares = np.concatenate([_by_document((u[a[part]] - u[b[part]]) ** 2, of) for part in parts])
+    influence = (share - effects[:, None] * (n / (n - 1)) * squares / by_segment[:, None]).mean(axis=0)
+    over, degrees = over_systems.variance((effects - middle) / len(effects), pairs)
+    over_documents = len(sizes) / (len(sizes) - 1) * float(np.square(influence - influence.mean()).sum())
+    both = over + over_documents
+    degrees = both**2 / (over**2 / degrees + over_documents**2 / over_systems.degrees(influence))
+    low, high = over_systems.interval(middle, both, degrees, scale="log")
+    chance = []
+    for _ in range(SHUFFLES):
+        dealt = _by_document(u, rng.permutation(of))
+        chance.append(float((_correction(sizes) * _squares(dealt, pairs) / by_segment).mean()))
+    less, more = np.quantile(chance, [0.025, 0.975])
+    return {
+        "n_pairs": len(pairs),
+        "design_effect": middle,
+        "design_effect_low": low,
+        "design_effect_high": high,
+        "by_chance_low": float(less),
+        "by_chance_high": float(more),
+    }
+
+
+@dataclass(frozen=True)
+class _Halves:
+    """Gains and squared errors on two halves of the documents, a row a pair and split; columns are the two halves."""
+
+    gain: Floats
+    by_segment: Floats
+    by_document: Floats
+    names: NDArray[np.str_]
+    dataset: NDArray[np.intp]
+
+    @classmethod
+    def of(
+        cls,
+        counts: NDArray[Any],
+        u: Floats,
+        metric: Metric,
+        of: NDArray[np.intp],
+        pairs: NDArray[np.intp],
+        names: NDArray[np.str_],
+        rng: np.random.Generator,
+    ) -> _Halves:
+        n, n_documents, (a, b) = len(of), int(of.max()) + 1, pairs.T
+        gain, by_segment, by_document = np.empty((3, SPLITS, len(pairs), 2))
+        for split in range(SPLITS):
+            first = np.isin(of, rng.permutation(n_documents)[: n_documents // 2])
+            for side, members in enumerate((first, ~first)):
+                score = metric.score(counts[:, members].sum(axis=1)) * (1 if metric.higher_is_better else -1)
+                gain[split, :, side] = score[a] - score[b]
+                own = u[:, members] * (n / members.sum())
+                own = own - own.mean(axis=1, keepdims=True)
+                m = int(members.sum())
+                labels = np.unique(of[members], return_inverse=True)[1]
+                by_segment[split, :, side] = m / (m - 1) * _squares(own, pairs)
+                together = _by_document(own, labels)
+                by_document[split, :, side] = _correction(np.bincount(labels)) * _squares(together, pairs)
+        shape = (SPLITS * len(pairs), 2)
+        return cls(
+            gain=gain.reshape(shape),
+            by_segment=by_segment.reshape(shape),
+            by_document=by_document.reshape(shape),
+            names=np.tile(names[pairs], (SPLITS, 1)),
+            dataset=np.zeros(shape[0], dtype=np.intp),
+        )
+
+    @classmethod
+    def joined(cls, parts: list[_Halves]) -> _Halves:
+        numbered = [replace(part, dataset=np.full(len(part.gain), number)) for number, part in enumerate(parts)]
+        return cls(**{one.name: np.concatenate([getattr(part, one.name) for part in numbered]) for one in fields(cls)})
+
+    def row(self) -> dict[str, float]:
+        """What the table says of them."""
+        systems = over_systems.members(*self.names.T)
+        drawn = np.stack([self.dataset, np.full(len(self.dataset), -1)], axis=1)
+        drawn = over_systems.drawn(drawn)
+        found: dict[str, float] = {}
+        for unit, squared in (("segment", self.by_segment), ("document", self.by_document)):
+            usable = (squared > 0).all(axis=1)
+            difference = (self.gain[:, 0] - self.gain[:, 1])[usable] ** 2
+            promised = squared[usable].sum(axis=1)
+            # A mean of ratios, so that pairs that are alike count as much as others.
+            excess = difference / promised
+            middle = float(excess.mean())
+            variance = over_systems.variance((excess - middle) / len(excess), systems[usable], drawn[usable])
+            low, high = over_systems.interval(middle, *variance, scale="log")
+            found |= {f"excess_{unit}": middle, f"excess_{unit}_low": low, f"excess_{unit}_high": high}
+            found |= self._held(np.sqrt(squared), systems, drawn, unit)
+        return found
+
+    def _held(
+        self, error: Floats, systems: over_systems.Codes, drawn: over_systems.Codes, unit: str
+    ) -> dict[str, float]:
+        """Of pairs with p in the window on the first half, the share that held on the second, and what is expected."""
+        from scipy.special import ndtr
+
+        usable = (error > 0).all(axis=1) & (self.gain != 0).all(axis=1)
+        gain, error, systems, drawn = (values[usable] for values in (self.gain, error, systems, drawn))
+        p = ndtr(-np.abs(gain[:, 0]) / error[:, 0])
+        inside = (p >= WINDOW[0]) & (p <= WINDOW[1])
+        held = (gain[:, 0] > 0)[inside] == (gain[:, 1] > 0)[inside]
+        low, high = over_systems.share_interval(held, systems[inside], drawn[inside])
+        sides = (gain[:, 0], error[:, 0], gain[:, 1], error[:, 1])
+        centre, least, most = expected.share(*expected.on_another(*sides, *WINDOW), systems, drawn)
+        middle = float(held.mean()) if len(held) else np.nan
+        less, more = expected.difference(middle, low, high, centre, least, most)
+        return {
+            f"held_{unit}": middle,
+            f"expected_{unit}": centre,
+            f"difference_{unit}": middle - centre,
+            f"difference_{unit}_low": less,
+            f"difference_{unit}_high": more,
+        }
+
+
+def _squares(u: Floats, pairs: NDArray[np.intp]) -> Floats:
+    """Σ (uᴬ − uᴮ)² of pairs."""
+    products = u @ u.T
+    a, b = pairs.T
+    own = products.diagonal()
+    found: Floats = own[a] + own[b] - 2 * products[a, b]
+    return np.where(found > 1e-12 * (own[a] + own[b]), found, 0.0)
+
+
+def _by_document(u: Floats, of: NDArray[np.intp]) -> Floats:
+    """Sums over the segments of each document, (rows × documents)."""
+    order = np.argsort(of, kind="stable")
+    starts = np.searchsorted(of[order], np.arange(int(of.max()) + 1))
+    found: Floats = np.add.reduceat(u[:, order], starts, axis=1)
+    return found
+
+
+def _correction(sizes: NDArray[np.intp]) -> float:
+    return len(sizes) / (len(sizes) - 1)
