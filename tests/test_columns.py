@@ -58,7 +58,8 @@ def written(tmp_path_factory):
         (work / f"{name}.tsv").write_text("".join("\t".join(row) + "\n" for row in rows))
     compared = [work / f"{name}.tsv" for name in ("one", "one-sets", "two", "two-sets")]
     output = {table.name: work / f"out-{table.name}.tsv" for table in columns.TABLES}
-    run(study_cli.main, "describe", work / "one.parquet:accuracy", "--output", output["systems"])
+    both = [work / f"{name}.parquet:accuracy" for name in ("one", "two")]
+    run(study_cli.main, "describe", *both, "--output", output["systems"])
     run(
         study_cli.main, "thresholds", *compared, "--min-pairs", 1, "--p-low", 0, "--p-high", 1, "--datasets",
         work / "datasets.tsv", "--size-law", output["size_law"], "--output", output["thresholds"],
@@ -76,6 +77,14 @@ def written(tmp_path_factory):
         study_cli.main, "approximate", "--n-resamples", 20, "--n-simulated", 12, "--n-pairs", 1, "--n-runs", 1,
         "--output", output["relative_error"],
     )  # fmt: skip
+    run(
+        study_cli.main, "law", work / "one.tsv", work / "two.tsv", "--systems", output["systems"], "--errors",
+        output["law_errors"], "--output", work / "law.tsv",
+    )  # fmt: skip
+    for name in "abc":
+        (work / f"{name}.txt").write_text(f"the cat sat on the mat\nno one knows what {name} is for\n")
+    outputs = [f"{name}={work / name}.txt" for name in "abc"]
+    run(study_cli.main, "overlaps", "one", *outputs, "--output", output["overlaps"])
     run(study_cli.main, "race", "--n-segments", 50, "--n-repeats", 1, "--output", output["run_time"])
     run(
         study_cli.main, "check", "--published", work / "published.tsv", "--thresholds", output["thresholds"],
@@ -84,7 +93,7 @@ def written(tmp_path_factory):
     )  # fmt: skip
     comparisons = [work / "merged.tsv", work / "part1.tsv", *compared]
     return {name: [path] for name, path in output.items()} | {
-        "comparisons": comparisons, "statistics": [work / "pool.tsv"]
+        "comparisons": comparisons, "statistics": [work / "pool.tsv"], "law": [work / "law.tsv"]
     }  # fmt: skip
 
 

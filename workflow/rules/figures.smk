@@ -5,16 +5,13 @@ A process that draws one figure spends most of its time on getting ready to.
 
 # Of the whole study; they show the first test of the config.
 STUDY_TABLES = {
-    "overview": collect(
-        "results/comparisons/{dataset}.{test}.tsv",
-        dataset=[name for name in SELECTED if study.datasets[name].source != "pool"],
-        test=TESTS[0],
-    ),
+    "overview": COMPARED_ONCE,
     "size_law": ["results/tables/thresholds.tsv", "results/tables/size_law.tsv"],
     "calibration": ["results/tables/calibration.tsv"],
     "thresholds": ["results/tables/reproduction.tsv"],
     "relative_error": ["results/tables/relative_error.tsv"],
     "run_time": ["results/tables/run_time.tsv"],
+    "segments_needed": ["results/tables/law.tsv", "results/tables/systems.tsv"],
 }
 # Of one dataset and test; `overlay` is a natural dataset, laid over a synthetic one.
 DATASET_TABLES = {

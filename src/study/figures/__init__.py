@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from study.figures.confidence import domains, gain_confidence, overview, sizes
 from study.figures.montecarlo import relative_error, run_time
+from study.figures.planning import segments_needed
 from study.figures.style import save
 from study.figures.summaries import calibration, similarity, size_law, thresholds
 
@@ -25,6 +26,7 @@ FIGURES: dict[str, Callable[..., Figure]] = {
     "similarity": similarity,
     "relative_error": relative_error,
     "run_time": run_time,
+    "segments_needed": segments_needed,
 }
 
 __all__ = [
@@ -36,6 +38,7 @@ __all__ = [
     "relative_error",
     "run_time",
     "save",
+    "segments_needed",
     "similarity",
     "size_law",
     "sizes",
