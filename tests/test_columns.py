@@ -16,7 +16,7 @@ import yaml
 
 import simulate
 from pairsig import InputError, cli, statistics, tables
-from pairsig.columns import COMPARISONS, STATISTICS, VERSUS, Column, Table
+from pairsig.columns import COMPARISONS, LAW, STATISTICS, VERSUS, Column, Table
 from pairsig.columns import TABLES as LIBRARY
 from running import ROOT
 from study import cli as study_cli
@@ -77,8 +77,14 @@ def written(tmp_path_factory):
         study_cli.main, "approximate", "--n-resamples", 20, "--n-simulated", 12, "--n-pairs", 1, "--n-runs", 1,
         "--output", output["relative_error"],
     )  # fmt: skip
+    # A third dataset, for two to remain where one is left out; of other sizes, as they would be the same segments.
+    described = columns.read(output["systems"], columns.SYSTEMS)
+    tables.write(pd.concat([described, described.assign(dataset="three")]).iloc[:3], work / "described.tsv")
+    for name, size in (("one", 300), ("two", 400), ("three", 500)):
+        source = tables.read(work / f"{'two' if name == 'three' else name}.tsv", COMPARISONS)
+        tables.write(source.assign(dataset=name, n_segments=size), work / f"law-{name}.tsv")
     run(
-        study_cli.main, "law", work / "one.tsv", work / "two.tsv", "--systems", output["systems"], "--errors",
+        study_cli.main, "law", *(work / f"law-{name}.tsv" for name in ("one", "two", "three")), "--systems", work / "described.tsv", "--errors",
         output["law_errors"], "--output", work / "law.tsv",
     )  # fmt: skip
     for name in "abc":
@@ -110,7 +116,7 @@ def possible(cell: str, column: Column) -> bool:
     return bool(re.fullmatch(r"-?\d+" if column.type is int else r"-?\d+\.\d+(e-\d+)?|-?\de-\d+", cell))
 
 
-@pytest.mark.parametrize("table", [COMPARISONS, *columns.TABLES], ids=lambda table: table.name)
+@pytest.mark.parametrize("table", [COMPARISONS, LAW, *columns.TABLES], ids=lambda table: table.name)
 def test_commands_write_what_is_declared(written, table):
     for path in written[table.name]:
         with path.open(encoding="utf-8", newline="") as file:
@@ -150,7 +156,7 @@ def test_pairsig_test_prints_what_is_declared(tmp_path, capsys):
 
 
 def test_every_table_is_covered(written):
-    assert written.keys() == {table.name for table in (STATISTICS, COMPARISONS, *columns.TABLES)}
+    assert written.keys() == {table.name for table in (STATISTICS, COMPARISONS, LAW, *columns.TABLES)}
     for table in columns.KNOWN:
         assert len(set(table.names)) == len(table.names)
         assert set(table.key) <= set(table.names)
@@ -237,8 +243,8 @@ def test_a_test_set_made_in_no_known_way_is_refused(written, tmp_path):
 def test_headings_are_those_declared(written, table):
     (path,) = written[table.name]
     heading = render(columns.read(path, table), "md").splitlines()[0].replace("\\_", "_")
-    folded = {f"{what}_{end}" for what in ("share", "expected", "difference") for end in ("low", "high")}
-    folded = folded if table.name == "calibration" else set()
+    with_ends = {"calibration": ("share", "expected", "difference"), "law_errors": ("coverage",)}
+    folded = {f"{what}_{end}" for what in with_ends.get(table.name, ()) for end in ("low", "high")}
     shown = [column.title for column in table.columns if column.name not in folded]
     assert [cell.strip() for cell in heading.strip("|").split("|")] == shown
 
