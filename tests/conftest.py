@@ -61,6 +61,8 @@ def own_statistics(project: Path) -> Path:
     (project / "resources").unlink()
     folder = project / "resources" / "statistics"
     folder.mkdir(parents=True)
+    for path in (ROOT / "resources").glob("*.tsv"):
+        (folder.parent / path.name).symlink_to(path)
     for path in (ROOT / "resources" / "statistics").glob("*.parquet"):
         (folder / path.name).symlink_to(path)
     return folder

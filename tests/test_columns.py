@@ -16,7 +16,7 @@ import yaml
 
 import simulate
 from pairsig import InputError, cli, statistics, tables
-from pairsig.columns import COMPARISONS, STATISTICS, VERSUS, Column, Table
+from pairsig.columns import COMPARISONS, LAW, STATISTICS, VERSUS, Column, Table
 from pairsig.columns import TABLES as LIBRARY
 from running import ROOT
 from study import cli as study_cli
@@ -58,7 +58,8 @@ def written(tmp_path_factory):
         (work / f"{name}.tsv").write_text("".join("\t".join(row) + "\n" for row in rows))
     compared = [work / f"{name}.tsv" for name in ("one", "one-sets", "two", "two-sets")]
     output = {table.name: work / f"out-{table.name}.tsv" for table in columns.TABLES}
-    run(study_cli.main, "describe", work / "one.parquet:accuracy", "--output", output["systems"])
+    both = [work / f"{name}.parquet:accuracy" for name in ("one", "two")]
+    run(study_cli.main, "describe", *both, "--output", output["systems"])
     run(
         study_cli.main, "thresholds", *compared, "--min-pairs", 1, "--p-low", 0, "--p-high", 1, "--datasets",
         work / "datasets.tsv", "--size-law", output["size_law"], "--output", output["thresholds"],
@@ -87,6 +88,20 @@ def written(tmp_path_factory):
         study_cli.main, "approximate", "--n-resamples", 20, "--n-simulated", 12, "--n-pairs", 1, "--n-runs", 1,
         "--output", output["relative_error"],
     )  # fmt: skip
+    # A third dataset, for two to remain where one is left out; of other sizes, as they would be the same segments.
+    described = columns.read(output["systems"], columns.SYSTEMS)
+    tables.write(pd.concat([described, described.assign(dataset="three")]).iloc[:3], work / "described.tsv")
+    for name, size in (("one", 300), ("two", 400), ("three", 500)):
+        source = tables.read(work / f"{'two' if name == 'three' else name}.tsv", COMPARISONS)
+        tables.write(source.assign(dataset=name, n_segments=size), work / f"law-{name}.tsv")
+    run(
+        study_cli.main, "law", *sorted(work.glob("law-*.tsv")), "--systems", work / "described.tsv", "--errors",
+        output["law_errors"], "--output", work / "law.tsv",
+    )  # fmt: skip
+    for name in "abc":
+        (work / f"{name}.txt").write_text(f"the cat sat on the mat\nno one knows what {name} is for\n")
+    outputs = [f"{name}={work / name}.txt" for name in "abc"]
+    run(study_cli.main, "overlaps", "one", *outputs, "--output", output["overlaps"])
     run(study_cli.main, "race", "--n-segments", 50, "--n-repeats", 1, "--output", output["run_time"])
     run(
         study_cli.main, "check", "--published", work / "published.tsv", "--thresholds", output["thresholds"],
@@ -95,7 +110,7 @@ def written(tmp_path_factory):
     )  # fmt: skip
     comparisons = [work / "merged.tsv", work / "part1.tsv", *compared]
     return {name: [path] for name, path in output.items()} | {
-        "comparisons": comparisons, "statistics": [work / "pool.tsv"]
+        "comparisons": comparisons, "statistics": [work / "pool.tsv"], "law": [work / "law.tsv"]
     }  # fmt: skip
 
 
@@ -112,7 +127,7 @@ def possible(cell: str, column: Column) -> bool:
     return bool(re.fullmatch(r"-?\d+" if column.type is int else r"-?\d+\.\d+(e-\d+)?|-?\de-\d+", cell))
 
 
-@pytest.mark.parametrize("table", [COMPARISONS, *columns.TABLES], ids=lambda table: table.name)
+@pytest.mark.parametrize("table", [COMPARISONS, LAW, *columns.TABLES], ids=lambda table: table.name)
 def test_commands_write_what_is_declared(written, table):
     for path in written[table.name]:
         with path.open(encoding="utf-8", newline="") as file:
@@ -152,7 +167,7 @@ def test_pairsig_test_prints_what_is_declared(tmp_path, capsys):
 
 
 def test_every_table_is_covered(written):
-    assert written.keys() == {table.name for table in (STATISTICS, COMPARISONS, *columns.TABLES)}
+    assert written.keys() == {table.name for table in (STATISTICS, COMPARISONS, LAW, *columns.TABLES)}
     for table in columns.KNOWN:
         assert len(set(table.names)) == len(table.names)
         assert set(table.key) <= set(table.names)

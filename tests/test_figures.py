@@ -15,8 +15,9 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from scipy.stats import norm
 
+from pairsig import planning
 from pairsig.errors import InputError
-from study.columns import DOCUMENTS, HETEROGENEITY
+from study.columns import DOCUMENTS, HETEROGENEITY, SYSTEMS
 from study.figures import FIGURES, save
 from study.test_sets import Derivation
 
@@ -593,6 +594,31 @@ def test_design_effects_by_dataset() -> None:
     assert lines(left, "design_effect")
 
 
+def described() -> pd.DataFrame:
+    """Scores and lengths of two datasets of a metric, and of one without lengths."""
+    shared = {"task": "", "group": "all", "n_systems": 9, "n_segments": 1000, "carrier": "", "left_out": "none"}
+    rows = [
+        {"dataset": name, "metric": metric, "per_segment": length, "score_mean": score}
+        for name, metric, length, score in (
+            ("one", "bleu", 20.0, 30.0), ("two", "bleu", 30.0, 40.0), ("three", "rouge2_recall", np.nan, 20.0)
+        )
+    ]  # fmt: skip
+    return pd.DataFrame([row | shared | {"score_low": 10.0, "score_high": 50.0} for row in rows])[list(SYSTEMS.names)]
+
+
+def test_segments_needed_are_those_of_plan() -> None:
+    left, right = FIGURES["segments_needed"](planning.fitted(), described()).axes
+    drawn = {str(line.get_label()): line.get_xydata() for line in left.lines}
+    spread = planning.from_law("bleu", score=35.0, length=25.0, likeness=0.75)
+    for gain, n in drawn["BLEU (35; 25)"]:
+        assert n == planning.units_for(spread.variance, gain, planning.Design())
+    assert "ROUGE-2 recall (20)" in drawn
+    assert {str(line.get_label()) for line in right.lines} > {"0.5", "0.75", "0.9", "not known"}
+    (band,) = right.collections
+    ends = [planning.units_for(v, 0.2, planning.Design()) for v in (spread.low, spread.high)]
+    assert {y for x, y in band.get_paths()[0].vertices if x == 0.2} == set(ends)
+
+
 ARGUMENTS = {
     "gain_confidence": lambda: (comparisons(12), threshold_rows(comparisons(12))),
     "full_sets": lambda: ((t := of_sizes(comparisons(12))), threshold_rows(t)),
@@ -608,6 +634,7 @@ ARGUMENTS = {
     "run_time": lambda: (run_times(),),
     "next_test_sets": lambda: families(),
     "documents": lambda: (documented(),),
+    "segments_needed": lambda: (planning.fitted(), described()),
 }  # fmt: skip
 
 
@@ -632,7 +659,7 @@ def test_names_are_no_formulas(name: str, tmp_path: Path) -> None:
         tables.append(table.assign(**{column: table[column] + odd for column in named}))
     figure = FIGURES[name](*tables)
     save(figure, tmp_path / "odd.svg")
-    if name not in ("relative_error", "run_time"):
+    if name not in ("relative_error", "run_time", "segments_needed"):
         assert "b_{$ & <c>" in words(figure).replace(r"\$", "$")
 
 

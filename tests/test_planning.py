@@ -2,18 +2,20 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
-from pairsig import InputError, cli, engine, exact_test, margin_test, planning, statistics
+from pairsig import InputError, cli, engine, exact_test, margin_test, planning, readers, statistics
 from pairsig.definitions import find
 from pairsig.metrics import registry
 from pairsig.paired import Pair
 from pairsig.planning import Design, Spread, from_law, from_pilot, plan, power, size_for, units_for
 from pairsig.tally import p_values
+from running import ROOT
 from test_levels import within
 
 NORMAL = Spread(variance=225.0, low=150.0, high=400.0, source="law", given="likeness")
@@ -100,7 +102,7 @@ PAIRS = [
 @pytest.mark.parametrize(("dataset", "metric", "better", "other"), PAIRS)
 @pytest.mark.parametrize("test", ["randomization", "bootstrap"])
 def test_power_is_that_of_the_test(dataset, metric, better, other, test):
-    """Test sets are drawn from two real systems' counts; n is where power should be 30 % and 80 %, or 50 at least."""
+    """Test sets are drawn from two real systems' counts; n is where power should be 30 % and 80 %, or `FEW`."""
     chosen, pair, gain = embedded(dataset, metric, better, other)
     spread = from_pilot(Pair.of(*pair[:, :, : len(chosen.columns)], chosen, None))
     times = 300
@@ -340,3 +342,54 @@ def test_two_outputs_without_a_reference(tmp_path, capsys):
     (row,) = json.loads(told.out)
     assert (row["given"], row["source"]) == ("outputs", "law")
     assert "BLEU of the outputs against each other: 9" in told.err
+
+
+PAGE = (ROOT / "docs/planning.md").read_text(encoding="utf-8")
+SHOWN = re.findall(r"```bash\n(pairsig plan [^\n]*)\n```\n\n```text\n(.*?)\n```", PAGE, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize(("command", "printed"), SHOWN)
+def test_the_page_shows_what_is_printed(command, printed, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    assert cli.main(command.split()[1:]) == 0
+    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == printed.splitlines()
+
+
+def test_the_numbers_of_the_page_are_those_of_the_table():
+    """Factors are e to the power of the errors of `law_errors`, as committed."""
+    assert len(SHOWN) == 4
+    errors = pd.read_csv(ROOT / "results/reference/law_errors.tsv", sep="\t").set_index("law")
+    told = {
+        "| likeness, score, √length": "likeness, score, √length",
+        "| … length instead": "likeness, score, length",
+        "| … without length": "likeness, score",
+        "| … all exponents": "all exponents fitted",
+        "| likeness alone": "likeness",
+        "| score, √length": "score, √length",
+        "| the metric alone": "constant",
+        "| BLEU of one's": "BLEU of outputs, score, √length",
+        "| share of the same": "same outputs, score, √length",
+    }
+    for start, law in told.items():
+        (line,) = [line for line in PAGE.splitlines() if line.startswith(start)]
+        row = errors.loc[law]
+        factors = [math.exp(row[name]) for name in ("error", "error_low", "error_high")]
+        shares = [100 * row[name] for name in ("coverage", "coverage_low", "coverage_high")]
+        assert "{:.2f} [{:.2f}, {:.2f}]".format(*factors) in line
+        assert "{:.0f} % [{:.0f}, {:.0f}]".format(*shares) in line
+
+
+def test_the_law_of_the_library_is_that_of_the_study():
+    assert planning.LAW_FILE.read_bytes() == (ROOT / "results/reference/law.tsv").read_bytes()
+
+
+def test_overlaps_are_those_of_the_outputs(data_dir):
+    """The committed overlaps are those of the outputs."""
+    rows = pd.read_csv(ROOT / "resources/overlaps.tsv", sep="\t")
+    sheet = pd.read_csv(ROOT / "config/systems.tsv", sep="\t", dtype=str).set_index(["dataset", "system"])["output"]
+    for row in rows[rows["dataset"] == "wmt22-ja-en"].head(3).to_dict("records"):
+        one, other = (
+            readers.read("text", str(data_dir / sheet[row["dataset"], row[side]])) for side in ("system_a", "system_b")
+        )
+        assert 100 * planning.overlap_of(one, other) == pytest.approx(row["bleu"], abs=1e-3)
+        assert np.mean([a == b for a, b in zip(one, other, strict=True)]) == pytest.approx(row["same"], abs=1e-5)

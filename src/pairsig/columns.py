@@ -369,7 +369,7 @@ LAW = Table(
         Column("overdispersion", float, "φ: variance beside that of √length independent answers", missing=True),
         count("n_datasets", "test sets that φ is the mean of", "datasets", "datasets"),
         count("n_pairs", "pairs of systems on them", "pairs", "pairs"),
-        Column("between", float, "standard deviation between test sets of the logarithm of the variance"),
+        Column("between", float, "standard deviation between test sets of the logarithm of the variance", missing=True),
         Column("within", float, "the same between the pairs of systems of a test set"),
         count("degrees", "degrees of freedom of `between`", "degrees of freedom", "degrees of freedom"),
         count("n_left_out", "test sets whose variances were told without them", "datasets", "left out"),

@@ -36,6 +36,32 @@ rule thresholds:
         """
 
 
+rule law:
+    """What the standard error of a gain is before there is a test set."""
+    input:
+        comparisons=COMPARED_ONCE,
+        systems="results/tables/systems.tsv",
+        overlaps="resources/overlaps.tsv",
+        library=library("law"),
+    output:
+        law="results/tables/law.tsv",
+        errors="results/tables/law_errors.tsv",
+    log:
+        "results/logs/law.log",
+    benchmark:
+        "results/benchmarks/law.tsv"
+    conda:
+        "../envs/pairsig.yaml"
+    resources:
+        mem_mb=grown(2000),
+        runtime=grown(10),
+    shell:
+        r"""
+        python -m study law {input.comparisons:q} --systems {input.systems:q} --overlaps {input.overlaps:q} \
+            --errors {output.errors:q} --output {output.law:q} >{log:q} 2>&1
+        """
+
+
 # What needs more than comparisons is tested on one dataset or two of each task.
 CLAIMED = [
     name

@@ -38,6 +38,12 @@ RESIZED = [name for name in SELECTED if study.datasets[name].test_sets]
 COMPARISONS = collect(
     "results/comparisons/{dataset}.{test}.tsv", dataset=SELECTED, test=TESTS
 )
+# By the first test, and no segment twice.
+COMPARED_ONCE = collect(
+    "results/comparisons/{dataset}.{test}.tsv",
+    dataset=[name for name in SELECTED if study.datasets[name].source != "pool"],
+    test=TESTS[0],
+)
 TEST_SETS = collect(
     "results/test_sets/{dataset}.{test}.tsv", dataset=RESIZED, test=TESTS
 )

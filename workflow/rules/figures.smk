@@ -2,14 +2,11 @@
 
 # Of the whole study; they show the first test of the config.
 STUDY_TABLES = {
-    "overview": collect(
-        "results/comparisons/{dataset}.{test}.tsv",
-        dataset=MEASURED,
-        test=TESTS[0],
-    ),
+    "overview": COMPARED_ONCE,
     "size_law": ["results/tables/thresholds.tsv", "results/tables/size_law.tsv"],
     "thresholds": ["results/tables/reproduction.tsv"],
     "next_test_sets": FAMILY_TABLES,
+    "segments_needed": ["results/tables/law.tsv", "results/tables/systems.tsv"],
 } | {
     name: [f"results/tables/{name}.tsv"]
     for name in ["calibration", "relative_error", "run_time", "documents"]

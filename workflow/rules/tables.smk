@@ -8,6 +8,8 @@ TABLES = [
     "table_1",
     "validation",
     "claims",
+    "law",
+    "law_errors",
     "relative_error",
     "run_time",
     "reproduction",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -103,26 +103,25 @@ def law(
         own = _known(pairs, model)
         if own.empty:
             continue
-        left_out = list(_left_out(own, model))
-        fit = _Fit.of(own, model)
-        for metric in sorted(own["metric"].unique()):
-            mine = own["metric"] == metric
-            of_metric = [one for one in left_out if one["metric"] == metric]
+        arrays = _Arrays.of(own, model)
+        left_out, fit = list(_left_out(arrays)), _Fit.of(arrays)
+        for number, metric in enumerate(arrays.metrics):
             rows.append(
                 {
                     "metric": metric,
                     "given": given,
-                    "overdispersion": fit.overdispersion(metric),
-                    "n_datasets": fit.n_test_sets[metric],
-                    "n_pairs": int(mine.sum()),
+                    # The constant beside the 2·10⁴ of `pairsig.planning.expected`, whose exponents the law has.
+                    "overdispersion": math.exp(fit.constants[number]) / 2e4,
+                    "n_datasets": int(fit.n_test_sets[number]),
+                    "n_pairs": int((arrays.metric == number).sum()),
                     "between": math.sqrt(fit.between),
                     "within": math.sqrt(fit.within),
                     "degrees": fit.degrees,
                 }
-                | _accuracy(of_metric)
+                | _accuracy([one for one in left_out if one["metric"] == metric])
             )
         everywhere = rows[-1] | {"metric": "all", "overdispersion": math.nan, "n_pairs": len(own)}
-        everywhere["n_datasets"] = sum(fit.n_test_sets.values())
+        everywhere["n_datasets"] = int(fit.n_test_sets.sum())
         rows.append(everywhere | _accuracy(left_out))
     for model in MODELS:
         own = _known(pairs, model)
@@ -130,7 +129,7 @@ def law(
         own = own[own.groupby("metric")["test_set"].transform("nunique") > 1]
         if own.empty:
             continue
-        left_out = list(_left_out(own, model))
+        left_out = list(_left_out(_Arrays.of(own, model)))
         measured = _accuracy(left_out)
         low, high = _interval_of_error([one["square"] for one in left_out])
         errors.append(
@@ -164,8 +163,11 @@ def _features(comparisons: pd.DataFrame, systems: pd.DataFrame, overlaps: pd.Dat
     length = pairs["dataset"].map(lengths).to_numpy(float)
     # Lengths that are not known are all the same: those of a metric must all be, or none.
     length = np.where(np.isnan(length), 1.0, length)
+    # What is no percentage has no p(1 − p): it is left out.
     p = (pairs["score_a"] + pairs["score_b"]).to_numpy(float) / 200
     n = pairs["n_segments"].to_numpy(float)
+    with np.errstate(divide="ignore"):
+        score = np.log(np.maximum(p * (1 - p), 0.0))
     found = pd.DataFrame(
         {
             "dataset": pairs["dataset"].to_numpy(),
@@ -175,7 +177,7 @@ def _features(comparisons: pd.DataFrame, systems: pd.DataFrame, overlaps: pd.Dat
             "test_set": [f"{size:g} of {words:.2g}" for size, words in zip(n, length, strict=True)],
             "target": np.log(pairs["standard_error"].to_numpy(float) ** 2 * n),
             "unlikeness": np.log(1 - pairs["similarity"].to_numpy(float)),
-            "score": np.log(p * (1 - p)),
+            "score": score,
             "length": np.log(length),
         }
     )
@@ -183,9 +185,10 @@ def _features(comparisons: pd.DataFrame, systems: pd.DataFrame, overlaps: pd.Dat
     found = found[np.isfinite(found["score"])]
     if overlaps is not None:
         either = pd.concat([overlaps, overlaps.rename(columns={"system_a": "system_b", "system_b": "system_a"})])
-        found = found.merge(either, how="left", on=["dataset", "system_a", "system_b"], validate="one_to_one")
-        found["overlap"] = np.log(1 - found.pop("bleu").to_numpy(float) / 100)
-        found["different"] = np.log(1 - found.pop("same").to_numpy(float))
+        found = found.merge(either, how="left", on=["dataset", "system_a", "system_b"], validate="many_to_one")
+        with np.errstate(divide="ignore"):  # of systems with the same outputs
+            found["overlap"] = np.log(1 - found.pop("bleu").to_numpy(float) / 100)
+            found["different"] = np.log(1 - found.pop("same").to_numpy(float))
     return found
 
 
@@ -203,86 +206,111 @@ def _known(pairs: pd.DataFrame, model: Model) -> pd.DataFrame:
 
 
 @dataclass(frozen=True)
-class _Fit:
-    """A model fitted to some pairs."""
+class _Arrays:
+    """Pairs as arrays: log S² less what the fixed exponents say, features to fit, metric and test set by number."""
 
-    model: Model
-    constants: dict[str, float]
+    rest: Floats
+    features: Floats
+    weight: Floats
+    metric: NDArray[np.intp]
+    test_set: NDArray[np.intp]
+    metrics: tuple[str, ...]
+
+    @classmethod
+    def of(cls, pairs: pd.DataFrame, model: Model) -> _Arrays:
+        told = np.zeros(len(pairs))
+        for name, exponent in model.fixed.items():
+            told += exponent * pairs[name].to_numpy(float)
+        metrics, metric = np.unique(pairs["metric"].to_numpy(str), return_inverse=True)
+        return cls(
+            pairs["target"].to_numpy(float) - told,
+            pairs[list(model.fitted)].to_numpy(float),
+            pairs["weight"].to_numpy(float),
+            metric,
+            np.unique(pairs["test_set"].to_numpy(str), return_inverse=True)[1],
+            tuple(metrics.tolist()),
+        )
+
+    def select(self, rows: NDArray[np.bool_]) -> _Arrays:
+        """The same of some of the pairs."""
+        return replace(
+            self,
+            rest=self.rest[rows],
+            features=self.features[rows],
+            weight=self.weight[rows],
+            metric=self.metric[rows],
+            test_set=self.test_set[rows],
+        )
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """A model fitted to some pairs: its constants, by metric, exponents, τ² with its degrees of freedom and ω²."""
+
+    constants: Floats
     exponents: Floats
-    n_test_sets: dict[str, int]
+    n_test_sets: NDArray[np.intp]
     between: float
     within: float
     degrees: int
 
     @classmethod
-    def of(cls, pairs: pd.DataFrame, model: Model) -> _Fit:
-        metrics = sorted(pairs["metric"].unique())
-        rest = pairs["target"].to_numpy(float) - _told(pairs, model)
-        weight = pairs["weight"].to_numpy(float)
-        indicators = np.stack([(pairs["metric"] == metric).to_numpy(float) for metric in metrics], axis=1)
-        design = np.hstack([indicators, pairs[list(model.fitted)].to_numpy(float)])
-        root = np.sqrt(weight)
-        solution = np.linalg.lstsq(design * root[:, None], rest * root, rcond=None)[0]
-        exponents = solution[len(metrics) :]
-        left = pd.DataFrame(
-            {
-                "metric": pairs["metric"],
-                "test_set": pairs["test_set"],
-                "weight": weight,
-                "rest": rest - design @ solution,
-            }
-        )
-        left["weighted"] = left["rest"] * left["weight"]
-        means = left.groupby("test_set")["weighted"].sum()
-        counts = left.groupby("metric")["test_set"].nunique()
-        degrees = int((counts - 1).sum())
-        about = left["rest"] - left["test_set"].map(means)
-        return cls(
-            model,
-            dict(zip(metrics, solution[: len(metrics)].tolist(), strict=True)),
-            exponents,
-            {str(metric): int(n) for metric, n in counts.items()},
-            float((means**2).sum() / degrees) if degrees else math.nan,
-            float((left["weight"] * about**2).sum() / len(means)),
-            degrees,
-        )
+    def of(cls, pairs: _Arrays) -> _Fit:
+        weight, n_metrics = pairs.weight, len(pairs.metrics)
+        total = np.bincount(pairs.metric, weight, n_metrics)
 
-    def predicted(self, pairs: pd.DataFrame) -> Floats:
-        """Log S² of pairs of metrics that it was fitted to."""
-        constants = pairs["metric"].map(self.constants).to_numpy(float)
-        told: Floats = constants + _told(pairs, self.model)
-        return np.asarray(told + pairs[list(self.model.fitted)].to_numpy(float) @ self.exponents)
+        def constants_of(values: Floats) -> Floats:
+            """Its mean by metric; nan without pairs of it."""
+            with np.errstate(invalid="ignore"):
+                return np.asarray(np.bincount(pairs.metric, weight * values, n_metrics) / total)
 
-    def overdispersion(self, metric: str) -> float:
-        """φ of a law with the exponents of `pairsig.planning.expected`: its constant beside that one's 2·10⁴."""
-        return math.exp(self.constants[metric]) / 2e4
+        # Least squares with a constant a metric: everything about its metric's mean.
+        means = [constants_of(column) for column in pairs.features.T]
+        about = [column - mean[pairs.metric] for column, mean in zip(pairs.features.T, means, strict=True)]
+        constants = constants_of(pairs.rest)
+        exponents = np.zeros(len(about))
+        if about:
+            root = np.sqrt(weight)
+            design, target = np.stack(about, axis=1), pairs.rest - constants[pairs.metric]
+            exponents = np.linalg.lstsq(design * root[:, None], target * root, rcond=None)[0]
+            constants = constants - sum(one * mean for one, mean in zip(exponents, means, strict=True))
+        left = pairs.rest - constants[pairs.metric] - pairs.features @ exponents
+        # The weights of a test set add up to 1.
+        of_test_set = np.bincount(pairs.test_set, weight * left)
+        there = np.bincount(pairs.test_set) > 0
+        first = np.unique(pairs.test_set, return_index=True)[1]
+        n_test_sets = np.bincount(pairs.metric[first], minlength=n_metrics)
+        degrees = int(there.sum() - (n_test_sets > 0).sum())
+        scatter = float((weight * (left - of_test_set[pairs.test_set]) ** 2).sum() / there.sum())
+        between = float((of_test_set[there] ** 2).sum() / degrees) if degrees else math.nan
+        return cls(constants, exponents, n_test_sets, between, scatter, degrees)
+
+    def error(self, pairs: _Arrays) -> Floats:
+        """By how much log S² of pairs is larger than it says."""
+        return np.asarray(pairs.rest - self.constants[pairs.metric] - pairs.features @ self.exponents)
 
 
-def _told(pairs: pd.DataFrame, model: Model) -> Floats:
-    told = np.zeros(len(pairs))
-    for name, exponent in model.fixed.items():
-        told += exponent * pairs[name].to_numpy(float)
-    return told
+def _left_out(pairs: _Arrays) -> Iterator[dict[str, Any]]:
+    """For every test set that is not its metric's only one: how well the others' law tells its pairs' S².
 
-
-def _left_out(pairs: pd.DataFrame, model: Model) -> Iterator[dict[str, Any]]:
-    """For every test set that is not its metric's only one: how well the others' law tells its pairs' S²."""
-    for test_set, own in pairs.groupby("test_set", sort=True):
-        metric = str(own["metric"].iloc[0])
-        others = pairs[pairs["test_set"] != test_set]
-        if metric not in set(others["metric"]):
+    None where the others do not tell how much test sets differ: it takes a metric with two of them.
+    """
+    for test_set in np.unique(pairs.test_set):
+        here = pairs.test_set == test_set
+        own, others = pairs.select(here), pairs.select(~here)
+        metric = int(own.metric[0])
+        if not (others.metric == metric).any():
             continue
-        fit = _Fit.of(others, model)
-        error = own["target"].to_numpy(float) - fit.predicted(own)
-        weight = own["weight"].to_numpy(float)
-        inside = np.abs(error) <= reach(
-            math.sqrt(fit.between), math.sqrt(fit.within), fit.n_test_sets[metric], fit.degrees
-        )
+        fit = _Fit.of(others)
+        if not fit.degrees:
+            continue
+        error = fit.error(own)
+        farthest = reach(math.sqrt(fit.between), math.sqrt(fit.within), int(fit.n_test_sets[metric]), fit.degrees)
         yield {
-            "metric": metric,
-            "n_pairs": len(own),
-            "square": float(weight @ error**2),
-            "inside": round(float(weight @ inside), 9),
+            "metric": pairs.metrics[metric],
+            "n_pairs": len(error),
+            "square": float(own.weight @ error**2),
+            "inside": round(float(own.weight @ (np.abs(error) <= farthest)), 9),
         }
 
 
@@ -311,7 +339,8 @@ def _accuracy(left_out: list[dict[str, Any]]) -> dict[str, Any]:
 def _interval_of_share(shares: Floats) -> tuple[float, float]:
     """Clopper and Pearson's interval for as many trials as have the variance of a mean of shares of test sets.
 
-    Where all are 0 or 1 that is one trial a test set; where they agree more than that allows, it is taken to be.
+    Where all are the same that is one trial a test set. In simulations of 50 test sets (shares with a beta distribution
+    of mean 94 %, from nearly 0 and 1 to nearly the same) it held the mean in 91 to 98 %.
     """
     from scipy.special import ndtri, stdtrit
 

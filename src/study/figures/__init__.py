@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from study.figures.confidence import domains, full_sets, gain_confidence, overview, sizes
 from study.figures.elsewhere import documents, next_test_sets
 from study.figures.montecarlo import relative_error, run_time
+from study.figures.planning import segments_needed
 from study.figures.style import save
 from study.figures.summaries import calibration, similarity, size_law, thresholds
 from study.figures.trainings import trainings
@@ -31,6 +32,7 @@ FIGURES: dict[str, Callable[..., Figure]] = {
     "trainings": trainings,
     "next_test_sets": next_test_sets,
     "documents": documents,
+    "segments_needed": segments_needed,
 }
 
 __all__ = [
@@ -45,6 +47,7 @@ __all__ = [
     "relative_error",
     "run_time",
     "save",
+    "segments_needed",
     "similarity",
     "size_law",
     "sizes",
