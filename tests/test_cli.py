@@ -24,8 +24,8 @@ from study import cli as study_cli
 
 LIBRARY = ["test", "extract", "collect", "pool", "compare", "methods", "transfer", "merge"]
 STUDY = [
-    "fetch", "prepare", "resample", "jar", "train", "predict", "resize", "describe", "thresholds", "validate",
-    "claims", "calibrate", "approximate", "race", "plot", "tabulate", "check",
+    "fetch", "prepare", "resample", "jar", "train", "predict", "resize", "describe", "trainings", "thresholds",
+    "validate", "claims", "calibrate", "approximate", "race", "plot", "tabulate", "check",
 ]  # fmt: skip
 
 

@@ -48,6 +48,9 @@ def written(tmp_path_factory):
         run(cli.main, "compare", work / f"{name}.parquet", *options, "--output", work / f"{name}.tsv")
         made = ["--initial", "50,100,200", "--halves", 1, "--draws", 2, "--domain-size", 100]
         run(study_cli.main, "resize", work / f"{name}.parquet", *made, *options, "--output", work / f"{name}-sets.tsv")
+    trained = simulate.statistics("accuracy", n_systems=12, n_segments=300, spread=0.03)
+    named = tuple(f"m{i // 4}-{i % 4}" for i in range(12))
+    statistics.write(replace(trained, dataset="runs", systems=named), work / "runs.parquet")
     for k in (1, 2):
         part = ["--part", f"{k}/2", "--output", work / f"part{k}.tsv"]
         run(cli.main, "compare", work / "one.parquet", *options, *part)
@@ -75,6 +78,10 @@ def written(tmp_path_factory):
     run(
         study_cli.main, "approximate", "--n-resamples", 20, "--n-simulated", 12, "--n-pairs", 1, "--n-runs", 1,
         "--output", output["relative_error"],
+    )  # fmt: skip
+    run(
+        study_cli.main, "trainings", work / "runs.parquet:accuracy", work / "one.parquet:accuracy",
+        "--better-method", output["better_method"], "--output", output["trainings"],
     )  # fmt: skip
     run(study_cli.main, "race", "--n-segments", 50, "--n-repeats", 1, "--output", output["run_time"])
     run(
