@@ -52,6 +52,19 @@ def test_python_in_coming_from_runs(code):
     exec(compile(f"import pairsig\n{code}", "coming-from.md", "exec"), counts)
 
 
+def test_the_example_of_methods_is_what_happens(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "resources").symlink_to(ROOT / "resources")
+    (code,) = blocks("docs/methods.md", "python")
+    exec(compile(code, "methods.md", "exec"), {})
+    first, second = commands("docs/methods.md")
+    (printed,) = blocks("docs/methods.md", "text")
+    assert cli.main(shlex.split(first)[1:]) == 0
+    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == printed.splitlines()
+    assert cli.main(shlex.split(second)[1:]) == 0
+    assert (tmp_path / "methods.tsv").is_file()
+
+
 def test_links_lead_somewhere():
     for document in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/coming-from.md", "results/README.md"):
         for target in re.findall(r"\]\((?!http|#)([^)#]+)", (ROOT / document).read_text(encoding="utf-8")):

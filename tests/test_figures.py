@@ -538,10 +538,10 @@ def trained() -> tuple[pd.DataFrame, pd.DataFrame]:
                 "verdict": "estimated",
             }
             rows.append(
-                base | {"differ": share, "differ_low": share - 0.1, "differ_high": share + 0.1, "accounted": 0.05}
+                base | {"differ": share, "differ_low": share / 2, "differ_high": (1 + share) / 2, "accounted": 0.05}
             )
             named += [
-                base | {"question": question, "named": value, "named_low": value - 0.1, "named_high": value + 0.05,
+                base | {"question": question, "named": value, "named_low": value - 0.1, "named_high": (1 + value) / 2,
                         "expected": 0.94}
                 for question, value in (("outputs", 0.94), ("method", 0.95 - share / 2), ("accounted", 0.93))
             ]  # fmt: skip
