@@ -48,6 +48,9 @@ def written(tmp_path_factory):
         run(cli.main, "compare", work / f"{name}.parquet", *options, "--output", work / f"{name}.tsv")
         made = ["--initial", "50,100,200", "--halves", 1, "--draws", 2, "--domain-size", 100]
         run(study_cli.main, "resize", work / f"{name}.parquet", *made, *options, "--output", work / f"{name}-sets.tsv")
+    trained = simulate.statistics("accuracy", n_systems=12, n_segments=300, spread=0.03)
+    named = tuple(f"m{i // 4}-{i % 4}" for i in range(12))
+    statistics.write(replace(trained, dataset="runs", systems=named), work / "runs.parquet")
     for k in (1, 2):
         part = ["--part", f"{k}/2", "--output", work / f"part{k}.tsv"]
         run(cli.main, "compare", work / "one.parquet", *options, *part)
@@ -102,6 +105,10 @@ def written(tmp_path_factory):
         (work / f"{name}.txt").write_text(f"the cat sat on the mat\nno one knows what {name} is for\n")
     outputs = [f"{name}={work / name}.txt" for name in "abc"]
     run(study_cli.main, "overlaps", "one", *outputs, "--output", output["overlaps"])
+    run(
+        study_cli.main, "trainings", work / "runs.parquet:accuracy", work / "one.parquet:accuracy",
+        "--better-method", output["better_method"], "--output", output["trainings"],
+    )  # fmt: skip
     run(study_cli.main, "race", "--n-segments", 50, "--n-repeats", 1, "--output", output["run_time"])
     run(
         study_cli.main, "check", "--published", work / "published.tsv", "--thresholds", output["thresholds"],

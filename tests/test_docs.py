@@ -108,6 +108,19 @@ def test_the_table_of_families_is_that_of_the_library():
                 assert cells[7].split()[0] == f"{100 * one.held:.0f}"
 
 
+def test_the_example_of_methods_is_what_happens(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "resources").symlink_to(ROOT / "resources")
+    (code,) = blocks("docs/methods.md", "python")
+    exec(compile(code, "methods.md", "exec"), {})
+    first, second = commands("docs/methods.md")
+    (printed,) = blocks("docs/methods.md", "text")
+    assert cli.main(shlex.split(first)[1:]) == 0
+    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == printed.splitlines()
+    assert cli.main(shlex.split(second)[1:]) == 0
+    assert (tmp_path / "methods.tsv").is_file()
+
+
 def test_links_lead_somewhere():
     for document in (
         "README.md",

@@ -17,7 +17,8 @@ from scipy.stats import norm
 
 from pairsig import planning
 from pairsig.errors import InputError
-from study.columns import DOCUMENTS, HETEROGENEITY, SYSTEMS
+from pairsig.tables import frame
+from study.columns import BETTER_METHOD, DOCUMENTS, HETEROGENEITY, SYSTEMS, TRAININGS
 from study.figures import FIGURES, save
 from study.test_sets import Derivation
 
@@ -619,6 +620,45 @@ def test_segments_needed_are_those_of_plan() -> None:
     assert {y for x, y in band.get_paths()[0].vertices if x == 0.2} == set(ends)
 
 
+def trained() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Tables of trainings of two datasets, the larger one called `large`."""
+    rows, named = [], []
+    for dataset, sizes in (("small", (100, 300)), ("large", (100, 1600, 5000))):
+        for n in sizes:
+            share = 1 - 10 / n**0.5
+            base = {
+                "dataset": dataset,
+                "metric": "f1",
+                "n_segments": n,
+                "n_methods": 3,
+                "n_runs": 30,
+                "verdict": "estimated",
+            }
+            rows.append(
+                base | {"differ": share, "differ_low": share / 2, "differ_high": (1 + share) / 2, "accounted": 0.05}
+            )
+            named += [
+                base | {"question": question, "named": value, "named_low": value - 0.1, "named_high": (1 + value) / 2,
+                        "expected": 0.94}
+                for question, value in (("outputs", 0.94), ("method", 0.95 - share / 2), ("accounted", 0.93))
+            ]  # fmt: skip
+    return frame(TRAININGS, rows), frame(BETTER_METHOD, named)
+
+
+def test_trainings_of_one_method_and_whom_p_names() -> None:
+    rows, named = trained()
+    figure = FIGURES["trainings"](rows, named)
+    left, right = figure.axes
+    for line, dataset in zip(lines(left, "differ"), ("large", "small"), strict=True):  # the most different first
+        mine = rows[rows["dataset"] == dataset]
+        np.testing.assert_allclose(line.get_xydata(), mine[["n_segments", "differ"]])
+    large = named[named["dataset"] == "large"]
+    for question in ("outputs", "method", "accounted"):
+        (line,) = lines(right, question)
+        np.testing.assert_allclose(line.get_ydata(), large.loc[large["question"] == question, "named"])
+    assert "by chance: 5 %" in words(figure)
+
+
 ARGUMENTS = {
     "gain_confidence": lambda: (comparisons(12), threshold_rows(comparisons(12))),
     "full_sets": lambda: ((t := of_sizes(comparisons(12))), threshold_rows(t)),
@@ -635,6 +675,7 @@ ARGUMENTS = {
     "next_test_sets": lambda: families(),
     "documents": lambda: (documented(),),
     "segments_needed": lambda: (planning.fitted(), described()),
+    "trainings": lambda: trained(),
 }  # fmt: skip
 
 
@@ -683,6 +724,7 @@ def test_empty_tables_say_so(name: str, tmp_path: Path) -> None:
         ("similarity", "standard_error", "comparisons"),
         ("relative_error", "closed_form", "relative_error"),
         ("run_time", "seconds_low", "run_time"),
+        ("trainings", "differ", "trainings"),
     ],
 )
 def test_a_missing_column_is_named(name: str, column: str, table: str) -> None:

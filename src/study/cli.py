@@ -105,7 +105,7 @@ def _commands() -> console.Commands:
     p.add_argument("--output", type=console.table, required=True)
 
     p = commands.add(_trainings)
-    p.add_argument("statistics", nargs="+", metavar="STATISTICS:METRIC", help="a file of statistics, and its metric")
+    p.add_argument("statistics", nargs="*", metavar="STATISTICS:METRIC", help="a file of statistics, and its metric")
     p.add_argument("--splits", type=console.whole, default=10, metavar="K", help="of the segments into halves")
     p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
     p.add_argument("--better-method", type=console.table, required=True, help="second output: whom p near 0.05 names")

@@ -7,6 +7,8 @@ TABLES = [
     "calibration",
     "table_1",
     "validation",
+    "trainings",
+    "better_method",
     "claims",
     "law",
     "law_errors",

@@ -1,4 +1,4 @@
-"""Whether what the comparisons tell holds: on other test sets, and for systems that others made."""
+"""Whether what the comparisons tell holds: on other test sets, for systems that others made, and for methods."""
 
 OVERLAYS = [
     f"--overlay={dataset}={natural}"
@@ -65,5 +65,42 @@ rule validate:
         python -m study validate {input.comparisons:q} {input.test_sets:q} \
             {params.overlays:q} \
             --output {output.validation:q} \
+            >{log:q} 2>&1
+        """
+
+
+# Systems that are trained again and again: those of the synthetic datasets.
+TRAINED = [name for name in SELECTED if study.datasets[name].study == "synthetic"]
+
+
+rule trainings:
+    """How much trainings of one method differ, and whether p near 0.05 names the better method."""
+    input:
+        statistics=collect("results/statistics/{dataset}.parquet", dataset=TRAINED),
+        library=library("trainings"),
+    output:
+        trainings="results/tables/trainings.tsv",
+        better_method="results/tables/better_method.tsv",
+    log:
+        "results/logs/trainings.log",
+    benchmark:
+        "results/benchmarks/trainings.tsv"
+    conda:
+        "../envs/pairsig.yaml"
+    resources:
+        mem_mb=grown(2000),
+        runtime=grown(20),
+    params:
+        statistics=[
+            f"results/statistics/{dataset}.parquet:{study.datasets[dataset].metric}"
+            for dataset in TRAINED
+        ],
+        seed=lookup("resampling/seed", within=config),
+    shell:
+        r"""
+        python -m study trainings {params.statistics:q} \
+            --seed {params.seed} \
+            --better-method {output.better_method:q} \
+            --output {output.trainings:q} \
             >{log:q} 2>&1
         """

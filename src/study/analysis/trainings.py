@@ -7,6 +7,7 @@ means of runs, follows from their scores and the products of their contributions
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,7 @@ from pairsig.metrics import Metric
 from pairsig.statistics import Statistics
 from pairsig.tables import frame
 from study.analysis import expected, over_systems
+from study.analysis.pairs import MIN_PAIRS
 from study.columns import BETTER_METHOD, TRAININGS
 
 Floats = NDArray[np.float64]
@@ -28,8 +30,8 @@ ALPHA = 0.05
 WINDOW = (0.04, 0.06)
 """The range of one-sided p-values around 0.05, as in `calibrate`."""
 
-LEAST_METHODS, LEAST_RUNS = 2, 10
-"""With fewer methods that were run several times, or runs of them, nothing is said: `too few`."""
+LEAST_METHODS = 2
+"""With fewer methods that were run several times, or fewer than `MIN_PAIRS` of two runs of one: `too few`."""
 
 LEAST_OTHERS = 3
 """Other runs of a method, from which its variance of training is had for one run."""
@@ -71,8 +73,8 @@ def trainings(
     question. Intervals of shares of pairs are `over_systems.share_interval`: over runs of these methods in the first
     table, over methods in the second, where all runs of two methods are held against the same mean. The dataset `all`
     is all pairs of every dataset that has a test set of that size; methods that were trained on the same corpus are the
-    same on all their test sets. Where fewer than 2 methods have several runs, or they have fewer than 10 runs, one row
-    each says so. Cost: 25 CPU seconds for the study's ten datasets.
+    same on all their test sets. Where fewer than 2 methods have several runs, or there are fewer than 10 pairs of two
+    runs of one, one row each says so. Cost: 25 CPU seconds for the study's ten datasets.
     """
     rows: list[dict[str, object]] = []
     better: list[dict[str, object]] = []
@@ -84,7 +86,8 @@ def trainings(
         n = len(given.segments)
         base: dict[str, object] = {"dataset": given.dataset, "metric": metric.name}
         number = {"n_methods": len(set(methods)), "n_runs": len(several)}
-        if number["n_methods"] < LEAST_METHODS or number["n_runs"] < LEAST_RUNS:
+        n_pairs = sum(times * (times - 1) // 2 for times in Counter(methods).values())
+        if number["n_methods"] < LEAST_METHODS or n_pairs < MIN_PAIRS:
             row = base | number | {"n_segments": n, "verdict": "too few"}
             rows.append(row)
             better.append(row | {"question": "outputs"})

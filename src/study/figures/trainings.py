@@ -48,7 +48,7 @@ def trainings(trainings: pd.DataFrame, better_method: pd.DataFrame) -> Figure:
 def _same(axes: Axes, drawn: pd.DataFrame) -> None:
     axes.set_title("two runs of the same method: p < 0.05")
     if drawn.empty:
-        sentence(axes, "too few runs")
+        sentence(axes, "too few pairs of runs")
         return
     ends = drawn.groupby("dataset", sort=False)["differ"].last().sort_values(ascending=False)
     for position, dataset in enumerate(ends.index):
@@ -63,16 +63,16 @@ def _same(axes: Axes, drawn: pd.DataFrame) -> None:
     axes.plot([], [], "x", color=GREY, markersize=3, label="training accounted for")
     axes.axhline(CHANCE, color=INK, linewidth=0.8, dashes=(4, 2), zorder=0.5, label="by chance: 5 %")
     axes.set_ylim(0, None)
-    axes.legend(loc="upper left", fontsize=6.5)
+    axes.legend(loc="upper left", fontsize=6.5, framealpha=0.8)
 
 
 def _named(axes: Axes, known: pd.DataFrame) -> None:
     if known.empty:
-        axes.set_title("p ≈ 0.05 names")
-        sentence(axes, "too few runs")
+        axes.set_title("p ≈ 0.05 names …")
+        sentence(axes, "too few pairs of runs")
         return
     dataset = known["dataset"].iloc[int(np.argmax(known["n_segments"]))]
-    axes.set_title(f"two methods, p ≈ 0.05 names … ({dataset})")
+    axes.set_title(f"p ≈ 0.05 names … ({dataset})")
     for shift, (question, (label, colour, marker)) in zip((0.94, 1.0, 1.06), _QUESTIONS.items(), strict=True):
         rows = known[(known["dataset"] == dataset) & (known["question"] == question)].sort_values("n_segments")
         n = rows["n_segments"].to_numpy(float) * shift
