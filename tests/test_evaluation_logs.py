@@ -400,7 +400,7 @@ def test_a_file_of_samples_has_its_model_from_the_results(lm_eval_log):
     (results,) = lm_eval_log.parent.glob("results_*.json")
     assert counted.read_all("lm_eval", str(results))[0].segments == part.segments
     results.unlink()
-    refuses(lm_eval_log, "found no results_TIME.json beside it, which names the model")
+    refuses(lm_eval_log, "found no results_TIME.json beside it that names the model")
     assert counted.read_all("lm_eval", str(lm_eval_log), model="mine")[0].system == "mine"
 
 
@@ -904,3 +904,11 @@ def test_the_logs_beside_the_corpora(logs_dir):
     assert part.counts["resolved"].sum() == report["resolved_instances"]
     assert len(part.segments) == report["total_instances"]
     assert part.scored.sum() == report["submitted_instances"]
+
+
+def test_half_a_surrogate_pair_in_a_name(tmp_path, capsys):
+    samples = [{"id": "q0", "epoch": 1, "scores": {"\ud801": {"value": "C"}}}]
+    a = write(tmp_path / "a.json", of_inspect("x\ud800", samples))
+    b = write(tmp_path / "b.json", of_inspect("m", samples))
+    (row,), _ = answer(a, b, "--test", "exact", capsys=capsys)
+    assert (row["metric"], row["system_a"]) == ("\\ud801", "x\\ud800")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import lzma
 import os
 import random
@@ -62,6 +63,50 @@ JSONL = (
     '{"id": "q1", "right": true, "score": 0.5, "answer": "a"}\n{"id": "q2", "right": false, "score": 1, "other": [1]}\n'
     '{"id": "q3", "right": true, "score": -2e3, "answer": null}\n'
 )
+
+LOGS = Path(__file__).parent / "data/evaluation_logs"
+INSPECT = {
+    "version": 2,
+    "status": "success",
+    "eval": {"task": "t", "model": "lab/m", "config": {"epochs": 1}, "model_args": {"a": 1}},
+    "samples": [
+        {"id": i, "epoch": 1, "input": "?", "scores": {"match": {"value": value}}, "metadata": {"p": "x"}}
+        for i, value in enumerate(("C", "I", 0.5, "P"))
+    ],
+}
+LM_EVAL = "".join(
+    json.dumps({"doc_id": i, "doc": {"id": i}, "resps": [["x"]], "filter": "none", "metrics": ["acc"], "acc": i % 2})
+    + "\n"
+    for i in range(4)
+)
+HELM = [
+    {
+        "instance_id": f"id{i}",
+        "train_trial_index": 0,
+        "stats": [{"name": {"name": "exact_match", "split": "test"}, "count": 1, "sum": i % 2}],
+    }
+    for i in range(3)
+]
+SWEBENCH = {
+    "total_instances": 4,
+    "resolved_instances": 1,
+    "resolved_ids": ["a__b-1"],
+    "unresolved_ids": ["a__b-2"],
+    "submitted_ids": ["a__b-1", "a__b-2", "a__b-3"],
+    "error_ids": ["a__b-3"],
+    "incomplete_ids": ["a__b-4"],
+    "schema_version": 2,
+}
+ALPACA = [
+    {"instruction": f"i{i}", "output_1": "", "output_2": "", "preference": preference, "annotator": "j"}
+    | {"generator_1": "r", "generator_2": "m"}
+    for i, preference in enumerate((1.5, 2, 0, 1.25))
+]
+EVALS = json.dumps({"spec": {"completion_fns": ["m"], "run_id": "r", "run_config": {}}}) + "".join(
+    "\n" + json.dumps({"run_id": "r", "sample_id": f"s.{i}", "type": "match", "data": {"correct": i % 2 == 0}})
+    for i in range(4)
+)
+COMET = {"out/m.txt": [{"src": f"s{i}", "mt": "x", "ref": "r", "COMET": i / 4} for i in range(4)]}
 
 
 def parquet() -> bytes:
@@ -122,6 +167,18 @@ FORMATS = {
     "tsv": Format(TABLE.replace(",", "\t"), "test --reader table", ".tsv"),
     "jsonl": Format(JSONL, "test --reader table", ".jsonl"),
     "parquet": Format(parquet(), "test --reader table", ".parquet"),
+    "inspect.json": Format(json.dumps(INSPECT, indent=1), "test --reader inspect --missing drop", ".json"),
+    "inspect.eval": Format(
+        (LOGS / "inspect/weak.eval").read_bytes(), "test --reader inspect --metric exact --option reducer=mean", ".eval"
+    ),
+    "lm_eval": Format(LM_EVAL, "test --reader lm_eval --option model=m --missing drop", ".jsonl"),
+    "helm": Format(json.dumps(HELM, indent=1), "test --reader helm --option model=m --missing wrong", ".json"),
+    "swebench": Format(json.dumps(SWEBENCH, indent=1), "test --reader swebench --missing wrong", ".json"),
+    "alpaca_eval": Format(json.dumps(ALPACA, indent=1), "test --reader alpaca_eval --missing drop", ".json"),
+    "openai_evals": Format(EVALS, "test --reader openai_evals --missing wrong", ".jsonl"),
+    "comet": Format(json.dumps(COMET, indent=1), "test --reader comet --missing drop", ".json"),
+    "mt_metrics_eval": Format("s\t0.5\ns\t1\ns\tNone\ns\t-3.25\n", "test --reader mt_metrics_eval", ".seg.score"),
+    "recognized": Format(EVALS, "test --missing wrong", ".jsonl"),
     "documents": Format("news\td1\n-\td2\n", function=read_documents),
     "parameters": Format(
         "# COLLINS\nLABELED 1\nMAX_ERROR 10\nDELETE_LABEL TOP\nEQ_LABEL ADVP PRT\n", function=read_parameters

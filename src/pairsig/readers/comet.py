@@ -11,7 +11,7 @@ from pairsig.errors import InputError, named
 from pairsig.files import AnyPath, read_json
 from pairsig.readers import items
 from pairsig.readers.counted import Counted
-from pairsig.readers.items import Item, Log, Score, digest, field_of, picked
+from pairsig.readers.items import Item, Log, Score, digest, field_of, part_of, picked
 
 
 def read(path: AnyPath, *, systems: str | None = None) -> tuple[Counted, ...]:
@@ -61,15 +61,18 @@ def _scored(document: dict[str, Any], source: str) -> Iterator[tuple[str, list[I
 
 
 def _compared(document: dict[str, Any], source: str) -> Iterator[tuple[str, list[Item]]]:
-    sources = document.get("source") or document.get("sources") or []
+    sources = part_of(document, ["source"], source, list)
     for number, system in enumerate(field_of(document, ["translations"], source, list), start=1):
         where = f"{source}, system {number}"
         scores = field_of(system, ["scores"], where, list)
+        if len(scores) != len(sources):
+            raise InputError(f"{where}: found {len(scores):,} scores, expected {len(sources):,} as there are sources")
+        segments = [{"src": src} for src in sources]
         yield (
             field_of(system, ["name"], where, str),
             [
-                _item(row, score, {"src": sources[row - 1] if row <= len(sources) else None}, where)
-                for row, score in enumerate(scores, start=1)
+                _item(row, score, segment, where)
+                for row, (score, segment) in enumerate(zip(scores, segments, strict=True), start=1)
             ],
         )
 

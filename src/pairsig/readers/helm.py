@@ -13,7 +13,7 @@ from pairsig.errors import InputError, listed, named
 from pairsig.files import AnyPath, read_json
 from pairsig.readers import items
 from pairsig.readers.counted import Counted
-from pairsig.readers.items import Item, Log, Score, field_of, label, names_of, picked
+from pairsig.readers.items import Item, Log, Score, field_of, label, names_of, part_of, picked
 
 FILE = "per_instance_stats.json"
 
@@ -95,18 +95,19 @@ def read(
 def _names(path: Path, model: str | None) -> tuple[str, str]:
     """The model, and the run without it."""
     beside = path.parent / "run_spec.json"
-    spec = field_of(read_json(beside), [], str(beside), dict) if beside.exists() else {}
-    run = str(spec.get("name") or path.parent.name)
-    adapter = spec.get("adapter_spec") or {}
-    told = adapter.get("model") or adapter.get("model_deployment")
+    spec = read_json(beside) if beside.exists() else {}
+    run = part_of(spec, ["name"], str(beside), str) or path.parent.name
+    told, deployment = (
+        part_of(spec, ["adapter_spec", name], str(beside), str) for name in ("model", "model_deployment")
+    )
     in_name = re.search(r"(?:^|[:,])model=([^,]+)", run)
-    found = model or told or (in_name[1] if in_name else "")
+    found = model or told or deployment or (in_name[1] if in_name else "")
     if not found:
         raise InputError(
             f"{path}: found no run_spec.json beside it that names the model, nor model=NAME in the folder's name, "
             f"expected one, or --option model=NAME"
         )
-    return str(found), re.sub(r"(?<=[:,])model=[^,]+,?|,model=[^,]+$", "", run).rstrip(":,")
+    return found, re.sub(r"(?<=[:,])model=[^,]+,?|,model=[^,]+$", "", run).rstrip(":,")
 
 
 def _items(path: Path, run: str, stat: str | None, split: str | None, notes: list[str]) -> list[Item]:

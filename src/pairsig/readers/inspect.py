@@ -12,7 +12,7 @@ from pairsig.errors import InputError, listed, named, quoted
 from pairsig.files import AnyPath, beginning, parse_json, read_json, zip_members
 from pairsig.readers import items
 from pairsig.readers.counted import Counted
-from pairsig.readers.items import Item, Log, Score, digest, field_of, label, of_metadata, picked
+from pairsig.readers.items import Item, Kind, Log, Score, digest, field_of, label, of_metadata, part_of, picked
 
 # `value_to_float` of Inspect.
 _VALUES = {"C": 1, "I": 0, "P": 0.5, "N": 0, "yes": 1, "true": 1, "no": 0, "false": 0}
@@ -128,19 +128,20 @@ class _Log:
             raise InputError(f"{self.source}: found no {name} in the archive, expected one: a log of another version?")
         return parse_json(f"{self.source}!{name}", self._members[name]())
 
+    def _part(self, *path: str, kind: type[Kind]) -> Kind:
+        return part_of(self._header, path, self.source, kind)
+
     @property
     def settings(self) -> Mapping[str, str]:
         """What tells two evaluations of one model apart."""
-        told = self._header["eval"]
         settings = {
-            f"{name}": value
+            name: label(value)
             for part in ("model_generate_config", "model_args", "task_args")
-            for name, value in (told.get(part) or {}).items()
+            for name, value in self._part("eval", part, kind=dict).items()
             if isinstance(value, str | int | float)
         }
-        steps = (self._header.get("plan") or {}).get("steps") or []
-        settings["solver"] = told.get("solver") or "+".join(str(step.get("solver")) for step in steps)
-        return {name: label(value) for name, value in settings.items()}
+        solvers = [part_of(step, ["solver"], self.source, str) for step in self._part("plan", "steps", kind=list)]
+        return settings | {"solver": self._part("eval", "solver", kind=str) or "+".join(solvers)}
 
     def notes(self, reducer: str | None) -> list[str]:
         """What the reader of the scores should know."""
@@ -149,8 +150,7 @@ class _Log:
             notes.append(f"{self.source}: the evaluation ended with the status {named(self.status)}")
         if self._header.get("invalidated"):
             notes.append(f"{self.source}: somebody has marked samples of this log as invalid")
-        config = self._header["eval"].get("config") or {}
-        reducers = config.get("epochs_reducer") or ["mean"]
+        reducers = self._part("eval", "config", "epochs_reducer", kind=list) or ["mean"]
         if reducer is None and "mean" not in reducers:
             notes.append(
                 f"{self.source}: Inspect has reduced epochs by {listed(map(str, reducers))}, here the score of a "
@@ -171,12 +171,12 @@ class _Log:
         samples = self._samples()
         chosen = picked(self._scorers(samples), scorer, self.source, "scorer")
         reduced = None if reducer is None else self._reduced(reducer, chosen)
-        n_epochs = len({sample.get("epoch") for sample in samples})
+        n_epochs = len({label(sample.get("epoch")) for sample in samples})
         seen: set[str] = set()
         for number, sample in enumerate(samples, start=1):
             where = f"{self.source}, sample {number}"
             name = label(field_of(sample, ["id"], where, (str, int)))
-            metadata = sample.get("metadata") or {}
+            metadata = part_of(sample, ["metadata"], where, dict)
             if reduced is not None and name in seen:
                 continue
             seen.add(name)
@@ -210,7 +210,7 @@ class _Log:
                     yield name
 
     def _values(self, sample: Mapping[str, Any], where: str) -> Iterator[tuple[str, Any]]:
-        for name, given in (sample.get("scores") or {}).items():
+        for name, given in part_of(sample, ["scores"], where, dict).items():
             value = field_of(given, ["value"], where)
             if isinstance(value, dict):
                 yield from ((f"{name}/{key}", part) for key, part in value.items())
@@ -225,9 +225,9 @@ class _Log:
         if self._members:
             parts = self._member("reductions.json") if "reductions.json" in self._members else []
         else:
-            parts = self._header.get("reductions") or []
+            parts = self._part("reductions", kind=list)
         where = f"{self.source}, reductions"
-        known = [label(part.get("reducer") or "mean") for part in parts]
+        known = [part_of(part, ["reducer"], where, str) or "mean" for part in parts]
         picked(known, reducer, self.source, "reducer")
         found: dict[str, dict[str, Score]] = {}
         for part, name in zip(parts, known, strict=True):

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import fspath
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from pairsig.readers.counted import Counted, average, fits, to_array
 
 Score = int | float | None
 """A score, or None where there is none."""
+
+
+Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True)
@@ -146,16 +149,17 @@ class Log:
         return Counted(
             segments=tuple(item.name for item in items),
             documents=tuple(item.document for item in items),
-            counts={name: to_array([item.scores.get(name) or 0 for item in items]) for name in metrics},
+            counts={encodable(name): to_array([item.scores.get(name) or 0 for item in items]) for name in metrics},
             metrics=tuple(
-                average(name, higher_is_better=name not in self.lower_is_better, factor=self.factor) for name in metrics
+                average(encodable(name), higher_is_better=name not in self.lower_is_better, factor=self.factor)
+                for name in metrics
             ),
             notes=tuple(self.notes),
             source=self.source,
             lines=tuple(item.line for item in items) if items[0].line else (),
             place=self.place,
             scored=scored,
-            system=self.system,
+            system=encodable(self.system),
             run=run,
             domains=tuple(item.domain for item in items) if any(item.domain for item in items) else (),
             contents=tuple(item.content for item in items) if any(item.content for item in items) else (),
@@ -178,6 +182,11 @@ def score(value: object) -> Score:
     if isinstance(value, int | float):
         return value
     raise ValueError(value)
+
+
+def encodable(name: str) -> str:
+    """A name that can be written: JSON may have half of a surrogate pair in it."""
+    return name.encode("utf-8", errors="backslashreplace").decode("utf-8")
 
 
 def digest(*values: object) -> str:
@@ -211,6 +220,17 @@ def field_of(record: object, path: Sequence[str], where: str, kind: type | tuple
         told = " or ".join(_KINDS.get(one, one.__name__) for one in names)
         raise InputError(f"{where}: found {quoted(found)} as {'.'.join(path)}, expected {told}")
     return found
+
+
+def part_of(record: object, path: Sequence[str], where: str, kind: type[Kind]) -> Kind:
+    """What a document of JSON has at a path of names, of the kind expected; an empty one where it has nothing."""
+    found: Any = record
+    for name in path:
+        found = None if found is None else field_of({"it": found}, ["it"], where, dict).get(name)
+    if found is None:
+        return kind()
+    checked: Kind = field_of({path[-1]: found}, [path[-1]], where, kind)
+    return checked
 
 
 _KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "text", int: "a whole number"}

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import fspath
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from pairsig.errors import InputError, listed, named
 from pairsig.files import AnyPath, read_json
 from pairsig.readers import items
 from pairsig.readers.counted import Counted
-from pairsig.readers.items import Item, Log, Score, digest, field_of, json_lines, label, of_metadata, picked
+from pairsig.readers.items import Item, Kind, Log, digest, field_of, json_lines, label, of_metadata, part_of, picked
 
 _SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl")
 _OF_A_ROW = frozenset(
@@ -25,6 +25,7 @@ _OF_A_ROW = frozenset(
     )
 )  # fmt: skip
 _SAME = 1e-9  # a mean that lm_eval has computed in another order
+_DEEPEST = 20  # groups of groups of tasks
 
 
 def read(
@@ -84,8 +85,16 @@ def read(
         raise InputError(f"{source}: found samples in several folders, expected one model to call {named(model)}")
     return tuple(
         part
-        for name, tasks in models.items()
-        for part in _read(source, name, tasks, task, filter=filter, cluster=cluster, domain=domain, verify=verify)
+        for name, own in models.items()
+        for part in _read(
+            source,
+            name,
+            _chosen(source, name, own, task),
+            filters=filter,
+            cluster=cluster,
+            domain=domain,
+            verify=verify,
+        )
     )
 
 
@@ -113,57 +122,125 @@ class _Task:
         self.source = source
         path = Path(source)
         match = _SAMPLES.fullmatch(path.name)
-        self.results: Mapping[str, Any] = {}
-        results = [] if match is None else sorted(path.parent.glob(f"*{match['time']}.json"))
-        if results:
-            self.results = field_of(read_json(results[0]), [], str(results[0]), dict)
+        found = [] if match is None else sorted(path.parent.glob(f"*{match['time']}.json"))
+        self._beside = str(found[0]) if found else ""
+        self._results = field_of(read_json(found[0]), [], self._beside, dict) if found else {}
         self.name = match["task"] if match else path.name.removesuffix(".jsonl")
-        config = self.results.get("config") or {}
-        pretrained = re.search(r"(?:pretrained|model)=([^,]+)", str(config.get("model_args")))
-        self.model: str = (
-            model
-            or self.results.get("model_name")
-            or (pretrained[1] if pretrained else "")
-            or str(config.get("model") or "")
-        )
+        pretrained = re.search(r"(?:pretrained|model)=([^,]+)", label(self.told("config", kind=dict).get("model_args")))
+        self.model = model or self.told("model_name", kind=str) or (pretrained[1] if pretrained else "")
         if not self.model:
             raise InputError(
-                f"{source}: found no results_TIME.json beside it, which names the model, expected one, or --option "
+                f"{source}: found no results_TIME.json beside it that names the model, expected one, or --option "
                 f"model=NAME"
             )
+
+    def told(self, *path: str, kind: type[Kind]) -> Kind:
+        """What the results say; nothing where they do not."""
+        return part_of(self._results, path, self._beside, kind)
 
     @property
     def settings(self) -> Mapping[str, str]:
         """What tells two evaluations of one model apart."""
-        config = self.results.get("config") or {}
+        config = self.told("config", kind=dict)
         given = {name: config.get(name) for name in ("model_args", "gen_kwargs", "limit")} | {
-            "n-shot": (self.results.get("n-shot") or {}).get(self.name),
-            "chat_template": self.results.get("chat_template_sha"),
-            "system_instruction": self.results.get("system_instruction_sha"),
+            "n-shot": self.told("n-shot", kind=dict).get(self.name),
+            "chat_template": self._results.get("chat_template_sha"),
+            "system_instruction": self._results.get("system_instruction_sha"),
         }
         return {name: label(value) for name, value in given.items()}
 
-    def aggregate(self, metric: str, filter_: str) -> float | None:
-        """What the results report for a metric."""
-        value = ((self.results.get("results") or {}).get(self.name) or {}).get(f"{metric},{filter_}")
-        return value if isinstance(value, int | float) else None
+    def read(
+        self,
+        filters: str | None,
+        labels: Callable[[object, str], tuple[str, str]],
+        *,
+        verify: bool,
+        prefix: str,
+    ) -> tuple[dict[str, Item], list[str], list[str]]:
+        """Its documents with their scores, the metrics that are errors or costs, and notes.
 
-    def lower_is_better(self, metric: str) -> bool:
-        """Whether the results say so."""
-        return ((self.results.get("higher_is_better") or {}).get(self.name) or {}).get(metric) is False
-
-    def rows(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Its samples, with their lines."""
-        n_documents = set()
-        for line, row in json_lines(self.source):
-            n_documents.add(label(field_of(row, ["doc_id"], f"{self.source}, line {line}", (int, str))))
-            yield line, row
-        told = ((self.results.get("n-samples") or {}).get(self.name) or {}).get("effective")
-        if isinstance(told, int) and told != len(n_documents):
+        `labels` tells the cluster and the domain of a document; `prefix` stands before the names of documents.
+        """
+        rows = list(json_lines(self.source))
+        used = picked((_filter(row) for _, row in rows), filters, self.source, "filter")
+        found: dict[str, Item] = {}
+        lines: dict[str, int] = {}
+        other: dict[str, None] = {}
+        edited = 0
+        for line, row in rows:
+            where = f"{self.source}, line {line}"
+            name = prefix + label(field_of(row, ["doc_id"], where, (int, str)))
+            document = field_of(row, ["doc"], where)
+            hashed = part_of(row, ["doc_hash"], where, str)
+            edited += bool(hashed) and hashed != _hash(document)
+            content = (hashed or digest(document)) if verify else ""
+            if name not in found:
+                cluster, domain = labels(document, where)
+                lines[name] = line
+                found[name] = Item(name, {}, "", cluster, domain, content, 0 if prefix else line)
+            item = found[name]
+            if item.content != content:
+                raise InputError(f"{where}: document {named(name)} is another one than in line {lines[name]}")
+            if (filter_ := _filter(row)) not in used:
+                continue
+            metrics = part_of(row, ["metrics"], where, list) or [key for key in row if key not in _OF_A_ROW]
+            for metric in map(label, metrics):
+                called = metric if len(used) == 1 else f"{metric}/{filter_}"
+                try:
+                    score = items.score(row.get(metric))
+                except ValueError:
+                    other[called] = None
+                    continue
+                if called in item.scores:
+                    raise InputError(
+                        f"{where}: found document {named(name)} with the filter {named(filter_)} again, expected once"
+                    )
+                item.scores[called] = score
+        whole = self.told("n-samples", self.name, "effective", kind=int)
+        if whole and whole != len(found):
             raise InputError(
-                f"{self.source}: found {len(n_documents):,} documents, expected {told:,} as the results say: the file "
-                f"is not whole"
+                f"{self.source}: found {len(found):,} documents, expected {whole:,} as the results say: the file is "
+                f"not whole"
             )
+        notes = []
+        if edited:
+            notes.append(f"{self.source}: the doc_hash of {edited:,} of {len(rows):,} lines is not that of their doc")
+        if other:
+            notes.append(f"{self.source}: {listed(other)} left out: no number for each document, and no mean of such")
+        no_means = {called: why for called, why in self._no_means(found, used) if called not in other}
+        notes += [f"{self.source}: {named(called)} left out: {why}" for called, why in no_means.items()]
+        for item in found.values():
+            for called in (*other, *no_means):
+                item.scores.pop(called, None)
+        if (repeats := self.told("configs", self.name, "repeats", kind=int)) > 1:
+            notes.append(
+                f"{self.source}: each document was answered {repeats} times, and the log has one score of them all, "
+                f"after the filter"
+            )
+        better = self.told("higher_is_better", self.name, kind=dict)
+        errors = [metric for metric, higher in better.items() if higher is False]
+        return found, [*errors, *(f"{metric}/{filter_}" for metric in errors for filter_ in used)], notes
+
+    def _no_means(self, found: Mapping[str, Item], used: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Metrics that the results report something else of than the mean of their samples, and what."""
+        for key, value in self.told("results", self.name, kind=dict).items():
+            metric, _, filter_ = key.rpartition(",")
+            called = metric if len(used) == 1 else f"{metric}/{filter_}"
+            scores = [score for item in found.values() if (score := item.scores.get(called)) is not None]
+            if filter_ in used and scores and isinstance(value, int | float):
+                mean = math.fsum(scores) / len(scores)
+                if abs(value - mean) > _SAME * max(1, abs(value)):
+                    yield called, f"the results report {value:.6g}, which is not the mean of its samples, {mean:.6g}"
+
+
+def _filter(row: Mapping[str, Any]) -> str:
+    return label(row.get("filter", "none"))
+
+
+def _hash(document: object) -> str:
+    """The hash that lm_eval makes of a document."""
+    told = json.dumps(document, indent=2, ensure_ascii=False)
+    return hashlib.sha256(told.encode("utf-8", errors="surrogatepass")).hexdigest()
 
 
 def _chosen(source: str, model: str, tasks: Sequence[_Task], asked: str | None) -> list[_Task]:
@@ -171,24 +248,25 @@ def _chosen(source: str, model: str, tasks: Sequence[_Task], asked: str | None) 
     by_name: dict[str, _Task] = {}
     for one in tasks:
         if one.name in by_name:
+            first, second = (Path(log.source).name for log in (by_name[one.name], one))
             raise InputError(
-                f"{source}: found samples of {named(model)} on {named(one.name)} twice, "
-                f"{Path(by_name[one.name].source).name} and {Path(one.source).name}, expected them once: name the file"
+                f"{source}: found samples of {named(model)} on {named(one.name)} twice, {first} and {second}, expected "
+                f"them once: name the file"
             )
         by_name[one.name] = one
     groups: dict[str, list[str]] = {}
     for one in tasks:
-        groups |= one.results.get("group_subtasks") or {}
+        for name in one.told("group_subtasks", kind=dict):
+            groups[name] = list(map(label, one.told("group_subtasks", name, kind=list)))
 
     def leaves(name: str, depth: int = 0) -> list[str]:
-        if name in by_name or not groups.get(name) or depth > 20:
+        if name in by_name or not groups.get(name) or depth > _DEEPEST:
             return [name]
         return list(dict.fromkeys(leaf for part in groups[name] for leaf in leaves(part, depth + 1)))
 
     whole = {name: own for name in groups if len(own := leaves(name)) > 1 and set(own) <= set(by_name)}
     if asked is None:
-        all_of_it = [name for name, own in whole.items() if set(own) == set(by_name)]
-        if len(by_name) > 1 and not all_of_it:
+        if len(by_name) > 1 and not any(set(own) == set(by_name) for own in whole.values()):
             raise InputError(
                 f"{source}: found the tasks {listed([*whole, *by_name])}, expected one: --option task=NAME, or several "
                 f"with commas"
@@ -202,117 +280,48 @@ def _read(
     source: str,
     model: str,
     tasks: Sequence[_Task],
-    asked: str | None,
     *,
-    filter: str | None,  # noqa: A002
+    filters: str | None,
     cluster: str | None,
     domain: str | None,
     verify: bool,
 ) -> tuple[Counted, ...]:
-    chosen = _chosen(source, model, tasks, asked)
-    several = len(chosen) > 1
-    documents: dict[str, Item] = {}
+    """The documents of all tasks, as one test set."""
+    several = len(tasks) > 1
+    documents: list[Item] = []
+    errors: list[str] = []
     notes: list[str] = []
-    of_tasks: list[set[str]] = []
-    lower: set[str] = set()
-    for one in chosen:
-        where = one.source
-        rows = list(one.rows())
-        filters = picked((str(row.get("filter", "none")) for _, row in rows), filter, where, "filter")
-        values: dict[tuple[str, str], dict[str, Score]] = {}
-        others: dict[str, None] = {}
-        edited = 0
-        for line, row in rows:
-            place = f"{where}, line {line}"
-            name, used = label(row["doc_id"]), str(row.get("filter", "none"))
-            document = field_of(row, ["doc"], place)
-            if verify and isinstance(hashed := row.get("doc_hash"), str):
-                edited += (
-                    hashed != hashlib.sha256(json.dumps(document, indent=2, ensure_ascii=False).encode()).hexdigest()
-                )
-                content = hashed
-            else:
-                content = digest(document) if verify else ""
-            own = f"{one.name}/{name}" if several else name
-            item = Item(
-                own,
-                {},
-                document="" if cluster is None else of_metadata(document, cluster, place, "the document"),
-                domain=of_metadata(document, domain, place, "the document")
-                if domain is not None
-                else one.name * several,
-                content=content,
-                line=0 if several else line,
+    of_tasks: dict[str, list[str]] = {}
+    for task in tasks:
+
+        def labels(document: object, where: str, own: str = task.name if several else "") -> tuple[str, str]:
+            return (
+                "" if cluster is None else of_metadata(document, cluster, where, "the document"),
+                own if domain is None else of_metadata(document, domain, where, "the document"),
             )
-            known = documents.setdefault(own, item)
-            if known.content != content:
-                raise InputError(f"{place}: document {named(name)} is another one than in line {known.line}")
-            if used not in filters:
-                continue
-            for metric in row.get("metrics") or [key for key in row if key not in _OF_A_ROW]:
-                try:
-                    value = items.score(row.get(metric))
-                except ValueError:
-                    others[metric] = None
-                    continue
-                own_values = values.setdefault((metric, used), {})
-                if own in own_values:
-                    raise InputError(
-                        f"{place}: found document {named(name)} with the filter {named(used)} again, expected it once"
-                    )
-                own_values[own] = value
-        if edited:
-            notes.append(f"{where}: the doc_hash of {edited:,} of {len(rows):,} lines is not that of their doc")
-        if others:
-            notes.append(f"{where}: {listed(others)} left out: no number for each document, and no mean of such")
-        for (metric, used), scores in list(values.items()):
-            told, mean = one.aggregate(metric, used), _mean(scores)
-            if metric in others or (
-                told is not None and mean is not None and abs(told - mean) > _SAME * max(1, abs(told))
-            ):
-                if metric not in others:
-                    notes.append(
-                        f"{where}: {named(metric)} left out: the results report {told:.6g}, which is not the mean of "
-                        f"its samples, {mean:.6g}"
-                    )
-                del values[metric, used]
-            elif one.lower_is_better(metric):
-                lower |= {metric, f"{metric}/{used}"}
-        repeats = ((one.results.get("configs") or {}).get(one.name) or {}).get("repeats", 1)
-        if isinstance(repeats, int) and repeats > 1:
-            notes.append(
-                f"{where}: each document was answered {repeats} times, and the log has one score of them all, after "
-                f"the filter"
-            )
-        called = {(metric, used): metric if len(filters) == 1 else f"{metric}/{used}" for metric, used in values}
-        of_tasks.append(set(called.values()))
-        for key, scores in values.items():
-            for own, value in scores.items():
-                documents[own].scores[called[key]] = value
-    shared = set.intersection(*of_tasks)
+
+        found, lower, told = task.read(filters, labels, verify=verify, prefix=f"{task.name}/" if several else "")
+        documents += found.values()
+        errors += lower
+        notes += told
+        of_tasks[task.name] = list(dict.fromkeys(metric for item in found.values() for metric in item.scores))
+    shared = set.intersection(*map(set, of_tasks.values()))
     if not shared:
-        found = "; ".join(
-            f"{one.name} has {listed(sorted(own)) or 'none'}" for one, own in zip(chosen, of_tasks, strict=True)
-        )
+        each = "; ".join(f"{name} has {listed(metrics) or 'none'}" for name, metrics in of_tasks.items())
         raise InputError(
             f"{source}: found no metric that is the mean of a number for each document{' in all tasks' * several}, "
-            f"expected one ({found})"
+            f"expected one ({each})"
         )
-    if alone := set.union(*of_tasks) - shared:
-        notes.append(f"{source}: {listed(sorted(alone))} left out: not in every task")
-    for item in documents.values():
-        for metric in [name for name in item.scores if name not in shared]:
+    if rest := [metric for metrics in of_tasks.values() for metric in metrics if metric not in shared]:
+        notes.append(f"{source}: {listed(dict.fromkeys(rest))} left out: not in every task")
+    for item in documents:
+        for metric in item.scores.keys() - shared:
             del item.scores[metric]
     return Log(
-        source if several else chosen[0].source,
+        source if several else tasks[0].source,
         model,
-        list(documents.values()),
-        lower_is_better=frozenset(lower),
+        documents,
+        lower_is_better=frozenset(errors),
         notes=notes,
-        settings=chosen[0].settings,
+        settings=tasks[0].settings,
     ).counted()
-
-
-def _mean(scores: Mapping[str, Score]) -> float | None:
-    values = [value for value in scores.values() if value is not None]
-    return math.fsum(values) / len(values) if values else None

@@ -32,7 +32,7 @@ def read(path: AnyPath, *, systems: str | None = None, docs: str | None = None) 
 
     Returns
     -------
-    Counts, one for each system; the metric has the file's name, such as `XCOMET-refA`.
+    Counts, one for each system; the metric has the file's name, such as `XCOMET-refA`; `score` for one elsewhere.
 
     Raises
     ------
@@ -80,10 +80,12 @@ def read(path: AnyPath, *, systems: str | None = None, docs: str | None = None) 
 
 def _names(path: Path) -> tuple[str, Path | None]:
     """The metric of a file, and where its documents are."""
-    if path.parent.name == "human-scores" and (match := _HUMAN.fullmatch(path.name)):
-        return match["name"], path.parent.parent / "documents" / f"{match['pair']}.docs"
-    match = _METRIC.fullmatch(path.name)
-    return match["name"] if match else path.name, path.parent.parent.parent / "documents" / f"{path.parent.name}.docs"
+    folder = path.parent
+    if folder.name == "human-scores" and (match := _HUMAN.fullmatch(path.name)):
+        return match["name"], folder.parent / "documents" / f"{match['pair']}.docs"
+    if folder.parent.name == "metric-scores" and (match := _METRIC.fullmatch(path.name)):
+        return match["name"], folder.parent.parent / "documents" / f"{folder.name}.docs"
+    return "score", None
 
 
 def _documents(path: Path, n_segments: int) -> tuple[list[str], list[str]]:

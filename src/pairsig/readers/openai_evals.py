@@ -9,7 +9,7 @@ from pairsig.errors import InputError, listed, named, quoted
 from pairsig.files import AnyPath
 from pairsig.readers import items
 from pairsig.readers.counted import Counted
-from pairsig.readers.items import Item, Log, digest, field_of, json_lines, label, picked
+from pairsig.readers.items import Item, Log, digest, field_of, json_lines, label, part_of, picked
 
 _SAME = 1e-9
 
@@ -52,7 +52,7 @@ def read(path: AnyPath, *, metric: str | None = None, verify: bool = True) -> tu
             model, run = "+".join(map(label, functions)), label(event["spec"].get("run_id"))
             settings = {
                 "eval": label(event["spec"].get("eval_name")),
-                **{name: label(value) for name, value in (event["spec"].get("run_config") or {}).items()},
+                **{name: label(value) for name, value in part_of(event, ["spec", "run_config"], where, dict).items()},
             }
             continue
         if not model:
@@ -62,13 +62,13 @@ def read(path: AnyPath, *, metric: str | None = None, verify: bool = True) -> tu
                 f"{where}: found an event of run {quoted(event['run_id'])}, expected the events of {quoted(run)}"
             )
         if "final_report" in event:
-            report = event["final_report"] if isinstance(event["final_report"], dict) else {}
+            report = part_of(event, ["final_report"], where, dict)
             continue
         kind = field_of(event, ["type"], where, str)
         sample = event.get("sample_id")
         if sample is None:
             continue
-        data: dict[str, Any] = event["data"] if isinstance(event.get("data"), dict) else {}
+        data: dict[str, Any] = part_of(event, ["data"], where, dict) if kind in ("match", "metrics") else {}
         item = found.setdefault(label(sample), Item(label(sample), {}, line=line))
         if kind == "match":
             scores = {"accuracy": field_of(data, ["correct"], f"{where}, data", bool)}
