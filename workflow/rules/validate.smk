@@ -69,8 +69,8 @@ rule validate:
         """
 
 
-# Systems that are trained again and again: those of the synthetic datasets.
-TRAINED = [name for name in SELECTED if study.datasets[name].study == "synthetic"]
+# Systems that are trained again and again.
+TRAINED = [name for name in SELECTED if study.datasets[name].trained]
 
 
 rule trainings:

@@ -86,6 +86,8 @@ class Dataset:
         Where its statistics come from: embedded, derived or pool.
     selected
         Is it part of this run?
+    trained
+        Are its systems base models that were trained for it?
     systems
         The names of its systems.
     pool, overlay
@@ -103,6 +105,7 @@ class Dataset:
     metric: str
     source: str
     selected: bool
+    trained: bool
     systems: tuple[str, ...]
     pool: tuple[str, ...]
     test_sets: tuple[str, ...]
@@ -449,6 +452,7 @@ def _ready_dataset(
         metric=row.metric,
         source=sources[row.dataset],
         selected=row.dataset in selected,
+        trained=synthetic.tests_base_models(row),
         systems=tuple(systems),
         pool=row.pool,
         test_sets=tuple(f"--{key.replace('_', '-')}={value}" for key, value in row.test_sets.items()),

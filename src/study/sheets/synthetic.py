@@ -170,7 +170,7 @@ def check(sheets: Sheets) -> None:
     for dataset in sheets.datasets.rows:
         if dataset.study == "natural" and dataset.text:
             dataset.place.complain("text", quoted(text(dataset.text)), "nothing, since its study is natural")
-        if not _has_systems_of_its_own(dataset):
+        if not tests_base_models(dataset):
             continue
         if not dataset.text:
             expected = "files of the segments to predict, since its study is synthetic"
@@ -263,13 +263,13 @@ def _check_selection(row: TrainingSetRow | DatasetRow, task: str, options: Mappi
             row.place.complain("selection", quoted(f"{key}={given[key]}"), f"{key}= with a whole number")
 
 
-def _has_systems_of_its_own(dataset: DatasetRow) -> bool:
+def tests_base_models(dataset: DatasetRow) -> bool:
     """Whether base models are tested on it: it is synthetic, and no pool of datasets that are."""
     return dataset.study == "synthetic" and not dataset.pool
 
 
 def _check_datasets(row: TrainingSetRow | BaseModelRow, sheets: Sheets) -> None:
-    known = [one.dataset for one in sheets.datasets.rows if _has_systems_of_its_own(one) and one.task == row.task]
+    known = [one.dataset for one in sheets.datasets.rows if tests_base_models(one) and one.task == row.task]
     for name in row.datasets:
         if name not in known:
             expected = f"datasets of the study synthetic and the task {row.task}{near(name, known)}"
