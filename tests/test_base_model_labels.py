@@ -24,6 +24,20 @@ TREES = st.recursive(
 )
 
 
+def test_a_program_that_takes_no_tags_finds_them_at_the_end_of_words(tmp_path):
+    """Trees below TOP, head rules (fields, label, from left to right), and what it prints shown again."""
+    trees, written, rules, shown = (tmp_path / name for name in ("trees", "written", "rules", "shown"))
+    trees.write_text(f"{TREE}\n(TOP (FRAG-1 (N já)))\n", encoding="utf-8")
+    assert labels.main(["hide", str(trees), str(written), "--form", "tagged-trees"]) == 0
+    tagged = "(TOP (·IP·MAT (·NP·SBJ (·PRO·N hann@@@·PRO·N)) (··LRB· x@@@··LRB·) (·BEDI var@@@·BEDI) (·, ,@@@·,)))"
+    assert written.read_text(encoding="utf-8").splitlines()[0] == tagged
+    assert labels.main(["heads", str(trees), str(rules)]) == 0
+    expected = ["2 TOP 1", "2 ·FRAG·1 1", "2 ·IP·MAT 1", "2 ·NP·SBJ 1"]
+    assert rules.read_text(encoding="utf-8").splitlines() == expected
+    assert labels.main(["show", str(written), str(shown), "--input", str(trees)]) == 0
+    assert shown.read_text(encoding="utf-8") == trees.read_text(encoding="utf-8")
+
+
 @given(TREES)
 def test_every_tree_comes_back(tree):
     tree = ["TOP", tree]

@@ -9,6 +9,8 @@ import yaml
 from pairsig import cli, statistics
 from pairsig.metrics import registry
 from study import sheets
+from study.sheets import synthetic
+from study.sheets.embedded import systems as kept
 
 ROOT = Path(__file__).parent.parent
 STATISTICS = sorted((ROOT / "resources/statistics").glob("*.parquet"))
@@ -30,13 +32,13 @@ def test_they_are_small_enough_to_carry():
 @pytest.mark.slow
 def test_they_are_those_of_the_sheets(monkeypatch):
     ready = study(monkeypatch)
-    embedded = {
+    selected = {
         name: dataset for name, dataset in ready.datasets.items() if dataset.selected and dataset.source == "embedded"
     }
-    assert sorted(path.stem for path in STATISTICS) == sorted(embedded)
+    assert sorted(path.stem for path in STATISTICS) == sorted(selected)
     for path in STATISTICS:
         data = statistics.read(path)
-        known = set(embedded[path.stem].systems)
+        known = set(selected[path.stem].systems)
         if set(data.kinds) == {"synthetic"}:  # perhaps fewer: the scale, or base models that failed
             assert set(data.systems) <= known
             assert {"training_set", "resampled", "date"} <= set(data.provenance)
@@ -46,7 +48,7 @@ def test_they_are_those_of_the_sheets(monkeypatch):
         # Two trainings may come to the same outputs of a hundred segments; two systems of others are one.
         assert len(data.duplicates()) <= (len(data.systems) // 50 if set(data.kinds) == {"synthetic"} else 0)
         assert {"corpus", "url", "sha256", "licence", "command", "versions"} <= set(data.provenance)
-        metric = registry.metric(embedded[path.stem].metric)
+        metric = registry.metric(selected[path.stem].metric)
         scores = metric.score(data.of(metric).sum(axis=1))
         assert (scores > 0).all()
         assert (scores < 100).all()
@@ -95,3 +97,18 @@ def test_derived_again_they_are_equal(dataset, n_systems, data_dir, tmp_path, mo
         for name in ("segments", "documents", "domains", "counts"):
             np.testing.assert_array_equal(getattr(derived, name), getattr(mine, name))
         assert (derived.groups, derived.kinds) == (mine.groups, mine.kinds)
+
+
+def test_retrain_missing_goes_on_from_all_that_is_embedded(monkeypatch):
+    """What counts depend on is told as a run of today tells it; versions of packages are those of whoever trains."""
+    config = yaml.safe_load((ROOT / "config/retrain.yaml").read_text(encoding="utf-8"))
+    monkeypatch.setattr(synthetic, "check_needs", lambda *_: None)
+    ready = study(monkeypatch, retrain=True, data_dir="corpora", datasets=config["datasets"])
+    trained = [name for name in config["datasets"] if any(name == dataset for dataset, _ in ready.predictions)]
+    assert len(trained) == 13
+    for dataset in trained:
+        path = ROOT / f"resources/statistics/{dataset}.parquet"
+        told = dict(word.split("=", 1) for word in ready.datasets[dataset].provenance if "=" in word)
+        found = statistics.read(path).provenance
+        told |= {key: value for key, value in found.items() if key.startswith("base_model ")}
+        assert sorted(kept(path, told)) == sorted(statistics.read(path).systems), dataset
