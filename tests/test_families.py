@@ -118,6 +118,17 @@ def test_what_the_library_knows_from_the_counts(family, cells):
     (row,) = table.to_dict("records")
     assert (row["loss_iid"], row["loss"]) == pytest.approx(tuple(losses), rel=0.02)
     assert row["worth"] == pytest.approx(1 / (2 * excess.mean()), rel=0.02)
+    assert row["saved"] == pytest.approx(losses[0] - losses[1], rel=0.03)
+    # What gives 95 % on the next test set, for the median pair: 1.645 standard deviations of a difference of two u.
+    spread = np.concatenate([n_1 * v_1, n_2 * v_2])
+    assert row["floor"] == pytest.approx(1.645 * np.sqrt(2 * excess.mean() * np.median(spread)), rel=0.02)
+    by_gain = np.stack([np.ones(len(excess)), 2 * d_1 * d_2 / (n_1 * v_1 + n_2 * v_2)], axis=1)
+    assert row["beta_squared"] == pytest.approx(np.linalg.lstsq(by_gain, excess)[0][1], abs=0.001)
+    told = np.concatenate(found["predicted"])
+    for by, chance in (("next", told), ("i.i.d.", np.concatenate(found["predicted_iid"]))):
+        near = chances[(chances["by"] == by) & (chances["chance_low"] == 0.9)].iloc[0]
+        inside = (chance >= 0.9) & (chance < 0.95)
+        assert near["held"] == pytest.approx(held[inside].mean(), abs=0.02)
     sure = chances[(chances["by"] == "i.i.d.") & (chances["chance_low"] == 0.95)].iloc[0]
     chance = np.concatenate(found["predicted_iid"])
     inside = (chance >= 0.95) & (chance < 0.99)

@@ -35,6 +35,7 @@ def small(project):
             "simulated near alpha half-1 alpha half-2",
             "simulated far alpha whole beta whole",
         ],
+        "families": ["family about dataset test_set compared", "one simulated alpha;beta whole all"],
     }
     for name in ("training_sets", "base_models"):  # nothing is retrained
         (project / "config" / f"{name}.yaml").write_text("", encoding="utf-8")
@@ -155,6 +156,8 @@ def test_a_small_study_from_end_to_end(small):
     }  # fmt: skip
     calibration = tables.read(results / "tables" / "calibration.tsv")
     assert set(calibration["distance"]) == {"iid", "near", "far"}
+    (one,) = tables.read(results / "tables" / "heterogeneity.tsv").to_dict("records")
+    assert (one["n_test_sets"], one["n_pairs"], one["verdict"]) == (2, 66, "not validated")
     reproduction = tables.read(results / "tables" / "reproduction.tsv").set_index("item")
     assert "not comparable" in set(reproduction["verdict"])
     assert reproduction.loc["exact-seconds", "verdict"] == "better"
@@ -165,6 +168,8 @@ def test_a_small_study_from_end_to_end(small):
         "thresholds",
         "relative_error",
         "run_time",
+        "next_test_sets",
+        "documents",
         "sizes/alpha.bootstrap",
         "domains/both.bootstrap",
     ):
