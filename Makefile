@@ -16,7 +16,7 @@ BIN := .venv/bin
 READY := .venv/ready
 RETRAINABLE := .venv/retrainable
 
-.PHONY: help setup setup-retrain reproduce quick retrain slurm test test-all test-rest test-wheel test-slurm lint bench mutants lock clean
+.PHONY: help setup setup-retrain reproduce quick retrain slurm test test-all test-rest test-rebuilt test-wheel test-slurm lint bench mutants lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -55,9 +55,13 @@ test: $(READY)
 test-all: $(READY)
 	$(BIN)/python -m pytest
 
-# What `make test` leaves out, or skips before setup-retrain.
+# What `make test` leaves out, or skips before setup-retrain, but for systems that take long to train.
 test-rest: $(READY)
-	$(BIN)/python -m pytest -m "slow or packages"
+	$(BIN)/python -m pytest -m "(slow or packages) and not rebuilt"
+
+# A system of every base model, trained again: half an hour. Needs setup-retrain, Java, Maven and the corpora.
+test-rebuilt: $(READY)
+	$(BIN)/python -m pytest -m rebuilt tests/test_retrain.py
 
 # The package as a user gets it: the tests of two systems, run against the installed wheel alone.
 test-wheel:

@@ -374,6 +374,8 @@ REBUILT = [
     if row["include"] is True and row["reproducible"] is True and name not in MEMBERS
 ]
 """Base models whose systems are embedded and come out the same; members of ensembles are rebuilt with these."""
+SOON = ("joint-hmm", "itg", "mst", "joshua-phrase", "joshua-hiero")
+"""Those that are rebuilt within a minute or two."""
 
 
 def smallest_systems(base_models):
@@ -396,7 +398,9 @@ def smallest_systems(base_models):
 
 @pytest.mark.data
 @pytest.mark.slow
-@pytest.mark.parametrize("base_model", REBUILT)
+@pytest.mark.parametrize(
+    "base_model", [name if name in SOON else pytest.param(name, marks=pytest.mark.rebuilt) for name in REBUILT]
+)
 def test_embedded_statistics_are_what_their_base_models_give(project, data_dir, base_model):
     members = BASE_MODELS[base_model].get("members", [])
     for need in {need for name in (base_model, *members) for need in BASE_MODELS[name].get("needs", [])}:
