@@ -187,6 +187,7 @@ def compare_methods(
         raise InputError(
             f"system {lacking.name} has one run, expected at least {LEAST} to see how much runs differ, or a standard "
             "deviation of training that is known from others"
+            + ("" if any(statistics.runs) else "; no system is said to be a run of another, see --numbered")
         )
     first, second = (side.tolist() for side in np.triu_indices(len(methods), k=1))
     pairs = list(zip(first, second, strict=True))

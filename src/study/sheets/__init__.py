@@ -76,6 +76,8 @@ class Dataset:
     ----------
     metric
         Of its comparisons.
+    study
+        natural or synthetic.
     source
         Where its statistics come from: embedded, derived or pool.
     selected
@@ -95,6 +97,7 @@ class Dataset:
     """
 
     metric: str
+    study: str
     source: str
     selected: bool
     systems: tuple[str, ...]
@@ -424,6 +427,7 @@ def _ready_dataset(
         options += ["--onto", path, "--keep", *dict.fromkeys(kept.values())]
     return Dataset(
         metric=row.metric,
+        study=row.study,
         source=sources[row.dataset],
         selected=row.dataset in selected,
         systems=tuple(systems),
