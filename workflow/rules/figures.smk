@@ -15,10 +15,7 @@ STUDY_TABLES = {
     "thresholds": ["results/tables/reproduction.tsv"],
     "relative_error": ["results/tables/relative_error.tsv"],
     "run_time": ["results/tables/run_time.tsv"],
-    "trainings": [
-        "results/tables/trainings.tsv",
-        "results/tables/better_method.tsv",
-    ],
+    "trainings": [f"results/tables/{x}.tsv" for x in ("trainings", "better_method")],
 }
 # Of one dataset and test; `overlay` is a natural dataset, laid over a synthetic one.
 DATASET_TABLES = {
