@@ -12,6 +12,7 @@ from scipy import stats
 
 import pairsig
 from pairsig import InputError, Statistics, cli, statistics
+from pairsig.methods import sum_of_variances
 from pairsig.metrics import registry
 
 
@@ -320,3 +321,29 @@ class TestCommandLine:
         status, printed = self.run(capsys, "base1.csv", "ours1.csv", "--training-sd", "0.1")
         assert status == 0
         assert "the variance of training is borrowed" in printed.out
+
+
+@pytest.mark.parametrize("k", [[2, 2], [10] * 9, [3, 3, 3, 5, 6, 6, 10, 10]])
+def test_the_interval_of_a_sum_of_variances(k):
+    """Graybill and Wang's, of variances that are a hundredfold apart."""
+    rng = np.random.default_rng(12)
+    degrees = np.array(k) - 1.0
+    truth = np.geomspace(1, 100, len(k))
+    found = truth * rng.chisquare(degrees, size=(4000, len(k))) / degrees
+    low, high = sum_of_variances(found, np.broadcast_to(degrees, found.shape), 0.025)
+    assert 0.94 < ((low <= truth.sum()) & (truth.sum() <= high)).mean() < 0.99
+
+
+def test_outputs_have_runs_too(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(13)
+    words = np.array(["a", "b", "c", "d"])
+    lines = [" ".join(words[rng.integers(0, 4, 6)]) for _ in range(60)]
+    (tmp_path / "ref").write_text("\n".join(lines) + "\n")
+    for name, share in (("x1", 0.2), ("x2", 0.25), ("y1", 0.3), ("y2", 0.3)):
+        noisy = [" ".join(w if rng.random() > share else "e" for w in line.split()) for line in lines]
+        (tmp_path / name).write_text("\n".join(noisy) + "\n")
+    words = ["test", "--runs", "x1", "x2", "--runs", "y1", "y2", "--reader", "text", "--reference", "ref"]
+    assert cli.main([*words, "--n-resamples", "100", "--format", "json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["metric"], row["method_a"], row["method_b"], row["n_runs_a"]) == ("bleu", "x", "y", 2)

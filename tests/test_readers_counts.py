@@ -1165,7 +1165,10 @@ class TestRuns:
 
     def test_unequal_segments_are_told_by_line(self, tmp_path):
         parts = counted.read_all("table", write(tmp_path, "a.csv", "run,id,x\n1,p,1\n1,q,1\n2,p,3\n"))
-        with pytest.raises(InputError, match=r"segment q \(.*line 3\) is in .* only"):
+        with pytest.raises(
+            InputError,
+            match=r"\(run 1\) has 2 segments, .* \(run 2\) has 1, .* segment q \(.*line 3\) is in .* \(run 1\) only",
+        ):
             counted.align(parts, ["a-1", "a-2"], runs=["1", "2"])
 
     def test_read_takes_one_system(self, tmp_path):

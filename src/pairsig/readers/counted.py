@@ -111,6 +111,12 @@ class Counted:
         if sizes != {len(self.segments)}:
             raise ValueError(f"{len(self.segments)} segments, but documents or columns of {sorted(sizes)}")
 
+    @property
+    def told(self) -> str:
+        """The file, with the system and the run that it says they are of."""
+        labels = [f"{what} {named(name)}" for what, name in (("system", self.system), ("run", self.run)) if name]
+        return f"{self.source} ({', '.join(labels)})" if labels else self.source
+
     def where(self, position: int) -> str:
         """File and line of the segment at `position`."""
         return f"{self.source}, {self.place} {self.lines[position]}" if self.lines else self.source
@@ -429,7 +435,7 @@ def restricted(part: Counted, names: Sequence[str]) -> Counted:
 
 
 def _check_same(one: Counted, other: Counted) -> None:
-    sizes = f"{one.source} has {len(one.segments)} segments, {other.source} has {len(other.segments)}"
+    sizes = f"{one.told} has {len(one.segments)} segments, {other.told} has {len(other.segments)}"
     for position, (here, there) in enumerate(zip(one.segments, other.segments, strict=False)):
         if here != there:
             raise InputError(
@@ -441,7 +447,7 @@ def _check_same(one: Counted, other: Counted) -> None:
         position = len(shorter.segments)
         raise InputError(
             f"{sizes}, expected the same ones; segment {named(longer.segments[position])} ({longer.where(position)}) "
-            f"is in {longer.source} only"
+            f"is in {longer.told} only"
         )
     for position, (here, there) in enumerate(zip(one.documents, other.documents, strict=True)):
         if here != there:

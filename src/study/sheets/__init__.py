@@ -82,6 +82,8 @@ class Dataset:
     ----------
     metric
         Of its comparisons.
+    study
+        natural or synthetic.
     source
         Where its statistics come from: embedded, derived or pool.
     selected
@@ -103,6 +105,7 @@ class Dataset:
     """
 
     metric: str
+    study: str
     source: str
     selected: bool
     trained: bool
@@ -450,6 +453,7 @@ def _ready_dataset(
         options += ["--onto", path, "--keep", *dict.fromkeys(kept.values())]
     return Dataset(
         metric=row.metric,
+        study=row.study,
         source=sources[row.dataset],
         selected=row.dataset in selected,
         trained=synthetic.tests_base_models(row),
