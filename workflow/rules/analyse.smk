@@ -24,8 +24,7 @@ rule thresholds:
         window=lookup("thresholds", within=config),
     shell:
         r"""
-        python -m study thresholds {input.comparisons:q} {input.test_sets:q} \
-            --datasets {input.datasets:q} \
+        python -m study thresholds {input.comparisons:q} {input.test_sets:q} --datasets {input.datasets:q} \
             --p-low {params.window[p_low]:q} \
             --p-high {params.window[p_high]:q} \
             --percentile {params.window[percentile]:q} \
