@@ -251,8 +251,9 @@ def mean_excess(
     """κ² and its interval: a mean over rows that share systems and test sets.
 
     It is skewed, the more so the fewer test sets there are: the lower end is Student's on the plain scale, the upper
-    one on that of the logarithm, but at most twice as far as the lower (near 0 the logarithm knows no end). How often an interval at level 95 % held the truth, in % of 300 simulated families
-    (± 2.5) with normal u, and with heavy tails (Student's with 4 degrees of freedom); test sets of 500 segments:
+    one on that of the logarithm, but at most twice as far as the lower (near 0 the logarithm knows no end). How often
+    an interval at level 95 % held the truth, in % of 300 simulated families (± 2.5) with normal u, and with heavy tails
+    (Student's with 4 degrees of freedom); test sets of 500 segments:
 
     ============================  ==============  ==============  ==============  ==============
     systems and test sets         κ = 0.05        … heavy tails   κ = 0.18        … heavy tails
