@@ -30,7 +30,7 @@ def trainings(trainings: pd.DataFrame, better_method: pd.DataFrame) -> Figure:
     """
     require(TRAININGS, trainings)
     require(BETTER_METHOD, better_method)
-    figure = Figure(figsize=(PAGE, 3.0))
+    figure = Figure(figsize=(PAGE, 3.6))
     left, right = figure.subplots(1, 2, width_ratios=(1.25, 1))
     for axes in (left, right):
         axes.set_xscale("log")
@@ -63,7 +63,7 @@ def _same(axes: Axes, drawn: pd.DataFrame) -> None:
     axes.plot([], [], "x", color=GREY, markersize=3, label="training accounted for")
     axes.axhline(CHANCE, color=INK, linewidth=0.8, dashes=(4, 2), zorder=0.5, label="by chance: 5 %")
     axes.set_ylim(0, None)
-    axes.legend(loc="upper left", fontsize=6.5, framealpha=0.8)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.45, -0.2), ncols=3, fontsize=6.5)  # below: it would hide points
 
 
 def _named(axes: Axes, known: pd.DataFrame) -> None:
@@ -82,4 +82,4 @@ def _named(axes: Axes, known: pd.DataFrame) -> None:
             axes.plot(n, rows["expected"], color=INK, linewidth=0.8, dashes=(4, 2), zorder=0.5, gid="expected",
                       label="predicted, did\ntraining not vary")  # fmt: skip
     axes.set_ylim(min(0.4, float(known.loc[known["dataset"] == dataset, "named_low"].min()) - 0.02), 1.01)
-    axes.legend(loc="lower left", fontsize=6.5)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, fontsize=6.5)
