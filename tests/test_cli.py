@@ -25,7 +25,8 @@ from study import cli as study_cli
 LIBRARY = ["test", "rank", "plan", "extract", "collect", "pool", "compare", "methods", "transfer", "merge"]
 STUDY = [
     "fetch", "prepare", "resample", "jar", "train", "predict", "resize", "describe", "trainings", "thresholds",
-    "validate", "claims", "law", "overlaps", "calibrate", "heterogeneity", "approximate", "race", "plot", "tabulate",
+    "validate", "claims", "law", "overlaps", "calibrate", "heterogeneity", "documents",
+    "approximate", "race", "plot", "tabulate",
     "check",
 ]  # fmt: skip
 

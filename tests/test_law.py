@@ -119,7 +119,7 @@ def test_outputs_stand_for_likeness():
     overlaps = comparisons[["dataset", "system_b", "system_a"]].rename(
         columns={"system_a": "system_b", "system_b": "system_a"}
     )
-    overlaps["bleu"] = 100 * (1 - 1.6 * (1 - comparisons["similarity"])).clip(lower=1)
+    overlaps["bleu"] = (100 * (1 - 1.6 * (1 - comparisons["similarity"]))).clip(lower=1)
     overlaps["same"] = 0.1
     table, errors = law(comparisons, systems, overlaps[comparisons["metric"] == "bleu"])
     rows = table.set_index(["metric", "given"])

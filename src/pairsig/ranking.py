@@ -149,8 +149,8 @@ def rank(
     >>> from pairsig import Statistics
     >>> items = np.arange(60)[:, None]
     >>> counts = {"good": items % 10 > 0, "same": items % 10 > 0, "bad": items % 3 > 0}
-    >>> data = Statistics.from_arrays({name: np.int64(own) for name, own in counts.items()}, ["accuracy"])
-    >>> rank(data, metric="accuracy", n_resamples=10_000).systems[["rank", "rank_low", "rank_high", "system"]]
+    >>> data = Statistics.from_arrays({name: np.int64(own) for name, own in counts.items()}, ["value"])
+    >>> rank(data, metric="mean", n_resamples=10_000).systems[["rank", "rank_low", "rank_high", "system"]]
        rank  rank_low  rank_high system
     0     1         1          2   good
     1     1         1          2   same
@@ -439,7 +439,7 @@ def draw(ranking: Ranking, path: str | Path) -> None:
         import matplotlib.style
         from matplotlib.figure import Figure
     except ImportError:
-        raise InputError("a picture needs matplotlib, which is not installed: pip install matplotlib") from None
+        raise InputError("a picture needs matplotlib, which is not installed: pip install pairsig[plot]") from None
     table = ranking.systems
     n = len(table)
     height = np.arange(n)
