@@ -220,8 +220,9 @@ def test_the_law_holds_for_the_embedded_statistics():
 
 @pytest.mark.slow
 def test_the_constant_of_a_metric_is_recomputed():
-    """F1 has three test sets, whose pairs are few enough for loops: φ to three digits."""
-    found = independent([(name, "parseval") for name in ("icepahc-23", "icepahc-domains", "icepahc-modern")])
+    """F1 has four test sets, whose pairs are few enough for loops: φ to three digits."""
+    names = ("icepahc-23", "icepahc-domains", "icepahc-modern", "craft-test")
+    found = independent([(name, "parseval") for name in names])
     expected = math.exp(np.mean([values.mean() for values in found.values()]))
     table = planning.fitted().set_index(["metric", "given"])
     assert table.loc[("parseval", "likeness")]["overdispersion"] == pytest.approx(expected, rel=2e-3)

@@ -149,7 +149,8 @@ def test_a_cell_of_table_1(datasets, metric, columns, score):
     some = np.array_split(usable, 1 + len(usable) // 500)
     right, wrong = np.sum([expected_on_another(d_1[k], s_1[k], d_2[k], s_2[k]) for k in some], axis=0)
     row, comparisons = ours(datasets, metric, ("c", "near", datasets[0], "whole", datasets[1], "whole"))
-    assert row["expected"] == pytest.approx(right / (right + wrong), abs=1e-3)
+    # What a segment contributes is a derivative there and a difference here, which for BLEU are not quite the same.
+    assert row["expected"] == pytest.approx(right / (right + wrong), abs=1e-3 if score is f1 else 5e-3)
 
     # What was counted: by the same p-values, but gains added up here.
     a, b = np.triu_indices(len(both), 1)
