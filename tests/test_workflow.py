@@ -17,6 +17,7 @@ def small(project):
     """A study of simulated systems: two datasets and a pool of them, every kind of test set."""
     (project / "resources").unlink()
     (project / "resources" / "statistics").mkdir(parents=True)
+    (project / "resources" / "overlaps.tsv").symlink_to(ROOT / "resources" / "overlaps.tsv")
     for seed, name in enumerate(("alpha", "beta")):
         made = simulate.statistics("bleu", n_systems=12, n_segments=150, n_groups=4, seed=seed, dataset=name)
         statistics.write(made, project / "resources" / "statistics" / f"{name}.parquet")
