@@ -131,7 +131,7 @@ def rank(
         1 − `alpha` quantile of the largest |T'| of all pairs (max-t only).
     n_resamples, seed, unit, threads, memory, progress
         See `compare`. Cost: N·n·b multiplications and some 3·N²·b operations more: 150 systems on 2,034 segments at
-        b = 100,000 take 10 CPU seconds, for any metric.
+        b = 100,000 take 5 CPU seconds, for any metric.
 
     Raises
     ------
