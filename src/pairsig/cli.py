@@ -18,6 +18,7 @@ from pairsig.errors import InputError, listed
 
 if TYPE_CHECKING:
     from pairsig.memory import Memory
+    from pairsig.metrics import Metric
     from pairsig.planning import Spread
     from pairsig.statistics import Statistics
 
@@ -116,6 +117,7 @@ def _commands() -> console.Commands:
     p.add_argument("--format", choices=("table", "markdown", "latex", "html", "json"), default="table")
     p.add_argument("--pairs", type=console.table, metavar="FILE", help="write all pairs, too")
     p.add_argument("--plot", type=console.picture, metavar="FILE", help="draw the ranks, too: .svg, .pdf, .png")
+
     p = commands.add(_plan, _PLAN)
     p.add_argument("pilot", nargs="*", metavar="FILE", help="two systems, as for test; or statistics (Parquet)")
     p.add_argument("--reader", help="of the pilot, as for test")
@@ -229,18 +231,7 @@ def _test(arguments: argparse.Namespace) -> None:
         [name for name in names.split(",") if name] for names in (arguments.metric, arguments.test, arguments.variant)
     )
     once(chosen, "metric")
-    options = console.pairs(arguments.option)
-    domains, documents = _labels(arguments.documents, options)
-    data, notes = versus.read_systems(
-        _files(arguments.systems, arguments.runs),
-        arguments.reader,
-        references=arguments.reference,
-        metrics=chosen,
-        options=options,
-        domains=domains,
-        documents=documents,
-        missing=arguments.missing,
-    )
+    data, notes = _read_systems(arguments, _files(arguments.systems, arguments.runs), chosen)
     found = []
     if arguments.runs or arguments.design or arguments.training_sd is not None or any(data[0][0].runs):
         for option in ("test", "variant", "stop_at", "margin", "like"):
@@ -292,7 +283,7 @@ def _test(arguments: argparse.Namespace) -> None:
 
 def _rank(arguments: argparse.Namespace) -> None:
     """Many systems: their ranks with intervals, clusters, and which are told from which, all pairs together."""
-    from pairsig import ranking, statistics, tables, versus
+    from pairsig import ranking, statistics, tables
     from pairsig.memory import Memory
 
     memory = Memory.of(arguments.memory)
@@ -304,21 +295,9 @@ def _rank(arguments: argparse.Namespace) -> None:
     ):
         data = statistics.read(Path(files[0]), memory=memory)
     else:
-        options = console.pairs(arguments.option)
-        domains, documents = _labels(arguments.documents, options)
-        found, notes = versus.read_systems(
-            files,
-            arguments.reader,
-            references=arguments.reference,
-            metrics=[metric] if metric else [],
-            options=options,
-            domains=domains,
-            documents=documents,
-            missing=arguments.missing,
-        )
+        ((data, metrics),), notes = _read_systems(arguments, files, [metric] if metric else [])
         for note in notes:
             console.note(note)
-        ((data, metrics),) = found
         if len(metrics) > 1:
             told = ", ".join(own.name for own in metrics)
             raise InputError(f"the files have {len(metrics)} metrics ({told}), expected --metric and one of them")
@@ -393,7 +372,7 @@ def _spread(arguments: argparse.Namespace) -> tuple[str, Spread]:
 
 def _pilot(arguments: argparse.Namespace) -> tuple[str, Spread]:
     """The same by a pilot: two systems' files, or two systems of some statistics."""
-    from pairsig import planning, versus
+    from pairsig import planning
     from pairsig.all_pairs import only_metric
     from pairsig.metrics import registry
     from pairsig.paired import Pair
@@ -411,17 +390,7 @@ def _pilot(arguments: argparse.Namespace) -> tuple[str, Spread]:
     elif len(files) != 2 or arguments.reader is None:
         raise InputError(f"found {len(files)} files, expected two of a pilot and their --reader, or one of statistics")
     else:
-        options = console.pairs(arguments.option)
-        domains, documents = _labels(arguments.documents, options)
-        ((data, metrics), *_), notes = versus.read_systems(
-            files,
-            arguments.reader,
-            references=arguments.reference,
-            metrics=[arguments.metric] if arguments.metric else [],
-            options=options,
-            domains=domains,
-            documents=documents,
-        )
+        ((data, metrics), *_), notes = _read_systems(arguments, files, [arguments.metric] if arguments.metric else [])
         for note in notes:
             console.note(note)
     if len(metrics) > 1:
@@ -430,6 +399,26 @@ def _pilot(arguments: argparse.Namespace) -> tuple[str, Spread]:
     a, b = data.of(metric)[:, :, : len(metric.columns)]
     documents_of = data.documents if arguments.unit == "document" else None
     return metric.name, planning.from_pilot(Pair.of(a, b, metric, documents_of))
+
+
+def _read_systems(
+    arguments: argparse.Namespace, files: Sequence[str | Sequence[str]], metrics: Sequence[str]
+) -> tuple[list[tuple[Statistics, list[Metric]]], list[str]]:
+    """Systems of the files, with the options of reading that are given; see `versus.read_systems`."""
+    from pairsig import versus
+
+    options = console.pairs(arguments.option)
+    domains, documents = _labels(arguments.documents, options)
+    return versus.read_systems(
+        files,
+        arguments.reader,
+        references=arguments.reference,
+        metrics=metrics,
+        options=options,
+        domains=domains,
+        documents=documents,
+        missing=getattr(arguments, "missing", None),  # a pilot of `plan` has no such option
+    )
 
 
 def _files(systems: Sequence[str], runs: Sequence[Sequence[str]]) -> Sequence[str | Sequence[str]]:

@@ -13,7 +13,6 @@ variance of runs that the units do not show. Of two methods the units are the sa
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -35,7 +34,7 @@ from pairsig.errors import InputError
 from pairsig.metrics import Metric, registry
 from pairsig.paired import Unit
 from pairsig.statistics import Statistics, by_document
-from pairsig.tables import frame
+from pairsig.tables import STYLES, as_json, frame
 
 Design = Literal["crossed", "nested"]
 Floats = NDArray[np.float64]
@@ -240,7 +239,7 @@ def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
     lines below it, comments in LaTeX.
     """
     if format == "json":
-        return json.dumps(table.astype(object).where(table.notna(), None).to_dict("records"), indent=2)
+        return as_json(table)
     shown = pd.DataFrame(
         {
             "metric": table["metric"],
@@ -260,8 +259,7 @@ def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
     )
     if table["n_resamples"].any():
         shown["p (bootstrap)"] = table["p_bootstrap"].map("{:.3g}".format)
-    styles = {"table": "simple", "markdown": "github", "latex": "latex_booktabs"}
-    text: str = tabulate(shown, headers="keys", showindex=False, tablefmt=styles[format], disable_numparse=True)
+    text: str = tabulate(shown, headers="keys", showindex=False, tablefmt=STYLES[format], disable_numparse=True)
     lines = [
         "p (outputs): are these outputs, on average, different on other test sets of this source?",
         "p (method): is the method, run again, different there? Its interval is that of the gain",

@@ -25,6 +25,7 @@ from pairsig.errors import InputError
 from pairsig.intervals import ENOUGH, jackknifed
 from pairsig.metrics import registry
 from pairsig.paired import Pair, Unit
+from pairsig.tables import STYLES, as_json
 
 Floats = NDArray[np.float64]
 Claim = Literal["difference", "equivalence", "not-worse"]
@@ -500,12 +501,10 @@ def overlap_of(output: Sequence[str], other: Sequence[str], **options: Any) -> f
 
 def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
     """The table of `plan` as `table` (for a terminal), `markdown`, `latex`, or `json`: objects, all digits."""
-    import json
-
     from tabulate import tabulate
 
     if format == "json":
-        return json.dumps(table.astype(object).where(table.notna(), None).to_dict("records"), indent=2)
+        return as_json(table)
     rows = []
     for row in table.to_dict("records"):
         size = "gain" if row["claim"] == "difference" else "margin"
@@ -524,8 +523,7 @@ def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
     shown = pd.DataFrame(rows)
     if not (shown["documents"] != "").any():
         shown = shown.drop(columns="documents")
-    styles = {"table": "simple", "markdown": "github", "latex": "latex_booktabs"}
-    text: str = tabulate(shown, headers="keys", showindex=False, tablefmt=styles[format], disable_numparse=True)
+    text: str = tabulate(shown, headers="keys", showindex=False, tablefmt=STYLES[format], disable_numparse=True)
     mark = "% " if format == "latex" else "- "
     notes = dict.fromkeys(note for own in table["notes"] for note in own)
     said = [f"standard deviation of the difference on a unit: {table['deviation'].iloc[0]:.3g} points", *notes]

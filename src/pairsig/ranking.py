@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +28,7 @@ from pairsig.memory import Memory
 from pairsig.metrics import Metric, registry
 from pairsig.paired import Unit
 from pairsig.statistics import Statistics, by_document
-from pairsig.tables import frame, replacing
+from pairsig.tables import STYLES, as_json, frame, replacing
 
 Adjustment = Literal["max-t", "holm"]
 ADJUSTMENTS = ("max-t", "holm")
@@ -248,7 +247,7 @@ def _max_t(
     engine.for_each_batch(add, test, product, work, range(resampling.n_resamples), progress)
 
     b = resampling.n_resamples
-    adjusted = np.maximum.accumulate((n_extreme + 1) / (b + 1))
+    adjusted = np.maximum.accumulate(test.p_value(n_extreme, b))
     critical = np.sort(largest_t)[min(b, math.ceil((1 - alpha) * (b + 1))) - 1]
     margin = critical * spread * math.sqrt(n_units / max(1, n_units - 1))
     names = np.array(statistics.systems)
@@ -264,7 +263,7 @@ def _max_t(
             "ci_low": gains - margin,
             "ci_high": gains + margin,
             "similarity": similarity[order],
-            "p_value": np.where(gains == 0, 1.0, (n_own + 1) / (b + 1)),
+            "p_value": np.where(gains == 0, 1.0, test.p_value(n_own, b)),
             "p_adjusted": np.where(gains == 0, 1.0, adjusted),
             "signature": signature,
         }
@@ -361,8 +360,7 @@ def render(ranking: Ranking, format: str) -> str:  # noqa: A002
     """
     table = ranking.systems
     if format == "json":
-        rows = table.astype(object).where(table.notna(), None).to_dict("records")
-        return json.dumps(rows, indent=2)
+        return as_json(table)
     intervals = table["behind_low"].notna().any()
     level = f" [{100 * (1 - ranking.alpha):g} %]" if intervals else ""
     shown = pd.DataFrame(
@@ -384,10 +382,9 @@ def render(ranking: Ranking, format: str) -> str:  # noqa: A002
     )
     if format == "markdown":
         shown.insert(0, "cluster", table["cluster"])
-    styles = {"table": "simple", "markdown": "github", "latex": "latex_booktabs", "html": "html"}
     align = ["left" if name in ("system", "cluster", "rank") else "right" for name in shown.columns]
     text: str = tabulate(
-        shown, headers="keys", showindex=False, tablefmt=styles[format], disable_numparse=True, colalign=align
+        shown, headers="keys", showindex=False, tablefmt=STYLES[format], disable_numparse=True, colalign=align
     )
     told = _told(ranking)
     borders: list[int] = (np.flatnonzero(np.diff(table["cluster"])) + 1).tolist()

@@ -100,6 +100,16 @@ _DTYPES: dict[tuple[type[Any], bool], str] = {
 """The pandas dtype of a column, by its type and whether cells may be missing."""
 
 
+STYLES = {"table": "simple", "markdown": "github", "latex": "latex_booktabs", "html": "html"}
+"""What tabulate calls the formats that tables for people are printed in."""
+
+
+def as_json(table: pd.DataFrame) -> str:
+    """The rows as a list of objects with all digits; what is missing, and the logarithm of 0, is null."""
+    rows = table.astype(object).where(table.notna() & (table != -np.inf), None).to_dict("records")
+    return json.dumps(rows, indent=2)
+
+
 def read(path: str | Path, table: Table | None = None, *, known: Iterable[Table] = TABLES) -> pd.DataFrame:
     """The table in `path`, with the dtypes it was written with.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import Counter
@@ -33,6 +32,7 @@ from pairsig.readers import counted, recognition
 from pairsig.resampling import TestResult, resampled
 from pairsig.sequential import SequentialResult, stopped
 from pairsig.statistics import Statistics, run_name
+from pairsig.tables import STYLES, as_json
 
 TESTS = ("exact", "randomization", "bootstrap")
 """The tests there are, in the order of the table: those that keep their level first."""
@@ -496,8 +496,7 @@ def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
     exact test, the logarithm of 0) is null.
     """
     if format == "json":
-        rows = table.astype(object).where(table.notna() & (table != -np.inf), None).to_dict("records")
-        return json.dumps(rows, indent=2)
+        return as_json(table)
     shown = pd.DataFrame(
         {
             "metric": table["metric"],
@@ -529,8 +528,7 @@ def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
                 f"< {_outward(bound, ROUND_CEILING)}" if bounded else f"{p:.3g}"
                 for p, bound, bounded in zip(table[column], bounds, rough, strict=True)
             ]
-    styles = {"table": "simple", "markdown": "github", "latex": "latex_booktabs"}
-    text: str = tabulate(shown, headers="keys", showindex=False, tablefmt=styles[format], disable_numparse=True)
+    text: str = tabulate(shown, headers="keys", showindex=False, tablefmt=STYLES[format], disable_numparse=True)
     mark = "% " if format == "latex" else "- "
     notes = "".join(f"\n{mark}{note}" for note in _footnotes(table))
     return text + ("\n" if notes and format != "latex" else "") + notes
