@@ -207,10 +207,16 @@ def jackknifed(units: NDArray[np.float64], metric: Metric) -> tuple[Any, Any, An
     largest = np.abs(influence).max(axis=-1)
     squares = (influence / np.where(largest > 0, largest, 1.0)[..., None]) ** 2
     variance = squares.sum(axis=-1) / (n * (n - 1))
-    kurtosis = np.full(gain.shape, 3.0)
-    np.divide((squares**2).mean(axis=-1), squares.mean(axis=-1) ** 2, out=kurtosis, where=largest > 0)
-    degrees = np.minimum(2 * n / (kurtosis - (n - 3) / (n - 1)), n - 1)
-    return gain, largest * np.sqrt(variance), degrees
+    return gain, largest * np.sqrt(variance), degrees_of_freedom(squares)
+
+
+def degrees_of_freedom(squares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Those of sums of squares (..., n) by the kurtosis of their terms, see `gain_interval`; n − 1 where all are 0."""
+    n, mean = squares.shape[-1], squares.mean(axis=-1)
+    kurtosis = np.full(mean.shape, 3.0)
+    np.divide((squares**2).mean(axis=-1), mean**2, out=kurtosis, where=mean > 0)
+    degrees: NDArray[np.float64] = np.minimum(2 * n / (kurtosis - (n - 3) / (n - 1)), n - 1)
+    return degrees
 
 
 def _bonett_price(gains: NDArray[np.float64], passed: float, level: float) -> tuple[float, float]:

@@ -31,6 +31,7 @@ from pairsig.columns import METHODS
 from pairsig.contributions import contributions
 from pairsig.engine import MAX_SEED, Judge, Progress, Resampling
 from pairsig.errors import InputError
+from pairsig.intervals import degrees_of_freedom
 from pairsig.metrics import Metric, registry
 from pairsig.paired import Unit
 from pairsig.statistics import Statistics, by_document
@@ -378,7 +379,7 @@ class _Pairs:
         sums, degrees = np.empty((2, len(pairs)))
         for row, (one, other) in enumerate(pairs.tolist()):
             squares = np.square(methods[one].mean - methods[other].mean)
-            sums[row], degrees[row] = squares.sum(), _degrees(squares)
+            sums[row], degrees[row] = squares.sum(), degrees_of_freedom(squares)
         n = len(methods[0].mean)
         known = design == "nested" or training_sd is not None
         borrowed = np.full(k.shape, (training_sd or 0.0) ** 2)
@@ -494,15 +495,6 @@ def sum_of_variances(variances: Floats, degrees: Floats, below: float) -> tuple[
     up = variances * (degrees / chdtri(degrees, 1 - below) - 1)
     total = variances.sum(axis=1)
     return total - np.sqrt(np.square(down).sum(axis=1)), total + np.sqrt(np.square(up).sum(axis=1))
-
-
-def _degrees(squares: Floats) -> float:
-    """Degrees of freedom of a sum of squares by the kurtosis of its terms, see `gain_interval`."""
-    n, mean = len(squares), float(squares.mean())
-    if not mean > 0:
-        return n - 1.0
-    kurtosis = float(np.square(squares / mean).mean())
-    return min(2 * n / (kurtosis - (n - 3) / (n - 1)), n - 1.0)
 
 
 def _notes(
