@@ -72,6 +72,11 @@ class TestRoundTrip:
     def test_table(self, given_statistics):
         assert_same(Statistics.from_table(given_statistics.to_table(), dataset="x"), given_statistics)
 
+    def test_a_name_may_end_in_a_hyphen(self):
+        data = Statistics.from_arrays({name: np.ones((1, 1)) for name in ("a-", "a", "-")}, ["value"], dataset="x")
+        assert data.methods == data.systems
+        assert_same(Statistics.from_table(data.to_table(), dataset="x"), data)
+
     @pytest.mark.parametrize("suffix", ["parquet", "tsv", "csv"])
     @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(given_statistics=all_statistics())

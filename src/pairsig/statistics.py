@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -79,7 +79,7 @@ class Statistics:
     @property
     def methods(self) -> tuple[str, ...]:
         """One string a system: the method that it is a run of, itself where it is the only one."""
-        return tuple(system.removesuffix(f"-{run}") for system, run in zip(self.systems, self.runs, strict=True))
+        return _methods(self.systems, self.runs)
 
     def numbered(self) -> Statistics:
         """The same, with systems called METHOD-1, METHOD-2, … as runs of METHOD, where a method has at least two.
@@ -598,7 +598,7 @@ class _Rows:
             return np.array(list(self._codes[key]))[self._labels[of, key]]
 
         runs = labels("output", "run")
-        methods = [system.removesuffix(f"-{run}") for system, run in zip(systems, runs, strict=True)]
+        methods = _methods(systems, runs)
         for method in {method for method, run in zip(methods, runs, strict=True) if not run}:
             if methods.count(method) > 1:
                 raise InputError(f"{self._source}: some rows of system {method} name no run, expected one in each")
@@ -654,6 +654,11 @@ _LABELLED = (
 def run_name(method: str, run: str) -> str:
     """What the system is called that is this run of the method."""
     return f"{method}-{run}" if run else method
+
+
+def _methods(systems: Iterable[str], runs: Iterable[str]) -> tuple[str, ...]:
+    # A system without a run keeps its name, one that ends in a hyphen, too.
+    return tuple(system.removesuffix(f"-{run}") if run else system for system, run in zip(systems, runs, strict=True))
 
 
 def _numbered(runs: NDArray[Any]) -> list[tuple[str, NDArray[Any]]]:
