@@ -5,6 +5,7 @@
 #   make slurm       the study on a SLURM cluster, or what CONFIG names: docs/cluster.md; make test-slurm: its tests
 #   make test        the tests;  make test-all: those that take minutes, too;  make test-wheel: the package alone
 #   make lint        style, types, workflow;  make bench: speed, as ratios
+#   make fuzz        the tests of properties on other examples, and more of them, than those of `make test`
 #   make mutants     how many small faults in the core the tests notice (SAMPLE=200: of so many; again: goes on)
 
 PYTHON ?= python3.11
@@ -16,7 +17,7 @@ BIN := .venv/bin
 READY := .venv/ready
 RETRAINABLE := .venv/retrainable
 
-.PHONY: help setup setup-retrain reproduce quick retrain slurm test test-all test-rest test-rebuilt test-wheel test-slurm lint bench mutants lock clean
+.PHONY: help setup setup-retrain reproduce quick retrain slurm test test-all test-rest test-rebuilt test-wheel test-slurm lint bench fuzz mutants lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -83,6 +84,9 @@ lint: $(READY)
 
 bench: $(READY)
 	$(BIN)/python tests/bench.py
+
+fuzz: $(READY)
+	$(BIN)/python -m pytest --hypothesis-profile fuzz -m "not slow" $$(grep -l "^from hypothesis" tests/test_*.py)
 
 mutants: $(READY)
 	$(BIN)/python tests/mutation.py $(if $(SAMPLE),--sample $(SAMPLE))

@@ -8,8 +8,14 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from running import ROOT
+
+# A change is told by its own tests: the same examples every time. `make fuzz` looks for others.
+settings.register_profile("same", derandomize=True, database=None)
+settings.register_profile("fuzz", max_examples=2000, deadline=None)
+settings.load_profile("same")
 
 
 @pytest.fixture
