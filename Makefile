@@ -49,16 +49,19 @@ retrain: $(RETRAINABLE)
 slurm: $(READY)
 	workflow/run --before workflow/profiles/slurm/cancel --workflow-profile workflow/profiles/slurm -- $(CONFIG)
 
+# A file of tests stays with one process: what its tests share is made once.
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile
+
 test: $(READY)
-	$(BIN)/python -m pytest -m "not slow"
+	$(PYTEST) -m "not slow"
 
 # With setup-retrain, also the base models that are Python packages; with PAIRSIG_DATA_DIR, the public corpora.
 test-all: $(READY)
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 # What `make test` leaves out, or skips before setup-retrain, but for systems that take long to train.
 test-rest: $(READY)
-	$(BIN)/python -m pytest -m "(slow or packages) and not rebuilt"
+	$(PYTEST) -m "(slow or packages) and not rebuilt"
 
 # A system of every base model, trained again: half an hour. Needs setup-retrain, Java, Maven and the corpora.
 test-rebuilt: $(READY)
@@ -86,7 +89,7 @@ bench: $(READY)
 	$(BIN)/python tests/bench.py
 
 fuzz: $(READY)
-	$(BIN)/python -m pytest --hypothesis-profile fuzz -m "not slow" $$(grep -l "^from hypothesis" tests/test_*.py)
+	$(PYTEST) --hypothesis-profile fuzz -m "not slow" $$(grep -l "^from hypothesis" tests/test_*.py)
 
 mutants: $(READY)
 	$(BIN)/python tests/mutation.py $(if $(SAMPLE),--sample $(SAMPLE))
