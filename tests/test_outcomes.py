@@ -33,11 +33,8 @@ def write_llmbar(path, told):
             for judge, items in judges.items():
                 file = path.parent / "result.json"
                 listed = [
-                    {
-                        "label": label,
-                        "results": [{}, {f"swap = {s}": {"winner": w} for s, w in zip((False, True), won)}],
-                    }
-                    for label, *won in items
+                    {"label": label, "results": [{}, {"swap = False": {"winner": a}, "swap = True": {"winner": b}}]}
+                    for label, a, b in items
                 ]
                 file.write_text(json.dumps(listed), encoding="utf-8")
                 archive.add(file, f"Dataset/LLMBar/{subset}/evaluators/{judge}/result.json")

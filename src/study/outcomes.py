@@ -35,6 +35,9 @@ MICRO = 1_000_000
 _POINTS = 10_000
 """Points of an item whose score is a fraction: LiveBench's have thirds and eighths."""
 
+_JUDGE = r".*/LLMBar/(?:Adversarial/)?(\w+)/evaluators/([^/]+)/([^/]+)/result\.json"
+"""Of LLMBar's archive, where the verdicts of a judge are: subset, model, how it was asked."""
+
 _MAKERS = {
     "deepseek": "deepseek", "llama": "meta", "meta": "meta", "mistral": "mistral", "mixtral": "mistral",
     "mathstral": "mistral", "open-": "mistral", "phi": "microsoft", "qwen": "qwen", "yi": "01-ai", "c4ai": "cohere",
@@ -125,9 +128,7 @@ def llmbar(archive: Path) -> _Outcomes:
     groups = {}
     with tarfile.open(archive) as members:
         for member in members:
-            match = re.fullmatch(
-                r".*/LLMBar/(?:Adversarial/)?(\w+)/evaluators/([^/]+)/([^/]+)/result\.json", member.name
-            )
+            match = re.fullmatch(_JUDGE, member.name)
             file = members.extractfile(member) if match else None
             if match is None or file is None:
                 continue
@@ -188,7 +189,7 @@ def livebench(judgments: Path, *, least: int = 1000) -> _Outcomes:
     import pandas as pd
 
     table = pd.read_parquet(judgments).drop_duplicates(["question_id", "model"], keep="last")
-    scores = table.pivot(index="question_id", columns="model", values="score")
+    scores = table.set_index(["question_id", "model"])["score"].unstack()  # noqa: PD010
     shared = scores[_asked_of_all(scores, least)]
     about = table.drop_duplicates("question_id").set_index("question_id").loc[shared.index]
     order = about.assign(id=about.index).sort_values(["category", "task", "id"]).index
