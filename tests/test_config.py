@@ -137,14 +137,43 @@ def test_what_is_left_out_has_a_reason_and_is_left_out(project):
         assert (row["dataset"], row["system"]) not in study.systems
 
 
-def test_non_commercial_corpora_are_not_used():
-    for path in (*(ROOT / "config").glob("*.tsv"), *(ROOT / "config").glob("*_*.yaml")):
-        assert not re.search(r"-nc[\t\n/]", path.read_text(encoding="utf-8"))
+def test_what_the_terms_do_not_let_be_carried_is_not():
+    """Non-commercial corpora are for benchmarks alone, counted from the data folder; so are those without a licence."""
+    rows = {}
+    for name in ("datasets", "corpora"):
+        header, *lines = [line.split("\t") for line in (ROOT / f"config/{name}.tsv").read_text("utf-8").splitlines()]
+        rows[name] = [dict(zip(header, line, strict=True)) for line in lines]
+    assert not re.search(r"-nc[\t\n/]", (ROOT / "config" / "systems.tsv").read_text(encoding="utf-8"))
+    assert not re.search(r"-nc[\t\n/,\]]", (ROOT / "config" / "training_sets.yaml").read_text(encoding="utf-8"))
+    licences = {row["corpus"]: row["licence"] for row in rows["corpora"]}
+    benchmarks = {row["dataset"]: row["corpus"] for row in rows["datasets"] if row["study"] == "benchmark"}
+    assert {row["corpus"] for row in rows["datasets"] if row["corpus"].endswith("-nc")} <= set(benchmarks.values())
+    carried = {name for name in benchmarks if (ROOT / f"resources/statistics/{name}.parquet").is_file()}
+    assert {name: licences[benchmarks[name]] for name in carried} == {"llmbar": "MIT", "mmlu-pro": "Apache-2.0"}
+
+
+def test_benchmarks_that_are_not_there_are_left_out_with_a_reason(project):
+    study = read()
+    assert {"livebench", "swebench-bash-only", "wmt25-xcomet"} <= set(study.missing)
+    assert study.missing["bfcl"] == "its statistics are counted from data_dir, where data/bfcl/SHA256SUMS is missing"
+    assert not {"llmbar", "mmlu-pro"} & set(study.missing)
+    for name, dataset in study.datasets.items():
+        assert not (dataset.selected and name in study.missing)
+    with pytest.raises(InputError, match=r"column text: found bfcl/failed.tsv.xz, which is missing in data, expected"):
+        read(datasets=["bfcl"])
+    sums = Path("corpora/bfcl/SHA256SUMS")
+    sums.parent.mkdir(parents=True)
+    sums.touch()
+    Path("corpora/bfcl/failed.tsv.xz").touch()
+    there = read(data_dir="corpora")
+    assert there.datasets["bfcl"].selected
+    assert (there.datasets["bfcl"].source, there.datasets["mmlu-pro"].source) == ("counted", "embedded")
+    assert there.datasets["bfcl"].outcomes == ("corpora/bfcl/failed.tsv.xz",)
 
 
 def test_shared_tasks_have_ten_systems(project):
     study = read()
-    shared = [name for name in study.datasets if re.match(r"wmt|conll", name)]
+    shared = [name for name in study.datasets if re.match(r"wmt2[1-4]|conll", name)]
     for name in shared:
         members = study.datasets[name].pool or [name]
         systems = set.intersection(*(set(study.datasets[member].systems) for member in members))

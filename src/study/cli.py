@@ -100,6 +100,14 @@ def _commands() -> console.Commands:
     add_test_options(p)
     p.add_argument("--output", type=console.table, required=True)
 
+    p = commands.add(_count)
+    p.add_argument("files", nargs="+", metavar="FILE", help="outcomes of a benchmark, all of its systems in one")
+    p.add_argument("--reader", required=True, help="llmbar, mmlu_pro, livebench, bfcl, scores or values")
+    p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="for the reader")
+    p.add_argument("--dataset", required=True)
+    p.add_argument("--provenance", action="append", default=[], metavar="KEY=VALUE", help="kept with the statistics")
+    p.add_argument("--output", type=console.table, required=True)
+
     p = commands.add(_describe)
     p.add_argument("statistics", nargs="+", metavar="STATISTICS:METRIC", help="a file of statistics, and its metric")
     p.add_argument("--output", type=console.table, required=True)
@@ -352,6 +360,25 @@ def _resize(arguments: argparse.Namespace) -> None:
     with console.progress(f"resize {data.dataset}", n_sets * n_resamples) as progress:
         table = resize(data, progress=progress, **kinds, **test_options(arguments))
     tables.write(table, arguments.output)
+
+
+def _count(arguments: argparse.Namespace) -> None:
+    """Statistics of a benchmark from the outcomes that others have published."""
+    from pairsig import statistics
+    from study import outcomes
+
+    found = outcomes.read(
+        arguments.reader,
+        arguments.files,
+        console.pairs(arguments.option),
+        dataset=arguments.dataset,
+        provenance=console.pairs(arguments.provenance),
+    )
+    for omission in found.omissions:
+        console.warn(f"dataset {found.dataset}: system {omission.system} is left out: {omission}")
+    for first, second in found.duplicates():
+        console.warn(f"dataset {found.dataset}: systems {first} and {second} have the same counts on every segment")
+    statistics.write(found, arguments.output)
 
 
 def _describe(arguments: argparse.Namespace) -> None:

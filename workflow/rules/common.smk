@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 
 SRC = Path(workflow.basedir, "src").resolve()
 SCHEMAS = Path(workflow.basedir, "workflow", "schemas")
@@ -30,6 +31,9 @@ try:
     study = sheets.read(config, SCHEMAS)
 except InputError as error:
     raise WorkflowError(str(error)) from None
+
+for name, why in study.missing.items():
+    logger.warning(f"dataset {name} is left out: {why}")
 
 TESTS = list(config["tests"])
 DRAWN_TESTS = [name for name in TESTS if name in definitions.names(exact=False)]

@@ -21,6 +21,7 @@ from pairsig.errors import InputError, named, quoted
 from pairsig.extraction import functions
 from pairsig.metrics.registry import METRICS
 from pairsig.readers import READERS
+from study import outcomes
 from study.sheets import checks, embedded, files, synthetic
 from study.sheets.rows import CLASSES, CorpusRow, DatasetRow, FamilyRow, JarRow, Row, Sheets, SystemRow, text
 from study.sheets.synthetic import Prediction, Resampled, Segments, Training
@@ -29,6 +30,9 @@ from study.test_sets import SAME, matches
 SHEETS = tuple(CLASSES)
 STATISTICS = Path("resources/statistics")
 """Where the embedded statistics lie."""
+
+BENCHMARK = "benchmark"
+"""The study of datasets whose outcomes others have published, all systems in one file."""
 
 _NUMBER = "[1-9][0-9]{0,8}"
 
@@ -83,15 +87,19 @@ class Dataset:
     metric
         Of its comparisons.
     study
-        natural or synthetic.
+        natural, synthetic or benchmark.
     source
-        Where its statistics come from: embedded, derived or pool.
+        Where its statistics come from: embedded, derived, counted (a benchmark's outcomes) or pool.
     selected
         Is it part of this run?
     trained
         Are its systems base models that were trained for it?
     systems
-        The names of its systems.
+        The names of its systems; none of a benchmark, whose outcomes name them.
+    outcomes, corpora
+        Of a benchmark, the files of its outcomes and the corpus that they belong to.
+    counting
+        Of a benchmark, the other options of `python -m study count`.
     pool, overlay
         The datasets it is pooled from, and the one that is laid over it in this run.
     test_sets
@@ -110,6 +118,9 @@ class Dataset:
     selected: bool
     trained: bool
     systems: tuple[str, ...]
+    outcomes: tuple[str, ...]
+    corpora: tuple[str, ...]
+    counting: tuple[str, ...]
     pool: tuple[str, ...]
     test_sets: tuple[str, ...]
     figures: tuple[str, ...]
@@ -156,6 +167,8 @@ class Study:
         By training set and by (synthetic) dataset: the corpora to cut into segments.
     resampled, trainings
         By training set and resampled set; by training set and system.
+    missing
+        Datasets that `all` leaves out, with the reason.
     """
 
     datasets: Mapping[str, Dataset]
@@ -167,6 +180,7 @@ class Study:
     resampled: Mapping[tuple[str, str], Resampled]
     trainings: Mapping[tuple[str, str], Training]
     predictions: Mapping[tuple[str, str], Prediction]
+    missing: Mapping[str, str]
 
 
 def check_config(config: dict[str, Any], schemas: Path) -> None:
@@ -217,7 +231,8 @@ def read(config: Mapping[str, Any], schemas: Path) -> Study:
     made = synthetic.expand(sheets, config)
     told = {row.dataset: _told(row, sheets, made.provenance) for row in sheets.datasets.rows}
     sources = {row.dataset: _source(row, config) for row in sheets.datasets.rows}
-    selected = _selected(sheets, config["datasets"], sources)
+    missing = _missing(sheets, sources, str(config["data_dir"])) if config["datasets"] == "all" else {}
+    selected = _selected(sheets, config["datasets"], sources) - missing.keys()
     needed = selected | {member for name in selected for member in sheets.datasets.named[name].pool}
     predicted = _ready_predictions(made, sheets)
     kept = _kept(predicted, told, needed) if config["retrain"] == "missing" else {}
@@ -227,7 +242,7 @@ def read(config: Mapping[str, Any], schemas: Path) -> Study:
     _check_numbers(sheets, included)
     _check_calibrations(sheets)
     _check_families(sheets)
-    _check_files(sheets, included, systems, sources, needed)
+    _check_files(sheets, included, systems, sources, needed, str(config["data_dir"]))
     trained = {dataset for dataset, _ in predicted} & needed
     synthetic.check_needs(sheets, {one for name in trained if sources[name] == "derived" for one in made.tested[name]})
     systems |= predicted
@@ -237,7 +252,13 @@ def read(config: Mapping[str, Any], schemas: Path) -> Study:
     return Study(
         datasets={
             row.dataset: _ready_dataset(
-                row, named[row.dataset], sources, selected, told[row.dataset], kept.get(row.dataset, {})
+                row,
+                named[row.dataset],
+                sources,
+                selected,
+                told[row.dataset],
+                kept.get(row.dataset, {}),
+                str(config["data_dir"]),
             )
             for row in sheets.datasets.rows
         },
@@ -249,6 +270,7 @@ def read(config: Mapping[str, Any], schemas: Path) -> Study:
         resampled=made.resampled,
         trainings=made.trainings,
         predictions=made.predictions,
+        missing=missing,
     )
 
 
@@ -261,8 +283,13 @@ def _check_datasets(sheets: Sheets) -> None:
     for row in sheets.datasets.rows:
         if row.metric not in METRICS:
             row.place.complain("metric", quoted(row.metric), one_of(row.metric, METRICS))
-        if row.reader and row.reader not in READERS:
-            row.place.complain("reader", quoted(row.reader), one_of(row.reader, READERS))
+        readers = outcomes.READERS if row.study == BENCHMARK else READERS
+        if row.reader and row.reader not in readers:
+            row.place.complain("reader", quoted(row.reader), one_of(row.reader, readers))
+        if row.study == BENCHMARK:
+            for column in ("corpus", "reader", "text"):
+                if not getattr(row, column):
+                    row.place.complain(column, "nothing", "one, since its study is benchmark")
         for member in row.pool:
             if member not in named or named[member].pool:
                 row.place.complain("pool", quoted(member), "datasets of this sheet that are no pools themselves")
@@ -288,6 +315,10 @@ def _check_options(sheets: Sheets) -> None:
     for row in sheets.datasets.rows:
         if row.pool:
             continue
+        if row.study == BENCHMARK:
+            with checks.cell(row.place, "options"):
+                outcomes.check(row.reader, row.text, row.options)
+            continue
         with checks.cell(row.place, "metric"):
             name, read, count = functions(METRICS[row.metric], row.reader or None)
         with checks.cell(row.place, "options"):
@@ -295,7 +326,8 @@ def _check_options(sheets: Sheets) -> None:
         readers[row.dataset] = name, read
     for system in sheets.systems.rows:
         if system.dataset not in readers:
-            system.place.complain("dataset", f"the pool {system.dataset}", "a dataset that has files of its own")
+            kind = "pool" if sheets.datasets.named[system.dataset].pool else "benchmark"
+            system.place.complain("dataset", f"the {kind} {system.dataset}", "a dataset that has files of its own")
         name, read = readers[system.dataset]
         with checks.cell(system.place, "options"):
             sort_options(system.options, f"reader {name}", read)
@@ -356,6 +388,7 @@ def _check_files(
     systems: Mapping[tuple[str, str], System],
     sources: Mapping[str, str],
     needed: Collection[str],
+    data_dir: str,
 ) -> None:
     """The files are there that a run starts from: embedded statistics, or outputs and references."""
     for row in sheets.datasets.rows:
@@ -363,6 +396,9 @@ def _check_files(
         if row.dataset in needed and sources[row.dataset] == "embedded" and not statistics.is_file():
             expected = f"the file {statistics}, or source: derived in the config"
             row.place.complain("dataset", f"{row.dataset} without its statistics", expected)
+        for path in row.text if row.dataset in needed and sources[row.dataset] == "counted" else ():
+            if not checks.is_file(str(Path(data_dir, path))):
+                row.place.complain("text", f"{named(path)}, which is missing in {named(data_dir)}", "a file")
     for system in included:
         if system.dataset in needed and sources[system.dataset] == "derived":
             ready = systems[system.dataset, system.system]
@@ -389,6 +425,16 @@ def _selected(sheets: Sheets, chosen: str | Sequence[str], sources: Mapping[str,
     return set(chosen)
 
 
+def _missing(sheets: Sheets, sources: Mapping[str, str], data_dir: str) -> dict[str, str]:
+    """Benchmarks that are not embedded and whose corpus is not there, with what is missing."""
+    found = {}
+    for row in sheets.datasets.rows:
+        sums = Path(data_dir, row.corpus, "SHA256SUMS")
+        if sources[row.dataset] == "counted" and not sums.is_file():
+            found[row.dataset] = f"its statistics are counted from data_dir, where {sums} is missing"
+    return found
+
+
 def _statistics(dataset: str) -> Path:
     return STATISTICS / f"{dataset}.parquet"
 
@@ -397,6 +443,8 @@ def _source(row: DatasetRow, config: Mapping[str, Any]) -> str:
     """Where a dataset's statistics come from. Only what the project carries, with a corpus, can be embedded."""
     if row.pool:
         return "pool"
+    if row.study == BENCHMARK:
+        return "embedded" if config["source"] == "embedded" and _statistics(row.dataset).is_file() else "counted"
     derived = config["retrain"] is not False if row.study == "synthetic" else config["source"] == "derived"
     return "derived" if derived or not row.corpus else "embedded"
 
@@ -421,6 +469,8 @@ def _told(row: DatasetRow, sheets: Sheets, making: Mapping[str, Mapping[str, str
     reader = ["--reader", row.reader] if row.reader else []
     options = [word for option in text(row.options).split() for word in ("--option", option)]
     command = ["pairsig extract OUTPUT --reference", text(row.reference) or "REFERENCE", "--metric", row.metric]
+    if row.study == BENCHMARK:
+        command = ["python -m study count", text(row.text)]
     told: Mapping[str, str] = {
         "task": row.task,
         "corpus": row.corpus,
@@ -431,7 +481,7 @@ def _told(row: DatasetRow, sheets: Sheets, making: Mapping[str, Mapping[str, str
         "metric": row.metric,
         "note": row.note,
         "command": " ".join([*command, *reader, *options]),
-        "test_set": " ".join([text(row.text), text(row.selection)]).strip(),
+        "test_set": " ".join([text(row.text), text(row.selection)]).strip() if row.study != BENCHMARK else "",
         "versions": ", ".join(f"{package} {version(package)}" for package in COUNTING),
         **making.get(row.dataset, {}),
     }
@@ -445,6 +495,7 @@ def _ready_dataset(
     selected: Collection[str],
     told: Mapping[str, str],
     kept: Mapping[str, str],
+    data_dir: str,
 ) -> Dataset:
     options = [word for key, value in told.items() for word in ("--provenance", f"{key}={value}")]
     options += ["--dated"] * (row.study == "synthetic")
@@ -458,6 +509,9 @@ def _ready_dataset(
         selected=row.dataset in selected,
         trained=synthetic.tests_base_models(row),
         systems=tuple(systems),
+        outcomes=tuple(str(Path(data_dir, path)) for path in row.text) if row.study == BENCHMARK else (),
+        corpora=(row.corpus,) if row.corpus else (),
+        counting=("--reader", row.reader, *(word for one in text(row.options).split() for word in ("--option", one))),
         pool=row.pool,
         test_sets=tuple(f"--{key.replace('_', '-')}={value}" for key, value in row.test_sets.items()),
         figures=row.figures,
