@@ -5,10 +5,15 @@ from __future__ import annotations
 import errno
 import hashlib
 import io
+import json
 import os
+import platform
 import re
+import shlex
 import subprocess
 import sys
+import time
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +24,7 @@ import sacrebleu
 
 import pairsig
 import simulate
-from pairsig import all_pairs, cli, definitions, statistics, tables
+from pairsig import all_pairs, cli, console, definitions, statistics, tables
 from study import cli as study_cli
 
 LIBRARY = ["test", "rank", "plan", "extract", "collect", "pool", "compare", "methods", "transfer", "merge"]
@@ -83,8 +88,18 @@ def refused(work, capsys):
 
 class TestStart:
     def test_version(self, capsys):
+        """What a report of a bug needs, each as the package itself says."""
+        import numba
+        import numpy
+        import pyarrow
+
         assert run("--version") == 0
-        assert capsys.readouterr().out == f"pairsig {pairsig.__version__}\n"
+        out = capsys.readouterr().out
+        assert out.startswith(f"pairsig {pairsig.__version__}\nPython {platform.python_version()} (")
+        for package in (numpy, numba, pyarrow, pd, sacrebleu):
+            assert f"{package.__name__} {package.__version__}" in out
+        assert platform.platform() in out
+        assert f"\n{os.cpu_count()} threads" in out
 
     @pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["compare", "--help"]])
     def test_nothing_heavy_is_imported_for_it(self, arguments):
@@ -124,6 +139,30 @@ class TestStart:
             study_cli.main(["--help"])
         assert re.findall(r"^    ([a-z]+)\b", capsys.readouterr().out, re.MULTILINE) == STUDY
 
+    def test_commands_are_in_groups(self, capsys):
+        assert run("--help") == 0
+        listed = capsys.readouterr().out.split("commands:")[1]
+        groups = re.findall(r"^  (\S.*):$|^    ([a-z]+)\b", listed, re.MULTILINE)
+        assert groups[0][0].startswith("from files")
+        assert [command for _, command in groups if command] == LIBRARY
+        assert [next(command for _, command in groups[i + 1 :]) for i, (group, _) in enumerate(groups) if group] == [
+            "test", "extract", "compare",
+        ]  # fmt: skip
+
+    @pytest.mark.parametrize("command", LIBRARY)
+    def test_the_example_that_ends_the_help_works_when_pasted(self, command, work, capsys):
+        run(command, "--help")
+        _, example = capsys.readouterr().out.split("example, in an empty folder:\n")
+        lines = [line.strip() for line in example.splitlines()]
+        assert lines[-1].startswith(f"pairsig {command} ")
+        for line in lines:
+            if line.startswith("pairsig "):
+                assert run(*shlex.split(line)[1:]) == 0, capsys.readouterr().err
+            else:
+                subprocess.run(["sh", "-c", line], check=True)
+        written = re.findall(r"--output (\S+)", lines[-1])
+        assert capsys.readouterr().out or all((work / name).stat().st_size for name in written)
+
     @pytest.mark.parametrize("command", ["compare", "resize"])
     def test_help_prints_the_formulas(self, command, capsys):
         run(command, "--help")
@@ -135,6 +174,66 @@ class TestStart:
     def test_no_command_and_a_wrong_one(self, refused):
         refused(told=["required: COMMAND", "pairsig --help"])
         refused("compute", told=["'compute'"])
+
+    def test_completion(self, capsys):
+        pytest.importorskip("shtab", reason="an extra: pip install 'pairsig[completion]'")
+        assert run("--completion", "bash") == 0
+        script = capsys.readouterr().out
+        subprocess.run(["bash", "-n"], input=script, text=True, check=True)
+        asked = "COMP_WORDS=(pairsig te) COMP_CWORD=1 COMP_LINE='pairsig te'; _shtab_pairsig; echo ${COMPREPLY[@]}"
+        ended = subprocess.run(["bash", "-c", f"{script}\n{asked}"], capture_output=True, text=True, check=True)
+        assert ended.stdout.split() == ["test"]
+
+    def test_completion_without_its_package_is_one_sentence(self, refused, monkeypatch):
+        monkeypatch.setitem(sys.modules, "shtab", None)
+        refused("--completion", "bash", told="pip install shtab")
+
+
+class TestInterrupt:
+    """Ctrl-C: one sentence, status 130, and nothing that is half there."""
+
+    def test_of_a_test_that_is_drawing(self, work):
+        for name in "ab":
+            (work / name).write_text("1 1\n0 1\n1 1\n" * 500 if name == "a" else "0 1\n1 1\n0 1\n" * 500)
+        asked = ["test", "a", "b", "--reader", "art", "--test", "bootstrap", "--n-resamples", "1e9"]
+        code = (
+            "import os, signal, sys, threading\n"
+            "from pairsig import cli, engine\n"
+            "product = engine.Product.buffers\n"
+            "def buffers(self, *sizes):\n"
+            "    threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+            "    return product(self, *sizes)\n"
+            "engine.Product.buffers = buffers\n"
+            "sys.exit(cli.main(sys.argv[1:]))"
+        )
+        ended = subprocess.run(
+            [sys.executable, "-c", code, *asked, "--threads", "1"], capture_output=True, text=True, timeout=120
+        )
+        assert ended.returncode == 130
+        assert ended.stdout == ""
+        assert ended.stderr == "pairsig: interrupted, nothing was written\n"
+
+    def test_what_was_written_before_is_named(self, simulated, work, monkeypatch, capsys):
+        def interrupted(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("pairsig.ranking.render", interrupted)
+        asked = ["rank", "s.parquet", "--metric", "f1", "--n-resamples", "100"]
+        assert run(*asked, "--pairs", "pairs.tsv") == 130
+        assert capsys.readouterr().err == "pairsig: interrupted, after pairs.tsv was written\n"
+        assert run(*asked) == 130
+        assert capsys.readouterr().err == "pairsig: interrupted, nothing was written\n"
+
+    def test_of_a_table_is_not_half_written(self, simulated, work, monkeypatch, capsys):
+        def interrupted(*_: object, **__: object) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(pd.DataFrame, "to_csv", interrupted)
+        monkeypatch.setattr("csv.writer", interrupted)
+        before = sorted(path.name for path in work.iterdir())
+        assert run("compare", "s.parquet", "--metric", "f1", "--n-resamples", "100", "--output", "c.tsv") == 130
+        assert sorted(path.name for path in work.iterdir()) == before
+        assert capsys.readouterr().err == "pairsig: interrupted, nothing was written\n"
 
 
 class TestCompare:
@@ -206,6 +305,38 @@ class TestCompare:
         assert run("compare", "s.parquet", *options, "--output", "told.tsv") == 0
         assert (work / "told.tsv").read_bytes() == (work / "quiet.tsv").read_bytes()
         assert "compare s" in terminal.getvalue()
+
+    def test_progress_of_what_is_not_counted_shows_up_by_the_clock(self, monkeypatch):
+        class Terminal(io.StringIO):
+            def isatty(self) -> bool:
+                return True
+
+        monkeypatch.setattr(console, "PATIENCE", 0.0)
+        monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+        with console.progress("read"):
+            time.sleep(0.5)
+        assert "read" in terminal.getvalue()
+
+    def test_progress_of_test_counts_every_resample(self, work, monkeypatch, capsys):
+        for name, line in (("a", "1 1"), ("b", "0 1"), ("c", "1 2")):
+            (work / name).write_text(f"{line}\n0 2\n1 3\n", encoding="utf-8")
+        asked = ["test", "a", "b", "c", "--reader", "art", "--n-resamples", "1000", "--format", "json"]
+        assert run(*asked) == 0
+        told, _ = capsys.readouterr()
+        done: list[int] = []
+        totals: list[int | None] = []
+
+        @contextmanager
+        def counting(label: str, total: int | None = None):
+            totals.append(total)
+            yield done.append
+
+        monkeypatch.setattr(console, "progress", counting)
+        assert run(*asked) == 0
+        assert capsys.readouterr().out == told
+        n_metrics = len({row["metric"] for row in json.loads(told)})
+        assert totals == [None, sum(done)]
+        assert sum(done) == n_metrics * 2 * 2 * 1000  # systems against the first, tests that draw
 
     def test_the_metric_may_be_left_out_where_the_columns_tell_it(self, simulated, work):
         assert run("compare", "s.parquet", "--n-resamples", 100, "--output", "c.tsv") == 0

@@ -1,6 +1,7 @@
 """Logs of evaluations: against what the packages that wrote them report, and against all that a log can have wrong."""
 
 import json
+import re
 import shutil
 import struct
 import zipfile
@@ -848,6 +849,37 @@ WORD = "\t".join("1aaaaa0aaa") + "\n\n"
 def test_outputs_are_recognized_with_their_reference(tmp_path, reader, output, reference):
     paths = write(tmp_path / "out", output), write(tmp_path / "gold", reference)
     assert recognition.recognize(paths[:1], paths[1:]) == reader
+
+
+@pytest.mark.parametrize(
+    ("content", "likeliest"),
+    [
+        ("the cat sat on the mat\nit was happy there\n", "text (with --reference FILE)"),
+        ("(S (NP it) (VP is))\n(S (NP he) (VP was))\n", "trees (with --reference FILE)"),
+        (WORD, "conllu (with --reference FILE)"),
+        ("0-0 1-1\n0-1 2-2\n", "alignment (with --reference FILE)"),
+        ("a;1;2\nb;1;3\n", "table"),
+        ("1,2,3\n2,3,4\n", "table"),
+        ("1 2 3 4 5\n2 3 4 5 6\n", "sigf"),
+        ('{"question_id": 1, "correct": true}\n', "table"),
+        ('{"run": 3, "samples": [], "scores": []}', "inspect"),
+        ('[{"x": 0, "train_trial_index": 1, "stats": []}]', "helm"),
+    ],
+)
+def test_the_three_likeliest_readers_are_named(tmp_path, content, likeliest):
+    """In the one sentence, each with what it needs; the first is the one whose files look like that."""
+    with pytest.raises(InputError) as told:
+        recognition.recognize([write(tmp_path / "a", content)])
+    sentence = str(told.value)
+    first, second, third = re.search(r"likeliest here is --reader (.+), then (.+) or (.+)$", sentence).groups()
+    assert first == likeliest
+    readers = [reader.split(" (")[0] for reader in (first, second, third)]
+    assert len(set(readers)) == 3
+    assert set(readers) <= {*counted.COUNTED_READERS, *recognition.OUTPUTS}
+    assert [
+        ("--reference" in reader) == (name in recognition.OUTPUTS)
+        for reader, name in zip((first, second, third), readers, strict=True)
+    ] == [True] * 3
 
 
 def test_what_is_not_recognized(tmp_path):

@@ -42,8 +42,6 @@ _PLAN = """\
 with S the standard deviation of the difference of two systems on a unit, the gain on n of them has the standard error
 S/√n; the power is that of Student's noncentral distribution. S comes from a pilot, or from a law fitted to the study:
   S² = φ · 10⁴ · 2(1 − likeness) · p(1 − p) / √length, with the score p as a share
-example: how many segments show a gain of 1 BLEU between two systems at 35 BLEU, on segments of 25 words?
-  pairsig plan --metric bleu --score 35 --length 25 --likeness 0.75 --gain 1
 """
 _READERS = """\
 --reader, of counts: evalb, sigf, art, coref, table; of logs: inspect, lm_eval, helm, swebench, alpaca_eval,
@@ -51,6 +49,47 @@ openai_evals, comet, mt_metrics_eval (files or folders); of outputs, with --refe
 alignment.
 """
 TEST_HELP = f"{definitions.formulas()}{_LEVELS}"
+
+# What ends the help of a command, by its name: works as it stands in a shell, in an empty folder.
+_TWO = """\
+printf '%s\\n' 1 1 1 0 1 1 1 1 0 1 1 1 > a.txt
+printf '%s\\n' 0 1 1 0 1 0 1 0 0 1 0 0 > b.txt"""
+_TEXTS = """\
+printf '%s\\n' 'the cat sat on the mat' 'it was happy there' > reference.txt
+printf '%s\\n' 'the cat sat on a mat' 'it was happy there' > a.txt
+printf '%s\\n' 'a cat on the mat' 'it was so happy' > b.txt"""
+_EXTRACTED = """\
+pairsig extract a.txt --reference reference.txt --metric bleu --system a --output a.parquet
+pairsig extract b.txt --reference reference.txt --metric bleu --system b --output b.parquet"""
+_COUNTS = r"""printf 'system\tsegment\tcorrect\ttotal\n' > counts.tsv
+printf '%s\t%s\t%s\t1\n' a 1 1 a 2 1 a 3 0 a 4 1 b 1 0 b 2 1 b 3 0 b 4 0 >> counts.tsv"""
+_PAIRS = """\
+pairsig compare counts.tsv --n-resamples 1000 --part 1/2 --output 1.tsv
+pairsig compare counts.tsv --n-resamples 1000 --part 2/2 --output 2.tsv"""
+_EXAMPLES = {
+    "test": f"{_TWO}\npairsig test a.txt b.txt",
+    "rank": f"{_TWO}\nprintf '%s\\n' 0 1 0 0 1 0 1 0 0 0 0 0 > c.txt\npairsig rank a.txt b.txt c.txt",
+    "plan": """\
+# How many segments show a gain of 1 BLEU between two systems at 35 BLEU, on segments of 25 words?
+pairsig plan --metric bleu --score 35 --length 25 --likeness 0.75 --gain 1""",
+    "extract": "\n".join((_TEXTS, _EXTRACTED.splitlines()[0])),
+    "collect": "\n".join(
+        (_TEXTS, _EXTRACTED, "pairsig collect a.parquet b.parquet --dataset mine --output mine.parquet")
+    ),
+    "pool": f"{_COUNTS}\ncp counts.tsv more.tsv\npairsig pool counts.tsv more.tsv --dataset both --output both.parquet",
+    "compare": f"{_COUNTS}\npairsig compare counts.tsv --test exact --output pairs.tsv",
+    "methods": r"""printf 'system\tsegment\tcorrect\ttotal\n' > runs.tsv
+printf '%s\t%s\t%s\t1\n' a-1 1 1 a-1 2 1 a-1 3 0 a-2 1 0 a-2 2 1 a-2 3 1 >> runs.tsv
+printf '%s\t%s\t%s\t1\n' b-1 1 0 b-1 2 1 b-1 3 0 b-2 1 0 b-2 2 0 b-2 3 1 >> runs.tsv
+pairsig methods runs.tsv --numbered --output methods.tsv""",
+    "transfer": f"""{_COUNTS}
+printf 'system\\tsegment\\tcorrect\\ttotal\\n' > other.tsv
+printf '%s\\t%s\\t%s\\t1\\n' a 1 0 a 2 1 a 3 1 b 1 1 b 2 1 b 3 0 >> other.tsv
+pairsig compare counts.tsv --test exact --output one.tsv
+pairsig compare other.tsv --test exact --output two.tsv
+pairsig transfer one.tsv two.tsv""",
+    "merge": f"{_COUNTS}\n{_PAIRS}\npairsig merge 1.tsv 2.tsv --output pairs.tsv",
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -62,11 +101,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _commands() -> console.Commands:
+    """The command line; the documentation is made from it, too."""
     commands = console.Commands("pairsig", "Paired significance tests for NLP: outputs in, counts and p-values out.")
+    commands.complete()
 
+    commands.group("from files of systems to a result")
     p = commands.add(
         _test,
         definitions.formulas("exact", "randomization", "bootstrap") + _LEVELS + _VARIANTS + _MARGIN + _READERS,
+        _EXAMPLES["test"],
     )
     p.add_argument("systems", nargs="*", metavar="FILE", help="the base system first; each other is held against it")
     runs = "several runs of one system, once for each system, the base first, instead of FILE: tests the method, too"
@@ -94,9 +137,10 @@ def _commands() -> console.Commands:
     p.add_argument("--missing", choices=("wrong", "drop"), help="items of a log that not all have a score for")
     p.add_argument("--like", metavar="FAMILY", default="", help="who wins on the next test set like wmt-domains, too")
     p.add_argument("--threads", type=console.whole, help="default: all cores; changes nothing but time")
-    p.add_argument("--format", choices=("table", "json", "markdown", "latex"), default="table")
+    formats = ("table", "sentence", "json", "markdown", "latex")
+    p.add_argument("--format", choices=formats, default="table", help="sentence: one to put into a paper")
 
-    p = commands.add(_rank)
+    p = commands.add(_rank, example=_EXAMPLES["rank"])
     p.add_argument("systems", nargs="+", metavar="FILE", help="one a system, or one of statistics (.parquet, …) of all")
     p.add_argument("--reader", help="as for `pairsig test`")
     p.add_argument("--reference", nargs="+", default=[], help="for outputs")
@@ -118,7 +162,7 @@ def _commands() -> console.Commands:
     p.add_argument("--pairs", type=console.table, metavar="FILE", help="write all pairs, too")
     p.add_argument("--plot", type=console.picture, metavar="FILE", help="draw the ranks, too: .svg, .pdf, .png")
 
-    p = commands.add(_plan, _PLAN)
+    p = commands.add(_plan, _PLAN, _EXAMPLES["plan"])
     p.add_argument("pilot", nargs="*", metavar="FILE", help="two systems, as for test; or statistics (Parquet)")
     p.add_argument("--reader", help="of the pilot, as for test")
     p.add_argument("--reference", nargs="+", default=[], help="for outputs; without one their likeness is guessed")
@@ -141,7 +185,8 @@ def _commands() -> console.Commands:
     p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="for the reader or the metric")
     p.add_argument("--format", choices=("table", "json", "markdown", "latex"), default="table")
 
-    p = commands.add(_extract)
+    commands.group("counts, kept in a file")
+    p = commands.add(_extract, example=_EXAMPLES["extract"])
     p.add_argument("system_output", metavar="OUTPUT", help="file of outputs; archive.tar.xz!member works too")
     p.add_argument("--reference", nargs="+", required=True, help="reference file(s), several for BLEU, chrF and TER")
     p.add_argument("--metric", required=True)
@@ -155,7 +200,7 @@ def _commands() -> console.Commands:
     p.add_argument("--kind", default="", help="sort of entry, such as submission or online")
     p.add_argument("--output", type=console.table, required=True)
 
-    p = commands.add(_collect)
+    p = commands.add(_collect, example=_EXAMPLES["collect"])
     p.add_argument("counts", nargs="*", type=Path)
     p.add_argument("--onto", type=Path, metavar="FILE", help="statistics whose systems of the groups --keep come first")
     p.add_argument("--keep", nargs="*", default=[], metavar="GROUP", help="of --onto; those given anew are left out")
@@ -164,17 +209,18 @@ def _commands() -> console.Commands:
     p.add_argument("--dated", action="store_true", help="the provenance tells the day, too")
     p.add_argument("--output", type=console.table, required=True)
 
-    p = commands.add(_pool)
+    p = commands.add(_pool, example=_EXAMPLES["pool"])
     p.add_argument("statistics", nargs="+", type=Path)
     p.add_argument("--dataset", required=True)
     p.add_argument("--output", type=console.table, required=True)
 
-    p = commands.add(_compare, TEST_HELP)
+    commands.group("tables of all pairs, from such counts")
+    p = commands.add(_compare, TEST_HELP, _EXAMPLES["compare"])
     p.add_argument("statistics", type=Path)
     add_test_options(p)
     p.add_argument("--output", type=console.table, required=True)
 
-    p = commands.add(_methods)
+    p = commands.add(_methods, example=_EXAMPLES["methods"])
     p.add_argument("statistics", type=Path)
     p.add_argument("--metric", help="may be left out when the columns fit one metric only")
     p.add_argument("--numbered", action="store_true", help="systems called NAME-1, NAME-2, … are runs of NAME")
@@ -186,7 +232,7 @@ def _commands() -> console.Commands:
     p.add_argument("--threads", type=console.whole, help="default: all cores; changes nothing but time")
     p.add_argument("--output", type=console.table, required=True)
 
-    p = commands.add(_transfer)
+    p = commands.add(_transfer, example=_EXAMPLES["transfer"])
     p.add_argument("comparisons", nargs="+", type=Path, help="tables of compare, one a test set")
     p.add_argument("--systems", nargs="+", default=[], metavar="NAME", help="two or more of them; by default all")
     p.add_argument("--heterogeneity", type=float, metavar="TAU", help="borrowed: known from other test sets, in points")
@@ -195,7 +241,7 @@ def _commands() -> console.Commands:
     )
     p.add_argument("--output", type=console.table, help="the table; by default it is printed, with what it means")
 
-    p = commands.add(_merge)
+    p = commands.add(_merge, example=_EXAMPLES["merge"])
     p.add_argument("parts", nargs="+", type=Path)
     p.add_argument("--output", type=console.table, required=True)
     return commands
@@ -225,13 +271,17 @@ def _test(arguments: argparse.Namespace) -> None:
     """Two systems (or more against the first): scores, gain, interval and p-values, ready to paste."""
     import pandas as pd
 
-    from pairsig import methods, versus
+    from pairsig import methods, sentences, versus
 
     chosen, tests, variants = (
         [name for name in names.split(",") if name] for names in (arguments.metric, arguments.test, arguments.variant)
     )
     once(chosen, "metric")
-    data, notes = _read_systems(arguments, _files(arguments.systems, arguments.runs), chosen)
+    as_sentence = arguments.format == "sentence"
+    if as_sentence and arguments.stop_at is not None:
+        raise InputError("--format sentence gives p-values, which --stop-at does not go on to, expected one of them")
+    with console.progress("read"):
+        data, notes = _read_systems(arguments, _files(arguments.systems, arguments.runs), chosen)
     found = []
     if arguments.runs or arguments.design or arguments.training_sd is not None or any(data[0][0].runs):
         for option in ("test", "variant", "stop_at", "margin", "like"):
@@ -241,44 +291,54 @@ def _test(arguments: argparse.Namespace) -> None:
             for first, second in systems.duplicates():
                 console.warn(f"{first} and {second} have the same counts on every segment")
             for metric in metrics:
-                table = methods.compare_methods(
-                    systems,
-                    metric=metric,
-                    design=arguments.design
-                    or ("nested" if systems.provenance.get("design") == "nested" else "crossed"),
-                    training_sd=arguments.training_sd,
-                    unit=arguments.unit,
-                    against=systems.methods[0],
-                    n_resamples=arguments.n_resamples,
-                    seed=arguments.seed,
-                    threads=arguments.threads,
-                )
+                with console.progress("test", arguments.n_resamples) as progress:
+                    table = methods.compare_methods(
+                        systems,
+                        metric=metric,
+                        design=arguments.design
+                        or ("nested" if systems.provenance.get("design") == "nested" else "crossed"),
+                        training_sd=arguments.training_sd,
+                        unit=arguments.unit,
+                        against=systems.methods[0],
+                        n_resamples=arguments.n_resamples,
+                        seed=arguments.seed,
+                        threads=arguments.threads,
+                        progress=progress,
+                    )
                 found.append(table)
         for note in notes:
             console.note(note)
-        print(methods.render(pd.concat(found, ignore_index=True), arguments.format))
+        whole = pd.concat(found, ignore_index=True)
+        print(sentences.of_methods(whole) if as_sentence else methods.render(whole, arguments.format))
         return
     for systems, metrics in data:
         for first, second in systems.duplicates():
             console.warn(f"systems {first} and {second} have the same counts on every segment, p = 1")
-        table, further = versus.versus(
-            systems,
-            metrics,
-            tests or versus.TESTS,
-            variants=variants,
-            n_resamples=arguments.n_resamples,
-            seed=arguments.seed,
-            unit=arguments.unit,
-            stop_at=None if arguments.stop_at is None else (arguments.stop_at, arguments.confidence),
-            margin=arguments.margin,
-            threads=arguments.threads,
-            like=arguments.like,
-        )
+        n_drawn = versus.n_drawn(systems, metrics, tests or versus.TESTS, variants) * arguments.n_resamples
+        with console.progress("test", n_drawn or None) as progress:
+            table, further = versus.versus(
+                systems,
+                metrics,
+                tests or versus.TESTS,
+                variants=variants,
+                n_resamples=arguments.n_resamples,
+                seed=arguments.seed,
+                unit=arguments.unit,
+                stop_at=None if arguments.stop_at is None else (arguments.stop_at, arguments.confidence),
+                margin=arguments.margin,
+                threads=arguments.threads,
+                like=arguments.like,
+                progress=progress,
+            )
         found.append(table)
         notes += further
     for note in notes:
         console.note(note)
-    print(versus.render(pd.concat(found, ignore_index=True), arguments.format))
+    whole = pd.concat(found, ignore_index=True)
+    if as_sentence:
+        for note in versus.footnotes(whole):
+            console.note(note)
+    print(sentences.of_systems(whole) if as_sentence else versus.render(whole, arguments.format))
 
 
 def _rank(arguments: argparse.Namespace) -> None:

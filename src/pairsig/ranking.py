@@ -23,6 +23,7 @@ from pairsig.columns import RANKED_PAIRS, RANKS
 from pairsig.contributions import contributions, likeness
 from pairsig.engine import Progress, Resampling
 from pairsig.errors import InputError
+from pairsig.footnotes import of_signatures
 from pairsig.lattice import EXACT, largest
 from pairsig.memory import Memory
 from pairsig.metrics import Metric, registry
@@ -356,7 +357,7 @@ def render(ranking: Ranking, format: str) -> str:  # noqa: A002
     """The ranks as `table` (for a terminal), `markdown`, `latex`, `html`, or `json`: objects with all digits.
 
     A line is drawn between clusters (in Markdown, which has none, the number of the cluster stands alone). A dagger
-    marks a system that is told to be better than the one in the next row.
+    marks a system that is told to be better than the one in the next row. In Markdown and LaTeX the signature follows.
     """
     table = ranking.systems
     if format == "json":
@@ -402,7 +403,8 @@ def render(ranking: Ranking, format: str) -> str:  # noqa: A002
         line = {"table": lines[1].replace("-", "·"), "latex": "\\midrule"}[format]
         for row in reversed(borders):
             lines.insert(before + row, line)
-    return "\n".join(lines) + ("\n" if format == "markdown" else "") + f"\n{'% ' if format == 'latex' else '- '}{told}"
+    below = f"\n{'% ' if format == 'latex' else '- '}{told}" + of_signatures(ranking.pairs["signature"], format)
+    return "\n".join(lines) + ("\n" if format == "markdown" else "") + below
 
 
 def _told(ranking: Ranking) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pairsig.definitions import Test, find
-from pairsig.engine import Resampling
+from pairsig.engine import Progress, Resampling
 from pairsig.metrics import Metric
 from pairsig.paired import Pair, Result
 from pairsig.tally import Tally, p_values
@@ -164,9 +164,10 @@ def randomization_test(
     return resampled(Pair.of(a, b, metric, documents), test, resampling)
 
 
-def resampled(pair: Pair, test: Test, resampling: Resampling) -> TestResult:
+def resampled(pair: Pair, test: Test, resampling: Resampling, progress: Progress | None = None) -> TestResult:
     """The result of a test that draws, of two systems that are prepared: `bootstrap_test`, `randomization_test`."""
-    return TestResult(**counted(pair, test, pair.judge.tally(pair.order, test, resampling), resampling.seed))
+    tally = pair.judge.tally(pair.order, test, resampling, progress=progress)
+    return TestResult(**counted(pair, test, tally, resampling.seed))
 
 
 def counted(pair: Pair, test: Test, tally: Tally, seed: int) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from pairsig import resampling
 from pairsig.definitions import Test, find, names
-from pairsig.engine import Resampling
+from pairsig.engine import Progress, Resampling
 from pairsig.errors import InputError
 from pairsig.metrics import Metric
 from pairsig.paired import Pair
@@ -109,13 +109,16 @@ def sequential_test(
     return stopped(Pair.of(a, b, metric, documents), chosen, drawn, alpha, confidence)
 
 
-def stopped(pair: Pair, test: Test, drawn: Resampling, alpha: float, confidence: float) -> SequentialResult:
+def stopped(
+    pair: Pair, test: Test, drawn: Resampling, alpha: float, confidence: float, progress: Progress | None = None
+) -> SequentialResult:
     """The result of a test that stops by itself, of two systems that are prepared: `sequential_test`."""
     check_levels(alpha, confidence)
     tally = Tally(0, np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
     extreme, significant = 0, None
     for upto in looks(drawn.n_resamples):
-        part = pair.judge.tally(pair.order, test, drawn, resamples=range(tally.n_resamples, upto))
+        resamples = range(tally.n_resamples, upto)
+        part = pair.judge.tally(pair.order, test, drawn, resamples=resamples, progress=progress)
         tally = Tally(upto, tally.n_greater + part.n_greater, tally.n_equal + part.n_equal)
         extreme = int(test.extreme(tally.n_greater, tally.n_equal)[0])
         significant = decision(extreme, upto, alpha, confidence) if pair.better else False

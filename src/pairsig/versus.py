@@ -22,9 +22,10 @@ from pairsig.choices import choose, once, options_of, sort_options
 from pairsig.columns import VERSUS
 from pairsig.contributions import contributions, design_effect, likeness
 from pairsig.definitions import Test, find
-from pairsig.engine import Resampling
+from pairsig.engine import Progress, Resampling
 from pairsig.errors import InputError, listed, quoted
 from pairsig.exact import ExactResult
+from pairsig.footnotes import of_signatures
 from pairsig.margins import MarginResult
 from pairsig.metrics import Metric, registry
 from pairsig.paired import Pair, Unit
@@ -266,6 +267,7 @@ def versus(
     margin: float | None = None,
     threads: int | None = None,
     like: str = "",
+    progress: Progress | None = None,
 ) -> tuple[pd.DataFrame, list[str]]:
     """Test every system against the first.
 
@@ -289,6 +291,8 @@ def versus(
         See `bootstrap_test`.
     like
         Name of a family of test sets (`pairsig.heterogeneity.families`): who wins on the next one of it is told, too.
+    progress
+        Called with numbers of resamples as they are done, `n_drawn` times `n_resamples` of them if none stops before.
 
     Returns
     -------
@@ -326,7 +330,9 @@ def versus(
     def run(pair: Pair, test: Test) -> TestResult | ExactResult:
         if test.exact:
             return exact.permuted(pair, test)
-        return resampled(pair, test, resampling) if stop_at is None else stopped(pair, test, resampling, *stop_at)
+        if stop_at is None:
+            return resampled(pair, test, resampling, progress)
+        return stopped(pair, test, resampling, *stop_at, progress)
 
     base, *others = range(len(statistics.systems))
     rows: list[dict[str, Any]] = []
@@ -381,6 +387,12 @@ def versus(
     for column, method in ADJUSTMENTS.items():
         table[column] = _adjusted(table, "p_value", method)
     return table, list(dict.fromkeys(notes))
+
+
+def n_drawn(statistics: Statistics, metrics: Sequence[Metric], tests: Sequence[str], variants: Sequence[str]) -> int:
+    """How many tests that draw `versus` does."""
+    drawn = [test for test in _planned(tests, variants) if not test.exact]
+    return len(drawn) * len(metrics) * (len(statistics.systems) - 1)
 
 
 def _planned(tests: Sequence[str], variants: Sequence[str]) -> list[Test]:
@@ -492,8 +504,8 @@ def certain(p: float, log10_p: float, error: float) -> tuple[float, float, float
 def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
     """The table of `versus` as `table` (for a terminal), `markdown`, `latex`, or `json`: a list of objects, all digits.
 
-    The notes of its rows are lines below it, comments in LaTeX. In JSON a number that does not exist (resamples of an
-    exact test, the logarithm of 0) is null.
+    The notes of its rows are lines below it, comments in LaTeX; in Markdown and LaTeX the signatures follow. In JSON a
+    number that does not exist (resamples of an exact test, the logarithm of 0) is null.
     """
     if format == "json":
         return as_json(table)
@@ -515,7 +527,7 @@ def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
     shown["test"] = [_label(*row) for row in table[["test", "variant"]].itertuples(index=False)]
     decided = table["alpha"].notna()
     bounded = f" [{100 * table['confidence'].iloc[0]:g} %]" if decided.any() else ""
-    shown[f"p{bounded}"] = [_shown_p(row) for _, row in table.iterrows()]
+    shown[f"p{bounded}"] = [shown_p(row) for _, row in table.iterrows()]
     if decided.any():
         shown[f"p < {table['alpha'].iloc[0]:g}"] = (
             table["significant"].map({True: "yes", False: "no"}).fillna("undecided")
@@ -530,7 +542,7 @@ def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
             ]
     text: str = tabulate(shown, headers="keys", showindex=False, tablefmt=STYLES[format], disable_numparse=True)
     mark = "% " if format == "latex" else "- "
-    notes = "".join(f"\n{mark}{note}" for note in _footnotes(table))
+    notes = "".join(f"\n{mark}{note}" for note in footnotes(table)) + of_signatures(table["signature"], format)
     return text + ("\n" if notes and format != "latex" else "") + notes
 
 
@@ -538,7 +550,7 @@ def _label(test: str, variant: str) -> str:
     return test if variant == "two-sided" else f"{test} {variant}"
 
 
-def _footnotes(table: pd.DataFrame) -> list[str]:
+def footnotes(table: pd.DataFrame) -> list[str]:
     """Every note once, and what it is about where that is not everything."""
     about: dict[str, dict[str, None]] = {}
     names = table["metric"]
@@ -551,7 +563,7 @@ def _footnotes(table: pd.DataFrame) -> list[str]:
     return [note if len(on) == everything else f"{'; '.join(on)}: {note}" for note, on in about.items()]
 
 
-def _shown_p(row: pd.Series[Any]) -> str:
+def shown_p(row: pd.Series[Any]) -> str:
     """Three digits; what is rough, or too small for the number of resamples or a float, is said to be."""
     p, drawn = row["p_value"], not pd.isna(row["n_resamples"])
     if drawn and p == 0:

@@ -32,6 +32,29 @@ _ROW_OF_EVALB = re.compile(rf"^\s*\d+\s+\d+\s+[012]\s+{NUMBER}\s+{NUMBER}(?:\s+\
 _LINKS = re.compile(r"(?:\d+[-p]\d+(?:\s+\d+[-p]\d+)*)?\s*")
 _NUMBERS = re.compile(rf"{NUMBER}(?:\s+{NUMBER})*", re.ASCII)
 _OF_SYSTEM = re.compile(rf"\S+[\t ]+(?:{NUMBER}|None)", re.ASCII)
+_SIGNS = (
+    ("text", re.compile(r"[^\s(]*[^\W\d_]\S*(?: +\S+)+")),
+    ("conllu", re.compile(r"(?:[^\t]*\t){5,}.*")),
+    ("table", re.compile(r"[^\t,;]+(?:[\t,;][^\t,;]*)+")),
+    ("sigf", re.compile(rf"{NUMBER}(?:[\s,;]+{NUMBER})*")),
+    ("alignment", re.compile(r"\S*\d+[-p:/]\d+.*")),
+    ("trees", re.compile(r"\s*\(.*|.*\)\s*")),
+    ("evalb", re.compile(rf"\s*{NUMBER}(?:\s+{NUMBER}){{7,}}\s*")),
+)
+"""What lines look like of files that nearly are for a reader; the likelier ones first."""
+
+_KEYS = (
+    ("lm_eval", r'"(?:doc_id|doc|target|resps|filtered_resps|acc|exact_match)"'),
+    ("inspect", r'"(?:eval|samples|scores|scorer|epoch|plan)"'),
+    ("table", r'"(?:id|segment|item|question_id|score|correct|accuracy)"'),
+    ("helm", r'"(?:instance_id|stats|train_trial_index|perturbation)"'),
+    ("swebench", r'"(?:instance_id|resolved|model_patch|total_instances)"'),
+    ("openai_evals", r'"(?:spec|run_id|event_id|sample_id|final_report)"'),
+    ("alpaca_eval", r'"(?:instruction|output_1|output_2|generator|preference|annotator)"'),
+    ("comet", r'"(?:src|mt|ref|COMET|statistical_results)"'),
+)
+"""The same of JSON: keys that its reader knows."""
+
 _IN_FOLDERS = {
     "lm_eval": ("samples_*.jsonl",),
     "helm": ("per_instance_stats.json",),
@@ -74,10 +97,25 @@ def _of_file(path: AnyPath) -> str:
                 return reader
     elif found := _of_text(start.splitlines()[: None if len(data) < 2**16 else -1]):
         return found
-    raise InputError(
-        f"{name}: found no format that is known, expected one of counts or the log of an evaluation; --reader says "
-        f"which it is, and outputs need a --reference"
+    if not start:
+        raise InputError(f"{name}: found no format that is known, for it is empty")
+    first, second, third = (
+        f"{reader} (with --reference FILE)" if reader in OUTPUTS else reader for reader in _likeliest(start)
     )
+    raise InputError(
+        f"{name}: found no format that is known, expected counts, the log of an evaluation, or outputs and a "
+        f"--reference; likeliest here is --reader {first}, then {second} or {third}"
+    )
+
+
+def _likeliest(start: str) -> list[str]:
+    """The three readers whose files look most like what a file begins with."""
+    if start.startswith(("{", "[")):
+        alike = {reader: len(set(re.findall(pattern, start))) for reader, pattern in _KEYS}
+    else:
+        rows = [row for row in start.splitlines() if row.strip()]
+        alike = {reader: sum(bool(pattern.fullmatch(row)) for row in rows) for reader, pattern in _SIGNS}
+    return sorted(alike, key=lambda reader: -alike[reader])[:3]
 
 
 def _of_text(lines: Sequence[str]) -> str | None:

@@ -14,6 +14,7 @@ from matplotlib.transforms import blended_transform_factory
 
 from pairsig.columns import COMPARISONS
 from pairsig.errors import InputError
+from pairsig.metrics.names import metric_name
 from study.columns import THRESHOLDS
 from study.figures.style import (
     BLUE,
@@ -28,7 +29,6 @@ from study.figures.style import (
     RUST,
     SKY,
     gain_label,
-    metric_name,
     only,
     require,
     sentence,

@@ -12,8 +12,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from pairsig.metrics.names import metric_name
 from study.columns import DOCUMENTS, HETEROGENEITY, NEXT_TEST_SETS
-from study.figures.style import BLUE, GREY, INK, PAGE, VERMILION, metric_name, require, sentence, styled
+from study.figures.style import BLUE, GREY, INK, PAGE, VERMILION, require, sentence, styled
 
 BY: dict[str, dict[str, Any]] = {"i.i.d.": {"color": VERMILION, "marker": "^"}, "next": {"color": BLUE, "marker": "o"}}
 """How chances were predicted, and their marks."""

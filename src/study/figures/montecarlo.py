@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from pairsig.metrics.names import metric_name
 from study.columns import RELATIVE_ERROR, RUN_TIME
 from study.figures.style import (
     BLUE,
@@ -20,7 +21,6 @@ from study.figures.style import (
     ORANGE,
     PAGE,
     VERMILION,
-    metric_name,
     require,
     sentence,
     sequence,

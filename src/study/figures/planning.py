@@ -10,8 +10,9 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from pairsig import planning
 from pairsig.columns import LAW
+from pairsig.metrics.names import metric_name
 from study.columns import SYSTEMS
-from study.figures.style import COLOURS, GREY, MARKERS, PAGE, metric_name, require, sentence, sequence, styled
+from study.figures.style import COLOURS, GREY, MARKERS, PAGE, require, sentence, sequence, styled
 
 GAINS = np.geomspace(0.2, 5, 30)
 LIKENESS = 0.75

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -16,6 +15,7 @@ from matplotlib.figure import Figure
 
 from pairsig.columns import Table
 from pairsig.errors import InputError, named
+from pairsig.metrics.names import metric_name
 from pairsig.tables import check, replacing
 
 COLUMN, PAGE = 3.15, 6.3
@@ -78,16 +78,6 @@ _METADATA: dict[str, dict[str, Any]] = {
 }
 _DPI = {".svg": 300, ".pdf": 300, ".png": 200}
 
-_NAMES = {
-    "chrf": "chrF",
-    "conll_uas": "UAS",
-    "conll_las": "LAS",
-    "accuracy": "accuracy",
-    "mean": "mean",
-    "precision": "precision",
-    "recall": "recall",
-}
-
 Parameters = ParamSpec("Parameters")
 
 
@@ -127,19 +117,6 @@ def only(name: str, table: pd.DataFrame, columns: str) -> None:
         if len(values) > 1:
             shown = ", ".join(named(str(value)) for value in values[:5]) + (", ..." if len(values) > 5 else "")
             raise InputError(f"{name}: this figure shows one {column} at a time, found {len(values)}: {shown}")
-
-
-def metric_name(metric: str) -> str:
-    """A metric as it is printed.
-
-    >>> metric_name("bleu"), metric_name("rouge2_recall"), metric_name("conll_uas")
-    ('BLEU', 'ROUGE-2 recall', 'UAS')
-    """
-    if metric in _NAMES:
-        return _NAMES[metric]
-    head, *rest = str(metric).split("_")
-    head = _NAMES.get(head) or re.sub(r"^(rouge)[-_]?(\w+)", r"\1-\2", head).upper()
-    return " ".join([head, *(part.upper() if len(part) == 1 else part for part in rest)])
 
 
 def gain_label(metrics: pd.Series[str]) -> str:

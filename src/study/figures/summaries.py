@@ -14,6 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from pairsig.columns import COMPARISONS
+from pairsig.metrics.names import metric_name
 from study.columns import CALIBRATION_TABLE, REPRODUCTION, SIZE_LAW, THRESHOLDS
 from study.figures.confidence import saturation
 from study.figures.style import (
@@ -29,7 +30,6 @@ from study.figures.style import (
     SKY,
     VERMILION,
     gain_label,
-    metric_name,
     only,
     require,
     sentence,

@@ -1,0 +1,174 @@
+"""Sentences for a paper say what the table says, and never that systems are equal because a test does not tell them."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binomtest
+from statsmodels.stats.multitest import multipletests
+
+from pairsig import cli, sentences, statistics, versus
+from pairsig.footnotes import of_signatures
+from pairsig.metrics import registry
+
+
+def passed(*wins: int, n: int = 200) -> statistics.Statistics:
+    """Systems that pass some items of n; the first passes none of those that others win alone."""
+    counts = np.zeros((len(wins) + 1, n, 2), dtype=np.int64)
+    counts[:, :, 1] = 1
+    counts[:, 100:, 0] = 1
+    for system, won in enumerate(wins, start=1):
+        counts[system, : max(won, 0), 0] = 1
+        counts[system, 100 : 100 + max(-won, 0), 0] = 0
+    names = ["base", *(f"s{number}" for number in range(1, len(wins) + 1))]
+    segments = [str(number) for number in range(n)]
+    rows = [
+        {"system": name, "segment": segment, "correct": correct, "total": total}
+        for name, own in zip(names, counts, strict=True)
+        for segment, (correct, total) in zip(segments, own, strict=True)
+    ]
+    return statistics_of(pd.DataFrame(rows))
+
+
+def statistics_of(table: pd.DataFrame) -> statistics.Statistics:
+    import tempfile
+    from pathlib import Path
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "made.tsv"
+        table.to_csv(path, sep="\t", index=False)
+        return statistics.read(path)
+
+
+def said(*wins: int, tests: tuple[str, ...] = versus.TESTS, **options: object) -> str:
+    table, _ = versus.versus(passed(*wins), [registry.metric("accuracy")], tests, n_resamples=2000, **options)
+    return sentences.of_systems(table)
+
+
+def test_a_difference_that_is_shown():
+    """The sign test's own p-value, and the gain of 12 of 200 items."""
+    p = binomtest(12, 12).pvalue
+    told = said(12)
+    assert told.startswith("s1 is better than base by 6.0 points of accuracy (95 % CI ")
+    assert told.endswith(f"; exact permutation test, p = {p:.3g}, n = 200).")
+    low, high = (float(end) for end in re.search(r"CI ([\d.]+) to ([\d.]+);", told).groups())
+    assert 0 < low < 6 < high
+
+
+def test_a_difference_that_is_not_shown_is_not_called_none():
+    told = said(3)
+    assert told.startswith("A difference between base and s1 was not shown: s1 is ahead by 1.5 points of accuracy (")
+    assert f"p = {binomtest(3, 3).pvalue:.3g}" in told
+    assert told.endswith("which does not say that they are equally good.")
+    assert "better" not in told
+    assert "equal" not in told.removesuffix("which does not say that they are equally good.")
+
+
+def test_the_level_itself_is_not_below_it():
+    """Of 6 wins in 6 p is 0.03, of 5 in 5 it is 0.0625."""
+    assert "s1 is better" in said(6)
+    assert "was not shown" in said(5)
+
+
+def test_the_same_scores():
+    told = said(0)
+    assert told == "base and s1 have the same accuracy on this test set (n = 200), so that p = 1 by definition."
+
+
+def test_several_systems_are_adjusted():
+    wins = (12, -30, 2, 6)
+    told = said(*wins)
+    p = multipletests([binomtest(abs(won), abs(won)).pvalue for won in wins], method="holm")[1]
+    assert p[3] > 0.05 > binomtest(6, 6).pvalue  # which is what the adjustment is for
+    assert told == (
+        f"Of 4 systems held against base by accuracy, s1 (+6.0, p = {p[0]:.3g}) is better, s2 (−15.0, p = {p[1]:.3g}) "
+        f"is worse and s3 (+1.0, p = {p[2]:.3g}) and s4 (+3.0, p = {p[3]:.3g}) are not shown to differ "
+        "(exact permutation test, p adjusted by Holm, n = 200)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("test", "variant", "words"),
+    [
+        ("randomization", "two-sided", "approximate randomization with 2,000 shuffles"),
+        ("randomization", "one-sided", "one-sided approximate randomization with 2,000 shuffles"),
+        ("bootstrap", "gt2", "one-sided paired bootstrap (δ* > 2δ) with 2,000 resamples"),
+        ("bootstrap", "percentile", "one-sided paired bootstrap (δ* < 0) with 2,000 resamples"),
+        ("exact", "one-sided", "one-sided exact permutation test"),
+    ],
+)
+def test_what_the_test_is_called(test, variant, words):
+    assert f"; {words}, p" in said(12, tests=(test,), variants=(variant,))
+
+
+def test_a_p_of_zero_is_a_bound():
+    told = said(60, tests=("bootstrap",))
+    bound = float(re.search(r"p < ([\d.e-]+),", told)[1])
+    assert bound == pytest.approx(1 - 0.025 ** (1 / 2000), rel=0.01)  # Clopper and Pearson, none of 2,000
+    several = said(60, 61, tests=("bootstrap",))
+    assert len(re.findall(r"p < 0\.0037", several)) == 2  # twice that
+
+
+def test_equally_good_up_to_a_margin_is_a_sentence_of_its_own():
+    assert "base and s1 are equally good up to 20 points of accuracy (two one-sided tests, p = " in said(1, margin=20.0)
+    assert "base and s1 were not shown to be equally good up to 1 points" in said(12, margin=1.0)
+
+
+def test_decimals_follow_the_interval():
+    row = {"ci_low": 0.0123, "ci_high": 0.0567}
+    assert [sentences._decimals(row | {"ci_high": high}, 12.34567) for high in (0.0567, 1.2, 9.0, 90.0, 1e6)] == [
+        "12.346", "12.35", "12.3", "12", "12",
+    ]  # fmt: skip
+    assert sentences._decimals(row, -1.0) == "−1.000"
+
+
+def test_from_the_command_line(tmp_path, capsys):
+    for name, line in (("a", "1 1 1 0 1 1 1 1 0 1 1 1"), ("b", "0 1 1 0 1 0 1 0 0 1 0 0")):
+        (tmp_path / name).write_text(line.replace(" ", "\n") + "\n", encoding="utf-8")
+    files = [str(tmp_path / name) for name in "ab"]
+    assert cli.main(["test", *files, "--format", "sentence"]) == 0
+    out, err = capsys.readouterr()
+    assert out == (
+        "A difference between a and b was not shown: a is ahead by 0.42 on average (95 % CI 0.04 to 0.68; exact "
+        "permutation test, p = 0.0625, n = 12), which does not say that they are equally good.\n"
+    )
+    assert "pairsig: note: bootstrap gt2 is one-sided" in err
+    assert cli.main(["test", *files, "--format", "sentence", "--stop-at", "0.05"]) == 2
+    assert "--stop-at" in capsys.readouterr().err
+
+
+def test_of_methods(tmp_path, capsys):
+    rng = np.random.default_rng(3)
+    for name, share in (("a1", 0.9), ("a2", 0.88), ("b1", 0.5), ("b2", 0.52)):
+        numbers = (rng.random(400) < share).astype(int)
+        (tmp_path / name).write_text("\n".join(map(str, numbers)) + "\n", encoding="utf-8")
+    arguments = ["test", "--runs", *(str(tmp_path / run) for run in ("a1", "a2"))]
+    arguments += ["--runs", *(str(tmp_path / run) for run in ("b1", "b2")), "--format", "sentence"]
+    assert cli.main(arguments) == 0
+    assert re.fullmatch(
+        r"a is better than b by 0\.\d+ on average \(95 % CI .+; over runs and test sets, p = .+, "
+        r"2 and 2 runs, n = 400\)\.\n",
+        capsys.readouterr().out,
+    )
+
+
+class TestSignatures:
+    def test_of_latex_can_be_set(self):
+        told = of_signatures(["metric:my_f1|test:exact|version:1", "metric:a&b|test:exact|version:1"], "latex")
+        assert told == (
+            "\n\\par{\\footnotesize\\texttt{metric:my\\_f1,a\\&b\\textbar{}test:exact\\textbar{}version:1}}"
+        )
+
+    def test_of_other_formats_are_not_printed(self):
+        assert of_signatures(["metric:f1|test:exact"], "table") == ""
+
+    @pytest.mark.parametrize("style", ["markdown", "latex"])
+    def test_all_settings_stand_below_a_table(self, style):
+        table, _ = versus.versus(passed(12), [registry.metric("accuracy")], n_resamples=2000)
+        last = versus.render(table, style).splitlines()[-3:]
+        for line, signature in zip(last, table["signature"], strict=True):
+            for setting in signature.split("|"):
+                assert setting.replace("_", "\\_" if style == "latex" else "_") in line
