@@ -17,6 +17,8 @@ from pairsig.choices import choose, once, options_of, sort_options
 from pairsig.errors import InputError, listed
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from pairsig.memory import Memory
     from pairsig.metrics import Metric
     from pairsig.planning import Spread
@@ -95,6 +97,10 @@ def _commands() -> console.Commands:
     p.add_argument("--like", metavar="FAMILY", default="", help="who wins on the next test set like wmt-domains, too")
     p.add_argument("--threads", type=console.whole, help="default: all cores; changes nothing but time")
     p.add_argument("--format", choices=("table", "json", "markdown", "latex"), default="table")
+    p.add_argument("--html", type=console.page, metavar="FILE", help="write a report to open in a browser, too")
+    p.add_argument(
+        "--plot", type=console.picture, metavar="FILE", help="draw gains and their laws, too: .svg, .pdf, .png"
+    )
 
     p = commands.add(_rank)
     p.add_argument("systems", nargs="+", metavar="FILE", help="one a system, or one of statistics (.parquet, …) of all")
@@ -232,7 +238,9 @@ def _test(arguments: argparse.Namespace) -> None:
     )
     once(chosen, "metric")
     data, notes = _read_systems(arguments, _files(arguments.systems, arguments.runs), chosen)
-    found = []
+    if arguments.plot:
+        from pairsig import pictures  # noqa: F401  says what is missing before anything is drawn
+    found: list[tuple[Statistics, list[Metric], pd.DataFrame]] = []
     if arguments.runs or arguments.design or arguments.training_sd is not None or any(data[0][0].runs):
         for option in ("test", "variant", "stop_at", "margin", "like"):
             if getattr(arguments, option) not in (None, ""):
@@ -253,10 +261,11 @@ def _test(arguments: argparse.Namespace) -> None:
                     seed=arguments.seed,
                     threads=arguments.threads,
                 )
-                found.append(table)
+                found.append((systems, [metric], table))
         for note in notes:
             console.note(note)
-        print(methods.render(pd.concat(found, ignore_index=True), arguments.format))
+        _report(arguments, found)
+        print(methods.render(pd.concat([table for *_, table in found], ignore_index=True), arguments.format))
         return
     for systems, metrics in data:
         for first, second in systems.duplicates():
@@ -274,11 +283,36 @@ def _test(arguments: argparse.Namespace) -> None:
             threads=arguments.threads,
             like=arguments.like,
         )
-        found.append(table)
+        found.append((systems, metrics, table))
         notes += further
     for note in notes:
         console.note(note)
-    print(versus.render(pd.concat(found, ignore_index=True), arguments.format))
+    _report(arguments, found)
+    print(versus.render(pd.concat([table for *_, table in found], ignore_index=True), arguments.format))
+
+
+def _report(arguments: argparse.Namespace, found: Sequence[tuple[Statistics, list[Metric], pd.DataFrame]]) -> None:
+    """Tables of `versus` or `compare_methods` as a page or a picture, where one is asked for."""
+    if not (arguments.html or arguments.plot):
+        return
+    from pairsig import report
+    from pairsig.engine import Resampling
+
+    resampling = Resampling(arguments.n_resamples, arguments.seed, arguments.threads)
+    evidence = [
+        own
+        for systems, metrics, table in found
+        for metric in metrics
+        for own in (
+            report.of_methods(systems, metric, table, unit=arguments.unit, training_sd=arguments.training_sd)
+            if "method_a" in table
+            else report.of_systems(systems, metric, table, unit=arguments.unit, resampling=resampling)
+        )
+    ]
+    if arguments.plot:
+        report.draw(evidence, arguments.plot)
+    if arguments.html:
+        report.write(evidence, arguments.html)
 
 
 def _rank(arguments: argparse.Namespace) -> None:

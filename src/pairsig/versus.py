@@ -512,10 +512,10 @@ def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
         }
     )
     shown = shown.where(~shown[["metric", "A", "B"]].duplicated(), "")
-    shown["test"] = [_label(*row) for row in table[["test", "variant"]].itertuples(index=False)]
+    shown["test"] = [label(*row) for row in table[["test", "variant"]].itertuples(index=False)]
     decided = table["alpha"].notna()
     bounded = f" [{100 * table['confidence'].iloc[0]:g} %]" if decided.any() else ""
-    shown[f"p{bounded}"] = [_shown_p(row) for _, row in table.iterrows()]
+    shown[f"p{bounded}"] = [shown_p(row) for _, row in table.iterrows()]
     if decided.any():
         shown[f"p < {table['alpha'].iloc[0]:g}"] = (
             table["significant"].map({True: "yes", False: "no"}).fillna("undecided")
@@ -534,7 +534,8 @@ def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
     return text + ("\n" if notes and format != "latex" else "") + notes
 
 
-def _label(test: str, variant: str) -> str:
+def label(test: str, variant: str) -> str:
+    """A test as it is printed."""
     return test if variant == "two-sided" else f"{test} {variant}"
 
 
@@ -551,7 +552,7 @@ def _footnotes(table: pd.DataFrame) -> list[str]:
     return [note if len(on) == everything else f"{'; '.join(on)}: {note}" for note, on in about.items()]
 
 
-def _shown_p(row: pd.Series[Any]) -> str:
+def shown_p(row: pd.Series[Any]) -> str:
     """Three digits; what is rough, or too small for the number of resamples or a float, is said to be."""
     p, drawn = row["p_value"], not pd.isna(row["n_resamples"])
     if drawn and p == 0:
