@@ -37,7 +37,9 @@ def files(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("command", commands("docs/coming-from.md") + commands("README.md"))
+@pytest.mark.parametrize(
+    "command", commands("docs/coming-from.md") + commands("docs/report.md") + commands("README.md")
+)
 def test_commands_work_as_written(command, files, monkeypatch, capsys):
     monkeypatch.chdir(files)
     assert cli.main(shlex.split(command)[1:]) == 0, capsys.readouterr().err

@@ -17,6 +17,8 @@ from pairsig.choices import choose, once, options_of, sort_options
 from pairsig.errors import InputError, listed
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from pairsig.memory import Memory
     from pairsig.metrics import Metric
     from pairsig.planning import Spread
@@ -139,6 +141,10 @@ def _commands() -> console.Commands:
     p.add_argument("--threads", type=console.whole, help="default: all cores; changes nothing but time")
     formats = ("table", "sentence", "json", "markdown", "latex")
     p.add_argument("--format", choices=formats, default="table", help="sentence: one to put into a paper")
+    p.add_argument("--html", type=console.page, metavar="FILE", help="write a report to open in a browser, too")
+    p.add_argument(
+        "--plot", type=console.picture, metavar="FILE", help="draw gains and their laws, too: .svg, .pdf, .png"
+    )
 
     p = commands.add(_rank, example=_EXAMPLES["rank"])
     p.add_argument("systems", nargs="+", metavar="FILE", help="one a system, or one of statistics (.parquet, …) of all")
@@ -282,7 +288,9 @@ def _test(arguments: argparse.Namespace) -> None:
         raise InputError("--format sentence gives p-values, which --stop-at does not go on to, expected one of them")
     with console.progress("read"):
         data, notes = _read_systems(arguments, _files(arguments.systems, arguments.runs), chosen)
-    found = []
+    if arguments.plot:
+        from pairsig import pictures  # noqa: F401  says what is missing before anything is drawn
+    found: list[tuple[Statistics, list[Metric], pd.DataFrame]] = []
     if arguments.runs or arguments.design or arguments.training_sd is not None or any(data[0][0].runs):
         for option in ("test", "variant", "stop_at", "margin", "like"):
             if getattr(arguments, option) not in (None, ""):
@@ -305,10 +313,11 @@ def _test(arguments: argparse.Namespace) -> None:
                         threads=arguments.threads,
                         progress=progress,
                     )
-                found.append(table)
+                found.append((systems, [metric], table))
         for note in notes:
             console.note(note)
-        whole = pd.concat(found, ignore_index=True)
+        _report(arguments, found)
+        whole = pd.concat([table for *_, table in found], ignore_index=True)
         print(sentences.of_methods(whole) if as_sentence else methods.render(whole, arguments.format))
         return
     for systems, metrics in data:
@@ -330,15 +339,40 @@ def _test(arguments: argparse.Namespace) -> None:
                 like=arguments.like,
                 progress=progress,
             )
-        found.append(table)
+        found.append((systems, metrics, table))
         notes += further
     for note in notes:
         console.note(note)
-    whole = pd.concat(found, ignore_index=True)
+    _report(arguments, found)
+    whole = pd.concat([table for *_, table in found], ignore_index=True)
     if as_sentence:
         for note in versus.footnotes(whole):
             console.note(note)
     print(sentences.of_systems(whole) if as_sentence else versus.render(whole, arguments.format))
+
+
+def _report(arguments: argparse.Namespace, found: Sequence[tuple[Statistics, list[Metric], pd.DataFrame]]) -> None:
+    """Tables of `versus` or `compare_methods` as a page or a picture, where one is asked for."""
+    if not (arguments.html or arguments.plot):
+        return
+    from pairsig import report
+    from pairsig.engine import Resampling
+
+    resampling = Resampling(arguments.n_resamples, arguments.seed, arguments.threads)
+    evidence = [
+        own
+        for systems, metrics, table in found
+        for metric in metrics
+        for own in (
+            report.of_methods(systems, metric, table, unit=arguments.unit, training_sd=arguments.training_sd)
+            if "method_a" in table
+            else report.of_systems(systems, metric, table, unit=arguments.unit, resampling=resampling)
+        )
+    ]
+    if arguments.plot:
+        report.draw(evidence, arguments.plot)
+    if arguments.html:
+        report.write(evidence, arguments.html)
 
 
 def _rank(arguments: argparse.Namespace) -> None:

@@ -269,6 +269,9 @@ table = partial(output, suffixes=(".tsv", ".csv", ".parquet"))
 picture = partial(output, suffixes=(".svg", ".pdf", ".png"))
 """A figure to write."""
 
+page = partial(output, suffixes=(".html",))
+"""A report to write."""
+
 
 def pairs(items: Sequence[str]) -> Mapping[str, str]:
     """KEY=VALUE arguments as a mapping."""

@@ -269,12 +269,12 @@ def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
         lines.append("p (bootstrap): the same by drawing segments and runs; of few runs it is too small")
     for row in table.itertuples(index=False):
         about = f"{row.metric}, {row.method_a} and {row.method_b}: "
-        lines += [about + sentence for sentence in (*_made_of(row), *filter(None, row.doubt.split("; ")))]
+        lines += [about + sentence for sentence in (*made_of(row), *filter(None, row.doubt.split("; ")))]
     mark = "% " if format == "latex" else "- "
     return text + ("\n" if format != "latex" else "") + "".join(f"\n{mark}{line}" for line in lines)
 
 
-def _made_of(row: Any) -> list[str]:
+def made_of(row: Any) -> list[str]:
     """What the variance of a gain is made of, and what would make it smaller."""
     sentences = []
     parts = {"the test set": row.sd_test_set, "training": row.sd_training, "single segments": row.sd_rest}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 from threading import Lock
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
@@ -29,7 +29,10 @@ from pairsig.memory import Memory
 from pairsig.metrics import Metric, registry
 from pairsig.paired import Unit
 from pairsig.statistics import Statistics, by_document
-from pairsig.tables import STYLES, as_json, frame, replacing
+from pairsig.tables import STYLES, as_json, frame
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Adjustment = Literal["max-t", "holm"]
 ADJUSTMENTS = ("max-t", "holm")
@@ -37,9 +40,6 @@ ADJUSTMENTS = ("max-t", "holm")
 
 FORMATS = ("table", "markdown", "latex", "html", "json")
 """What ranks are printed as."""
-
-PICTURES = (".svg", ".pdf", ".png")
-"""What they are drawn as."""
 
 _TIE = 1e-9
 """Statistics of a shuffle closer than this, relative to the observed one, tie with it."""
@@ -434,47 +434,34 @@ def draw(ranking: Ranking, path: str | Path) -> None:
     InputError
         If matplotlib is missing.
     """
-    try:
-        import matplotlib.style
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InputError("a picture needs matplotlib, which is not installed: pip install pairsig[plot]") from None
+    from pairsig import pictures
+
+    pictures.save(pictures.styled(_drawn)(ranking), path)
+
+
+def _drawn(ranking: Ranking) -> Figure:
+    from matplotlib.figure import Figure
+
+    from pairsig.pictures import BLUE, GREY, INK
+
     table = ranking.systems
     n = len(table)
     height = np.arange(n)
-    with matplotlib.style.context(_STYLE):
-        figure = Figure(figsize=(6.3, 0.9 + 0.17 * n))
-        left, right = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
-        left.plot(-table["behind"], height, "o", color="#222222", markersize=3.5, zorder=3)
-        left.hlines(height, -table["behind_high"], -table["behind_low"], color="#0072B2", linewidth=1.2)
-        left.set_xlabel(f"gain over {table['system'].iloc[0]}, points of {table['metric'].iloc[0]}")
-        left.set_yticks(height, [f"{name}  {score:.2f}" for name, score in table[["system", "score"]].to_numpy()])
-        right.hlines(height, table["rank_low"], table["rank_high"], color="#0072B2", linewidth=1.2)
-        right.plot(table["rank"], height, "o", color="#222222", markersize=3.5, zorder=3)
-        right.set_xlabel("rank")
-        right.set_xlim(0.5, n + 0.5)
-        right.xaxis.get_major_locator().set_params(integer=True)
-        for axes in (left, right):
-            for border in np.flatnonzero(np.diff(table["cluster"])):
-                axes.axhline(border + 0.5, color="#767676", linewidth=0.6, linestyle=(0, (2, 2)))
-            axes.tick_params(axis="y", length=0)
-            axes.spines[["top", "right", "left"]].set_visible(False)
-        left.set_ylim(n - 0.4, -0.6)
-        with replacing(path) as temporary:
-            figure.savefig(temporary, dpi=200, metadata=_METADATA.get(Path(path).suffix))
-
-
-_STYLE = {
-    "font.sans-serif": ["DejaVu Sans"],
-    "font.size": 8,
-    "axes.linewidth": 0.6,
-    "figure.constrained_layout.use": True,
-    "svg.hashsalt": "pairsig",
-    "text.parse_math": False,
-    "pdf.fonttype": 42,
-}
-_METADATA: dict[str, dict[str, Any]] = {
-    ".svg": {"Date": None, "Creator": "pairsig"},
-    ".pdf": {"CreationDate": None, "Creator": "pairsig", "Producer": None},
-    ".png": {"Software": None},
-}
+    figure = Figure(figsize=(6.3, 0.9 + 0.17 * n))
+    left, right = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
+    left.plot(-table["behind"], height, "o", color=INK, markersize=3.5, zorder=3)
+    left.hlines(height, -table["behind_high"], -table["behind_low"], color=BLUE, linewidth=1.2)
+    left.set_xlabel(f"gain over {table['system'].iloc[0]}, points of {table['metric'].iloc[0]}")
+    left.set_yticks(height, [f"{name}  {score:.2f}" for name, score in table[["system", "score"]].to_numpy()])
+    right.hlines(height, table["rank_low"], table["rank_high"], color=BLUE, linewidth=1.2)
+    right.plot(table["rank"], height, "o", color=INK, markersize=3.5, zorder=3)
+    right.set_xlabel("rank")
+    right.set_xlim(0.5, n + 0.5)
+    right.xaxis.get_major_locator().set_params(integer=True)
+    for axes in (left, right):
+        for border in np.flatnonzero(np.diff(table["cluster"])):
+            axes.axhline(border + 0.5, color=GREY, linewidth=0.6, linestyle=(0, (2, 2)))
+        axes.tick_params(axis="y", length=0)
+        axes.spines[["top", "right", "left"]].set_visible(False)
+    left.set_ylim(n - 0.4, -0.6)
+    return figure

@@ -524,7 +524,7 @@ def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
         }
     )
     shown = shown.where(~shown[["metric", "A", "B"]].duplicated(), "")
-    shown["test"] = [_label(*row) for row in table[["test", "variant"]].itertuples(index=False)]
+    shown["test"] = [label(*row) for row in table[["test", "variant"]].itertuples(index=False)]
     decided = table["alpha"].notna()
     bounded = f" [{100 * table['confidence'].iloc[0]:g} %]" if decided.any() else ""
     shown[f"p{bounded}"] = [shown_p(row) for _, row in table.iterrows()]
@@ -546,7 +546,8 @@ def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
     return text + ("\n" if notes and format != "latex" else "") + notes
 
 
-def _label(test: str, variant: str) -> str:
+def label(test: str, variant: str) -> str:
+    """A test as it is printed."""
     return test if variant == "two-sided" else f"{test} {variant}"
 
 

@@ -449,12 +449,16 @@ def _check_same(one: Counted, other: Counted) -> None:
             f"{sizes}, expected the same ones; segment {named(longer.segments[position])} ({longer.where(position)}) "
             f"is in {longer.told} only"
         )
-    for position, (here, there) in enumerate(zip(one.documents, other.documents, strict=True)):
-        if here != there:
-            raise InputError(
-                f"{other.where(position)}: segment {named(other.segments[position])} is of document {quoted(there)}, "
-                f"expected {quoted(here)} as in {one.where(position)}"
-            )
+    labels = [("document", one.documents, other.documents)]
+    if one.domains and other.domains:
+        labels.append(("domain", one.domains, other.domains))
+    for what, mine, theirs in labels:
+        for position, (here, there) in enumerate(zip(mine, theirs, strict=True)):
+            if here != there:
+                raise InputError(
+                    f"{other.where(position)}: segment {named(other.segments[position])} is of {what} {quoted(there)}, "
+                    f"expected {quoted(here)} as in {one.where(position)}"
+                )
     for column, position in _differences(one, other, one.shared):
         raise InputError(
             f"{other.where(position)}: segment {named(other.segments[position])} has {column} "

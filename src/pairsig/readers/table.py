@@ -91,8 +91,8 @@ def read(
 
     The metrics are those of pairsig whose columns are all there (`correct` and `total`: accuracy); where there
     are none, the mean of every column of numbers, in its own unit and under its own name (`mean` for a column
-    `value`). A column `document` says to which document a segment belongs, a column `system` to which system a row,
-    and a column `run` to which of its runs: a training, or one of several outputs that were sampled.
+    `value`). The columns `document` and `domain` say to which of either a segment belongs, a column `system` to which
+    system a row, and a column `run` to which of its runs: a training, or one of several outputs that were sampled.
 
     Parameters
     ----------
@@ -142,7 +142,9 @@ def read(
         if any(isinstance(number, bool) for number in numbers):
             notes.append(f"{table.path}: true and false in column {named(name)} count as 1 and 0")
         counts[name] = to_array(numbers)
-    documents = list(map(_label, table.columns.get("document", [""] * len(segments))))
+    documents, domains = (
+        list(map(_label, table.columns.get(column, [""] * len(segments)))) for column in ("document", "domain")
+    )
     positions: dict[tuple[str, str], list[int]] = {}
     for row, output in enumerate(outputs):
         positions.setdefault(output, []).append(row)
@@ -155,6 +157,7 @@ def read(
             Counted(
                 segments=tuple(segments[row] for row in rows),
                 documents=tuple(documents[row] for row in rows),
+                domains=tuple(domains[row] for row in rows),
                 counts={name: values[rows] for name, values in counts.items()},
                 metrics=tuple(metrics),
                 notes=tuple(notes),

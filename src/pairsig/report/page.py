@@ -1,0 +1,375 @@
+"""The report as one page of HTML: nothing is fetched, and no name of a file or segment is markup."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+from collections.abc import Iterable, Sequence
+from html import escape
+from importlib.resources import files
+
+import numpy as np
+
+from pairsig import __version__
+from pairsig.report.evidence import Evidence, Null
+from pairsig.report.words import (
+    about_p,
+    about_segments,
+    caption,
+    gain_of,
+    headline,
+    interval,
+    number,
+    paper,
+    score,
+    signed,
+    two_digits,
+)
+
+MOST_SEGMENTS = 100
+"""Segments that are listed, those that carry most; of several comparisons `FEWER` each."""
+FEWER = 40
+
+_OPEN = 3
+"""Comparisons up to which all of them are open from the beginning."""
+
+
+def page(found: Sequence[Evidence]) -> str:
+    """The whole page."""
+    style, script = (files("pairsig.report").joinpath(f"page.{kind}").read_text("utf-8") for kind in ("css", "js"))
+    first = found[0]
+    bases = dict.fromkeys(own.system_a for own in found)
+    others = dict.fromkeys(own.system_b for own in found)
+    base = ", ".join(bases)
+    title = f"{base} and {first.system_b}" if len(others) == 1 else f"{len(others)} systems against {base}"
+    segments = max(len(own.segments) for own in found)
+    metrics = ", ".join(dict.fromkeys(own.metric for own in found))
+    runs = " · runs of methods" if max(max(own.runs) for own in found) > 1 else ""
+    several = len(found) > 1
+    body = [
+        f"<header><h1>{_text(title)}</h1>",
+        f'<p class="soft">{_text(metrics)} · {number(segments)} segments · unit: {first.unit}{runs}</p></header>',
+    ]
+    if several:
+        body.append(_overview(found))
+    for place, own in enumerate(found):
+        content = _comparison(own, FEWER if several else MOST_SEGMENTS)
+        if not several:
+            body.append(f"<main>{content}</main>")
+            continue
+        shown = " open" if place < _OPEN else ""
+        name = f"{own.metric}: {own.system_a} and {own.system_b}"
+        body.append(f'<details id="c{place}"{shown}><summary>{_text(name)}</summary>{content}</details>')
+    body.append(f'<footer class="soft">Made by pairsig {_text(__version__)}. This file needs no network.</footer>')
+    return "\n".join(
+        [
+            "<!DOCTYPE html>",
+            '<html lang="en"><head><meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            # Nothing but this style and this script: what a name might smuggle in would not run, nor be fetched.
+            f"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src '{_hash(style)}'; "
+            f"script-src '{_hash(script)}'; base-uri 'none'; form-action 'none'\">",
+            f"<title>{_text(title)} – pairsig</title>",
+            f"<style>{style}</style></head><body>",
+            *body,
+            f"<script>{script}</script></body></html>",
+            "",
+        ]
+    )
+
+
+def _hash(content: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}"
+
+
+def _text(said: object) -> str:
+    """Text as it stands in HTML: markup is escaped, and so is what no reader would see or what turns a line around."""
+    return escape("".join(c if c.isprintable() else repr(c)[1:-1] for c in str(said)), quote=True)
+
+
+def _bold(said: object) -> str:
+    return f"<strong>{_text(said)}</strong>"
+
+
+def _overview(found: Sequence[Evidence]) -> str:
+    """All comparisons in one table."""
+    ends = [end for own in found for end in _signed(own) if not math.isnan(end)]
+    low, high = min(0.0, *ends), max(0.0, *ends)
+    adjusted = any(not math.isnan(p) for own in found for *_, p in own.tests)
+    head = [("System", "name"), ("Metric", "wide"), ("Score", "n wide"), ("Gain over the first [95 %]", "n")]
+    head += [("", "picture"), ("p", "n")] + [("p (Holm)", "n wide")] * adjusted
+    rows = []
+    for place, own in enumerate(found):
+        gain, least, most = _signed(own)
+        _, p, holm = own.tests[0]
+        cells = [
+            ("name", own.system_b, f'<a href="#c{place}">{_text(own.system_b)}</a>'),
+            ("wide", own.metric, _text(own.metric)),
+            ("n wide", own.score_b, score(own.score_b)),
+            ("n", gain, _text(f"{signed(gain)}{interval(least, most)}")),
+            ("picture", gain, _whisker(gain, least, most, low, high)),
+            ("n", own.p, _text(p)),
+            ("n wide", holm, "" if math.isnan(holm) else f"{holm:.3g}"),
+        ]
+        rows.append(cells[: len(head)])
+    note = f"p: {found[0].tests[0][0]}."
+    if adjusted:
+        note += " p (Holm) takes all systems together: read it, not p, where you look for the ones that differ."
+    return f'<h2>At a glance</h2>{_table(head, rows)}<p class="note">{_text(note)}</p>'
+
+
+def _signed(own: Evidence) -> tuple[float, float, float]:
+    """The gain of the second system over the first, and its interval."""
+    if own.better == own.system_b:
+        return own.gain, own.low, own.high
+    return -own.gain, -own.high, -own.low
+
+
+def _comparison(own: Evidence, most: int) -> str:
+    won, tied, lost = own.outcomes
+    label, p, _ = own.tests[0]
+    alike = "–" if math.isnan(own.likeness) else f"{own.likeness:.2f}"
+    facts = [
+        ("Gain", gain_of(own), "points [95 % interval]" if not math.isnan(own.low) else "points; no interval"),
+        ("p", p, label),
+        ("Won, tied, lost", f"{number(won)} / {number(tied)} / {number(lost)}", f"segments, of {own.ahead}"),
+    ]
+    if not math.isnan(own.likeness):
+        facts.append(("Likeness", alike, "1: what is hard for one is hard for the other"))
+    told = "".join(f"<div><dt>{_text(a)}</dt><dd>{_text(b)}<small>{_text(c)}</small></dd></div>" for a, b, c in facts)
+    parts = [
+        f"<h2>{_text(headline(own))}</h2>",
+        f'<dl class="facts">{told}</dl>',
+        f"<blockquote><p>{_text(paper(own))}</p></blockquote>",
+        "<h3>What p says, and what it does not</h3>",
+        _list([*about_p(own), *map(_sentence, own.notes)]),
+        _law(own),
+        _parts(own),
+        _outcomes(own),
+        _domains(own),
+        _carrying(own, most),
+        _tests(own),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _list(sentences: Iterable[str]) -> str:
+    return "<ul>" + "".join(f"<li>{_text(sentence)}</li>" for sentence in sentences) + "</ul>"
+
+
+def _sentence(note: str) -> str:
+    return f"{note[:1].upper()}{note[1:].rstrip('.')}."
+
+
+def _law(own: Evidence) -> str:
+    if own.null is None:
+        return ""
+    pictures = "".join(
+        f'<div class="{kind}">{_law_svg(own.null, own.gain, width)}</div>'
+        for kind, width in (("wide", 760), ("narrow", 350))
+    )
+    return (
+        f"<h3>If nobody were better</h3><figure>{pictures}"
+        '<ul class="key"><li class="k-law">gains that chance alone makes</li>'
+        '<li class="k-extreme">those that p counts</li></ul>'
+        f"<figcaption>{_text(caption(own))}</figcaption></figure>"
+    )
+
+
+def _law_svg(null: Null, gain: float, width: int) -> str:
+    height, left, right, top, bottom = 230, 12, 12, 28, 40
+    reach = max(abs(null.edges[0]), null.edges[-1], 1.06 * gain)
+    density = null.mass / np.diff(null.edges)
+    highest = float(density.max()) or 1.0
+
+    def x(value: float) -> float:
+        return float(left + (value + reach) / (2 * reach) * (width - left - right))
+
+    base = height - bottom
+    bars = []
+    sides = zip(null.edges[:-1], null.edges[1:], density / highest, null.counted, strict=True)
+    for low, high, share, counted in sides:
+        tall = share * (base - top)
+        if tall <= 0:
+            continue
+        kind = "extreme" if counted else "law"
+        span = max(0.6, x(high) - x(low) - 0.5)
+        bars.append(
+            f'<rect class="{kind}" x="{x(low):.1f}" y="{base - tall:.1f}" width="{span:.1f}" height="{tall:.1f}"/>'
+        )
+    ticks = [
+        f'<line class="axis" x1="{x(at):.1f}" x2="{x(at):.1f}" y1="{base}" y2="{base + 5}"/>'
+        f'<text x="{x(at):.1f}" y="{base + 18}" text-anchor="middle">{_text(_plain(at))}</text>'
+        for at in _ticks(-reach, reach, 8 if width > 500 else 5)
+    ]
+    anchor = "end" if x(gain) > 0.6 * width else "start"
+    shift = -6 if anchor == "end" else 6
+    return (
+        f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{_text("law of the gain if nobody were better")}">'
+        f'{"".join(bars)}<line class="axis" x1="{left}" x2="{width - right}" y1="{base}" y2="{base}"/>{"".join(ticks)}'
+        f'<text x="{width / 2:.0f}" y="{height - 5}" text-anchor="middle">gain, in points</text>'
+        f'<line class="seen" x1="{x(gain):.1f}" x2="{x(gain):.1f}" y1="{top - 8}" y2="{base}"/>'
+        f'<text class="strong" x="{x(gain) + shift:.1f}" y="{top - 2}" text-anchor="{anchor}">'
+        f"{_text(f'seen: {two_digits(gain)}')}</text></svg>"
+    )
+
+
+def _parts(own: Evidence) -> str:
+    if not own.parts:
+        return ""
+    kinds = ("ahead", "behind", "tied")
+    shares = [(name, share, kind) for (name, share), kind in zip(own.parts, kinds, strict=False)]
+    key = "".join(f'<li class="k-{kind}">{_text(f"{100 * share:.0f} % {name}")}</li>' for name, share, kind in shares)
+    return (
+        "<h3>What the gain of one run each would vary by</h3>"
+        f'<figure class="bar">{_bar([(share, kind) for _, share, kind in shares])}<ul class="key">{key}</ul></figure>'
+    )
+
+
+def _bar(parts: Sequence[tuple[float, str]]) -> str:
+    whole, at, rects = math.fsum(size for size, _ in parts) or 1.0, 0.0, []
+    for size, kind in parts:
+        span = 1000 * size / whole
+        rects.append(f'<rect class="{kind}" x="{at:.2f}" y="0" width="{span:.2f}" height="10"/>')
+        at += span
+    return f'<svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true">{"".join(rects)}</svg>'
+
+
+def _outcomes(own: Evidence) -> str:
+    won, tied, lost = own.outcomes
+    n = max(1, len(own.segments))
+
+    def told(count: int, what: str) -> str:
+        return _text(f"{number(count)} ({100 * count / n:.0f} %) {what}")
+
+    return (
+        "<h3>Segment by segment</h3>"
+        f'<figure class="bar">{_bar([(won, "ahead"), (tied, "tied"), (lost, "behind")])}'
+        f'<ul class="key"><li class="k-ahead">{told(won, f"{own.ahead} better")}</li>'
+        f'<li class="k-tied">{told(tied, "no difference")}</li>'
+        f'<li class="k-behind">{told(lost, f"{own.behind} better")}</li></ul></figure>{_list(about_segments(own))}'
+    )
+
+
+def _domains(own: Evidence) -> str:
+    table = own.domains
+    if not len(table):
+        return ""
+    ends = table[["gain", "low", "high"]].to_numpy(dtype=np.float64)
+    low, high = min(0.0, float(np.nanmin(ends))), max(0.0, float(np.nanmax(ends)))
+    rows = [
+        [
+            ("name", row.domain, _text(row.domain)),
+            ("n wide", row.n_segments, number(row.n_segments)),
+            ("n", row.gain, _text(f"{signed(row.gain)}{interval(row.low, row.high)}")),
+            ("picture", row.gain, _whisker(row.gain, row.low, row.high, low, high)),
+        ]
+        for row in table.itertuples(index=False)
+    ]
+    head = [("Domain", "name"), ("Segments", "n wide"), ("Gain [95 %]", "n"), ("", "picture")]
+    note = (
+        f"The gain of {own.ahead} on the segments of each domain alone. "
+        "Each interval holds with 95 %, but by itself: the domain that stands out most is the one to doubt most. No "
+        "interval: too few segments on which the systems differ."
+    )
+    return f'<h3>By domain</h3>{_table(head, rows)}<p class="note">{_text(note)}</p>'
+
+
+def _whisker(gain: float, low: float, high: float, least: float, most: float) -> str:
+    """A gain with its interval, between the least and the most of all."""
+    span = (most - least) or 1.0
+
+    def x(value: float) -> float:
+        return 6 + 188 * (value - least) / span
+
+    reach = "" if math.isnan(low) or low == high else (
+        f'<line class="reach" x1="{x(low):.1f}" x2="{x(high):.1f}" y1="10" y2="10"/>'
+    )  # fmt: skip
+    return (
+        f'<svg viewBox="0 0 200 20" aria-hidden="true"><line class="zero" x1="{x(0):.1f}" '
+        f'x2="{x(0):.1f}" y1="0" y2="20"/>{reach}<circle class="dot" cx="{x(gain):.1f}" cy="10" r="4"/></svg>'
+    )
+
+
+def _carrying(own: Evidence, most: int) -> str:
+    table = own.segments[own.segments["carried"] != 0]
+    if not len(table):
+        return ""
+    order = np.argsort(-table["carried"].abs().to_numpy(), kind="stable")[:most]
+    shown = table.iloc[order]
+    optional = [
+        (name, title)
+        for name, title in (("document", "Document"), ("domain", "Domain"))
+        if (own.segments[name] != "").any()
+    ]
+    head = [("Segment", "name"), *((title, "wide") for _, title in optional)]
+    head += [(own.system_a, "n"), (own.system_b, "n"), ("Carries", "n")]
+    # In JSON's digits, not in those that are shown: sorting must not see ties that are none.
+    rows = [
+        [
+            ("name", row["segment"], _text(row["segment"])),
+            *(("wide", row[name], _text(row[name])) for name, _ in optional),
+            ("n", row["score_a"], score(row["score_a"])),
+            ("n", row["score_b"], score(row["score_b"])),
+            ("n", row["carried"], _text(f"{row['carried']:+.3g}".replace("-", "−"))),
+        ]
+        for row in shown.to_dict("records")
+    ]
+    many = f"the {number(len(shown))} of {number(len(table))} that count most" if len(shown) < len(table) else "all"
+    note = (
+        f"Segments on which the systems differ, {many}; click on a column to sort. Scores are those of the segment "
+        f"alone, by {own.metric}. What a segment carries is, in points, half of what the gain would lose if the two "
+        f"outputs were swapped there: + speaks for {own.ahead}, − for {own.behind}."
+    )
+    return f'<h3>Segments that carry the gain</h3><p class="note">{_text(note)}</p>{_table(head, rows, "scroll")}'
+
+
+def _table(
+    head: Sequence[tuple[str, str]], rows: Sequence[Sequence[tuple[str, object, str]]], box: str = "table"
+) -> str:
+    """A table that can be sorted; a cell is its classes, what it is sorted by, and its HTML."""
+    titles = "".join(
+        f'<th scope="col" class="{kind}">'
+        + (f'<button type="button">{_text(title)}</button>' if title else "")
+        + "</th>"
+        for title, kind in head
+    )
+    body = "".join(
+        "<tr>" + "".join(f'<td class="{kind}" data-v="{_text(key)}">{html}</td>' for kind, key, html in row) + "</tr>"
+        for row in rows
+    )
+    table = f"<thead><tr>{titles}</tr></thead><tbody>{body}</tbody>"
+    return f'<div class="{box}"><table class="sortable">{table}</table></div>'
+
+
+def _tests(own: Evidence) -> str:
+    adjusted = any(not math.isnan(p) for *_, p in own.tests)
+    rows = "".join(
+        f'<tr><td>{_text(label)}</td><td class="n">{_text(p)}</td>'
+        + (f'<td class="n">{holm:.3g}</td>' if adjusted else "")
+        + "</tr>"
+        for label, p, holm in own.tests
+    )
+    head = '<th>Test</th><th class="n">p</th>' + '<th class="n">p (Holm)</th>' * adjusted
+    signed = "".join(f"<li><code>{_text(line)}</code></li>" for line in own.signatures)
+    return (
+        f'<h3>All tests</h3><div class="table"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+        + (
+            f'<h3>Signature</h3><p class="note">What gives the same numbers again.</p><ul>{signed}</ul>'
+            if signed
+            else ""
+        )
+    )
+
+
+def _ticks(low: float, high: float, about: int) -> list[float]:
+    """Round numbers in between."""
+    rough = (high - low) / about
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(m * power for m in (1, 2, 5, 10) if m * power >= rough)
+    return [place * step for place in range(math.ceil(low / step), math.floor(high / step) + 1)]
+
+
+def _plain(value: float) -> str:
+    return f"{value:.6g}".replace("-", "−")

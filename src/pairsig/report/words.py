@@ -1,0 +1,178 @@
+"""What a report says in sentences."""
+
+from __future__ import annotations
+
+import math
+
+from pairsig import __version__
+from pairsig.definitions import Test
+from pairsig.report.evidence import Evidence
+
+
+def number(count: int) -> str:
+    """A count, with commas."""
+    return f"{count:,}"
+
+
+def score(value: float) -> str:
+    """A score, or a dash where there is none."""
+    return f"{value:.2f}".replace("-", "−") if math.isfinite(value) else "–"
+
+
+def two_digits(value: float) -> str:
+    """A gain: two digits behind the point, more where these would be 0."""
+    return f"{value:.2f}" if value == 0 or abs(value) >= 0.005 else f"{value:.1g}"
+
+
+def interval(low: float, high: float) -> str:
+    """[low, high] after a blank, or nothing."""
+    return "" if math.isnan(low) or math.isnan(high) else f" [{two_digits(low)}, {two_digits(high)}]".replace("-", "−")
+
+
+def signed(value: float) -> str:
+    """A gain that may be one of the other system, with its sign."""
+    return ("" if value < 0 else "+") + two_digits(value).replace("-", "−")
+
+
+def gain_of(own: Evidence) -> str:
+    """The gain and its interval."""
+    return f"{two_digits(own.gain)}{interval(own.low, own.high)}"
+
+
+def headline(own: Evidence) -> str:
+    """Who is better, by how much."""
+    if not own.better:
+        return f"{own.system_a} and {own.system_b} have the same {own.metric}: {score(own.score_a)}"
+    ahead, behind = _scores(own)
+    return (
+        f"{own.ahead} is better than {own.behind} by {two_digits(own.gain)} points of {own.metric}: "
+        f"{score(ahead)} against {score(behind)}"
+    )
+
+
+def _scores(own: Evidence) -> tuple[float, float]:
+    both = own.score_a, own.score_b
+    return both if own.ahead == own.system_a else (both[1], both[0])
+
+
+def paper(own: Evidence) -> str:
+    """One sentence to paste."""
+    _, p, holm = own.tests[0]
+    n = f"{number(len(own.segments))} segments"
+    if own.unit == "document":
+        n += f" in {number(own.n_documents)} documents"
+    said = f"= {p}" if not p.startswith("<") else p
+    if not own.better:
+        return f"{own.system_a} and {own.system_b} have the same {own.metric} ({score(own.score_a)}; {n})."
+    ahead, behind = _scores(own)
+    between = f"; 95 % confidence interval of the gain{interval(own.low, own.high)}" if not math.isnan(own.low) else ""
+    if own.test is None:
+        runs = own.runs if own.ahead == own.system_a else own.runs[::-1]
+        how, n = "over runs and segments", f"{runs[0]} and {runs[1]} runs, {n}"
+    else:
+        how = f"paired {own.test.name} test, {own.test.variant}"
+        if not own.test.two_sided and own.test.variant != "one-sided":
+            how += ", one-sided"
+    adjusted = "" if math.isnan(holm) else f", {holm:.3g} with Holm's correction"
+    return (
+        f"{own.ahead} outscores {own.behind} by {two_digits(own.gain)} points of {own.metric} ({score(ahead)} against "
+        f"{score(behind)}{between}; {how}, p {said}{adjusted}; {n}; pairsig {__version__})."
+    )
+
+
+def about_p(own: Evidence) -> list[str]:
+    """What p says, and what it does not."""
+    _, p, holm = own.tests[0]
+    units = f"{own.unit}s"
+    if not own.better:
+        return ["The scores are the same, so no system is better, and p is 1 by definition."]
+    says = _says(own, p, units)
+    sentences = [f"It says: {says}"]
+    if not math.isnan(own.low):
+        sentences.append(
+            f"The interval says how large the gain may be on {units} like these: from {two_digits(own.low)} to "
+            f"{two_digits(own.high)} points".replace("-", "−")
+            + (", so the other system may be the better one." if own.low < 0 else ".")
+        )
+    sentences.append(
+        "It does not say how probable it is that the systems are equal, nor that a gain is large enough to matter: "
+        "that is for you to say, from the gain and its interval."
+    )
+    if own.p > 0.05:
+        sentences.append(
+            "A p that is not small does not show that the systems are equally good: the interval has all gains that "
+            "would not surprise. Whether they are equally good up to a margin is another test (--margin)."
+        )
+    sentences.append(
+        f"It is about other {units} from the source of this test set. On another domain, language or benchmark the "
+        "better system may be the other one, however small p is (--like, pairsig transfer)."
+    )
+    if max(own.runs) == 1:
+        sentences.append(
+            "It is about these outputs. A system that is trained or sampled again has others, and may score otherwise; "
+            "with several runs of each that is tested too (--runs)."
+        )
+    if not math.isnan(holm):
+        sentences.append(
+            "Several systems are held against the first one, and some p are small by chance alone; p (Holm) takes that "
+            "into account."
+        )
+    return sentences
+
+
+def _says(own: Evidence, p: str, units: str) -> str:
+    cases = f"in a share p {'= ' * (not p.startswith('<'))}{p} of cases"
+    gain = f"{two_digits(own.gain)} points"
+    if own.test is None:
+        return (
+            "if the two methods were equally good, and both were run again on another test set, a gain of at least "
+            f"{gain}, of either one, would come up {cases}."
+        )
+    if own.test.draw == "swap":
+        whose = "of either one" if own.test.two_sided else f"of {own.ahead}"
+        return (
+            f"if on each of these {units} it were chance which of the two outputs is whose, a gain of at least {gain}, "
+            f"{whose}, would come up {cases}."
+        )
+    drawn = f"on test sets drawn with replacement from the {units} of this one"
+    if own.test.variant == "percentile":
+        return f"{drawn}, {own.behind} wins {cases}."
+    if own.test.variant == "gt2":
+        return f"{drawn}, {own.ahead} is ahead by more than twice the gain, {two_digits(2 * own.gain)} points, {cases}."
+    return f"{drawn}, the gain is at least {gain} away from the one that was seen {cases}."
+
+
+def caption(own: Evidence) -> str:
+    """Below the law of the gain."""
+    null = own.null
+    assert null is not None
+    test: Test | None = own.test
+    units = f"{own.unit}s"
+    if null.swaps:
+        how = f"the law over all 2ⁿ ways to swap the two outputs on {units}, exactly"
+        if null.n_drawn:
+            how = f"{number(null.n_drawn)} shuffles, in which the two outputs are swapped on half of the {units}"
+        where = f"To the right {own.ahead} is ahead, to the left {own.behind}."
+    else:
+        how = f"{number(null.n_drawn)} test sets drawn with replacement from this one, less the gain that was seen"
+        where = f"To the right {own.ahead} is further ahead than it was."
+    counted = "on both sides" if null.extreme == "both" else "on one side" if test else ""
+    return f"{how[0].upper()}{how[1:]}. {where} p counts what is at least as far out as the gain, {counted}."
+
+
+def about_segments(own: Evidence) -> list[str]:
+    """How many segments carry the gain, and how alike the systems are."""
+    sentences = []
+    won = own.outcomes[0]
+    few = own.enough
+    if few and won:
+        sentences.append(
+            f"{number(few)} of the {number(won)} segments that speak for {own.ahead} carry as much as the whole gain: "
+            f"without {'it' if few == 1 else 'them'} {own.ahead} would be no better."
+        )
+    if not math.isnan(own.likeness):
+        sentences.append(
+            f"The systems' contributions from the {own.unit}s correlate with {own.likeness:.2f}; the more alike two "
+            "systems are, the smaller a gain can be told from none."
+        )
+    return sentences

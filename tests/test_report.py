@@ -1,0 +1,407 @@
+"""The report of `pairsig test --html` and `--plot`: its numbers by brute force, its page in a real browser."""
+
+import base64
+import hashlib
+import itertools
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pairsig
+from pairsig import cli, report, versus
+from pairsig.definitions import find
+from pairsig.engine import Resampling
+from pairsig.metrics import registry
+from pairsig.paired import Pair
+from pairsig.report import evidence
+from pairsig.statistics import Statistics
+
+F1 = registry.metric("f1")
+MEAN = registry.metric("mean")
+BLEU = registry.metric("bleu")
+
+EVIL = [
+    "<script>alert(1)</script>",
+    '"><img src=http://evil.example/x onerror=alert(1)>',
+    "</style></title></table><script>alert(2)</script>",
+    "' onmouseover='alert(3)",
+    "turned \u202e around \x07",
+    "x" * 400,
+    "&lt;b&gt; {{7*7}} ${x} <!-- -->",
+]
+
+
+def parsed(n, seed=0):
+    """Counts of F1 of two systems."""
+    rng = np.random.default_rng(seed)
+    gold = rng.integers(3, 12, n)
+    matched = rng.binomial(gold, [[0.85], [0.7]])
+    predicted = matched + rng.integers(0, 4, (2, n))
+    return np.stack([matched, predicted, np.broadcast_to(gold, (2, n))], axis=2)
+
+
+def score(metric, totals):
+    return float(metric.score(np.asarray(totals, dtype=float)))
+
+
+def swapped_gains(counts, metric):
+    """The gain of the first system after each of the 2ⁿ swaps."""
+    sign = 1 if metric.higher_is_better else -1
+    gains = []
+    for swaps in itertools.product([False, True], repeat=counts.shape[1]):
+        both = np.where(np.array(swaps)[None, :, None], counts[::-1], counts).sum(axis=1)
+        gains.append(sign * (score(metric, both[0]) - score(metric, both[1])))
+    return np.array(gains)
+
+
+def with_ones(values):
+    values = np.asarray(values, dtype=float)
+    return np.stack([values, np.ones_like(values)], axis=2)
+
+
+@pytest.mark.parametrize("metric", ["f1", "aer", "mean"])
+def test_a_segment_carries_half_of_what_swapping_it_costs(metric):
+    metric = registry.metric(metric)
+    rng = np.random.default_rng(1)
+    counts = parsed(20) if metric is not MEAN else with_ones(rng.integers(0, 3, (2, 20)))
+    if metric.name == "aer":
+        counts = np.concatenate([counts[:, :, :1], counts], axis=2)[:, :, : len(metric.columns)]
+    counts[1, 3] = counts[0, 3]
+    sign = 1 if metric.higher_is_better else -1
+    gain = sign * (score(metric, counts[0].sum(axis=0)) - score(metric, counts[1].sum(axis=0)))
+    found = evidence.carried(counts, metric)
+    for unit in range(20):
+        other = counts.copy()
+        other[:, unit] = counts[::-1, unit]
+        left = sign * (score(metric, other[0].sum(axis=0)) - score(metric, other[1].sum(axis=0)))
+        assert found[unit] == pytest.approx((gain - left) / 2, abs=1e-12)
+    assert found[3] == 0
+    if metric is MEAN:
+        assert found.sum() == pytest.approx(gain)
+
+
+@pytest.mark.parametrize("counts", ["f1", "mean", "mean of decimals", "few differ"])
+def test_the_law_is_that_of_all_swaps(counts):
+    """Each bin has the share of the 2ⁿ swaps whose gain is in it, and those that p counts have p."""
+    metric = F1 if counts == "f1" else MEAN
+    rng = np.random.default_rng(5)
+    values = {
+        "f1": lambda: parsed(10, seed=3),
+        "mean": lambda: with_ones(rng.integers(0, 2, (2, 12))),
+        "mean of decimals": lambda: with_ones(rng.integers(0, 90, (2, 10)) / 10),
+        "few differ": lambda: with_ones(np.stack([np.ones(11), np.r_[0, 0, 0, np.ones(8)]])),
+    }[counts]()
+    pair = Pair(metric, values, None)
+    order = pair.order[0]
+    law = evidence.null(pair, find("exact"), Resampling(10))
+    gains = swapped_gains(values[order], metric)
+    inside = gains[(gains >= law.edges[0]) & (gains < law.edges[-1])]
+    assert law.n_drawn == 0
+    # A gain on an edge belongs to the bin above it on the right, and to that below it, by symmetry, on the left.
+    expected = np.histogram(np.where(inside > 0, inside + 1e-9, inside - 1e-9), law.edges)[0] / len(gains)
+    np.testing.assert_allclose(law.mass, expected, atol=1e-9)
+    assert law.mass[law.counted].sum() + (len(gains) - len(inside)) / len(gains) == pytest.approx(
+        pairsig.exact_test(*values, metric=metric).pvalue
+        if metric is F1
+        else np.mean(np.abs(gains) >= abs(pair.lead) - 1e-9)
+    )
+
+
+def bleu_counts(n=40, seed=2):
+    """Counts of BLEU that could be: matches of n-grams fall, lengths are those of sentences."""
+    rng = np.random.default_rng(seed)
+    length = rng.integers(8, 25, (2, n))
+    totals = np.stack([length - order for order in range(4)], axis=2)
+    matches = np.minimum.accumulate(rng.binomial(totals, [0.6, 0.4, 0.25, 0.15]), axis=2)
+    reference = np.broadcast_to(length.mean(axis=0).astype(int), (2, n))
+    by_name = {f"bleu_match_{k + 1}": matches[..., k] for k in range(4)}
+    by_name |= {f"bleu_total_{k + 1}": totals[..., k] for k in range(4)}
+    return BLEU, length, matches, totals, reference
+
+
+def counts_of_bleu():
+    metric, length, matches, totals, reference = bleu_counts()
+    columns = []
+    for name in metric.columns:
+        digit = re.search(r"(\d)$", name)
+        if (digit and "match" in name) or (digit and "correct" in name):
+            columns.append(matches[..., int(digit[1]) - 1])
+        elif digit:
+            columns.append(totals[..., int(digit[1]) - 1])
+        else:
+            columns.append(reference if "ref" in name else length)
+    return np.stack(columns, axis=2)
+
+
+def test_what_is_drawn_is_what_the_test_counts():
+    """The bins that p counts hold the resamples and shuffles that the result counts, those far out excepted."""
+    counts = counts_of_bleu()
+    pair = Pair(BLEU, counts, None)
+    n = 3_000
+    for test in (
+        find("randomization"),
+        find("randomization", "one-sided"),
+        find("bootstrap"),
+        find("bootstrap", "percentile"),
+    ):
+        law = evidence.null(pair, test, Resampling(n, 7))
+        if test.draw == "swap":
+            result = pairsig.randomization_test(*counts, metric="bleu", variant=test.variant, n_resamples=n, seed=7)
+            expected = result.n_greater + result.n_equal
+        else:
+            result = pairsig.bootstrap_test(*counts, metric="bleu", variant=test.variant, n_resamples=n, seed=7)
+            expected = result.n_greater
+        assert law.n_drawn == n
+        assert law.mass[law.counted].sum() * n == pytest.approx(expected, abs=1 + n * (1 - law.mass.sum()))
+
+
+def table(tmp_path, systems, name="scores.jsonl"):
+    """A file of scores: by system, rows of (segment, score, further columns)."""
+    rows = [{"system": system, **row} for system, own in systems.items() for row in own]
+    pd.DataFrame(rows).to_json(tmp_path / name, orient="records", lines=True)
+    return str(tmp_path / name)
+
+
+def items(seed, n=60, share=0.5, domains=("east", "west", "north")):
+    rng = np.random.default_rng(seed)
+    return [
+        {
+            "segment": f"q{i}",
+            "domain": domains[i % len(domains)],
+            "document": f"d{i // 4}",
+            "value": int(rng.random() < share),
+        }
+        for i in range(n)
+    ]
+
+
+def of(systems, metric=MEAN, **options):
+    counts = {name: np.array([[row["value"]] for row in own]) for name, own in systems.items()}
+    found = Statistics.from_arrays(counts, ["value"])
+    domains = np.array([row["domain"] for row in next(iter(systems.values()))])
+    object.__setattr__(found, "domains", domains)
+    rows, _ = versus.versus(found, [metric], ["exact"], n_resamples=100)
+    return list(evidence.of_systems(found, metric, rows, unit="segment", resampling=Resampling(100), **options))
+
+
+def test_domains_are_the_gain_on_each_alone():
+    systems = {"a": items(1, share=0.4), "b": items(2, share=0.7)}
+    (own,) = of(systems)
+    assert own.better == "b"
+    for row in own.domains.itertuples():
+        a, b = ([item["value"] for item in systems[name] if item["domain"] == row.domain] for name in "ab")
+        assert row.gain == pytest.approx(np.mean(b) - np.mean(a))
+        alone = pairsig.gain_interval(a, b, metric="mean")
+        ends = (alone.low, alone.high) if np.mean(b) >= np.mean(a) else (-alone.high, -alone.low)
+        assert (row.low, row.high) == pytest.approx(ends)
+    a, b = (np.array([item["value"] for item in systems[name]]) for name in "ab")
+    assert own.outcomes == ((b > a).sum(), (a == b).sum(), (b < a).sum())
+    assert own.enough == (b > a).sum() - (b < a).sum()  # of passes and fails: wins less losses
+
+
+class Tags(HTMLParser):
+    """What there is of markup, and all text."""
+
+    def __init__(self):
+        super().__init__()
+        self.tags, self.attributes, self.text = [], [], ""
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.attributes += [(tag, *own) for own in attributes]
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def evil_systems():
+    systems = {}
+    for number, system in enumerate(EVIL[:3]):
+        rng = np.random.default_rng(number)
+        systems[system] = [
+            {
+                "segment": f"{EVIL[i % len(EVIL)]}{i}",
+                "domain": EVIL[i % 4],
+                "document": f"{EVIL[i // 4 % len(EVIL)]}{i // 4}",
+                "value": float(rng.random() < 0.4 + 0.2 * number),
+            }
+            for i in range(56)
+        ]
+    return systems
+
+
+def test_no_name_is_markup(tmp_path, capsys):
+    path = table(tmp_path, evil_systems())
+    assert cli.main(["test", path, "--n-resamples", "200", "--html", str(tmp_path / "evil.html")]) == 0
+    text = (tmp_path / "evil.html").read_text(encoding="utf-8")
+    seen = Tags()
+    seen.feed(text)
+    assert seen.tags.count("script") == seen.tags.count("style") == seen.tags.count("title") == 1
+    assert not {"img", "b", "iframe", "link", "base", "object"} & set(seen.tags)
+    assert not [own for own in seen.attributes if own[1].startswith("on") or own[1] in ("src", "style")]
+    assert all(value.startswith("#") for _, name, value in seen.attributes if name == "href")
+    assert "\u202e" not in text
+    assert "\x07" not in text
+    for name in EVIL[:3]:
+        assert name in seen.text
+    # Whatever got in nevertheless would neither run nor be fetched.
+    (policy,) = re.findall(r'content="(default-src [^"]*)"', text)
+    (script,) = re.findall(r"<script>(.*?)</script>", text, flags=re.DOTALL)
+    assert f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'" in policy
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+
+
+@pytest.fixture(scope="module")
+def browser():
+    sync = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if chromium is None:
+        pytest.skip("no Chromium on this machine")
+    with sync.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", "--disable-background-networking"]
+        )
+        yield opened
+        opened.close()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("content", ["evil", "two"])
+def test_in_a_browser(tmp_path, browser, capsys, width, scheme, content):
+    """It opens offline, fits, sorts, and says nothing on the console."""
+    systems = evil_systems() if content == "evil" else {"a": items(1), "b": items(2, share=0.75)}
+    path = table(tmp_path, systems)
+    assert cli.main(["test", path, "--n-resamples", "200", "--html", str(tmp_path / "report.html")]) == 0
+    page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    told, asked = [], []
+    page.on("console", lambda message: told.append(message.text))
+    page.on("pageerror", lambda error: told.append(str(error)))
+    page.on("dialog", lambda dialog: told.append(dialog.message))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto((tmp_path / "report.html").as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (sum(map(int, re.findall(r"\d+", background)[:3])) < 384) == (scheme == "dark")
+
+    def column():
+        return page.evaluate(
+            "Array.from(document.querySelector('.scroll table').tBodies[0].rows)"
+            ".map(row => parseFloat(row.cells[row.cells.length - 1].dataset.v))"
+        )
+
+    before = column()
+    header = page.locator(".scroll table").first.locator("th").last
+    header.locator("button").click()
+    assert column() == sorted(before, reverse=True)
+    assert header.get_attribute("aria-sort") == "descending"
+    header.locator("button").click()
+    assert column() == sorted(before)
+    assert told == []
+    assert [url for url in asked if not url.startswith("file://")] == []
+    page.close()
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".pdf", ".png"])
+def test_drawn(tmp_path, suffix, capsys):
+    pytest.importorskip("matplotlib")
+    path = table(tmp_path, {"a$x_1$": items(1), "b": items(2, share=0.75), "c": items(3)})
+    for _ in range(2):
+        assert cli.main(["test", path, "--n-resamples", "200", "--plot", str(tmp_path / f"gains{suffix}")]) == 0
+    assert (tmp_path / f"gains{suffix}").stat().st_size > 1_000
+    assert sorted(own.name for own in tmp_path.iterdir()) == [f"gains{suffix}", "scores.jsonl"]
+
+
+def test_the_same_bytes_again(tmp_path, capsys):
+    path = table(tmp_path, {"a": items(1), "b": items(2, share=0.75)})
+    pages = []
+    for threads in ("1", "2"):
+        assert (
+            cli.main(["test", path, "--n-resamples", "500", "--threads", threads, "--html", str(tmp_path / "r.html")])
+            == 0
+        )
+        pages.append((tmp_path / "r.html").read_bytes())
+    assert pages[0] == pages[1]
+
+
+def few(values):
+    return [{"segment": str(i), "value": value} for i, value in enumerate(values)]
+
+
+@pytest.mark.parametrize(
+    ("systems", "said"),
+    [
+        ({"a": items(1), "b": items(1)}, "have the same"),
+        ({"a": few([1]), "b": few([0])}, "a is better than b by 1.00 points"),
+        ({"a": few([0.5, 0.25, 1 / 3]), "b": few([0, 1, 1])}, "b is better than a"),
+        ({"a": few([0, 0, 0, 0]), "b": few([1, 1, 1, 1])}, "4 of the 4 segments that speak for b"),
+        ({"a": few([-3.5, 2]), "b": few([1, 1e9])}, "b is better than a"),
+    ],
+)
+def test_odd_systems(tmp_path, capsys, systems, said):
+    path = table(tmp_path, systems)
+    output = tmp_path / "r.html"
+    assert cli.main(["test", path, "--test", "exact,randomization", "--n-resamples", "200", "--html", str(output)]) == 0
+    text = output.read_text(encoding="utf-8")
+    assert said in text
+    assert not re.search(r"\b(nan|inf|None)\b", text[: text.index("<script>")])
+
+
+def test_documents_and_runs(tmp_path, capsys):
+    path = table(tmp_path, {"a": items(1), "b": items(2, share=0.75)})
+    output = tmp_path / "r.html"
+    assert cli.main(["test", path, "--unit", "document", "--n-resamples", "200", "--html", str(output)]) == 0
+    assert "60 segments in 15 documents" in output.read_text(encoding="utf-8")
+    runs = {"a": [], "b": []}
+    for system, share in (("a", 0.5), ("b", 0.7)):
+        for run in range(3):
+            runs[system] += [{**row, "run": run} for row in items(10 * run + ord(system), share=share)]
+    path = table(tmp_path, runs, "runs.jsonl")
+    picture = str(tmp_path / "r.svg")
+    assert cli.main(["test", path, "--n-resamples", "200", "--html", str(output), "--plot", picture]) == 0
+    text = output.read_text(encoding="utf-8")
+    assert "over runs and segments" in text
+    assert "What the gain of one run each would vary by" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--html", "r.txt"], "r.txt ends in .txt, expected one of .html"),
+        (["--html", "no/r.html"], "the folder no does not exist"),
+        (["--plot", "r.gif"], "r.gif ends in .gif"),
+        (["--html", "r.html", "--metric", "nothing"], "nothing"),
+    ],
+)
+def test_what_cannot_be_written(tmp_path, monkeypatch, capsys, arguments, expected):
+    monkeypatch.chdir(tmp_path)
+    table(tmp_path, {"a": items(1), "b": items(2)})
+    try:
+        status = cli.main(["test", "scores.jsonl", *arguments])
+    except SystemExit as stopped:
+        status = stopped.code
+    assert status == 2
+    assert expected in capsys.readouterr().err
+    assert [own.name for own in tmp_path.iterdir()] == ["scores.jsonl"]
+
+
+def test_a_picture_of_too_many(tmp_path):
+    systems = {name: items(seed) for seed, name in enumerate("abcdefghijklmno")}
+    with pytest.raises(pairsig.InputError, match="room for 12 comparisons, found 14"):
+        report.draw(of(systems), tmp_path / "p.svg")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_domain_column_of_a_table_is_read(tmp_path):
+    Path(tmp_path / "a.csv").write_text("segment,domain,value\n1,x,1\n2,y,0\n")
+    Path(tmp_path / "b.csv").write_text("segment,domain,value\n1,x,1\n2,z,0\n")
+    ((found, _),), _ = versus.read_systems([str(tmp_path / "a.csv")], "table")
+    assert found.domains.tolist() == ["x", "y"]
+    with pytest.raises(pairsig.InputError, match=r"line 3: segment 2 is of domain 'z', expected 'y' as in .*a\.csv"):
+        versus.read_systems([str(tmp_path / "a.csv"), str(tmp_path / "b.csv")], "table")
