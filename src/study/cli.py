@@ -214,6 +214,16 @@ def _commands() -> console.Commands:
     formats = "one file a format: .csv, .md, .tex, .html; of several tables, each has the name of its table"
     p.add_argument("--output", nargs="+", type=_TEXT, required=True, metavar="FILE", help=formats)
 
+    p = commands.add(_site)
+    p.add_argument("tables", nargs="+", type=Path, metavar="TABLE", help="of the study: results/tables/*.tsv")
+    p.add_argument("--comparisons", nargs="+", type=Path, required=True, help="of whole test sets, of one test")
+    p.add_argument("--test-sets", nargs="*", type=Path, default=[], help="those of resize")
+    p.add_argument("--calibrated", type=Path, required=True, help="the pairs of calibrate")
+    p.add_argument("--datasets", type=Path, required=True, help="sheet of datasets")
+    p.add_argument("--corpora", type=Path, required=True, help="sheet of corpora")
+    p.add_argument("--figures", nargs="*", type=Path, default=[], metavar="SVG", help="those of plot")
+    p.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="folder to make, or to make anew")
+
     p = commands.add(_check)
     p.add_argument("--published", type=Path, required=True)
     p.add_argument("--thresholds", type=Path, required=True)
@@ -625,6 +635,26 @@ def _tabulate(arguments: argparse.Namespace) -> None:
     for path, text in texts.items():
         with tables.replacing(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
+
+
+def _site(arguments: argparse.Namespace) -> None:
+    """The study as pages: a folder that opens from disk."""
+    from study import columns, site
+
+    try:
+        import jinja2  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise InputError(f"the pages need the Python module {error.name}: install pairsig[workflow]") from None
+    run = site.Run(
+        tables={path.stem: columns.read(path) for path in arguments.tables},
+        comparisons=arguments.comparisons,
+        test_sets=arguments.test_sets,
+        calibrated=columns.read(arguments.calibrated, columns.CALIBRATED),
+        datasets=columns.read(arguments.datasets, columns.DATASETS),
+        corpora=columns.read(arguments.corpora, columns.CORPORA),
+        figures=arguments.figures,
+    )
+    site.replace(run, arguments.output)
 
 
 def _check(arguments: argparse.Namespace) -> None:

@@ -512,7 +512,20 @@ DATASETS = Table(
 )
 """Of the sheet of datasets, the columns that analyses need."""
 
-SHEETS = (CALIBRATIONS, PUBLISHED, DATASETS, FAMILIES)
+CORPORA = Table(
+    "corpora",
+    (
+        Column("corpus", str, "name of the corpus"),
+        Column("url", str, "where it is from, with the commit"),
+        Column("sha256", str, "checksum of the list of its checksums"),
+        Column("licence", str, "licence"),
+        Column("citation", str, "whose it is"),
+    ),
+    key=("corpus",),
+)
+"""The sheet of corpora."""
+
+SHEETS = (CALIBRATIONS, PUBLISHED, DATASETS, CORPORA, FAMILIES)
 """What the analyses read of the sheets; the whole of these is declared in workflow/schemas."""
 
 _METHODS = (
