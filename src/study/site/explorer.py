@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from pairsig.columns import COMPARISONS
 from pairsig.errors import InputError
@@ -57,9 +59,9 @@ def read(paths: Sequence[Path]) -> pd.DataFrame:
             raise InputError(f"{path}: expected a table of comparisons, {str(error).splitlines()[0]}") from None
         if table.num_rows and table[N_ROWS][0].as_py() != table.num_rows:
             raise InputError(f"{path}: found {table.num_rows:,} rows, expected {table[N_ROWS][0].as_py():,}: it was cut")
-        kept = table.filter(pc.is_in(pc.cast(table["derived"], pa.string()), pa.array(DRAWN)))
-        found.append(kept.drop_columns([N_ROWS]).to_pandas().astype({n: "str" for n, t in typed.items() if t is not None}))
-    return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=list(READ))
+        kept = pc.is_in(pc.cast(table["derived"], pa.string()), pa.array(DRAWN))
+        found.append(table.filter(kept).drop_columns([N_ROWS]))
+    return pa.concat_tables(found, promote_options="permissive").unify_dictionaries().to_pandas()
 
 
 def pairs(comparisons: pd.DataFrame) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
@@ -68,30 +70,30 @@ def pairs(comparisons: pd.DataFrame) -> Iterator[tuple[dict[str, Any], list[dict
     System numbers are places in the list of the dataset, of which the best on the whole test set is the first. `gain` is that
     of the better system `a`; `error` its standard error, `like` how alike the two are.
     """
-    for dataset, rows in comparisons.groupby("dataset", sort=False):
+    for dataset, rows in comparisons.groupby("dataset", sort=False, observed=True):
         systems = _systems(rows)
         places = {one["name"]: place for place, one in enumerate(systems)}
         about = {"dataset": str(dataset), "metric": str(rows["metric"].iloc[0]), "systems": systems, "test_sets": []}
         drawn = []
-        for (label, derived, domain, n), mine in rows.groupby(["test_set", "derived", "domain", "n_segments"], sort=False):
+        keys = ["test_set", "derived", "domain", "n_segments"]
+        for (label, derived, domain, n), mine in rows.groupby(keys, sort=False, observed=True):
             about["test_sets"].append(
                 {"label": str(label), "derived": str(derived), "domain": str(domain), "n": int(n), "pairs": len(mine)}
             )
-            scores = pd.concat([
-                mine[["system_a", "score_a"]].set_axis(["system", "score"], axis=1),
-                mine[["system_b", "score_b"]].set_axis(["system", "score"], axis=1),
-            ]).drop_duplicates("system").set_index("system")["score"]  # fmt: skip
+            first, second = (mine[f"system_{side}"].map(places).to_numpy(dtype=int) for side in "ab")
+            scores = np.full(len(systems), np.nan)
+            scores[first], scores[second] = mine["score_a"], mine["score_b"]
             drawn.append(
                 {
-                    "two_sided": bool(mine["signature"].str.contains("variant:two-sided").any()),
-                    "a": mine["system_a"].map(places).tolist(),
-                    "b": mine["system_b"].map(places).tolist(),
+                    "two_sided": "variant:two-sided" in str(mine["signature"].iloc[0]),
+                    "a": first.tolist(),
+                    "b": second.tolist(),
                     "gain": _digits(mine["gain"], 4),
-                    "p": [float(f"{value:.4g}") for value in mine["p_value"]],
+                    "p": _significant(mine["p_value"], 4),
                     "like": _digits(mine["similarity"], 3),
                     "error": _digits(mine["standard_error"], 4),
                     "same": mine["same_group"].astype(int).tolist(),
-                    "score": _digits(scores.reindex([one["name"] for one in systems]), 2),
+                    "score": _digits(scores, 2),
                 }
             )
         order = sorted(range(len(drawn)), key=lambda place: _place(about["test_sets"][place]))
@@ -105,17 +107,22 @@ def _place(test_set: Mapping[str, Any]) -> tuple[int, int, str]:
 
 def _systems(rows: pd.DataFrame) -> list[dict[str, str]]:
     """The systems of a dataset with their kinds, in the order of how many others they are better than."""
+    sides = [rows[[f"system_{side}", f"kind_{side}"]].drop_duplicates().astype(str).to_numpy() for side in "ab"]
+    kinds = {name: kind for side in sides for name, kind in side}
     whole = rows[rows["derived"] == "whole"]
-    of = whole if len(whole) else rows
-    sides = [of[[f"system_{side}", f"kind_{side}"]].set_axis(["name", "kind"], axis=1) for side in "ab"]
-    kinds = pd.concat(sides).drop_duplicates("name").set_index("name")["kind"]
-    won = of["system_a"].value_counts()
-    ordered = sorted(kinds.index, key=lambda name: (-int(won.get(name, 0)), name))
-    return [{"name": str(name), "kind": str(kinds[name])} for name in ordered]
+    won = (whole if len(whole) else rows)["system_a"].value_counts()
+    ordered = sorted(kinds, key=lambda name: (-int(won.get(name, 0)), name))
+    return [{"name": name, "kind": kinds[name]} for name in ordered]
 
 
-def _digits(values: pd.Series, digits: int) -> list[float | None]:
-    return [None if value is None or np.isnan(value) else round(float(value), digits) for value in values]
+def _digits(values: ArrayLike, digits: int) -> list[float | None]:
+    rounded: list[float] = np.round(np.asarray(values, dtype=float), digits).tolist()
+    return [None if math.isnan(value) else value for value in rounded]
+
+
+def _significant(values: pd.Series, digits: int) -> list[float]:
+    """P-values to so many digits that matter."""
+    return [float(f"{value:.{digits}g}") for value in values.tolist()]
 
 
 def cells(calibrated: pd.DataFrame) -> Iterator[dict[str, Any]]:
@@ -123,7 +130,7 @@ def cells(calibrated: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
     `gain` is that on the first test set, `against` that of the same system on the second: below 0 where it did not hold.
     """
-    for (calibration, distance), rows in calibrated.groupby(["calibration", "distance"], sort=False):
+    for (calibration, distance), rows in calibrated.groupby(["calibration", "distance"], sort=False, observed=True):
         found = []
         for low, high in zip(BOUNDS, BOUNDS[1:], strict=False):
             inside = rows[(rows["p_value"] >= low) & (rows["p_value"] < high)]
@@ -144,7 +151,7 @@ def cells(calibrated: pd.DataFrame) -> Iterator[dict[str, Any]]:
             "b": drawn["system_b"].map(places).tolist(),
             "on": sides[0].map(numbers).tolist(),
             "other": sides[1].map(numbers).tolist(),
-            "p": [float(f"{value:.4g}") for value in drawn["p_value"]],
+            "p": _significant(drawn["p_value"], 4),
             "gain": _digits(drawn["gain"], 3),
             "against": _digits(drawn["gain_against"], 3),
         }

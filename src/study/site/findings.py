@@ -183,8 +183,8 @@ def _t_test(tables: Tables) -> Iterator[Finding]:
     yield Finding(
         "t-test",
         "2.1",
-        "The paired bootstrap's p-value is that of the normal curve through the standard error of the gain",
-        f"Bootstrap and Student's t of the same standard error differ by {numbers[0].ours} on average, and decide "
+        "The paired bootstrap’s p-value is that of the normal curve through the standard error of the gain",
+        f"Bootstrap and Student’s t of the same standard error differ by {numbers[0].ours} on average, and decide "
         f"{numbers[1].ours} of {count(decided['n'])} pairs otherwise at p = 0.05.",
         "For a test set of the usual size the standard error says all that the resamples say."
         if holds == "holds"
@@ -193,7 +193,7 @@ def _t_test(tables: Tables) -> Iterator[Finding]:
         "holds where the interval of the share that is decided otherwise ends below 1 %",
         "if they were the same",
         numbers,
-        "overview",
+        "",
         ("claims",),
     )
 
@@ -211,7 +211,7 @@ def _footnote(tables: Tables) -> Iterator[Finding]:
     yield Finding(
         "variants",
         "2.2",
-        "It makes no difference which of the bootstrap's two formulas is used",
+        "It makes no difference which of the bootstrap’s two formulas is used",
         f"`gt2` and `percentile` decide {small_percent(claims['value'].min())} to {small_percent(claims['value'].max())} "
         f"of the pairs of {len(claims)} datasets otherwise at p = 0.05.",
         "Say which formula was used, but expect no other conclusions from the other; on small test sets they may differ.",
@@ -348,7 +348,7 @@ def _of_paper(
             agreed if judged and "differs" not in judged else otherwise,
             tally(mine["verdict"].tolist()),
             "agrees: the two differ by no more than 1.96 standard errors of both; too few: fewer than 10 pairs near p = 0.05",
-            "the paper's, at our size",
+            "the paper’s, at our size",
             tuple(found),
             figure,
             ("reproduction",),
@@ -359,21 +359,21 @@ def _of_paper(
 
 
 def ours(row: pd.Series) -> str:
-    """Our number of a row of `reproduction`, with its interval and unit."""
+    """Our number of a row of `reproduction`, with its interval."""
     shown = interval(row["ours"], row["low"], row["high"], lambda value: _in_unit(value, row["unit"]))
-    return shown if shown == "–" else f"{shown}{_suffix(row['unit'])}"
+    return f"{shown} %" if row["unit"] == "%" and shown != "–" else shown
 
 
 def published(row: pd.Series) -> str:
-    """The paper's number of a row of `reproduction`, as it is printed."""
+    """The paper’s number of a row of `reproduction`, as it is printed."""
     return "–" if pd.isna(row["published"]) else f"{_in_unit(row['published'], row['unit'])}{_suffix(row['unit'])}"
 
 
 def expected(row: pd.Series) -> str:
-    """What the paper's number would be on a test set of our size; its own where size is nothing to it."""
+    """What the paper’s number would be on a test set of our size; its own where size is nothing to it."""
     values = [row["expected"], row["expected_by_information"]]
     shown = [_in_unit(value, row["unit"]) for value in values if pd.notna(value)]
-    return f"{' or '.join(shown)}{_suffix(row['unit'])}" if shown else published(row)
+    return " or ".join(shown) if shown else published(row)
 
 
 def basis(row: pd.Series) -> str:
@@ -454,7 +454,7 @@ def _elsewhere(tables: Tables) -> Iterator[Finding]:
         table
     ) else (table, table)
     for key, mine, claim, meaning in (
-        ("here", here, "On data like the test set's a p-value keeps its word",
+        ("here", here, "On data like the test set’s a p-value keeps its word",
          "A p-value answers for the population that the test set was drawn from, and it does so honestly."),
         ("elsewhere", there, "On another domain it does not",
          "No p-value says how a system does on other data; only further test sets do."),

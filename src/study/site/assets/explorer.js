@@ -108,12 +108,12 @@ const explore = (function () {
     const colour = o.colour === "like"
       ? { field: "like", type: "quantitative", scale: { range: c.range }, legend: { title: "likeness", gradientLength: 120 } }
       : { field: "group", type: "nominal", scale: { domain: ["different groups", "same group"], range: [c.blue, c.rust] } };
-    const x = { field: "gain", type: "quantitative", title: o.title, scale: { domain: [0, o.right], nice: false } };
-    const y = { field: "confidence", type: "quantitative", title: "confidence = 1 − p", scale: { domain: [o.bottom, 1], nice: false } };
+    const x = { field: "gain", type: "quantitative", title: o.title, scale: { domain: [0, o.right], nice: false }, axis: { tickCount: 6 } };
+    const y = { field: "confidence", type: "quantitative", title: "confidence = 1 − p", scale: { domain: [o.bottom, 1.012], nice: false, zero: false }, axis: { values: o.bottom > 0 ? [0.5, 0.6, 0.7, 0.8, 0.9, 1] : [0, 0.2, 0.4, 0.6, 0.8, 1], format: ".1f" } };
     return {
       width: "container", height: o.height, autosize: { type: "fit", contains: "padding" },
       layer: [
-        { data: { values: [{ y: 0.95 }] }, mark: { type: "rule", color: c.soft, strokeDash: [4, 3] }, encoding: { y: { field: "y", type: "quantitative" } } },
+        { data: { values: [{ y: 0.95 }] }, mark: { type: "rule", color: c.soft, strokeDash: [4, 3] }, encoding: { y: { field: "y", type: "quantitative", title: y.title, scale: y.scale } } },
         { data: { name: "dots" }, name: "pairs",
           params: [{ name: "near", select: { type: "point", on: "pointerover", nearest: false, clear: "pointerout" } }],
           mark: { type: "point", filled: true, clip: true, cursor: "crosshair" },
@@ -208,7 +208,8 @@ const explore = (function () {
       explore.shown = rows;
     }
 
-    form.addEventListener("change", (event) => {
+    document.addEventListener("change", (event) => {
+      if (event.target.form !== form) return;
       if (event.target === field.dataset) choices();
       show();
     });
@@ -223,12 +224,12 @@ const explore = (function () {
   }
 
   function cellSpec(c, o) {
-    const x = { field: "gain", type: "quantitative", title: "gain on the first test set (points)", scale: { domain: [0, o.right], nice: false } };
-    const y = { field: "against", type: "quantitative", title: "gain on the second", scale: { domain: o.ends, nice: false } };
+    const x = { field: "gain", type: "quantitative", title: "gain on the first test set (points)", scale: { domain: [0, o.right], nice: false }, axis: { tickCount: 6 } };
+    const y = { field: "against", type: "quantitative", title: "gain on the second", scale: { domain: o.ends, nice: false }, axis: { tickCount: 6 } };
     return {
       width: "container", height: o.height, autosize: { type: "fit", contains: "padding" },
       layer: [
-        { data: { values: [{ y: 0 }] }, mark: { type: "rule", color: c.ink }, encoding: { y: { field: "y", type: "quantitative" } } },
+        { data: { values: [{ y: 0 }] }, mark: { type: "rule", color: c.ink }, encoding: { y: { field: "y", type: "quantitative", title: y.title, scale: y.scale } } },
         { data: { name: "dots" }, name: "pairs",
           params: [{ name: "near", select: { type: "point", on: "pointerover", nearest: false, clear: "pointerout" } }],
           mark: { type: "point", filled: true, clip: true, cursor: "crosshair" },
@@ -307,7 +308,8 @@ const explore = (function () {
       explore.shown = rows;
     }
 
-    form.addEventListener("change", async (event) => {
+    document.addEventListener("change", async (event) => {
+      if (event.target.form !== form) return;
       if (event.target !== field.cell || await choices()) await show();
     });
     form.addEventListener("submit", (event) => event.preventDefault());
