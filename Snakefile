@@ -34,6 +34,7 @@ include: "workflow/rules/next.smk"
 include: "workflow/rules/montecarlo.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/site.smk"
 
 
 rule all:
@@ -45,3 +46,4 @@ rule all:
         collect("results/tables/{table}.html", table=TABLES),
         collect("results/figures/{figure}.svg", figure=STUDY_TABLES),
         DATASET_FIGURES,
+        "results/site",

@@ -112,6 +112,13 @@ def _commands() -> console.Commands:
     p.add_argument("statistics", nargs="+", metavar="STATISTICS:METRIC", help="a file of statistics, and its metric")
     p.add_argument("--output", type=console.table, required=True)
 
+    p = commands.add(_ranks)
+    p.add_argument("statistics", nargs="+", metavar="STATISTICS:METRIC", help="a file of statistics, and its metric")
+    p.add_argument("--n-resamples", type=console.whole, default=10_000, help="shuffles; default: 10000")
+    p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
+    p.add_argument("--threads", type=console.whole, help="default: all cores; changes nothing but time")
+    p.add_argument("--output", type=console.table, required=True)
+
     p = commands.add(_trainings)
     p.add_argument("statistics", nargs="*", metavar="STATISTICS:METRIC", help="a file of statistics, and its metric")
     p.add_argument("--splits", type=console.whole, default=10, metavar="K", help="of the segments into halves")
@@ -165,6 +172,7 @@ def _commands() -> console.Commands:
     p.add_argument("--published", type=Path, help="the paper's numbers, for --table-1")
     p.add_argument("--population", metavar="DATASET", help="whose gains stand for the paper's true ones in --table-1")
     p.add_argument("--table-1", type=console.table, help="second output: in the layout of the paper's Table 1")
+    p.add_argument("--pairs", type=console.table, help="third output: the pairs that are counted")
     p.add_argument("--output", type=console.table, required=True)
 
     p = commands.add(_heterogeneity)
@@ -213,6 +221,16 @@ def _commands() -> console.Commands:
     p.add_argument("--caption", default="")
     formats = "one file a format: .csv, .md, .tex, .html; of several tables, each has the name of its table"
     p.add_argument("--output", nargs="+", type=_TEXT, required=True, metavar="FILE", help=formats)
+
+    p = commands.add(_site)
+    p.add_argument("tables", nargs="+", type=Path, metavar="TABLE", help="of the study: results/tables/*.tsv")
+    p.add_argument("--comparisons", nargs="+", type=Path, required=True, help="of whole test sets, of one test")
+    p.add_argument("--test-sets", nargs="*", type=Path, default=[], help="those of resize")
+    p.add_argument("--calibrated", type=Path, required=True, help="the pairs of calibrate")
+    p.add_argument("--datasets", type=Path, required=True, help="sheet of datasets")
+    p.add_argument("--corpora", type=Path, required=True, help="sheet of corpora")
+    p.add_argument("--figures", nargs="*", type=Path, default=[], metavar="SVG", help="those of plot")
+    p.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="folder to make, or to make anew")
 
     p = commands.add(_check)
     p.add_argument("--published", type=Path, required=True)
@@ -392,6 +410,18 @@ def _describe(arguments: argparse.Namespace) -> None:
     tables.write(pd.concat(found, ignore_index=True), arguments.output)
 
 
+def _ranks(arguments: argparse.Namespace) -> None:
+    """The systems of every dataset with their scores, and the ranks they may have."""
+    import pandas as pd
+
+    from pairsig import tables
+    from study import analysis
+
+    given = {name: getattr(arguments, name) for name in ("n_resamples", "seed", "threads")}
+    found = [analysis.ranks(*one, **given) for one in _read_with_metrics(arguments.statistics)]
+    tables.write(pd.concat(found, ignore_index=True), arguments.output)
+
+
 def _trainings(arguments: argparse.Namespace) -> None:
     """How much trainings of one method differ, and how often p near 0.05 names the better method."""
     from pairsig import tables
@@ -518,13 +548,16 @@ def _calibrate(arguments: argparse.Namespace) -> None:
         console.warn(
             f"{arguments.sheet}, line {index + 2}: dataset {dataset} has not been compared, the line is left out"
         )
-    found = analysis.calibrate(compared, sheet[run.all(axis=1)], source=str(arguments.sheet))
+    sheet = sheet[run.all(axis=1)]
+    found = analysis.calibrate(compared, sheet, source=str(arguments.sheet))
     beside = None
     if published is not None:
         of = compared[(compared["dataset"] == arguments.population) & is_whole(compared)]
         if of.empty and arguments.population:
             console.warn(f"dataset {arguments.population} has not been compared: no share is expected of the paper's")
         beside = analysis.table_1(found, published, None if of.empty else of)
+    if arguments.pairs:
+        tables.write(analysis.calibrated(compared, sheet, source=str(arguments.sheet)), arguments.pairs)
     tables.write(found, arguments.output)
     if beside is not None:
         tables.write(beside, arguments.table_1)
@@ -629,6 +662,26 @@ def _tabulate(arguments: argparse.Namespace) -> None:
     for path, text in texts.items():
         with tables.replacing(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
+
+
+def _site(arguments: argparse.Namespace) -> None:
+    """The study as pages: a folder that opens from disk."""
+    from study import columns, site
+
+    try:
+        import jinja2  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise InputError(f"the pages need the Python module {error.name}: install pairsig[workflow]") from None
+    run = site.Run(
+        tables={path.stem: columns.read(path) for path in arguments.tables},
+        comparisons=arguments.comparisons,
+        test_sets=arguments.test_sets,
+        calibrated=columns.read(arguments.calibrated, columns.CALIBRATED),
+        datasets=columns.read(arguments.datasets, columns.DATASETS),
+        corpora=columns.read(arguments.corpora, columns.CORPORA),
+        figures=arguments.figures,
+    )
+    site.replace(run, arguments.output)
 
 
 def _check(arguments: argparse.Namespace) -> None:

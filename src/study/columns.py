@@ -70,6 +70,23 @@ SYSTEMS = Table(
     key=("dataset", "metric", "group"),
 )
 
+RANKED = Table(
+    "ranked",
+    (
+        DATASET,
+        METRIC,
+        *(columns.RANKS[name] for name in ("rank", "rank_low", "rank_high", "cluster", "system")),
+        Column("group", str, "who made it, or its base model"),
+        Column("kind", str, "what sort of entry it is"),
+        N_SEGMENTS,
+        points("score", "its score"),
+        points("score_low", "lower end of its 95 % interval, over segments", missing=True),
+        points("score_high", "upper end of its 95 % interval, over segments", missing=True),
+        columns.RANKS["p_next"],
+    ),
+    key=("dataset", "metric", "system"),
+)
+
 THRESHOLDS = Table(
     "thresholds",
     (
@@ -177,6 +194,26 @@ CALIBRATION_TABLE = Table(
 
 DISTANCES = ("near", "middle", "far")
 """Distances of the paper's Table 1: sections 22 and 24 of the treebank, and another corpus."""
+
+CALIBRATED = Table(
+    "calibrated",
+    (
+        CALIBRATION,
+        DISTANCE,
+        Column("on_dataset", str, "dataset of the first test set"),
+        Column("on_test_set", str, "name of the first test set"),
+        Column("against_dataset", str, "dataset of the second"),
+        Column("against_test_set", str, "name of the second"),
+        Column("system_a", str, "the better system of the pair on the first test set", heading="system A"),
+        columns.SYSTEM_B,
+        columns.P_VALUE,
+        columns.GAIN,
+        points("gain_against", "what A is better by on the second test set; below 0 where B is the better one there"),
+    ),
+    key=(
+        "calibration", "on_dataset", "on_test_set", "against_dataset", "against_test_set", "system_a", "system_b"
+    ),
+)  # fmt: skip
 
 TABLE_1 = Table(
     "table_1",
@@ -475,7 +512,20 @@ DATASETS = Table(
 )
 """Of the sheet of datasets, the columns that analyses need."""
 
-SHEETS = (CALIBRATIONS, PUBLISHED, DATASETS, FAMILIES)
+CORPORA = Table(
+    "corpora",
+    (
+        Column("corpus", str, "name of the corpus"),
+        Column("url", str, "where it is from, with the commit"),
+        Column("sha256", str, "checksum of the list of its checksums"),
+        Column("licence", str, "licence"),
+        Column("citation", str, "whose it is"),
+    ),
+    key=("corpus",),
+)
+"""The sheet of corpora."""
+
+SHEETS = (CALIBRATIONS, PUBLISHED, DATASETS, CORPORA, FAMILIES)
 """What the analyses read of the sheets; the whole of these is declared in workflow/schemas."""
 
 _METHODS = (
@@ -533,9 +583,11 @@ BETTER_METHOD = Table(
 
 TABLES = (
     SYSTEMS,
+    RANKED,
     THRESHOLDS,
     SIZE_LAW,
     CALIBRATION_TABLE,
+    CALIBRATED,
     TABLE_1,
     VALIDATION,
     CLAIMS,
@@ -576,9 +628,11 @@ def document() -> str:
     written = [
         (COMPARISONS, "`results/comparisons/`, `results/test_sets/`: one row a pair of systems"),
         (SYSTEMS, "`results/tables/systems`: one row a dataset and base model"),
+        (RANKED, "`results/tables/ranks`: one row a system of a dataset, the best first"),
         (THRESHOLDS, "`results/tables/thresholds`: one row a test set and subset of pairs"),
         (SIZE_LAW, "`results/tables/size_law`: one row a dataset and subset of pairs"),
         (CALIBRATION_TABLE, "`results/tables/calibration`: one row a calibration, distance and range of p-values"),
+        (CALIBRATED, "`results/calibrated.parquet`: one row a pair of systems and ordered pair of test sets"),
         (TABLE_1, "`results/tables/table_1`: the paper's Table 1, ours beside it"),
         (VALIDATION, "`results/tables/validation`: one row a synthetic dataset, test set and subset of pairs"),
         (CLAIMS, "`results/tables/claims`: one row a number that a claim is judged by"),

@@ -112,7 +112,12 @@ def _two_decimals(value: float) -> str:
     return f"{value:.2f}".replace("-", "−")
 
 
-def _by_unit(value: float, unit: str) -> str:
+def by_unit(value: float, unit: str) -> str:
+    """A number with the digits that its unit deserves.
+
+    >>> by_unit(2034, "sentences"), by_unit(0.0512, "p"), by_unit(-0.484, "exponent")
+    ('2,034', '0.0512', '−0.48')
+    """
     if unit in ("%", "pairs", "samples", "sentences"):
         return count(value)
     return f"{value:.3g}" if unit in ("p", "seconds") else _two_decimals(value)
@@ -126,7 +131,7 @@ _ROUNDED: dict[Shown, Callable[[Any, Mapping[Any, Any]], str]] = {
     "share": lambda value, _: percent(value),
     "change of share": lambda value, _: change(value),
     "two decimals": lambda value, _: _two_decimals(value),
-    "by unit": lambda value, row: _by_unit(value, row.get("unit", "")),
+    "by unit": lambda value, row: by_unit(value, row.get("unit", "")),
 }
 
 

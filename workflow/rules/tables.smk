@@ -2,6 +2,7 @@
 
 TABLES = [
     "systems",
+    "ranks",
     "thresholds",
     "size_law",
     "calibration",

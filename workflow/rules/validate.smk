@@ -18,6 +18,7 @@ rule calibrate:
     output:
         calibration="results/tables/calibration.tsv",
         table_1="results/tables/table_1.tsv",
+        pairs="results/calibrated.parquet",
     log:
         "results/logs/calibrate.log",
     benchmark:
@@ -36,6 +37,7 @@ rule calibrate:
             --published {input.published:q} \
             --population {params.population:q} \
             --table-1 {output.table_1:q} \
+            --pairs {output.pairs:q} \
             --output {output.calibration:q} \
             >{log:q} 2>&1
         """

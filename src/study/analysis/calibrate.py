@@ -15,7 +15,7 @@ from pairsig.tables import frame
 from pairsig.tally import clopper_pearson
 from study.analysis import expected, over_systems
 from study.analysis.pairs import by_test_set, of_one_test
-from study.columns import CALIBRATION_TABLE, DISTANCES, TABLE_1
+from study.columns import CALIBRATED, CALIBRATION_TABLE, DISTANCES, TABLE_1
 from study.test_sets import SAME, matches
 
 P_RANGES = (0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 1.0)
@@ -61,19 +61,69 @@ def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame, *, source: str = "
     test sets of a dataset overlap otherwise than by a draw; that two datasets do, as a pool and its members, is not
     seen. Cost: 22 CPU seconds and 0.55 GB for the 856 ordered pairs of test sets of the study's sheet.
     """
-    keyed = dict(by_test_set(of_one_test(comparisons)))
-    names = pd.unique(comparisons[["system_a", "system_b"]].to_numpy(dtype=object).ravel())
-    numbers = {name: number for number, name in enumerate(sorted(names))}
-    compared: dict[Key, _Compared] = {}
     found = []
-    for (name, distance), cells in _cells(keyed, sheet, source).items():
-        for key in {key for cell in cells for key in cell} - set(compared):
-            compared[key] = _Compared.of(keyed[key], numbers)
-        held, known = _Held.of([(on, compared[on], against, compared[against]) for on, against in cells])
+    for (name, distance), cells in _compared(comparisons, sheet, source).items():
+        held, known = _Held.of(cells)
         for low, high in [*pairwise(P_RANGES), WINDOW]:
             row: dict[str, object] = {"calibration": name, "distance": distance, "p_low": low, "p_high": high}
             found.append(row | {"n_test_sets": len(cells)} | held.row(low, high, known))
     return frame(CALIBRATION_TABLE, found)
+
+
+def calibrated(comparisons: pd.DataFrame, sheet: pd.DataFrame, *, source: str = "calibrations") -> pd.DataFrame:
+    """The pairs that `calibrate` counts, of the p-value ranges of the paper's Table 1; its parameters and errors.
+
+    Returns
+    -------
+    Table `CALIBRATED`, one row a pair of systems and ordered pair of test sets, in the order of the sheet; `system_a` is
+    the better one on the first test set, so that it holds where `gain_against` is above 0.
+    """
+    names = _names(comparisons)
+    found = []
+    for (name, distance), cells in _compared(comparisons, sheet, source).items():
+        for on, one, against, other in cells:
+            pair, left, right = np.intersect1d(one.pair, other.pair, assume_unique=True, return_indices=True)
+            p_value, gain, gain_against = one.p_value[left], one.gain[left], other.gain[right]
+            chosen = (p_value >= P_RANGES[1]) & (p_value < P_RANGES[7]) & (gain != 0) & (gain_against != 0)
+            first, second = (names[one] for one in np.divmod(pair[chosen], one.n_systems))
+            ahead, sign = gain[chosen] > 0, np.sign(gain[chosen])
+            found.append(
+                pd.DataFrame(
+                    {
+                        "system_a": np.where(ahead, first, second),
+                        "system_b": np.where(ahead, second, first),
+                        "p_value": p_value[chosen],
+                        "gain": sign * gain[chosen],
+                        "gain_against": sign * gain_against[chosen],
+                    }
+                ).assign(
+                    calibration=name,
+                    distance=distance,
+                    on_dataset=on[0],
+                    on_test_set=on[1],
+                    against_dataset=against[0],
+                    against_test_set=against[1],
+                )
+            )
+    return frame(CALIBRATED, pd.concat(found, ignore_index=True) if found else [])
+
+
+def _names(comparisons: pd.DataFrame) -> NDArray[np.object_]:
+    """The names of all systems; their places are their numbers."""
+    return np.sort(pd.unique(comparisons[["system_a", "system_b"]].to_numpy(dtype=object).ravel()))
+
+
+def _compared(comparisons: pd.DataFrame, sheet: pd.DataFrame, source: str) -> dict[tuple[str, str], list[_Cell]]:
+    """The ordered pairs of test sets of each calibration and distance, with what was compared on them."""
+    keyed = dict(by_test_set(of_one_test(comparisons)))
+    numbers = {name: number for number, name in enumerate(_names(comparisons))}
+    compared: dict[Key, _Compared] = {}
+    found = {}
+    for which, cells in _cells(keyed, sheet, source).items():
+        for key in {key for cell in cells for key in cell} - set(compared):
+            compared[key] = _Compared.of(keyed[key], numbers)
+        found[which] = [(on, compared[on], against, compared[against]) for on, against in cells]
+    return found
 
 
 Key = tuple[str, ...]
@@ -149,6 +199,10 @@ class _Compared:
         )
 
 
+_Cell = tuple[Key, _Compared, Key, _Compared]
+"""A test set, what was compared on it, and another one with what was compared there."""
+
+
 @dataclass(frozen=True)
 class _Held:
     """Pairs on test sets held against others: a row a pair and an ordered pair of test sets.
@@ -167,7 +221,7 @@ class _Held:
     test_sets: over_systems.Codes
 
     @classmethod
-    def of(cls, cells: Sequence[tuple[Key, _Compared, Key, _Compared]]) -> tuple[_Held, bool]:
+    def of(cls, cells: Sequence[_Cell]) -> tuple[_Held, bool]:
         """All rows, and whether one can tell what to expect: no test sets overlap but draws and their population."""
         parts = []
         numbers = {key: number for number, key in enumerate(sorted({key for cell in cells for key in cell[::2]}))}

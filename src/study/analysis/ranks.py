@@ -1,0 +1,58 @@
+"""The systems of a test set in their order: scores with intervals, and ranks that say who is told from whom."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from pairsig import ranking
+from pairsig.contributions import contributions
+from pairsig.intervals import degrees_of_freedom
+from pairsig.metrics import Metric
+from pairsig.statistics import Statistics
+from pairsig.tables import frame
+from study.columns import RANKED
+
+
+def ranks(
+    statistics: Statistics,
+    metric: Metric,
+    *,
+    n_resamples: int = 10_000,
+    seed: int = 2012,
+    threads: int | None = None,
+) -> pd.DataFrame:
+    """Every system of a dataset with its score, and the ranks it may have.
+
+    Ranks are those of `pairsig.ranking.rank` (step-down max-T): all that is told of a test set holds together with 95 %.
+    The interval of a score is Student's, of what the segments contribute to it to first order (`contributions`): with u
+    the contributions less their mean, score ± t · sqrt(Σu² n / (n − 1)), and degrees of freedom by the kurtosis of u.
+
+    Returns
+    -------
+    Table `RANKED`, one row a system, the best first.
+    """
+    from scipy.special import stdtrit
+
+    ranked = ranking.rank(statistics, metric=metric, n_resamples=n_resamples, seed=seed, threads=threads).systems
+    own = contributions(statistics.of(metric), metric)
+    own -= own.mean(axis=1, keepdims=True)
+    n = own.shape[1]
+    largest = np.abs(own).max(axis=1)
+    squares = (own / np.where(largest > 0, largest, 1.0)[:, None]) ** 2
+    error = largest * np.sqrt(squares.sum(axis=1) * (n / max(1, n - 1)))
+    reach = stdtrit(degrees_of_freedom(squares), 0.975) * error if n > 2 else np.full(len(own), np.nan)
+    place = [statistics.systems.index(name) for name in ranked["system"]]
+    known = ["metric", "rank", "rank_low", "rank_high", "cluster", "system", "score"]
+    return frame(
+        RANKED,
+        ranked[known].assign(
+            dataset=statistics.dataset,
+            group=[statistics.groups[index] for index in place],
+            kind=[statistics.kinds[index] for index in place],
+            n_segments=n,
+            score_low=ranked["score"] - reach[place],
+            score_high=ranked["score"] + reach[place],
+            p_next=ranked["p_next"],
+        ),
+    )
