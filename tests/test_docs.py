@@ -37,9 +37,10 @@ def files(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    "command", commands("docs/coming-from.md") + commands("docs/report.md") + commands("README.md")
-)
+PAGES = ("docs/coming-from.md", "docs/report.md", "README.md")
+
+
+@pytest.mark.parametrize("command", [command for page in PAGES for command in commands(page)])
 def test_commands_work_as_written(command, files, monkeypatch, capsys):
     monkeypatch.chdir(files)
     assert cli.main(shlex.split(command)[1:]) == 0, capsys.readouterr().err
@@ -137,3 +138,11 @@ def test_links_lead_somewhere():
     ):
         for target in re.findall(r"\]\((?!http|#)([^)#]+)", (ROOT / document).read_text(encoding="utf-8")):
             assert ((ROOT / document).parent / target).exists(), f"{document}: {target}"
+
+
+def test_python_in_the_page_on_data_frames_prints_what_it_says(capsys):
+    pytest.importorskip("polars")
+    (code,) = blocks("docs/dataframes.md", "python")
+    (printed,) = blocks("docs/dataframes.md", "text")
+    exec(compile(code, "docs/dataframes.md", "exec"), {})
+    assert capsys.readouterr().out == printed

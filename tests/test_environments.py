@@ -25,7 +25,7 @@ def locked():
 
 EXTRAS = {"figures": ("workflow",), "sheets": ("workflow",), "base_models": ("retrain",)}
 """Parts of the package that need more than the library."""
-PLOTS = {"ranking.py": ("plot",)}
+PLOTS = {"pictures.py": ("plot",), "ranking.py": ("plot",), "report": ("plot",)}
 """Modules of the library that draw, if asked."""
 
 

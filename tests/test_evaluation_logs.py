@@ -769,6 +769,36 @@ def test_mt_metrics_eval(tmp_path, capsys):
     assert counted.read_all("mt_metrics_eval", human)[0].metrics[0].name == "mqm"
 
 
+TRANSLATION = DATA / "translation"
+
+
+def test_what_comet_writes():
+    """The score of a system is the one that comet-score prints; comet-compare has the same scores, as float32."""
+    reported = json.loads((TRANSLATION / "reported.json").read_text())["comet"]
+    compared = {part.system: part for part in counted.read_all("comet", TRANSLATION / "compared.json")}
+    assert compared.keys() == reported.keys()
+    for name, printed in reported.items():
+        (part,) = counted.read_all("comet", TRANSLATION / f"{name}.json")
+        assert part.system == name
+        assert f"{part.counts['comet'].mean():.4f}" == f"{printed:.4f}"
+        np.testing.assert_allclose(compared[name].counts["comet"], part.counts["comet"], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("file", "metric"), [("metric-scores/en-de/XCOMET-refA", "XCOMET-refA"), ("human-scores/en-de.mqm", "mqm")]
+)
+def test_what_mt_metrics_eval_reads(file, metric):
+    """Scores, documents and domains are those of its EvalSet."""
+    reported = json.loads((TRANSLATION / "reported.json").read_text())["mt_metrics_eval"]
+    parts = counted.read_all("mt_metrics_eval", TRANSLATION / f"{file}.seg.score")
+    assert {part.system for part in parts} == reported[metric].keys()
+    for part in parts:
+        assert list(part.documents) == reported["documents"]
+        assert list(part.domains) == reported["domains"]
+        found = zip(part.counts[metric].tolist(), part.scored.tolist(), strict=True)
+        assert [score if scored else None for score, scored in found] == reported[metric][part.system]
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

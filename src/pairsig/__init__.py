@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 __version__: str = _version("pairsig")
 
 if TYPE_CHECKING:
-    from pairsig.all_pairs import compare
     from pairsig.errors import InputError
     from pairsig.exact import ExactResult, exact_bootstrap, exact_test
+    from pairsig.frames import Comparison, compare, compare_logs
     from pairsig.heterogeneity import Transfer, transfer
     from pairsig.intervals import Interval, gain_interval
     from pairsig.margins import MarginResult, margin_test
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 # Imported when first used: the command line answers `--help` without waiting for numba.
 _HOMES = {
+    "Comparison": "frames",
     "ExactResult": "exact",
     "InputError": "errors",
     "Interval": "intervals",
@@ -40,7 +41,8 @@ _HOMES = {
     "TestResult": "resampling",
     "Transfer": "heterogeneity",
     "bootstrap_test": "resampling",
-    "compare": "all_pairs",
+    "compare": "frames",
+    "compare_logs": "frames",
     "compare_methods": "methods",
     "exact_bootstrap": "exact",
     "exact_test": "exact",
@@ -53,6 +55,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Comparison",
     "ExactResult",
     "InputError",
     "Interval",
@@ -67,6 +70,7 @@ __all__ = [
     "__version__",
     "bootstrap_test",
     "compare",
+    "compare_logs",
     "compare_methods",
     "exact_bootstrap",
     "exact_test",

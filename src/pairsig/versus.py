@@ -342,12 +342,12 @@ def versus(
         for other in others:
             pair = Pair.of(counts[base], counts[other], metric, documents)
             interval = intervals.interval(pair)
-            about = [interval.doubt, _unused(pair, statistics.documents), *_elsewhere(pair, like)]
+            about = [interval.doubt, unused(pair, statistics.documents), *_elsewhere(pair, like)]
             name_a, name_b = statistics.systems[base], statistics.systems[other]
             found: list[tuple[str, str, str, TestResult | ExactResult | MarginResult]] = []
             for test in planned:
                 try:
-                    found.append((test.name, test.variant, _one_sided(test), run(pair, test)))
+                    found.append((test.name, test.variant, one_sided(test), run(pair, test)))
                 except InputError as error:
                     if not test.exact:
                         raise
@@ -420,7 +420,7 @@ def _signed(signature: str, missing: str) -> str:
     return f"{settings}|missing:{missing}|{version}" if missing else signature
 
 
-def _one_sided(test: Test) -> str:
+def one_sided(test: Test) -> str:
     """A sentence where p looks one way only, after one has looked who won; else nothing."""
     if test.two_sided:
         return ""
@@ -432,7 +432,7 @@ def _one_sided(test: Test) -> str:
     )
 
 
-def _unused(pair: Pair, documents: NDArray[np.str_]) -> str:
+def unused(pair: Pair, documents: NDArray[np.str_]) -> str:
     """A sentence where the documents of the segments are known and were not used; else nothing."""
     n_documents = len(np.unique(documents))
     if pair.documents is not None or "" in documents or not 1 < n_documents < len(documents):

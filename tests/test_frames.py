@@ -1,0 +1,247 @@
+"""Comparisons of scores in memory: frames of pandas and polars, logs of Inspect and lm_eval."""
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pairsig
+from pairsig import Comparison, InputError, Statistics, compare, compare_logs, versus
+
+polars = pytest.importorskip("polars")
+FRAMES = {"pandas": pd.DataFrame, "polars": polars.DataFrame}
+
+
+def scores(n=40, systems=("old", "new"), seed=0):
+    rng = np.random.default_rng(seed)
+    return {name: rng.random(n) < 0.4 + 0.25 * place for place, name in enumerate(systems)}
+
+
+def long(of, **columns):
+    n = len(next(iter(of.values())))
+    return {
+        "model": [name for name in of for _ in range(n)],
+        "question": [*range(n)] * len(of),
+        "correct": [bool(value) for own in of.values() for value in own],
+    } | {name: own * len(of) for name, own in columns.items()}
+
+
+COLUMNS = {"system": "model", "segment": "question", "score": "correct"}
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_long_form(kind):
+    of = scores()
+    result = compare(FRAMES[kind](long(of)), **COLUMNS)
+    a, b = (own.astype(int) for own in of.values())
+    expected, interval = pairsig.exact_test(a, b, metric="mean"), pairsig.gain_interval(a, b, metric="mean")
+    assert isinstance(result, Comparison)
+    assert type(result.table) is FRAMES[kind]
+    assert result.pvalue == pytest.approx(expected.pvalue, rel=1e-9)
+    assert result.gain == pytest.approx(expected.gain)
+    assert result.interval == pytest.approx((interval.low, interval.high))
+    assert result.better == "new"
+    assert f"new is better than old by {expected.gain:.2f}" in str(result)
+    assert result.table["p_value"].to_list() == [result.pvalue]
+    assert result.table["system_a"].to_list() == ["old"]
+    assert "<table" in result._repr_html_()
+    assert json.loads(result.to_json())[0]["better"] == "new"
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_wide_form_is_the_long_form(kind):
+    of = scores(systems=("a", "b", "c"))
+    wide = FRAMES[kind]({"question": [*range(40)]} | {name: own.tolist() for name, own in of.items()})
+    one = compare(wide, system=["a", "b", "c"], segment="question", score="correct")
+    other = compare(FRAMES[kind](long(of)), **COLUMNS)
+    assert one.to_json() == other.to_json()
+    with pytest.raises(InputError, match="3 pairs are compared, each with a p_value of its own: see table"):
+        _ = one.pvalue
+
+
+def test_all_pairs_are_adjusted_together():
+    of = scores(systems=("a", "b", "c", "d"))
+    table = compare(pd.DataFrame(long(of)), **COLUMNS).table
+    p = table["p_value"].to_numpy()
+    order = np.argsort(p)
+    before = 0.0
+    for rank, place in enumerate(order):
+        before = max(before, min(1.0, (6 - rank) * p[place]))
+        assert table["p_holm"][place] == pytest.approx(before)
+    for row in table.itertuples():
+        expected = pairsig.exact_test(of[row.system_a].astype(int), of[row.system_b].astype(int), metric="mean")
+        assert row.p_value == pytest.approx(expected.pvalue, rel=1e-9)
+        assert (row.score_a, row.score_b) == pytest.approx((expected.score_a, expected.score_b))
+        assert row.better == {"a": row.system_a, "b": row.system_b, None: ""}[expected.better]
+
+
+def test_counts_documents_and_costs():
+    rng = np.random.default_rng(3)
+    gold = np.tile(rng.integers(3, 9, 30), 2)
+    matched = rng.binomial(gold, 0.7)
+    frame = polars.DataFrame(
+        {
+            "s": ["x"] * 30 + ["y"] * 30,
+            "i": [f"q{k}" for k in range(30)] * 2,
+            "d": [f"d{k // 3}" for k in range(30)] * 2,
+            "matched": matched, "predicted": matched + 1, "gold": gold,
+        }
+    )  # fmt: skip
+    result = compare(frame, system="s", segment="i", document="d", metric="f1", unit="document")
+    counts = np.stack([matched, matched + 1, gold], axis=1)
+    documents = [k // 3 for k in range(30)]
+    expected = pairsig.exact_test(counts[:30], counts[30:], metric="f1", documents=documents)
+    assert result.pvalue == pytest.approx(expected.pvalue, rel=1e-9)
+    cost = compare(frame, system="s", segment="i", score="matched", lower_is_better=True)
+    assert cost.better == ("x" if matched[:30].sum() < matched[30:].sum() else "y")
+    assert any("10 documents, which were not used" in note for note in compare(
+        frame, system="s", segment="i", document="d", metric="f1"
+    ).notes)  # fmt: skip
+
+
+def test_runs_test_the_method():
+    rng = np.random.default_rng(4)
+    passed = rng.random((2, 3, 100)) < np.array([0.5, 0.6])[:, None, None]
+    rows = [
+        (name, run, item, bool(passed[s, run, item]))
+        for s, name in enumerate("ab") for run in range(3) for item in range(100)
+    ]  # fmt: skip
+    frame = polars.DataFrame(rows, schema=["m", "epoch", "q", "ok"], orient="row")
+    for design in ("crossed", "nested"):
+        result = compare(frame, system="m", segment="q", score="ok", run="epoch", design=design)
+        given = Statistics.from_arrays(
+            {name: passed[s][..., None].astype(int) for s, name in enumerate("ab")}, ["value"]
+        )
+        (expected,) = pairsig.compare_methods(given, metric="mean", design=design).itertuples()
+        assert result.pvalue == pytest.approx(expected.p_method)
+        assert result.table["test"].to_list() == ["method"]
+    with pytest.raises(InputError, match="no choice of tests"):
+        compare(frame, "exact", system="m", segment="q", score="ok", run="epoch")
+
+
+def test_report(tmp_path):
+    compare(pd.DataFrame(long(scores())), **COLUMNS).to_html(tmp_path / "r.html")
+    assert "new is better than old" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def test_statistics_are_compared_as_before():
+    data = Statistics.from_arrays({name: own.astype(int)[:, None] for name, own in scores().items()}, ["value"])
+    table = compare(data, metric="mean", n_resamples=1000)
+    assert isinstance(table, pd.DataFrame)
+    assert table["test"].tolist() == ["bootstrap"]
+
+
+def third(of, column):
+    """Without the third cell of a column."""
+    return of | {column: [*of[column][:2], None, *of[column][3:]]}
+
+
+def rows(of, change):
+    return {name: change(cells) for name, cells in of.items()}
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+@pytest.mark.parametrize(
+    ("change", "columns", "expected"),
+    [
+        (dict, {"score": "corect"}, r"unknown column \(score\): 'corect', expected one of .*did you mean correct"),
+        (dict, {"segment": 3}, "segment is 3, expected the name of a column"),
+        (lambda of: third(of, "correct"), {}, "row 3: correct is empty or NaN, expected a number"),
+        (lambda of: third(of, "question"), {}, "row 3: segment is missing, expected a name"),
+        (lambda of: third(of, "model"), {}, "row 3: system is missing, expected a name"),
+        (lambda of: rows(of, lambda own: [*own, own[-1]]), {}, "row 13: segment 5 of system new comes again"),
+        (lambda of: rows(of, lambda own: own[:-1]), {}, "old has 6 segments, new has 5, .*; segment 5 is in old only"),
+        (lambda of: rows(of, lambda own: own[:6]), {}, "found one system, old, expected at least two"),
+        (lambda of: rows(of, lambda own: own[:0]), {}, "has no rows"),
+        (lambda of: of | {"correct": [str(own) for own in of["correct"]]}, {}, "row 1: correct is '(True|False)'"),
+        (dict, {"score": None}, "neither score nor metric"),
+        (dict, {"metric": "f1"}, "found score='correct' beside a metric"),
+        (dict, {"score": None, "metric": "f1"}, r"unknown column \(f1\): 'matched'"),
+    ],
+)
+def test_what_cannot_be_compared(kind, change, columns, expected):
+    frame = FRAMES[kind](change(long(scores(6))))
+    with pytest.raises(InputError, match=expected) as caught:
+        compare(frame, **{name: own for name, own in (COLUMNS | columns).items() if own is not None})
+    assert "\n" not in str(caught.value)
+
+
+def test_infinity_and_lazy_frames_and_what_is_none():
+    of = long(scores(6))
+    with pytest.raises(InputError, match="not a finite number"):
+        compare(pd.DataFrame(of | {"correct": [float("inf"), *of["correct"][1:]]}), **COLUMNS)
+    with pytest.raises(InputError, match=r"found a polars\.LazyFrame, .*collect"):
+        compare(polars.LazyFrame(of), **COLUMNS)
+    with pytest.raises(InputError, match=r"found a builtins\.list, expected a data frame"):
+        compare([1, 2], **COLUMNS)
+    with pytest.raises(InputError, match="scores are in a column document"):
+        compare(pd.DataFrame(of).rename(columns={"correct": "document"}), **COLUMNS | {"score": "document"})
+
+
+def test_equal_systems_and_names_that_are_markup():
+    of = {"<script>alert(1)</script>": [1, 0, 1], "b": [1, 0, 1]}
+    result = compare(pd.DataFrame(long(of)), **COLUMNS)
+    assert result.better is None
+    assert "have the same correct" in str(result)
+    assert "<script>" not in result._repr_html_()
+
+
+LOGS = Path(__file__).parent / "data/evaluation_logs"
+
+
+class EvalLog:
+    """What is asked of a log of Inspect."""
+
+    def __init__(self, content):
+        self.eval, self._content = content["eval"], content
+
+    def model_dump_json(self):
+        return json.dumps(self._content)
+
+
+def test_logs_of_inspect(tmp_path):
+    """As the files are."""
+    weak = json.loads(gzip.decompress((LOGS / "inspect/weak.json.gz").read_bytes()))
+    other = json.loads(json.dumps(weak).replace(weak["eval"]["model"], "other/model"))
+    for sample in other["samples"][::2]:
+        for score in sample["scores"].values():
+            if score["value"] in ("I", 0):
+                score["value"] = "C"
+    result = compare_logs([EvalLog(weak), EvalLog(other)], metric="exact")
+    for name, log in (("weak", weak), ("other", other)):
+        (tmp_path / f"{name}.json").write_text(json.dumps(log))
+    files = [str(tmp_path / f"{name}.json") for name in ("weak", "other")]
+    ((systems, metrics),), _ = versus.read_systems(files, "inspect", metrics=["exact"])
+    np.testing.assert_array_equal(result.statistics.counts, systems.counts)
+    (expected,) = pairsig.compare_methods(systems, metric=metrics[0], design="nested").itertuples()
+    assert result.table["system_b"].tolist() == ["other/model"]
+    assert result.pvalue == pytest.approx(expected.p_method)
+    reduced = compare_logs([EvalLog(weak), EvalLog(other)], metric="exact", options={"reducer": "mean"})
+    assert reduced.table["test"].tolist() == ["exact"]
+
+
+def test_results_of_lm_eval():
+    logs = []
+    for name in "ab":
+        (results,) = (LOGS / "lm_eval" / name).glob("*/results_*.json")
+        samples = {
+            path.name.split("_2026")[0].removeprefix("samples_"): [
+                json.loads(line) for line in path.read_text().splitlines()
+            ]
+            for path in results.parent.glob("samples_*.jsonl")
+        }
+        logs.append({**json.loads(results.read_text()), "samples": samples})
+    result = compare_logs(logs, metric="acc", options={"task": "sums"})
+    folders = [str(LOGS / "lm_eval" / name) for name in "ab"]
+    ((systems, _),), _ = versus.read_systems(folders, "lm_eval", metrics=["acc"], options={"task": "sums"})
+    assert result.statistics.systems == systems.systems
+    np.testing.assert_array_equal(result.statistics.counts, systems.counts)
+    with pytest.raises(InputError, match="have no samples, expected those of log_samples=True"):
+        compare_logs([{"results": {}}, {"results": {}}])
+    with pytest.raises(InputError, match="found a int, expected a log"):
+        compare_logs([1, 2])
+    with pytest.raises(InputError, match=r"^log-1: found the tasks"):
+        compare_logs(logs)
