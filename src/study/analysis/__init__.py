@@ -1,7 +1,7 @@
 """What the comparisons tell: thresholds, the law of size, calibration, ours beside the paper's.
 
-Tables in, tables out; no statistics but for `describe`, `ranks` and `trainings`, no files, no figures. A module a stage, called
-as its function and the command are.
+Tables in, tables out; no statistics but for `describe`, `ranks` and `trainings`, no files, no figures. A module a
+stage, called as its function and the command are.
 """
 
 from study.analysis.calibrate import P_RANGES, WINDOW, calibrate, calibrated, table_1

@@ -75,8 +75,8 @@ def calibrated(comparisons: pd.DataFrame, sheet: pd.DataFrame, *, source: str = 
 
     Returns
     -------
-    Table `CALIBRATED`, one row a pair of systems and ordered pair of test sets, in the order of the sheet; `system_a` is
-    the better one on the first test set, so that it holds where `gain_against` is above 0.
+    Table `CALIBRATED`, one row a pair of systems and ordered pair of test sets, in the order of the sheet; `system_a`
+    is the better one on the first test set, so that it holds where `gain_against` is above 0.
     """
     names = _names(comparisons)
     found = []

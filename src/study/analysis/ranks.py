@@ -24,9 +24,10 @@ def ranks(
 ) -> pd.DataFrame:
     """Every system of a dataset with its score, and the ranks it may have.
 
-    Ranks are those of `pairsig.ranking.rank` (step-down max-T): all that is told of a test set holds together with 95 %.
-    The interval of a score is Student's, of what the segments contribute to it to first order (`contributions`): with u
-    the contributions less their mean, score ± t · sqrt(Σu² n / (n − 1)), and degrees of freedom by the kurtosis of u.
+    Ranks are those of `pairsig.ranking.rank` (step-down max-T): all that is told of a test set holds together with 95
+    %. The interval of a score is Student's, of what the segments contribute to it to first order (`contributions`):
+    with u the contributions less their mean, score ± t · sqrt(Σu² n / (n − 1)), and degrees of freedom by the
+    kurtosis of u.
 
     Returns
     -------

@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from pairsig.errors import InputError
 from study.figures.style import metric_name
-from study.presentation import count, p_value
+from study.presentation import by_unit, count, p_value
 from study.site import explorer, findings
 from study.site.findings import Tables, interval, split_name
 
@@ -25,15 +25,18 @@ TASKS = ("mt", "dependency", "constituency", "alignment", "summarization")
 """In the order in which datasets are listed; others follow."""
 
 CAPTIONS = {
-    "overview": "Every pair of systems of every dataset: confidence (1 − p) against gain. The line is what theory expects of "
+    "overview": "Every pair of systems of every dataset: confidence (1 − p) against gain. The line is what "
+    "theory expects of "
     "the median pair.",
-    "gain_confidence": "A dot a pair of systems. Lines: what theory expects of the median pair of a kind; dashed: thresholds.",
+    "gain_confidence": "A dot a pair of systems. Lines: what theory expects of the median pair of a kind; "
+    "dashed: thresholds.",
     "full_sets": "Pairs of systems trained on full training sets alone, as the paper's.",
     "sizes": "Initial segments of the test set, the smaller the lighter.",
     "domains": "Equally many segments of each domain.",
     "similarity": "Gain against how alike two systems are; the line is what is needed for p = 0.05.",
     "size_law": "Need of the median pair against the number of segments, with the fitted laws; dashed: 1/√n.",
-    "calibration": "How often the better system on one test set is the better one on another, by p on the first. Broken lines: "
+    "calibration": "How often the better system on one test set is the better one on another, by p on the "
+    "first. Broken lines: "
     "what one population would give.",
     "next_test_sets": "Chances that were told, and how often they came true.",
     "trainings": "Runs of one method: how often p < 0.05, and whom p near 0.05 names.",
@@ -76,11 +79,12 @@ class Run:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure as a page shows it: where it lies, what it is, and how wide it may be, in px."""
+    """A figure as a page shows it: where it lies, what it is, how wide it may be in px, and whether it is scrolled."""
 
     href: str
     caption: str
     width: int
+    tall: bool
 
 
 def replace(run: Run, folder: Path) -> None:
@@ -151,12 +155,12 @@ def _vega() -> str:
         import vl_convert
     except ModuleNotFoundError:
         raise InputError("the explorer needs the Python module vl_convert: install pairsig[workflow]") from None
-    return str(vl_convert.javascript_bundle())
+    return str(vl_convert.javascript_bundle())  # type: ignore[call-arg]  # its stub forgets a default
 
 
 def _copied(paths: Sequence[Path], folder: Path) -> dict[str, Figure]:
     """Figures by name, `calibration` or `sizes/DATASET`, copied."""
-    found = {}
+    found: dict[str, Figure] = {}
     for path in paths:
         own = path.parent.name in CAPTIONS
         figure, name = (path.parent.name, path.stem.rpartition(".")[0]) if own else (path.stem, "")
@@ -166,9 +170,10 @@ def _copied(paths: Sequence[Path], folder: Path) -> dict[str, Figure]:
             continue
         text = path.read_text(encoding="utf-8")
         (folder / file).write_text(text, encoding="utf-8")
-        width = re.search(r'<svg [^>]*?width="([\d.]+)pt"', text)
+        size = re.search(r'<svg [^>]*?width="([\d.]+)pt" height="([\d.]+)pt"', text)
+        width, height = (float(size[1]), float(size[2])) if size else (340.0, 300.0)
         found[key] = Figure(
-            f"figures/{quote(file)}", CAPTIONS.get(figure, ""), round(1.9 * float(width[1])) if width else 640
+            f"figures/{quote(file)}", CAPTIONS.get(figure, ""), round(1.9 * width), height > 1.5 * width
         )
     return found
 
@@ -180,14 +185,14 @@ def _explored(compared: pd.DataFrame, folder: Path) -> list[dict[str, Any]]:
         for place, one in enumerate(drawn):
             told = explorer.script("explore.add", about["dataset"], place, one)
             (folder / f"{about['dataset']}.{place}.js").write_text(told, encoding="utf-8")
-        found.append(about)
+        found.append(about | {"metric": metric_name(about["metric"])})
     return found
 
 
 def _cells(run: Run, folder: Path) -> list[dict[str, Any]]:
     """Write a script a calibration and distance; what each of them has, with its shares by range of p-values."""
     shares = run.tables.get("calibration", pd.DataFrame())
-    found = []
+    found: list[dict[str, Any]] = []
     for one in explorer.cells(run.calibrated):
         file = f"cells.{len(found)}.js"
         (folder / file).write_text(explorer.script("explore.add", "cells", len(found), one), encoding="utf-8")
@@ -262,7 +267,7 @@ def _n(value: float, unit: str = "") -> str:
 
 
 def _scaled(row: pd.Series, column: str) -> str:
-    return "" if pd.isna(row[column]) else f"{findings.by_unit(row[column], row['unit'])} {row['unit']}"
+    return "" if pd.isna(row[column]) else f"{by_unit(row[column], row['unit'])} {row['unit']}"
 
 
 def _group(item: str, unit: str) -> str:
@@ -373,7 +378,7 @@ def _corpus(name: str, row: pd.Series) -> dict[str, Any]:
 
 
 def _ranks(tables: Tables, name: str) -> list[dict[str, Any]]:
-    """The systems of a dataset in their order, and where their intervals lie between the ends of the axis, in per cent."""
+    """The systems of a dataset in their order, and where their intervals lie on the axis, in per cent."""
     rows = findings.rows(tables, "ranks", dataset=name)
     if rows.empty:
         return []

@@ -1,10 +1,11 @@
-"""What the explorer draws: files that a page loads by a script tag, since one that is opened from disk may not fetch."""
+"""What the explorer draws: scripts that a page loads, since one that is opened from disk may not fetch."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +36,8 @@ BOUNDS = (0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08)
 def read(paths: Sequence[Path]) -> pd.DataFrame:
     """Comparisons on whole test sets and on those made of one, of the columns that are drawn.
 
-    The tables are large and were checked by those who read them before: only what is drawn is read, by pyarrow, and that
-    no row is missing is looked at.
+    The tables are large and were checked by those who read them before: only what is drawn is read, by pyarrow, and
+    that no row is missing is looked at.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -69,13 +70,18 @@ def read(paths: Sequence[Path]) -> pd.DataFrame:
 def pairs(comparisons: pd.DataFrame) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
     """A dataset at a time: what it is, and one object a test set, in the order the explorer offers them.
 
-    System numbers are places in the list of the dataset, of which the best on the whole test set is the first. `gain` is that
-    of the better system `a`; `error` its standard error, `like` how alike the two are.
+    System numbers are places in the list of the dataset, of which the best on the whole test set is the first. `gain`
+    is that of the better system `a`; `error` its standard error, `like` how alike the two are.
     """
     for dataset, rows in comparisons.groupby("dataset", sort=False, observed=True):
         systems = _systems(rows)
         places = {one["name"]: place for place, one in enumerate(systems)}
-        about = {"dataset": str(dataset), "metric": str(rows["metric"].iloc[0]), "systems": systems, "test_sets": []}
+        about: dict[str, Any] = {
+            "dataset": str(dataset),
+            "metric": str(rows["metric"].iloc[0]),
+            "systems": systems,
+            "test_sets": [],
+        }
         drawn = []
         keys = ["test_set", "derived", "domain", "n_segments"]
         for (label, derived, domain, n), mine in rows.groupby(keys, sort=False, observed=True):
@@ -128,13 +134,14 @@ def _significant(values: pd.Series, digits: int) -> list[float]:
 
 
 def cells(calibrated: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """The pairs behind a calibration at a time, `MOST` of each range of p-values, evenly spaced in the order of the table.
+    """The pairs behind a calibration at a time: of each range of p-values `MOST`, evenly taken from the table.
 
-    `gain` is that on the first test set, `against` that of the same system on the second: below 0 where it did not hold.
+    `gain` is that on the first test set, `against` that of the same system on the second: below 0 where it did not
+    hold.
     """
     for (calibration, distance), rows in calibrated.groupby(["calibration", "distance"], sort=False, observed=True):
         found = []
-        for low, high in zip(BOUNDS, BOUNDS[1:], strict=False):
+        for low, high in pairwise(BOUNDS):
             inside = rows[(rows["p_value"] >= low) & (rows["p_value"] < high)]
             found.append(inside.iloc[np.unique(np.linspace(0, len(inside) - 1, min(len(inside), MOST)).astype(int))])
         drawn = pd.concat(found)
@@ -160,10 +167,10 @@ def cells(calibrated: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def script(function: str, *values: object) -> str:
-    """A call with JSON arguments, as a script; nothing in it ends a script tag.
+    r"""A call with JSON arguments, as a script; nothing in it ends a script tag.
 
     >>> script("explore.add", "a", {"name": "</script>"})
-    'explore.add("a", {"name":"<\\\\/script>"});\\n'
+    'explore.add("a", {"name":"<\\/script>"});\n'
     """
     told = [json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False) for value in values]
     safe = ", ".join(told).replace("</", "<\\/").replace("<!--", "<\\!--")

@@ -194,7 +194,7 @@ const explore = (function () {
       }) : [];
       const metric = about.metric;
       await drawn.show({ dots: rows, line }, {
-        colour: field.colour.value, right, bottom, height: height(), title: `gain (${metric}, points)`,
+        colour: field.colour.value, right, bottom, height: height(), title: `${metric} gain (points)`,
         size: rows.length > 2000 ? 18 : rows.length > 500 ? 30 : 50, opacity: rows.length > 2000 ? 0.5 : 0.75,
       });
       const near = rows.filter((row) => row.p >= 0.04 && row.p <= 0.06);
