@@ -87,6 +87,16 @@ def written(tmp_path_factory):
     data = simulate.statistics("accuracy", n_systems=8, n_segments=300, n_groups=2, spread=0.03, seed=3)
     statistics.write(replace(data, documents=np.repeat(np.arange(30), 10).astype(str)), work / "documents.parquet")
     run(study_cli.main, "documents", work / "documents.parquet:accuracy", "--output", output["documents"])
+    priced = simulate.statistics("accuracy", n_systems=8, n_segments=300, spread=0.03, seed=4)
+    more = np.broadcast_to([1, 1000], (*priced.counts.shape[:2], 2))
+    priced = replace(
+        priced, columns=(*priced.columns, "runs", "microdollars"), counts=np.concatenate([priced.counts, more], axis=2)
+    )
+    statistics.write(priced, work / "priced.parquet")
+    run(
+        study_cli.main, "leaderboards", work / "priced.parquet:accuracy", "--items-needed", output["items_needed"],
+        "--dollars", output["dollars"], "--output", output["leaderboards"],
+    )  # fmt: skip
     run(
         study_cli.main, "approximate", "--n-resamples", 20, "--n-simulated", 12, "--n-pairs", 1, "--n-runs", 1,
         "--output", output["relative_error"],

@@ -18,7 +18,16 @@ from scipy.stats import norm
 from pairsig import planning
 from pairsig.errors import InputError
 from pairsig.tables import frame
-from study.columns import BETTER_METHOD, DOCUMENTS, HETEROGENEITY, SYSTEMS, TRAININGS
+from study.columns import (
+    BETTER_METHOD,
+    DOCUMENTS,
+    DOLLARS,
+    HETEROGENEITY,
+    ITEMS_NEEDED,
+    LEADERBOARDS,
+    SYSTEMS,
+    TRAININGS,
+)
 from study.figures import FIGURES, save
 from study.test_sets import Derivation
 
@@ -659,6 +668,41 @@ def test_trainings_of_one_method_and_whom_p_names() -> None:
     assert "by chance: 5 %" in words(figure)
 
 
+def boards() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Two leaderboards, one of them with runs; gains by likeness; what it costs to decide a pair."""
+    rows, gains, paid = [], [], []
+    for number, dataset in enumerate(("small", "large")):
+        row = dict.fromkeys(LEADERBOARDS.names, 0.2 + number / 10) | {"dataset": dataset, "metric": "accuracy"}
+        row |= dict.fromkeys(("n_systems", "n_segments", "n_pairs", "n_neighbours", "n_runs"), 40)
+        if number:
+            row |= dict.fromkeys((name for name in LEADERBOARDS.names if name.startswith("sampling")), np.nan)
+        rows.append(row)
+    for low, high in ((-1.0, 1.0), (-1.0, 0.5), (0.5, 1.0)):
+        row = dict.fromkeys(ITEMS_NEEDED.names, 5.0 - low) | {"score_low": 0.0, "score_high": 100.0}
+        row |= dict.fromkeys(("n_datasets", "n_systems", "n_pairs"), 40)
+        gains.append(row | {"likeness_low": low, "likeness_high": high})
+    for gain, dollars in (("1", 900.0), ("own", 72.0)):
+        row = dict.fromkeys(DOLLARS.names, dollars) | {"dataset": "small", "metric": "accuracy", "gain": gain}
+        paid.append(row | {"n_pairs": 40, "n_systems": 10})
+    return frame(LEADERBOARDS, rows), frame(ITEMS_NEEDED, gains), frame(DOLLARS, paid)
+
+
+def test_leaderboards_told_apart_and_what_it_takes() -> None:
+    figure = FIGURES["leaderboards"](*boards())
+    apart, sampling, gains, dollars = figure.axes
+    assert [label.get_text() for label in apart.get_yticklabels()] == ["small", "large"]
+    assert [line.get_xdata().tolist() for line in lines(apart, "told")] == [pytest.approx([20, 30])]
+    (share,) = lines(sampling, "sampling")
+    assert share.get_xdata()[0] == pytest.approx(20)
+    drawn = [line.get_xydata() for line in lines(gains, "gain")]
+    assert len(drawn) == 2  # without the line of all pairs
+    for line, at_500 in zip(drawn, (6.0, 4.5), strict=True):
+        assert line[0] == pytest.approx([100, at_500 * 5**0.5])
+        assert line[-1] == pytest.approx([10_000, at_500 * 0.05**0.5])
+    assert [text.get_text() for text in dollars.texts] == ["900", "72"]
+    assert "by chance alone" in words(figure)
+
+
 ARGUMENTS = {
     "gain_confidence": lambda: (comparisons(12), threshold_rows(comparisons(12))),
     "full_sets": lambda: ((t := of_sizes(comparisons(12))), threshold_rows(t)),
@@ -676,6 +720,7 @@ ARGUMENTS = {
     "documents": lambda: (documented(),),
     "segments_needed": lambda: (planning.fitted(), described()),
     "trainings": lambda: trained(),
+    "leaderboards": lambda: boards(),
 }  # fmt: skip
 
 

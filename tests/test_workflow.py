@@ -171,6 +171,7 @@ def test_a_small_study_from_end_to_end(small):
         "run_time",
         "next_test_sets",
         "documents",
+        "leaderboards",
         "sizes/alpha.bootstrap",
         "domains/both.bootstrap",
     ):

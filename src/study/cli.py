@@ -189,6 +189,14 @@ def _commands() -> console.Commands:
     p.add_argument("--seed", type=console.whole, default=2012, help="of splits and shuffles; default: 2012")
     p.add_argument("--output", type=console.table, required=True)
 
+    p = commands.add(_leaderboards)
+    p.add_argument("statistics", nargs="*", metavar="STATISTICS:METRIC", help="a file of statistics, and its metric")
+    p.add_argument("--n-resamples", type=console.whole, default=100_000, help="where no exact test is; default: 100000")
+    p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
+    p.add_argument("--items-needed", type=console.table, required=True, help="second output: the gains that items show")
+    p.add_argument("--dollars", type=console.table, required=True, help="third output: what it costs to decide a pair")
+    p.add_argument("--output", type=console.table, required=True)
+
     p = commands.add(_approximate)
     p.add_argument(
         "--n-resamples", type=console.whole, nargs="+", metavar="K", help="numbers of samples; default: the paper's"
@@ -582,6 +590,19 @@ def _documents(arguments: argparse.Namespace) -> None:
     from study.analysis.documents import documents
 
     tables.write(documents(_read_with_metrics(arguments.statistics), seed=arguments.seed), arguments.output)
+
+
+def _leaderboards(arguments: argparse.Namespace) -> None:
+    """What leaderboards tell: neighbours told apart, the items that a gain needs, the share of sampling, dollars."""
+    from pairsig import tables
+    from study.analysis.leaderboards import leaderboards
+
+    boards, needed, dollars = leaderboards(
+        _read_with_metrics(arguments.statistics), n_resamples=arguments.n_resamples, seed=arguments.seed
+    )
+    tables.write(boards, arguments.output)
+    tables.write(needed, arguments.items_needed)
+    tables.write(dollars, arguments.dollars)
 
 
 def _approximate(arguments: argparse.Namespace) -> None:

@@ -581,6 +581,70 @@ BETTER_METHOD = Table(
     key=("dataset", "metric", "n_segments", "question"),
 )
 
+LEADERBOARDS = Table(
+    "leaderboards",
+    (
+        DATASET,
+        METRIC,
+        count("n_systems", "systems on the leaderboard", "systems", "systems"),
+        replace(N_SEGMENTS, meaning="items"),
+        count("n_pairs", "pairs of systems", "pairs", "pairs"),
+        count("n_neighbours", "those that follow each other by score", "pairs", "neighbours"),
+        *_with_interval("apart", "share of neighbours with p < 0.05, exact and two-sided, uncorrected", "share"),
+        _number("apart_by_chance", "the same, were all systems equal", shown="share"),
+        *_with_interval("told", "share of neighbours told apart with Holm's correction over all pairs", "share"),
+        _number("told_by_chance", "the same, were all systems equal, at most", shown="share"),
+        *_with_interval("pairs_told", "share of all pairs told apart with Holm's correction", "share"),
+        *_with_interval("likeness", "correlation of two systems' outcomes, of the median pair", "two decimals"),
+        *_with_interval("overdispersion", "φ of the law of standard errors, 1 for pass and fail", "two decimals"),
+        Column("n_runs", int, "runs of an item, where there are several", "runs", "runs", "count", missing=True),
+        *_with_interval("sampling", "sampling's share of the variance of a gain, of one run each", "share"),
+        _number("sampling_by_chance", "the same, did items not differ", shown="share", missing=True),
+        *_with_interval("sampling_of_all", "the same of means of all runs", "share"),
+    ),
+    key=("dataset", "metric"),
+)
+
+_GAIN_SHOWN = "gain that {} items show at 80 % power (two-sided, 5 %), of the median pair, in points"
+
+ITEMS_NEEDED = Table(
+    "items_needed",
+    (
+        _number("score_low", "lower end of the range of the mean score of both systems", "points"),
+        _number("score_high", "upper end of the range", "points"),
+        _number("likeness_low", "lower end of the range of their likeness", shown="bound"),
+        _number("likeness_high", "upper end of the range", shown="bound"),
+        count("n_datasets", "benchmarks", "datasets", "benchmarks"),
+        count("n_systems", "their systems, each on each benchmark", "systems", "systems"),
+        count("n_pairs", "pairs in the range", "pairs", "pairs"),
+        *(
+            column
+            for size in (500, 1000)
+            for column in (
+                *_with_interval(f"gain_{size}", _GAIN_SHOWN.format(f"{size:,}"), "two decimals"),
+                _number(f"expected_{size}", "the same at median score and likeness, by φ = 1", "points"),
+            )
+        ),
+    ),
+    key=("score_low", "score_high", "likeness_low", "likeness_high"),
+)
+
+DOLLARS = Table(
+    "dollars",
+    (
+        DATASET,
+        METRIC,
+        Column("gain", str, "the true gain in points; `own`: that observed, of each pair", heading="true gain"),
+        count("n_pairs", "pairs of systems", "pairs", "pairs"),
+        count("n_systems", "their systems", "systems", "systems"),
+        _number("items", "items that show it at 80 % power (two-sided, 5 %), of the median pair", "items"),
+        *_with_interval("dollars", "dollars that these cost with both systems, of the median pair", "two decimals"),
+        _number("dollars_quarter", "of a quarter of the pairs at most", "dollars"),
+        _number("dollars_three_quarters", "of three quarters of the pairs at most", "dollars"),
+    ),
+    key=("dataset", "metric", "gain"),
+)
+
 TABLES = (
     SYSTEMS,
     RANKED,
@@ -601,6 +665,9 @@ TABLES = (
     TRAININGS,
     BETTER_METHOD,
     DOCUMENTS,
+    LEADERBOARDS,
+    ITEMS_NEEDED,
+    DOLLARS,
 )
 """What commands of the study write, beside `COMPARISONS` (resize)."""
 
@@ -644,6 +711,9 @@ def document() -> str:
         (TRAININGS, "`results/tables/trainings`: one row a dataset and size of test set"),
         (BETTER_METHOD, "`results/tables/better_method`: one row a dataset, size of test set and question"),
         (DOCUMENTS, "`results/tables/documents`: one row a dataset whose segments come in documents"),
+        (LEADERBOARDS, "`results/tables/leaderboards`: one row a benchmark"),
+        (ITEMS_NEEDED, "`results/tables/items_needed`: one row a range of scores and of likeness"),
+        (DOLLARS, "`results/tables/dollars`: one row a benchmark with costs and a true gain"),
         (columns.STATISTICS, "`results/statistics/`: one row a system and segment; further columns are counts"),
         (columns.TRANSFER, "`pairsig transfer`: one row a pair of systems"),
         (columns.METHODS, "`pairsig methods`, and `pairsig test` where there are runs: one row a pair of methods"),

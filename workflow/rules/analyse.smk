@@ -38,7 +38,7 @@ rule thresholds:
 rule law:
     """What the standard error of a gain is before there is a test set."""
     input:
-        comparisons=COMPARED_ONCE,
+        comparisons=of_text(COMPARED_ONCE),
         systems="results/tables/systems.tsv",
         overlaps="resources/overlaps.tsv",
         library=library("law"),
@@ -83,8 +83,8 @@ CLAIMED = [
 rule claims:
     """Test what costs little: small claims of the papers, and why numbers of ours are not theirs."""
     input:
-        comparisons=COMPARISONS,
-        test_sets=TEST_SETS,
+        comparisons=of_text(COMPARISONS),
+        test_sets=of_text(TEST_SETS),
         systems="results/tables/systems.tsv",
         statistics=collect("results/statistics/{dataset}.parquet", dataset=CLAIMED),
         library=library("claims"),

@@ -35,3 +35,47 @@ rule count:
             --output {output.statistics:q} \
             >{log:q} 2>&1
         """
+
+
+# Of a run without any, the tables are empty.
+BOARDS = [name for name in SELECTED if study.datasets[name].study == sheets.BENCHMARK]
+BOARD_TABLES = collect(
+    "results/tables/{table}.tsv", table=["leaderboards", "items_needed", "dollars"]
+)
+
+
+rule leaderboards:
+    """Neighbours told apart, the items that a gain needs, the share of sampling, dollars."""
+    input:
+        statistics=collect("results/statistics/{dataset}.parquet", dataset=BOARDS),
+        library=library("leaderboards"),
+    output:
+        leaderboards="results/tables/leaderboards.tsv",
+        items_needed="results/tables/items_needed.tsv",
+        dollars="results/tables/dollars.tsv",
+    log:
+        "results/logs/leaderboards.log",
+    benchmark:
+        "results/benchmarks/leaderboards.tsv"
+    conda:
+        "../envs/pairsig.yaml"
+    resources:
+        mem_mb=grown(2000),
+        runtime=grown(20),
+    params:
+        statistics=[
+            f"results/statistics/{dataset}.parquet:{study.datasets[dataset].metric}"
+            for dataset in BOARDS
+        ],
+        n_resamples=min(config["resampling"]["n_resamples"], 100_000),
+        seed=lookup("resampling/seed", within=config),
+    shell:
+        r"""
+        python -m study leaderboards {params.statistics:q} \
+            --n-resamples {params.n_resamples} \
+            --seed {params.seed} \
+            --items-needed {output.items_needed:q} \
+            --dollars {output.dollars:q} \
+            --output {output.leaderboards:q} \
+            >{log:q} 2>&1
+        """

@@ -53,6 +53,15 @@ TEST_SETS = collect(
 )
 
 
+def of_text(paths):
+    """Those of datasets that are no benchmarks: claims and the law are of the papers' metrics."""
+    return [
+        path
+        for path in paths
+        if study.datasets[Path(path).name.partition(".")[0]].study != sheets.BENCHMARK
+    ]
+
+
 def grown(amount):
     """What a job is given: as much again with every attempt, where a cluster has killed it for taking more."""
     return lambda wildcards, attempt: attempt * (

@@ -7,10 +7,8 @@ STUDY_TABLES = {
     "thresholds": ["results/tables/reproduction.tsv"],
     "next_test_sets": FAMILY_TABLES,
     "segments_needed": ["results/tables/law.tsv", "results/tables/systems.tsv"],
-    "trainings": [
-        "results/tables/trainings.tsv",
-        "results/tables/better_method.tsv",
-    ],
+    "trainings": TRAINING_TABLES,
+    "leaderboards": BOARD_TABLES,
 } | {
     name: [f"results/tables/{name}.tsv"]
     for name in ["calibration", "relative_error", "run_time", "documents"]

@@ -19,6 +19,9 @@ TABLES = [
     "heterogeneity",
     "next_test_sets",
     "documents",
+    "leaderboards",
+    "items_needed",
+    "dollars",
 ]
 
 

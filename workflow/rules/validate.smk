@@ -73,6 +73,9 @@ rule validate:
 
 # Systems that are trained again and again.
 TRAINED = [name for name in SELECTED if study.datasets[name].trained]
+TRAINING_TABLES = collect(
+    "results/tables/{table}.tsv", table=["trainings", "better_method"]
+)
 
 
 rule trainings:

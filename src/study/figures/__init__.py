@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from study.figures.confidence import domains, full_sets, gain_confidence, overview, sizes
 from study.figures.elsewhere import documents, next_test_sets
+from study.figures.leaderboards import leaderboards
 from study.figures.montecarlo import relative_error, run_time
 from study.figures.planning import segments_needed
 from study.figures.style import save
@@ -33,6 +34,7 @@ FIGURES: dict[str, Callable[..., Figure]] = {
     "next_test_sets": next_test_sets,
     "documents": documents,
     "segments_needed": segments_needed,
+    "leaderboards": leaderboards,
 }
 
 __all__ = [
@@ -42,6 +44,7 @@ __all__ = [
     "domains",
     "full_sets",
     "gain_confidence",
+    "leaderboards",
     "next_test_sets",
     "overview",
     "relative_error",

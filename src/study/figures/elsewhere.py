@@ -115,10 +115,13 @@ def documents(documents: pd.DataFrame) -> Figure:
     _across(left, rows, places, "design_effect", {"color": INK, "marker": "s"})
     _across(right, rows, places + 0.14, "excess_segment", BY["i.i.d."])
     _across(right, rows, places - 0.14, "excess_document", BY["next"])
+    drawn = rows[["design_effect_high", "excess_segment_high", "excess_document_high"]]
+    most = max(6.0, 1.1 * float(drawn.max(axis=None)))
+    ticks = [tick for tick in (1, 2, 4, 8, 16) if tick < most]
     for axes in (left, right):
         axes.axvline(1, color=GREY, linewidth=0.8, dashes=(4, 2), zorder=0.5)
-        axes.set(xscale="log", xlim=(0.7, 6))
-        axes.set_xticks([1, 2, 4], ["1", "2", "4"])
+        axes.set(xscale="log", xlim=(0.7, most))
+        axes.set_xticks(ticks, [str(tick) for tick in ticks])
         axes.minorticks_off()
     left.set_yticks(places, rows["dataset"])
     left.set_xlabel("design effect of documents")
