@@ -96,7 +96,7 @@ def test_examples_print_what_stands_below_them(page):
 def test_an_example_that_prints_something_else_is_told():
     text = "---\nexecuted-in: config/example\n---\n\n```console\n$ pairsig test baseline.txt\n0.05\n```\n"
     (told,) = executed.differences(text)
-    assert "expected at least two" in told
+    assert "found no format that is known" in told
     (told,) = executed.differences("```python\n>>> 1 + 1\n3\n\n```\n")
     assert "Got:\n    2" in told
     assert list(executed.differences("```console\n$ echo a \\\n  b\na b\n$ false || echo c\nc\n```\n")) == []
