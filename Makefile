@@ -4,6 +4,7 @@
 #   make retrain     train the base models again: needs Java, Maven and the corpora (DATA_DIR=...)
 #   make slurm       the study on a SLURM cluster, or what CONFIG names: docs/cluster.md; make test-slurm: its tests
 #   make test        the tests;  make test-all: those that take minutes, too;  make test-wheel: the package alone
+#   make docs        the documentation as a site: docs/_build/html/index.html
 #   make lint        style, types, workflow;  make bench: speed, as ratios
 #   make fuzz        the tests of properties on other examples, and more of them, than those of `make test`
 #   make mutants     how many small faults in the core the tests notice (SAMPLE=200: of so many; again: goes on)
@@ -16,8 +17,9 @@ CONFIG ?=
 BIN := .venv/bin
 READY := .venv/ready
 RETRAINABLE := .venv/retrainable
+DOCUMENTED := .venv/documented
 
-.PHONY: help setup setup-retrain reproduce quick retrain slurm test test-all test-rest test-rebuilt test-wheel test-slurm lint bench fuzz mutants lock clean
+.PHONY: help setup setup-retrain reproduce quick retrain slurm test test-all test-rest test-rebuilt test-wheel test-slurm docs lint bench fuzz mutants lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -30,6 +32,10 @@ $(READY): requirements.lock pyproject.toml
 
 $(RETRAINABLE): $(READY) requirements-retrain.lock
 	$(BIN)/python -m pip install --quiet --requirement requirements-retrain.lock
+	touch $@
+
+$(DOCUMENTED): $(READY) requirements-docs.lock
+	$(BIN)/python -m pip install --quiet --requirement requirements-docs.lock
 	touch $@
 
 setup: $(READY)
@@ -76,6 +82,10 @@ test-slurm: $(READY)
 	tests/slurm/cluster start
 	$(BIN)/python -m pytest tests/test_slurm.py; status=$$?; tests/slurm/cluster stop; exit $$status
 
+# A link or reference that leads nowhere stops it, and an example that prints something else than stands there.
+docs: $(DOCUMENTED)
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --builder html docs docs/_build/html
+
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -101,6 +111,7 @@ lock: $(READY)
 	$(BIN)/python -m pip install --quiet uv
 	$(LOCK) --extra workflow --extra cluster --extra dev --output-file requirements.lock pyproject.toml
 	$(LOCK) --extra retrain --constraint requirements.lock --output-file requirements-retrain.lock pyproject.toml
+	$(LOCK) --extra docs --extra completion --constraint requirements.lock --output-file requirements-docs.lock pyproject.toml
 
 clean:
 	find results -mindepth 1 -maxdepth 1 ! -name README.md ! -name reference -exec rm -rf {} +

@@ -1,5 +1,8 @@
 """What the documents say is what happens: every command and every Python block is run."""
 
+import contextlib
+import importlib.util
+import io
 import re
 import shlex
 from pathlib import Path
@@ -63,10 +66,65 @@ def test_the_output_in_the_page_of_ranks_is_what_the_command_prints(monkeypatch,
     assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == printed.splitlines()
 
 
-@pytest.mark.parametrize("code", blocks("README.md", "python"))
-def test_python_in_the_readme_runs(code, capsys):
-    exec(compile(code, "README.md", "exec"), {"a": [[1, 1, 1], [1, 1, 1]], "b": [[0, 1, 1], [1, 1, 1]]})
-    assert "0.25" in capsys.readouterr().out or "print" not in code
+def test_python_in_the_readme_runs(capsys):
+    (code,) = blocks("README.md", "python")
+    exec(compile(code, "README.md", "exec"), {})
+    assert capsys.readouterr().out.splitlines()[-1] == "0.25"
+
+
+def test_python_in_the_page_on_own_metrics_runs():
+    (code,) = blocks("docs/own-metric.md", "python")
+    assert code.count("assert ") == 2
+    exec(compile(code, "own-metric.md", "exec"), {})
+
+
+def load(name):
+    """A module of the folder of the documentation, which is no package."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+executed = load("executed")
+
+
+@pytest.mark.parametrize("page", [page.name for page in PAGES if "```console" in page.read_text(encoding="utf-8")])
+def test_examples_print_what_stands_below_them(page):
+    """What `make docs` checks, too."""
+    assert list(executed.differences((ROOT / "docs" / page).read_text(encoding="utf-8"))) == []
+
+
+def test_an_example_that_prints_something_else_is_told():
+    text = "---\nexecuted-in: config/example\n---\n\n```console\n$ pairsig test baseline.txt\n0.05\n```\n"
+    (told,) = executed.differences(text)
+    assert "found no format that is known" in told
+    (told,) = executed.differences("```python\n>>> 1 + 1\n3\n\n```\n")
+    assert "Got:\n    2" in told
+    assert list(executed.differences("```console\n$ echo a \\\n  b\na b\n$ false || echo c\nc\n```\n")) == []
+    assert len(list(executed.differences("```console\n$ false\n```\n"))) == 1
+
+
+def test_links_between_files_become_links_between_pages(tmp_path):
+    generated = load("generated")
+    page = ROOT / "docs" / "cluster.md"
+    assert generated.linked("[a](../README.md#folders), [b](ranks.md)", page) == "[a](index.md#folders), [b](ranks.md)"
+    assert generated.linked("[c](../config/README.md#configyaml)", page) == "[c](made/configuration.md#configyaml)"
+    assert generated.linked("[d](https://a.b/c), [e](#f)", page) == "[d](https://a.b/c), [e](#f)"
+    made = ROOT / "docs/made/configuration.md"
+    assert generated.linked("[g](../docs/tables.md)", made, ROOT / "config/README.md") == "[g](../tables.md)"
+
+
+def test_every_option_is_in_the_page_of_the_command_line():
+    text = load("generated").command_line()
+    for name in ("test", "rank", "plan", "extract", "collect", "pool", "compare", "methods", "transfer", "merge"):
+        section = text.split(f"## pairsig {name}\n")[1].split("\n## ")[0]
+        with pytest.raises(SystemExit), contextlib.redirect_stdout(io.StringIO()) as printed:
+            cli.main([name, "--help"])
+        options = set(re.findall(r"^  (--[a-z-]+)", printed.getvalue(), re.MULTILINE))
+        assert options <= set(re.findall(r"--[a-z-]+", section))
+        assert "For example, in an empty folder:" in section
 
 
 @pytest.mark.parametrize("code", blocks("docs/coming-from.md", "python"))
@@ -124,19 +182,14 @@ def test_the_example_of_methods_is_what_happens(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "methods.tsv").is_file()
 
 
+def test_the_readme_fits_on_a_few_screens():
+    assert len((ROOT / "README.md").read_bytes()) <= 9_000
+
+
 def test_links_lead_somewhere():
-    for document in (
-        "README.md",
-        "ARCHITECTURE.md",
-        "CONTRIBUTING.md",
-        "docs/coming-from.md",
-        "results/README.md",
-        "docs/ranks.md",
-        "docs/next-test-set.md",
-        "docs/documents.md",
-        "results/README.md",
-    ):
-        for target in re.findall(r"\]\((?!http|#)([^)#]+)", (ROOT / document).read_text(encoding="utf-8")):
+    pages = [str(page.relative_to(ROOT)) for page in PAGES]
+    for document in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "results/README.md", *pages):
+        for target in re.findall(r"\]\((?!http|#|made/)([^)#]+)", (ROOT / document).read_text(encoding="utf-8")):
             assert ((ROOT / document).parent / target).exists(), f"{document}: {target}"
 
 

@@ -25,8 +25,13 @@ def locked():
 
 EXTRAS = {"figures": ("workflow",), "sheets": ("workflow",), "base_models": ("retrain",)}
 """Parts of the package that need more than the library."""
-PLOTS = {"pictures.py": ("plot",), "ranking.py": ("plot",), "report": ("plot",)}
-"""Modules of the library that draw, if asked."""
+ASKED = {
+    "pictures.py": ("plot",),
+    "ranking.py": ("plot",),
+    "report": ("plot",),
+    "console.py": ("completion",),
+}
+"""Modules of the library that draw or complete, if asked."""
 
 
 HOMES = packages_distributions() | {"pycrfsuite": ["python-crfsuite"], "thot": ["sil-thot"]}
@@ -48,7 +53,7 @@ def test_all_that_is_imported_is_declared():
     found = set()
     for package in ("pairsig", "study"):
         for path in (ROOT / "src" / package).rglob("*.py"):
-            extras = (PLOTS if package == "pairsig" else EXTRAS).get(
+            extras = (ASKED if package == "pairsig" else EXTRAS).get(
                 path.relative_to(ROOT / "src" / package).parts[0], ()
             )
             allowed = declared[""].union(*(declared[extra] for extra in extras))

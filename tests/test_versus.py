@@ -325,15 +325,15 @@ def level(n, p_only_a, p_only_b, variant):
 
 
 def test_how_often_the_bootstrap_finds_what_is_not_there():
-    """What the notes, `--help` and the README say of the one-sided bootstrap, in closed form for pass/fail."""
+    """What the notes, `--help` and the documentation say of the one-sided bootstrap, in closed form for pass/fail."""
     for n, lowest, highest in ((20, 0.15, 0.21), (50, 0.12, 0.21)):
         for p in (0.05, 0.1, 0.4):
             assert lowest < level(n, p, p, "gt2") < highest
             assert level(n, p, p, "two-sided") < 0.1
     assert level(20, 0.05, 0.05, "percentile") == pytest.approx(0.48, abs=0.01)
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/limits.md").read_text(encoding="utf-8")
     for words in ("10 to 14 % of test sets of 100 to 500 segments", "up to 21 % of those of 20 or 50", "up to 48 %"):
-        assert words in readme
+        assert words in page
 
 
 def test_text_with_a_reference_and_no_exact_test(tmp_path, capsys):

@@ -86,7 +86,7 @@ def _left_by_cgroups() -> list[int]:
     """What is left of the limits of the process's cgroup and those around it: jobs of a cluster, containers."""
     found = []
     try:
-        lines = _OWN_CGROUP.read_text().splitlines()
+        lines = _OWN_CGROUP.read_text(encoding="utf-8").splitlines()
     except OSError:
         return []
     for line in lines:
@@ -104,8 +104,8 @@ def _left_by_cgroups() -> list[int]:
             if not group.is_relative_to(root):
                 break
             try:
-                most, taken = ((group / name).read_text() for name in (limit, usage))
-                told = dict(entry.split() for entry in (group / "memory.stat").read_text().splitlines())
+                most, taken = ((group / name).read_text(encoding="utf-8") for name in (limit, usage))
+                told = dict(entry.split() for entry in (group / "memory.stat").read_text(encoding="utf-8").splitlines())
             except OSError:  # not mounted, or the root, which has no limit
                 continue
             if most.strip() != "max":

@@ -1,0 +1,48 @@
+"""The version that is built: the tag's, or where there is none (a shallow clone, an archive) that of CITATION.cff.
+
+A tag that says something else than CITATION.cff stops the build. Commits between releases are called as the last one:
+the version is part of every signature, and the same code is to write the same bytes from a clone with tags, a clone
+without them, and an archive.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+
+
+def of_tag(root: Path = ROOT) -> str | None:
+    """The version that a tag gives the commit of this folder; None without git, a repository of its own, or a tag."""
+
+    def git(*arguments: str) -> str:
+        ended = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, check=True, encoding="utf-8")
+        return ended.stdout.strip()
+
+    try:
+        if Path(git("rev-parse", "--show-toplevel")).resolve() != root:  # unpacked in somebody else's repository
+            return None
+        return git("describe", "--tags", "--exact-match", "--match", "v[0-9]*").removeprefix("v")
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def cited(root: Path = ROOT) -> str:
+    """The version that CITATION.cff says."""
+    found = re.search(r"^version: (\S+)$", (root / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
+    if not found:
+        raise ValueError("CITATION.cff: found no version, expected a line `version: …`")
+    return found[1]
+
+
+def version(root: Path = ROOT) -> str:
+    """What is built; one sentence where the tag and CITATION.cff differ."""
+    tagged, told = of_tag(root), cited(root)
+    if tagged not in (None, told):
+        raise ValueError(f"the tag says version {tagged}, CITATION.cff {told}: expected the same")
+    return told
+
+
+__version__ = version()

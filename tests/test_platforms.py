@@ -1,0 +1,93 @@
+"""What works on Linux works elsewhere: text is UTF-8 whatever the locale, and the library wants no one system."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+
+from running import ROOT
+
+ONLY_UNIX = {"fcntl", "resource", "pwd", "grp", "termios", "tty", "pty", "posix", "syslog", "curses", "readline"}
+OF_UNIX = {
+    "fork",
+    "sched_getaffinity",
+    "getuid",
+    "geteuid",
+    "mkfifo",
+    "killpg",
+    "setsid",
+    "getpgid",
+    "statvfs",
+    "uname",
+}
+
+
+def sources():
+    return sorted((ROOT / "src/pairsig").rglob("*.py"))
+
+
+def test_the_library_imports_nothing_that_only_unix_has():
+    for path in sources():
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            named = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            named += [str(node.module)] if isinstance(node, ast.ImportFrom) else []
+            assert not ONLY_UNIX & {name.partition(".")[0] for name in named}, path
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "os":
+                assert node.attr not in OF_UNIX, path
+
+
+def test_paths_of_linux_are_only_asked_for():
+    """/proc and /sys tell the limits of containers, where they are; nothing else names a place."""
+    for path in sources():
+        for found in re.findall(r"[\"'](/(?:proc|sys|dev|tmp|etc|usr)\b[^\"']*)", path.read_text(encoding="utf-8")):
+            assert path.name == "memory.py", (path, found)
+
+
+STRICT = """\
+import sys, warnings
+warnings.filterwarnings("error", category=EncodingWarning, module=r"(pairsig|study)\\b")
+from pairsig import cli
+from pairsig.tables import read
+sys.exit(cli.main(sys.argv[1:]))
+"""
+
+
+def strictly(*arguments, cwd):
+    """A command in a Python that reads and writes ASCII if nobody says otherwise, and stops where nobody does."""
+    locale = ("LC_", "LANG", "PYTHONIO")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(locale)}
+    return subprocess.run(
+        [sys.executable, "-X", "utf8=0", "-X", "warn_default_encoding", "-c", STRICT, *map(str, arguments)],
+        cwd=cwd,
+        capture_output=True,
+        timeout=300,
+        check=False,
+        env=environment | {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},
+    )
+
+
+def test_every_file_is_opened_with_its_encoding(tmp_path):
+    texts = {"a": "Größe ça 猫\nnaïve\n", "b": "Größe ça 犬\nnaive\n", "ref": "Größe ça 猫\nnaïf\n"}
+    for name, lines in texts.items():
+        (tmp_path / f"{name}.txt").write_text(lines * 6, encoding="utf-8")
+    documents = "".join(f"Wörter\tSeite {number // 2}\n" for number in range(12))
+    (tmp_path / "documents.tsv").write_text(documents, encoding="utf-8")
+    extracted = ["--reference", "ref.txt", "--metric", "bleu", "--documents", "documents.tsv"]
+    for step in (
+        ["test", "a.txt", "b.txt", *extracted, "--n-resamples", "200", "--unit", "document"],
+        ["extract", "a.txt", *extracted, "--system", "a", "--output", "a.parquet"],
+        ["extract", "b.txt", *extracted, "--system", "b", "--output", "b.parquet"],
+        ["collect", "a.parquet", "b.parquet", "--dataset", "d", "--output", "d.parquet"],
+        ["compare", "d.parquet", "--n-resamples", "200", "--part", "1/2", "--output", "1.tsv"],
+        ["compare", "d.parquet", "--n-resamples", "200", "--part", "2/2", "--output", "2.tsv"],
+        ["rank", "d.parquet", "--metric", "bleu", "--n-resamples", "200", "--pairs", "ranked.csv"],
+        ["merge", "1.tsv", "2.tsv", "--output", "pairs.tsv"],
+        ["plan", "--metric", "bleu", "--score", "35", "--length", "25", "--likeness", "0.7", "--gain", "1"],
+    ):
+        ended = strictly(*step, cwd=tmp_path)
+        assert ended.returncode == 0, (step, ended.stderr.decode())
+    assert b"\r" not in (tmp_path / "pairs.tsv").read_bytes()
