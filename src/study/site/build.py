@@ -14,7 +14,7 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from pairsig.errors import InputError
-from study.figures.style import metric_name
+from pairsig.metrics.names import metric_name
 from study.presentation import by_unit, count, p_value
 from study.site import explorer, findings
 from study.site.findings import Tables, interval, split_name

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from study.figures.style import metric_name
+from pairsig.metrics.names import metric_name
 from study.presentation import by_unit, count, percent
 
 Tables = Mapping[str, pd.DataFrame]
