@@ -188,7 +188,9 @@ def of_systems(
         pair = Pair(metric, counts[both], documents)
         ahead = [1, 0] if first["better"] == name else [0, 1]
         tested = rows[rows["test"] != "margin"]
-        test = find(tested["test"].iloc[0], tested["variant"].iloc[0]) if len(tested) else find("randomization")
+        if not len(tested):
+            raise InputError(f"a report needs a test beside the margin, found none for {metric.name}")
+        test = find(tested["test"].iloc[0], tested["variant"].iloc[0])
         several = len(set(table["system_b"])) > 1
         yield Evidence(
             metric=metric.name,
@@ -205,7 +207,7 @@ def of_systems(
                 for _, row in rows.iterrows()
             ),
             test=test,
-            p=float(tested["p_value"].iloc[0]) if len(tested) else math.nan,
+            p=float(tested["p_value"].iloc[0]),
             null=null(pair, test, resampling),
             parts=(),
             unit=unit,
