@@ -174,12 +174,16 @@ def test_the_example_of_methods_is_what_happens(tmp_path, monkeypatch, capsys):
     (tmp_path / "resources").symlink_to(ROOT / "resources")
     (code,) = blocks("docs/methods.md", "python")
     exec(compile(code, "methods.md", "exec"), {})
-    first, second = commands("docs/methods.md")
-    (printed,) = blocks("docs/methods.md", "text")
+    first, second, cost = commands("docs/methods.md")
+    printed, priced = blocks("docs/methods.md", "text")
     assert cli.main(shlex.split(first)[1:]) == 0
     assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == printed.splitlines()
     assert cli.main(shlex.split(second)[1:]) == 0
     assert (tmp_path / "methods.tsv").is_file()
+    capsys.readouterr()
+    monkeypatch.chdir(LOGS / "inspect")
+    assert cli.main(shlex.split(cost)[1:]) == 0
+    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == priced.splitlines()
 
 
 def test_the_readme_fits_on_a_few_screens():

@@ -12,7 +12,7 @@ from scipy import stats
 
 import pairsig
 from pairsig import InputError, Statistics, cli, statistics
-from pairsig.methods import sum_of_variances
+from pairsig.methods import cheapest, sum_of_variances
 from pairsig.metrics import registry
 
 
@@ -347,3 +347,47 @@ def test_outputs_have_runs_too(tmp_path, monkeypatch, capsys):
     assert cli.main([*words, "--n-resamples", "100", "--format", "json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
     assert (row["metric"], row["method_a"], row["method_b"], row["n_runs_a"]) == ("bleu", "x", "y", 2)
+
+
+def test_the_cheapest_number_of_samples():
+    """By trying: of all numbers of answers to an item the one that buys most for the money."""
+    rng = np.random.default_rng(21)
+    for _ in range(200):
+        test_set, sampling = rng.uniform(0.1, 1, 2).tolist()
+        cost = float(rng.choice([0, 0.5, 3, 40, 1000]))
+        k = np.arange(1, 2000)
+        product = (test_set**2 + sampling**2 / k) * (cost + k)
+        assert product[int(cheapest(test_set, sampling, cost)) - 1] == pytest.approx(product.min())
+    assert cheapest(0.0, 1.0, 5.0) == np.inf
+    assert cheapest(0.0, 0.0, 5.0) == cheapest(0.0, 1.0, 0.0) == 1
+
+
+class TestCostOfItems:
+    @pytest.fixture
+    def files(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        rng = np.random.default_rng(3)
+        for name in ("a1", "a2", "b1", "b2"):
+            values = (rng.random(80) < np.linspace(0.1, 0.9, 80)).astype(int)
+            (tmp_path / f"{name}.csv").write_text("id,value\n" + "".join(f"{i},{v}\n" for i, v in enumerate(values)))
+
+    RUNS = ("test", "--runs", "a1.csv", "a2.csv", "--runs", "b1.csv", "b2.csv", "--n-resamples", "100", "--item-cost")
+
+    def test_is_said(self, files, capsys):
+        assert cli.main([*self.RUNS, "20", "--design", "nested"]) == 0
+        assert "if an item costs as much as 20 answers, " in capsys.readouterr().out
+
+    @pytest.mark.parametrize(
+        ("arguments", "expected"),
+        [
+            ((*RUNS, "20"), "is of use where every segment is sampled anew, expected nested runs"),
+            ((*RUNS, "-1", "--design", "nested"), "the cost of an item is -1 answers, expected a number, 0 or more"),
+            ((*RUNS, "inf", "--design", "nested"), "the cost of an item is inf answers"),
+            (("test", "a1.csv", "b1.csv", "--item-cost", "2"), "no system has several runs"),
+        ],
+    )
+    def test_has_to_be_possible(self, files, capsys, arguments, expected):
+        assert cli.main(list(arguments)) == 2
+        printed = capsys.readouterr()
+        assert expected in printed.err
+        assert printed.out == ""

@@ -357,7 +357,7 @@ def test_documents_and_runs(tmp_path, capsys):
     path = table(tmp_path, {"a": items(1), "b": items(2, share=0.75)})
     output = tmp_path / "r.html"
     assert cli.main(["test", path, "--unit", "document", "--n-resamples", "200", "--html", str(output)]) == 0
-    assert "60 segments in 15 documents" in output.read_text(encoding="utf-8")
+    assert "n = 60 in whole documents" in output.read_text(encoding="utf-8")
     runs = {"a": [], "b": []}
     for system, share in (("a", 0.5), ("b", 0.7)):
         for run in range(3):
@@ -366,7 +366,7 @@ def test_documents_and_runs(tmp_path, capsys):
     picture = str(tmp_path / "r.svg")
     assert cli.main(["test", path, "--n-resamples", "200", "--html", str(output), "--plot", picture]) == 0
     text = output.read_text(encoding="utf-8")
-    assert "over runs and segments" in text
+    assert "over runs and test sets, p = " in text  # the sentence of --format sentence
     assert "What the gain of one run each would vary by" in text
 
 

@@ -123,6 +123,8 @@ def _commands() -> console.Commands:
     )
     borrowed = "of a score between trainings, in points, known from elsewhere: one run each is enough then"
     p.add_argument("--training-sd", type=float, metavar="SD", help=f"standard deviation {borrowed}")
+    cost = "of nested runs: what a segment costs, in answers to one; tells how many answers to each are cheapest"
+    p.add_argument("--item-cost", type=float, metavar="R", help=cost)
     p.add_argument("--reader", help="by default what fits the content; see below")
     p.add_argument("--reference", nargs="+", default=[], help="for outputs")
     p.add_argument("--metric", default="", metavar="M[,M…]", help="by default all that the files have")
@@ -318,8 +320,12 @@ def _test(arguments: argparse.Namespace) -> None:
             console.note(note)
         _report(arguments, found)
         whole = pd.concat([table for *_, table in found], ignore_index=True)
-        print(sentences.of_methods(whole) if as_sentence else methods.render(whole, arguments.format))
+        print(
+            sentences.of_methods(whole) if as_sentence else methods.render(whole, arguments.format, arguments.item_cost)
+        )
         return
+    if arguments.item_cost is not None:
+        raise InputError("--item-cost is given, but no system has several runs, expected k samples of every segment")
     for systems, metrics in data:
         for first, second in systems.duplicates():
             console.warn(f"systems {first} and {second} have the same counts on every segment, p = 1")

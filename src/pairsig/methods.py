@@ -233,12 +233,48 @@ def compare_methods(
     )
 
 
-def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
+def cheapest(test_set: float, sampling: float, item_cost: float) -> float:
+    """How many answers to an item give the least variance of the gain for the money, where answers are sampled anew.
+
+    n items with k answers each have the variance (T + S/k)/n, with T the part of the test set and S that of sampling,
+    and cost n(R + k) if an item costs as much as R answers. Of both the product is least for k = √(R S/T)
+    (Cochran, Sampling Techniques, 1977, section 10.6), rounded to the neighbour for which it is less, and at least 1.
+
+    Parameters
+    ----------
+    test_set, sampling
+        √T and √S, `sd_test_set` and `sd_rest` of `compare_methods`.
+    item_cost
+        R, 0 or more: what it costs to write, license or grade an item, in answers.
+
+    Returns
+    -------
+    A whole number, or inf where the test set has no part: then one item would do.
+
+    Examples
+    --------
+    >>> cheapest(0.5, 0.5, 0), cheapest(0.5, 0.5, 10), cheapest(0.3, 0.6, 100)
+    (1.0, 3.0, 20.0)
+    """
+    if item_cost == 0 or sampling == 0:
+        return 1.0
+    if test_set == 0:
+        return math.inf
+    best = math.sqrt(item_cost) * sampling / test_set
+    return min(
+        (max(1.0, float(math.floor(best))), float(math.ceil(best))),
+        key=lambda k: (test_set**2 + sampling**2 / k) * (item_cost + k),
+    )
+
+
+def render(table: pd.DataFrame, format: str, item_cost: float | None = None) -> str:  # noqa: A002
     """The table of `compare_methods` as `table` (for a terminal), `markdown`, `latex`, or `json`: a list of objects.
 
     What the p-values mean, what the variance is made of, what more of either would bring, and the notes of the rows are
-    lines below it, comments in LaTeX.
+    lines below it, comments in LaTeX. With `item_cost` also how many answers to an item are the `cheapest`.
     """
+    if item_cost is not None:
+        _check_cost(table, item_cost)
     if format == "json":
         return as_json(table)
     shown = pd.DataFrame(
@@ -269,12 +305,12 @@ def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
         lines.append("p (bootstrap): the same by drawing segments and runs; of few runs it is too small")
     for row in table.itertuples(index=False):
         about = f"{row.metric}, {row.method_a} and {row.method_b}: "
-        lines += [about + sentence for sentence in (*made_of(row), *filter(None, row.doubt.split("; ")))]
+        lines += [about + sentence for sentence in (*made_of(row, item_cost), *filter(None, row.doubt.split("; ")))]
     mark = "% " if format == "latex" else "- "
     return text + ("\n" if format != "latex" else "") + "".join(f"\n{mark}{line}" for line in lines)
 
 
-def made_of(row: Any) -> list[str]:
+def made_of(row: Any, item_cost: float | None = None) -> list[str]:
     """What the variance of a gain is made of, and what would make it smaller."""
     sentences = []
     parts = {"the test set": row.sd_test_set, "training": row.sd_training, "single segments": row.sd_rest}
@@ -291,7 +327,27 @@ def made_of(row: Any) -> list[str]:
     wanted.append(("runs", row.error_twice_runs, row.p_twice_runs))
     told = ", ".join(f"{error:.2g} with twice the {what} (p {p:.2g})" for what, error, p in wanted if error == error)
     sentences.append(f"standard error {row.standard_error:.2g}; if the gain stays, {told}")
+    if item_cost is not None and math.isfinite(row.sd_rest):
+        best, low, high = (
+            cheapest(*parts, item_cost)
+            for parts in (
+                (row.sd_test_set, row.sd_rest),
+                (row.sd_test_set_high, row.sd_rest_low),
+                (row.sd_test_set_low, row.sd_rest_high),
+            )
+        )
+        many = f"{low:,.0f} answers or more"
+        if math.isfinite(best):
+            many = f"{best:,.0f} [{low:,.0f}, {f'{high:,.0f}' if math.isfinite(high) else 'no limit'}] answers"
+        sentences.append(f"if an item costs as much as {item_cost:g} answers, {many} to each are cheapest")
     return sentences
+
+
+def _check_cost(table: pd.DataFrame, item_cost: float) -> None:
+    if not (math.isfinite(item_cost) and item_cost >= 0):
+        raise InputError(f"the cost of an item is {item_cost:g} answers, expected a number, 0 or more")
+    if (table["design"] != "nested").any():
+        raise InputError("the cost of an item is of use where every segment is sampled anew, expected nested runs")
 
 
 def _check(design: str, training_sd: float | None, unit: str, level: float) -> None:

@@ -57,10 +57,11 @@ def _of_metric(rows: pd.DataFrame) -> Iterator[str]:
     if len(chosen) == 1:
         row = chosen.iloc[0]
         p = shown_p(row)
-        about = f"{_test(row)}, p {p if p.startswith('<') else f'= {p}'}, {_size(row)}"
+        adjusted = "" if row["p_holm"] == row["p_value"] else f" ({row['p_holm']:.3g} adjusted by Holm)"
+        about = f"{_test(row)}, p {p if p.startswith('<') else f'= {p}'}{adjusted}, {_size(row)}"
         if not math.isnan(row["ci_low"]):
             about = f"95 % CI {_interval(row)}; {about}"
-        yield _told(row, row["system_a"], row["system_b"], row["p_value"], about)
+        yield _told(row, row["system_a"], row["system_b"], row["p_holm"], about)
     else:
         yield _of_several(chosen)
     for row in margins.to_dict("records"):

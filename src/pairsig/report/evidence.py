@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pairsig import engine, exact, intervals, methods
+from pairsig import engine, exact, intervals, methods, sentences
 from pairsig.contributions import likeness
 from pairsig.definitions import Test, find
 from pairsig.engine import Resampling
@@ -96,6 +96,8 @@ class Evidence:
         at least two.
     likeness
         Correlation of what units contribute to either score; nan where there is none.
+    sentence
+        To put into a paper.
     notes, signatures
         As `versus` and `compare_methods` have them.
     """
@@ -119,6 +121,7 @@ class Evidence:
     domains: pd.DataFrame
     likeness: float
     runs: tuple[int, int]
+    sentence: str
     notes: tuple[str, ...]
     signatures: tuple[str, ...]
 
@@ -188,7 +191,9 @@ def of_systems(
         pair = Pair(metric, counts[both], documents)
         ahead = [1, 0] if first["better"] == name else [0, 1]
         tested = rows[rows["test"] != "margin"]
-        test = find(tested["test"].iloc[0], tested["variant"].iloc[0]) if len(tested) else find("randomization")
+        if not len(tested):
+            raise InputError(f"a report needs a test beside the margin, found none for {metric.name}")
+        test = find(tested["test"].iloc[0], tested["variant"].iloc[0])
         several = len(set(table["system_b"])) > 1
         yield Evidence(
             metric=metric.name,
@@ -205,7 +210,7 @@ def of_systems(
                 for _, row in rows.iterrows()
             ),
             test=test,
-            p=float(tested["p_value"].iloc[0]) if len(tested) else math.nan,
+            p=float(tested["p_value"].iloc[0]),
             null=null(pair, test, resampling),
             parts=(),
             unit=unit,
@@ -213,6 +218,7 @@ def of_systems(
             domains=_domains(statistics, lambda rows, p=pair, order=ahead: _on_segments(p, rows, order)),
             likeness=float(likeness(pair.units, metric, np.array([[0, 1]]))[1][0]),
             runs=(1, 1),
+            sentence=sentences.of_systems(rows).replace("\n", " "),
             notes=tuple(dict.fromkeys(note for notes in rows["notes"] for note in notes)),
             signatures=tuple(rows["signature"]),
         )
@@ -267,6 +273,7 @@ def of_methods(
             domains=_domains(statistics, on),
             likeness=math.nan,
             runs=(row.n_runs_a, row.n_runs_b),
+            sentence=sentences.of_methods(pd.DataFrame([row])),
             notes=(*methods.made_of(row), *filter(None, row.doubt.split("; "))),
             signatures=(),
         )

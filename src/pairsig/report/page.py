@@ -21,7 +21,6 @@ from pairsig.report.words import (
     headline,
     interval,
     number,
-    paper,
     score,
     signed,
     two_digits,
@@ -141,7 +140,7 @@ def _comparison(own: Evidence, most: int) -> str:
     parts = [
         f"<h2>{_text(headline(own))}</h2>",
         f'<dl class="facts">{told}</dl>',
-        f"<blockquote><p>{_text(paper(own))}</p></blockquote>",
+        f"<blockquote><p>{_text(own.sentence)}</p></blockquote>",
         "<h3>What p says, and what it does not</h3>",
         _list([*about_p(own), *map(_sentence, own.notes)]),
         _law(own),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from pairsig import __version__
 from pairsig.definitions import Test
 from pairsig.report.evidence import Evidence
 
@@ -53,31 +52,6 @@ def headline(own: Evidence) -> str:
 def _scores(own: Evidence) -> tuple[float, float]:
     both = own.score_a, own.score_b
     return both if own.ahead == own.system_a else (both[1], both[0])
-
-
-def paper(own: Evidence) -> str:
-    """One sentence to paste."""
-    _, p, holm = own.tests[0]
-    n = f"{number(len(own.segments))} segments"
-    if own.unit == "document":
-        n += f" in {number(own.n_documents)} documents"
-    said = f"= {p}" if not p.startswith("<") else p
-    if not own.better:
-        return f"{own.system_a} and {own.system_b} have the same {own.metric} ({score(own.score_a)}; {n})."
-    ahead, behind = _scores(own)
-    between = f"; 95 % confidence interval of the gain{interval(own.low, own.high)}" if not math.isnan(own.low) else ""
-    if own.test is None:
-        runs = own.runs if own.ahead == own.system_a else own.runs[::-1]
-        how, n = "over runs and segments", f"{runs[0]} and {runs[1]} runs, {n}"
-    else:
-        how = f"paired {own.test.name} test, {own.test.variant}"
-        if not own.test.two_sided and own.test.variant != "one-sided":
-            how += ", one-sided"
-    adjusted = "" if math.isnan(holm) else f", {holm:.3g} with Holm's correction"
-    return (
-        f"{own.ahead} outscores {own.behind} by {two_digits(own.gain)} points of {own.metric} ({score(ahead)} against "
-        f"{score(behind)}{between}; {how}, p {said}{adjusted}; {n}; pairsig {__version__})."
-    )
 
 
 def about_p(own: Evidence) -> list[str]:
