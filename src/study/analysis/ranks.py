@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from pairsig import ranking
 from pairsig.contributions import contributions
@@ -24,36 +27,50 @@ def ranks(
 ) -> pd.DataFrame:
     """Every system of a dataset with its score, and the ranks it may have.
 
-    Ranks are those of `pairsig.ranking.rank` (step-down max-T): all that is told of a test set holds together with 95
-    %. The interval of a score is Student's, of what the segments contribute to it to first order (`contributions`):
-    with u the contributions less their mean, score ± t · sqrt(Σu² n / (n − 1)), and degrees of freedom by the
-    kurtosis of u.
+    Ranks are those of `pairsig.ranking.rank` (step-down max-T), all of which hold together with 95 %. The intervals of
+    scores are those of `reaches`.
 
     Returns
     -------
     Table `RANKED`, one row a system, the best first.
     """
-    from scipy.special import stdtrit
-
     ranked = ranking.rank(statistics, metric=metric, n_resamples=n_resamples, seed=seed, threads=threads).systems
-    own = contributions(statistics.of(metric), metric)
-    own -= own.mean(axis=1, keepdims=True)
-    n = own.shape[1]
-    largest = np.abs(own).max(axis=1)
-    squares = (own / np.where(largest > 0, largest, 1.0)[:, None]) ** 2
-    error = largest * np.sqrt(squares.sum(axis=1) * (n / max(1, n - 1)))
-    reach = stdtrit(degrees_of_freedom(squares), 0.975) * error if n > 2 else np.full(len(own), np.nan)
+    reach = reaches(statistics.of(metric), metric)
     place = [statistics.systems.index(name) for name in ranked["system"]]
-    known = ["metric", "rank", "rank_low", "rank_high", "cluster", "system", "score"]
+    known = ["metric", "rank", "rank_low", "rank_high", "cluster", "system", "score", "p_next"]
     return frame(
         RANKED,
         ranked[known].assign(
             dataset=statistics.dataset,
             group=[statistics.groups[index] for index in place],
             kind=[statistics.kinds[index] for index in place],
-            n_segments=n,
+            n_segments=len(statistics.segments),
             score_low=ranked["score"] - reach[place],
             score_high=ranked["score"] + reach[place],
-            p_next=ranked["p_next"],
         ),
     )
+
+
+def reaches(counts: NDArray[Any], metric: Metric) -> NDArray[np.float64]:
+    """How far the 95 % intervals of scores reach on either side; nan where there is one segment.
+
+    Student's, of what the segments contribute to a score to first order (`contributions`): with u the contributions
+    less their mean, t · sqrt(Σu² n / (n − 1)), and degrees of freedom by the kurtosis of u.
+
+    Parameters
+    ----------
+    counts
+        Shape (systems, segments, columns).
+    """
+    from scipy.special import stdtrit
+
+    own = contributions(counts, metric)
+    n = own.shape[1]
+    if n < 2:
+        return np.full(len(own), np.nan)
+    own -= own.mean(axis=1, keepdims=True)
+    largest = np.abs(own).max(axis=1)
+    squares = (own / np.where(largest > 0, largest, 1.0)[:, None]) ** 2
+    error = largest * np.sqrt(squares.sum(axis=1) * (n / (n - 1)))
+    reach: NDArray[np.float64] = stdtrit(degrees_of_freedom(squares), 0.975) * error
+    return reach

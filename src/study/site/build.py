@@ -6,6 +6,7 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as replaced
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -120,14 +121,16 @@ def build(run: Run, folder: Path) -> None:
         shutil.copyfile(asset, folder / asset.name)
     (folder / "vega.js").write_text(_vega(), encoding="utf-8")
     figures = _copied(run.figures, folder / "figures")
+    names = sorted(run.tables)
     for name, table in run.tables.items():
         table.to_csv(folder / "tables" / f"{name}.csv", index=False, lineterminator="\n")
 
+    run = replaced(run, tables=findings.complete(run.tables))
     compared = explorer.read([*run.comparisons, *run.test_sets])
     explored = _explored(compared, folder / "data")
     cells = _cells(run, folder / "data")
     datasets = list(_datasets(run, explored, figures))
-    shared = {"made": _made(compared), "tables": sorted(run.tables), "depth": ""}
+    shared = {"made": _made(compared), "tables": names, "depth": ""}
 
     def write(path: str, template: str, **told: object) -> None:
         depth = "../" * path.count("/")
@@ -191,12 +194,13 @@ def _explored(compared: pd.DataFrame, folder: Path) -> list[dict[str, Any]]:
 
 def _cells(run: Run, folder: Path) -> list[dict[str, Any]]:
     """Write a script a calibration and distance; what each of them has, with its shares by range of p-values."""
-    shares = run.tables.get("calibration", pd.DataFrame())
     found: list[dict[str, Any]] = []
     for one in explorer.cells(run.calibrated):
+        mine = findings.rows(run.tables, "calibration", calibration=one["calibration"], distance=one["distance"])
+        if mine.empty:
+            continue
         file = f"cells.{len(found)}.js"
         (folder / file).write_text(explorer.script("explore.add", "cells", len(found), one), encoding="utf-8")
-        mine = shares[(shares["calibration"] == one["calibration"]) & (shares["distance"] == one["distance"])]
         inside = mine[(mine["p_low"] >= explorer.BOUNDS[0]) & (mine["p_high"] <= explorer.BOUNDS[-1])]
         found.append(
             {
@@ -228,7 +232,7 @@ def _made(compared: pd.DataFrame) -> dict[str, str]:
 def _reproduction(tables: Tables) -> list[dict[str, Any]]:
     """The rows of ours beside the papers'."""
     found = []
-    for place, (_, row) in enumerate(tables.get("reproduction", pd.DataFrame()).iterrows()):
+    for place, (_, row) in enumerate(tables["reproduction"].iterrows()):
         name, note = split_name(str(row["what"]))
         details = [
             ("size of the paper's test set", _n(row["n_segments"], " segments")),
@@ -278,14 +282,12 @@ def _group(item: str, unit: str) -> str:
 
 def _table_1(tables: Tables) -> list[dict[str, Any]]:
     """Table 1 by calibration: ranges of p-values, each with the paper's row and ours."""
-    table = tables.get("table_1", pd.DataFrame())
+    table = tables["table_1"]
     if table.empty:
         return []
     paper = table[table["calibration"] == "the paper"].set_index("p_range")
-    reproduction = tables.get("reproduction", pd.DataFrame())
-    verdicts = (
-        dict(zip(reproduction["compared_with"], reproduction["verdict"], strict=True)) if len(reproduction) else {}
-    )
+    reproduction = tables["reproduction"]
+    verdicts = dict(zip(reproduction["compared_with"], reproduction["verdict"], strict=True))
     found = []
     for calibration, rows in table[table["calibration"] != "the paper"].groupby("calibration", sort=False):
         ranges = []

@@ -12,7 +12,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from pairsig.columns import LAW
 from pairsig.metrics.names import metric_name
+from pairsig.tables import frame
+from study import columns
 from study.presentation import by_unit, count, percent
 
 Tables = Mapping[str, pd.DataFrame]
@@ -112,13 +115,18 @@ def signed(value: float, digits: int = 2) -> str:
     return f"{value:.{digits}f}".replace("-", "−")
 
 
-def small_percent(value: float) -> str:
-    """A share that may be far below one per cent, with two digits that matter.
+def small(row: pd.Series) -> str:
+    """A share that may be far below one per cent, with two digits that matter and its interval.
 
-    >>> small_percent(0.00156), small_percent(0.0286), small_percent(0.0)
-    ('0.16 %', '2.9 %', '0 %')
+    >>> small(pd.Series({"value": 0.00156, "low": 0.00104, "high": 0.00224}))
+    '0.16 % [0.10, 0.22]'
     """
-    return f"{100 * value:.2g} %"
+    ends = "" if pd.isna(row["low"]) else f" [{_two_digits(row['low'])}, {_two_digits(row['high'])}]"
+    return f"{_two_digits(row['value'])} %{ends}"
+
+
+def _two_digits(value: float) -> str:
+    return f"{100 * value:#.2g}".rstrip(".") if value else "0"
 
 
 def tally(verdicts: Sequence[str]) -> str:
@@ -148,6 +156,12 @@ def split_name(what: str) -> tuple[str, str]:
     return name[:1].upper() + name[1:], note
 
 
+def complete(tables: Tables) -> Tables:
+    """The tables of the study, those that a run has not as ones without rows, and whatever else it has."""
+    known = {table.name: table for table in (*columns.TABLES, LAW)} | {"ranks": columns.RANKED}
+    return {name: frame(table, []) for name, table in known.items()} | dict(tables)
+
+
 def chapters(tables: Tables) -> list[Chapter]:
     """All findings that the tables of a run have the rows for."""
     found = []
@@ -159,8 +173,8 @@ def chapters(tables: Tables) -> list[Chapter]:
 
 
 def rows(tables: Tables, table: str, **cells: object) -> pd.DataFrame:
-    """The rows of a table that have these cells; none where the run has no such table."""
-    found = tables.get(table, pd.DataFrame(columns=list(cells)))
+    """The rows of a table that have these cells."""
+    found = tables[table]
     for name, cell in cells.items():
         found = found[found[name] == cell]
     return found
@@ -178,7 +192,7 @@ def _t_test(tables: Tables) -> Iterator[Finding]:
     holds = "holds" if decided["high"] < FEW else "does not hold"
     numbers = (
         Number("mean difference of the two p-values", _of(difference, lambda v: f"{v:.4f}"), "0", _pairs(difference)),
-        Number("decisions at 0.05 that differ", _of(decided, small_percent), "0 %", _pairs(decided)),
+        Number("decisions at 0.05 that differ", small(decided), "0 %", _pairs(decided)),
     )
     yield Finding(
         "t-test",
@@ -200,22 +214,22 @@ def _t_test(tables: Tables) -> Iterator[Finding]:
 
 def _footnote(tables: Tables) -> Iterator[Finding]:
     claims = rows(tables, "claims", claim="footnote-2")
-    claims = claims[claims["measured"].str.contains("decide apart")] if len(claims) else claims
+    claims = claims[claims["measured"].str.contains("decide apart")]
     if claims.empty:
         return
     verdicts = [
         "holds" if row.high < FEW else "differs" if row.low > FEW else "not told" for row in claims.itertuples()
     ]
     numbers = tuple(
-        Number(str(row["dataset"]), _of(row, small_percent), "0 %", _pairs(row), verdict)
+        Number(str(row["dataset"]), small(row), "0 %", _pairs(row), verdict)
         for (_, row), verdict in zip(claims.iterrows(), verdicts, strict=True)
     )
     yield Finding(
         "variants",
         "2.2",
         "It makes no difference which of the bootstrap’s two formulas is used",
-        f"`gt2` and `percentile` decide {small_percent(claims['value'].min())} to "
-        f"{small_percent(claims['value'].max())} "
+        f"The formulas gt2 and percentile decide {_two_digits(claims['value'].min())} to "
+        f"{_two_digits(claims['value'].max())} % "
         f"of the pairs of {len(claims)} datasets otherwise at p = 0.05.",
         "Say which formula was used, but expect no other conclusions from the other; on small test sets they "
         "may differ.",
@@ -251,11 +265,11 @@ def _curve(tables: Tables) -> Iterator[Finding]:
         "curve",
         "3.1",
         "A larger gain means more confidence, along one curve",
-        f"In all {len(own)} datasets, {count(own['n_all'].sum())} pairs of systems, confidence rises with the "
-        f"gain along "
-        "Φ(gain / standard error of the median pair), the line in every panel; how steeply depends on the "
-        "test set and on how "
-        "alike the systems are. The gain that the median pair needs for p = 0.05 is 1.645 of its standard errors.",
+        f"{len(own)} datasets, {count(own['n_all'].sum())} pairs of systems. The line in every panel is what "
+        f"theory expects of "
+        "the median pair, Φ(gain / its standard error); pairs that are more alike lie above it. For p = 0.05 "
+        "the median pair needs "
+        "1.645 of its standard errors.",
         "There is a gain from which almost any difference is significant, and it is another one for every "
         "metric, test set and "
         "kind of systems.",
@@ -271,13 +285,9 @@ def _curve(tables: Tables) -> Iterator[Finding]:
 
 def _alike(tables: Tables) -> Iterator[Finding]:
     claims = rows(tables, "claims", claim="factor-of-two")
-    claims = (
-        claims[claims["measured"] == "exponent of the need by 1 − similarity, within test sets"]
-        if len(claims)
-        else claims
-    )
+    claims = claims[claims["measured"] == "exponent of the need by 1 − similarity, within test sets"]
     thresholds = rows(tables, "thresholds", test_set="whole")
-    wide = thresholds[thresholds["subset"].isin(["same group", "different group"])] if len(thresholds) else thresholds
+    wide = thresholds[thresholds["subset"].isin(["same group", "different group"])]
     numbers: list[Number] = []
     if len(claims):
         row = claims.iloc[0]
@@ -290,27 +300,20 @@ def _alike(tables: Tables) -> Iterator[Finding]:
                 _within(row),
             )
         )
-    both = (
-        {name: wide[(wide["subset"] == name) & wide["need"].notna()] for name in ("same group", "different group")}
-        if len(wide)
-        else {}
-    )
-    if both:
-        one = both["same group"].merge(
-            both["different group"], on=["dataset", "metric", "test"], suffixes=("", "_other")
-        )
-        one = one[~one["dataset"].str.startswith("task=") & (one["n_systems"] >= 6) & (one["n_all"] >= 10)]
-        one = one.dropna(subset=["need_high", "need_low_other"])
-        if len(one):
-            less = int((one["need"] < one["need_other"]).sum())
-            numbers.append(
-                Number(
-                    "datasets where pairs of one group need less than others",
-                    f"{less} of {len(one)}",
-                    f"{len(one) / 2:g} by chance",
-                    f"of {len(one)} with enough pairs of one group",
-                )
+    both = {name: wide[(wide["subset"] == name) & wide["need"].notna()] for name in ("same group", "different group")}
+    one = both["same group"].merge(both["different group"], on=["dataset", "metric", "test"], suffixes=("", "_other"))
+    one = one[~one["dataset"].str.startswith("task=") & (one["n_systems"] >= 6) & (one["n_all"] >= 10)]
+    one = one.dropna(subset=["need_high", "need_low_other"])
+    if len(one):
+        less = int((one["need"] < one["need_other"]).sum())
+        numbers.append(
+            Number(
+                "datasets where pairs of one group need less than others",
+                f"{less} of {len(one)}",
+                f"{len(one) / 2:g} by chance",
+                f"of {len(one)} with enough pairs of one group",
             )
+        )
     if not numbers:
         return
     yield Finding(
@@ -345,9 +348,7 @@ def _of_paper(
     """
 
     def make(tables: Tables) -> Iterator[Finding]:
-        table = tables.get("reproduction")
-        if table is None:
-            return
+        table = tables["reproduction"]
         mine = table[chosen(table)]
         told = mine[mine["ours"].notna()]
         if mine.empty:
@@ -423,14 +424,14 @@ def _suffix(unit: str) -> str:
 
 def _same_as_natural(tables: Tables) -> Iterator[Finding]:
     table = rows(tables, "validation", test_set="whole", subset="all")
-    table = table.dropna(subset=["ratio"]) if len(table) else table
+    table = table.dropna(subset=["ratio"])
     if table.empty:
         return
     numbers = []
     for _, row in table.iterrows():
         name = f"{row['dataset']} against {row['overlay']}"
         basis = f"{count(row['n_synthetic'])} and {count(row['n_natural'])} pairs"
-        for label, what in (("ratio", "all pairs"), ("alike_ratio", "pairs that are equally alike")):
+        for label, what in (("ratio", "all pairs"), ("alike_ratio", "pairs equally alike")):
             if pd.notna(row[label]):
                 shown = interval(row[label], row[f"{label}_low"], row[f"{label}_high"], signed)
                 numbers.append(
@@ -443,7 +444,9 @@ def _same_as_natural(tables: Tables) -> Iterator[Finding]:
         "Retrained systems need "
         + "; ".join(f"{one.ours} times ({one.label})" for one in numbers[:2])
         + " the gain that systems of others need at p = 0.05 on the same sentences.",
-        "Retrained systems stand for natural ones once it is taken into account how alike they are.",
+        "Retrained systems stand for natural ones that are as alike."
+        if all(one.verdict == "agrees" for one in numbers if one.label.endswith("equally alike"))
+        else "Retrained systems stand for natural ones that are as alike, and for others only roughly.",
         tally([one.verdict for one in numbers]),
         "agrees where the interval has 1 in it",
         "expected",
@@ -458,7 +461,7 @@ def _same_as_natural(tables: Tables) -> Iterator[Finding]:
 
 def _order(tables: Tables) -> Iterator[Finding]:
     claims = rows(tables, "claims", claim="order")
-    claims = claims[claims["measured"].str.startswith("mean exponent in random orders")] if len(claims) else claims
+    claims = claims[claims["measured"].str.startswith("mean exponent in random orders")]
     if claims.empty:
         return
     numbers = tuple(
@@ -485,16 +488,14 @@ def _order(tables: Tables) -> Iterator[Finding]:
 
 def _elsewhere(tables: Tables) -> Iterator[Finding]:
     table = rows(tables, "calibration", p_low=0.04, p_high=0.06)
-    table = table[(table["n_pairs"] > 0) & table["share"].notna()] if len(table) else table
-    here, there = (
-        (table[table["distance"].isin(which)] for which in (("iid", "halves"), ("near", "middle", "far")))
-        if len(table)
-        else (table, table)
-    )
-    for key, mine, claim, meaning in (
+    table = table[(table["n_pairs"] > 0) & table["share"].notna()]
+    here, there = (table[table["distance"].isin(which)] for which in (("iid", "halves"), ("near", "middle", "far")))
+    for key, mine, claim, all_held, otherwise in (
         ("here", here, "On data like the test set’s a p-value keeps its word",
-         "A p-value answers for the population that the test set was drawn from, and it does so honestly."),
+         "A p-value answers for the population that the test set was drawn from, and it does so honestly.",
+         "A p-value answers for the population that the test set was drawn from, and not always honestly."),
         ("elsewhere", there, "On another domain it does not",
+         "On these test sets nothing is lost that can be told.",
          "No p-value says how a system does on other data; only further test sets do."),
     ):  # fmt: skip
         if mine.empty:
@@ -521,7 +522,7 @@ def _elsewhere(tables: Tables) -> Iterator[Finding]:
             f"({numbers[0].label}; one population: {share(first, 'expected')}). Fewer than one population says "
             f"hold in {fewer} of "
             f"{told} comparisons.",
-            meaning,
+            otherwise if fewer else all_held,
             f"{fewer} of {told} fewer than expected",
             "fewer (more): the interval of the difference from what one population would give lies below (above) 0",
             "expected of one population",
@@ -542,9 +543,9 @@ def _excess(row: pd.Series) -> str:
 
 
 def _next(tables: Tables) -> Iterator[Finding]:
-    table = tables.get("heterogeneity", pd.DataFrame())
-    table = table.dropna(subset=["kappa_squared", "held", "predicted"]) if len(table) else table
-    table = table[table["family"] != "halves"] if len(table) else table
+    table = tables["heterogeneity"]
+    table = table.dropna(subset=["kappa_squared", "held", "predicted"])
+    table = table[table["family"] != "halves"]
     if table.empty:
         return
     numbers = tuple(
@@ -582,9 +583,9 @@ def _next(tables: Tables) -> Iterator[Finding]:
 
 
 def _methods(tables: Tables) -> Iterator[Finding]:
-    table = tables.get("trainings", pd.DataFrame())
-    table = table.dropna(subset=["differ", "n_pairs"]) if len(table) else table
-    table = table[table["verdict"] == "estimated"] if len(table) else table
+    table = tables["trainings"]
+    table = table.dropna(subset=["differ", "n_pairs"])
+    table = table[table["verdict"] == "estimated"]
     if table.empty:
         return
     largest = table.sort_values("n_segments", kind="stable").groupby("dataset", sort=False).tail(1)
@@ -616,8 +617,8 @@ def _methods(tables: Tables) -> Iterator[Finding]:
 
 
 def _documents(tables: Tables) -> Iterator[Finding]:
-    table = tables.get("documents", pd.DataFrame())
-    table = table.dropna(subset=["design_effect"]) if len(table) else table
+    table = tables["documents"]
+    table = table.dropna(subset=["design_effect"])
     if table.empty:
         return
     single = table[table["dataset"] != "all"]
@@ -664,7 +665,7 @@ def _documents(tables: Tables) -> Iterator[Finding]:
 
 def _law(tables: Tables) -> Iterator[Finding]:
     table = rows(tables, "law", given="likeness")
-    errors = tables.get("law_errors", pd.DataFrame())
+    errors = tables["law_errors"]
     if table.empty:
         return
     numbers = [
@@ -678,7 +679,7 @@ def _law(tables: Tables) -> Iterator[Finding]:
     ]
     found = "The variance of two systems' difference on a segment is 10⁴ · φ · 2(1 − likeness) · p(1 − p) / "
     "√length, p being the score."
-    used = errors[errors["used"].astype(bool) & (errors["given"] == "likeness")] if len(errors) else errors
+    used = errors[errors["used"].astype(bool) & (errors["given"] == "likeness")]
     for _, row in used.iterrows():
         factor, low, high = np.exp(row[["error", "error_low", "error_high"]].to_numpy(dtype=float))
         told = interval(factor, low, high, signed)
@@ -691,7 +692,7 @@ def _law(tables: Tables) -> Iterator[Finding]:
         "",
         "How many segments does a gain take?",
         found,
-        "Before there is a test set, its size can be planned to within a third or so.",
+        "Before there is a test set, its size can be planned.",
         "",
         "",
         "",
@@ -742,7 +743,7 @@ def _error(tables: Tables) -> Iterator[Finding]:
 
 def _decisions(tables: Tables) -> Iterator[Finding]:
     claims = rows(tables, "claims", claim="monte-carlo-decisions")
-    claims = claims[claims["measured"].str.startswith("share of pairs")] if len(claims) else claims
+    claims = claims[claims["measured"].str.startswith("share of pairs")]
     if claims.empty:
         return
     numbers = tuple(
@@ -751,7 +752,7 @@ def _decisions(tables: Tables) -> Iterator[Finding]:
             .removeprefix("share of ")
             .replace(", where", ":")
             .replace(" decide otherwise than the exact p in over 1 % of runs", ""),
-            _of(row, small_percent),
+            small(row),
             "",
             _pairs(row),
             "holds" if row["low"] > FEW else "does not hold" if row["high"] < FEW else "not told",
@@ -764,7 +765,7 @@ def _decisions(tables: Tables) -> Iterator[Finding]:
         "decisions",
         "abstract",
         "Monte Carlo decisions at 0.05 are unreliable",
-        f"{_of(row, small_percent)} of {count(row['n'])} pairs: {str(row['measured']).removeprefix('share of ')}.",
+        f"{small(row)} of {count(row['n'])} pairs: {str(row['measured']).removeprefix('share of ')}.",
         "Only a pair whose p is next to 0.05 is decided by the seed.",
         tally([one.verdict for one in numbers]),
         "holds where the interval of the share lies above 1 %, does not hold where it lies below",
@@ -863,7 +864,7 @@ _CHAPTERS: Sequence[tuple[str, str, str, Sequence[Callable[[Tables], Iterator[Fi
         ),
     ),
     (
-        "size",
+        "sizes",
         "The size of the test set",
         "Section 4.1: the gain that is needed falls with the square root of the number of segments.",
         (
@@ -924,7 +925,7 @@ def headline(tables: Tables) -> Iterator[tuple[str, str]]:
     if len(thresholds):
         own = thresholds[~thresholds["dataset"].str.startswith("task=")]
         yield count(own["n_all"].sum()), "pairs compared"
-    reproduction = tables.get("reproduction", pd.DataFrame())
+    reproduction = tables["reproduction"]
     if len(reproduction):
         judged = reproduction["verdict"].isin(["agrees", "differs", "better"])
         yes = reproduction["verdict"].isin(["agrees", "better"])
