@@ -336,7 +336,7 @@ def _test(arguments: argparse.Namespace) -> None:
         console.note(note)
     whole = pd.concat(found, ignore_index=True)
     if as_sentence:
-        for note in versus.footnotes(whole):
+        for note in versus.footnotes(sentences.rows_told(whole)):
             console.note(note)
     print(sentences.of_systems(whole) if as_sentence else versus.render(whole, arguments.format))
 
