@@ -68,6 +68,12 @@ def _escape(*arguments: Any) -> None:
         )
 
 
+def _named(*arguments: Any) -> tuple[str, str]:
+    """Aliases of types by their names."""
+    signature, returned = (re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", text or "") for text in arguments[-2:])
+    return signature, returned
+
+
 def _links(_: object, page: str, source: list[str]) -> None:
     if page == "how-to":  # a pattern in its list stands for pages there may be
         lines = source[0].splitlines()
@@ -79,4 +85,5 @@ def setup(app: Any) -> None:
     """What Sphinx calls."""
     generated.write()
     app.connect("autodoc-process-docstring", _escape, priority=100)
+    app.connect("autodoc-process-signature", _named)
     app.connect("source-read", _links, priority=900)

@@ -56,7 +56,9 @@ def write() -> None:
 
 
 def _read(path: Path) -> str:
-    return path.read_text(encoding="utf-8").replace("```tsv\n", "```text\n")  # which no highlighter knows
+    text = path.read_text(encoding="utf-8").replace("```tsv\n", "```text\n")  # which no highlighter knows
+    before, findings, after = text.partition("\n# Findings\n")  # of two titles in one file, the second is the page
+    return f"# Findings\n{after}" if findings and before.startswith("# Results") else text
 
 
 def _put(path: Path, text: str) -> None:

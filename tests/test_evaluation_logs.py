@@ -889,6 +889,7 @@ def test_outputs_are_recognized_with_their_reference(tmp_path, reader, output, r
         (WORD, "conllu (with --reference FILE)"),
         ("0-0 1-1\n0-1 2-2\n", "alignment (with --reference FILE)"),
         ("a;1;2\nb;1;3\n", "table"),
+        ("name\tscore\na\t1\n", "table"),
         ("1,2,3\n2,3,4\n", "table"),
         ("1 2 3 4 5\n2 3 4 5 6\n", "sigf"),
         ('{"question_id": 1, "correct": true}\n', "table"),

@@ -352,7 +352,7 @@ def _test(arguments: argparse.Namespace) -> None:
     _report(arguments, found)
     whole = pd.concat([table for *_, table in found], ignore_index=True)
     if as_sentence:
-        for note in versus.footnotes(whole):
+        for note in versus.footnotes(sentences.rows_told(whole)):
             console.note(note)
     print(sentences.of_systems(whole) if as_sentence else versus.render(whole, arguments.format))
 

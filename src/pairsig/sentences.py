@@ -36,7 +36,19 @@ def of_systems(table: pd.DataFrame) -> str:
     table
         Of `versus`, without `stop_at`.
     """
-    return "\n".join(sentence for _, rows in table.groupby("metric", sort=False) for sentence in _of_metric(rows))
+    return "\n".join(
+        sentence for _, rows in rows_told(table).groupby("metric", sort=False) for sentence in _of_metric(rows)
+    )
+
+
+def rows_told(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows that `of_systems` speaks of: those of a metric's first test, and of equivalence up to the margin."""
+    rows = []
+    for _, own in table.groupby("metric", sort=False):
+        test, variant = own.iloc[0][["test", "variant"]]
+        first = (own["test"] == test) & (own["variant"] == variant)
+        rows.append(own[first | (own["test"] == "margin") & (own["variant"] == "equivalence")])
+    return pd.concat(rows)
 
 
 def of_methods(table: pd.DataFrame) -> str:
@@ -50,10 +62,7 @@ def of_methods(table: pd.DataFrame) -> str:
 
 
 def _of_metric(rows: pd.DataFrame) -> Iterator[str]:
-    margins = rows[(rows["test"] == "margin") & (rows["variant"] == "equivalence")]
-    rows = rows[rows["test"] != "margin"]
-    (first, variant), *_ = rows[["test", "variant"]].itertuples(index=False)
-    chosen = rows[(rows["test"] == first) & (rows["variant"] == variant)]
+    margins, chosen = rows[rows["test"] == "margin"], rows[rows["test"] != "margin"]
     if len(chosen) == 1:
         row = chosen.iloc[0]
         p = shown_p(row)

@@ -34,11 +34,11 @@ _NUMBERS = re.compile(rf"{NUMBER}(?:\s+{NUMBER})*", re.ASCII)
 _OF_SYSTEM = re.compile(rf"\S+[\t ]+(?:{NUMBER}|None)", re.ASCII)
 _SIGNS = (
     ("text", re.compile(r"[^\s(]*[^\W\d_]\S*(?: +\S+)+")),
-    ("conllu", re.compile(r"(?:[^\t]*\t){5,}.*")),
-    ("table", re.compile(r"[^\t,;]+(?:[\t,;][^\t,;]*)+")),
+    ("table", re.compile(r"(?!(?:[^\t]*\t){5})[^\t,;]+(?:[\t,;][^\t,;]*)+")),
     ("sigf", re.compile(rf"{NUMBER}(?:[\s,;]+{NUMBER})*")),
     ("alignment", re.compile(r"\S*\d+[-p:/]\d+.*")),
     ("trees", re.compile(r"\s*\(.*|.*\)\s*")),
+    ("conllu", re.compile(r"(?:[^\t]*\t){5,}.*")),
     ("evalb", re.compile(rf"\s*{NUMBER}(?:\s+{NUMBER}){{7,}}\s*")),
 )
 """What lines look like of files that nearly are for a reader; the likelier ones first."""
