@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pairsig.errors import InputError
@@ -884,6 +884,7 @@ class TestTable:
         path.write_bytes(b"PAR1")
         refuses("table", path, "cannot be read .*expected a Parquet file")
 
+    @settings(deadline=None)
     @given(
         st.lists(st.tuples(st.integers(-(2**53), 2**53), st.floats(allow_nan=False, allow_infinity=False)), min_size=1),
         st.sampled_from(["csv", "tsv", "jsonl", "parquet"]),

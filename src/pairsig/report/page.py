@@ -96,8 +96,10 @@ def _overview(found: Sequence[Evidence]) -> str:
     ends = [end for own in found for end in _signed(own) if not math.isnan(end)]
     low, high = min(0.0, *ends), max(0.0, *ends)
     adjusted = any(holm for own in found for *_, holm in own.tests)
-    head = [("System", "name"), ("Metric", "wide"), ("Score", "n wide"), ("Gain over the first [95 %]", "n")]
-    head += [("", "picture wide"), ("p", "n")] + [("p (Holm)", "n")] * adjusted
+    head = [("System", "name"), ("Metric", "wide"), ("Score", "n wide"), ("Gain [95 %]", "n")]
+    # On a phone there is room for one p.
+    alone = "n wide" if adjusted else "n"
+    head += [("", "picture wide"), ("p", alone)] + [("p (Holm)", "n")] * adjusted
     rows = []
     for place, own in enumerate(found):
         gain, least, most = _signed(own)
@@ -108,11 +110,11 @@ def _overview(found: Sequence[Evidence]) -> str:
             ("n wide", own.score_b, points(own.score_b, own.digits)),
             ("n", gain, _text(f"{signed(gain, own.digits)}{interval(least, most, own.digits)}")),
             ("picture wide", gain, _whisker(gain, least, most, low, high)),
-            ("n", own.p, _text(p)),
+            (alone, own.p, _text(p)),
             ("n", holm, _text(holm)),
         ]
         rows.append(cells[: len(head)])
-    note = f"p: {found[0].tests[0][0]}."
+    note = f"Gains over {found[0].system_a}. p: {found[0].tests[0][0]}."
     if adjusted:
         note += " p (Holm) takes all systems together: read it, not p, where you look for the ones that differ."
     return f'<h2>At a glance</h2>{_table(head, rows)}<p class="note">{_text(note)}</p>'
