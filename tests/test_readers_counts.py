@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pairsig.errors import InputError
@@ -884,6 +884,7 @@ class TestTable:
         path.write_bytes(b"PAR1")
         refuses("table", path, "cannot be read .*expected a Parquet file")
 
+    @settings(deadline=None)
     @given(
         st.lists(st.tuples(st.integers(-(2**53), 2**53), st.floats(allow_nan=False, allow_infinity=False)), min_size=1),
         st.sampled_from(["csv", "tsv", "jsonl", "parquet"]),
@@ -1174,3 +1175,10 @@ class TestRuns:
     def test_read_takes_one_system(self, tmp_path):
         with pytest.raises(InputError, match="found the systems A run s1, B run 0, A run s2, expected one system"):
             read_table(write(tmp_path, "a.csv", self.LONG))
+
+
+def test_the_index_of_a_data_frame_is_no_score(tmp_path):
+    pd.DataFrame({"segment": ["x", "y", "z"], "value": [1, 0, 1]}).iloc[[2, 0]].to_parquet(tmp_path / "a.parquet")
+    (part,) = counted.read_all("table", tmp_path / "a.parquet")
+    assert [metric.name for metric in part.metrics] == ["mean"]
+    assert part.segments == ("z", "x")

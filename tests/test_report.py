@@ -405,3 +405,29 @@ def test_a_domain_column_of_a_table_is_read(tmp_path):
     assert found.domains.tolist() == ["x", "y"]
     with pytest.raises(pairsig.InputError, match=r"line 3: segment 2 is of domain 'z', expected 'y' as in .*a\.csv"):
         versus.read_systems([str(tmp_path / "a.csv"), str(tmp_path / "b.csv")], "table")
+
+
+def test_what_is_a_bound_is_said_to_be_one(tmp_path, capsys):
+    """p = 0 of 1,000 resamples is no 0, adjusted or not."""
+    path = table(tmp_path, {"a": items(1, share=0.1), "b": items(2, share=0.9), "c": items(3, share=0.95)})
+    output = tmp_path / "r.html"
+    assert cli.main(["test", path, "--test", "bootstrap", "--n-resamples", "1000", "--html", str(output)]) == 0
+    seen = Tags()
+    seen.feed(output.read_text(encoding="utf-8"))
+    assert re.search(r"gt2, one-sided, p < 0\.00\d+, < 0\.00\d+ with Holm's correction", seen.text)
+
+
+def test_a_margin_alone_is_no_test(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b", "reference"):
+        (tmp_path / name).write_text("".join(f"{name} was here with {i} of us\n" for i in range(20)))
+    words = ["test", "a", "b", "--reader", "text", "--reference", "reference", "--test", "exact", "--margin", "1"]
+    assert cli.main([*words, "--html", "r.html"]) == 2
+    assert "a report needs a test beside the margin, found none for bleu" in capsys.readouterr().err
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_gains_are_printed_with_the_digits_that_count():
+    (own,) = of({"a": items(1, n=600), "b": items(2, n=600, share=0.55)})
+    assert own.digits == 3
+    assert re.search(rf"by {own.gain:.3f} points of mean", report.page([own]))

@@ -22,6 +22,7 @@ from pairsig.errors import InputError, listed, named
 from pairsig.metrics import Metric, registry
 from pairsig.paired import Pair, Unit
 from pairsig.readers.counted import Missing, average
+from pairsig.report.evidence import digits
 from pairsig.statistics import KEYS, Statistics
 from pairsig.tables import as_json
 
@@ -139,17 +140,19 @@ class Comparison:
 
 
 def _sentence(row: Any) -> str:
-    low, high = row.ci_low, row.ci_high
-    between = "" if math.isnan(low) else f" [{low:.2f}, {high:.2f}]"
-    adjusted = "" if math.isnan(row.p_holm) or row.p_holm == row.p_value else f", Holm {row.p_holm:.3g}"
+    places = digits(row.gain, row.ci_low, row.ci_high)
     n = f"{row.n_segments:,} segments"
     if not row.better:
-        return f"{row.system_a} and {row.system_b} have the same {row.metric}, {row.score_a:.2f} ({n})"
-    of = {row.system_a: row.score_a, row.system_b: row.score_b}
-    other = row.system_b if row.better == row.system_a else row.system_a
+        return f"{row.system_a} and {row.system_b} have the same {row.metric}, {row.score_a:.{places}f} ({n})"
+    between = "" if math.isnan(row.ci_low) else f" [{row.ci_low:.{places}f}, {row.ci_high:.{places}f}]"
+    adjusted = "" if row.p_holm == row.p_value else f", Holm {row.p_holm:.3g}"
+    (ahead, score), (behind, other) = sorted(
+        ((row.system_a, row.score_a), (row.system_b, row.score_b)), key=lambda own: own[0] != row.better
+    )
+    p = f"{row.test} test, p = {row.p_value:.3g}{adjusted}"
     return (
-        f"{row.better} is better than {other} by {row.gain:.2f}{between} points of {row.metric}: {of[row.better]:.2f} "
-        f"against {of[other]:.2f} ({row.test} test, p = {row.p_value:.3g}{adjusted}; {n})"
+        f"{ahead} is better than {behind} by {row.gain:.{places}f}{between} points of {row.metric}: "
+        f"{score:.{places}f} against {other:.{places}f} ({p}; {n})"
     )
 
 

@@ -533,17 +533,22 @@ def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
             table["significant"].map({True: "yes", False: "no"}).fillna("undecided")
         )
     if table.groupby(_FAMILY).size().max() > 1:
-        for (column, method), header in zip(ADJUSTMENTS.items(), ("p (Holm)", "p (BH)"), strict=True):
-            rough = table["confidence"].notna() & table["n_resamples"].notna() | (table[column] == 0)
-            bounds = _adjusted(table, "p_high", method)
-            shown[header] = [
-                f"< {_outward(bound, ROUND_CEILING)}" if bounded else f"{p:.3g}"
-                for p, bound, bounded in zip(table[column], bounds, rough, strict=True)
-            ]
+        for column, header in zip(ADJUSTMENTS, ("p (Holm)", "p (BH)"), strict=True):
+            shown[header] = shown_adjusted(table, column)
     text: str = tabulate(shown, headers="keys", showindex=False, tablefmt=STYLES[format], disable_numparse=True)
     mark = "% " if format == "latex" else "- "
     notes = "".join(f"\n{mark}{note}" for note in footnotes(table)) + of_signatures(table["signature"], format)
     return text + ("\n" if notes and format != "latex" else "") + notes
+
+
+def shown_adjusted(table: pd.DataFrame, column: str) -> list[str]:
+    """The p-values of a column of `ADJUSTMENTS` as they are printed: those of rough ones, or of 0, as a bound."""
+    rough = table["confidence"].notna() & table["n_resamples"].notna() | (table[column] == 0)
+    bounds = _adjusted(table, "p_high", ADJUSTMENTS[column])
+    return [
+        f"< {_outward(bound, ROUND_CEILING)}" if bounded else f"{p:.3g}"
+        for p, bound, bounded in zip(table[column], bounds, rough, strict=True)
+    ]
 
 
 def label(test: str, variant: str) -> str:

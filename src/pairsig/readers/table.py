@@ -354,7 +354,12 @@ def _read_parquet(path: str) -> _Table:
             raise InputError(f"{path}: found too much, expected {MAX_LINES:,} rows and {MAX_BYTES:,} bytes at most")
         arrow = file.read()
         _check_header(path, arrow.column_names, "")
-        columns = {name: arrow.column(name).to_pylist() for name in arrow.column_names}
+        told = json.loads((arrow.schema.metadata or {}).get(b"pandas", b"{}")).get("index_columns", [])
+        columns = {
+            name: arrow.column(name).to_pylist()
+            for name in arrow.column_names
+            if name not in told or not name.startswith("__index_level_")  # rows' numbers, which pandas has put there
+        }
     except InputError:
         raise
     except (OSError, ValueError, OverflowError, pa.ArrowException) as error:

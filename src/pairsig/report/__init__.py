@@ -14,7 +14,7 @@ import numpy as np
 from pairsig.errors import InputError
 from pairsig.report.evidence import Evidence, of_methods, of_systems
 from pairsig.report.page import page
-from pairsig.report.words import two_digits
+from pairsig.report.words import points
 from pairsig.tables import replacing
 
 if TYPE_CHECKING:
@@ -82,5 +82,5 @@ def _drawn(found: Sequence[Evidence]) -> Figure:
         right.tick_params(axis="y", length=0)
         right.spines[["left"]].set_visible(False)
         right.set_ylim(len(table) - 0.4, -0.6)
-        right.set_xlabel(f"gain, 95 % (points); all: {two_digits(own.gain)}")
+        right.set_xlabel(f"gain, 95 % (points); all: {points(own.gain, own.digits)}")
     return figure

@@ -23,7 +23,7 @@ from pairsig.lattice import lattice
 from pairsig.metrics import Metric
 from pairsig.paired import Pair, Unit
 from pairsig.statistics import Statistics
-from pairsig.versus import label, shown_p
+from pairsig.versus import label, shown_adjusted, shown_p
 
 Floats = NDArray[np.float64]
 Side = Literal["both", "above", "below"]
@@ -83,7 +83,7 @@ class Evidence:
     gain, low, high
         Of the better system, with its 95 % interval (nan where there is none).
     tests
-        Label, p as printed, and p adjusted for the number of systems (nan where there is one only).
+        Label, p as printed, and p adjusted for the number of systems ("" where there is one only).
     test
         The first of the tests, which the law is of; None for runs of methods.
     parts
@@ -111,7 +111,7 @@ class Evidence:
     gain: float
     low: float
     high: float
-    tests: tuple[tuple[str, str, float], ...]
+    tests: tuple[tuple[str, str, str], ...]
     test: Test | None
     p: float
     null: Null | None
@@ -136,6 +136,11 @@ class Evidence:
         return self.system_b if self.ahead == self.system_a else self.system_a
 
     @property
+    def digits(self) -> int:
+        """Digits behind the point that its scores and gains are printed with."""
+        return digits(self.gain, self.low, self.high)
+
+    @property
     def outcomes(self) -> tuple[int, int, int]:
         """Segments that speak for the better system, for neither, and for the other one."""
         carried = self.segments["carried"]
@@ -153,6 +158,16 @@ class Evidence:
         most = np.sort(self.segments["carried"].to_numpy())[::-1]
         reached = np.flatnonzero(np.cumsum(most) >= self.gain * (1 - _TIED))
         return int(reached[0]) + 1 if len(reached) and self.better else 0
+
+
+def digits(gain: float, low: float, high: float) -> int:
+    """Digits behind the point of a gain and its scores: two that the interval leaves, or the gain where it has none.
+
+    >>> digits(1.45, 0.76, 2.15), digits(0.026, 0.015, 0.037), digits(0.0, float("nan"), float("nan"))
+    (2, 3, 2)
+    """
+    size = (high - low) / 2 if high > low else gain
+    return min(6, max(2, 1 - math.floor(math.log10(size)))) if size > 0 else 2
 
 
 def carried(counts: NDArray[Any], metric: Metric) -> Floats:
@@ -185,6 +200,8 @@ def of_systems(
     """The evidence of every system against the first one, for a table of `versus` over this metric."""
     counts = statistics.of(metric)
     documents = statistics.documents if unit == "document" else None
+    several = len(set(table["system_b"])) > 1
+    table = table.assign(holm=shown_adjusted(table, "p_holm") if several else "")
     for name, rows in table[table["metric"] == metric.name].groupby("system_b", sort=False):
         first = rows.iloc[0]
         both = [statistics.systems.index(system) for system in (first["system_a"], name)]
@@ -194,7 +211,6 @@ def of_systems(
         if not len(tested):
             raise InputError(f"a report needs a test beside the margin, found none for {metric.name}")
         test = find(tested["test"].iloc[0], tested["variant"].iloc[0])
-        several = len(set(table["system_b"])) > 1
         yield Evidence(
             metric=metric.name,
             system_a=first["system_a"],
@@ -205,10 +221,7 @@ def of_systems(
             gain=first["gain"],
             low=first["ci_low"],
             high=first["ci_high"],
-            tests=tuple(
-                (label(row["test"], row["variant"]), shown_p(row), row["p_holm"] if several else math.nan)
-                for _, row in rows.iterrows()
-            ),
+            tests=tuple((label(row["test"], row["variant"]), shown_p(row), row["holm"]) for _, row in rows.iterrows()),
             test=test,
             p=float(tested["p_value"].iloc[0]),
             null=null(pair, test, resampling),
@@ -260,7 +273,7 @@ def of_methods(
             low=row.ci_low,
             high=row.ci_high,
             tests=tuple(
-                (f"p ({of})", f"{p:.3g}", math.nan)
+                (f"p ({of})", f"{p:.3g}", "")
                 for of, p in (("method", row.p_method), ("outputs", row.p_outputs), ("bootstrap", row.p_bootstrap))
                 if not math.isnan(p)
             ),

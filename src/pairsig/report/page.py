@@ -21,9 +21,8 @@ from pairsig.report.words import (
     headline,
     interval,
     number,
-    score,
+    points,
     signed,
-    two_digits,
 )
 
 MOST_SEGMENTS = 100
@@ -95,9 +94,11 @@ def _overview(found: Sequence[Evidence]) -> str:
     """All comparisons in one table."""
     ends = [end for own in found for end in _signed(own) if not math.isnan(end)]
     low, high = min(0.0, *ends), max(0.0, *ends)
-    adjusted = any(not math.isnan(p) for own in found for *_, p in own.tests)
-    head = [("System", "name"), ("Metric", "wide"), ("Score", "n wide"), ("Gain over the first [95 %]", "n")]
-    head += [("", "picture"), ("p", "n")] + [("p (Holm)", "n wide")] * adjusted
+    adjusted = any(holm for own in found for *_, holm in own.tests)
+    head = [("System", "name"), ("Metric", "wide"), ("Score", "n wide"), ("Gain [95 %]", "n")]
+    # On a phone there is room for one p.
+    alone = "n wide" if adjusted else "n"
+    head += [("", "picture wide"), ("p", alone)] + [("p (Holm)", "n")] * adjusted
     rows = []
     for place, own in enumerate(found):
         gain, least, most = _signed(own)
@@ -105,14 +106,14 @@ def _overview(found: Sequence[Evidence]) -> str:
         cells = [
             ("name", own.system_b, f'<a href="#c{place}">{_text(own.system_b)}</a>'),
             ("wide", own.metric, _text(own.metric)),
-            ("n wide", own.score_b, score(own.score_b)),
-            ("n", gain, _text(f"{signed(gain)}{interval(least, most)}")),
-            ("picture", gain, _whisker(gain, least, most, low, high)),
-            ("n", own.p, _text(p)),
-            ("n wide", holm, "" if math.isnan(holm) else f"{holm:.3g}"),
+            ("n wide", own.score_b, points(own.score_b, own.digits)),
+            ("n", gain, _text(f"{signed(gain, own.digits)}{interval(least, most, own.digits)}")),
+            ("picture wide", gain, _whisker(gain, least, most, low, high)),
+            (alone, own.p, _text(p)),
+            ("n", holm, _text(holm)),
         ]
         rows.append(cells[: len(head)])
-    note = f"p: {found[0].tests[0][0]}."
+    note = f"Gains over {found[0].system_a}. p: {found[0].tests[0][0]}."
     if adjusted:
         note += " p (Holm) takes all systems together: read it, not p, where you look for the ones that differ."
     return f'<h2>At a glance</h2>{_table(head, rows)}<p class="note">{_text(note)}</p>'
@@ -165,7 +166,7 @@ def _law(own: Evidence) -> str:
     if own.null is None:
         return ""
     pictures = "".join(
-        f'<div class="{kind}">{_law_svg(own.null, own.gain, width)}</div>'
+        f'<div class="{kind}">{_law_svg(own.null, own.gain, own.digits, width)}</div>'
         for kind, width in (("wide", 760), ("narrow", 350))
     )
     return (
@@ -176,7 +177,7 @@ def _law(own: Evidence) -> str:
     )
 
 
-def _law_svg(null: Null, gain: float, width: int) -> str:
+def _law_svg(null: Null, gain: float, places: int, width: int) -> str:
     height, left, right, top, bottom = 230, 12, 12, 28, 40
     reach = max(abs(null.edges[0]), null.edges[-1], 1.06 * gain)
     density = null.mass / np.diff(null.edges)
@@ -210,7 +211,7 @@ def _law_svg(null: Null, gain: float, width: int) -> str:
         f'<text x="{width / 2:.0f}" y="{height - 5}" text-anchor="middle">gain, in points</text>'
         f'<line class="seen" x1="{x(gain):.1f}" x2="{x(gain):.1f}" y1="{top - 8}" y2="{base}"/>'
         f'<text class="strong" x="{x(gain) + shift:.1f}" y="{top - 2}" text-anchor="{anchor}">'
-        f"{_text(f'seen: {two_digits(gain)}')}</text></svg>"
+        f"{_text(f'seen: {points(gain, places)}')}</text></svg>"
     )
 
 
@@ -261,7 +262,7 @@ def _domains(own: Evidence) -> str:
         [
             ("name", row.domain, _text(row.domain)),
             ("n wide", row.n_segments, number(row.n_segments)),
-            ("n", row.gain, _text(f"{signed(row.gain)}{interval(row.low, row.high)}")),
+            ("n", row.gain, _text(f"{signed(row.gain, own.digits)}{interval(row.low, row.high, own.digits)}")),
             ("picture", row.gain, _whisker(row.gain, row.low, row.high, low, high)),
         ]
         for row in table.itertuples(index=False)
@@ -309,8 +310,8 @@ def _carrying(own: Evidence, most: int) -> str:
         [
             ("name", row["segment"], _text(row["segment"])),
             *(("wide", row[name], _text(row[name])) for name, _ in optional),
-            ("n", row["score_a"], score(row["score_a"])),
-            ("n", row["score_b"], score(row["score_b"])),
+            ("n", row["score_a"], points(row["score_a"])),
+            ("n", row["score_b"], points(row["score_b"])),
             ("n", row["carried"], _text(f"{row['carried']:+.3g}".replace("-", "−"))),
         ]
         for row in shown.to_dict("records")
@@ -343,10 +344,10 @@ def _table(
 
 
 def _tests(own: Evidence) -> str:
-    adjusted = any(not math.isnan(p) for *_, p in own.tests)
+    adjusted = any(holm for *_, holm in own.tests)
     rows = "".join(
         f'<tr><td>{_text(label)}</td><td class="n">{_text(p)}</td>'
-        + (f'<td class="n">{holm:.3g}</td>' if adjusted else "")
+        + (f'<td class="n">{_text(holm)}</td>' if adjusted else "")
         + "</tr>"
         for label, p, holm in own.tests
     )

@@ -13,39 +13,34 @@ def number(count: int) -> str:
     return f"{count:,}"
 
 
-def score(value: float) -> str:
-    """A score, or a dash where there is none."""
-    return f"{value:.2f}".replace("-", "−") if math.isfinite(value) else "–"
+def points(value: float, places: int = 2) -> str:
+    """A score or a gain, or a dash where there is none."""
+    return f"{value + 0.0:.{places}f}".replace("-", "−") if math.isfinite(value) else "–"
 
 
-def two_digits(value: float) -> str:
-    """A gain: two digits behind the point, more where these would be 0."""
-    return f"{value:.2f}" if value == 0 or abs(value) >= 0.005 else f"{value:.1g}"
-
-
-def interval(low: float, high: float) -> str:
-    """[low, high] after a blank, or nothing."""
-    return "" if math.isnan(low) or math.isnan(high) else f" [{two_digits(low)}, {two_digits(high)}]".replace("-", "−")
-
-
-def signed(value: float) -> str:
+def signed(value: float, places: int) -> str:
     """A gain that may be one of the other system, with its sign."""
-    return ("" if value < 0 else "+") + two_digits(value).replace("-", "−")
+    return ("+" if value > 0 else "") + points(value, places)
+
+
+def interval(low: float, high: float, places: int) -> str:
+    """[low, high] after a blank, or nothing."""
+    return "" if math.isnan(low) or math.isnan(high) else f" [{points(low, places)}, {points(high, places)}]"
 
 
 def gain_of(own: Evidence) -> str:
     """The gain and its interval."""
-    return f"{two_digits(own.gain)}{interval(own.low, own.high)}"
+    return f"{points(own.gain, own.digits)}{interval(own.low, own.high, own.digits)}"
 
 
 def headline(own: Evidence) -> str:
     """Who is better, by how much."""
     if not own.better:
-        return f"{own.system_a} and {own.system_b} have the same {own.metric}: {score(own.score_a)}"
+        return f"{own.system_a} and {own.system_b} have the same {own.metric}: {points(own.score_a, own.digits)}"
     ahead, behind = _scores(own)
     return (
-        f"{own.ahead} is better than {own.behind} by {two_digits(own.gain)} points of {own.metric}: "
-        f"{score(ahead)} against {score(behind)}"
+        f"{own.ahead} is better than {own.behind} by {points(own.gain, own.digits)} points of {own.metric}: "
+        f"{points(ahead, own.digits)} against {points(behind, own.digits)}"
     )
 
 
@@ -64,8 +59,8 @@ def about_p(own: Evidence) -> list[str]:
     sentences = [f"It says: {says}"]
     if not math.isnan(own.low):
         sentences.append(
-            f"The interval says how large the gain may be on {units} like these: from {two_digits(own.low)} to "
-            f"{two_digits(own.high)} points".replace("-", "−")
+            f"The interval says how large the gain may be on {units} like these: from {points(own.low, own.digits)} to "
+            f"{points(own.high, own.digits)} points"
             + (", so the other system may be the better one." if own.low < 0 else ".")
         )
     sentences.append(
@@ -86,7 +81,7 @@ def about_p(own: Evidence) -> list[str]:
             "It is about these outputs. A system that is trained or sampled again has others, and may score otherwise; "
             "with several runs of each that is tested too (--runs)."
         )
-    if not math.isnan(holm):
+    if holm:
         sentences.append(
             "Several systems are held against the first one, and some p are small by chance alone; p (Holm) takes that "
             "into account."
@@ -96,7 +91,7 @@ def about_p(own: Evidence) -> list[str]:
 
 def _says(own: Evidence, p: str, units: str) -> str:
     cases = f"in a share p {'= ' * (not p.startswith('<'))}{p} of cases"
-    gain = f"{two_digits(own.gain)} points"
+    gain = f"{points(own.gain, own.digits)} points"
     if own.test is None:
         return (
             "if the two methods were equally good, and both were run again on another test set, a gain of at least "
@@ -112,7 +107,8 @@ def _says(own: Evidence, p: str, units: str) -> str:
     if own.test.variant == "percentile":
         return f"{drawn}, {own.behind} wins {cases}."
     if own.test.variant == "gt2":
-        return f"{drawn}, {own.ahead} is ahead by more than twice the gain, {two_digits(2 * own.gain)} points, {cases}."
+        twice = f"{points(2 * own.gain, own.digits)} points, twice the gain"
+        return f"{drawn}, {own.ahead} is ahead by more than {twice}, {cases}."
     return f"{drawn}, the gain is at least {gain} away from the one that was seen {cases}."
 
 
