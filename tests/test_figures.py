@@ -682,7 +682,7 @@ def boards() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
         row |= dict.fromkeys(("n_datasets", "n_systems", "n_pairs"), 40)
         gains.append(row | {"likeness_low": low, "likeness_high": high})
     for gain, dollars in (("1", 900.0), ("own", 72.0)):
-        row = dict.fromkeys(DOLLARS.names, dollars) | {"dataset": "small", "metric": "accuracy", "gain": gain}
+        row = dict.fromkeys(DOLLARS.names, dollars) | {"dataset": "small", "metric": "accuracy", "true_gain": gain}
         paid.append(row | {"n_pairs": 40, "n_systems": 10})
     return frame(LEADERBOARDS, rows), frame(ITEMS_NEEDED, gains), frame(DOLLARS, paid)
 

@@ -134,7 +134,7 @@ def test_gains_and_dollars_of_the_median_pair():
     assert dense["gain_500"].item() == pytest.approx(power * np.median(np.sqrt(spread[inside] / 500)), rel=0.01)
 
     price = np.array([(cost[a] + cost[b]).mean() / 1e6 for a, b in pairs])
-    paid = dict(zip(dollars["gain"], dollars["dollars"], strict=True))
+    paid = dict(zip(dollars["true_gain"], dollars["dollars"], strict=True))
     for gain in (1, 2, 5, 10):
         expected = np.ceil(power**2 * spread / gain**2) * price
         assert paid[f"{gain}"] == pytest.approx(np.median(expected), rel=0.01)

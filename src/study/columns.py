@@ -634,7 +634,7 @@ DOLLARS = Table(
     (
         DATASET,
         METRIC,
-        Column("gain", str, "the true gain in points; `own`: that observed, of each pair", heading="true gain"),
+        Column("true_gain", str, "that is decided, in points; `own`: that observed, of each pair", heading="true gain"),
         count("n_pairs", "pairs of systems", "pairs", "pairs"),
         count("n_systems", "their systems", "systems", "systems"),
         _number("items", "items that show it at 80 % power (two-sided, 5 %), of the median pair", "items"),
@@ -642,7 +642,7 @@ DOLLARS = Table(
         _number("dollars_quarter", "of a quarter of the pairs at most", "dollars"),
         _number("dollars_three_quarters", "of three quarters of the pairs at most", "dollars"),
     ),
-    key=("dataset", "metric", "gain"),
+    key=("dataset", "metric", "true_gain"),
 )
 
 TABLES = (

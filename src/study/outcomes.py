@@ -1,7 +1,7 @@
 """Benchmarks of language models: what others have published of each model on each item, turned into counts.
 
 A benchmark is one table of outcomes, or some, for all of its systems at once; no text is looked at but verdicts and
-answers. The counts are `correct` and `total` of an item: of k runs of it as many have passed, or of 10,000 points as
+answers. The counts are `correct` and `total` of an item: of k runs of it as many have passed, or of 100 points as
 many were given. `runs` is k, and `microdollars` what the item cost. Systems that were not run on all items are left
 out, with the reason. Every reader is a function of files and options, and a row of the sheet of datasets names it.
 """
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 MICRO = 1_000_000
 """Parts of a dollar that costs are counted in: whole numbers have exact sums."""
 
-_POINTS = 10_000
-"""Points of an item whose score is a fraction: LiveBench's have thirds and eighths."""
+_POINTS = 100
+"""Points of an item whose score is a fraction, rounded: with more of them exact tests of many systems take minutes."""
 
 _JUDGE = r".*/LLMBar/(?:Adversarial/)?(\w+)/evaluators/([^/]+)/([^/]+)/result\.json"
 """Of LLMBar's archive, where the verdicts of a judge are: subset, model, how it was asked."""

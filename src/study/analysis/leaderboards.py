@@ -265,7 +265,7 @@ def _dollars(gain: Floats, spread: Floats, cost: Floats, pairs: Pairs) -> Iterat
         paid = items * cost[kept]
         low, high = np.quantile(paid, [0.25, 0.75])
         yield {
-            "gain": "own" if true is None else f"{true:g}",
+            "true_gain": "own" if true is None else f"{true:g}",
             "n_pairs": int(kept.sum()),
             "n_systems": len(np.unique(pairs[kept])),
             "items": float(np.median(items)),

@@ -90,7 +90,7 @@ def _gains(axes: Axes, needed: pd.DataFrame) -> None:
         axis.set_ticks(ticks)
         axis.set_major_formatter(lambda value, _: f"{value:,.0f}")
         axis.set_minor_formatter(lambda *_: "")
-    axes.legend(title="likeness of the two systems", loc="lower left", fontsize=7, title_fontsize=7)
+    axes.legend(title="likeness of the two systems", loc="upper right", fontsize=7, title_fontsize=7)
 
 
 def _dollars(axes: Axes, paid: pd.DataFrame) -> None:
@@ -108,6 +108,6 @@ def _dollars(axes: Axes, paid: pd.DataFrame) -> None:
                   elinewidth=0.9, gid="dollars")  # fmt: skip
     for place, value in zip(places, middle, strict=True):
         axes.annotate(f"{value:,.0f}", (place, value), xytext=(6, 0), textcoords="offset points", fontsize=7)
-    axes.set_xticks(places, ["that observed" if gain == "own" else gain for gain in rows["gain"]])
+    axes.set_xticks(places, ["observed" if gain == "own" else gain for gain in rows["true_gain"]])
     axes.set(yscale="log", xlim=(-0.5, len(rows) - 0.3), title=str(rows["dataset"].iloc[0]))
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")

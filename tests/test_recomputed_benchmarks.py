@@ -1,0 +1,166 @@
+"""Findings on benchmarks once more, from the embedded statistics, with numpy and pyarrow alone: none of our code.
+
+What is compared are numbers of the reference tables: neighbours told apart, what a test set is worth on another
+subject, what sources of questions do to a standard error, the share of sampling.
+"""
+
+import csv
+from itertools import combinations, pairwise
+from math import erfc, lgamma
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+ROOT = Path(__file__).parent.parent
+REFERENCE = ROOT / "results" / "reference"
+
+
+def outcomes(dataset):
+    """Shares of runs passed, (systems × items), and the domains and documents of the items."""
+    table = pq.read_table(ROOT / f"resources/statistics/{dataset}.parquet").to_pydict()
+    system, segment = np.array(table["system"]), np.array(table["segment"])
+    names = list(dict.fromkeys(table["system"]))
+    order = segment[system == names[0]]
+    found = np.empty((len(names), len(order)))
+    for number, name in enumerate(names):
+        rows = np.flatnonzero(system == name)
+        at = dict(zip(segment[rows].tolist(), rows.tolist(), strict=True))
+        chosen = [at[one] for one in order.tolist()]
+        found[number] = np.array(table["correct"])[chosen] / np.array(table["total"])[chosen]
+    first = system == names[0]
+    return found, np.array(table["domain"])[first], np.array(table["document"])[first]
+
+
+def reference(name, **wanted):
+    with (REFERENCE / f"{name}.tsv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file, delimiter="\t") if all(row[k] == v for k, v in wanted.items())]
+    assert len(rows) == 1
+    return rows[0]
+
+
+def sign_flips(differences):
+    """P(|Σ ± d| >= |Σ d|) for whole numbers d from −2 to 2, by binomials of the ones and of the twos."""
+    ones, twos = int((abs(differences) == 1).sum()), int((abs(differences) == 2).sum())
+    total = abs(int(differences.sum()))
+    if total == 0:
+        return 1.0
+
+    def binomial(n):
+        k = np.arange(n + 1)
+        logs = np.array([lgamma(n + 1) - lgamma(i + 1) - lgamma(n - i + 1) for i in k]) - n * np.log(2)
+        return 2 * k - n, np.exp(logs)
+
+    (x, p), (y, q) = binomial(ones), binomial(twos)
+    return float((p[:, None] * q)[abs(x[:, None] + 2 * y) >= total].sum())
+
+
+@pytest.mark.parametrize(("dataset", "runs"), [("mmlu-pro", 1), ("llmbar", 2)])
+def test_neighbours_told_apart(dataset, runs):
+    row = reference("leaderboards", dataset=dataset)
+    passed = np.rint(outcomes(dataset)[0] * runs).astype(int)
+    order = np.argsort(-passed.sum(axis=1), kind="stable").tolist()
+    p = {frozenset(pair): sign_flips(passed[pair[0]] - passed[pair[1]]) for pair in combinations(order, 2)}
+    ranked = sorted(p, key=p.get)
+    limit, told = 2 * len(p), set()
+    for number, pair in enumerate(ranked):  # Holm: both directions of each pair are claims
+        if (limit - number) * p[pair] / 2 >= 0.05:
+            break
+        told.add(pair)
+    neighbours = [frozenset(pair) for pair in pairwise(order)]
+    # Systems with the same score may stand in either order.
+    ties = len(passed) - len(set(passed.sum(axis=1).tolist()))
+    slack = 1e-9 + 2 * ties / len(neighbours)
+    assert int(row["n_neighbours"]) == len(neighbours)
+    assert float(row["apart"]) == pytest.approx(np.mean([p[pair] < 0.05 for pair in neighbours]), abs=slack)
+    assert float(row["told"]) == pytest.approx(np.mean([pair in told for pair in neighbours]), abs=slack)
+    assert float(row["pairs_told"]) == pytest.approx(len(told) / len(p))
+
+
+def test_sampling_of_judges():
+    """Two verdicts on an item: half the squared difference of both is the variance of one, on average."""
+    row = reference("leaderboards", dataset="llmbar")
+    shares = outcomes("llmbar")[0]
+    of_one = (shares == 0.5).mean(axis=1) / 2
+    found = []
+    for a, b in combinations(range(len(shares)), 2):
+        w = of_one[a] + of_one[b]
+        found.append(w / (max((shares[a] - shares[b]).var(ddof=1) - w / 2, 0) + w))
+    assert float(row["sampling"]) == pytest.approx(np.mean(found), abs=1e-6)
+
+
+def gains(shares, items):
+    own = 100 * shares[:, items]
+    a, b = np.triu_indices(len(own), 1)
+    difference = own[a] - own[b]
+    return difference.mean(axis=1), difference.var(axis=1)
+
+
+def test_what_a_test_set_is_worth_on_another_subject():
+    row = reference("heterogeneity", family="mmlu-pro-subjects", metric="accuracy")
+    shares, domains, _ = outcomes("mmlu-pro")
+    of = {name: np.flatnonzero(domains == name) for name in dict.fromkeys(domains.tolist())}
+    assert int(row["n_test_sets"]) == len(of) == 14
+    excess, held, told = [], [], []
+    for one, other in combinations(of.values(), 2):
+        (d, v), (e, w) = gains(shares, one), gains(shares, other)
+        known = (v > 0) & (w > 0)
+        d, v, e, w = d[known], v[known], e[known], w[known]
+        n, m = len(one), len(other)
+        excess.append(((d - e) ** 2 - v / n - w / m) / (v + w))
+        for gain, spread, against in ((d, v, e), (e, w, d)):
+            both = (gain != 0) & (against != 0)
+            held.append((gain > 0)[both] == (against > 0)[both])
+            z = abs(gain)[both] / np.sqrt(spread[both] * (1 / n + 1 / m))
+            told.append([1 - erfc(one / 2**0.5) / 2 for one in z])
+    kappa_squared = np.concatenate(excess).mean()
+    assert float(row["kappa_squared"]) == pytest.approx(kappa_squared, rel=1e-3)
+    assert float(row["worth"]) == pytest.approx(1 / (2 * kappa_squared), rel=1e-3)
+    assert float(row["held"]) == pytest.approx(np.concatenate(held).mean(), abs=1e-3)
+    assert float(row["predicted_iid"]) == pytest.approx(np.concatenate(told).mean(), abs=1e-3)
+
+
+def test_what_sources_of_questions_do_to_a_standard_error():
+    row = reference("documents", dataset="mmlu-pro")
+    shares, _, sources = outcomes("mmlu-pro")
+    centred = shares - shares.mean(axis=1, keepdims=True)
+    members = [np.flatnonzero(sources == name) for name in dict.fromkeys(sources.tolist())]
+    sums = np.stack([centred[:, own].sum(axis=1) for own in members], axis=1)
+    n, k = shares.shape[1], len(members)
+    effects = []
+    for a, b in combinations(range(len(shares)), 2):
+        by_source = k / (k - 1) * ((sums[a] - sums[b]) ** 2).sum()
+        effects.append(by_source / (n / (n - 1) * ((centred[a] - centred[b]) ** 2).sum()))
+    assert (int(row["n_documents"]), int(row["n_pairs"])) == (k, len(effects))
+    assert float(row["design_effect"]) == pytest.approx(np.mean(effects), rel=1e-6)
+    # By chance 1: sources dealt out to the questions at random.
+    rng = np.random.default_rng(1)
+    dealt = sources[rng.permutation(n)]
+    sums = np.stack([centred[:, dealt == name].sum(axis=1) for name in dict.fromkeys(sources.tolist())], axis=1)
+    pairs = list(combinations(range(len(shares)), 2))
+    chance = np.mean([((sums[a] - sums[b]) ** 2).sum() / ((centred[a] - centred[b]) ** 2).sum() for a, b in pairs])
+    assert chance == pytest.approx(1, abs=0.15)
+
+
+@pytest.mark.parametrize("dataset", ["mmlu-pro", "llmbar"])
+def test_the_better_one_on_a_category_on_another(dataset):
+    """Of pairs with p from 0.04 to 0.06 on the first questions of one category, who is better on another."""
+    row = reference("calibration", calibration=dataset, distance="near", p_low="0.04", p_high="0.06")
+    shares, domains, _ = outcomes(dataset)
+    size = {"mmlu-pro": 381, "llmbar": 92}[dataset]
+    sets = [np.flatnonzero(domains == name)[:size] for name in dict.fromkeys(domains.tolist())]
+    sets = [one for one in sets if len(one) == size]
+    held = n = 0
+    for one in sets:
+        d, v = gains(shares, one)
+        p = np.array([erfc(z / 2**0.5) / 2 for z in abs(d) / np.sqrt(np.maximum(v, 1e-12) / size)])
+        near = (p >= 0.04) & (p <= 0.06) & (d != 0)
+        for other in sets:
+            if other is not one:
+                e = gains(shares, other)[0][near]
+                held += int(((d[near] > 0) == (e > 0))[e != 0].sum()) + 0.5 * int((e == 0).sum())
+                n += int(near.sum())
+    # p here is that of a normal law, there it is drawn: a pair at a border may be in one window and not in the other.
+    assert n == pytest.approx(int(row["n_pairs"]), rel=0.25)
+    assert float(row["share"]) == pytest.approx(held / n, abs=0.05)
