@@ -49,6 +49,19 @@ TEST_SETS = collect(
 )
 
 
+# Where figures stand in the report: as in the paper.
+SECTIONS = (
+    dict.fromkeys(
+        ["overview", "thresholds", "gain_confidence", "full_sets", "similarity"],
+        "Section 3: gains and confidence",
+    )
+    | dict.fromkeys(["size_law", "sizes"], "Section 4.1: size")
+    | dict.fromkeys(["calibration", "domains"], "Section 4.2: other test sets")
+    | dict.fromkeys(["relative_error", "run_time"], "Exact tests")
+)
+BEYOND = "Beyond the paper"
+
+
 def grown(amount):
     """What a job is given: as much again with every attempt, where a cluster has killed it for taking more."""
     return lambda wildcards, attempt: attempt * (
