@@ -29,10 +29,10 @@ from study import cli as study_cli
 
 LIBRARY = ["test", "rank", "plan", "extract", "collect", "pool", "compare", "methods", "transfer", "merge"]
 STUDY = [
-    "fetch", "prepare", "resample", "jar", "train", "predict", "resize", "describe", "trainings", "thresholds",
+    "fetch", "prepare", "resample", "jar", "train", "predict", "resize", "describe", "ranks", "trainings", "thresholds",
     "validate", "claims", "law", "overlaps", "calibrate", "heterogeneity", "documents",
     "approximate", "race", "plot", "tabulate",
-    "check",
+    "check", "site",
 ]  # fmt: skip
 
 

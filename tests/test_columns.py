@@ -23,7 +23,11 @@ from study import cli as study_cli
 from study import columns
 from study.presentation import render
 
-SHEET = [list(columns.CALIBRATIONS.names), ["c", "near", "one", "half-1", "one", "half-2"]]
+SHEET = [
+    list(columns.CALIBRATIONS.names),
+    ["c", "near", "one", "half-1", "one", "half-2"],
+    ["d", "iid", "one two", "draw-*", "=", "whole"],
+]
 PUBLISHED = [
     list(columns.PUBLISHED.names),
     ["t", "998", "threshold", "1.1", "points", "300", "", "", "47", "threshold:one:all", ""],
@@ -63,13 +67,14 @@ def written(tmp_path_factory):
     output = {table.name: work / f"out-{table.name}.tsv" for table in columns.TABLES}
     both = [work / f"{name}.parquet:accuracy" for name in ("one", "two")]
     run(study_cli.main, "describe", *both, "--output", output["systems"])
+    run(study_cli.main, "ranks", *both, "--n-resamples", 100, "--output", output["ranked"])
     run(
         study_cli.main, "thresholds", *compared, "--min-pairs", 1, "--p-low", 0, "--p-high", 1, "--datasets",
         work / "datasets.tsv", "--size-law", output["size_law"], "--output", output["thresholds"],
     )  # fmt: skip
     run(
         study_cli.main, "calibrate", *compared, "--sheet", work / "sheet.tsv", "--published", work / "published.tsv",
-        "--table-1", output["table_1"], "--output", output["calibration"],
+        "--table-1", output["table_1"], "--pairs", output["calibrated"], "--output", output["calibration"],
     )  # fmt: skip
     run(study_cli.main, "validate", *compared, "--overlay", "one=two", "--output", output["validation"])
     run(

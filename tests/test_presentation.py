@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from io import StringIO
 
 import numpy as np
@@ -119,3 +120,21 @@ def test_empty_tables_are_rendered(form: str) -> None:
 def test_unknown_format() -> None:
     with pytest.raises(InputError, match="known are csv, md, tex, html"):
         render(PAIRS, "docx")
+
+
+def test_html_fits_a_window_and_hides_nothing() -> None:
+    """Intervals stand beside their numbers, what leads comes first, and all else can be unfolded."""
+    names = [column.name for column in columns.REPRODUCTION.columns]
+    cells = {
+        name: [1.5] if column.type is float else ["x"]
+        for name, column in zip(names, columns.REPRODUCTION.columns, strict=True)
+    }
+    cells |= {"ours": [1.479], "low": [1.34], "high": [1.63], "unit": ["UAS"], "verdict": ["agrees"], "why": ["a < b"]}
+    text = render(pd.DataFrame(cells)[names], "html")
+    heads = re.findall(r"<th[^>]*>([^<]*)</th>", text)
+    assert heads[:3] == ["verdict", "ours", "published"]
+    assert len(heads) == 10
+    assert ">1.48 [1.34, 1.63]</td>" in text
+    (folded,) = re.findall(r"<dl>(.*?)</dl>", text)
+    assert "<dd>a &lt; b</dd>" in folded
+    assert len(heads) - 1 + folded.count("<dt>") == len(names) - 2  # all but the ends of the interval

@@ -152,6 +152,8 @@ def render(table: pd.DataFrame, format: str, caption: str | None = None) -> str:
             if columns[name].shown == "count" or columns[name].type is int:
                 plain[name] = plain[name].str.replace(",", "")
         return str(plain.to_csv(index=False, lineterminator="\n"))
+    if format == "html":
+        texts = _for_a_page(texts)
     texts = texts.replace({"": "–"})
     numeric = [
         pd.api.types.is_numeric_dtype(table[name]) and not pd.api.types.is_bool_dtype(table[name])
@@ -160,6 +162,38 @@ def render(table: pd.DataFrame, format: str, caption: str | None = None) -> str:
     headers = [columns[name].title for name in texts.columns]
     align = ["right" if number else "left" for number in numeric]
     return _RENDERERS[format](headers, texts.to_numpy().tolist(), align, caption)
+
+
+LEADING = ("verdict", "ours", "published", "expected", "unit", "what")
+"""What a reader looks for first in the table of ours beside the papers'."""
+
+WIDE = 9
+"""Columns of a page; the others of a row are shown when they are asked for."""
+
+
+def _for_a_page(texts: pd.DataFrame) -> pd.DataFrame:
+    """The columns as a page has them: intervals beside their numbers, `LEADING` first."""
+    merged = _merged(texts)
+    leading = [name for name in LEADING if name in merged] if {"ours", "published"} <= set(merged.columns) else []
+    return merged[[*leading, *(name for name in merged.columns if name not in leading)]]
+
+
+def _merged(texts: pd.DataFrame) -> pd.DataFrame:
+    """The ends of intervals in the cell of what they are of: `1.48 [1.34, 1.63]`.
+
+    Ends are in columns that are named after it, or in `low` and `high` behind it.
+    """
+    merged = texts.copy()
+    names = list(texts.columns)
+    ends = {name: (f"{name}_low", f"{name}_high") for name in names}
+    if "low" in names and names.index("low") and "high" in names:
+        ends[names[names.index("low") - 1]] = ("low", "high")
+    for name, (low, high) in ends.items():
+        if low in texts and high in texts:
+            known = (texts[low] != "") & (texts[high] != "")
+            merged[name] = texts[name].where(~known, texts[name] + " [" + texts[low] + ", " + texts[high] + "]")
+            merged = merged.drop(columns=[low, high])
+    return merged
 
 
 def _tabulate(headers: list[str], rows: list[list[str]], align: list[str], form: str) -> str:
@@ -198,14 +232,19 @@ _PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 <style>
-body {{ font: 14px/1.45 system-ui, sans-serif; color: #222; margin: 1.5em; }}
-table {{ border-collapse: collapse; border-top: 2px solid #222; border-bottom: 2px solid #222; }}
+body {{ font: 13px/1.4 system-ui, sans-serif; color: #222; margin: 1em; }}
+table {{ border-collapse: collapse; width: 100%; border-top: 2px solid #222; border-bottom: 2px solid #222; }}
 caption {{ text-align: left; padding-bottom: .6em; max-width: 48em; }}
-th, td {{ padding: .25em .8em; white-space: nowrap; font-variant-numeric: tabular-nums; }}
-thead th {{ border-bottom: 1px solid #222; position: sticky; top: 0; background: #fff; }}
+th, td {{ padding: .25em .5em; font-variant-numeric: tabular-nums; vertical-align: top; overflow-wrap: break-word; }}
+thead th {{ border-bottom: 1px solid #222; position: sticky; top: 0; background: #fff; text-align: left; }}
 tbody tr:nth-child(even) {{ background: #f4f4f4; }}
+.right {{ text-align: right; }}
+details dl {{ margin: .4em 0; text-align: left; }}
+details dt {{ color: #666; }}
+details dd {{ margin: 0 0 .2em; }}
 </style>
 </head>
 <body>
@@ -216,9 +255,20 @@ tbody tr:nth-child(even) {{ background: #f4f4f4; }}
 
 
 def _html(headers: list[str], rows: list[list[str]], align: list[str], caption: str | None) -> str:
-    body = _tabulate(headers, rows, align, "html")
-    if caption is not None:
-        body = body.replace("<table>", f"<table>\n<caption>{escape(caption)}</caption>", 1)
+    """A page that fits a window: what a row has beyond `WIDE` columns is folded away."""
+    shown = len(headers) if len(headers) <= WIDE + 1 else WIDE
+    lines = [] if caption is None else [f"<caption>{escape(caption)}</caption>"]
+    heads = [f'<th class="{side}">{escape(head)}</th>' for head, side in zip(headers[:shown], align, strict=False)]
+    lines += ["<thead>", f"<tr>{''.join(heads)}{'<th>more</th>' if shown < len(headers) else ''}</tr>", "</thead>"]
+    lines.append("<tbody>")
+    for row in rows:
+        cells = [f'<td class="{side}">{escape(cell)}</td>' for cell, side in zip(row[:shown], align, strict=False)]
+        rest = [(head, cell) for head, cell in zip(headers[shown:], row[shown:], strict=True) if cell != "–"]
+        if shown < len(headers):
+            told = "".join(f"<dt>{escape(head)}</dt><dd>{escape(cell)}</dd>" for head, cell in rest)
+            cells.append(f'<td><details><summary title="the other columns"></summary><dl>{told}</dl></details></td>')
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    body = "\n".join(["<table>", *lines, "</tbody>", "</table>"])
     return _PAGE.format(title=escape(caption or "Table"), table=body)
 
 

@@ -53,7 +53,7 @@ rule plot:
             report(
                 f"results/figures/{figure}.svg",
                 caption=f"../report/figures/{figure}.rst",
-                category="The study",
+                category=SECTIONS.get(figure, BEYOND),
                 labels={"figure": figure},
             )
             for figure in STUDY_TABLES
@@ -91,9 +91,9 @@ for figures, names in DRAWN.items():
                 report(
                     f"results/figures/{figure}/{{dataset}}.{{test}}.svg",
                     caption=f"../report/figures/{figure}.rst",
-                    category="Datasets",
-                    subcategory="{dataset}",
-                    labels={"figure": figure, "test": "{test}"},
+                    category=SECTIONS.get(figure, BEYOND),
+                    subcategory=figure,
+                    labels={"dataset": "{dataset}", "test": "{test}"},
                 )
                 for figure in figures
             ],

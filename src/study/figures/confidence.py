@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -321,39 +321,80 @@ def _draw_thresholds(axes: Axes, marked: list[tuple[float, Class | None]]) -> No
 
 @styled
 def overview(*comparisons: pd.DataFrame) -> Figure:
-    """Confidence against gain for many datasets, one panel each, with the same vertical axis."""
+    """Confidence against gain for many datasets, one panel each, with the same vertical axis.
+
+    The panels of a metric stand together, below its name, in the order in which they come; metrics do so, too.
+    """
     filled = [pairs for table in comparisons if len(pairs := _pairs(table))]
     if not filled:
         return _nothing("gain (points)")
     whole = pd.concat(filled, ignore_index=True)
-    panels = [group for _, group in whole.groupby(["dataset", "metric", "test", "test_set"], sort=False, observed=True)]
-    columns = min(len(panels), 4)
-    rows = -(-len(panels) // columns)
-    figure = Figure(figsize=(PAGE if columns > 1 else COLUMN, (1.4 if rows <= 6 else 1.15) * rows + 0.5))
+    panels: dict[str, list[pd.DataFrame]] = {}
+    for (metric, *_), panel in whole.groupby(["metric", "dataset", "test", "test_set"], sort=False, observed=True):
+        panels.setdefault(metric_name(str(metric)), []).append(panel)
+    columns = min(max(map(len, panels.values())), 5)
+    rows = sum(-(-len(own) // columns) for own in panels.values())
+    figure = Figure(figsize=(PAGE if columns > 1 else COLUMN, (1.4 if rows <= 6 else 1.02) * rows + 0.5))
     grid = figure.subplots(rows, columns, sharey=True, squeeze=False)
-    bottom = min(lowest(panel) for panel in panels)
-    several = len(whole["metric"].unique()) > 1
-    for axes, panel in zip(grid.flat, panels, strict=False):
-        for one in classes(panel):
-            _scatter(axes, one, len(panel), rasterized=len(whole) > RASTERIZE_ABOVE, scale=0.6)
-        _frame(axes, panel, bottom)
-        _draw_expected(axes, panel, width=0.6)
-        axes.set_title(str(panel["dataset"].iloc[0]), pad=3)
-        words = f"{metric_name(panel['metric'].iloc[0])}\n" if several else ""
-        axes.text(0.98, 0.04, f"{words}{count(len(panel))} pairs", transform=axes.transAxes, ha="right")
-        axes.locator_params(axis="x", nbins=4)
-    for axes in grid.flat[len(panels) :]:
-        axes.remove()
-    keys: dict[str, Line2D] = {}
-    for panel in panels:
-        for one in classes(panel):
-            keys.setdefault(one.label, _key(one, one.label))
-    keys[EXPECTED] = _expected_key()
-    keys["p = 0.05"] = Line2D([], [], color=GREY, linewidth=0.6, label="p = 0.05")
-    figure.legend(handles=list(keys.values()), loc="outside upper left", ncols=min(len(keys), 4), columnspacing=1.2)
-    figure.supxlabel(gain_label(whole["metric"]), fontsize=8)
+    bottom = min(lowest(panel) for own in panels.values() for panel in own)
+    row = 0
+    for name, own in panels.items():
+        for place, axes in enumerate(grid[row : (row := row - (-len(own) // columns))].flat):
+            if place >= len(own):
+                axes.remove()
+                continue
+            _panel(axes, own[place], bottom, rasterized=len(whole) > RASTERIZE_ABOVE)
+            axes.tick_params(labelleft=place % columns == 0)
+            if place == 0:
+                words = f"{name}, {len(own)} datasets" if len(own) > 1 else name
+                axes.set_title(
+                    f"\n{axes.get_title(loc='left')}", pad=3
+                )  # room for a line that may be wider than its panel
+                head = axes.annotate(
+                    words, (0, 1), (0, 14), "axes fraction", "offset points", weight="bold", va="bottom",
+                    annotation_clip=False,
+                )  # fmt: skip
+                head.set_in_layout(False)
+    figure.legend(handles=_overview_keys(whole), loc="outside upper left", ncols=3, columnspacing=1.5)
+    figure.supxlabel("gain (points)" if len(panels) > 1 else gain_label(whole["metric"]), fontsize=8)
     figure.supylabel(CONFIDENCE, fontsize=8)
     return figure
+
+
+def _panel(axes: Axes, panel: pd.DataFrame, bottom: float, *, rasterized: bool) -> None:
+    """A dataset of the overview: its pairs, those of any one kind with one marker, and the curve."""
+    for one in _broad(panel):
+        _scatter(axes, one, len(panel), rasterized=rasterized, scale=0.6)
+    _frame(axes, panel, bottom)
+    _draw_expected(axes, panel, width=0.6)
+    name = str(panel["dataset"].iloc[0])
+    axes.set_title(name, pad=3, fontsize=min(7, 126 / len(name)))
+    axes.text(0.98, 0.04, f"{count(len(panel))} pairs", transform=axes.transAxes, ha="right", fontsize=7)
+    axes.locator_params(axis="x", nbins=3)
+    axes.tick_params(labelsize=7)
+
+
+ONE_KIND = "both of one kind (online, LLM, …)"
+
+
+def _broad(pairs: pd.DataFrame) -> list[Class]:
+    """`classes`, with all particular kinds under one name, so that a marker says the same in every panel."""
+    found = []
+    for one in classes(pairs):
+        if one.label.startswith("both "):
+            one = replace(one, label=ONE_KIND, marker="s", colour=ORANGE)
+        found.append(one)
+    return found
+
+
+def _overview_keys(whole: pd.DataFrame) -> list[Line2D]:
+    """What the overview's markers and lines say."""
+    drawn = {one.label: one for one in _broad(whole)}
+    return [
+        *(_key(one, label) for label, one in drawn.items()),
+        _expected_key(),
+        Line2D([], [], color=GREY, linewidth=0.6, label="p = 0.05"),
+    ]
 
 
 def _series(name: str, found: list[Class], whole: pd.DataFrame, heading: str) -> Figure:

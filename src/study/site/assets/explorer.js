@@ -43,8 +43,34 @@ const explore = (function () {
     };
   }
 
+  // What is under the pointer, told in words. The nearest dot stands in an area of its own, whose datum it is.
+  function teller(fields) {
+    const box = document.createElement("dl");
+    box.id = "tooltip";
+    box.hidden = true;
+    document.body.append(box);
+    return (handler, event, item, value) => {
+      const row = item && item.datum && (item.datum.datum || item.datum);
+      box.hidden = !value || !row || row.a === undefined;
+      if (box.hidden) return;
+      box.replaceChildren(...fields.map(([field, title]) => {
+        const line = document.createElement("div");
+        const [term, told] = [document.createElement("dt"), document.createElement("dd")];
+        term.textContent = title;
+        told.textContent = row[field];
+        line.append(term, told);
+        return line;
+      }));
+      const { width, height } = box.getBoundingClientRect();
+      const left = event.clientX + 14 + width > innerWidth ? event.clientX - 14 - width : event.clientX + 14;
+      box.style.left = `${Math.max(4, Math.min(left, innerWidth - width - 4))}px`;
+      box.style.top = `${event.clientY + 14 + height > innerHeight ? event.clientY - 14 - height : event.clientY + 14}px`;
+    };
+  }
+
   // One chart, made again when what it is made of changes, and given other data where it is not.
-  function chart(element, specification) {
+  function chart(element, specification, fields) {
+    const tell = teller(fields);
     let drawn = null;
     let made = "";
     let queue = Promise.resolve();
@@ -53,7 +79,7 @@ const explore = (function () {
       if (!drawn || wanted !== made) {
         if (drawn) drawn.finalize();
         const spec = specification(colours(), options);
-        drawn = await vegaEmbed(element, { ...spec, config: config(colours()) }, { actions: false, renderer: "canvas", tooltip: { theme: "custom" } });
+        drawn = await vegaEmbed(element, { ...spec, config: config(colours()) }, { actions: false, renderer: "canvas", tooltip: tell });
         made = wanted;
         explore.view = drawn.view;
       }
@@ -114,15 +140,15 @@ const explore = (function () {
       width: "container", height: o.height, autosize: { type: "fit", contains: "padding" },
       layer: [
         { data: { values: [{ y: 0.95 }] }, mark: { type: "rule", color: c.soft, strokeDash: [4, 3] }, encoding: { y: { field: "y", type: "quantitative", title: y.title, scale: y.scale } } },
+        { data: { name: "line" }, mark: { type: "line", color: c.ink, strokeWidth: 1.5, clip: true, interpolate: "monotone" }, encoding: { x, y } },
         { data: { name: "dots" }, name: "pairs",
-          params: [{ name: "near", select: { type: "point", on: "pointerover", nearest: false, clear: "pointerout" } }],
+          params: [{ name: "near", select: { type: "point", on: "pointerover", nearest: true, clear: "pointerout" } }],
           mark: { type: "point", filled: true, clip: true, cursor: "crosshair" },
           encoding: { x, y, color: colour,
             shape: o.colour === "like" ? { value: "circle" } : { field: "group", type: "nominal", scale: { domain: ["different groups", "same group"], range: ["circle", "triangle-up"] } },
             size: { condition: { param: "near", empty: false, value: 140 }, value: o.size },
             opacity: { condition: { param: "near", empty: false, value: 1 }, value: o.opacity },
-            tooltip: FIELDS.map(([field, title]) => ({ field, title, type: "nominal" })) } },
-        { data: { name: "line" }, mark: { type: "line", color: c.ink, strokeWidth: 1.5, clip: true, tooltip: null, interpolate: "monotone" }, encoding: { x, y } },
+            tooltip: { field: "a", type: "nominal" } } },
       ],
     };
   }
@@ -134,7 +160,7 @@ const explore = (function () {
   function pairs(index) {
     const form = document.getElementById("controls");
     const field = form.elements;
-    const drawn = chart(document.getElementById("chart"), pairSpec);
+    const drawn = chart(document.getElementById("chart"), pairSpec, FIELDS);
     const named = new Map(index.map((one) => [one.dataset, one]));
     const asked = decodeURIComponent(location.hash.slice(1));
     options(field.dataset, index.map((one) => [one.dataset, `${one.dataset} (${number(one.test_sets[0].pairs)} pairs)`]), named.has(asked) ? asked : index[0] && index[0].dataset);
@@ -193,7 +219,8 @@ const explore = (function () {
         return { gain, confidence: data.two_sided ? 2 * normal(gain / error) - 1 : normal(gain / error) };
       }) : [];
       const metric = about.metric;
-      await drawn.show({ dots: rows, line }, {
+      // Dots that are not drawn would be the nearest ones to where they are not.
+      await drawn.show({ dots: rows.filter((row) => row.gain <= right), line }, {
         colour: field.colour.value, right, bottom, height: height(), title: `${metric} gain (points)`,
         size: rows.length > 2000 ? 18 : rows.length > 500 ? 30 : 50, opacity: rows.length > 2000 ? 0.5 : 0.75,
       });
@@ -223,6 +250,8 @@ const explore = (function () {
     show();
   }
 
+  const CELL_FIELDS = [["a", "better"], ["b", "other"], ["onShown", "first test set"], ["pShown", "p there"], ["gainShown", "gain there"], ["otherShown", "second test set"], ["againstShown", "gain there, too"]];
+
   function cellSpec(c, o) {
     const x = { field: "gain", type: "quantitative", title: "gain on the first test set (points)", scale: { domain: [0, o.right], nice: false }, axis: { tickCount: 6 } };
     const y = { field: "against", type: "quantitative", title: "gain on the second", scale: { domain: o.ends, nice: false }, axis: { tickCount: 6 } };
@@ -231,14 +260,14 @@ const explore = (function () {
       layer: [
         { data: { values: [{ y: 0 }] }, mark: { type: "rule", color: c.ink }, encoding: { y: { field: "y", type: "quantitative", title: y.title, scale: y.scale } } },
         { data: { name: "dots" }, name: "pairs",
-          params: [{ name: "near", select: { type: "point", on: "pointerover", nearest: false, clear: "pointerout" } }],
+          params: [{ name: "near", select: { type: "point", on: "pointerover", nearest: true, clear: "pointerout" } }],
           mark: { type: "point", filled: true, clip: true, cursor: "crosshair" },
           encoding: { x, y,
             color: { field: "held", type: "nominal", scale: { domain: ["held", "did not hold"], range: [c.blue, c.rust] } },
             shape: { field: "held", type: "nominal", scale: { domain: ["held", "did not hold"], range: ["circle", "triangle-down"] } },
             size: { condition: { param: "near", empty: false, value: 140 }, value: o.size },
             opacity: { condition: { param: "near", empty: false, value: 1 }, value: o.opacity },
-            tooltip: [["a", "better"], ["b", "other"], ["onShown", "first test set"], ["pShown", "p there"], ["gainShown", "gain there"], ["otherShown", "second test set"], ["againstShown", "gain there, too"]].map(([field, title]) => ({ field, title, type: "nominal" })) } },
+            tooltip: { field: "a", type: "nominal" } } },
       ],
     };
   }
@@ -246,7 +275,7 @@ const explore = (function () {
   function cells(index) {
     const form = document.getElementById("controls");
     const field = form.elements;
-    const drawn = chart(document.getElementById("chart"), cellSpec);
+    const drawn = chart(document.getElementById("chart"), cellSpec, CELL_FIELDS);
     options(field.cell, index.map((one, place) => [String(place), one.name]), "0");
 
     let loaded = null;
