@@ -1,7 +1,11 @@
-"""Examples in the documentation are run: `console` blocks command by command, Python blocks with prompts as doctests.
+"""Examples in the documentation are run, and must print what stands in the page, to the letter.
 
-A page says in its front matter which folder its commands are run in (`executed-in: config/example`): they get a copy
-of it. What is printed must be what stands in the page, to the letter; notes and warnings are not shown. `make docs`
+* `console` blocks: each line `$ …`, what it prints below it; Python blocks with prompts as doctests.
+* In a page that says where (below), also `bash` blocks, whose lines of pairsig are run, and Python blocks without
+  prompts. Of a `text` block that comes next, all lines are what the last of the commands prints.
+
+A page says in its front matter which folder it is run in, of which it gets a copy (`executed-in: config/example`), and
+what else of the repository is to be there (`executed-with: resources`). Notes and warnings are not shown. `make docs`
 runs the examples of every page, and so do the tests, without Sphinx.
 """
 
@@ -17,30 +21,48 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-_BLOCK = re.compile(r"^```(console|python)\n(.*?)^```", re.DOTALL | re.MULTILINE)
-_FOLDER = re.compile(r"\A---\n(?:.*\n)*?executed-in: (\S+)\n")
+_BLOCK = re.compile(r"^```(console|python|bash|text)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+_FRONT = re.compile(r"\A---\n(.*?)^---\n", re.DOTALL | re.MULTILINE)
 
 
 def differences(text: str) -> Iterator[str]:
     """What the examples of a page print instead of what stands there, an example each; nothing where all is well."""
-    folder = _FOLDER.match(text)
+    front = _FRONT.match(text)
+    where = dict(re.findall(r"^(executed-\w+): (\S+)$", front[1], re.MULTILINE)) if front else {}
+    blocks = _BLOCK.findall(text)
     with tempfile.TemporaryDirectory() as temporary:
         work = Path(temporary) / "work"
-        if folder:
-            shutil.copytree(ROOT / folder[1], work)
+        if "executed-in" in where:
+            shutil.copytree(ROOT / where["executed-in"], work)
         else:
             work.mkdir()
+        if "executed-with" in where:
+            (work / where["executed-with"]).symlink_to(ROOT / where["executed-with"])
         with contextlib.chdir(work):
             names: dict[str, Any] = {}
-            for language, block in _BLOCK.findall(text):
+            for (language, block), (following, printed) in pairwise([*blocks, ("", "")]):
                 if language == "console":
                     yield from _of_commands(block)
-                elif ">>>" in block:
+                elif language == "python" and ">>>" in block:
                     yield from _of_python(block, names)
+                elif language == "python" and where:
+                    exec(compile(block, "page", "exec"), names)
+                elif language == "bash" and where:
+                    yield from _of_script(block, printed if following == "text" else None)
+
+
+def _of_script(block: str, printed: str | None) -> Iterator[str]:
+    """Commands of pairsig, the last of which prints this; of None it is only asked that they work."""
+    commands = [line for line in block.splitlines() if line.startswith("pairsig ")]
+    for command in commands:
+        found = _run(command)
+        if "error: " in found or (printed and command == commands[-1] and _compared(found) != _compared(printed)):
+            yield f"$ {command}\nprints\n{found}\nexpected\n{printed}"
 
 
 def _of_commands(block: str) -> Iterator[str]:

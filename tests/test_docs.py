@@ -58,14 +58,6 @@ def test_the_output_in_the_readme_is_what_the_command_prints(monkeypatch, capsys
     assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == printed.splitlines()
 
 
-def test_the_output_in_the_page_of_ranks_is_what_the_command_prints(monkeypatch, capsys):
-    monkeypatch.chdir(ROOT)
-    (command,) = commands("docs/ranks.md")
-    (printed,) = blocks("docs/ranks.md", "text")
-    assert cli.main(shlex.split(command)[1:]) == 0
-    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == printed.splitlines()
-
-
 def test_python_in_the_readme_runs(capsys):
     (code,) = blocks("README.md", "python")
     exec(compile(code, "README.md", "exec"), {})
@@ -90,7 +82,7 @@ PAGES = sorted((ROOT / "docs").glob("*.md"))
 executed = load("executed")
 
 
-@pytest.mark.parametrize("page", [page.name for page in PAGES if "```console" in page.read_text(encoding="utf-8")])
+@pytest.mark.parametrize("page", [page.name for page in PAGES if "executed-" in page.read_text(encoding="utf-8")])
 def test_examples_print_what_stands_below_them(page):
     """What `make docs` checks, too."""
     assert list(executed.differences((ROOT / "docs" / page).read_text(encoding="utf-8"))) == []
@@ -100,6 +92,15 @@ def test_an_example_that_prints_something_else_is_told():
     text = "---\nexecuted-in: config/example\n---\n\n```console\n$ pairsig test baseline.txt\n0.05\n```\n"
     (told,) = executed.differences(text)
     assert "found no format that is known" in told
+    page = "---\nexecuted-in: config/example\n---\n```bash\npairsig test tuned.txt\n```\n"
+    (told,) = executed.differences(page)
+    assert "found no format that is known" in told
+    page = page.replace(
+        "test tuned.txt", "test tuned.txt other.txt --reference reference.txt --metric ter --test exact"
+    )
+    assert list(executed.differences(page)) == []
+    (told,) = executed.differences(f"{page}\n```text\nno table\n```\n")
+    assert "expected\nno table" in told
     (told,) = executed.differences("```python\n>>> 1 + 1\n3\n\n```\n")
     assert "Got:\n    2" in told
     assert list(executed.differences("```console\n$ echo a \\\n  b\na b\n$ false || echo c\nc\n```\n")) == []
@@ -137,17 +138,6 @@ def test_python_in_coming_from_runs(code):
     exec(compile(f"import pairsig\n{code}", "coming-from.md", "exec"), counts)
 
 
-def test_the_worked_example_of_the_next_test_set(tmp_path, monkeypatch, capsys):
-    """On embedded data, from comparisons to what is printed, to the letter."""
-    (tmp_path / "resources").symlink_to(ROOT / "resources")
-    monkeypatch.chdir(tmp_path)
-    printed = blocks("docs/next-test-set.md", "text")
-    for written, expected in zip(blocks("docs/next-test-set.md", "bash"), printed, strict=True):
-        for line in written.splitlines():
-            assert cli.main(shlex.split(line)[1:]) == 0, capsys.readouterr().err
-        assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == expected.splitlines()
-
-
 def test_python_in_the_page_on_documents_prints_what_it_says(monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     (code,) = blocks("docs/documents.md", "python")
@@ -167,23 +157,6 @@ def test_the_table_of_families_is_that_of_the_library():
                 assert cells[4].split()[0] == f"{one.worth:,.0f}"
                 assert cells[5:7] == [f"{100 * one.predicted_iid:.0f} %", f"{100 * one.predicted:.0f} %"]
                 assert cells[7].split()[0] == f"{100 * one.held:.0f}"
-
-
-def test_the_example_of_methods_is_what_happens(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "resources").symlink_to(ROOT / "resources")
-    (code,) = blocks("docs/methods.md", "python")
-    exec(compile(code, "methods.md", "exec"), {})
-    first, second, cost = commands("docs/methods.md")
-    printed, priced = blocks("docs/methods.md", "text")
-    assert cli.main(shlex.split(first)[1:]) == 0
-    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == printed.splitlines()
-    assert cli.main(shlex.split(second)[1:]) == 0
-    assert (tmp_path / "methods.tsv").is_file()
-    capsys.readouterr()
-    monkeypatch.chdir(LOGS / "inspect")
-    assert cli.main(shlex.split(cost)[1:]) == 0
-    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == priced.splitlines()
 
 
 def test_the_readme_fits_on_a_few_screens():
