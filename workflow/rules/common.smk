@@ -32,8 +32,8 @@ try:
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
-for name, why in study.missing.items():
-    logger.warning(f"dataset {name} is left out: {why}")
+if study.missing:
+    logger.warning(f"left out, since data_dir lacks their corpora: {', '.join(study.missing)}")
 
 TESTS = list(config["tests"])
 DRAWN_TESTS = [name for name in TESTS if name in definitions.names(exact=False)]
