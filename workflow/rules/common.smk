@@ -33,7 +33,9 @@ except InputError as error:
     raise WorkflowError(str(error)) from None
 
 if study.missing:
-    logger.warning(f"left out, since data_dir lacks their corpora: {', '.join(study.missing)}")
+    logger.warning(
+        f"left out, since data_dir lacks their corpora: {', '.join(study.missing)}"
+    )
 
 TESTS = list(config["tests"])
 DRAWN_TESTS = [name for name in TESTS if name in definitions.names(exact=False)]
