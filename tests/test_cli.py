@@ -32,7 +32,7 @@ STUDY = [
     "fetch", "prepare", "resample", "jar", "train", "predict", "resize", "describe", "ranks", "trainings", "thresholds",
     "validate", "claims", "law", "overlaps", "calibrate", "heterogeneity", "documents",
     "approximate", "race", "plot", "tabulate",
-    "check", "site",
+    "site", "check",
 ]  # fmt: skip
 
 

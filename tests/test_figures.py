@@ -376,12 +376,27 @@ def test_few_or_tied_pairs(table: pd.DataFrame, tmp_path: Path) -> None:
 def test_overview_has_a_panel_per_dataset() -> None:
     tables = [comparisons(10 + i, dataset=f"wmt{i}", metric="bleu" if i else "chrf") for i in range(6)]
     figure = FIGURES["overview"](*tables)
-    assert [axes.get_title(loc="left") for axes in figure.axes] == [f"wmt{i}" for i in range(6)]
+    assert [axes.get_title(loc="left").strip() for axes in figure.axes] == [f"wmt{i}" for i in range(6)]
     for axes, table in zip(figure.axes, tables, strict=True):
         assert sum(map(len, scatter(axes).values())) == len(table)
         assert f"{len(table)} pairs" in axes.texts[0].get_text()
     assert len({axes.get_ylim() for axes in figure.axes}) == 1
     assert len(FIGURES["overview"](pd.concat(tables)).axes) == 6
+
+
+def test_the_overview_has_the_datasets_of_a_metric_together_and_one_legend() -> None:
+    tables = [comparisons(12, dataset=f"d{i}", metric=("bleu", "uas")[i % 2]) for i in range(5)]
+    kinds = ("online", "llm-by-organisers")
+    for table, kind in zip(tables, kinds * 3, strict=False):
+        table.loc[table.index[: len(table) // 2], ["kind_a", "kind_b"]] = kind
+    figure = FIGURES["overview"](*tables)
+    assert [axes.get_title(loc="left").strip() for axes in figure.axes] == ["d0", "d2", "d4", "d1", "d3"]
+    heads = [text.get_text() for axes in figure.axes for text in axes.texts if "datasets" in text.get_text()]
+    assert heads == ["BLEU, 3 datasets", "UAS, 2 datasets"]
+    (legend,) = figure.legends
+    said = [text.get_text() for text in legend.get_texts()]
+    assert len(said) == len(set(said))
+    assert sum(label.startswith("both") for label in said) == 1
 
 
 def test_sizes_from_light_to_dark(sized: pd.DataFrame) -> None:
