@@ -24,8 +24,8 @@ from study import cli as study_cli
 
 LIBRARY = ["test", "rank", "plan", "extract", "collect", "pool", "compare", "methods", "transfer", "merge"]
 STUDY = [
-    "fetch", "prepare", "resample", "jar", "train", "predict", "resize", "describe", "trainings", "thresholds",
-    "validate", "claims", "law", "overlaps", "calibrate", "heterogeneity", "documents",
+    "fetch", "prepare", "resample", "jar", "train", "predict", "resize", "count", "describe", "trainings", "thresholds",
+    "validate", "claims", "law", "overlaps", "calibrate", "heterogeneity", "documents", "leaderboards",
     "approximate", "race", "plot", "tabulate",
     "check",
 ]  # fmt: skip
