@@ -29,8 +29,8 @@ from study import cli as study_cli
 
 LIBRARY = ["test", "rank", "plan", "extract", "collect", "pool", "compare", "methods", "transfer", "merge"]
 STUDY = [
-    "fetch", "prepare", "resample", "jar", "train", "predict", "resize", "describe", "ranks", "trainings", "thresholds",
-    "validate", "claims", "law", "overlaps", "calibrate", "heterogeneity", "documents",
+    "fetch", "prepare", "resample", "jar", "train", "predict", "resize", "count", "describe", "ranks", "trainings",
+    "thresholds", "validate", "claims", "law", "overlaps", "calibrate", "heterogeneity", "documents", "leaderboards",
     "approximate", "race", "plot", "tabulate",
     "site", "check",
 ]  # fmt: skip

@@ -153,6 +153,9 @@ def test_what_the_terms_do_not_let_be_carried_is_not():
 
 
 def test_benchmarks_that_are_not_there_are_left_out_with_a_reason(project):
+    for path in sheets.STATISTICS.iterdir():  # the project carries two benchmarks
+        if not (ROOT / "resources/statistics" / path.name).is_file():
+            path.unlink()
     study = read()
     assert {"livebench", "swebench-bash-only", "wmt25-xcomet"} <= set(study.missing)
     assert study.missing["bfcl"] == "its statistics are counted from data_dir, where data/bfcl/SHA256SUMS is missing"
