@@ -23,7 +23,13 @@ def locked():
     return dict(re.findall(r"^([a-z0-9.-]+)==([^ ]+)", lines, re.MULTILINE))
 
 
-EXTRAS = {"figures": ("workflow",), "site": ("workflow",), "sheets": ("workflow",), "base_models": ("retrain",)}
+EXTRAS = {
+    "cli.py": ("workflow",),
+    "figures": ("workflow",),
+    "site": ("workflow",),
+    "sheets": ("workflow",),
+    "base_models": ("retrain",),
+}
 """Parts of the package that need more than the library."""
 ASKED = {
     "pictures.py": ("plot",),
