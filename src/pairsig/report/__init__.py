@@ -54,14 +54,15 @@ def _drawn(found: Sequence[Evidence]) -> Figure:
 
     rows = [1 + len(own.domains) for own in found]
     heights = [max(1.5 if own.null else 0.7, 0.6 + 0.17 * n) for own, n in zip(found, rows, strict=True)]
-    figure = Figure(figsize=(6.3, sum(heights)))
-    grid = figure.subplots(len(found), 2, squeeze=False, height_ratios=heights, width_ratios=(1, 1))
-    for own, (left, right) in zip(found, grid, strict=True):
+    both = any(own.null is not None for own in found)  # of runs there is no law to draw
+    figure = Figure(figsize=(6.3 if both else 4.2, sum(heights)))
+    grid = figure.subplots(len(found), 2 if both else 1, squeeze=False, height_ratios=heights)
+    for own, (left, *others) in zip(found, grid, strict=True):
         left.set_title(f"{own.ahead} over {own.behind}, {own.metric}", fontsize=8)
-        left.spines[["left"]].set_visible(False)
-        left.set_yticks([])
-        left.set_xlabel(f"gain by chance (points); p = {own.tests[0][1]}".replace("= <", "<"))
-        if own.null is not None:
+        right = others[0] if both else left
+        if both and own.null is None:
+            left.set_axis_off()
+        elif own.null is not None:
             null = own.null
             middle = (null.edges[1:] + null.edges[:-1]) / 2
             width = np.diff(null.edges)
@@ -69,9 +70,9 @@ def _drawn(found: Sequence[Evidence]) -> Figure:
                 middle, null.mass / width, width, color=np.where(null.counted, RUST, "#b9bec5").tolist(), linewidth=0
             )
             left.axvline(own.gain, color=INK, linewidth=1)
-        else:
-            left.set_axis_off()
-            left.set_title(f"{own.ahead} over {own.behind}, {own.metric}", fontsize=8)
+            left.spines[["left"]].set_visible(False)
+            left.set_yticks([])
+            left.set_xlabel(f"gain by chance (points); p = {own.tests[0][1]}".replace("= <", "<"))
         table = [("all", own.gain, own.low, own.high)]
         table += [(str(row.domain), row.gain, row.low, row.high) for row in own.domains.itertuples(index=False)]
         for height, (_, gain, low, high) in enumerate(table):
