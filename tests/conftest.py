@@ -7,14 +7,9 @@ import re
 import shutil
 from pathlib import Path
 
-import hypothesis
 import pytest
 
 from running import ROOT
-
-# How long an example takes says more of the machine than of the code.
-hypothesis.settings.register_profile("untimed", deadline=None)
-hypothesis.settings.load_profile("untimed")
 
 
 @pytest.fixture
