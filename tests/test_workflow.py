@@ -178,6 +178,10 @@ def test_a_small_study_from_end_to_end(small):
         for suffix in ("svg", "pdf", "png"):
             assert (results / "figures" / f"{figure}.{suffix}").stat().st_size > 0
 
+    pages = {path.relative_to(results / "site").as_posix() for path in (results / "site").rglob("*.html")}
+    assert {"index.html", "explorer.html", *(f"datasets/{name}.html" for name in ("alpha", "beta", "both"))} <= pages
+    assert "200 resamples" in (results / "site" / "index.html").read_text(encoding="utf-8")
+
     assert "Nothing to be done" in snakemake(*settings, cwd=small)
     snakemake("--report", "results/report.zip", *settings, cwd=small)
     with zipfile.ZipFile(results / "report.zip") as report:

@@ -527,7 +527,7 @@ def _elsewhere(tables: Tables) -> Iterator[Finding]:
             "fewer (more): the interval of the difference from what one population would give lies below (above) 0",
             "expected of one population",
             numbers,
-            "calibration",
+            "calibration" if key == "here" or here.empty else "",
             ("calibration", "table_1"),
             "cells.html",
         )
