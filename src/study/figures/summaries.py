@@ -257,9 +257,9 @@ def calibration(calibration: pd.DataFrame) -> Figure:
         }
         for name, panel in rows.groupby("calibration", sort=False)
     }
-    n_columns = min(max(len(panels), 1), 2)
+    n_columns = min(max(len(panels), 1), 2 if len(panels) <= 6 else 3)
     n_rows = max(math.ceil(len(panels) / n_columns), 1)
-    figure = Figure(figsize=(PAGE, 0.4 + n_rows * (3.0 if n_columns == 1 else 2.3)))
+    figure = Figure(figsize=(PAGE, 0.4 + n_rows * {1: 3.0, 2: 2.3, 3: 1.9}[n_columns]))
     grid = figure.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False)
     if not panels:
         grid[0, 0].set(xlabel="p-value on the first test set", ylabel="better system holds (%)", xscale="log")
@@ -271,7 +271,7 @@ def calibration(calibration: pd.DataFrame) -> Figure:
     start = min(min(edges), min(_middle(line).min() for line in every) / 1.4) / 1.05
     for axes, (name, lines) in zip(grid.flat, panels.items(), strict=False):
         axes.set(xscale="log", xlim=(start, max(edges) * 1.05), ylim=(min(40.0, 100 * rows["share"].min() - 5), 102))
-        axes.set_xticks(sorted(edges)[::-2])
+        axes.set_xticks(sorted(edges)[:: -max(n_columns, 2)])
         axes.xaxis.set_major_formatter(FuncFormatter(_plain))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.tick_params(axis="both", labelbottom=True, labelleft=True)
