@@ -414,7 +414,7 @@ def test_what_is_a_bound_is_said_to_be_one(tmp_path, capsys):
     assert cli.main(["test", path, "--test", "bootstrap", "--n-resamples", "1000", "--html", str(output)]) == 0
     seen = Tags()
     seen.feed(output.read_text(encoding="utf-8"))
-    assert re.search(r"gt2, one-sided, p < 0\.00\d+, < 0\.00\d+ with Holm's correction", seen.text)
+    assert re.search(r"resamples, p < 0\.00\d+ \(< 0\.00\d+ adjusted by Holm\), n = 60", seen.text)
 
 
 def test_a_margin_alone_is_no_test(tmp_path, monkeypatch, capsys):

@@ -34,7 +34,8 @@ def of_systems(table: pd.DataFrame) -> str:
     Parameters
     ----------
     table
-        Of `versus`, without `stop_at`.
+        Of `versus`, without `stop_at`. Of one pair of several, a column `holm` may have the adjusted p as it is
+        printed (`versus.shown_adjusted`).
     """
     return "\n".join(
         sentence for _, rows in rows_told(table).groupby("metric", sort=False) for sentence in _of_metric(rows)
@@ -66,7 +67,7 @@ def _of_metric(rows: pd.DataFrame) -> Iterator[str]:
     if len(chosen) == 1:
         row = chosen.iloc[0]
         p = shown_p(row)
-        adjusted = "" if row["p_holm"] == row["p_value"] else f" ({row['p_holm']:.3g} adjusted by Holm)"
+        adjusted = f" ({row['holm']} adjusted by Holm)" if row.get("holm") else ""
         about = f"{_test(row)}, p {p if p.startswith('<') else f'= {p}'}{adjusted}, {_size(row)}"
         if not math.isnan(row["ci_low"]):
             about = f"95 % CI {_interval(row)}; {about}"

@@ -24,6 +24,18 @@ TABLES = [
     "dollars",
 ]
 
+# Where figures stand in the report: as in the paper.
+SECTIONS = (
+    dict.fromkeys(
+        ["overview", "thresholds", "gain_confidence", "full_sets", "similarity"],
+        "Section 3: gains and confidence",
+    )
+    | dict.fromkeys(["size_law", "sizes"], "Section 4.1: size")
+    | dict.fromkeys(["calibration", "domains"], "Section 4.2: other test sets")
+    | dict.fromkeys(["relative_error", "run_time"], "Exact tests")
+)
+BEYOND = "Beyond the paper"
+
 
 rule check:
     """Ours beside the numbers printed in the paper, with a verdict."""
