@@ -66,10 +66,12 @@ def test_a_dry_run(project):
 def test_dry_run_of_the_derivation(project, data_dir):
     printed = snakemake("--dry-run", "--config", "source=derived", f"data_dir={data_dir}", cwd=project)
     jobs = dict(re.findall(r"^(\w+) +(\d+)$", printed, re.MULTILINE))
-    assert jobs["fetch"] == "8"
+    sheet = pd.read_csv(ROOT / "config" / "datasets.tsv", sep="\t")
+    assert int(jobs["fetch"]) == sheet.query("study != 'synthetic'")["corpus"].nunique()
     assert int(jobs["extract"]) > 900
+    assert int(jobs["count"]) == (sheet["study"] == "benchmark").sum()
     # Only what takes training stays embedded.
-    synthetic = pd.read_csv(ROOT / "config" / "datasets.tsv", sep="\t").query("study == 'synthetic'")["dataset"]
+    synthetic = sheet.query("study == 'synthetic'")["dataset"]
     embedded = [name for name in synthetic if (ROOT / "resources" / "statistics" / f"{name}.parquet").exists()]
     assert int(jobs["embed"]) == len(embedded)
 
