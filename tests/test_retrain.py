@@ -374,7 +374,7 @@ REBUILT = [
     if row["include"] is True and row["reproducible"] is True and name not in MEMBERS
 ]
 """Base models whose systems are embedded and come out the same; members of ensembles are rebuilt with these."""
-SOON = ("joint-hmm", "itg", "mst", "joshua-phrase", "joshua-hiero")
+SOON = ("joint-hmm", "itg", "mst", "joshua-phrase")
 """Those that are rebuilt within a minute or two."""
 
 
