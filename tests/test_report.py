@@ -354,6 +354,7 @@ def test_odd_systems(tmp_path, capsys, systems, said):
 
 
 def test_documents_and_runs(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
     path = table(tmp_path, {"a": items(1), "b": items(2, share=0.75)})
     output = tmp_path / "r.html"
     assert cli.main(["test", path, "--unit", "document", "--n-resamples", "200", "--html", str(output)]) == 0
@@ -392,6 +393,7 @@ def test_what_cannot_be_written(tmp_path, monkeypatch, capsys, arguments, expect
 
 
 def test_a_picture_of_too_many(tmp_path):
+    pytest.importorskip("matplotlib")
     systems = {name: items(seed) for seed, name in enumerate("abcdefghijklmno")}
     with pytest.raises(pairsig.InputError, match="room for 12 comparisons, found 14"):
         report.draw(of(systems), tmp_path / "p.svg")
