@@ -305,8 +305,7 @@ def _test(arguments: argparse.Namespace) -> None:
                     table = methods.compare_methods(
                         systems,
                         metric=metric,
-                        design=arguments.design
-                        or ("nested" if systems.provenance.get("design") == "nested" else "crossed"),
+                        design=arguments.design or methods.design_of(systems),
                         training_sd=arguments.training_sd,
                         unit=arguments.unit,
                         against=systems.methods[0],

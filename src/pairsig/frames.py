@@ -366,7 +366,7 @@ def _comparison(
         notes = [sentence for doubt in found["doubt"] for sentence in doubt.split("; ") if sentence]
     else:
         rows, notes = _pairs(statistics, metric, test, variant, unit, resampling)
-    rows["p_holm"] = _holm(rows["p_value"].to_numpy())
+    rows["p_holm"] = versus.adjusted(rows["p_value"].to_numpy(), versus.ADJUSTMENTS["p_holm"])
     rows = rows[list(COLUMNS)].reset_index(drop=True)
     return Comparison(
         table=as_given(rows),
@@ -415,15 +415,6 @@ def _pairs(
     drawn = find(str(rows["test"].iloc[0]), variant)
     notes += filter(None, [versus.one_sided(drawn)])
     return rows, notes
-
-
-def _holm(p: Any) -> Any:
-    """Holm (1979): (K − k + 1) p for the k-th smallest, at least that of the one before, at most 1."""
-    order = np.argsort(p, kind="stable")
-    adjusted = np.minimum(np.maximum.accumulate((len(p) - np.arange(len(p))) * p[order]), 1.0)
-    found = np.empty(len(p))
-    found[order] = adjusted
-    return found
 
 
 def compare_logs(
@@ -477,10 +468,8 @@ def compare_logs(
     ((statistics, metrics), *_) = found
     if len(metrics) > 1:
         raise InputError(f"the logs have the metrics {listed(own.name for own in metrics)}, expected the name of one")
-    nested = statistics.provenance.get("design") == "nested"
-    return _comparison(
-        statistics, metrics[0], test, lambda rows: rows, **{"design": "nested" if nested else "crossed"} | how
-    )
+    how = {"design": methods.design_of(statistics)} | how
+    return _comparison(statistics, metrics[0], test, lambda rows: rows, **how)
 
 
 def _written(log: Any, path: Path) -> tuple[str, str]:

@@ -53,6 +53,11 @@ _DRIFT = 1e-3
 """Level at which runs said to be nested are told to differ as wholes."""
 
 
+def design_of(statistics: Statistics) -> Design:
+    """Nested where the log that was read says that every item was sampled anew, else crossed."""
+    return "nested" if statistics.provenance.get("design") == "nested" else "crossed"
+
+
 def compare_methods(
     statistics: Statistics,
     *,

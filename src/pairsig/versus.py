@@ -590,6 +590,14 @@ def _adjusted(table: pd.DataFrame, column: str, method: str) -> pd.Series[float]
     families = table.groupby(_FAMILY, sort=False)[column]
     if families.size().max() == 1:
         return table[column]
+    return families.transform(lambda p: adjusted(p.to_numpy(), method))
+
+
+def adjusted(p: NDArray[np.float64], method: str) -> NDArray[np.float64]:
+    """The p-values of one family, adjusted for their number; one alone stays as it is."""
+    if len(p) == 1:
+        return p
     from statsmodels.stats.multitest import multipletests  # slow to import
 
-    return families.transform(lambda p: multipletests(p, method=method)[1])
+    found: NDArray[np.float64] = multipletests(p, method=method)[1]
+    return found
