@@ -51,6 +51,31 @@ def test_long_form(kind):
     assert json.loads(result.to_json())[0]["better"] == "new"
 
 
+def test_one_voice():
+    """What is printed says that a system is better where a sentence for a paper would; a p of 0 is a bound."""
+    same = [1, 0] * 20
+    rows = {"question": range(40), "old": same, "new": [0, 1] * 2 + same[4:-1] + [1], "best": [1] * 40}
+    told = str(compare(pd.DataFrame(rows), system=["old", "new", "best"], segment="question", score="correct"))
+    old_new, old_best, new_best = told.split("\n")[:3]
+    assert old_new.startswith("A difference between old and new was not shown: new is ahead by 0.03 points of ")
+    assert old_best.startswith("best is better than old by 0.50 points of correct (1.00 against 0.50, ")
+    assert "exact test, p = 1.91e-06 (5.72e-06 adjusted by Holm), n = 40)" in old_best  # 2 of 2^20, times 3
+    assert new_best.startswith("best is better than new")
+    drawn = compare(
+        pd.DataFrame(rows), "bootstrap", n_resamples=20, system=["old", "best"], segment="question", score="correct"
+    )
+    assert drawn.pvalue == 0
+    assert drawn.table["p_high"].item() == pytest.approx(1 - 0.025 ** (1 / 20))
+    assert str(drawn).startswith("A difference between old and best was not shown: best is ahead by")
+    assert "p < 0.169" in str(drawn)
+
+
+def test_an_exact_p_that_no_float_holds_is_no_zero():
+    n = 2000
+    frame = pd.DataFrame({"question": range(n), "a": [1] * n, "b": [0] * n})
+    assert "p < 1e-300, n = 2,000" in str(compare(frame, system=["a", "b"], segment="question", score="correct"))
+
+
 @pytest.mark.parametrize("kind", FRAMES)
 def test_wide_form_is_the_long_form(kind):
     of = scores(systems=("a", "b", "c"))

@@ -19,10 +19,10 @@ def passed(*wins: int, n: int = 200) -> statistics.Statistics:
     """Systems that pass some items of n; the first passes none of those that others win alone."""
     counts = np.zeros((len(wins) + 1, n, 2), dtype=np.int64)
     counts[:, :, 1] = 1
-    counts[:, 100:, 0] = 1
+    counts[:, n // 2 :, 0] = 1
     for system, won in enumerate(wins, start=1):
         counts[system, : max(won, 0), 0] = 1
-        counts[system, 100 : 100 + max(-won, 0), 0] = 0
+        counts[system, n // 2 : n // 2 + max(-won, 0), 0] = 0
     names = ["base", *(f"s{number}" for number in range(1, len(wins) + 1))]
     segments = [str(number) for number in range(n)]
     rows = [
@@ -43,8 +43,8 @@ def statistics_of(table: pd.DataFrame) -> statistics.Statistics:
         return statistics.read(path)
 
 
-def said(*wins: int, tests: tuple[str, ...] = versus.TESTS, **options: object) -> str:
-    table, _ = versus.versus(passed(*wins), [registry.metric("accuracy")], tests, n_resamples=2000, **options)
+def said(*wins: int, tests: tuple[str, ...] = versus.TESTS, n: int = 200, **options: object) -> str:
+    table, _ = versus.versus(passed(*wins, n=n), [registry.metric("accuracy")], tests, n_resamples=2000, **options)
     return sentences.of_systems(table)
 
 
@@ -109,7 +109,22 @@ def test_a_p_of_zero_is_a_bound():
     bound = float(re.search(r"p < ([\d.e-]+),", told)[1])
     assert bound == pytest.approx(1 - 0.025 ** (1 / 2000), rel=0.01)  # Clopper and Pearson, none of 2,000
     several = said(60, 61, tests=("bootstrap",))
-    assert len(re.findall(r"p < 0\.0037", several)) == 2  # twice that
+    assert len(re.findall(r"p < 0\.00369", several)) == 2  # twice that, rounded up
+
+
+def test_a_p_of_zero_of_few_resamples_shows_nothing():
+    """None of 20 resamples: p is below 0.17, and says no more than that."""
+    table, _ = versus.versus(passed(60, 61), [registry.metric("accuracy")], ("bootstrap",), n_resamples=20)
+    assert (table["p_value"] == 0).all()
+    assert "s1 (+30.0, p < 0.337) and s2 (+30.5, p < 0.337) are not shown to differ" in sentences.of_systems(table)
+    alone = table.head(1).assign(p_holm=0.0)
+    assert sentences.of_systems(alone).startswith("A difference between base and s1 was not shown: s1 is ahead by ")
+
+
+def test_an_exact_p_that_no_float_holds_is_a_bound():
+    several = said(2000, 2001, 3, tests=("exact",), n=4000)
+    assert len(re.findall(r"p < 1e-300", several)) == 2
+    assert "p = 0" not in several.replace("p = 0.", "")
 
 
 def test_equally_good_up_to_a_margin_is_a_sentence_of_its_own():
@@ -118,11 +133,10 @@ def test_equally_good_up_to_a_margin_is_a_sentence_of_its_own():
 
 
 def test_decimals_follow_the_interval():
-    row = {"ci_low": 0.0123, "ci_high": 0.0567}
-    assert [sentences._decimals(row | {"ci_high": high}, 12.34567) for high in (0.0567, 1.2, 9.0, 90.0, 1e6)] == [
-        "12.346", "12.35", "12.3", "12", "12",
-    ]  # fmt: skip
-    assert sentences._decimals(row, -1.0) == "−1.000"
+    assert [sentences.digits(12.3, 0.0123, high) for high in (0.0567, 1.2, 9.0, 90.0, 1e6)] == [3, 2, 1, 1, 1]
+    assert [sentences.digits(gain, np.nan, np.nan) for gain in (0.0, 0.00123, 12.3, 1e-9)] == [2, 4, 2, 6]
+    row = {"gain": 0.02, "ci_low": -0.0123, "ci_high": 0.0567}
+    assert sentences._interval(row) == "−0.012 to 0.057"
 
 
 def test_from_the_command_line(tmp_path, capsys):

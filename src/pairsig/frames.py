@@ -22,7 +22,7 @@ from pairsig.errors import InputError, listed, named
 from pairsig.metrics import Metric, registry
 from pairsig.paired import Pair, Unit
 from pairsig.readers.counted import Missing, average
-from pairsig.report.evidence import digits
+from pairsig.sentences import digits, told
 from pairsig.statistics import KEYS, Statistics
 from pairsig.tables import as_json
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     "metric", "system_a", "system_b", "score_a", "score_b", "better", "gain", "ci_low", "ci_high", "test", "p_value",
-    "p_holm", "n_segments", "signature",
+    "p_low", "p_high", "p_holm", "n_segments", "signature",
 )  # fmt: skip
 """Columns of `Comparison.table`."""
 
@@ -50,8 +50,8 @@ class Comparison:
     ----------
     table
         One row a pair, columns `COLUMNS`, the kind of frame that was given. `better` is "" where the scores are equal;
-        `gain` >= 0 is the better system's, `ci_low` and `ci_high` are its 95 % interval; `p_holm` is adjusted for the
-        number of pairs.
+        `gain` >= 0 is the better system's, `ci_low` and `ci_high` are its 95 % interval; `p_low` and `p_high` bound the
+        Monte Carlo error of p (95 %); `p_holm` is adjusted for the number of pairs.
     statistics, metric
         What was compared: everything else in pairsig takes them.
     unit
@@ -95,7 +95,13 @@ class Comparison:
         return str(self._one("better")) or None
 
     def __str__(self) -> str:
-        lines = [_sentence(row) for row in self._rows.head(_SHOWN).itertuples(index=False)]
+        rows = self._rows.assign(test="", variant="")  # one family, whether exact or drawn
+        decides = versus.decisive(rows, "p_holm")
+        adjusted = versus.shown_adjusted(rows, "p_holm") if len(rows) > 1 else [""]
+        lines = [
+            _sentence(row, p, holm)
+            for (_, row), p, holm in zip(self._rows.head(_SHOWN).iterrows(), decides, adjusted, strict=False)
+        ]
         if len(self._rows) > _SHOWN:
             lines.append(f"and {len(self._rows) - _SHOWN:,} pairs more")
         return "\n".join([*lines, *(f"- {note}" for note in self.notes)])
@@ -105,12 +111,14 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
-        html: str = self._rows.drop(columns="signature").to_html(index=False, escape=True, float_format="{:.4g}".format)
+        html: str = self._rows[[name for name in COLUMNS if name != "signature"]].to_html(
+            index=False, escape=True, float_format="{:.4g}".format
+        )
         return html + (f"<ul>{notes}</ul>" if notes else "")
 
     def to_json(self) -> str:
         """The rows as a list of objects with all digits."""
-        return as_json(self._rows)
+        return as_json(self._rows[list(COLUMNS)])
 
     def to_html(self, path: str | Path) -> None:
         """Write the report that `pairsig test --html` writes: each further system against the first."""
@@ -139,21 +147,21 @@ class Comparison:
         report.write(list(found), path)
 
 
-def _sentence(row: Any) -> str:
-    places = digits(row.gain, row.ci_low, row.ci_high)
-    n = f"{row.n_segments:,} segments"
-    if not row.better:
-        return f"{row.system_a} and {row.system_b} have the same {row.metric}, {row.score_a:.{places}f} ({n})"
-    between = "" if math.isnan(row.ci_low) else f" [{row.ci_low:.{places}f}, {row.ci_high:.{places}f}]"
-    adjusted = "" if row.p_holm == row.p_value else f", Holm {row.p_holm:.3g}"
-    (ahead, score), (behind, other) = sorted(
-        ((row.system_a, row.score_a), (row.system_b, row.score_b)), key=lambda own: own[0] != row.better
-    )
-    p = f"{row.test} test, p = {row.p_value:.3g}{adjusted}"
-    return (
-        f"{ahead} is better than {behind} by {row.gain:.{places}f}{between} points of {row.metric}: "
-        f"{score:.{places}f} against {other:.{places}f} ({p}; {n})"
-    )
+def _sentence(row: pd.Series[Any], decides: float, holm: str) -> str:
+    """A pair; `decides` and `holm`: its p-value adjusted for their number, to hold against a level and to be read."""
+    a, b, places = row["system_a"], row["system_b"], digits(row["gain"], row["ci_low"], row["ci_high"])
+    n = f"n = {row['n_segments']:,}"
+    if not row["better"]:
+        return f"{a} and {b} have the same {row['metric']}, {row['score_a']:.{places}f} ({n})"
+    ahead, behind = (row["score_a"], row["score_b"]) if row["better"] == a else (row["score_b"], row["score_a"])
+    about = [
+        f"{ahead:.{places}f} against {behind:.{places}f}",
+        *([] if math.isnan(row["ci_low"]) else [f"95 % CI {row['ci_low']:.{places}f} to {row['ci_high']:.{places}f}"]),
+        f"{row['test']} test, {versus.equation(versus.shown_p(row))}" + (f" ({holm} adjusted by Holm)" if holm else ""),
+        n,
+    ]
+    gain = f"{row['gain']:.{places}f} points of {row['metric']}"
+    return f"{told(a, b, row['better'], decides, gain)} ({', '.join(about)})"
 
 
 @overload
@@ -237,8 +245,9 @@ def compare(data: Any, test: str | None = None, **options: Any) -> pd.DataFrame 
     >>> result = compare(rows, system="model", segment="question", score="correct")
     >>> result.better, result.pvalue
     ('new', 0.015625)
-    >>> print(result)  # doctest: +ELLIPSIS
-    new is better than old by 0.58 [0.17, 0.83] points of correct: 0.92 against 0.33 (exact test, p = 0.0156; ...)
+    >>> print(result)  # doctest: +NORMALIZE_WHITESPACE
+    new is better than old by 0.58 points of correct (0.92 against 0.33, 95 % CI 0.17 to 0.83, exact test,
+    p = 0.0156, n = 12)
     >>> result.table[["system_a", "system_b", "gain"]].round(3)
       system_a system_b   gain
     0      old      new  0.583
@@ -362,14 +371,17 @@ def _comparison(
             raise InputError(f"found test={test!r}, but what tests runs has no choice of tests")
         found = methods.compare_methods(statistics, metric=metric, design=design, unit=unit, threads=threads)
         rows = found.rename(columns={"method_a": "system_a", "method_b": "system_b", "p_method": "p_value"})
-        rows = rows.assign(test="method", signature="")
+        p = rows["p_value"]
+        rows = rows.assign(test="method", signature="", p_low=p, p_high=p, n_resamples=0)
         notes = [sentence for doubt in found["doubt"] for sentence in doubt.split("; ") if sentence]
     else:
         rows, notes = _pairs(statistics, metric, test, variant, unit, resampling)
     rows["p_holm"] = versus.adjusted(rows["p_value"].to_numpy(), versus.ADJUSTMENTS["p_holm"])
-    rows = rows[list(COLUMNS)].reset_index(drop=True)
+    drawn = rows["n_resamples"].where(rows["n_resamples"] > 0)
+    rows = rows[list(COLUMNS)].assign(n_resamples=drawn, log10_p_value=-math.inf, confidence=math.nan)
+    rows = rows.reset_index(drop=True)
     return Comparison(
-        table=as_given(rows),
+        table=as_given(rows[list(COLUMNS)]),
         statistics=statistics,
         metric=metric,
         unit=unit,

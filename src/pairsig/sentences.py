@@ -11,7 +11,7 @@ import pandas as pd
 from pairsig import definitions
 from pairsig.metrics.names import metric_name
 from pairsig.metrics.registry import METRICS
-from pairsig.versus import shown_p
+from pairsig.versus import decisive, equation, shown_adjusted, shown_p
 
 ALPHA = 0.05
 """The level at which a sentence says that a system is better; p is there for any other."""
@@ -29,7 +29,8 @@ def of_systems(table: pd.DataFrame) -> str:
 
     A system is called better where p (of several systems, that adjusted by Holm) is below `ALPHA`. Where it is not, it
     is said that no difference was shown, never that there is none: that is the margin's to show, which gets a
-    sentence of its own. Gains have the decimals that their interval leaves two certain digits of.
+    sentence of its own. A p of 0 of a test that draws is as large as its bound. Gains have the decimals that their
+    interval leaves two certain digits of.
 
     Parameters
     ----------
@@ -52,13 +53,45 @@ def rows_told(table: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(rows)
 
 
+def told(a: str, b: str, better: str, p: float, gain: str) -> str:
+    """What is said of two systems wherever they are spoken of: which one is better, or that it was not shown.
+
+    Parameters
+    ----------
+    a, b, better
+        Names; `better` is one of them, the one with the better score.
+    p
+        What decides, against `ALPHA`: adjusted where several were tested, and above 0 (a bound, if need be).
+    gain
+        As it is to be printed.
+
+    >>> told("a", "b", "b", 0.01, "1.2 BLEU"), told("a", "b", "b", 0.2, "0.3 BLEU")
+    ('b is better than a by 1.2 BLEU', 'A difference between a and b was not shown: b is ahead by 0.3 BLEU')
+    """
+    if p < ALPHA:
+        return f"{better} is better than {b if better == a else a} by {gain}"
+    return f"A difference between {a} and {b} was not shown: {better} is ahead by {gain}"
+
+
+def digits(gain: float, low: float, high: float) -> int:
+    """Digits behind the point of a gain and its scores: two that the interval leaves, or the gain where it has none.
+
+    >>> digits(1.45, 0.76, 2.15), digits(0.026, 0.015, 0.037), digits(4.1, -8.0, 16.2)
+    (2, 3, 1)
+    >>> digits(0.0, float("nan"), float("nan"))
+    2
+    """
+    least, size = (1, (high - low) / 2) if high > low else (2, gain)
+    return min(6, max(least, 1 - math.floor(math.log10(size)))) if size > 0 else 2
+
+
 def of_methods(table: pd.DataFrame) -> str:
     """What the table of `compare_methods` says, a sentence a metric and pair, by the p-value of the method."""
     sentences = []
     for row in table.to_dict("records"):
         runs = f"{row['n_runs_a']} and {row['n_runs_b']} runs, n = {row['n_segments']:,}"
         about = f"95 % CI {_interval(row)}; over runs and test sets, p = {row['p_method']:.3g}, {runs}"
-        sentences.append(_told(row, row["method_a"], row["method_b"], row["p_method"], about))
+        sentences.append(_of_pair(row, row["method_a"], row["method_b"], row["p_method"], about))
     return "\n".join(sentences)
 
 
@@ -66,12 +99,11 @@ def _of_metric(rows: pd.DataFrame) -> Iterator[str]:
     margins, chosen = rows[rows["test"] == "margin"], rows[rows["test"] != "margin"]
     if len(chosen) == 1:
         row = chosen.iloc[0]
-        p = shown_p(row)
         adjusted = f" ({row['holm']} adjusted by Holm)" if row.get("holm") else ""
-        about = f"{_test(row)}, p {p if p.startswith('<') else f'= {p}'}{adjusted}, {_size(row)}"
+        about = f"{_test(row)}, {equation(shown_p(row))}{adjusted}, {_size(row)}"
         if not math.isnan(row["ci_low"]):
             about = f"95 % CI {_interval(row)}; {about}"
-        yield _told(row, row["system_a"], row["system_b"], row["p_holm"], about)
+        yield _of_pair(row, row["system_a"], row["system_b"], decisive(chosen, "p_holm").iloc[0], about)
     else:
         yield _of_several(chosen)
     for row in margins.to_dict("records"):
@@ -82,36 +114,28 @@ def _of_metric(rows: pd.DataFrame) -> Iterator[str]:
         )
 
 
-def _told(row: Any, a: str, b: str, p: float, about: str) -> str:
+def _of_pair(row: Any, a: str, b: str, p: float, about: str) -> str:
     """The sentence on two systems."""
     if not row["better"]:
         same = f"{a} and {b} have the same {_named(row['metric'])} on this test set"
         return f"{same} (n = {row['n_segments']:,}), so that p = 1 by definition."
-    worse = b if row["better"] == a else a
-    gain = _points(row, row["gain"])
-    if p < ALPHA:
-        return f"{row['better']} is better than {worse} by {gain} ({about})."
-    return (
-        f"A difference between {a} and {b} was not shown: {row['better']} is ahead by {gain} ({about}), "
-        "which does not say that they are equally good."
-    )
+    doubt = "" if p < ALPHA else ", which does not say that they are equally good"
+    return f"{told(a, b, row['better'], p, _points(row, row['gain']))} ({about}){doubt}."
 
 
 def _of_several(rows: pd.DataFrame) -> str:
     """The sentence on several systems held against the first."""
-    told: dict[str, list[str]] = {"better": [], "worse": [], "not shown to differ": []}
+    found: dict[str, list[str]] = {"better": [], "worse": [], "not shown to differ": []}
     first = rows.iloc[0]
-    for row in rows.to_dict("records"):
+    told_p = zip(decisive(rows, "p_holm"), shown_adjusted(rows, "p_holm"), strict=True)
+    for row, (decides, p) in zip(rows.to_dict("records"), told_p, strict=True):
         ahead = row["better"] == row["system_b"]
         sign = "+" if ahead else "−" if row["better"] else "±"
-        verdict = ("better" if ahead else "worse") if row["p_holm"] < ALPHA else "not shown to differ"
-        # Of a p of 0, which is below a bound, what is adjusted is the bound.
-        bounded = row["p_holm"] == 0
-        p = f"p < {min(1.0, len(rows) * row['p_high']):.2g}" if bounded else f"p = {row['p_holm']:.3g}"
-        told[verdict].append(f"{row['system_b']} ({sign}{_decimals(row, row['gain'])}, {p})")
+        verdict = ("better" if ahead else "worse") if decides < ALPHA else "not shown to differ"
+        found[verdict].append(f"{row['system_b']} ({sign}{_decimals(row, row['gain'])}, {equation(p)})")
     verdicts = [
         f"{_and(systems)} {'is' if len(systems) == 1 else 'are'} {verdict}"
-        for verdict, systems in told.items()
+        for verdict, systems in found.items()
         if systems
     ]
     return (
@@ -156,10 +180,7 @@ def _interval(row: Any) -> str:
 
 
 def _decimals(row: Any, value: float) -> str:
-    """A number with two digits of what is uncertain of it: half the length of the interval of the gain."""
-    half = (row["ci_high"] - row["ci_low"]) / 2
-    decimals = 2 if math.isnan(half) or half <= 0 else min(6, max(0, 1 - math.floor(math.log10(half))))
-    return f"{value:.{decimals}f}".replace("-", "−")
+    return f"{value:.{digits(row['gain'], row['ci_low'], row['ci_high'])}f}".replace("-", "−")
 
 
 def _and(parts: list[str]) -> str:

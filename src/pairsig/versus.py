@@ -546,9 +546,18 @@ def shown_adjusted(table: pd.DataFrame, column: str) -> list[str]:
     rough = table["confidence"].notna() & table["n_resamples"].notna() | (table[column] == 0)
     bounds = _adjusted(table, "p_high", ADJUSTMENTS[column])
     return [
-        f"< {_outward(bound, ROUND_CEILING)}" if bounded else f"{p:.3g}"
-        for p, bound, bounded in zip(table[column], bounds, rough, strict=True)
+        below(bound) if bounded else f"{p:.3g}" for p, bound, bounded in zip(table[column], bounds, rough, strict=True)
     ]
+
+
+def decisive(table: pd.DataFrame, column: str) -> pd.Series[float]:
+    """The p-values of a column of `ADJUSTMENTS` to hold against a level: of 0, which nothing drawn shows, the bound."""
+    return table[column].mask(table[column] == 0, _adjusted(table, "p_high", ADJUSTMENTS[column]))
+
+
+def below(bound: float) -> str:
+    """That a p is below a bound, with three digits; an exact p that no float can hold has the bound 0."""
+    return f"< {_outward(bound, ROUND_CEILING) if bound > 0 else '1e-300'}"
 
 
 def label(test: str, variant: str) -> str:
@@ -573,12 +582,17 @@ def shown_p(row: pd.Series[Any]) -> str:
     """Three digits; what is rough, or too small for the number of resamples or a float, is said to be."""
     p, drawn = row["p_value"], not pd.isna(row["n_resamples"])
     if drawn and p == 0:
-        return f"< {_outward(row['p_high'], ROUND_CEILING)}"
+        return below(row["p_high"])
     if p < 1e-300 and np.isfinite(row["log10_p_value"]):
         return f"1e{row['log10_p_value']:.1f}"
     if drawn and not pd.isna(row["confidence"]) and p < 1:
         return f"{p:.3g} [{_outward(row['p_low'], ROUND_FLOOR)}, {_outward(row['p_high'], ROUND_CEILING)}]"
-    return f"{p:.3g}"
+    return f"{p:.3g}" if p > 0 else below(0)
+
+
+def equation(shown: str) -> str:
+    """What `shown_p` and `shown_adjusted` print, in a sentence: "p = 0.03", "p < 0.001"."""
+    return f"p {shown}" if shown.startswith("<") else f"p = {shown}"
 
 
 def _outward(bound: float, rounding: str) -> str:

@@ -16,6 +16,7 @@ from pairsig.report.evidence import Evidence, of_methods, of_systems
 from pairsig.report.page import page
 from pairsig.report.words import points
 from pairsig.tables import replacing
+from pairsig.versus import equation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,7 +73,7 @@ def _drawn(found: Sequence[Evidence]) -> Figure:
             left.axvline(own.gain, color=INK, linewidth=1)
             left.spines[["left"]].set_visible(False)
             left.set_yticks([])
-            left.set_xlabel(f"gain by chance (points); p = {own.tests[0][1]}".replace("= <", "<"))
+            left.set_xlabel(f"gain by chance (points); {equation(own.tests[0][1])}")
         table = [("all", own.gain, own.low, own.high)]
         table += [(str(row.domain), row.gain, row.low, row.high) for row in own.domains.itertuples(index=False)]
         for height, (_, gain, low, high) in enumerate(table):

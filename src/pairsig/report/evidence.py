@@ -23,7 +23,7 @@ from pairsig.lattice import lattice
 from pairsig.metrics import Metric
 from pairsig.paired import Pair, Unit
 from pairsig.statistics import Statistics
-from pairsig.versus import label, shown_adjusted, shown_p
+from pairsig.versus import decisive, label, shown_adjusted, shown_p
 
 Floats = NDArray[np.float64]
 Side = Literal["both", "above", "below"]
@@ -86,6 +86,8 @@ class Evidence:
         Label, p as printed, and p adjusted for the number of systems ("" where there is one only).
     test
         The first of the tests, which the law is of; None for runs of methods.
+    p, decides
+        Of the first of the tests; and what decides whether a system is called better: adjusted, a bound where p is 0.
     parts
         Of runs: shares of the variance of a gain, by what they are due to.
     segments
@@ -114,6 +116,7 @@ class Evidence:
     tests: tuple[tuple[str, str, str], ...]
     test: Test | None
     p: float
+    decides: float
     null: Null | None
     parts: tuple[tuple[str, float], ...]
     unit: Unit
@@ -138,7 +141,7 @@ class Evidence:
     @property
     def digits(self) -> int:
         """Digits behind the point that its scores and gains are printed with."""
-        return digits(self.gain, self.low, self.high)
+        return sentences.digits(self.gain, self.low, self.high)
 
     @property
     def outcomes(self) -> tuple[int, int, int]:
@@ -158,16 +161,6 @@ class Evidence:
         most = np.sort(self.segments["carried"].to_numpy())[::-1]
         reached = np.flatnonzero(np.cumsum(most) >= self.gain * (1 - _TIED))
         return int(reached[0]) + 1 if len(reached) and self.better else 0
-
-
-def digits(gain: float, low: float, high: float) -> int:
-    """Digits behind the point of a gain and its scores: two that the interval leaves, or the gain where it has none.
-
-    >>> digits(1.45, 0.76, 2.15), digits(0.026, 0.015, 0.037), digits(0.0, float("nan"), float("nan"))
-    (2, 3, 2)
-    """
-    size = (high - low) / 2 if high > low else gain
-    return min(6, max(2, 1 - math.floor(math.log10(size)))) if size > 0 else 2
 
 
 def carried(counts: NDArray[Any], metric: Metric) -> Floats:
@@ -201,7 +194,7 @@ def of_systems(
     counts = statistics.of(metric)
     documents = statistics.documents if unit == "document" else None
     several = len(set(table["system_b"])) > 1
-    table = table.assign(holm=shown_adjusted(table, "p_holm") if several else "")
+    table = table.assign(holm=shown_adjusted(table, "p_holm") if several else "", p_holm=decisive(table, "p_holm"))
     for name, rows in table[table["metric"] == metric.name].groupby("system_b", sort=False):
         first = rows.iloc[0]
         both = [statistics.systems.index(system) for system in (first["system_a"], name)]
@@ -224,6 +217,7 @@ def of_systems(
             tests=tuple((label(row["test"], row["variant"]), shown_p(row), row["holm"]) for _, row in rows.iterrows()),
             test=test,
             p=float(tested["p_value"].iloc[0]),
+            decides=float(tested["p_holm"].iloc[0]),
             null=null(pair, test, resampling),
             parts=(),
             unit=unit,
@@ -279,6 +273,7 @@ def of_methods(
             ),
             test=None,
             p=row.p_method,
+            decides=row.p_method,
             null=None,
             parts=tuple((name, share / whole) for name, share in shares.items()) if whole > 0 else (),
             unit=unit,

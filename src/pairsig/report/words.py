@@ -6,6 +6,8 @@ import math
 
 from pairsig.definitions import Test
 from pairsig.report.evidence import Evidence
+from pairsig.sentences import ALPHA, told
+from pairsig.versus import equation
 
 
 def number(count: int) -> str:
@@ -34,14 +36,13 @@ def gain_of(own: Evidence) -> str:
 
 
 def headline(own: Evidence) -> str:
-    """Who is better, by how much."""
+    """Who is better, by how much, or that it was not shown."""
     if not own.better:
         return f"{own.system_a} and {own.system_b} have the same {own.metric}: {points(own.score_a, own.digits)}"
     ahead, behind = _scores(own)
-    return (
-        f"{own.ahead} is better than {own.behind} by {points(own.gain, own.digits)} points of {own.metric}: "
-        f"{points(ahead, own.digits)} against {points(behind, own.digits)}"
-    )
+    gain = f"{points(own.gain, own.digits)} points of {own.metric}"
+    verdict = told(own.system_a, own.system_b, own.better, own.decides, gain)
+    return f"{verdict}, {points(ahead, own.digits)} against {points(behind, own.digits)}"
 
 
 def _scores(own: Evidence) -> tuple[float, float]:
@@ -67,7 +68,7 @@ def about_p(own: Evidence) -> list[str]:
         "It does not say how probable it is that the systems are equal, nor that a gain is large enough to matter: "
         "that is for you to say, from the gain and its interval."
     )
-    if own.p > 0.05:
+    if own.decides >= ALPHA:
         sentences.append(
             "A p that is not small does not show that the systems are equally good: the interval has all gains that "
             "would not surprise. Whether they are equally good up to a margin is another test (--margin)."
@@ -90,7 +91,7 @@ def about_p(own: Evidence) -> list[str]:
 
 
 def _says(own: Evidence, p: str, units: str) -> str:
-    cases = f"in a share p {'= ' * (not p.startswith('<'))}{p} of cases"
+    cases = f"in a share {equation(p)} of cases"
     gain = f"{points(own.gain, own.digits)} points"
     if own.test is None:
         return (
