@@ -21,6 +21,7 @@ from pairsig import statistics, tables
 from pairsig.errors import InputError
 from running import BIN, ROOT, run, snakemake
 from study import sheets
+from study.sheets import synthetic
 from study.training_sets import SIZES, size_of
 
 SHEETS = {"datasets": "datasets.tsv", "training_sets": "training_sets.yaml", "base_models": "base_models.yaml"}
@@ -110,8 +111,25 @@ def test_the_worked_example_of_the_readme(example):
 
 
 def test_the_plan_shrinks_with_the_scale(planned):
-    for scale, systems in ((1, 16), (0.3, 8), (0.01, 4)):
-        assert sum(name == "example-parallel" for name, _ in planned(scale=scale).trainings) == systems
+    before: set[str] = set()
+    for scale, dice in (
+        (0.01, {"quarter-1"}),
+        (0.25, {"quarter-1", "full-1"}),
+        (0.3, {"quarter-1", "full-1", "quarter-2"}),
+        (1, {f"{size}-{k}" for size in ("full", "quarter") for k in range(1, 5)}),
+    ):
+        systems = {system for name, system in planned(scale=scale).trainings if name == "example-parallel"}
+        assert systems == {f"{base_model}-{resampled}" for base_model in ("dice", "joint-hmm") for resampled in dice}
+        assert before <= systems
+        before = systems
+
+
+def test_every_share_keeps_the_proportions_of_the_sizes():
+    sizes = {"full": "20", "half": "29", "quarter": "26"}
+    for percent in range(1, 101):
+        taken = [name.partition("-")[0] for name in synthetic._resampled(sizes, percent / 100)]
+        assert len(taken) == -(-75 * percent // 100)  # also where 0.28 * 75 is a little above 21 as a float
+        assert all(abs(taken.count(size) - int(n) * percent / 100) < 1.5 for size, n in sizes.items())
 
 
 def embed(study, systems, dataset="example-alignment"):

@@ -12,6 +12,7 @@ import re
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
@@ -395,10 +396,33 @@ def output(dataset: str, system: str) -> str:
 
 def _systems(row: TrainingSetRow, sheets: Sheets, scale: float) -> Iterator[_System]:
     """The systems of a training set: every base model on every resampled set, members of ensembles too."""
-    for base_model in _trained(row, sheets):
-        for size, number in (base_model.sizes or row.sizes).items():
-            for k in range(1, math.ceil(int(number) * scale) + 1):
-                yield _System(f"{base_model.base_model}-{size}-{k}", base_model, f"{size}-{k}")
+    trained = _trained(row, sheets)
+    chosen = {one.base_model: _resampled(one.sizes or row.sizes, scale) for one in trained}
+    for ensemble in trained:
+        for member in ensemble.members:
+            chosen[member] |= chosen[ensemble.base_model]
+    for base_model in trained:
+        for resampled in chosen[base_model.base_model]:
+            yield _System(f"{base_model.base_model}-{resampled}", base_model, resampled)
+
+
+def _resampled(sizes: Mapping[str, object], scale: float) -> dict[str, None]:
+    """The resampled training sets of a base model, such as `half-2`: a share of all, at least one.
+
+    They are taken in turn, so that sizes keep their proportions; where it is the turn of several, the one that is named
+    last (the smallest, the cheapest) comes first. What a share has, every larger share has.
+    """
+    numbers = {size: int(str(number)) for size, number in sizes.items()}
+    turns = sorted(
+        (Fraction(2 * k - 1, 2 * number), -place, f"{size}-{k}")
+        for place, (size, number) in enumerate(numbers.items())
+        for k in range(1, number + 1)
+    )
+    # The share as it is written: 0.07 of 100 is 7, where the nearest float is a little more.
+    taken = {name for *_, name in turns[: math.ceil(Fraction(str(scale)) * len(turns))]}
+    return {
+        name: None for size, number in numbers.items() for k in range(1, number + 1) if (name := f"{size}-{k}") in taken
+    }
 
 
 def _trained(row: TrainingSetRow, sheets: Sheets) -> list[BaseModelRow]:
