@@ -221,6 +221,29 @@ def test_heterogeneity_trainings_and_documents_are_those_of_their_tables(site, f
     assert f"{min(effects):.2g} to {max(effects):.2g} times that by sentences" in told(finding(site, "documents"))
 
 
+def test_leaderboards_are_those_of_their_tables(site, folder):
+    boards = rows(folder / "results/tables/leaderboards.tsv")
+    most = max(boards, key=lambda row: float(row["told"]))
+    told_apart = [f"{100 * float(most[f'told{end}']):.0f}" for end in ("", "_low", "_high")]
+    none = sum(float(row["told"]) == 0 for row in boards)
+    said = told(finding(site, "neighbours"))
+    assert f"On {most['dataset']} {told_apart[0]} % [{told_apart[1]}, {told_apart[2]}] of the systems are told" in said
+    assert f"on {none} of {len(boards)} leaderboards none is" in said
+    needed = rows(folder / "results/tables/items_needed.tsv")
+    widest = max(needed, key=lambda row: int(row["n_pairs"]))
+    points = [f"{float(widest[f'gain_500{end}']):.1f}" for end in ("", "_low", "_high")]
+    assert f"500 items show a gain of {points[0]} [{points[1]}, {points[2]}] points" in told(finding(site, "items"))
+    for row in boards:
+        if row["sampling"]:
+            ends = [f"{100 * float(row[f'sampling{end}']):.0f}" for end in ("", "_low", "_high")]
+            assert f"{ends[0]} % [{ends[1]}, {ends[2]}]" in told(finding(site, "sampling"))
+    cost = next(row for row in rows(folder / "results/tables/dollars.tsv"))
+    ends = [f"${float(cost[f'dollars{end}']):,.0f}" for end in ("", "_low", "_high")]
+    assert f"{ends[0]} [{ends[1]}, {ends[2]}] for the median pair ({cost['dataset']}, a true gain of 1 point)" in told(
+        finding(site, "dollars")
+    )
+
+
 @pytest.mark.parametrize("name", ["whole", "news-first-100", "first-400"])
 def test_the_explorer_draws_what_was_compared(site, folder, name):
     index = re.search(r"explore\.pairs\((.*)\);</script>", (site / "explorer.html").read_text(encoding="utf-8"))[1]

@@ -106,6 +106,15 @@ def share(row: pd.Series, name: str = "share") -> str:
     return percent(row[name]) + ("" if pd.isna(low) or pd.isna(high) else f" [{100 * low:.0f}, {100 * high:.0f}]")
 
 
+def in_points(row: pd.Series, name: str) -> str:
+    """A number of points with its interval.
+
+    >>> in_points(pd.Series({"gain": 5.55, "gain_low": 5.43, "gain_high": 5.67}), "gain")
+    '5.5 [5.4, 5.7]'
+    """
+    return interval(row[name], row[f"{name}_low"], row[f"{name}_high"], lambda value: f"{value:.1f}")
+
+
 def signed(value: float, digits: int = 2) -> str:
     """With a minus sign rather than a hyphen.
 
@@ -702,6 +711,144 @@ def _law(tables: Tables) -> Iterator[Finding]:
     )
 
 
+# Leaderboards of language models
+
+
+def _neighbours(tables: Tables) -> Iterator[Finding]:
+    table = tables["leaderboards"].dropna(subset=["told"]).sort_values("told", ascending=False, kind="stable")
+    if table.empty:
+        return
+    numbers = tuple(
+        Number(
+            str(row["dataset"]),
+            share(row, "told"),
+            percent(row["told_by_chance"]),
+            f"{count(row['n_neighbours'])} neighbours, {count(row['n_segments'])} items; of all pairs "
+            f"{share(row, 'pairs_told')}",
+        )
+        for _, row in table.iterrows()
+    )
+    none = [one.label for one, value in zip(numbers, table["told"], strict=True) if value == 0]
+    found = f"On {numbers[0].label} {numbers[0].ours} of the systems are told apart from the next one"
+    found += f", on {' and '.join(none) if len(none) < 3 else f'{len(none)} of {len(numbers)} leaderboards'} none is"
+    yield Finding(
+        "neighbours",
+        "",
+        "Is a system better than the next one on its leaderboard?",
+        (found if none else found.rpartition(", on ")[0]) + " (exact tests, Holm's correction over all pairs).",
+        "A place on a leaderboard is a range of places: print it beside the score.",
+        "",
+        "",
+        "by chance",
+        numbers,
+        "leaderboards",
+        ("leaderboards", "ranks"),
+    )
+
+
+def _items(tables: Tables) -> Iterator[Finding]:
+    table = tables["items_needed"]
+    scores = (table["score_low"] > 0) | (table["score_high"] < 100)
+    likeness = (table["likeness_low"] > -1) | (table["likeness_high"] < 1)
+    if not (~scores & ~likeness).any():
+        return
+    first = table[~scores & ~likeness].iloc[0]
+    ranges = {
+        "all pairs": table[~scores & ~likeness],
+        "scores of {score_low:.0f} to {score_high:.0f}": table[scores & ~likeness],
+        "likeness of {likeness_low:g} to {likeness_high:g}": table[likeness & ~scores],
+    }
+    numbers = tuple(
+        Number(
+            f"500 items, {label.format(**row.to_dict())}".replace("-", "−"),
+            in_points(row, "gain_500"),
+            f"{row['expected_500']:.1f}",
+            f"{count(row['n_pairs'])} pairs on {count(row['n_datasets'])} leaderboards",
+        )
+        for label, own in ranges.items()
+        for _, row in own.dropna(subset=["gain_500"]).iterrows()
+    )
+    yield Finding(
+        "items",
+        "",
+        "How many items does a benchmark take?",
+        f"500 items show a gain of {in_points(first, 'gain_500')} points with 80 % power, 1,000 one of "
+        f"{in_points(first, 'gain_1000')} (the median of {count(first['n_pairs'])} pairs).",
+        "A smaller gain will often be missed on a benchmark of this size: plan the size, or pool benchmarks.",
+        "",
+        "",
+        "by the law, φ = 1",
+        numbers,
+        "leaderboards",
+        ("items_needed",),
+    )
+
+
+def _sampling(tables: Tables) -> Iterator[Finding]:
+    table = tables["leaderboards"].dropna(subset=["sampling"])
+    if table.empty:
+        return
+    numbers = tuple(
+        Number(
+            str(row["dataset"]),
+            share(row, "sampling"),
+            percent(row["sampling_by_chance"]),
+            f"{count(row['n_runs'])} runs of an item; of their means {share(row, 'sampling_of_all')}",
+        )
+        for _, row in table.iterrows()
+    )
+    said = "; ".join(f"{one.ours} ({one.label})" for one in numbers[:3])
+    yield Finding(
+        "sampling",
+        "",
+        "How much of a gain is the sampling of answers?",
+        f"Of the variance of a gain, with one run of an item each, sampling makes {said}"
+        + (f"; and {len(numbers) - 3} more" if len(numbers) > 3 else "")
+        + ".",
+        "Where the share is large, run an item more often; where it is small, only more items help.",
+        "",
+        "",
+        "did items not differ",
+        numbers,
+        "leaderboards",
+        ("leaderboards",),
+    )
+
+
+def _dollars(tables: Tables) -> Iterator[Finding]:
+    table = tables["dollars"].dropna(subset=["dollars"])
+    if table.empty:
+        return
+    numbers = tuple(
+        Number(
+            f"{row['dataset']}, " + ("gains as observed" if row["true_gain"] == "own" else _true_gain(row)),
+            interval(row["dollars"], row["dollars_low"], row["dollars_high"], lambda value: f"${value:,.0f}"),
+            "",
+            f"{count(row['items'])} items; half of the pairs ${row['dollars_quarter']:,.0f} to "
+            f"${row['dollars_three_quarters']:,.0f}",
+        )
+        for _, row in table.iterrows()
+    )
+    yield Finding(
+        "dollars",
+        "",
+        "What does it cost to decide a pair?",
+        f"{numbers[0].ours} for the median pair ({numbers[0].label}), both systems run on as many items as show the "
+        "gain with 80 % power.",
+        "A tenth of the gain costs a hundred times as much.",
+        "",
+        "",
+        "",
+        numbers,
+        "",
+        ("dollars",),
+    )
+
+
+def _true_gain(row: pd.Series) -> str:
+    return f"a true gain of {row['true_gain']} point{'s' * (row['true_gain'] != '1')}"
+
+
 # The exact-test paper
 
 
@@ -897,6 +1044,12 @@ _CHAPTERS: Sequence[tuple[str, str, str, Sequence[Callable[[Tables], Iterator[Fi
         "What its p-values leave open: other test sets, other training runs, documents, and how large a test "
         "set to make.",
         (_next, _methods, _documents, _law),
+    ),
+    (
+        "leaderboards",
+        "Leaderboards of language models",
+        "Benchmarks whose outcomes, item by item, their makers have published.",
+        (_neighbours, _items, _sampling, _dollars),
     ),
     (
         "exact",
