@@ -181,6 +181,48 @@ def test_the_law_by_hand():
     assert from_law("conll_uas", score=80, length=20).variance == from_law("uas", score=80, length=20).variance
 
 
+def outcomes(p, gain, likeness):
+    """Variance of the difference of two outcomes, in points², from the four cells of their table."""
+    a, b = p + gain / 2, p - gain / 2
+    both = a * b + likeness * math.sqrt(a * (1 - a) * b * (1 - b))
+    only_a, only_b = a - both, b - both
+    assert min(both, only_a, only_b, 1 - both - only_a - only_b) > -1e-12, "no such outcomes"
+    return 1e4 * (only_a + only_b - (only_a - only_b) ** 2)
+
+
+def test_items_that_are_passed_or_failed_need_no_law():
+    for p in (0.2, 0.35, 0.5, 0.8):
+        for likeness in (0.0, 0.31, 0.65, 0.7):
+            said = planning.from_outcomes(score=100 * p, likeness=likeness).variance
+            assert said == pytest.approx(outcomes(p, 0.0, likeness))
+            assert said == pytest.approx(outcomes(p, 0.05, likeness), rel=0.01)
+            assert said == pytest.approx(outcomes(p, 0.1, likeness), rel=0.04)
+    spread = planning.from_outcomes(score=60, likeness=0.4, design_effect=2)
+    assert spread.low == spread.high == spread.variance == pytest.approx(2 * outcomes(0.6, 0.0, 0.4))
+    # Models on MMLU-Pro, as `pairsig test` would find them: likeness and score say all.
+    data = statistics.read("resources/statistics/mmlu-pro.parquet")
+    chosen = registry.metric("accuracy")
+    for a, b in ((0, 1), (3, 9), (20, 27)):
+        one, other = data.of(chosen)[[a, b], :, 0].astype(float)
+        said = planning.from_outcomes(
+            score=50 * (one.mean() + other.mean()), likeness=float(np.corrcoef(one, other)[0, 1])
+        )
+        found = planning.from_pilot(Pair(chosen, data.of(chosen)[[a, b]], None))
+        assert said.variance == pytest.approx(found.variance, rel=0.1)
+
+
+def test_what_is_said_of_leaderboards_is_their_table():
+    boards = pd.read_csv("results/reference/leaderboards.tsv", sep="\t")
+    low, high = boards["likeness"].min(), boards["likeness"].max()
+    assert (
+        f"median pair of eleven leaderboards of language models had {low:.2f} to {high:.2f}"
+        in (planning.from_outcomes(score=50, likeness=0.5).notes[0])
+    )
+    assert len(boards) == 11
+    low, high = boards["overdispersion"].min(), boards["overdispersion"].max()
+    assert f"{low:.2f} to {high:.2f} times this" in planning.from_outcomes.__doc__
+
+
 def independent(datasets):
     """Log S² less what the law's features say, of all pairs: with loops, influences by leaving each segment out."""
     residuals = {}
@@ -280,9 +322,12 @@ PILOT = "resources/statistics/wmt22-en-cs.parquet"
         ("--score 30", "needs --metric"),
         (
             "--metric ter --score 35 --gain 1",
-            "there is no law for the metric ter, expected a pilot, or one of aer, bleu",
+            "there is no law for the metric ter, expected a pilot, or one of accuracy, aer, bleu",
         ),
         ("--metric rouge2_recall --score 20 --length 9", "knows no lengths, found 9"),
+        ("--metric accuracy --score 60 --gain 1", "needs --likeness, the correlation of two systems' outcomes"),
+        ("--metric accuracy --score 60 --likeness 0.4 --length 3", "takes --score and --likeness alone"),
+        ("--metric accuracy --score 60 --likeness 1", "likeness is 1, expected a number above −1 and below 1"),
         ("--metric bleu --score 0 --length 25", "the score is 0, expected a number between 0 and 100"),
         ("--metric bleu --score nan --length 25", "the score is nan"),
         ("--metric bleu --score 35 --length -3", "length of segments is -3, expected a number above 0"),
@@ -358,7 +403,7 @@ def test_the_page_shows_what_is_printed(command, printed, monkeypatch, capsys):
 
 def test_the_numbers_of_the_page_are_those_of_the_table():
     """Factors are e to the power of the errors of `law_errors`, as committed."""
-    assert len(SHOWN) == 4
+    assert len(SHOWN) == 5
     errors = pd.read_csv(ROOT / "results/reference/law_errors.tsv", sep="\t").set_index("law")
     told = {
         "| likeness, score, √length": "likeness, score, √length",

@@ -44,6 +44,7 @@ _PLAN = """\
 with S the standard deviation of the difference of two systems on a unit, the gain on n of them has the standard error
 S/√n; the power is that of Student's noncentral distribution. S comes from a pilot, or from a law fitted to the study:
   S² = φ · 10⁴ · 2(1 − likeness) · p(1 − p) / √length, with the score p as a share
+For accuracy (items passed or failed) φ and the length are 1, and no law is needed.
 """
 _READERS = """\
 --reader, of counts: evalb, sigf, art, coref, table; of logs: inspect, lm_eval, helm, swebench, alpaca_eval,
@@ -466,6 +467,12 @@ def _spread(arguments: argparse.Namespace) -> tuple[str, Spread]:
     for option, value in (("metric", arguments.metric), ("score", arguments.score)):
         if value is None:
             raise InputError(f"planning without a pilot needs --{option}, or give two systems' files, or statistics")
+    if arguments.metric == planning.OUTCOMES:
+        if files or arguments.length is not None:
+            found = listed(files) if files else f"--length {arguments.length:g}"
+            raise InputError(f"found {found}, but planning for {arguments.metric} takes --score and --likeness alone")
+        own = {"score": arguments.score, "likeness": arguments.likeness}
+        return arguments.metric, planning.from_outcomes(**own, design_effect=arguments.design_effect)
     return arguments.metric, planning.from_law(arguments.metric, **assumed, design_effect=arguments.design_effect)
 
 

@@ -402,7 +402,7 @@ PLAN = Table(
         Column("alpha", float, "level of the test"),
         Column("test", str, "test that has this power, with its variant"),
         points("deviation", "standard deviation of the difference of two systems on a unit"),
-        Column("source", str, "what it is taken from", choices=("pilot", "law")),
+        Column("source", str, "what it is taken from", choices=("pilot", "law", "outcomes")),
         Column("given", str, "what was known of how alike the systems are; empty for a pilot"),
         Column("notes", list, "what the numbers of this row do not say"),
     ),

@@ -1,8 +1,8 @@
 """Before the experiment: how many segments show a gain, and what gain so many segments show.
 
 All follows from one number, the variance S² of the difference of two systems on a unit: the standard error of their
-gain on n units is S/√n. It comes from a pilot (`from_pilot`), or from the law that holds for the systems of the study
-(`from_law`).
+gain on n units is S/√n. It comes from a pilot (`from_pilot`), from the law that holds for the systems of the study
+(`from_law`), or, for items that are passed or failed, from the score and the likeness alone (`from_outcomes`).
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Spread:
     unit, segments_per_unit
         What is drawn: documents have several segments.
     source, given
-        Where it is from: `pilot` or `law`; what the law was given of the systems' likeness.
+        Where it is from: `pilot`, `law` or `outcomes`; what was given of the systems' likeness.
     notes
         Sentences on where it is from, and how far it can be trusted.
     """
@@ -73,7 +73,7 @@ class Spread:
     high: float
     unit: Unit = "segment"
     segments_per_unit: float = 1.0
-    source: Literal["pilot", "law"]
+    source: Literal["pilot", "law", "outcomes"]
     given: str = ""
     notes: tuple[str, ...] = ()
 
@@ -171,7 +171,9 @@ def from_law(
     name = metric.removeprefix("conll_")
     known = sorted(set(table["metric"]) - {"all"})
     if name not in known:
-        raise InputError(f"there is no law for the metric {metric}, expected a pilot, or {one_of(name, known)}")
+        raise InputError(
+            f"there is no law for the metric {metric}, expected a pilot, or {one_of(name, [OUTCOMES, *known])}"
+        )
     if likeness is not None and overlap is not None:
         raise InputError("both the likeness and the systems' outputs are given, expected one of them")
     given = "likeness" if likeness is not None else "outputs" if overlap is not None else "nothing"
@@ -182,17 +184,8 @@ def from_law(
         raise InputError(f"the law for {metric} needs the length of segments, expected --length, in {LENGTHS[name]}")
     if name not in LENGTHS and length is not None:
         raise InputError(f"the law for {metric} knows no lengths, found {length:g}, expected none")
-    unlikeness = 1.0
-    for value, what in ((likeness, "likeness"), (overlap, "BLEU of the outputs against each other, as a share,")):
-        if value is not None:
-            if not -1 < value < 1:
-                raise InputError(f"the {what} is {value:g}, expected a number above −1 and below 1")
-            unlikeness = 1 - value
-    if not 0 < score < 100:
-        raise InputError(f"the score is {score:g}, expected a number between 0 and 100")
-    for value, what in ((length, "length of segments"), (design_effect, "design effect")):
-        if value is not None and not 0 < value < math.inf:
-            raise InputError(f"the {what} is {value:g}, expected a number above 0")
+    _check_assumed(score, length=length, design_effect=design_effect, likeness=likeness, overlap=overlap)
+    unlikeness = 1 - (likeness or overlap or 0.0)
     row = rows.iloc[0]
     variance = float(design_effect * row["overdispersion"] * expected(score, length or 1.0, unlikeness))
     ratio = math.exp(reach(row["between"], row["within"], int(row["n_datasets"]), int(row["degrees"])))
@@ -209,6 +202,62 @@ def from_law(
     return Spread(
         variance=variance, low=variance / ratio, high=variance * ratio, source="law", given=given, notes=(note,)
     )
+
+
+def _check_assumed(
+    score: float,
+    *,
+    design_effect: float,
+    length: float | None = None,
+    likeness: float | None = None,
+    overlap: float | None = None,
+) -> None:
+    for value, what in ((likeness, "likeness"), (overlap, "BLEU of the outputs against each other, as a share,")):
+        if value is not None and not -1 < value < 1:
+            raise InputError(f"the {what} is {value:g}, expected a number above −1 and below 1")
+    if not 0 < score < 100:
+        raise InputError(f"the score is {score:g}, expected a number between 0 and 100")
+    for value, what in ((length, "length of segments"), (design_effect, "design effect")):
+        if value is not None and not 0 < value < math.inf:
+            raise InputError(f"the {what} is {value:g}, expected a number above 0")
+
+
+OUTCOMES = "accuracy"
+"""The metric of items that are passed or failed, which needs no law."""
+
+_LIKE_LEADERBOARDS = "the median pair of eleven leaderboards of language models had 0.31 to 0.65"
+
+
+def from_outcomes(*, score: float, likeness: float | None, design_effect: float = 1.0) -> Spread:
+    """What two systems that pass or fail each item have to differ by: S² = 10⁴ · 2(1 − ρ) · p(1 − p), in points².
+
+    p is the score of both as a share, ρ the correlation of their outcomes. It is an identity for equal scores: both
+    outcomes have the variance p(1 − p). With p the mean of two scores that differ by up to 5 points it is within 1 % of
+    what it should be, by up to 10 points within 4 % (scores from 20 to 80, likeness up to 0.7); near 0 and 100 the
+    better system's variance is another, and it may be by far too little. Of items that are given shares, or run several
+    times, S² is less: on eleven leaderboards, of the median pair, 0.55 to 0.96 times this.
+
+    Parameters
+    ----------
+    score, likeness, design_effect
+        As for `from_law`; the likeness must be known.
+
+    Raises
+    ------
+    InputError
+        Without the likeness, and for numbers that cannot be.
+    """
+    if likeness is None:
+        raise InputError(
+            f"planning for {OUTCOMES} needs --likeness, the correlation of two systems' outcomes: {_LIKE_LEADERBOARDS}"
+        )
+    _check_assumed(score, design_effect=design_effect, likeness=likeness)
+    variance = float(design_effect * expected(score, 1.0, 1 - likeness))
+    note = (
+        "standard deviation of two systems that pass or fail each item, which follows from their score and likeness: "
+        f"as certain as these are ({_LIKE_LEADERBOARDS})"
+    )
+    return Spread(variance=variance, low=variance, high=variance, source="outcomes", given="likeness", notes=(note,))
 
 
 _GIVEN = {"likeness": "given their likeness", "outputs": "given their outputs", "nothing": "given no likeness"}
@@ -533,6 +582,8 @@ def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
 def _ends(row: Mapping[Hashable, Any], name: str, form: str) -> str:
     """What was asked for and its interval; none where no size is enough."""
     value = row["n_segments" if name == "n" else name]
+    if row["source"] == "outcomes" and not pd.isna(value):  # certain, given what was assumed
+        return form.format(value)
     shown = [
         "none" if pd.isna(cell) else form.format(cell) for cell in (value, row[f"{name}_low"], row[f"{name}_high"])
     ]
