@@ -11,6 +11,7 @@ from scipy.stats import binomtest
 from scipy.stats import t as student
 
 from pairsig import tally
+from pairsig.intervals import degrees_of_freedom
 from study.analysis import expected, over_systems
 
 
@@ -189,3 +190,18 @@ def test_intervals_hold_the_truth(n_systems, pairs, against):
     found, _, n_pairs = coverage(n_systems, against, shift=float("domain" in against))
     assert n_pairs == pytest.approx(pairs, rel=0.25)
     assert (found[1:] >= 0.9).all()
+
+
+@pytest.mark.parametrize("size", [1e-70, 1e-80, 1e-100, 1e-200, 0.0])
+def test_what_hardly_varies_has_degrees_of_freedom(size):
+    """Pairs that are expected nowhere near the window weigh next to nothing: 1e-85 squared twice is 0."""
+    values = size * np.array([1.0, -1.0, 2.0, 0.0, 0.5])
+    with np.errstate(all="raise", under="ignore"):
+        assert 1 <= over_systems.degrees(values) <= 4
+    systems = np.array([[0, 1], [0, 2], [1, 2]])
+    value, found = over_systems.variance(size * np.array([1.0, -0.4, -0.6]), systems)
+    assert value >= 0
+    assert found >= 1
+    squares = np.square(size * np.array([[1.0, 2.0, 0.5, 0.1]]))
+    with np.errstate(all="raise", under="ignore"):
+        assert 0 < degrees_of_freedom(squares)[0] <= 3

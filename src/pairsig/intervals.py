@@ -214,7 +214,8 @@ def degrees_of_freedom(squares: NDArray[np.float64]) -> NDArray[np.float64]:
     """Those of sums of squares (..., n) by the kurtosis of their terms, see `gain_interval`; n − 1 where all are 0."""
     n, mean = squares.shape[-1], squares.mean(axis=-1)
     kurtosis = np.full(mean.shape, 3.0)
-    np.divide((squares**2).mean(axis=-1), mean**2, out=kurtosis, where=mean > 0)
+    # A mean whose square is no normal float is as good as 0.
+    np.divide((squares**2).mean(axis=-1), mean**2, out=kurtosis, where=mean**2 >= np.finfo(float).tiny)
     degrees: NDArray[np.float64] = np.minimum(2 * n / (kurtosis - (n - 3) / (n - 1)), n - 1)
     return degrees
 

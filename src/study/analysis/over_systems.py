@@ -16,6 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from pairsig.tally import clopper_pearson
 
 Floats = NDArray[np.float64]
+_LEAST = float(np.finfo(np.float64).tiny)
+"""A variance whose square is below this, no normal float, is as good as 0."""
+
 Codes = NDArray[np.intp]
 """Shape (rows × 2): numbers from 0 of the two systems (or two test sets) of each row; −1 is none."""
 
@@ -95,7 +98,7 @@ def variance(residuals: ArrayLike, systems: Codes, test_sets: Codes | None = Non
     found = [_one_way(e, way) for way in ways]
     largest = max([float(np.square(e).sum()), *(value for value, _ in found)])
     added = sum(value for value, _ in found)
-    if not largest or not added:
+    if not largest or added**2 < _LEAST:
         return largest, 1.0
     degrees = added**2 / sum(value**2 / degrees for value, degrees in found)
     both = sum(
@@ -237,11 +240,11 @@ def _squares(e: Floats, code: Codes, other: Codes | None = None) -> float:
 
 
 def degrees(values: Floats) -> float:
-    """Degrees of freedom of the variance of values by their kurtosis, at most one less than there are."""
+    """Degrees of freedom of the variance of values by their kurtosis, at most one less than there are; 1 of none."""
     n = len(values)
     squares = (values - values.mean()) ** 2
     spread = float(squares.mean())
-    if n < 2 or not spread:
+    if n < 2 or spread**2 < _LEAST:
         return 1.0
     kurtosis = float((squares**2).mean()) / spread**2
     return max(min(2 * n / (kurtosis - (n - 3) / (n - 1)), n - 1.0), 1.0)
