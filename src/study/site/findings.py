@@ -779,7 +779,7 @@ def _items(tables: Tables) -> Iterator[Finding]:
         "",
         "by the law, φ = 1",
         numbers,
-        "leaderboards",
+        "",
         ("items_needed",),
     )
 
@@ -810,7 +810,7 @@ def _sampling(tables: Tables) -> Iterator[Finding]:
         "",
         "did items not differ",
         numbers,
-        "leaderboards",
+        "",
         ("leaderboards",),
     )
 
