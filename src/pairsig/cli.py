@@ -471,8 +471,9 @@ def _spread(arguments: argparse.Namespace) -> tuple[str, Spread]:
         if files or arguments.length is not None:
             found = listed(files) if files else f"--length {arguments.length:g}"
             raise InputError(f"found {found}, but planning for {arguments.metric} takes --score and --likeness alone")
-        own = {"score": arguments.score, "likeness": arguments.likeness}
-        return arguments.metric, planning.from_outcomes(**own, design_effect=arguments.design_effect)
+        return arguments.metric, planning.from_outcomes(
+            score=arguments.score, likeness=arguments.likeness, design_effect=arguments.design_effect
+        )
     return arguments.metric, planning.from_law(arguments.metric, **assumed, design_effect=arguments.design_effect)
 
 

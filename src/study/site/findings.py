@@ -729,13 +729,14 @@ def _neighbours(tables: Tables) -> Iterator[Finding]:
         for _, row in table.iterrows()
     )
     none = [one.label for one, value in zip(numbers, table["told"], strict=True) if value == 0]
-    found = f"On {numbers[0].label} {numbers[0].ours} of the systems are told apart from the next one"
-    found += f", on {' and '.join(none) if len(none) < 3 else f'{len(none)} of {len(numbers)} leaderboards'} none is"
+    where = " and ".join(none) if len(none) < 3 else f"{len(none)} of {len(numbers)} leaderboards"
     yield Finding(
         "neighbours",
         "",
         "Is a system better than the next one on its leaderboard?",
-        (found if none else found.rpartition(", on ")[0]) + " (exact tests, Holm's correction over all pairs).",
+        f"On {numbers[0].label} {numbers[0].ours} of the systems are told apart from the next one"
+        + (f", on {where} none is" if none else "")
+        + " (exact tests, Holm's correction over all pairs).",
         "A place on a leaderboard is a range of places: print it beside the score.",
         "",
         "",
