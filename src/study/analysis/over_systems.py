@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from pairsig.intervals import degrees_of_freedom
 from pairsig.tally import clopper_pearson
 
 Floats = NDArray[np.float64]
@@ -241,10 +242,7 @@ def _squares(e: Floats, code: Codes, other: Codes | None = None) -> float:
 
 def degrees(values: Floats) -> float:
     """Degrees of freedom of the variance of values by their kurtosis, at most one less than there are; 1 of none."""
-    n = len(values)
     squares = (values - values.mean()) ** 2
-    spread = float(squares.mean())
-    if n < 2 or spread**2 < _LEAST:
+    if len(values) < 2 or float(squares.mean()) ** 2 < _LEAST:
         return 1.0
-    kurtosis = float((squares**2).mean()) / spread**2
-    return max(min(2 * n / (kurtosis - (n - 3) / (n - 1)), n - 1.0), 1.0)
+    return max(float(degrees_of_freedom(squares)), 1.0)
