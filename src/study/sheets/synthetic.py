@@ -407,7 +407,7 @@ def _systems(row: TrainingSetRow, sheets: Sheets, scale: float) -> Iterator[_Sys
 
 
 def _resampled(sizes: Mapping[str, object], scale: float) -> dict[str, None]:
-    """The resampled training sets of a base model, such as `half-2`: a share of all, at least one.
+    """The resampled training sets of a base model, such as `half-2`: a share of all, rounded down, at least one.
 
     They are taken in turn, so that sizes keep their proportions; where it is the turn of several, the one that is named
     last (the smallest, the cheapest) comes first. What a share has, every larger share has.
@@ -418,8 +418,8 @@ def _resampled(sizes: Mapping[str, object], scale: float) -> dict[str, None]:
         for place, (size, number) in enumerate(numbers.items())
         for k in range(1, number + 1)
     )
-    # The share as it is written: 0.07 of 100 is 7, where the nearest float is a little more.
-    taken = {name for *_, name in turns[: math.ceil(Fraction(str(scale)) * len(turns))]}
+    # The share as it is written: 0.29 of 100 is 29, where the nearest float is a little less.
+    taken = {name for *_, name in turns[: max(1, math.floor(Fraction(str(scale)) * len(turns)))]}
     return {
         name: None for size, number in numbers.items() for k in range(1, number + 1) if (name := f"{size}-{k}") in taken
     }
