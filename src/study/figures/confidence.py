@@ -155,6 +155,9 @@ def _draw_expected(axes: Axes, pairs: pd.DataFrame, colour: str = INK, width: fl
         axes.plot(gains, curve, color=colour, linewidth=width, zorder=2.6, gid="expected")
 
 
+LEGEND_LINES = 6
+"""So many lines of a legend fit under the curves; more are printed smaller, or they would hide points."""
+
 EXPECTED = "median pair"
 """What legends call the curve; captions say that it is the expected one. More words would hide points."""
 
@@ -260,9 +263,10 @@ def _gain_confidence(
         keys.append(Line2D([], [], color=GREY, linewidth=0.8, dashes=(4, 2), label="threshold"))
     _draw_thresholds(axes, marked)
     _level_label(axes)
+    size = 8 if len(keys) + len(notes) <= LEGEND_LINES else 6.5
     axes.legend(
-        handles=keys, loc="lower right", title="\n".join(notes) or None, alignment="left", title_fontsize=8,
-        bbox_to_anchor=(1.0, 0.02),
+        handles=keys, loc="lower right", title="\n".join(notes) or None, alignment="left", fontsize=size,
+        title_fontsize=size, bbox_to_anchor=(1.0, 0.02),
     )  # fmt: skip
     axes.set_title(_title(comparisons, series), pad=16 + 9 * max(len(marked) - 2, 0) if marked else 4)
     axes.set(xlabel=gain_label(comparisons["metric"]), ylabel=CONFIDENCE)
