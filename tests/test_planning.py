@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from pairsig import InputError, cli, engine, exact_test, margin_test, planning, readers, statistics
+from pairsig import InputError, cli, engine, exact_test, margin_test, planning, readers, statistics, tables
 from pairsig.definitions import find
 from pairsig.metrics import registry
 from pairsig.paired import Pair
@@ -268,6 +268,31 @@ def test_the_constant_of_a_metric_is_recomputed():
     expected = math.exp(np.mean([values.mean() for values in found.values()]))
     table = planning.fitted().set_index(["metric", "given"])
     assert table.loc[("parseval", "likeness")]["overdispersion"] == pytest.approx(expected, rel=2e-3)
+
+
+@pytest.mark.slow
+def test_the_page_says_how_alike_the_pairs_of_the_study_are():
+    """Correlations of what leaving each segment out does: systems of others, and retrained ones of one base model."""
+    sheet = tables.read(ROOT / "config/datasets.tsv")
+    sheet = sheet[(sheet["pool"] == "") & sheet["task"].isin(["mt", "dependency", "constituency"])]
+    found = {(study, task): [] for study in ("natural", "synthetic") for task in ("translation", "parsers")}
+    for row in sheet.itertuples():
+        if row.metric == "mean" or not (ROOT / f"resources/statistics/{row.dataset}.parquet").is_file():
+            continue
+        data = statistics.read(f"resources/statistics/{row.dataset}.parquet")
+        chosen = registry.metric(row.metric)
+        influence = [chosen.score(own.sum(axis=0) - own) for own in data.of(chosen).astype(float)]
+        same = np.equal.outer(data.groups, data.groups) | (row.study != "synthetic")
+        pairs = np.triu(same, 1) & ~np.isclose(np.var(influence, axis=1), 0)
+        task = "translation" if row.task == "mt" else "parsers"
+        found["synthetic" if row.study == "synthetic" else "natural", task].extend(np.corrcoef(influence)[pairs])
+    told = {key: "{:.2f} to {:.2f}".format(*np.quantile(values, [0.1, 0.9])) for key, values in found.items()}
+    page = " ".join((ROOT / "docs/planning.md").read_text(encoding="utf-8").split())
+    assert (
+        f"Of the pairs of systems of others 80 % have a likeness of {told['natural', 'translation']} (translation, WMT) "
+        f"and {told['natural', 'parsers']} (parsers, CoNLL), of retrained ones of one base model "
+        f"{told['synthetic', 'translation']} and {told['synthetic', 'parsers']}."
+    ) in page
 
 
 def test_the_help_has_an_example_that_works(capsys):
