@@ -289,8 +289,8 @@ def test_the_page_says_how_alike_the_pairs_of_the_study_are():
     told = {key: "{:.2f} to {:.2f}".format(*np.quantile(values, [0.1, 0.9])) for key, values in found.items()}
     page = " ".join((ROOT / "docs/planning.md").read_text(encoding="utf-8").split())
     assert (
-        f"Of the pairs of systems of others 80 % have a likeness of {told['natural', 'translation']} (translation, WMT) "
-        f"and {told['natural', 'parsers']} (parsers, CoNLL), of retrained ones of one base model "
+        f"Of the pairs of systems of others 80 % have a likeness of {told['natural', 'translation']} "
+        f"(translation, WMT) and {told['natural', 'parsers']} (parsers, CoNLL), of retrained ones of one base model "
         f"{told['synthetic', 'translation']} and {told['synthetic', 'parsers']}."
     ) in page
 
