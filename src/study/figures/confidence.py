@@ -28,6 +28,7 @@ from study.figures.style import (
     RASTERIZE_ABOVE,
     RUST,
     SKY,
+    STYLE,
     gain_label,
     only,
     require,
@@ -263,7 +264,7 @@ def _gain_confidence(
         keys.append(Line2D([], [], color=GREY, linewidth=0.8, dashes=(4, 2), label="threshold"))
     _draw_thresholds(axes, marked)
     _level_label(axes)
-    size = 8 if len(keys) + len(notes) <= LEGEND_LINES else 6.5
+    size = STYLE["legend.fontsize"] if len(keys) + len(notes) <= LEGEND_LINES else 6.5
     axes.legend(
         handles=keys, loc="lower right", title="\n".join(notes) or None, alignment="left", fontsize=size,
         title_fontsize=size, bbox_to_anchor=(1.0, 0.02),
