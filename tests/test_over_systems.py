@@ -33,25 +33,50 @@ def sharing(codes):
     return np.array([[bool(one & other) for other in members] for one in members])
 
 
-def corrected(e, codes):
-    """Σ eᵣeᵩ over rows that share a member, times m/(m − members a row), or over rows of the same two, if that is more.
+def one_way(y, weights, codes):
+    """Every member left out in turn from a weighted mean; the sum over rows of the same two members, half with either.
 
-    0 where there are too few members.
+    At least that sum for what it is itself; members of all rows are given.
     """
-    m, per_row = len(np.unique(codes[codes >= 0])), max((row >= 0).sum() for row in codes)
-    both = np.array([[set(one) == set(other) and -1 not in one for other in codes.tolist()] for one in codes.tolist()])
-    return max(e @ sharing(codes) @ e * m / (m - per_row), e @ both @ e) if m > per_row else 0.0
+    e = weights * (y - np.average(y, weights=weights)) / weights.sum()
+    total, pairs = 0.0, 0.0
+    names = [name for name in np.unique(codes[codes >= 0]) if (codes != name).all(axis=1).any()]
+    left = {name: (codes != name).all(axis=1) for name in names}
+    for kept in left.values():
+        total += (np.average(y[kept], weights=weights[kept]) - np.average(y, weights=weights)) ** 2
+    for a, b in {tuple(sorted(row)) for row in codes.tolist() if -1 not in row}:
+        together = e[(np.sort(codes, axis=1) == (a, b)).all(axis=1)].sum() ** 2
+        pairs += together
+        if a in left and b in left:
+            total -= together * sum((weights.sum() / weights[left[one]].sum()) ** 2 for one in (a, b)) / 2
+    return max(total, pairs)
 
 
-@given(rows())
-def test_variance_is_the_sum_over_rows_that_share_a_system_or_a_test_set(made):
-    e, systems, test_sets = made
-    over_systems_alone = max(corrected(e, systems), e @ e)
-    assert over_systems.variance(e, systems)[0] == pytest.approx(over_systems_alone, abs=1e-9)
+@given(rows(), st.booleans())
+def test_variance_is_the_jackknife_over_systems_and_test_sets(made, weighted):
+    y, systems, test_sets = made
+    weights = 0.5 + np.abs(y) if weighted else np.ones(len(y))
+    given = {} if not weighted else {"weights": weights}
+    e = weights * (y - np.average(y, weights=weights)) / weights.sum()
+    one, other = one_way(y, weights, systems), one_way(y, weights, test_sets)
+    assert over_systems.variance(e, systems, **given)[0] == pytest.approx(max(one, e @ e), abs=1e-9)
     both = e @ (sharing(systems) & sharing(test_sets)) @ e
-    one, other = corrected(e, systems), corrected(e, test_sets)
     expected = max(one + other - max(both, 0), one, other, e @ e)
-    assert over_systems.variance(e, systems, test_sets)[0] == pytest.approx(expected, abs=1e-9)
+    assert over_systems.variance(e, systems, test_sets, **given)[0] == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_two_halves_of_a_test_set_are_one_draw():
+    """Each is with the other alone: two test sets in halves tell a variance with one degree of freedom, not three."""
+    pairs = np.stack(np.triu_indices(8, k=1), axis=1)
+    systems = np.concatenate([pairs, 8 + pairs])
+    halves = np.repeat([[0, 1], [2, 3]], 28, axis=0)
+    e = np.repeat([1.0, -1.0], 28) / 56
+    value, degrees = over_systems.variance(e, systems, halves)
+    by_name = over_systems.variance(e, systems, np.repeat([[0, -1], [2, -1]], 28, axis=0))
+    assert (value, degrees) == pytest.approx(by_name)
+    # Two numbers, 1 and −1, of which either may be left out: 1² + 1²; one degree of freedom.
+    alone, one = over_systems.variance(e, np.arange(112).reshape(-1, 2), halves)
+    assert (alone, one) == (pytest.approx(2.0, rel=0.001), pytest.approx(1.0, abs=0.05))
 
 
 def test_pairs_of_systems_of_their_own_are_independent():
@@ -59,8 +84,9 @@ def test_pairs_of_systems_of_their_own_are_independent():
     held = np.r_[np.ones(15), np.zeros(5)]
     e = (held - 0.75) / 20
     found, degrees = over_systems.variance(e, systems)
-    assert found == pytest.approx(40 / 38 * 0.75 * 0.25 / 20)
-    assert 19 < degrees <= 39
+    # 20 numbers, each left out in turn: their variance, n/(n − 1) times that about their mean.
+    assert found == pytest.approx((20 / 19) ** 2 * 0.75 * 0.25 / 20)
+    assert degrees <= 19
     low, high = over_systems.share_interval(np.ones(20), systems)
     exact = binomtest(20, 20).proportion_ci(0.95, "exact")
     assert (low, high) == (pytest.approx(exact.low), 1.0)
@@ -192,6 +218,85 @@ def test_intervals_hold_the_truth(n_systems, pairs, against):
     assert (found[1:] >= 0.9).all()
 
 
+DESIGNS = {
+    # systems a dataset, test sets of each, what they are held against, domains differ
+    "12 systems, 20 draws of a population": ([12], 20, "population", False),
+    "22 systems, 20 draws": ([22], 20, "population", False),
+    "12 systems, 4 test sets of as many domains": ([12], 4, "others", True),
+    "12 systems, 12 test sets": ([12], 12, "others", False),
+    "30 systems, 3 test sets": ([30], 3, "others", False),
+    "20 systems each on 2 test sets, halves": ([20, 20], 2, "others", False),
+    "20 systems each on 5 test sets, halves": ([20] * 5, 2, "others", False),
+    "40 systems on one, 10 on 5, halves": ([40, *[10] * 5], 2, "others", False),
+}
+
+
+def on_test_sets(rng, quality, n_systems, n_test_sets, *, domains):
+    """True gains of all pairs (pairs), their gains on test sets (test sets × pairs) and standard errors, as `World`."""
+    model = rng.integers(0, len(quality), n_systems)
+    own = 0.5 * np.exp(0.3 * rng.standard_normal(n_systems))
+    true = 3.5 * rng.standard_normal(n_systems) + quality[model]
+    shared = np.sqrt(0.5) * rng.standard_normal((n_test_sets, len(quality)))[:, model]
+    scores = true + shared + np.sqrt(own + domains) * rng.standard_normal((n_test_sets, n_systems))
+    a, b = np.triu_indices(n_systems, 1)
+    error = np.sqrt(own[a] + own[b] + (model[a] != model[b]))
+    return np.stack([a, b], axis=1), true[a] - true[b], scores[:, a] - scores[:, b], error
+
+
+def rows_of(rng, quality, design):
+    """Rows in the window: which held, their systems and test sets; of all rows: chances, systems and test sets."""
+    sizes, n_test_sets, against, domains = design
+    found, systems, places = [], 0, 0
+    for n_systems in sizes:
+        pairs, gain, gains, error = on_test_sets(rng, quality, n_systems, n_test_sets, domains=domains)
+        others = range(n_test_sets) if against == "others" else [-1]
+        for on in range(n_test_sets):
+            for other in others:
+                if other != on:
+                    two = np.stack([gains[on], gains[other]])
+                    inside, held, chances = counted(gain, two, error, "population" if other < 0 else "another")
+                    label = [places + on, places + other if other >= 0 else -1]
+                    found.append((inside, held, *chances, systems + pairs, np.tile(label, (len(pairs), 1))))
+        systems, places = systems + n_systems, places + n_test_sets
+    return [np.concatenate(part) for part in zip(*found, strict=True)]
+
+
+def coverage_of_designs(design, *, n_runs, seed=1):
+    """As `coverage`, where test sets are drawn, too: the truth is that of infinitely many systems and test sets."""
+    rng = np.random.default_rng(seed)
+    _, n_test_sets, against, domains = design
+    hits, widths, n_pairs = [], [], []
+    for _ in range(n_runs):
+        quality = 1.75 * rng.standard_normal(5)
+        inside, held, right, wrong, *_ = rows_of(rng, quality, ([25] * 150, min(n_test_sets, 2), against, domains))
+        truth, mean = held[inside].mean(), right.sum() / (right + wrong).sum()
+        inside, held, right, wrong, systems, test_sets = rows_of(rng, quality, design)
+        if not inside.any():
+            continue
+        drawn = over_systems.drawn(test_sets)
+        share = held[inside].mean()
+        low, high = over_systems.share_interval(held[inside], systems[inside], drawn[inside])
+        centre, least, most = expected.share(right, wrong, systems, drawn)
+        intervals = [
+            tally.clopper_pearson(share * inside.sum(), inside.sum()),
+            (low, high),
+            (least, most),
+            expected.difference(share, low, high, centre, least, most),
+        ]
+        truths = [truth, truth, mean, truth - mean]
+        hits.append([one[0] <= true <= one[1] for one, true in zip(intervals, truths, strict=True)])
+        widths.append([one[1] - one[0] for one in intervals])
+        n_pairs.append(inside.sum())
+    return np.mean(hits, axis=0), np.mean(widths, axis=0), float(np.mean(n_pairs))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
+def test_intervals_hold_the_truth_where_test_sets_are_drawn(design):
+    found, _, _ = coverage_of_designs(design, n_runs=100)
+    assert (found[1:] >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / 100)).all()
+
+
 @pytest.mark.parametrize("size", [1e-70, 1e-80, 1e-100, 1e-200, 0.0])
 def test_what_hardly_varies_has_degrees_of_freedom(size):
     """Pairs that are expected nowhere near the window weigh next to nothing: 1e-85 squared twice is 0."""
@@ -205,3 +310,11 @@ def test_what_hardly_varies_has_degrees_of_freedom(size):
     squares = np.square(size * np.array([[1.0, 2.0, 0.5, 0.1]]))
     with np.errstate(all="raise", under="ignore"):
         assert 0 < degrees_of_freedom(squares)[0] <= 3
+
+
+if __name__ == "__main__":  # the tables in the docstring of `share_interval`
+    for against in ("population", "another", "another domain"):
+        for n_systems in (30, 42, 57, 94):
+            print(against, n_systems, *coverage(n_systems, against, shift=float("domain" in against)), flush=True)
+    for name, design in DESIGNS.items():
+        print(name, *coverage_of_designs(design, n_runs=350), flush=True)

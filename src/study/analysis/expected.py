@@ -130,7 +130,7 @@ def share(
     found = float(right.sum() / both.sum())
     if len(np.unique(systems)) < 3:
         return found, np.nan, np.nan
-    variance, degrees = over_systems.variance((right - found * both) / both.sum(), systems, test_sets)
+    variance, degrees = over_systems.variance((right - found * both) / both.sum(), systems, test_sets, weights=both)
     low, high = over_systems.interval(found, variance, degrees, scale="logit")
     return found, low, high
 
