@@ -488,7 +488,9 @@ def _by_unit(unit: str, by: str) -> list[Column]:
 DOCUMENTS = Table(
     "documents",
     (
-        replace(DATASET, meaning="name of the dataset; `all` for the halves of all with this metric"),
+        replace(
+            DATASET, meaning="name of the dataset; `all` for the halves of all with this metric, each counting alike"
+        ),
         METRIC,
         N_SEGMENTS,
         count("n_documents", "documents", "documents", "documents"),

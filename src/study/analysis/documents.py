@@ -53,7 +53,8 @@ def documents(data: Iterable[tuple[Statistics, Metric]], *, seed: int = 2012) ->
 
     Returns
     -------
-    Table `DOCUMENTS`, one row a dataset, and one a metric, `all`, of the halves of its datasets together.
+    Table `DOCUMENTS`, one row a dataset, and one a metric, `all`, of the halves of its datasets together: each of them
+    counts as much as another, however many systems it has.
     """
     found: list[dict[str, Any]] = []
     halves: dict[str, list[_Halves]] = {}
@@ -179,35 +180,38 @@ class _Halves:
         systems = over_systems.members(*self.names.T)
         drawn = np.stack([self.dataset, np.full(len(self.dataset), -1)], axis=1)
         drawn = over_systems.drawn(drawn)
+        weights = 1 / np.bincount(self.dataset)[self.dataset]
         found: dict[str, float] = {}
         for unit, squared in (("segment", self.by_segment), ("document", self.by_document)):
             usable = (squared > 0).all(axis=1)
             difference = (self.gain[:, 0] - self.gain[:, 1])[usable] ** 2
             promised = squared[usable].sum(axis=1)
             # A mean of ratios, so that pairs that are alike count as much as others.
-            excess = difference / promised
-            middle = float(excess.mean())
-            variance = over_systems.variance((excess - middle) / len(excess), systems[usable], drawn[usable])
+            excess, own = difference / promised, weights[usable] / weights[usable].sum()
+            middle = float((own * excess).sum())
+            variance = over_systems.variance(own * (excess - middle), systems[usable], drawn[usable], weights=own)
             low, high = over_systems.interval(middle, *variance, scale="log")
             found |= {f"excess_{unit}": middle, f"excess_{unit}_low": low, f"excess_{unit}_high": high}
-            found |= self._held(np.sqrt(squared), systems, drawn, unit)
+            found |= self._held(np.sqrt(squared), weights, systems, drawn, unit)
         return found
 
     def _held(
-        self, error: Floats, systems: over_systems.Codes, drawn: over_systems.Codes, unit: str
+        self, error: Floats, weights: Floats, systems: over_systems.Codes, drawn: over_systems.Codes, unit: str
     ) -> dict[str, float]:
         """Of pairs with p in the window on the first half, the share that held on the second, and what is expected."""
         from scipy.special import ndtr
 
         usable = (error > 0).all(axis=1) & (self.gain != 0).all(axis=1)
-        gain, error, systems, drawn = (values[usable] for values in (self.gain, error, systems, drawn))
+        gain, error, weights = (values[usable] for values in (self.gain, error, weights))
+        systems, drawn = systems[usable], drawn[usable]
         p = ndtr(-np.abs(gain[:, 0]) / error[:, 0])
         inside = (p >= WINDOW[0]) & (p <= WINDOW[1])
         held = (gain[:, 0] > 0)[inside] == (gain[:, 1] > 0)[inside]
-        low, high = over_systems.share_interval(held, systems[inside], drawn[inside])
-        sides = (gain[:, 0], error[:, 0], gain[:, 1], error[:, 1])
-        centre, least, most = expected.share(*expected.on_another(*sides, *WINDOW), systems, drawn)
-        middle = float(held.mean()) if len(held) else np.nan
+        own = weights[inside]
+        low, high = over_systems.share_interval(held, systems[inside], drawn[inside], weights=own)
+        right, wrong = expected.on_another(gain[:, 0], error[:, 0], gain[:, 1], error[:, 1], *WINDOW)
+        centre, least, most = expected.share(weights * right, weights * wrong, systems, drawn)
+        middle = float((own * held).sum() / own.sum()) if len(held) else np.nan
         less, more = expected.difference(middle, low, high, centre, least, most)
         return {
             f"held_{unit}": middle,

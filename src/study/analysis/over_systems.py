@@ -153,9 +153,14 @@ def interval(
 
 
 def share_interval(
-    held: ArrayLike, systems: Codes, test_sets: Codes | None = None, *, level: float = 0.95
+    held: ArrayLike,
+    systems: Codes,
+    test_sets: Codes | None = None,
+    *,
+    weights: ArrayLike | None = None,
+    level: float = 0.95,
 ) -> tuple[float, float]:
-    """Interval of a share of rows, by an effective number of independent rows (Korn and Graubard 1998).
+    """Interval of a (weighted) share of rows, by an effective number of independent rows (Korn and Graubard 1998).
 
     With V the `variance` of the share P, that number is P(1 − P)/V, at most n, times (t of n − 1 degrees of freedom
     over t of V's)²; the ends are Clopper and Pearson's for it. Where all rows held, or none, V = 0 says nothing: there
@@ -205,14 +210,15 @@ def share_interval(
     n = len(y)
     if not n:
         return math.nan, math.nan
-    share = float(y.mean())
+    w = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
+    share = float((w * y).sum() / w.sum())
     if not 0 < share < 1:
         low, high = np.sort(systems, axis=1).T
         most = np.unique(low * (systems.max() + 1) + high, return_counts=True)[1].max()
         return _of_share(share, n / float(most), level)
     from scipy.special import stdtrit
 
-    v, degrees = variance((y - share) / n, systems, test_sets)
+    v, degrees = variance(w * (y - share) / w.sum(), systems, test_sets, weights=w)
     quantile = (1 + level) / 2
     student = float(stdtrit(n - 1, quantile) / stdtrit(min(degrees, n - 1), quantile))
     return _of_share(share, min(share * (1 - share) / v, n) * student**2, level)
