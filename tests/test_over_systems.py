@@ -132,6 +132,7 @@ def test_scales():
     assert over_systems.interval(2.0, 0.0, 5, scale="log") == (2.0, 2.0)
     low, high = over_systems.interval(2.0, 0.09, 5, scale="log")
     assert low * high == pytest.approx(4.0)
+    assert over_systems.interval(1e-6, 1.0, 5, scale="log") == (0.0, np.inf)
     low, high = over_systems.interval(0.9, 0.01, 5, scale="logit")
     assert 0 < low < 0.9 < high < 1
     assert np.isnan(over_systems.interval(1.0, 0.01, 5, scale="logit")).all()
