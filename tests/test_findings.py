@@ -23,7 +23,7 @@ FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 OF_COMMANDS = {
     # Printed by `pairsig plan` and held by tests/test_planning.py.
     "1.26 [0.98, 1.62]",
-    "6,375 [3,877, 10,482]",
+    "6,375 [3,877, 10,483]",
 }
 
 
