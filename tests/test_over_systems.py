@@ -113,6 +113,28 @@ def test_what_is_in_every_row_is_given():
     assert (over_systems.drawn(draws[:1]) == -1).all()
 
 
+def test_a_weighted_share_is_worth_what_its_variance_says():
+    rng = np.random.default_rng(4)
+    systems = np.stack(np.triu_indices(9, k=1), axis=1)
+    held, weights = rng.random(36) < 0.7, np.r_[np.full(30, 0.2), np.full(6, 3.0)]
+    share = np.average(held, weights=weights)
+    e = weights * (held - share) / weights.sum()
+    _, degrees = over_systems.variance(e, systems, weights=weights)
+    n = share * (1 - share) / max(one_way(held.astype(float), weights, systems), e @ e)
+    n *= (student.ppf(0.975, 35) / student.ppf(0.975, degrees)) ** 2
+    expected = tally.clopper_pearson(share * n, n)
+    assert over_systems.share_interval(held, systems, weights=weights) == pytest.approx(tuple(map(float, expected)))
+
+
+def test_a_system_of_all_rows_is_given():
+    """Every other one is compared with it: rows are independent, each left out in turn."""
+    systems = np.stack([np.zeros(12, dtype=int), np.arange(1, 13)], axis=1)
+    y = np.random.default_rng(3).standard_normal(12)
+    found, degrees = over_systems.variance((y - y.mean()) / 12, systems)
+    assert found == pytest.approx(((y - y.mean()) ** 2).sum() / 11**2)
+    assert degrees <= 11
+
+
 def test_jackknife_of_a_mean_is_its_variance():
     values = np.array([1.0, 4.0, 2.0, 8.0, 5.0])
     found, degrees = over_systems.jackknife((values.sum() - values) / 4)
