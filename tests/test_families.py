@@ -222,7 +222,7 @@ def simulated(rng, sizes, n_test_sets, kappa, *, n=500, base_models=None, heavy=
         u = kappa * drawn(tailed if heavy else rng.standard_normal, (n_test_sets,))
         score = rng.normal(0, 0.1, n_systems) + sigma * (u + noise)
         a, b = np.triu_indices(n_systems, 1)
-        spread = (sigma[a] ** 2 + sigma[b] ** 2) * np.where((base_models or 0) and model[a] == model[b], 0.4, 1.0)
+        spread = (sigma[a] ** 2 + sigma[b] ** 2) * np.where(model[a] == model[b], 0.4, 1.0)
         for i, j in combinations(range(n_test_sets), 2):
             d = (score[i, a] - score[i, b]) - (score[j, a] - score[j, b])
             excess.append((d**2 - 2 * spread / n) / (2 * spread))

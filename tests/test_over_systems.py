@@ -168,24 +168,35 @@ def test_no_rows_and_one_row():
     assert over_systems.variance([0.0, 0.0], np.array([[0, 1], [0, 2]])) == (0.0, 1.0)
 
 
+def systems_of(rng, quality, n_systems):
+    """Base models of systems, the variances of their own errors, and their true scores around those of base models."""
+    model = rng.integers(0, len(quality), n_systems)
+    own = 0.5 * np.exp(0.3 * rng.standard_normal(n_systems))
+    return model, own, 3.5 * rng.standard_normal(n_systems) + quality[model]
+
+
+def of_pairs(model, own, true, scores):
+    """Of all pairs: systems, true gains, gains on test sets (test sets × pairs), and the standard error of each."""
+    a, b = np.triu_indices(len(true), 1)
+    error = np.sqrt(own[a] + own[b] + (model[a] != model[b]))
+    return np.stack([a, b], axis=1), true[a] - true[b], scores[:, a] - scores[:, b], error
+
+
 class World:
     """Base models, whose quality and errors on two test sets their systems share; systems of them, as many as asked."""
 
     def __init__(self, rng, n_models=5, shift=0.0):
-        self.rng, self.n_models, self.shift = rng, n_models, shift
+        self.rng, self.shift = rng, shift
         self.quality = 1.75 * rng.standard_normal(n_models)
         self.errors = np.sqrt(0.5) * rng.standard_normal((2, n_models))
 
     def rows(self, n_systems):
-        """Of all pairs: systems, true gain, gains on both test sets (2 × pairs), and the standard error of each."""
-        rng, model = self.rng, self.rng.integers(0, self.n_models, n_systems)
-        own = 0.5 * np.exp(0.3 * rng.standard_normal(n_systems))
-        quality = 3.5 * rng.standard_normal(n_systems) + self.quality[model]
-        scores = quality + self.errors[:, model] + np.sqrt(own) * rng.standard_normal((2, n_systems))
+        """Pairs of so many systems, on both test sets."""
+        rng = self.rng
+        model, own, true = systems_of(rng, self.quality, n_systems)
+        scores = true + self.errors[:, model] + np.sqrt(own) * rng.standard_normal((2, n_systems))
         scores += self.shift * rng.standard_normal((2, n_systems))
-        a, b = np.triu_indices(n_systems, 1)
-        error = np.sqrt(own[a] + own[b] + (model[a] != model[b]))
-        return np.stack([a, b], axis=1), quality[a] - quality[b], scores[:, a] - scores[:, b], error
+        return of_pairs(model, own, true, scores)
 
 
 WINDOW = (0.04, 0.06)
@@ -200,10 +211,35 @@ def counted(gain, gains, error, against):
     return inside, (gains[0] > 0) == (gains[1] > 0), expected.on_another(gains[0], error, gains[1], error, *WINDOW)
 
 
+class Judged:
+    """Whether intervals held the truth, how wide they were, and numbers of pairs, one set of rows after the other."""
+
+    def __init__(self):
+        self.hits, self.widths, self.n_pairs = [], [], []
+
+    def add(self, truth, mean, inside, held, chances, systems, test_sets=None):
+        """`truth` and `mean`: the true share, and the true expected one."""
+        if not inside.any():
+            return
+        n, share = inside.sum(), held[inside].mean()
+        drawn = None if test_sets is None else test_sets[inside]
+        low, high = over_systems.share_interval(held[inside], systems[inside], drawn)
+        centre, least, most = expected.share(*chances, systems, test_sets)
+        difference = expected.difference(share, low, high, centre, least, most)
+        intervals = [tally.clopper_pearson(share * n, n), (low, high), (least, most), difference]
+        truths = [truth, truth, mean, truth - mean]
+        self.hits.append([one[0] <= true <= one[1] for one, true in zip(intervals, truths, strict=True)])
+        self.widths.append([one[1] - one[0] for one in intervals])
+        self.n_pairs.append(n)
+
+    def means(self):
+        """Of naive, share, expected and difference; and of the number of pairs."""
+        return np.mean(self.hits, axis=0), np.mean(self.widths, axis=0), float(np.mean(self.n_pairs))
+
+
 def coverage(n_systems, against, *, shift=0.0, n_worlds=200, n_sets=5, seed=1):
     """Share of the sets of systems whose intervals hold the truth: naive, share, expected, difference; and widths."""
-    rng = np.random.default_rng(seed)
-    hits, widths, n_pairs = [], [], []
+    rng, judged = np.random.default_rng(seed), Judged()
     for _ in range(n_worlds):
         world = World(rng, shift=shift)
         held, n, right, both = 0, 0, 0.0, 0.0
@@ -215,20 +251,8 @@ def coverage(n_systems, against, *, shift=0.0, n_worlds=200, n_sets=5, seed=1):
         truth, mean = held / n, right / both
         for _ in range(n_sets):
             systems, gain, gains, error = world.rows(n_systems)
-            inside, same, chances = counted(gain, gains, error, against)
-            if not inside.any():
-                continue
-            share = same[inside].mean()
-            naive = tally.clopper_pearson(share * inside.sum(), inside.sum())
-            low, high = over_systems.share_interval(same[inside], systems[inside])
-            centre, least, most = expected.share(*chances, systems)
-            less, more = expected.difference(share, low, high, centre, least, most)
-            intervals = [naive, (low, high), (least, most), (less, more)]
-            truths = [truth, truth, mean, truth - mean]
-            hits.append([one[0] <= true <= one[1] for one, true in zip(intervals, truths, strict=True)])
-            widths.append([one[1] - one[0] for one in intervals])
-            n_pairs.append(inside.sum())
-    return np.mean(hits, axis=0), np.mean(widths, axis=0), float(np.mean(n_pairs))
+            judged.add(truth, mean, *counted(gain, gains, error, against), systems)
+    return judged.means()
 
 
 @pytest.mark.slow
@@ -255,15 +279,11 @@ DESIGNS = {
 
 
 def on_test_sets(rng, quality, n_systems, n_test_sets, *, domains):
-    """True gains of all pairs (pairs), their gains on test sets (test sets × pairs) and standard errors, as `World`."""
-    model = rng.integers(0, len(quality), n_systems)
-    own = 0.5 * np.exp(0.3 * rng.standard_normal(n_systems))
-    true = 3.5 * rng.standard_normal(n_systems) + quality[model]
+    """Pairs of so many systems, on test sets of their own."""
+    model, own, true = systems_of(rng, quality, n_systems)
     shared = np.sqrt(0.5) * rng.standard_normal((n_test_sets, len(quality)))[:, model]
     scores = true + shared + np.sqrt(own + domains) * rng.standard_normal((n_test_sets, n_systems))
-    a, b = np.triu_indices(n_systems, 1)
-    error = np.sqrt(own[a] + own[b] + (model[a] != model[b]))
-    return np.stack([a, b], axis=1), true[a] - true[b], scores[:, a] - scores[:, b], error
+    return of_pairs(model, own, true, scores)
 
 
 def rows_of(rng, quality, design):
@@ -286,31 +306,15 @@ def rows_of(rng, quality, design):
 
 def coverage_of_designs(design, *, n_runs, seed=1):
     """As `coverage`, where test sets are drawn, too: the truth is that of infinitely many systems and test sets."""
-    rng = np.random.default_rng(seed)
+    rng, judged = np.random.default_rng(seed), Judged()
     _, n_test_sets, against, domains = design
-    hits, widths, n_pairs = [], [], []
     for _ in range(n_runs):
         quality = 1.75 * rng.standard_normal(5)
         inside, held, right, wrong, *_ = rows_of(rng, quality, ([25] * 150, min(n_test_sets, 2), against, domains))
         truth, mean = held[inside].mean(), right.sum() / (right + wrong).sum()
         inside, held, right, wrong, systems, test_sets = rows_of(rng, quality, design)
-        if not inside.any():
-            continue
-        drawn = over_systems.drawn(test_sets)
-        share = held[inside].mean()
-        low, high = over_systems.share_interval(held[inside], systems[inside], drawn[inside])
-        centre, least, most = expected.share(right, wrong, systems, drawn)
-        intervals = [
-            tally.clopper_pearson(share * inside.sum(), inside.sum()),
-            (low, high),
-            (least, most),
-            expected.difference(share, low, high, centre, least, most),
-        ]
-        truths = [truth, truth, mean, truth - mean]
-        hits.append([one[0] <= true <= one[1] for one, true in zip(intervals, truths, strict=True)])
-        widths.append([one[1] - one[0] for one in intervals])
-        n_pairs.append(inside.sum())
-    return np.mean(hits, axis=0), np.mean(widths, axis=0), float(np.mean(n_pairs))
+        judged.add(truth, mean, inside, held, (right, wrong), systems, over_systems.drawn(test_sets))
+    return judged.means()
 
 
 @pytest.mark.slow

@@ -112,8 +112,8 @@ def variance(
     e = np.asarray(residuals, dtype=np.float64)
     share = np.ones(len(e)) if weights is None else np.asarray(weights, dtype=np.float64)
     share = np.divide(share, share.sum(), out=np.zeros(len(e)), where=share.sum() > 0)
-    ways = [way for way in (systems, test_sets) if way is not None and (way >= 0).any()]
-    found = [_one_way(e, share, way) for way in ways]
+    ways = [(way, _pairs(way)) for way in (systems, test_sets) if way is not None and (way >= 0).any()]
+    found = [_one_way(e, share, *way) for way in ways]
     largest = max([float(np.square(e).sum()), *(value for value, _ in found)])
     added = sum(value for value, _ in found)
     if not largest or added**2 < _LEAST:
@@ -235,7 +235,11 @@ def _pairs(way: Codes) -> NDArray[np.intp]:
     return np.where(low >= 0, low * (way.max() + 1) + high, -1)
 
 
-def _one_way(e: Floats, share: Floats, way: Codes) -> tuple[float, float]:
+_Way = tuple[Codes, NDArray[np.intp]]
+"""The members of each row, and the number of the two."""
+
+
+def _one_way(e: Floats, share: Floats, way: Codes, numbers: NDArray[np.intp]) -> tuple[float, float]:
     """V over the members of one way, and its degrees of freedom."""
     row, column = np.nonzero(way >= 0)
     names, code, rows = np.unique(way[row, column], return_inverse=True, return_counts=True)
@@ -245,7 +249,6 @@ def _one_way(e: Floats, share: Floats, way: Codes) -> tuple[float, float]:
     change[drawn] = np.bincount(code, e[row])[drawn] / left[drawn]
     factor[drawn] = left[drawn] ** -2
 
-    numbers = _pairs(way)
     two = np.flatnonzero(numbers >= 0)
     _, first, pair, rows_of_pair = np.unique(numbers[two], return_index=True, return_inverse=True, return_counts=True)
     a, b = np.searchsorted(names, way[two[first]].T)
@@ -256,13 +259,10 @@ def _one_way(e: Floats, share: Floats, way: Codes) -> tuple[float, float]:
     return max(float(np.square(change).sum() - twice.sum()), float(squares.sum())), degrees(apart)
 
 
-def _of_both(e: Floats, systems: Codes, test_sets: Codes) -> float:
+def _of_both(e: Floats, systems: _Way, test_sets: _Way) -> float:
     """Σ eᵣeᵩ over rows that share a system and a test set: sharing one, or the other, less sharing both, of either."""
-    return sum(
-        sign * other_sign * _squares(e, code, other)
-        for code, sign in ((systems, 1), (_pairs(systems)[:, None], -1))
-        for other, other_sign in ((test_sets, 1), (_pairs(test_sets)[:, None], -1))
-    )
+    ways = [((members, 1), (pairs[:, None], -1)) for members, pairs in (systems, test_sets)]
+    return sum(sign * other_sign * _squares(e, code, other) for code, sign in ways[0] for other, other_sign in ways[1])
 
 
 def _squares(e: Floats, code: Codes, other: Codes) -> float:
