@@ -15,6 +15,8 @@ rule thresholds:
         "results/logs/thresholds.log",
     benchmark:
         "results/benchmarks/thresholds.tsv"
+    group:
+        "analyse"
     conda:
         "../envs/pairsig.yaml"
     resources:
@@ -32,32 +34,6 @@ rule thresholds:
             --size-law {output.size_law:q} \
             --output {output.thresholds:q} \
             >{log:q} 2>&1
-        """
-
-
-rule law:
-    """What the standard error of a gain is before there is a test set."""
-    input:
-        comparisons=of_text(COMPARED_ONCE),
-        systems="results/tables/systems.tsv",
-        overlaps="resources/overlaps.tsv",
-        library=library("law"),
-    output:
-        law="results/tables/law.tsv",
-        errors="results/tables/law_errors.tsv",
-    log:
-        "results/logs/law.log",
-    benchmark:
-        "results/benchmarks/law.tsv"
-    conda:
-        "../envs/pairsig.yaml"
-    resources:
-        mem_mb=grown(2000),
-        runtime=grown(10),
-    shell:
-        r"""
-        python -m study law {input.comparisons:q} --systems {input.systems:q} --overlaps {input.overlaps:q} \
-            --errors {output.errors:q} --output {output.law:q} >{log:q} 2>&1
         """
 
 
@@ -94,6 +70,8 @@ rule claims:
         "results/logs/claims.log",
     benchmark:
         "results/benchmarks/claims.tsv"
+    group:
+        "analyse"
     conda:
         "../envs/pairsig.yaml"
     threads: 2

@@ -18,6 +18,8 @@ rule count:
         "results/benchmarks/count/{dataset}.tsv"
     wildcard_constraints:
         dataset=from_source("counted"),
+    group:
+        "statistics"
     conda:
         "../envs/pairsig.yaml"
     resources:
@@ -62,6 +64,8 @@ rule leaderboards:
         "results/logs/leaderboards.log",
     benchmark:
         "results/benchmarks/leaderboards.tsv"
+    group:
+        "analyse"
     conda:
         "../envs/pairsig.yaml"
     resources:

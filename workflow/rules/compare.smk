@@ -15,6 +15,8 @@ rule compare:
         "results/logs/compare/{dataset}.{test}.log",
     benchmark:
         "results/benchmarks/compare/{dataset}.{test}.tsv"
+    group:
+        "compare"
     conda:
         "../envs/pairsig.yaml"
     threads: 2
@@ -56,6 +58,8 @@ rule resize:
         "results/logs/resize/{dataset}.{test}.log",
     benchmark:
         "results/benchmarks/resize/{dataset}.{test}.tsv"
+    group:
+        "compare"
     conda:
         "../envs/pairsig.yaml"
     threads: 2

@@ -1,4 +1,4 @@
-"""Corpora and system outputs: in, verified; out, counts. The only stage that reads text or trees."""
+"""What comes from outside: corpora, system outputs and Java libraries, verified; outputs become counts here."""
 
 
 rule fetch:
@@ -42,6 +42,8 @@ rule extract:
         "results/logs/extract/{dataset}/{system}.log",
     benchmark:
         "results/benchmarks/extract/{dataset}/{system}.tsv"
+    group:
+        "extract"
     conda:
         "../envs/pairsig.yaml"
     resources:
@@ -60,5 +62,30 @@ rule extract:
             {params.options:q} \
             --system {wildcards.system:q} \
             --output {output.counts:q} \
+            >{log:q} 2>&1
+        """
+
+
+rule jar:
+    """Get a Java library that base models need."""
+    output:
+        jar="results/jars/{jar}.jar",
+    log:
+        "results/logs/jar/{jar}.log",
+    benchmark:
+        "results/benchmarks/jar/{jar}.tsv"
+    conda:
+        "../envs/pairsig.yaml"
+    resources:
+        mem_mb=grown(1000),
+        runtime=grown(10),
+    params:
+        coordinates=lambda w: study.jars[w.jar].coordinates,
+        sha256=lambda w: study.jars[w.jar].sha256,
+    shell:
+        r"""
+        python -m study jar {params.coordinates:q} \
+            --sha256 {params.sha256:q} \
+            --output {output.jar:q} \
             >{log:q} 2>&1
         """

@@ -14,20 +14,16 @@ STUDY_TABLES = {
     for name in ["calibration", "relative_error", "run_time", "documents"]
 }
 # Of one dataset and test; `overlay` is a natural dataset, laid over a synthetic one.
-CONFIDENCE = [
-    "results/comparisons/{dataset}.{test}.tsv",
-    "results/tables/thresholds.tsv",
-    "results/comparisons/{overlay}.{test}.tsv",
-]
+COMPARED = "results/comparisons/{dataset}.{test}.tsv"
+OVERLAID = "results/comparisons/{overlay}.{test}.tsv"
+MADE = "results/test_sets/{dataset}.{test}.tsv"
+CONFIDENCE = [COMPARED, "results/tables/thresholds.tsv", OVERLAID]
 DATASET_TABLES = {
     "gain_confidence": CONFIDENCE,
     "full_sets": CONFIDENCE,
-    "sizes": [
-        "results/test_sets/{dataset}.{test}.tsv",
-        "results/comparisons/{dataset}.{test}.tsv",
-    ],
-    "domains": ["results/test_sets/{dataset}.{test}.tsv"],
-    "similarity": ["results/comparisons/{dataset}.{test}.tsv"],
+    "sizes": [MADE, COMPARED],
+    "domains": [MADE],
+    "similarity": [COMPARED],
 }
 # Which datasets have the same figures: one rule makes what one list of files says, in one process, not many.
 DRAWN = {
@@ -64,6 +60,8 @@ rule plot:
         "results/logs/plot.log",
     benchmark:
         "results/benchmarks/plot.tsv"
+    group:
+        "figures"
     conda:
         "../envs/pairsig.yaml"
     resources:
@@ -105,6 +103,8 @@ for figures, names in DRAWN.items():
             "results/benchmarks/plot/{dataset}.{test}.tsv"
         wildcard_constraints:
             dataset=one_of(names),
+        group:
+            "figures"
         conda:
             "../envs/pairsig.yaml"
         resources:

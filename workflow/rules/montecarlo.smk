@@ -11,6 +11,8 @@ rule approximate:
         "results/logs/approximate.log",
     benchmark:
         "results/benchmarks/approximate.tsv"
+    group:
+        "approximate"
     conda:
         "../envs/pairsig.yaml"
     threads: 2
@@ -47,6 +49,8 @@ rule race:
         "results/logs/race.log",
     benchmark:
         "results/benchmarks/race.tsv"
+    group:
+        "race"
     conda:
         "../envs/pairsig.yaml"
     threads: workflow.cores or 1

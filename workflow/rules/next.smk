@@ -22,6 +22,8 @@ rule heterogeneity:
         "results/logs/heterogeneity.log",
     benchmark:
         "results/benchmarks/heterogeneity.tsv"
+    group:
+        "analyse"
     conda:
         "../envs/pairsig.yaml"
     resources:
@@ -54,6 +56,8 @@ rule documents:
         "results/logs/documents.log",
     benchmark:
         "results/benchmarks/documents.tsv"
+    group:
+        "analyse"
     conda:
         "../envs/pairsig.yaml"
     resources:
@@ -71,4 +75,32 @@ rule documents:
             --seed {params.seed:q} \
             --output {output.documents:q} \
             >{log:q} 2>&1
+        """
+
+
+rule law:
+    """What the standard error of a gain is before there is a test set."""
+    input:
+        comparisons=of_text(COMPARED_ONCE),
+        systems="results/tables/systems.tsv",
+        overlaps="resources/overlaps.tsv",
+        library=library("law"),
+    output:
+        law="results/tables/law.tsv",
+        errors="results/tables/law_errors.tsv",
+    log:
+        "results/logs/law.log",
+    benchmark:
+        "results/benchmarks/law.tsv"
+    group:
+        "analyse"
+    conda:
+        "../envs/pairsig.yaml"
+    resources:
+        mem_mb=grown(2000),
+        runtime=grown(10),
+    shell:
+        r"""
+        python -m study law {input.comparisons:q} --systems {input.systems:q} --overlaps {input.overlaps:q} \
+            --errors {output.errors:q} --output {output.law:q} >{log:q} 2>&1
         """

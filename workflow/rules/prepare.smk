@@ -16,6 +16,8 @@ rule prepare_training_set:
         "results/logs/prepare/{training_set}.log",
     benchmark:
         "results/benchmarks/prepare/{training_set}.tsv"
+    group:
+        "prepare"
     conda:
         "../envs/pairsig.yaml"
     resources:
@@ -52,6 +54,8 @@ rule prepare_test_set:
         "results/logs/prepare/{dataset}.log",
     benchmark:
         "results/benchmarks/prepare/{dataset}.tsv"
+    group:
+        "prepare"
     conda:
         "../envs/pairsig.yaml"
     resources:
@@ -85,6 +89,8 @@ rule resample:
         "results/logs/resample/{training_set}/{resampled}.log",
     benchmark:
         "results/benchmarks/resample/{training_set}/{resampled}.tsv"
+    group:
+        "prepare"
     conda:
         "../envs/pairsig.yaml"
     resources:

@@ -23,6 +23,8 @@ if len(scatter.resamples("{scatteritem}")) > 1:
             "results/logs/compare/{dataset}.{test}.{scatteritem}.log",
         benchmark:
             "results/benchmarks/compare/{dataset}.{test}.{scatteritem}.tsv"
+        group:
+            "part"
         params:
             part=lambda wildcards: wildcards.scatteritem.replace("-of-", "/"),
 
@@ -35,6 +37,8 @@ if len(scatter.resamples("{scatteritem}")) > 1:
             "results/logs/resize/{dataset}.{test}.{scatteritem}.log",
         benchmark:
             "results/benchmarks/resize/{dataset}.{test}.{scatteritem}.tsv"
+        group:
+            "part"
         params:
             part=lambda wildcards: wildcards.scatteritem.replace("-of-", "/"),
 
@@ -54,6 +58,8 @@ if len(scatter.resamples("{scatteritem}")) > 1:
         wildcard_constraints:
             table="comparisons|test_sets",
             test=one_of(DRAWN_TESTS),
+        group:
+            "merge"
         conda:
             "../envs/pairsig.yaml"
         resources:

@@ -3,41 +3,6 @@
 SITE = Path(workflow.basedir, "src", "study", "site")
 
 
-rule ranks:
-    """The systems of every dataset with their scores, and the ranks they may have."""
-    input:
-        statistics=collect("results/statistics/{dataset}.parquet", dataset=SELECTED),
-        library=library("ranks"),
-    output:
-        ranks="results/tables/ranks.tsv",
-    log:
-        "results/logs/ranks.log",
-    benchmark:
-        "results/benchmarks/ranks.tsv"
-    conda:
-        "../envs/pairsig.yaml"
-    threads: 2
-    resources:
-        mem_mb=grown(2000),
-        runtime=grown(10),
-    params:
-        statistics=[
-            f"results/statistics/{dataset}.parquet:{study.datasets[dataset].metric}"
-            for dataset in SELECTED
-        ],
-        n_resamples=min(config["resampling"]["n_resamples"], 10_000),
-        seed=lookup("resampling/seed", within=config),
-    shell:
-        r"""
-        python -m study ranks {params.statistics:q} \
-            --n-resamples {params.n_resamples} \
-            --seed {params.seed} \
-            --threads {threads} \
-            --output {output.ranks:q} \
-            >{log:q} 2>&1
-        """
-
-
 rule site:
     """A folder of pages that opens from disk and can be served anywhere; of the first test."""
     input:
@@ -69,6 +34,8 @@ rule site:
         "results/logs/site.log",
     benchmark:
         "results/benchmarks/site.tsv"
+    group:
+        "figures"
     conda:
         "../envs/pairsig.yaml"
     resources:

@@ -43,6 +43,8 @@ rule collect_systems:
         "results/benchmarks/collect/{dataset}.tsv"
     wildcard_constraints:
         dataset=from_source("derived"),
+    group:
+        "statistics"
     conda:
         "../envs/pairsig.yaml"
     resources:
@@ -76,6 +78,8 @@ rule pool:
         "results/benchmarks/pool/{dataset}.tsv"
     wildcard_constraints:
         dataset=from_source("pool"),
+    group:
+        "statistics"
     conda:
         "../envs/pairsig.yaml"
     resources:
@@ -86,34 +90,5 @@ rule pool:
         python -m pairsig pool {input.statistics:q} \
             --dataset {wildcards.dataset:q} \
             --output {output.statistics:q} \
-            >{log:q} 2>&1
-        """
-
-
-rule describe:
-    """How many systems there are, how good they are, and which had to be left out."""
-    input:
-        statistics=collect("results/statistics/{dataset}.parquet", dataset=SELECTED),
-        library=library("describe"),
-    output:
-        systems="results/tables/systems.tsv",
-    log:
-        "results/logs/describe.log",
-    benchmark:
-        "results/benchmarks/describe.tsv"
-    conda:
-        "../envs/pairsig.yaml"
-    resources:
-        mem_mb=grown(2000),
-        runtime=grown(10),
-    params:
-        statistics=[
-            f"results/statistics/{dataset}.parquet:{study.datasets[dataset].metric}"
-            for dataset in SELECTED
-        ],
-    shell:
-        r"""
-        python -m study describe {params.statistics:q} \
-            --output {output.systems:q} \
             >{log:q} 2>&1
         """

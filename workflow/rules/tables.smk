@@ -55,6 +55,8 @@ rule check:
         "results/logs/check.log",
     benchmark:
         "results/benchmarks/check.tsv"
+    group:
+        "analyse"
     conda:
         "../envs/pairsig.yaml"
     resources:
@@ -98,6 +100,8 @@ rule tabulate:
         "results/logs/tabulate.log",
     benchmark:
         "results/benchmarks/tabulate.tsv"
+    group:
+        "figures"
     conda:
         "../envs/pairsig.yaml"
     resources:

@@ -8,31 +8,6 @@ in every attempt does not stop the study: its system is left out, with the reaso
 ATTEMPTS = 1 + config["retries"]
 
 
-rule jar:
-    """Get a Java library that base models need."""
-    output:
-        jar="results/jars/{jar}.jar",
-    log:
-        "results/logs/jar/{jar}.log",
-    benchmark:
-        "results/benchmarks/jar/{jar}.tsv"
-    conda:
-        "../envs/pairsig.yaml"
-    resources:
-        mem_mb=grown(1000),
-        runtime=grown(10),
-    params:
-        coordinates=lambda w: study.jars[w.jar].coordinates,
-        sha256=lambda w: study.jars[w.jar].sha256,
-    shell:
-        r"""
-        python -m study jar {params.coordinates:q} \
-            --sha256 {params.sha256:q} \
-            --output {output.jar:q} \
-            >{log:q} 2>&1
-        """
-
-
 rule train:
     """Train a base model on a resampled training set."""
     input:
@@ -49,6 +24,8 @@ rule train:
     benchmark:
         "results/benchmarks/train/{training_set}/{system}.tsv"
     retries: ATTEMPTS - 1
+    group:
+        "system"
     conda:
         "../envs/retrain.yaml"
     threads: lambda w: study.trainings[w.training_set, w.system].threads
@@ -93,6 +70,8 @@ rule predict:
     benchmark:
         "results/benchmarks/predict/{dataset}/{system}.tsv"
     retries: ATTEMPTS - 1
+    group:
+        "system"
     conda:
         "../envs/retrain.yaml"
     threads: lambda w: study.predictions[w.dataset, w.system].threads

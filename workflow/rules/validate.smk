@@ -23,6 +23,8 @@ rule calibrate:
         "results/logs/calibrate.log",
     benchmark:
         "results/benchmarks/calibrate.tsv"
+    group:
+        "analyse"
     conda:
         "../envs/pairsig.yaml"
     resources:
@@ -55,6 +57,8 @@ rule validate:
         "results/logs/validate.log",
     benchmark:
         "results/benchmarks/validate.tsv"
+    group:
+        "analyse"
     conda:
         "../envs/pairsig.yaml"
     resources:
@@ -90,6 +94,8 @@ rule trainings:
         "results/logs/trainings.log",
     benchmark:
         "results/benchmarks/trainings.tsv"
+    group:
+        "analyse"
     conda:
         "../envs/pairsig.yaml"
     resources:

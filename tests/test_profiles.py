@@ -1,0 +1,107 @@
+"""Where jobs run: every rule is in a group or local, and every profile plans every configuration.
+
+On a cluster a rule without a group can stop the workflow before its first job, because a group must not depend on a job
+that depends on the group. Snakemake finds that when it plans, so that a dry run notices it.
+"""
+
+import json
+import re
+import shutil
+from importlib.util import find_spec
+
+import pytest
+import yaml
+
+from running import ROOT, snakemake
+from study import sheets
+
+PROFILES = ("slurm", "cluster-generic")
+LISTED = """\
+include: "Snakefile"
+
+import json
+
+# Private, because Snakemake shows groups only to an executor that submits jobs.
+groups = {rule.name: rule._group or ("local" if rule.name in workflow._localrules else None) for rule in workflow.rules}
+with open("groups.json", "w", encoding="utf-8") as file:
+    json.dump(groups, file)
+"""
+
+
+def profile(name):
+    (path,) = (ROOT / "workflow" / "profiles" / name).glob("config*.yaml")
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def test_every_rule_is_in_a_group_or_local(project):
+    (project / "Listed").write_text(LISTED, encoding="utf-8")
+    # Comparisons that are cut into parts have rules of their own.
+    snakemake("--list-rules", "--snakefile", "Listed", "--set-scatter", "resamples=2", cwd=project)
+    groups = json.loads((project / "groups.json").read_text(encoding="utf-8"))
+    assert {"compare", "compare_part", "merge", "train", "count", "check"} < set(groups)
+    assert [name for name, group in groups.items() if group is None] == []
+    for name in PROFILES:
+        assert {entry.partition("=")[0] for entry in profile(name)["group-components"]} <= set(groups.values())
+
+
+def test_all_profiles_are_planned():
+    assert sorted(PROFILES) == sorted(path.name for path in (ROOT / "workflow" / "profiles").iterdir())
+    slurm, other = map(profile, PROFILES)
+    shared = {key for key in other if not key.startswith("cluster-generic")} - {"executor"}
+    assert {key: slurm[key] for key in shared} == {key: other[key] for key in shared}
+
+
+def planned(project, name, *options):
+    """The number of jobs of every rule, once Snakemake has found all groups valid."""
+    printed = snakemake("--dry-run", "--workflow-profile", f"workflow/profiles/{name}", *options, cwd=project)
+    return {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", printed, re.MULTILINE)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("config", ["config", "quick"])
+@pytest.mark.parametrize("name", PROFILES)
+def test_a_study_is_planned(project, name, config):
+    jobs = planned(project, name, "--configfile", f"config/{config}.yaml")
+    assert jobs["check"] == jobs["site"] == 1
+    assert jobs["compare"] > 5
+
+
+def test_a_study_in_parts_is_planned(project):
+    jobs = planned(project, "slurm", "--configfile", "config/quick.yaml", "--set-scatter", "resamples=3")
+    assert jobs["check"] == jobs["site"] == 1
+    assert jobs["compare_part"] + jobs["resize_part"] == 3 * jobs["merge"] > 0
+
+
+@pytest.fixture
+def corpora(project, monkeypatch):
+    """A folder of corpora whose files are empty: a plan asks which there are, not what is in them."""
+
+    def touch(*paths):
+        for path in map(project.joinpath, paths):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+
+    rows = (ROOT / "config" / "corpora.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    touch(*(f"corpora/{row.split()[0]}/SHA256SUMS" for row in rows))
+    config = {"data_dir": "corpora"}
+    for name in ("retrain", "config"):
+        config = yaml.safe_load((project / "config" / f"{name}.yaml").read_text(encoding="utf-8")) | config
+    monkeypatch.chdir(project)
+    study = sheets.read(config, ROOT / "workflow" / "schemas")
+    for one in (*study.training_sets.values(), *study.test_sets.values()):
+        touch(*one.read)
+    return "corpora"
+
+
+@pytest.mark.packages
+@pytest.mark.parametrize("name", PROFILES)
+def test_retraining_from_a_folder_of_corpora_is_planned(project, name, request):
+    needed = [module for module in ("pycrfsuite", "thot", "ufal.udpipe") if not find_spec(module.partition(".")[0])]
+    needed += [command for command in ("java", "mvn") if not shutil.which(command)]
+    if needed:
+        pytest.skip(f"base models need {', '.join(needed)}: make setup-retrain, Java and Maven")
+    data_dir = request.getfixturevalue("corpora")
+    settings = ("--configfile", "config/retrain.yaml", "--config", f"data_dir={data_dir}", "scale=0.05")
+    jobs = planned(project, name, *settings)
+    assert jobs["train"] > 20
+    assert min(jobs[rule] for rule in ("fetch", "resample", "predict", "extract", "collect", "compare", "check")) > 0
