@@ -7,7 +7,7 @@
 #   make docs        the documentation as a site: docs/_build/html/index.html
 #   make lint        style, types, workflow;  make bench: speed, as ratios
 #   make fuzz        the tests of properties on other examples, and more of them, than those of `make test`
-#   make mutants     how many small faults in the core the tests notice (SAMPLE=200: of so many; again: goes on)
+#   make mutants     how many small faults in the library the tests notice (SAMPLE=200: of so many; again: goes on)
 
 PYTHON ?= python3.11
 CORES ?= all
@@ -78,9 +78,9 @@ test-wheel:
 	tests/wheel $(PYTHON)
 
 # Starts a SLURM of three nodes on this machine, and stops it again; `tests/slurm/cluster install` gets what it needs.
-test-slurm: $(READY)
+test-slurm: quick
 	tests/slurm/cluster start
-	$(BIN)/python -m pytest tests/test_slurm.py; status=$$?; tests/slurm/cluster stop; exit $$status
+	tests/slurm/quick && $(BIN)/python -m pytest tests/test_slurm.py; status=$$?; tests/slurm/cluster stop; exit $$status
 
 # A link or reference that leads nowhere stops it, and an example that prints something else than stands there.
 docs: $(DOCUMENTED)
@@ -91,7 +91,7 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/shellcheck workflow/run workflow/profiles/slurm/cancel tests/slurm/cluster tests/wheel .ci/run
+	$(BIN)/shellcheck workflow/run workflow/profiles/slurm/cancel tests/slurm/cluster tests/slurm/quick tests/wheel .ci/run
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint --cores 1
 

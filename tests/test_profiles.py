@@ -12,7 +12,8 @@ from importlib.util import find_spec
 import pytest
 import yaml
 
-from running import ROOT, snakemake
+from conftest import clone
+from running import BIN, ROOT, run, snakemake
 from study import sheets
 
 PROFILES = ("slurm", "cluster-generic")
@@ -105,3 +106,26 @@ def test_retraining_from_a_folder_of_corpora_is_planned(project, name, request):
     jobs = planned(project, name, *settings)
     assert jobs["train"] > 20
     assert min(jobs[rule] for rule in ("fetch", "resample", "predict", "extract", "collect", "compare", "check")) > 0
+
+
+@pytest.mark.slow
+def test_a_cluster_that_is_not_slurm(project, tmp_path_factory):
+    """A trivial one: what is submitted runs in the background, and its process number is printed."""
+    table = "results/comparisons/wmt21-de-en.bootstrap.tsv"
+    study = ("--config", "datasets=[wmt21-de-en]", "--set-scatter", "resamples=2", "--", table)
+    few = "resampling: {n_resamples: 3000}\n"
+    here = clone(tmp_path_factory.mktemp("here"))
+    for folder in (project, here):
+        (folder / "few.yaml").write_text(few, encoding="utf-8")
+    snakemake("--configfile", "few.yaml", *study, cwd=here)
+    submit = project / "submit"
+    submit.write_text('#!/bin/sh\nnohup sh "$@" >>submitted.txt 2>&1 &\necho $!\n', encoding="utf-8")
+    submit.chmod(0o755)
+    run(
+        *(str(BIN / "snakemake"), "--workflow-profile", "workflow/profiles/cluster-generic", "--latency-wait", "15"),
+        *("--cluster-generic-submit-cmd", str(submit), "--cluster-generic-cancel-cmd", "kill"),
+        *("--configfile", "few.yaml", *study),
+        cwd=project,
+    )
+    assert (project / table).read_bytes() == (here / table).read_bytes()
+    assert (project / "submitted.txt").read_text(encoding="utf-8").count("Finished jobid") >= 3

@@ -1,4 +1,7 @@
-"""The workflow on a real SLURM, and what becomes of it when something is killed. `make test-slurm` starts one."""
+"""The workflow on a real SLURM, and what becomes of it when something is killed. `make test-slurm` starts one.
+
+`tests/slurm/quick` runs the quick study there.
+"""
 
 import os
 import re
@@ -103,7 +106,8 @@ def test_a_run_on_slurm_gives_the_bytes_of_a_run_here(running, expected):
     project, process, _ = running
     assert ends_well(project, process) == expected
     printed = (project / "printed.txt").read_text(encoding="utf-8")
-    assert len(re.findall("has been submitted with SLURM jobid", printed)) == 6
+    # Four parts, and one job that adds them up.
+    assert len(re.findall("has been submitted with SLURM jobid", printed)) == 5
     assert not (project / "results/parts/comparisons").exists() or not list((project / "results/parts").rglob("*.tsv"))
 
 
@@ -159,36 +163,3 @@ def test_snakemake_is_killed_and_the_next_run_goes_on(running, expected, cancell
     assert contents(project) == expected
     printed = snakemake("--dry-run", *STUDY, cwd=project)
     assert "Nothing to be done" in printed
-
-
-def test_the_quick_study(project):
-    quick = ("--configfile", "config/quick.yaml")
-    kinds = ("comparisons", "test_sets", "tables", "figures")
-
-    def bytes_of():
-        return {
-            path.relative_to(project): path.read_bytes()
-            for kind in kinds
-            for path in (project / "results" / kind).rglob("*")
-            # How long things take is the one thing that differs from run to run, and what is made of it.
-            if path.is_file() and not re.search(r"run_time|reproduction", path.name)
-        }
-
-    run(str(BIN / "snakemake"), *ON_SLURM, *quick, cwd=project)
-    on_slurm = bytes_of()
-    shutil.rmtree(project / "results")
-    snakemake(*quick, cwd=project)
-    assert bytes_of() == on_slurm
-    assert len(on_slurm) > 50
-
-
-def test_a_cluster_that_is_not_slurm(project, expected):
-    """A trivial one: what is submitted runs in the background, and its number is printed."""
-    prepare(project)
-    submit = project / "submit"
-    submit.write_text('#!/bin/sh\nnohup sh "$@" >>submitted.txt 2>&1 &\necho $!\n', encoding="utf-8")
-    submit.chmod(0o755)
-    options = ("--cluster-generic-submit-cmd", str(submit), "--cluster-generic-cancel-cmd", "kill")
-    profile = ("--workflow-profile", "workflow/profiles/cluster-generic", "--latency-wait", "15")
-    run(str(BIN / "snakemake"), *profile, *options, *STUDY, cwd=project)
-    assert contents(project) == expected
