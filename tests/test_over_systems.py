@@ -13,6 +13,7 @@ from scipy.stats import t as student
 from pairsig import tally
 from pairsig.intervals import degrees_of_freedom
 from study.analysis import expected, over_systems
+from study.analysis.pairs import quantile_interval
 
 
 @st.composite
@@ -124,6 +125,49 @@ def test_a_weighted_share_is_worth_what_its_variance_says():
     n *= (student.ppf(0.975, 35) / student.ppf(0.975, degrees)) ** 2
     expected = tally.clopper_pearson(share * n, n)
     assert over_systems.share_interval(held, systems, weights=weights) == pytest.approx(tuple(map(float, expected)))
+
+
+@pytest.mark.parametrize(("share", "weighted"), [(0.5, False), (0.72, False), (0.72, True)])
+def test_a_quantile_lies_where_the_interval_of_its_share_ends(share, weighted):
+    rng = np.random.default_rng(8)
+    systems = np.stack(np.triu_indices(10, k=1), axis=1)
+    values = rng.standard_exponential(45)
+    weights = rng.uniform(0.5, 2, 45) if weighted else np.ones(45)
+    order = np.argsort(values)
+    middles = (weights[order].cumsum() - weights[order] / 2) / weights.sum()
+
+    def end(held, place):
+        below = np.average(held, weights=weights)
+        e = weights * (held - below) / weights.sum()
+        _, degrees = over_systems.variance(e, systems, weights=weights)
+        n = min(below * (1 - below) / max(one_way(held.astype(float), weights, systems), e @ e), 45)
+        n *= (student.ppf(0.975, 44) / student.ppf(0.975, min(degrees, 44))) ** 2
+        return np.interp(tally.clopper_pearson(below * n, n)[place], middles, values[order])
+
+    found = np.interp(share, middles, values[order])
+    expected = (found, end(values < found, 0), end(values <= found, 1))
+    assert expected[1] < found < expected[2]
+    given = {"weights": weights} if weighted else {}
+    assert quantile_interval(values, systems, share, **given) == pytest.approx(expected)
+
+
+def test_quantiles_between_two_kinds_and_of_ties():
+    systems = np.stack(np.triu_indices(8, k=1), axis=1)
+    kinds = (systems[:, 1] > 4).astype(float)  # 10 of the 28 pairs have 0
+    assert quantile_interval(kinds, systems, 10 / 28) == (0.5, 0.0, 1.0)
+    assert quantile_interval(np.full(28, 3.0), systems) == (3.0, 3.0, 3.0)
+    three = np.r_[np.zeros(4), np.ones(20), np.full(4, 2.0)]
+    found, low, high = quantile_interval(three, systems)
+    assert found == 1
+    assert low < 1 < high  # four of 28 below and above: 1 is not certain to be the median of many systems
+
+
+def test_few_pairs_or_systems_have_a_quantile_without_an_interval():
+    few = np.stack(np.triu_indices(5, k=1), axis=1)
+    for values, systems in ((np.arange(10.0), few), (np.arange(5.0), np.arange(10).reshape(-1, 2))):
+        found, *ends = quantile_interval(values, systems)
+        assert found == np.median(values)
+        assert np.isnan(ends).all()
 
 
 def test_a_system_of_all_rows_is_given():
