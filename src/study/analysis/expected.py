@@ -130,7 +130,8 @@ def share(
     found = float(right.sum() / both.sum())
     if len(np.unique(systems)) < 3:
         return found, np.nan, np.nan
-    variance, degrees = over_systems.variance((right - found * both) / both.sum(), systems, test_sets, weights=both)
+    residuals = (right - found * both) / both.sum()
+    variance, degrees = over_systems.variance(residuals, systems, test_sets, weights=both, own=False)
     low, high = over_systems.interval(found, variance, degrees, scale="logit")
     return found, low, high
 

@@ -73,7 +73,12 @@ def jackknife(replicates: ArrayLike) -> tuple[float, float]:
 
 
 def variance(
-    residuals: ArrayLike, systems: Codes, test_sets: Codes | None = None, *, weights: ArrayLike | None = None
+    residuals: ArrayLike,
+    systems: Codes,
+    test_sets: Codes | None = None,
+    *,
+    weights: ArrayLike | None = None,
+    own: bool = True,
 ) -> tuple[float, float]:
     """Variance of a sum of residuals whose rows share systems, and its degrees of freedom for Student's distribution.
 
@@ -102,6 +107,9 @@ def variance(
         Those of each row, see `members`. Test sets that are given (see `drawn`) are −1.
     weights
         How much each row has to say of the estimate: the denominators of a ratio of sums. 1 of a mean.
+    own
+        Whether rows vary much on their own account, as outcomes do. Where they do not, as chances, nothing is taken
+        off: with heavy tails the rest is too small.
 
     Returns
     -------
@@ -113,7 +121,7 @@ def variance(
     share = np.ones(len(e)) if weights is None else np.asarray(weights, dtype=np.float64)
     share = np.divide(share, share.sum(), out=np.zeros(len(e)), where=share.sum() > 0)
     ways = [(way, _pairs(way)) for way in (systems, test_sets) if way is not None and (way >= 0).any()]
-    found = [_one_way(e, share, *way) for way in ways]
+    found = [_one_way(e, share, *way, own=own) for way in ways]
     largest = max([float(np.square(e).sum()), *(value for value, _ in found)])
     added = sum(value for value, _ in found)
     if not largest or added**2 < _LEAST:
@@ -239,7 +247,7 @@ _Way = tuple[Codes, NDArray[np.intp]]
 """The members of each row, and the number of the two."""
 
 
-def _one_way(e: Floats, share: Floats, way: Codes, numbers: NDArray[np.intp]) -> tuple[float, float]:
+def _one_way(e: Floats, share: Floats, way: Codes, numbers: NDArray[np.intp], *, own: bool) -> tuple[float, float]:
     """V over the members of one way, and its degrees of freedom."""
     row, column = np.nonzero(way >= 0)
     names, code, rows = np.unique(way[row, column], return_inverse=True, return_counts=True)
@@ -256,7 +264,7 @@ def _one_way(e: Floats, share: Floats, way: Codes, numbers: NDArray[np.intp]) ->
     twice = np.where(drawn[a] & drawn[b], (factor[a] + factor[b]) / 2, 0.0) * squares
     one_draw = b[(rows[a] == rows_of_pair) & (rows[b] == rows_of_pair)]
     apart = change[drawn & ~np.isin(np.arange(len(names)), one_draw)]
-    return max(float(np.square(change).sum() - twice.sum()), float(squares.sum())), degrees(apart)
+    return max(float(np.square(change).sum() - own * twice.sum()), float(squares.sum())), degrees(apart)
 
 
 def _of_both(e: Floats, systems: _Way, test_sets: _Way) -> float:
