@@ -62,7 +62,7 @@ def test_certain_and_impossible():
 
 
 def test_the_interval_of_a_share_is_the_jackknife_over_systems():
-    """Nothing is taken off for what is a pair's own: chances are smooth, and with heavy tails the rest was too small."""
+    """Nothing is taken off for what is a pair's own: chances are smooth, and the rest is too small with heavy tails."""
     rng = np.random.default_rng(7)
     systems = np.stack(np.triu_indices(9, k=1), axis=1)
     right, wrong = rng.lognormal(0, 1, 36), 0.2 * rng.lognormal(0, 1, 36)

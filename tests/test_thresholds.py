@@ -14,9 +14,11 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
+from study.analysis.pairs import weighted_quantile
 from study.analysis.thresholds import Z_05
 
-thresholds = importlib.import_module("study.analysis.thresholds")  # the package has the function by this name
+# The package has functions by these names.
+thresholds, validate = (importlib.import_module(f"study.analysis.{name}") for name in ("thresholds", "validate"))
 
 SYSTEMS = (8, 15, 30, 60)
 
@@ -237,6 +239,41 @@ def coverage_of_exponents(kind: str, n_systems: int, n_runs: int, seed: int = 1)
     return held / n_runs
 
 
+SIDES = {"synthetic": (2, 0.8), "natural": (5, 1.0)}
+"""How many base models there are on either side, and a factor on all needs."""
+
+
+def side(rng: np.random.Generator, pairs: np.ndarray, kind: str) -> validate._Side:
+    """Pairs of systems: of one base model they are more alike; what is a system's own has heavy tails."""
+    n, (n_models, factor) = pairs.max() + 1, SIDES[kind]
+    model, skill, own = rng.integers(0, n_models, n), rng.normal(0, 1, n), 0.2 * rng.standard_t(3, n)
+    a, b = pairs.T
+    unlike = np.where(model[a] == model[b], 0.15, 0.4) * np.exp(0.3 * rng.normal(0, 1, n)[pairs].sum(axis=1))
+    unlike = np.clip(unlike, 0.02, 0.95)
+    return validate._Side(
+        pd.DataFrame({
+            "system_a": a, "system_b": b, "gain": np.abs(skill[a] - skill[b]), "similarity": 1 - unlike,
+            "standard_error": factor * np.sqrt(unlike) * np.exp(own[a] + own[b]),
+        })
+    )  # fmt: skip
+
+
+def coverage_of_ratios(n_systems: int, n_runs: int, seed: int = 1) -> tuple[np.ndarray, int]:
+    """Share of runs in which the intervals of both ratios of `validate` hold the truth, and of runs that have them."""
+    rng = np.random.default_rng([seed, n_systems])
+    ours, theirs = (side(rng, np.arange(1_000_000).reshape(-1, 2), kind) for kind in SIDES)
+    medians = [weighted_quantile(one.needs, one.weights, 0.5)[0] for one in (ours, theirs)]
+    alike = validate._shift(ours.weights, ours.unlike, ours.needs, theirs.weights, theirs.unlike, theirs.needs)
+    true = {"ratio": np.exp(medians[0] - medians[1]), "alike_ratio": np.exp(alike)}
+    held = []
+    pairs = np.stack(np.triu_indices(n_systems, 1), axis=1)
+    for _ in range(n_runs):
+        row = validate._confronted(*(side(rng, pairs, kind) for kind in SIDES))
+        if "alike_ratio" in row:
+            held.append([row[f"{name}_low"] <= value <= row[f"{name}_high"] for name, value in true.items()])
+    return np.mean(held, axis=0), len(held)
+
+
 def least(n_runs: int) -> float:
     """The lowest share of runs that is within three standard errors of 95 %."""
     return 0.95 - 3 * np.sqrt(0.95 * 0.05 / n_runs)
@@ -269,6 +306,13 @@ def test_intervals_of_exponents_hold_what_they_say(kind):
     assert coverage_of_exponents(kind, 24, 100) >= 0.9 - 3 * np.sqrt(0.09 / 100)
 
 
+@pytest.mark.slow
+def test_intervals_of_ratios_hold_what_they_say():
+    found, n = coverage_of_ratios(30, 150)
+    assert n > 140
+    assert (found >= least(n)).all()
+
+
 def print_tables(n: int) -> None:
     """Those of docs/coverage.md; in brackets how many sets of systems have a threshold."""
     chosen = thresholds.WIDENED
@@ -282,6 +326,8 @@ def print_tables(n: int) -> None:
         print("need", label, *(f"{100 * one['need']:.1f}" for one in cells), sep="  ", flush=True)
         held = (f"{100 * one['threshold']:.1f} ({one['estimated'] * n:.0f})" for one in cells)
         print("threshold", label, *held, sep="  ", flush=True)
+    for systems in SYSTEMS:
+        print("ratio, alike_ratio", systems, *coverage_of_ratios(systems, n), sep="  ", flush=True)
     for label in SEGMENTS:
         held = (f"{100 * coverage_of_exponents(label, systems, n // 2):.1f}" for systems in SYSTEMS)
         print("exponent", label, *held, sep="  ", flush=True)
