@@ -307,7 +307,7 @@ class Judged:
         return np.mean(self.hits, axis=0), np.mean(self.widths, axis=0), float(np.mean(self.n_pairs))
 
 
-def coverage(n_systems, against, *, kind="normal", shift=0.0, n_worlds=200, n_sets=5, seed=1):
+def coverage(n_systems, against, *, kind="normal", shift=0.0, n_worlds=100, n_sets=5, seed=1):
     """Share of the sets of systems whose intervals hold the truth: naive, share, expected, difference; and widths."""
     rng, judged = np.random.default_rng(seed), Judged()
     for _ in range(n_worlds):
@@ -437,7 +437,7 @@ def print_tables():
     for kind in KINDS:
         for name, design in DESIGNS.items():
             if kind == "normal" or design[1] in (3, 4):  # few test sets
-                show(f"{kind}, {name}", *coverage_of_designs(design, n_runs=350, kind=kind))
+                show(f"{kind}, {name}", *coverage_of_designs(design, n_runs=200, kind=kind))
 
 
 if __name__ == "__main__":

@@ -121,7 +121,8 @@ def share(
 ) -> tuple[float, float, float]:
     """Σ right / Σ (right + wrong) over rows, and its interval over systems and test sets (Student's, of its logit).
 
-    Rows that are nan do not count. nan where there is nothing to expect; no interval with fewer than three systems.
+    Rows that are nan do not count. nan where there is nothing to expect; no interval with fewer than three systems. How
+    often the interval covers in simulations stands in docs/coverage.md.
     """
     right = np.nan_to_num(np.asarray(right, dtype=np.float64))
     both = right + np.nan_to_num(np.asarray(wrong, dtype=np.float64))

@@ -55,32 +55,12 @@ def thresholds(
         with the paper. With fewer than 20 pairs it is the largest gain, and the smallest of too many: no interval from
         these pairs can hold it, so it has none.
 
-    Intervals (95 %) are over *systems*, on the scale of logarithms, by the delete-one-system jackknife with Student's
-    quantile (`study.analysis.over_systems`): they say how far a number depends on which systems took part, on this test
-    set. That of the threshold is the wider of two such intervals, of the percentile and of the mean plus 1.645
-    standard deviations of the logarithm, which knows of the tail beyond the sample, times 1.5.
-
-    How often the intervals held the number among infinitely many systems, in % of 1,000 sets of systems (± 1), in four
-    worlds: errors that are the systems' own; systems as points in a space, and errors their distances; three base
-    models, whose own systems are more alike; and better systems with smaller errors, some of the worst far out. Those
-    of the threshold are of the interval times 4/3, a little lower than with 1.5; but in the last world, where 4/3 made
-    89, it is 1.5 and 600 sets. Blank: not simulated (tests/test_thresholds.py prints this table).
-
-    ==============================  ====  ====  ====  ====
-    pairs in the window, about        15    30    55   150
-    ==============================  ====  ====  ====  ====
-    need, own errors                  92    93    92    94
-    need, points in a space           94    94    93    94
-    need, three base models           93    94    94    95
-    need, the worst far out           92
-    threshold, own errors             96    98    98    98
-    threshold, points in a space      99    99   100    99
-    threshold, three base models      96    95    94    96
-    threshold, the worst far out      93
-    ==============================  ====  ====  ====  ====
-
-    An interval for the printed one, by 2,000 bootstrap draws of systems, held it in about half of the sets with 15
-    pairs in the window.
+    Intervals (95 %) are over *systems*, on the scale of logarithms: they say how far a number depends on which systems
+    took part, on this test set. That of the need is the interval of a median, `pairs.quantile_interval`. That of the
+    threshold is the one of the percentile, extended to at least threshold − r and threshold + 2r, since so few pairs
+    say little of the tail beyond them: r is the reach of Student's interval of the mean plus 1.645 standard deviations,
+    by the delete-one-system jackknife. The printed one has none. How often the intervals cover in simulations, and
+    which of these the factor 2 was chosen on, stands in docs/coverage.md.
 
     Parameters
     ----------
@@ -202,8 +182,8 @@ def size_law(comparisons: pd.DataFrame, *, tasks: Mapping[str, str] | None = Non
     delete-one-system jackknife: the test set is given. So an exponent off −1/2 is one of these segments in this order;
     whether another order of the same segments would have it too is another question (table `claims`).
 
-    How often the interval held the exponent among infinitely many systems on the same segments: `python
-    tests/test_thresholds.py` prints it (99 of 100 sets of 24 systems).
+    How often the interval covers the exponent among infinitely many systems on the same segments stands in
+    docs/coverage.md.
 
     Parameters
     ----------
