@@ -230,6 +230,7 @@ KINDS = {
     "normal": (1.75, 3.5, normal, 0.3, normal),
     "base models far apart, heavy tails": (5.0, 0.3, heavy, 0.3, heavy),
     "skewed, unequal variances": (1.75, 3.5, skewed, 0.8, normal),
+    "a few errors far beyond the others": (1.75, 3.5, heavy, 0.8, heavy),
 }
 
 
@@ -437,7 +438,7 @@ def print_tables():
     for kind in KINDS:
         for name, design in DESIGNS.items():
             if kind == "normal" or design[1] in (3, 4):  # few test sets
-                show(f"{kind}, {name}", *coverage_of_designs(design, n_runs=200, kind=kind))
+                show(f"{kind}, {name}", *coverage_of_designs(design, n_runs=350, kind=kind))
 
 
 if __name__ == "__main__":

@@ -302,8 +302,8 @@ def test_draws_of_systems_do_not_hold_the_percentile_of_few():
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", SEGMENTS)
 def test_intervals_of_exponents_hold_what_they_say(kind):
-    """In 90 % or more, as docs/coverage.md says."""
-    assert coverage_of_exponents(kind, 24, 100) >= 0.9 - 3 * np.sqrt(0.09 / 100)
+    """In 91 % or more, as docs/coverage.md says."""
+    assert coverage_of_exponents(kind, 24, 100) >= 0.91 - 3 * np.sqrt(0.91 * 0.09 / 100)
 
 
 @pytest.mark.slow
@@ -329,10 +329,10 @@ def print_tables(n: int) -> None:
     for systems in SYSTEMS:
         print("ratio, alike_ratio", systems, *coverage_of_ratios(systems, n), sep="  ", flush=True)
     for label in SEGMENTS:
-        held = (f"{100 * coverage_of_exponents(label, systems, n // 2):.1f}" for systems in SYSTEMS)
+        held = (f"{100 * coverage_of_exponents(label, systems, n // 10):.1f}" for systems in SYSTEMS)
         print("exponent", label, *held, sep="  ", flush=True)
     for label, world in CHOSEN_ON.items():
-        print("printed", label, f"{100 * by_draws_of_systems(world, 24, n):.1f}", sep="  ", flush=True)
+        print("printed", label, f"{100 * by_draws_of_systems(world, 24, n // 5):.1f}", sep="  ", flush=True)
 
 
 if __name__ == "__main__":
