@@ -22,7 +22,8 @@ from pairsig.metrics import registry
 from pairsig.omission import Omission
 from study import analysis
 from study.analysis.claims import band, other_decision
-from study.analysis.pairs import weighted_quantile
+from study.analysis.over_systems import members
+from study.analysis.pairs import quantile_interval, weighted_quantile
 from study.analysis.thresholds import near
 from study.columns import IN_ORDER
 from study.resize import resize
@@ -101,21 +102,29 @@ class TestThresholds:
         far.loc[12:, "standard_error"] = 1.0  # nine standard errors: however large, they tell nothing of p = 0.05
         assert only(analysis.thresholds(far), subset="all")["threshold"] == pytest.approx(1.0)
 
-    def test_interval_is_the_jackknife_over_systems(self):
-        rng = np.random.default_rng(5)
+    def test_the_need_has_the_interval_of_a_median(self):
         systems = [(f"s{i}", f"s{j}") for i in range(9) for j in range(i)]
-        errors = np.exp(rng.normal(0, 0.3, len(systems)))
-        table = pairs(errors, [0.5] * len(systems), systems=systems)
-        row = only(analysis.thresholds(table), subset="all")
-        logs = [
-            np.median(np.log([e for e, pair in zip(errors, systems, strict=True) if f"s{k}" not in pair]))
-            for k in range(9)
-        ]
-        error = np.sqrt(8 / 9 * sum((value - np.mean(logs)) ** 2 for value in logs))
-        reach = np.log(row["need_high"] / row["need"])
-        assert student.ppf(0.975, 8) <= reach / error * (1 + 1e-9)
-        assert reach / error <= student.ppf(0.975, 4) * (1 + 1e-9)
-        assert row["need"] / row["need_low"] == pytest.approx(row["need_high"] / row["need"])
+        errors = np.exp(np.random.default_rng(5).normal(0, 0.3, len(systems)))
+        row = only(analysis.thresholds(pairs(errors, [0.5] * len(systems), systems=systems)), subset="all")
+        found = np.exp(quantile_interval(np.log(errors), members(*np.array(systems).T)))
+        assert row[["need", "need_low", "need_high"]].tolist() == pytest.approx(found)
+
+    def test_the_reach_of_a_threshold_is_the_jackknife_of_the_mean_and_spread(self):
+        """Twice of it above; at least it below, where the interval of the quantile may reach further."""
+        systems = [(f"s{i}", f"s{j}") for i in range(9) for j in range(i)]
+        errors = np.exp(np.random.default_rng(5).normal(0, 0.3, len(systems)))
+        row = only(analysis.thresholds(pairs(errors, [0.05] * len(systems), systems=systems)), subset="all")
+
+        def high(without=""):
+            logs = [np.log(e) for e, pair in zip(errors, systems, strict=True) if without not in pair]
+            return np.mean(logs) + 1.6448536269514722 * np.std(logs)
+
+        left = np.array([high(f"s{k}") for k in range(9)])
+        reach = np.log(row["high"] / row["threshold"]) / 2
+        _, low, _ = quantile_interval(np.log(errors), members(*np.array(systems).T), 0.95)
+        assert np.log(row["low"]) == pytest.approx(min(low, np.log(row["threshold"]) - reach))
+        ratio = reach / np.sqrt(8 / 9 * ((left - left.mean()) ** 2).sum())
+        assert student.ppf(0.975, 8) < ratio < student.ppf(0.975, 2)
 
     def test_too_few_says_so_and_invents_nothing(self):
         table = pairs(np.arange(1, 10), [0.05] * 9)

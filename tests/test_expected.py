@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.special import ndtr
+from scipy.special import expit, logit, ndtr
+from scipy.stats import t as student
 
 import simulate
 from pairsig import compare
-from study.analysis import expected
+from study.analysis import expected, over_systems
 
 RANGES = [(0.04, 0.06), (0.0, 0.00125), (0.32, 1.0)]
 
@@ -58,6 +59,22 @@ def test_certain_and_impossible():
     assert np.isnan(interval).all()
     assert np.isnan(expected.on_population([1.0], [0.0], 0.04, 0.06)).all()
     assert np.isnan(expected.on_another([1.0], [0.0], [1.0], [1.0], 0.04, 0.06)).all()
+
+
+def test_the_interval_of_a_share_is_the_jackknife_over_systems():
+    """Nothing is taken off for what is a pair's own: chances are smooth, and the rest is too small with heavy tails."""
+    rng = np.random.default_rng(7)
+    systems = np.stack(np.triu_indices(9, k=1), axis=1)
+    right, wrong = rng.lognormal(0, 1, 36), 0.2 * rng.lognormal(0, 1, 36)
+    found, low, high = expected.share(right, wrong, systems)
+    assert found == pytest.approx(right.sum() / (right + wrong).sum())
+    changes = []
+    for system in range(9):
+        kept = (systems != system).all(axis=1)
+        changes.append(right[kept].sum() / (right + wrong)[kept].sum() - found)
+    error = np.sqrt(np.square(changes).sum()) / (found * (1 - found))
+    reach = student.ppf(0.975, over_systems.degrees(np.array(changes))) * error
+    assert (low, high) == pytest.approx(expit(logit(found) + np.array([-reach, reach])))
 
 
 def gains_of(data, segments):

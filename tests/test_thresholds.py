@@ -1,57 +1,118 @@
 """How often the intervals of needs, thresholds and exponents hold the truth, on systems whose truth is known.
 
-`python tests/test_thresholds.py` prints the table of the docstrings of `study.analysis.thresholds`, from 1,000 sets of
-systems a cell; the tests look at fewer.
+`python tests/test_thresholds.py` prints the tables of docs/coverage.md; the tests look at fewer sets of systems.
 """
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from study import analysis
+from study.analysis.pairs import weighted_quantile
 from study.analysis.thresholds import Z_05
 
-SYSTEMS = {15: 24, 30: 33, 55: 45, 150: 74}
-"""Systems that have about so many pairs in the window of p-values."""
+# The package has functions by these names.
+thresholds, validate = (importlib.import_module(f"study.analysis.{name}") for name in ("thresholds", "validate"))
+
+SYSTEMS = (8, 15, 30, 60)
+
+Errors = Callable[..., np.ndarray]
+"""Standard errors of the gains between systems number i and j."""
 
 
-def own_errors(rng: np.random.Generator, n: int) -> tuple[np.ndarray, Callable[..., np.ndarray]]:
+def own_errors(rng: np.random.Generator, n: int) -> tuple[np.ndarray, Errors]:
     own = np.exp(rng.normal(-0.7, 0.4, n))
     return rng.normal(0, 1, n), lambda i, j: np.hypot(own[i], own[j])
 
 
-def points_in_space(rng: np.random.Generator, n: int) -> tuple[np.ndarray, Callable[..., np.ndarray]]:
+def points_in_space(rng: np.random.Generator, n: int) -> tuple[np.ndarray, Errors]:
     place, own = rng.normal(0, 0.4, (n, 4)), np.exp(rng.normal(-1, 0.3, n))
     return rng.normal(0, 1, n), lambda i, j: np.sqrt(
         ((place[i] - place[j]) ** 2).sum(axis=1) + own[i] ** 2 + own[j] ** 2
     )
 
 
-def three_base_models(rng: np.random.Generator, n: int) -> tuple[np.ndarray, Callable[..., np.ndarray]]:
+def three_base_models(rng: np.random.Generator, n: int) -> tuple[np.ndarray, Errors]:
     model, own = rng.integers(0, 3, n), np.exp(rng.normal(-1, 0.3, n))
     return rng.normal(0, 1, n), lambda i, j: np.sqrt(
         own[i] ** 2 + own[j] ** 2 + np.where(model[i] != model[j], 0.36, 0)
     )
 
 
-def worst_far_out(rng: np.random.Generator, n: int) -> tuple[np.ndarray, Callable[..., np.ndarray]]:
+def worst_far_out(rng: np.random.Generator, n: int) -> tuple[np.ndarray, Errors]:
     skill = rng.normal(0, 1, n)
     own = np.exp(-0.7 - 0.25 * skill + rng.normal(0, 0.3, n))
     return skill, lambda i, j: np.hypot(own[i], own[j])
 
 
-WORLDS = {
-    "their own": own_errors,
+CHOSEN_ON = {
+    "errors of their own": own_errors,
     "points in a space": points_in_space,
     "three base models": three_base_models,
     "the worst far out": worst_far_out,
 }
+"""Worlds that the factor on the reach of a threshold was chosen on."""
+
+
+def heavy_tails(rng: np.random.Generator, n: int) -> tuple[np.ndarray, Errors]:
+    own = np.exp(0.5 * rng.standard_t(3, n) - 0.7)
+    return rng.standard_t(3, n), lambda i, j: np.hypot(own[i], own[j])
+
+
+def skewed(rng: np.random.Generator, n: int) -> tuple[np.ndarray, Errors]:
+    own = np.exp(rng.normal(-0.7, 0.9, n))
+    return np.exp(rng.normal(0, 1, n)), lambda i, j: np.hypot(own[i], own[j])
+
+
+def clustered(
+    rng: np.random.Generator, n: int, n_models: int, large: float = 0.0, seed: int = 0
+) -> tuple[np.ndarray, Errors]:
+    """Base models, fixed by the seed, with skills and errors of their own; what is a system's own has heavy tails.
+
+    `large` is the share of the systems that are of the first one, beyond its part of the others.
+    """
+    fixed = np.random.default_rng([seed, n_models])
+    skills, own_scale, shared = fixed.normal(0, [[1.0], [0.5], [0.7]], (3, n_models))
+    model = np.where(rng.random(n) < large, 0, rng.integers(0, n_models, n))
+    own = np.exp(own_scale[model] - 0.9 + 0.3 * rng.standard_t(3, n))
+    apart = 0.36 * np.exp(2 * shared[model])
+    return skills[model] + rng.standard_t(3, n), lambda i, j: np.sqrt(
+        own[i] ** 2 + own[j] ** 2 + np.where(model[i] != model[j], apart[i] + apart[j], 0)
+    )
+
+
+def points_far_out(rng: np.random.Generator, n: int) -> tuple[np.ndarray, Errors]:
+    place, own = 0.3 * rng.standard_t(3, (n, 2)), np.exp(rng.normal(-1.5, 0.5, n))
+    return rng.normal(0, 1, n), lambda i, j: np.sqrt(
+        ((place[i] - place[j]) ** 2).sum(axis=1) + own[i] ** 2 + own[j] ** 2
+    )
+
+
+def unequal_variances(rng: np.random.Generator, n: int) -> tuple[np.ndarray, Errors]:
+    """A quarter of the systems has six times the error: the needs of pairs with one of them are apart from the rest."""
+    noisy = rng.random(n) < 0.25
+    own = np.where(noisy, 1.5, 0.25) * np.exp(rng.normal(0, 0.2, n))
+    return rng.normal(0, 1, n) - noisy, lambda i, j: np.hypot(own[i], own[j])
+
+
+REPORTED_ON = {
+    "heavy tails": heavy_tails,
+    "skewed": skewed,
+    "4 base models, heavy tails": partial(clustered, n_models=4),
+    "6 base models, one large": partial(clustered, n_models=6, large=0.5),
+    "12 base models, heavy tails": partial(clustered, n_models=12),
+    "points, some far out": points_far_out,
+    "unequal variances": unequal_variances,
+}
+"""Other worlds, whose coverage is reported."""
+
+WORLDS = CHOSEN_ON | REPORTED_ON
 
 
 def contest(world: Callable, rng: np.random.Generator, n: int) -> pd.DataFrame:
@@ -60,41 +121,45 @@ def contest(world: Callable, rng: np.random.Generator, n: int) -> pd.DataFrame:
     i, j = np.triu_indices(n, 1)
     gain, spread = np.abs(skill[i] - skill[j]), error(i, j)
     return pd.DataFrame(
-        {
-            "dataset": "d", "test_set": "whole", "derived": "whole", "metric": "f1", "test": "bootstrap",
-            "system_a": i.astype(str), "system_b": j.astype(str), "same_group": False, "kind_a": "", "kind_b": "",
-            "n_segments": 1000, "gain": gain, "standard_error": spread, "p_value": norm.sf(gain / spread),
-        }
-    )  # fmt: skip
+        {"system_a": i, "system_b": j, "gain": gain, "standard_error": spread, "p_value": norm.sf(gain / spread)}
+    )
 
 
 @cache
 def truth(world: Callable) -> dict[str, float]:
-    """Of 3,500 systems: the median need, and the 95th percentile of those of pairs at p = 0.05."""
-    table = contest(world, np.random.default_rng(99), 3500)
-    needs = Z_05 * table["standard_error"]
-    at = (table["gain"] / table["standard_error"] - Z_05).abs() < 0.1
-    return {"need": needs.median(), "threshold": needs[at].quantile(0.95)}
+    """Of a million pairs of different systems: the median need, the 95th percentile of the needs of pairs at p = 0.05.
+
+    And what the paper's percentile aims at, that of the gains in the window.
+    """
+    skill, error = world(np.random.default_rng(99), 2_000_000)
+    i, j = np.arange(2_000_000).reshape(2, -1)
+    gain, spread = np.abs(skill[i] - skill[j]), error(i, j)
+    z = gain / spread
+    window = (z >= norm.isf(0.06)) & (z <= norm.isf(0.04))
+    return {
+        "need": Z_05 * float(np.median(spread)),
+        "threshold": Z_05 * float(np.quantile(spread[np.abs(z - Z_05) < 0.1], 0.95)),
+        "printed": float(np.quantile(gain[window], 0.95)),
+    }
 
 
 def coverage(world: Callable, n_systems: int, n_runs: int, seed: int = 1) -> dict[str, float]:
-    """Share of runs in which the interval holds the truth; mean number of pairs in the window."""
-    rng, true = np.random.default_rng(seed), truth(world)
-    held = {"need": 0.0, "threshold": 0.0, "n_pairs": 0.0}
+    """Share of runs in which the interval holds the truth, of those with a threshold; share of runs with one."""
+    rng, true = np.random.default_rng([seed, n_systems]), truth(world)
+    need, threshold = [], []
     for _ in range(n_runs):
         table = contest(world, rng, n_systems)
-        row = analysis.thresholds(table, min_pairs=1).iloc[0]
-        held["need"] += row["need_low"] <= true["need"] <= row["need_high"]
-        held["threshold"] += row["low"] <= true["threshold"] <= row["high"]
-        held["n_pairs"] += row["n_pairs"]
-    return {name: value / n_runs for name, value in held.items()}
+        row = thresholds._needs(table, table[table["p_value"].between(0.04, 0.06)], 95, 10)
+        need.append(row["need_low"] <= true["need"] <= row["need_high"])
+        if row["verdict"] == "estimated":
+            threshold.append(row["low"] <= true["threshold"] <= row["high"])
+    held = np.mean(threshold) if threshold else np.nan
+    return {"need": np.mean(need), "threshold": held, "estimated": len(threshold) / n_runs}
 
 
 def by_draws_of_systems(world: Callable, n_systems: int, n_runs: int, seed: int = 1) -> float:
     """The same for the paper's percentile with an interval by bootstrap draws of systems: why it has none."""
-    rng = np.random.default_rng(seed)
-    whole = contest(world, np.random.default_rng(99), 3500)
-    true = whole.loc[whole["p_value"].between(0.04, 0.06), "gain"].quantile(0.95)
+    rng, true = np.random.default_rng(seed), truth(world)["printed"]
     held = 0
     for _ in range(n_runs):
         table = contest(world, rng, n_systems)
@@ -112,19 +177,34 @@ def by_draws_of_systems(world: Callable, n_systems: int, n_runs: int, seed: int 
 
 SIZES = (100, 200, 400, 800, 1600)
 
+SEGMENTS = {
+    "normal": (0, 0.4, np.random.Generator.standard_normal),
+    "5 base models": (5, 0.4, np.random.Generator.standard_normal),
+    "… heavy tails": (5, 0.5, lambda rng, size: rng.standard_t(3, size) / np.sqrt(3)),
+    "… skewed segments": (5, 0.5, lambda rng, size: rng.standard_exponential(size) ** 2 - 2),
+}
+"""Base models of the systems (none: they are alike), standard deviation of the logarithm of a system's own error, and
+its errors on segments."""
 
-def standard_errors(seeds: tuple[int, int], n_systems: int) -> np.ndarray:
-    """Standard errors (sizes × pairs) on initial segments of a test set; one seed makes that, the other the systems.
+
+def standard_errors(kind: str, segments_seed: int, systems: np.random.Generator, n_systems: int) -> np.ndarray:
+    """Standard errors (sizes × pairs) on initial segments of a test set; the seed makes that and the base models.
 
     Segments matter more or less to every system, more of them towards the end or the beginning; systems share four
-    directions and have errors of their own.
+    directions and have errors of their own. Base models have errors, and tendencies along the test set, of their own.
     """
-    segments, systems = map(np.random.default_rng, seeds)
+    segments, (n_models, spread, draw) = np.random.default_rng(segments_seed), SEGMENTS[kind]
     n = SIZES[-1]
-    scale = np.exp(segments.normal(0, 0.6, n)) * (np.arange(n) / n + 0.5) ** segments.normal(0, 0.5)
+    place = np.arange(n) / n + 0.5
+    scale = np.exp(segments.normal(0, 0.6, n)) * place ** segments.normal(0, 0.5)
     shared = segments.normal(0, 1, (4, n))
-    own = np.exp(systems.normal(0, 0.4, (n_systems, 1)))
-    u = scale * own * (systems.normal(0, 1, (n_systems, 4)) @ shared + systems.normal(0, 1, (n_systems, n)))
+    own = np.exp(spread * draw(systems, (n_systems, 1)) if kind != "… skewed segments" else 0.0)
+    u = systems.normal(0, 1, (n_systems, 4)) @ shared + draw(systems, (n_systems, n))
+    if n_models:
+        model = systems.integers(0, n_models, n_systems)
+        tendency = place ** segments.normal(0, 0.7, (n_models, 1)) * np.exp(segments.normal(0, 0.7, (n_models, 1)))
+        u = (u + segments.normal(0, 1, (n_models, n))[model]) * tendency[model]
+    u = scale * own * u
     i, j = np.triu_indices(n_systems, 1)
     errors = []
     for size in SIZES:
@@ -135,55 +215,127 @@ def standard_errors(seeds: tuple[int, int], n_systems: int) -> np.ndarray:
     return np.array(errors)
 
 
-def coverage_of_exponents(n_systems: int, n_runs: int, seed: int = 1) -> float:
-    """Share of runs in which the interval holds the exponent of (nearly) all systems on the same segments."""
+def coverage_of_exponents(kind: str, n_systems: int, n_runs: int, seed: int = 1) -> float:
+    """Share of runs in which the interval holds the exponent of (nearly) all systems on the same segments.
+
+    Ten sets of systems have the same segments.
+    """
     held = 0
     i, j = (side.astype(str) for side in np.triu_indices(n_systems, 1))
     for run in range(n_runs):
-        few, many = (standard_errors((seed + run, 10**6 * (seed + n) + run), n) for n in (n_systems, 200))
-        true = np.polyfit(np.log(SIZES), np.log(np.median(many, axis=1)), 1)[0]
+        segments = seed + run // 10
+        if run % 10 == 0:
+            many = standard_errors(kind, segments, np.random.default_rng([seed, run, 0]), 250)
+            true = np.polyfit(np.log(SIZES), np.log(np.median(many, axis=1)), 1)[0]
+        few = standard_errors(kind, segments, np.random.default_rng([seed, run, 1]), n_systems)
         tables = [
             pd.DataFrame({
-                "dataset": "d", "test_set": f"first-{n}", "derived": "initial", "metric": "f1", "test": "bootstrap",
-                "system_a": i, "system_b": j, "same_group": False, "kind_a": "", "kind_b": "", "n_segments": n,
-                "standard_error": errors,
+                "dataset": "d", "system_a": i, "system_b": j, "n_segments": n, "standard_error": errors,
             })
             for n, errors in zip(SIZES, few, strict=True)
         ]  # fmt: skip
-        row = analysis.size_law(pd.concat(tables)).iloc[0]
+        row = thresholds._law(pd.concat(tables), 3)
         held += row["exponent_low"] <= true <= row["exponent_high"]
     return held / n_runs
 
 
+SIDES = {"synthetic": (2, 0.8), "natural": (5, 1.0)}
+"""How many base models there are on either side, and a factor on all needs."""
+
+
+def side(rng: np.random.Generator, pairs: np.ndarray, kind: str) -> validate._Side:
+    """Pairs of systems: of one base model they are more alike; what is a system's own has heavy tails."""
+    n, (n_models, factor) = pairs.max() + 1, SIDES[kind]
+    model, skill, own = rng.integers(0, n_models, n), rng.normal(0, 1, n), 0.2 * rng.standard_t(3, n)
+    a, b = pairs.T
+    unlike = np.where(model[a] == model[b], 0.15, 0.4) * np.exp(0.3 * rng.normal(0, 1, n)[pairs].sum(axis=1))
+    unlike = np.clip(unlike, 0.02, 0.95)
+    return validate._Side(
+        pd.DataFrame({
+            "system_a": a, "system_b": b, "gain": np.abs(skill[a] - skill[b]), "similarity": 1 - unlike,
+            "standard_error": factor * np.sqrt(unlike) * np.exp(own[a] + own[b]),
+        })
+    )  # fmt: skip
+
+
+def coverage_of_ratios(n_systems: int, n_runs: int, seed: int = 1) -> tuple[np.ndarray, int]:
+    """Share of runs in which the intervals of both ratios of `validate` hold the truth, and of runs that have them."""
+    rng = np.random.default_rng([seed, n_systems])
+    ours, theirs = (side(rng, np.arange(1_000_000).reshape(-1, 2), kind) for kind in SIDES)
+    medians = [weighted_quantile(one.needs, one.weights, 0.5)[0] for one in (ours, theirs)]
+    alike = validate._shift(ours.weights, ours.unlike, ours.needs, theirs.weights, theirs.unlike, theirs.needs)
+    true = {"ratio": np.exp(medians[0] - medians[1]), "alike_ratio": np.exp(alike)}
+    held = []
+    pairs = np.stack(np.triu_indices(n_systems, 1), axis=1)
+    for _ in range(n_runs):
+        row = validate._confronted(*(side(rng, pairs, kind) for kind in SIDES))
+        if "alike_ratio" in row:
+            held.append([row[f"{name}_low"] <= value <= row[f"{name}_high"] for name, value in true.items()])
+    return np.mean(held, axis=0), len(held)
+
+
+def least(n_runs: int) -> float:
+    """The lowest share of runs that is within three standard errors of 95 %."""
+    return 0.95 - 3 * np.sqrt(0.95 * 0.05 / n_runs)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("world", WORLDS)
-@pytest.mark.parametrize("n_pairs", SYSTEMS)
-def test_intervals_hold_what_they_say(world, n_pairs):
-    n_runs = 60
-    found = coverage(WORLDS[world], SYSTEMS[n_pairs], n_runs)
-    assert found["n_pairs"] == pytest.approx(n_pairs, rel=0.25)
-    # 90 % or more is asked for: of 60 runs, 48 or fewer would be three standard errors below.
-    assert min(found["need"], found["threshold"]) > 48 / n_runs
+@pytest.mark.parametrize("n_systems", SYSTEMS)
+def test_intervals_hold_what_they_say(world, n_systems):
+    n_runs = 100
+    found = coverage(WORLDS[world], n_systems, n_runs)
+    assert found["need"] >= least(n_runs)
+    if found["estimated"] > 0.5:
+        assert found["threshold"] >= least(n_runs * found["estimated"])
+
+
+def test_medians_between_two_kinds_of_pairs_are_held():
+    """The delete-one-system jackknife of the median held these in 71 of 100 sets of systems."""
+    assert coverage(unequal_variances, 30, 60)["need"] >= least(60)
 
 
 def test_draws_of_systems_do_not_hold_the_percentile_of_few():
-    assert by_draws_of_systems(own_errors, SYSTEMS[15], 100) < 0.8
+    assert by_draws_of_systems(own_errors, 24, 100) < 0.8
 
 
 @pytest.mark.slow
-def test_intervals_of_exponents_hold_what_they_say():
-    assert coverage_of_exponents(24, 60) > 48 / 60
+@pytest.mark.parametrize("kind", SEGMENTS)
+def test_intervals_of_exponents_hold_what_they_say(kind):
+    """In 91 % or more, as docs/coverage.md says."""
+    assert coverage_of_exponents(kind, 24, 100) >= 0.91 - 3 * np.sqrt(0.91 * 0.09 / 100)
+
+
+@pytest.mark.slow
+def test_intervals_of_ratios_hold_what_they_say():
+    found, n = coverage_of_ratios(30, 150)
+    assert n > 140
+    assert (found >= least(n)).all()
+
+
+def print_tables(n: int) -> None:
+    """Those of docs/coverage.md; in brackets how many sets of systems have a threshold."""
+    chosen = thresholds.WIDENED
+    for thresholds.WIDENED in np.arange(1, chosen, 0.5).tolist():
+        for label, world in CHOSEN_ON.items():
+            held = (f"{100 * coverage(world, systems, n)['threshold']:.1f}" for systems in SYSTEMS[2:])
+            print("threshold, factor", thresholds.WIDENED, label, *held, sep="  ", flush=True)
+    thresholds.WIDENED = chosen
+    for label, world in WORLDS.items():
+        cells = [coverage(world, systems, n) for systems in SYSTEMS]
+        print("need", label, *(f"{100 * one['need']:.1f}" for one in cells), sep="  ", flush=True)
+        held = (f"{100 * one['threshold']:.1f} ({one['estimated'] * n:.0f})" for one in cells)
+        print("threshold", label, *held, sep="  ", flush=True)
+    for systems in SYSTEMS:
+        print("ratio, alike_ratio", systems, *coverage_of_ratios(systems, n), sep="  ", flush=True)
+    for label in SEGMENTS:
+        held = (f"{100 * coverage_of_exponents(label, systems, n // 10):.1f}" for systems in SYSTEMS)
+        print("exponent", label, *held, sep="  ", flush=True)
+    for label, world in CHOSEN_ON.items():
+        print("printed", label, f"{100 * by_draws_of_systems(world, 24, n // 5):.1f}", sep="  ", flush=True)
 
 
 if __name__ == "__main__":
     import sys
 
-    n = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-    for label, world in WORLDS.items():
-        cells = [coverage(world, systems, n) for systems in SYSTEMS.values()]
-        for name in ("need", "threshold"):
-            print(name, label, *(f"{100 * cell[name]:.1f}" for cell in cells), flush=True)
-    print("exponent", *(f"{100 * coverage_of_exponents(systems, n):.1f}" for systems in SYSTEMS.values()), flush=True)
-    for label, world in WORLDS.items():
-        drawn = [by_draws_of_systems(world, systems, n) for systems in SYSTEMS.values()]
-        print("printed", label, *(f"{100 * cell:.1f}" for cell in drawn), flush=True)
+    print_tables(int(sys.argv[1]) if len(sys.argv) > 1 else 500)

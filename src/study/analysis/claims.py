@@ -13,9 +13,9 @@ from pairsig.metrics import Metric, registry
 from pairsig.statistics import Statistics
 from pairsig.tables import frame
 from study.analysis.describe import CARRIERS
-from study.analysis.over_systems import interval, members, replicates, share_interval, variance
-from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, of_one_test, weighted_quantile
-from study.analysis.thresholds import Z_05, deleted, nested, same_pairs
+from study.analysis.over_systems import interval, jackknife, members, replicates, share_interval, variance
+from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, of_one_test, quantile_interval, weighted_quantile
+from study.analysis.thresholds import Z_05, nested, same_pairs
 from study.columns import CLAIMS, IN_ORDER
 from study.training_sets import SYNTHETIC, size_of
 
@@ -200,7 +200,7 @@ def _spread(pairs: pd.DataFrame) -> Iterator[dict[str, Any]]:
             ("exponent of that range over the median need", (quantiles[2] - quantiles[0]) / quantiles[1], 0.0),
         ):
             slopes = (x - x.mean()) @ np.log(values) / ((x - x.mean()) @ (x - x.mean()))
-            ends = interval(slopes[0], *deleted(slopes[1:]))
+            ends = interval(slopes[0], *jackknife(slopes[1:]))
             yield _row("spread", "4.1", dataset, told, len(errors), slopes[0], ends, reference)
 
 
@@ -300,13 +300,10 @@ def _full_sets(statistics: Statistics, metric: Metric) -> Iterator[dict[str, Any
             systems = members(names[first[kept]], names[second[kept]])
             if kept.sum() < MIN_PAIRS or len(np.unique(systems)) < MIN_SYSTEMS:
                 continue
-            weights = replicates(systems)
-            weights = weights[(weights > 0).any(axis=1)]
-            needs = weighted_quantile(np.log(Z_05 * errors[kept]), weights, 0.5)
-            low_end, high_end = np.exp(interval(needs[0], *deleted(needs[1:])))
+            need, low_end, high_end = np.exp(quantile_interval(np.log(Z_05 * errors[kept]), systems))
             reference = 0.50 if kind.startswith("same") else 1.12
             yield _row("factor-of-two", "3.2.4", statistics.dataset, f"median need on 100 sentences, {kind}, {told}",
-                       int(kept.sum()), float(np.exp(needs[0])), (low_end, high_end), reference)  # fmt: skip
+                       int(kept.sum()), float(need), (float(low_end), float(high_end)), reference)  # fmt: skip
             yield _row("factor-of-two", "3.2.4", statistics.dataset, f"median similarity, {kind}, {told}",
                        int(kept.sum()), float(np.nanmedian(similar[kept])))  # fmt: skip
 

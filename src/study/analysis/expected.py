@@ -121,7 +121,8 @@ def share(
 ) -> tuple[float, float, float]:
     """Σ right / Σ (right + wrong) over rows, and its interval over systems and test sets (Student's, of its logit).
 
-    Rows that are nan do not count. nan where there is nothing to expect; no interval with fewer than three systems.
+    Rows that are nan do not count. nan where there is nothing to expect; no interval with fewer than three systems. How
+    often the interval covers in simulations stands in docs/coverage.md.
     """
     right = np.nan_to_num(np.asarray(right, dtype=np.float64))
     both = right + np.nan_to_num(np.asarray(wrong, dtype=np.float64))
@@ -130,7 +131,8 @@ def share(
     found = float(right.sum() / both.sum())
     if len(np.unique(systems)) < 3:
         return found, np.nan, np.nan
-    variance, degrees = over_systems.variance((right - found * both) / both.sum(), systems, test_sets, weights=both)
+    residuals = (right - found * both) / both.sum()
+    variance, degrees = over_systems.variance(residuals, systems, test_sets, weights=both, own=False)
     low, high = over_systems.interval(found, variance, degrees, scale="logit")
     return found, low, high
 

@@ -21,9 +21,8 @@ from pairsig.planning import expected
 from pairsig.ranking import rank
 from pairsig.statistics import Statistics
 from pairsig.tables import frame
-from study.analysis.over_systems import interval, members, replicates, share_interval, variance
-from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, weighted_quantile
-from study.analysis.thresholds import deleted
+from study.analysis.over_systems import interval, members, share_interval, variance
+from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, quantile_interval
 from study.columns import DOLLARS, ITEMS_NEEDED, LEADERBOARDS
 
 Floats = NDArray[np.float64]
@@ -293,12 +292,10 @@ def _mean(name: str, values: Floats, systems: Pairs, *, exponential: bool = Fals
 
 
 def _median(name: str, values: Floats, systems: Pairs, *, logarithm: bool = False) -> dict[str, float]:
-    """A median over pairs, with the delete-one-system interval of `thresholds`. Nothing of no pairs."""
+    """A median over pairs (of logarithms: between the middle two their geometric mean). Nothing of no pairs."""
     if not len(values):
         return {}
-    scaled = np.log(values) if logarithm else values
-    medians = weighted_quantile(scaled, replicates(systems), 0.5)
-    found = (float(medians[0]), *interval(float(medians[0]), *deleted(medians[1:])))
+    found = quantile_interval(np.log(values) if logarithm else values, systems)
     if logarithm:
         found = tuple(np.exp(found).tolist())
     return dict(zip((name, f"{name}_low", f"{name}_high"), found, strict=True))

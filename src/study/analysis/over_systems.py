@@ -73,7 +73,12 @@ def jackknife(replicates: ArrayLike) -> tuple[float, float]:
 
 
 def variance(
-    residuals: ArrayLike, systems: Codes, test_sets: Codes | None = None, *, weights: ArrayLike | None = None
+    residuals: ArrayLike,
+    systems: Codes,
+    test_sets: Codes | None = None,
+    *,
+    weights: ArrayLike | None = None,
+    own: bool = True,
 ) -> tuple[float, float]:
     """Variance of a sum of residuals whose rows share systems, and its degrees of freedom for Student's distribution.
 
@@ -102,6 +107,9 @@ def variance(
         Those of each row, see `members`. Test sets that are given (see `drawn`) are −1.
     weights
         How much each row has to say of the estimate: the denominators of a ratio of sums. 1 of a mean.
+    own
+        Whether rows vary much on their own account, as outcomes do. Where they do not, as chances, nothing is taken
+        off: with heavy tails the rest is too small.
 
     Returns
     -------
@@ -113,7 +121,7 @@ def variance(
     share = np.ones(len(e)) if weights is None else np.asarray(weights, dtype=np.float64)
     share = np.divide(share, share.sum(), out=np.zeros(len(e)), where=share.sum() > 0)
     ways = [(way, _pairs(way)) for way in (systems, test_sets) if way is not None and (way >= 0).any()]
-    found = [_one_way(e, share, *way) for way in ways]
+    found = [_one_way(e, share, *way, own=own) for way in ways]
     largest = max([float(np.square(e).sum()), *(value for value, _ in found)])
     added = sum(value for value, _ in found)
     if not largest or added**2 < _LEAST:
@@ -166,45 +174,7 @@ def share_interval(
     over t of V's)²; the ends are Clopper and Pearson's for it. Where all rows held, or none, V = 0 says nothing: there
     it is n over the most rows that any two systems have, as if these were one.
 
-    How often an interval at level 95 % held the truth, in % of 1,000 sets of systems of five base models (± 1.4; in
-    brackets the mean width in percentage points). The truth is the share among infinitely many systems of these base
-    models. All pairs of a system share its own error and its base model's; the naive interval is Clopper and Pearson's
-    for n.
-
-    =============================================  ===========  ===========  ===========  ===========
-    pairs in the window, about                     15           30           55           150
-    =============================================  ===========  ===========  ===========  ===========
-    held against the population: naive             98.3 (30)    97.1 (19)    97.0 (13)    91.8 (7)
-    … the share                                    99.4 (35)    99.0 (26)    98.9 (18)    97.1 (10)
-    … the expected share                           98.5 (3)     99.3 (2)     98.4 (1)     97.5 (1)
-    … share less expected                          99.4 (36)    98.9 (26)    98.9 (18)    96.9 (10)
-    against another test set: naive                98.1 (38)    96.0 (26)    95.0 (19)    89.8 (11)
-    … the share                                    99.0 (46)    97.6 (33)    97.5 (24)    96.1 (15)
-    … the expected share                           98.5 (8)     98.2 (6)     98.1 (4)     97.3 (3)
-    … share less expected                          99.1 (48)    97.9 (34)    98.1 (25)    96.7 (15)
-    against one of another domain: naive           97.5 (45)    95.8 (32)    93.5 (24)    89.6 (14)
-    … the share                                    98.5 (53)    97.8 (38)    97.4 (28)    95.9 (18)
-    … the expected share                           98.2 (8)     98.2 (6)     97.6 (4)     97.0 (3)
-    … share less expected                          98.5 (54)    98.1 (39)    97.5 (29)    96.4 (18)
-    =============================================  ===========  ===========  ===========  ===========
-
-    The same where test sets are drawn, too, held against their population or every one against every other (350 sets of
-    systems and test sets, ± 2.3):
-
-    ====================================================  ==========  ==========  ==========  ==========
-    systems and test sets                                 naive       share       expected    difference
-    ====================================================  ==========  ==========  ==========  ==========
-    12 systems, 20 draws of a population, 46 pairs        97.1 (15)   99.1 (25)   98.9 (9)    99.7 (29)
-    22 systems, 20 draws, 161 pairs                       90.9 (8)    98.3 (11)   98.6 (4)    99.1 (12)
-    12 systems, 4 test sets of as many domains, 26 pairs  86.3 (34)   99.1 (65)   99.1 (16)   99.1 (69)
-    12 systems, 12 test sets, 301 pairs                   60.0 (8)    95.4 (26)   99.4 (13)   98.9 (30)
-    30 systems, 3 test sets, 91 pairs                     85.1 (15)   95.1 (25)   99.7 (7)    96.6 (27)
-    20 systems each on halves of 2 test sets, 26 pairs    92.6 (29)   98.9 (67)   99.4 (24)   99.4 (79)
-    … of 5 test sets, 66 pairs                            92.3 (17)   97.7 (28)   99.1 (6)    98.6 (29)
-    40 on halves of one, 10 of each of 5, 69 pairs        83.4 (17)   97.1 (43)   99.4 (11)   98.0 (46)
-    ====================================================  ==========  ==========  ==========  ==========
-
-    tests/test_over_systems.py prints both tables.
+    How often these intervals cover in simulations stands in docs/coverage.md.
     """
     y = np.asarray(held, dtype=np.float64)
     n = len(y)
@@ -239,7 +209,7 @@ _Way = tuple[Codes, NDArray[np.intp]]
 """The members of each row, and the number of the two."""
 
 
-def _one_way(e: Floats, share: Floats, way: Codes, numbers: NDArray[np.intp]) -> tuple[float, float]:
+def _one_way(e: Floats, share: Floats, way: Codes, numbers: NDArray[np.intp], *, own: bool) -> tuple[float, float]:
     """V over the members of one way, and its degrees of freedom."""
     row, column = np.nonzero(way >= 0)
     names, code, rows = np.unique(way[row, column], return_inverse=True, return_counts=True)
@@ -256,7 +226,7 @@ def _one_way(e: Floats, share: Floats, way: Codes, numbers: NDArray[np.intp]) ->
     twice = np.where(drawn[a] & drawn[b], (factor[a] + factor[b]) / 2, 0.0) * squares
     one_draw = b[(rows[a] == rows_of_pair) & (rows[b] == rows_of_pair)]
     apart = change[drawn & ~np.isin(np.arange(len(names)), one_draw)]
-    return max(float(np.square(change).sum() - twice.sum()), float(squares.sum())), degrees(apart)
+    return max(float(np.square(change).sum() - own * twice.sum()), float(squares.sum())), degrees(apart)
 
 
 def _of_both(e: Floats, systems: _Way, test_sets: _Way) -> float:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pairsig import definitions
 from pairsig.errors import InputError
+from study.analysis.over_systems import Codes, share_interval
 from study.training_sets import FULL_SETS, of_full_sets
 
 MIN_PAIRS = 10
@@ -93,8 +94,40 @@ def weighted_quantile(values: NDArray[np.float64], weights: NDArray[np.float64],
     some = last >= 0
     found = np.full(len(heavy), np.nan)
     found[some] = ascending[after[some]]
-    between = some & (before >= 0) & above.any(axis=1) & (after > first)
+    short = middle[rows, after] > target[:, 0]  # else it is the value itself, to the last digit
+    between = some & (before >= 0) & above.any(axis=1) & (after > first) & short
     rows, before, after = rows[between], before[between], after[between]
     step = (target[between, 0] - middle[rows, before]) / (middle[rows, after] - middle[rows, before])
     found[between] = ascending[before] + step * (ascending[after] - ascending[before])
     return found
+
+
+def quantile_interval(
+    values: NDArray[np.float64], systems: Codes, share: float = 0.5, weights: NDArray[np.float64] | None = None
+) -> tuple[float, float, float]:
+    """A quantile over pairs and its 95 % interval over systems, by inverting that of a share (Woodruff 1952).
+
+    With F(q) the share of the pairs whose value is at most q, the interval of F(q) by `share_interval` goes from a to
+    b, and that of the quantile q from the quantile a to the quantile b; for a, pairs that equal q count as above it.
+    Nothing is assumed of the density at q, which may be 0: a median may lie between two kinds of pairs. How often
+    such intervals hold the truth stands in docs/coverage.md.
+
+    Parameters
+    ----------
+    values, weights
+        One per pair, all weights above 0; equal by default.
+    systems
+        The two systems of each pair, see `over_systems.members`.
+
+    Returns
+    -------
+    The quantile and the two ends; no ends (nan) with fewer than 6 pairs or systems.
+    """
+    heavy = np.ones(len(values)) if weights is None else weights
+    found = float(weighted_quantile(values, heavy, share)[0])
+    if min(len(values), len(np.unique(systems))) < MIN_SYSTEMS:
+        return found, np.nan, np.nan
+    low, _ = share_interval(values < found, systems, weights=weights)
+    _, high = share_interval(values <= found, systems, weights=weights)
+    low, high = (float(weighted_quantile(values, heavy, end)[0]) for end in (low, high))
+    return found, low, high

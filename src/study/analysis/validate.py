@@ -9,14 +9,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pairsig.tables import frame
-from study.analysis.over_systems import interval, members, replicates
-from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, by_test_set, subsets, weighted_quantile
-from study.analysis.thresholds import Z_05, deleted, near
+from study.analysis import expected
+from study.analysis.over_systems import interval, jackknife, members, replicates
+from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, by_test_set, quantile_interval, subsets, weighted_quantile
+from study.analysis.thresholds import Z_05, near
 from study.columns import VALIDATION
 
 Floats = NDArray[np.float64]
 Estimate = tuple[float, float, float]
-"""A number on the scale of logarithms, its variance, and the degrees of freedom of that."""
+"""A number on the scale of logarithms, and the ends of its interval."""
 
 
 def validate(comparisons: pd.DataFrame, overlays: Mapping[str, str]) -> pd.DataFrame:
@@ -33,7 +34,9 @@ def validate(comparisons: pd.DataFrame, overlays: Mapping[str, str]) -> pd.DataF
         the range that both sides have, weighted likewise and so that both sides have the same total. (With σ² the
         variance of a contribution, SE² = 2σ²(1 − ρ)/n for two systems of equal variance.)
 
-    Intervals (95 %) are over systems of both sides, by the delete-one-system jackknife on the scale of logarithms.
+    Intervals (95 %) are over systems of both sides, on the scale of logarithms: of medians those of
+    `pairs.quantile_interval`, which that of their ratio is made of (Zou and Donner 2008); of `alike_ratio` by the
+    delete-one-system jackknife. How often they hold the truth stands in docs/coverage.md.
 
     Parameters
     ----------
@@ -91,36 +94,25 @@ class _Side:
         """Weights of all pairs, and of those without each system."""
         return replicates(self.systems, self.weights)
 
-    def median(self, values: Floats) -> Estimate:
-        medians = weighted_quantile(values, self.drawn(), 0.5)
-        return (float(medians[0]), *deleted(medians[1:]))
-
 
 def _confronted(ours: _Side, theirs: _Side) -> dict[str, object]:
     row: dict[str, object] = {"n_synthetic": len(ours.needs), "n_natural": len(theirs.needs)}
     if not (ours.enough and theirs.enough):
         return row | {"verdict": "too few", "alike_verdict": "too few"}
-    sides = [ours.median(ours.needs), theirs.median(theirs.needs)]
+    sides = [quantile_interval(side.needs, side.systems, weights=side.weights) for side in (ours, theirs)]
     for name, side, estimate in zip(("synthetic", "natural"), (ours, theirs), sides, strict=True):
-        low, high = interval(*estimate)
-        row |= {name: np.exp(estimate[0]), f"{name}_low": np.exp(low), f"{name}_high": np.exp(high)}
+        row |= dict(zip((name, f"{name}_low", f"{name}_high"), np.exp(estimate), strict=True))
         row[f"{name}_similarity"] = -np.expm1(weighted_quantile(side.unlike, side.weights, 0.5)[0])
-    row |= _ratio("ratio", "verdict", _difference(*sides))
+    row |= _ratio("ratio", "verdict", (sides[0][0] - sides[1][0], *expected.difference(*sides[0], *sides[1])))
     return row | _ratio("alike_ratio", "alike_verdict", _at_equal_likeness(ours, theirs))
-
-
-def _difference(ours: Estimate, theirs: Estimate) -> Estimate:
-    total = ours[1] + theirs[1]
-    degrees = total**2 / (ours[1] ** 2 / ours[2] + theirs[1] ** 2 / theirs[2]) if total else 1.0
-    return ours[0] - theirs[0], total, degrees
 
 
 def _ratio(name: str, verdict: str, estimate: Estimate | None) -> dict[str, object]:
     if estimate is None:
         return {verdict: "too few"}
-    low, high = np.exp(interval(*estimate))
+    found, low, high = np.exp(estimate)
     told = "agrees" if low <= 1 <= high else "differs"
-    return {name: np.exp(estimate[0]), f"{name}_low": low, f"{name}_high": high, verdict: told}
+    return {name: found, f"{name}_low": low, f"{name}_high": high, verdict: told}
 
 
 def _at_equal_likeness(ours: _Side, theirs: _Side) -> Estimate | None:
@@ -136,11 +128,12 @@ def _at_equal_likeness(ours: _Side, theirs: _Side) -> Estimate | None:
     difference: Callable[[Floats, Floats], float] = lambda w, v: _shift(w, x, y, v, other_x, other_y)  # noqa: E731
     estimate = difference(drawn[0], other_drawn[0])
     varied = [
-        deleted([difference(one, other_drawn[0]) for one in drawn[1:] if one.any()]),
-        deleted([difference(drawn[0], one) for one in other_drawn[1:] if one.any()]),
+        jackknife([difference(one, other_drawn[0]) for one in drawn[1:] if one.any()]),
+        jackknife([difference(drawn[0], one) for one in other_drawn[1:] if one.any()]),
     ]
-    _, total, degrees = _difference((0.0, *varied[0]), (0.0, *varied[1]))
-    return estimate, total, degrees
+    total = sum(variance for variance, _ in varied)
+    degrees = total**2 / sum(variance**2 / degrees for variance, degrees in varied) if total else 1.0
+    return estimate, *interval(estimate, total, degrees)
 
 
 def _shift(w: Floats, x: Floats, y: Floats, v: Floats, other_x: Floats, other_y: Floats) -> float:
