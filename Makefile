@@ -1,4 +1,4 @@
-# Needs Python 3.11 and make; every target sets up what it needs in .venv.
+# Needs Python (3.11 to 3.14) and make; every target sets up what it needs in .venv. PYTHON=... says which Python.
 #   make reproduce   the study: figures, tables, ours beside the paper's, report (again: goes on, or does nothing)
 #   make quick       the main figures with 10,000 resamples
 #   make retrain     train the base models again: needs Java, Maven and the corpora (DATA_DIR=...)
@@ -9,7 +9,7 @@
 #   make fuzz        the tests of properties on other examples, and more of them, than those of `make test`
 #   make mutants     how many small faults in the core the tests notice (SAMPLE=200: of so many; again: goes on)
 
-PYTHON ?= python3.11
+PYTHON ?=
 CORES ?= all
 DATA_DIR ?= data
 SCALE ?= 1
@@ -24,8 +24,13 @@ DOCUMENTED := .venv/documented
 help:
 	@sed -n 's/^#   //p' Makefile
 
+# An environment that does not run any more, or is of another Python than the one named, is made anew.
+ifneq ($(shell workflow/venv --check .venv $(PYTHON) && echo stays),stays)
+.PHONY: $(READY)
+endif
+
 $(READY): requirements.lock pyproject.toml
-	$(PYTHON) -m venv .venv
+	workflow/venv .venv $(PYTHON)
 	$(BIN)/python -m pip install --quiet --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps --editable .
 	touch $@
@@ -91,7 +96,7 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/shellcheck workflow/run workflow/profiles/slurm/cancel tests/slurm/cluster tests/wheel .ci/run
+	$(BIN)/shellcheck workflow/run workflow/venv workflow/profiles/slurm/cancel tests/slurm/cluster tests/wheel .ci/run
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint --cores 1
 
