@@ -29,9 +29,10 @@ ifneq ($(shell workflow/venv --check .venv $(PYTHON) && echo stays),stays)
 .PHONY: $(READY)
 endif
 
+# Snakemake's immutables (0.21) has no wheel for Python 3.14: without its optional part in C it needs no compiler.
 $(READY): requirements.lock pyproject.toml
 	workflow/venv .venv $(PYTHON)
-	$(BIN)/python -m pip install --quiet --requirement requirements.lock
+	IMMUTABLES_EXT=0 $(BIN)/python -m pip install --quiet --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps --editable .
 	touch $@
 

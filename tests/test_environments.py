@@ -1,10 +1,14 @@
 """One set of versions: what conda is asked for is what the lock files hold."""
 
 import ast
+import os
 import re
+import subprocess
 import sys
+import sysconfig
 import tomllib
 from importlib.metadata import packages_distributions
+from pathlib import Path
 
 import pytest
 import yaml
@@ -92,3 +96,38 @@ def test_conda_gets_all_that_the_library_imports():
     assert "numpy" in needed
     asked = (ROOT / "workflow/envs/pairsig.yaml").read_text(encoding="utf-8")
     assert [package for package in needed if f"- {package} =" not in asked] == []
+
+
+@pytest.fixture
+def not_installed(tmp_path):
+    """Runs Python with all that is installed but pairsig, whose sources are on the path instead."""
+    site = tmp_path / "site"
+    site.mkdir()
+    for path in Path(sysconfig.get_path("purelib")).iterdir():
+        if "pairsig" not in path.name:
+            (site / path.name).symlink_to(path)
+
+    def python(*arguments, cwd=tmp_path):
+        # Without `site`, no .pth file of an editable install is read.
+        environment = {"PYTHONPATH": f"{ROOT / 'src'}:{site}", "PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+        return subprocess.run(
+            [sys.executable, "-S", *arguments], cwd=cwd, env=environment, capture_output=True, text=True, check=False
+        )
+
+    return python
+
+
+def test_the_commands_run_without_an_install(not_installed):
+    """As the workflow's jobs do in an environment of conda."""
+    missing = not_installed("-c", "import importlib.metadata; importlib.metadata.version('pairsig')")
+    assert "PackageNotFoundError" in missing.stderr
+    version = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)[1]
+    told = not_installed("-m", "pairsig", "--version")
+    assert told.stdout.startswith(f"pairsig {version}\n"), told.stderr
+    example = ROOT / "config/example"
+    told = not_installed(
+        "-m", "pairsig", "test", "baseline.txt", "tuned.txt", "--reference", "reference.txt", "--metric", "bleu",
+        "--n-resamples", "100", "--format", "json", cwd=example,
+    )  # fmt: skip
+    assert f"version:{version}" in told.stdout, told.stderr
+    assert "--output" in not_installed("-m", "study", "plot", "--help").stdout
