@@ -29,10 +29,12 @@ ifneq ($(shell workflow/venv --check .venv $(PYTHON) && echo stays),stays)
 .PHONY: $(READY)
 endif
 
-# Snakemake's immutables (0.21) has no wheel for Python 3.14: without its optional part in C it needs no compiler.
+# Snakemake's immutables (0.21) has no wheel for Python 3.14. Where it is built, no compiler is needed: CC=true leaves out
+# its part in C, which it can do without.
 $(READY): requirements.lock pyproject.toml
 	workflow/venv .venv $(PYTHON)
-	IMMUTABLES_EXT=0 $(BIN)/python -m pip install --quiet --requirement requirements.lock
+	CC=true $(BIN)/python -m pip install --quiet --no-deps --require-hashes --constraint requirements.lock immutables
+	$(BIN)/python -m pip install --quiet --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps --editable .
 	touch $@
 
