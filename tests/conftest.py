@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,17 @@ def clone(folder: Path) -> Path:
     assert found == 1
     config.write_text(text, encoding="utf-8")
     return folder
+
+
+def own_environment(project: Path) -> None:
+    """Give a project the Makefile, and our environment as if it had set it up, packages of base models included."""
+    for name in ("Makefile", "pyproject.toml", "requirements.lock", "requirements-retrain.lock"):
+        (project / name).symlink_to(ROOT / name)
+    (project / ".venv").mkdir()
+    for name in ("bin", "lib", "pyvenv.cfg"):
+        (project / ".venv" / name).symlink_to(Path(sys.prefix, name))
+    for name in ("ready", "retrainable"):
+        (project / ".venv" / name).touch()
 
 
 def own_code(project: Path) -> None:
