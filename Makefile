@@ -104,7 +104,7 @@ lint: $(READY)
 	$(BIN)/snakemake --lint --cores 1
 
 bench: $(READY)
-	$(BIN)/python tests/bench.py
+	$(BIN)/python tests/bench.py $(if $(SMALL),--small)
 
 fuzz: $(READY)
 	$(PYTEST) --hypothesis-profile fuzz -m "not slow" $$(grep -l "^from hypothesis" tests/test_*.py)
