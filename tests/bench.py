@@ -367,7 +367,6 @@ def _all_exact(data, metric: str, test: str, drawn: str, n_peer: int) -> dict[st
     beside, note = {"our own 10⁶": peer}, f"ours from {n_peer:,}"
     counts = data.of(registry.metric(metric)).astype(float)
     if metric == "accuracy" and test == "exact":
-
         some = range(1, min(201, len(counts)))
 
         def scipys() -> None:
