@@ -3,10 +3,10 @@
 #   make quick       the main figures with 10,000 resamples
 #   make retrain     train the base models again: needs Java, Maven and the corpora (DATA_DIR=...)
 #   make slurm       the study on a SLURM cluster, or what CONFIG names: docs/cluster.md; make test-slurm: its tests
-#   make test        the tests;  make test-all: those that take minutes, too;  make test-wheel: the package alone
+#   make test        the tests;  make test-all: those that take minutes, too;  make test-wheel: the package alone (SMALL=yes: few tests)
 #   make docs        the documentation as a site: docs/_build/html/index.html
-#   make lint        style, types, workflow;  make bench: speed, as ratios
-#   make fuzz        the tests of properties on other examples, and more of them, than those of `make test`
+#   make lint        style, types, workflow;  make bench: speed, as ratios (SMALL=yes: on little data)
+#   make fuzz        the tests of properties on other examples, and more (EXAMPLES=2000), than those of `make test`
 #   make mutants     how many small faults in the core the tests notice (SAMPLE=200: of so many; again: goes on)
 
 PYTHON ?=
@@ -14,6 +14,7 @@ CORES ?= all
 DATA_DIR ?= data
 SCALE ?= 1
 CONFIG ?=
+EXAMPLES ?= 2000
 BIN := .venv/bin
 READY := .venv/ready
 RETRAINABLE := .venv/retrainable
@@ -83,7 +84,7 @@ test-rebuilt: $(READY)
 
 # The package as a user gets it: the tests of two systems, run against the installed wheel alone.
 test-wheel:
-	tests/wheel $(PYTHON)
+	tests/wheel $(if $(SMALL),--small) $(PYTHON)
 
 # Starts a SLURM of three nodes on this machine, and stops it again; `tests/slurm/cluster install` gets what it needs.
 test-slurm: $(READY)
@@ -107,7 +108,8 @@ bench: $(READY)
 	$(BIN)/python tests/bench.py $(if $(SMALL),--small)
 
 fuzz: $(READY)
-	$(PYTEST) --hypothesis-profile fuzz -m "not slow" $$(grep -l "^from hypothesis" tests/test_*.py)
+	EXAMPLES=$(EXAMPLES) $(PYTEST) --hypothesis-profile fuzz -m "hypothesis and not slow" \
+		$$(grep -l "^from hypothesis" tests/test_*.py)
 
 mutants: $(READY)
 	$(BIN)/python tests/mutation.py $(if $(SAMPLE),--sample $(SAMPLE))

@@ -16,7 +16,7 @@ from running import ROOT
 # A change is told by its own tests: the same examples every time. `make fuzz` looks for others.
 # How long one takes says more of the machine than of the code.
 settings.register_profile("same", derandomize=True, database=None, deadline=None)
-settings.register_profile("fuzz", max_examples=2000, deadline=None)
+settings.register_profile("fuzz", max_examples=int(os.environ.get("EXAMPLES", "2000")), deadline=None)
 settings.load_profile("same")
 
 
