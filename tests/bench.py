@@ -2,8 +2,8 @@
 
 A test that draws can be no faster than the bare draws and the bare product of draws and counts; what other programs
 take is beside ours. All times are in CPU seconds and on the clock. Every case runs in a process of its own, so that its
-peak memory is its own. Nothing here is a test: machines differ, ratios are for reading. `make bench SMALL=yes` runs every
-case once, on little data and in one process, which shows that it still runs; its ratios mean nothing.
+peak memory is its own. Nothing here is a test: machines differ, ratios are for reading. `make bench SMALL=yes` runs
+every case once, on little data and in one process, which shows that it still runs; its ratios mean nothing.
 """
 
 from __future__ import annotations

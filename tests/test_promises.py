@@ -1,4 +1,4 @@
-"""What the documents say can be run is run by something: a command that no check runs is a promise that nobody keeps."""
+"""What the documents say can be run is run by something: a command that no check runs is a promise nobody keeps."""
 
 from __future__ import annotations
 

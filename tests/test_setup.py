@@ -179,7 +179,7 @@ def test_a_real_environment_that_was_left_without_pip_is_made_anew_from_within_i
 
 
 def test_the_pythons_are_the_same_everywhere():
-    """Those that `make` takes, the package declares, and every change and release is tried with: the oldest, the newest."""
+    """Those that `make` takes, the package declares, and workflows try: the oldest and the newest."""
     script = (ROOT / "workflow/venv").read_text(encoding="utf-8")
     assert f"supported=({' '.join(reversed(SUPPORTED))})" in script
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
