@@ -50,6 +50,7 @@ def clone(folder: Path) -> Path:
     """Make of a folder the project as after a clone, its config a copy that can be edited and asks for little."""
     for name in ("Snakefile", "workflow", "src", "resources"):
         (folder / name).symlink_to(ROOT / name)
+    (folder / ".venv").symlink_to(sys.prefix)
     shutil.copytree(ROOT / "config", folder / "config")
     config = folder / "config" / "config.yaml"
     text, found = re.subn(r"^montecarlo:\n( +.*\n)+", FEW, config.read_text(encoding="utf-8"), flags=re.MULTILINE)
@@ -62,6 +63,7 @@ def own_environment(project: Path) -> None:
     """Give a project the Makefile, and our environment as if it had set it up, packages of base models included."""
     for name in ("Makefile", "pyproject.toml", "requirements.lock", "requirements-retrain.lock"):
         (project / name).symlink_to(ROOT / name)
+    (project / ".venv").unlink()
     (project / ".venv").mkdir()
     for name in ("bin", "lib", "pyvenv.cfg"):
         (project / ".venv" / name).symlink_to(Path(sys.prefix, name))
