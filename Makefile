@@ -1,19 +1,20 @@
-# Needs Python 3.11 and make; every target sets up what it needs in .venv.
+# Needs Python (3.11 to 3.14) and make; every target sets up what it needs in .venv. PYTHON=... says which Python.
 #   make reproduce   the study: figures, tables, ours beside the paper's, report (again: goes on, or does nothing)
 #   make quick       the main figures with 10,000 resamples
 #   make retrain     train the base models again: needs Java, Maven and the corpora (DATA_DIR=...)
 #   make slurm       the study on a SLURM cluster, or what CONFIG names: docs/cluster.md; make test-slurm: its tests
-#   make test        the tests;  make test-all: those that take minutes, too;  make test-wheel: the package alone
+#   make test        the tests;  make test-all: those that take minutes, too;  make test-wheel: the package alone (SMALL=yes: few tests)
 #   make docs        the documentation as a site: docs/_build/html/index.html
-#   make lint        style, types, workflow;  make bench: speed, as ratios
-#   make fuzz        the tests of properties on other examples, and more of them, than those of `make test`
+#   make lint        style, types, workflow;  make bench: speed, as ratios (SMALL=yes: on little data)
+#   make fuzz        the tests of properties on other examples, and more (EXAMPLES=2000), than those of `make test`
 #   make mutants     how many small faults in the library the tests notice (SAMPLE=200: of so many; again: goes on)
 
-PYTHON ?= python3.11
+PYTHON ?=
 CORES ?= all
 DATA_DIR ?= data
 SCALE ?= 1
 CONFIG ?=
+EXAMPLES ?= 2000
 BIN := .venv/bin
 READY := .venv/ready
 RETRAINABLE := .venv/retrainable
@@ -24,8 +25,16 @@ DOCUMENTED := .venv/documented
 help:
 	@sed -n 's/^#   //p' Makefile
 
+# An environment that does not run any more, or is of another Python than the one named, is made anew.
+ifneq ($(shell workflow/venv --check .venv $(PYTHON) && echo stays),stays)
+.PHONY: $(READY)
+endif
+
+# Snakemake's immutables (0.21) has no wheel for Python 3.14. Where it is built, no compiler is needed: CC=true leaves out
+# its part in C, which it can do without.
 $(READY): requirements.lock pyproject.toml
-	$(PYTHON) -m venv .venv
+	workflow/venv .venv $(PYTHON)
+	CC=true $(BIN)/python -m pip install --quiet --no-deps --require-hashes --constraint requirements.lock immutables
 	$(BIN)/python -m pip install --quiet --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps --editable .
 	touch $@
@@ -75,7 +84,7 @@ test-rebuilt: $(READY)
 
 # The package as a user gets it: the tests of two systems, run against the installed wheel alone.
 test-wheel:
-	tests/wheel $(PYTHON)
+	tests/wheel $(if $(SMALL),--small) $(PYTHON)
 
 # Starts a SLURM of three nodes on this machine, and stops it again; `tests/slurm/cluster install` gets what it needs.
 test-slurm: quick
@@ -91,15 +100,17 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/shellcheck workflow/run workflow/profiles/slurm/cancel tests/slurm/cluster tests/slurm/quick tests/wheel .ci/run
+	$(BIN)/shellcheck workflow/run workflow/venv workflow/profiles/slurm/cancel tests/slurm/cluster tests/slurm/quick \
+		tests/wheel .ci/run
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint --cores 1
 
 bench: $(READY)
-	$(BIN)/python tests/bench.py
+	$(BIN)/python tests/bench.py $(if $(SMALL),--small)
 
 fuzz: $(READY)
-	$(PYTEST) --hypothesis-profile fuzz -m "not slow" $$(grep -l "^from hypothesis" tests/test_*.py)
+	EXAMPLES=$(EXAMPLES) $(PYTEST) --hypothesis-profile fuzz -m "hypothesis and not slow" \
+		$$(grep -l "^from hypothesis" tests/test_*.py)
 
 mutants: $(READY)
 	$(BIN)/python tests/mutation.py $(if $(SAMPLE),--sample $(SAMPLE))

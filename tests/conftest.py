@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from running import ROOT
 # A change is told by its own tests: the same examples every time. `make fuzz` looks for others.
 # How long one takes says more of the machine than of the code.
 settings.register_profile("same", derandomize=True, database=None, deadline=None)
-settings.register_profile("fuzz", max_examples=2000, deadline=None)
+settings.register_profile("fuzz", max_examples=int(os.environ.get("EXAMPLES", "2000")), deadline=None)
 settings.load_profile("same")
 
 
@@ -49,12 +50,25 @@ def clone(folder: Path) -> Path:
     """Make of a folder the project as after a clone, its config a copy that can be edited and asks for little."""
     for name in ("Snakefile", "workflow", "src", "resources"):
         (folder / name).symlink_to(ROOT / name)
+    (folder / ".venv").symlink_to(sys.prefix)
     shutil.copytree(ROOT / "config", folder / "config")
     config = folder / "config" / "config.yaml"
     text, found = re.subn(r"^montecarlo:\n( +.*\n)+", FEW, config.read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert found == 1
     config.write_text(text, encoding="utf-8")
     return folder
+
+
+def own_environment(project: Path) -> None:
+    """Give a project the Makefile, and our environment as if it had set it up, packages of base models included."""
+    for name in ("Makefile", "pyproject.toml", "requirements.lock", "requirements-retrain.lock"):
+        (project / name).symlink_to(ROOT / name)
+    (project / ".venv").unlink()
+    (project / ".venv").mkdir()
+    for name in ("bin", "lib", "pyvenv.cfg"):
+        (project / ".venv" / name).symlink_to(Path(sys.prefix, name))
+    for name in ("ready", "retrainable"):
+        (project / ".venv" / name).touch()
 
 
 def own_code(project: Path) -> None:

@@ -1,10 +1,14 @@
 """One set of versions: what conda is asked for is what the lock files hold."""
 
 import ast
+import os
 import re
+import subprocess
 import sys
+import sysconfig
 import tomllib
 from importlib.metadata import packages_distributions
+from pathlib import Path
 
 import pytest
 import yaml
@@ -68,27 +72,69 @@ def test_all_that_is_imported_is_declared():
     assert {"numpy", "matplotlib", "jsonschema", "pyyaml"} <= found
 
 
-@pytest.mark.parametrize("name", ["pairsig", "retrain"])
-def test_conda_gets_the_locked_versions(name):
+def asked_of_conda(name):
+    """Python packages that an environment of conda holds, with their versions."""
     *packages, from_pip = yaml.safe_load((ROOT / f"workflow/envs/{name}.yaml").read_text(encoding="utf-8"))[
         "dependencies"
     ]
     asked = dict(re.fullmatch(r"([\w.-]+)(?: =(.+))?", package).groups() for package in packages)
     asked |= dict(package.split("==") for package in from_pip["pip"])
-    versions = locked()
-    asked = {
+    return {
         re.sub(r"[-_.]+", "-", NAMES.get(key, key)): version for key, version in asked.items() if key not in NOT_PYTHON
     }
-    assert len(asked) >= 14
-    for package, version in asked.items():
+
+
+@pytest.mark.parametrize("name", ["pairsig", "retrain"])
+def test_conda_gets_the_locked_versions(name):
+    versions = locked()
+    for package, version in asked_of_conda(name).items():
         assert re.match(re.escape(version) + r"(\.|$)", versions[package]), (package, version, versions[package])
 
 
-def test_conda_gets_all_that_the_library_imports():
-    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    needed = re.findall(
-        r'^    "([a-z-]+)>=', project.partition("dependencies = [")[2].partition("]\n")[0], re.MULTILINE
-    )
-    assert "numpy" in needed
-    asked = (ROOT / "workflow/envs/pairsig.yaml").read_text(encoding="utf-8")
-    assert [package for package in needed if f"- {package} =" not in asked] == []
+@pytest.mark.parametrize("name", ["pairsig", "retrain"])
+def test_conda_gets_all_that_its_rules_import(name):
+    """What base models import, and completion, which no rule asks for, are left out where they are not needed."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = {re.match(r"[\w-]+", package)[0] for package in project["dependencies"]}
+    for path in (ROOT / "src").rglob("*.py"):
+        if path.name != "console.py" and path.parent.name != "base_models":
+            needed |= imported(path)
+    if name == "retrain":
+        needed |= {re.match(r"[\w.-]+", package)[0] for package in project["optional-dependencies"]["retrain"]}
+    assert {"jinja2", "numpy", "vl-convert-python"} <= needed
+    assert {re.sub(r"[-_.]+", "-", package) for package in needed} - set(asked_of_conda(name)) == set()
+
+
+@pytest.fixture
+def not_installed(tmp_path):
+    """Runs Python with all that is installed but pairsig, whose sources are on the path instead."""
+    site = tmp_path / "site"
+    site.mkdir()
+    for path in Path(sysconfig.get_path("purelib")).iterdir():
+        if "pairsig" not in path.name:
+            (site / path.name).symlink_to(path)
+
+    def python(*arguments, cwd=tmp_path):
+        # Without `site`, no .pth file of an editable install is read.
+        environment = {"PYTHONPATH": f"{ROOT / 'src'}:{site}", "PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+        return subprocess.run(
+            [sys.executable, "-S", *arguments], cwd=cwd, env=environment, capture_output=True, text=True, check=False
+        )
+
+    return python
+
+
+def test_the_commands_run_without_an_install(not_installed):
+    """As the workflow's jobs do in an environment of conda."""
+    missing = not_installed("-c", "import importlib.metadata; importlib.metadata.version('pairsig')")
+    assert "PackageNotFoundError" in missing.stderr
+    version = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)[1]
+    told = not_installed("-m", "pairsig", "--version")
+    assert told.stdout.startswith(f"pairsig {version}\n"), told.stderr
+    example = ROOT / "config/example"
+    told = not_installed(
+        "-m", "pairsig", "test", "baseline.txt", "tuned.txt", "--reference", "reference.txt", "--metric", "bleu",
+        "--n-resamples", "100", "--format", "json", cwd=example,
+    )  # fmt: skip
+    assert f"version:{version}" in told.stdout, told.stderr
+    assert "--output" in not_installed("-m", "study", "plot", "--help").stdout

@@ -1,5 +1,6 @@
 """Resample, train, predict, extract, collect, compare: the chain as its users run it, on small corpora."""
 
+import hashlib
 import importlib.util
 import os
 import re
@@ -16,7 +17,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from conftest import own_code, own_statistics
+from conftest import own_code, own_environment, own_statistics
 from pairsig import statistics, tables
 from pairsig.errors import InputError
 from running import BIN, ROOT, run, snakemake
@@ -61,6 +62,43 @@ def planned(example, monkeypatch):
 
 RETRAIN = ("--config", "retrain=true", "datasets=[example-alignment]")
 STATISTICS = "results/statistics/example-alignment.parquet"
+
+
+def make_command():
+    """`make retrain` as the README says it."""
+    (command,) = re.findall(r"^make retrain .*$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    return command
+
+
+@pytest.mark.slow
+def test_make_retrain(example):
+    """On a small corpus, a fifth of its systems; the overlay's list of datasets is another."""
+    project = example[0]
+    own_environment(project)
+    corpus = project / "path/to/corpora/small"
+    corpus.mkdir(parents=True)
+    files = sorted((ROOT / "config/example").glob("parallel*"))
+    for path in files:
+        shutil.copy(path, corpus)
+    sums = "".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files)
+    (corpus / "SHA256SUMS").write_text(sums, encoding="utf-8")
+    with (project / "config/corpora.tsv").open("a", encoding="utf-8") as sheet:
+        sheet.write(f"small\thttps://example.org\t{hashlib.sha256(sums.encode()).hexdigest()}\tCC0\tnone\n")
+    edit(project, "training_sets", "  files: [config/example/", "  corpus: small\n  files: [config/example/")
+    edit(project, "datasets", "\taer\t\t\t\tconfig/example/", "\taer\tsmall\t\t\tconfig/example/")
+    for name in ("training_sets", "datasets"):
+        edit(project, name, "config/example/", "small/")
+    overlay = project / "config/retrain.yaml"
+    text = overlay.read_text(encoding="utf-8")
+    overlay.write_text(re.sub(r"^datasets:\n(  .*\n)+", "datasets: [example-alignment]\n", text, flags=re.MULTILINE))
+    command = make_command()
+    assert "DATA_DIR=path/to/corpora SCALE=0.2" in command
+    printed = run("bash", "-e", "-c", f"{command} CORES=2", cwd=project)
+    assert "results/site/index.html and results/report.html are up to date" in printed
+    made = statistics.read(project / STATISTICS)
+    assert set(made.systems) == {"dice-quarter-1", "joint-hmm-quarter-1"}
+    assert "scale 0.2" in made.provenance["resampled"]
+    assert "Nothing to be done" in run("bash", "-e", "-c", f"{command} CORES=2", cwd=project)
 
 
 def jobs(printed):
