@@ -321,8 +321,10 @@ class Ratios:
             short, rest = divmod(least[0] * bottom - top, bottom * units[0])
             return -short, None if rest else -short
 
+        # A few roundings of 2⁻⁵³ relative to these two, which intermediate values exceed only where the border does.
+        off = 1 + 2.0**-46 * (abs(above) + abs(least[0])) / units[0]
         line = (float(below), float(above), float(self.delta), np.array(least, float), np.array(units, float))
-        return law, Event(border, starts), line
+        return law, Event(border, off, starts), line
 
     def drawn(self, *, below: bool, ties: bool) -> tuple[Draws, Event, int, float]:
         """Resampled (difference of numerators, denominator), and where δ(x*) is beyond 2δ(x), or below 0.
@@ -357,7 +359,7 @@ class Ratios:
             tie = None if rest else before
             return before if ties and tie is not None else before + 1, tie
 
-        return law, Event(border, starts), max(beyond), share
+        return law, Event(border, 1 + 2.0**-46 * n * abs(least[0]) / units[0], starts), max(beyond), share
 
 
 def _distinct(steps: Integers) -> tuple[Integers, Integers]:
