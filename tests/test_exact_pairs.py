@@ -207,7 +207,7 @@ def test_few_units_of_large_counts_are_enumerated(metric, monkeypatch):
 
 
 def test_a_contour_that_takes_too_long_is_left_to_the_laws():
-    """The product of its points, rows and steps is bounded. (As Python, since a compiler takes longer than all this.)"""
+    """The product of its points, rows and steps is bounded. (As Python: compiling takes longer.)"""
     rng = np.random.default_rng(9)
     length = rng.integers(1, 40, 30)
     numerators = rng.binomial(length, np.array([[0.5], [0.52]])) * 3 + rng.integers(0, 2, (2, 30))
