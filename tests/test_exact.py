@@ -153,7 +153,7 @@ def few_large_units(metric, n, size, seed):
     return a, b
 
 
-@pytest.mark.parametrize("size", [300, 10**5, 10**9])
+@pytest.mark.parametrize("size", [300, 10**5, 10**9, 10**14])
 @pytest.mark.parametrize("metric", ["f1", "precision", "totals"])
 def test_few_units_of_large_counts_are_enumerated(metric, size, monkeypatch):
     """A transform over the totals takes minutes or more, and there are only 2⁸ swaps."""
@@ -802,6 +802,27 @@ def test_laws_too_large():
         exact_test(a, b, metric="mean")
     with pytest.raises(InputError, match="too many values for exact_bootstrap: use bootstrap_test"):
         exact_bootstrap(a, b, metric="mean")
+
+
+@pytest.mark.parametrize("n", [30, 1500])
+def test_the_product_of_points_rows_and_steps_is_bounded(n, monkeypatch):
+    """Few units take a multiplication for each point and step, many take waves: both are counted as they are done."""
+    a, b = random_pair("f1", n, 1, (0.8, 0.79), size=20)
+    expected = exact_test(a, b, metric="f1").pvalue
+    most, taken = [], []
+    for power in range(10, 32):
+        monkeypatch.setattr(laws, "MOST", 2**power)
+        try:
+            taken.append(exact_test(a, b, metric="f1").pvalue)
+            most.append(power)
+        except InputError:
+            assert not taken
+        if len(taken) > 1:
+            break
+    assert taken == [expected] * 2
+    law, event = swapped(a, b, "f1")
+    window = laws._Window.of(law, law.tilted(laws.aim(law, event)[0]))
+    assert 2 ** most[0] > laws._TRANSFORM * window.size.prod() / 8
 
 
 @pytest.mark.parametrize(

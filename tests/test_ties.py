@@ -18,7 +18,7 @@ from pairsig import (
     streams,
 )
 from pairsig.exact import exact_bootstrap
-from pairsig.lattice import in_steps, lattice, multiples, totals
+from pairsig.lattice import in_steps, lattice, multiples, totals, whole_numbers
 from pairsig.metrics import registry
 from pairsig.ratios import Fractions
 from pairsig.sequential import sequential_test
@@ -224,6 +224,25 @@ def test_counts_too_large_for_whole_numbers_are_refused():
     a, b = [[2**47 + 1, 2**48, 2**48]] * 20, [[2**47, 2**48, 2**48]] * 20
     with pytest.raises(InputError, match=r"counts are as large as 2\.8.*e\+14 on 20 units: their sums cannot be exact"):
         randomization_test(a, b, metric="f1", n_resamples=10)
+
+
+def test_bounds_are_those_of_all_systems(monkeypatch):
+    """Looked at one system at a time, what is largest, without a denominator or no whole number may come last."""
+    small, large = [[1, 4], [2, 3]], [[10**6, 3], [7, 4]]
+    monkeypatch.setattr("pairsig.lattice._AT_ONCE", 1)
+    ter, mean = registry.metric("ter"), registry.metric("mean")
+    found = Fractions.of(ter, np.array([small, small, large]))
+    assert found.rounding == Fractions.of(ter, np.array([large, small])).rounding > 1e6 / 3 * 2.0**-49
+    assert Fractions.of(ter, np.array([small, small, [[1, 4], [2, 0]]])).over_nothing_occurs
+    assert not found.over_nothing_occurs
+    np.testing.assert_array_equal(found.numerators, -np.array([small, small, large])[:, :, 0])
+    values = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.25]])
+    assert multiples(values, 2)[1] == 100
+    assert not whole_numbers(values)
+    np.testing.assert_array_equal(totals(values[:, :, None])[:, 0], [3.0, 7.0, 11.25])
+    assert Fractions.of(mean, np.stack([values / 3, np.ones((3, 2))], axis=2)) is None
+    free = Metric("free", ("x",), lambda totals: totals[..., 0], "Σ x", scale=None)
+    assert engine._scale(free, values[:, :, None]) == 6.25
 
 
 def test_decimals_tie_where_decimals_do():
