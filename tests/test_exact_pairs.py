@@ -158,7 +158,7 @@ def test_all_fail_or_pass_the_same():
 @pytest.mark.parametrize("metric", ["f1", "precision", "accuracy"])
 @pytest.mark.parametrize("unit", ["segment", "document"])
 def test_compare_is_the_test_of_two_systems(metric, unit):
-    data = simulate.statistics("f1", n_systems=4, n_segments=40, spread=0.4, document_size=4, seed=3)
+    data = simulate.statistics("f1", n_systems=3, n_segments=24, spread=0.4, document_size=4, seed=3)
     data = replace(data, columns=("correct", "predicted", "total") if metric == "accuracy" else data.columns)
     documents = data.documents if unit == "document" else None
     own = registry.metric(metric)
