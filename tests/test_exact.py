@@ -77,6 +77,14 @@ def without_unit(counts):
     return np.asarray(counts)[:, None]
 
 
+def ways():
+    """The two ways to an exact p-value: few units are enumerated, and here also transformed."""
+    with pytest.MonkeyPatch.context() as patch:
+        yield "enumerated"
+        patch.setattr(laws, "MOST_SUMS", 0)
+        yield "transformed"
+
+
 # Enumeration
 
 
@@ -89,14 +97,15 @@ def test_every_swap(metric):
     def agrees(pair):
         a, b = pair
         two_sided, tied, one_sided = oracles.all_swaps(name, a, b)
-        result, one = exact_test(a, b, metric=name), exact_test(a, b, metric=name, variant="one-sided")
-        if result.better is None:
-            assert oracles.gain(name, oracles.rows(name, a), oracles.rows(name, b)) == 0
-            assert (result.pvalue, result.log10_pvalue, result.gain, one.pvalue) == (1.0, 0.0, 0.0, 1.0)
-        else:
-            # Whole numbers of 2⁻ⁿ: not nearly, but exactly these floats.
-            assert (result.pvalue, result.p_equal, one.pvalue) == (float(two_sided), float(tied), float(one_sided))
-            assert result.log10_pvalue == pytest.approx(oracles.log10(two_sided), abs=1e-14)
+        for _ in ways():
+            result, one = exact_test(a, b, metric=name), exact_test(a, b, metric=name, variant="one-sided")
+            if result.better is None:
+                assert oracles.gain(name, oracles.rows(name, a), oracles.rows(name, b)) == 0
+                assert (result.pvalue, result.log10_pvalue, result.gain, one.pvalue) == (1.0, 0.0, 0.0, 1.0)
+            else:
+                # Whole numbers of 2⁻ⁿ: not nearly, but exactly these floats.
+                assert (result.pvalue, result.p_equal, one.pvalue) == (float(two_sided), float(tied), float(one_sided))
+                assert result.log10_pvalue == pytest.approx(oracles.log10(two_sided), abs=1e-14)
 
     agrees()
 
@@ -109,25 +118,86 @@ def test_every_resample(metric):
         a, b = pair
         greater, equal, below, zero = oracles.all_resamples(metric, a, b)
         variants = ("gt2", "percentile", "two-sided")
-        results = [exact_bootstrap(a, b, metric=metric, variant=variant) for variant in variants]
-        if results[0].better is None:
-            assert oracles.gain(metric, oracles.rows(metric, a), oracles.rows(metric, b)) == 0
-            assert [(result.pvalue, result.log10_pvalue) for result in results] == [(1.0, 0.0)] * 3
-            return
-        both = greater + equal + below + zero
-        for result, p, ties in zip(results, (greater, below, both), (equal, zero, equal + zero), strict=True):
-            assert result.pvalue == pytest.approx(float(p), rel=1e-11, abs=0.0)
-            assert result.p_equal == pytest.approx(float(ties), rel=1e-9, abs=1e-15)
-            assert result.log10_pvalue == (pytest.approx(oracles.log10(p), abs=1e-11) if p else -math.inf)
-            assert (0 < result.error_bound < 1e-9) == (p > 0)
+        for _ in ways():
+            results = [exact_bootstrap(a, b, metric=metric, variant=variant) for variant in variants]
+            if results[0].better is None:
+                assert oracles.gain(metric, oracles.rows(metric, a), oracles.rows(metric, b)) == 0
+                assert [(result.pvalue, result.log10_pvalue) for result in results] == [(1.0, 0.0)] * 3
+                return
+            both = greater + equal + below + zero
+            for result, p, ties in zip(results, (greater, below, both), (equal, zero, equal + zero), strict=True):
+                assert result.pvalue == pytest.approx(float(p), rel=1e-11, abs=0.0)
+                assert result.p_equal == pytest.approx(float(ties), rel=1e-9, abs=1e-15)
+                assert result.log10_pvalue == (pytest.approx(oracles.log10(p), abs=1e-11) if p else -math.inf)
+                assert (0 < result.error_bound < 1e-9) == (p > 0)
 
     agrees()
 
 
+def few_large_units(metric, n, size, seed):
+    """Documents with other denominators in every system; some units come twice, so that sums and gains tie."""
+    rng = np.random.default_rng(seed)
+    gold = rng.integers(size // 2, size + 1, n)
+
+    def system():
+        matched = rng.binomial(gold, 0.7)
+        matched[n // 2] = matched[0]
+        predicted = matched + rng.integers(0, size // 2, n)
+        return np.stack([matched, predicted, gold], axis=1)[:, : 2 if metric == "totals" else 3]
+
+    a, b = system(), system()
+    for own in (a, b):
+        own[n // 2] = own[0]
+    b[1] = a[1]
+    a[2], b[2] = b[3], a[3]  # what swapping both of these changes nothing of
+    return a, b
+
+
+@pytest.mark.parametrize("size", [300, 10**5, 10**9, 10**14])
+@pytest.mark.parametrize("metric", ["f1", "precision", "totals"])
+def test_few_units_of_large_counts_are_enumerated(metric, size, monkeypatch):
+    """A transform over the totals takes minutes or more, and there are only 2⁸ swaps."""
+    name = "accuracy" if metric == "totals" else metric
+    a, b = few_large_units(metric, 8, size, 5)
+    monkeypatch.setattr(laws, "_mass", None)
+    monkeypatch.setattr(laws, "_PIECE", 16)
+    two_sided, tied, one_sided = map(float, oracles.all_swaps(name, a, b))
+    result = exact_test(a, b, metric=name)
+    assert (result.pvalue, result.p_equal, result.error_bound) == (two_sided, tied, 0.0)
+    assert tied > 2 * 2.0**-8
+    assert exact_test(a, b, metric=name, variant="one-sided").pvalue == one_sided
+
+
+@pytest.mark.parametrize("size", [300, 10**5, 10**9])
+def test_few_units_of_large_counts_are_resampled(size, monkeypatch):
+    """Of the 5⁵ resamples C(9, 5) differ, and in some of them the systems tie."""
+    length = size * np.array([2, 1, 3, 1, 2]) + [1, 7, 0, 3, 0]
+    ahead = size // 10 * np.array([3, -3, 1, -1, 2])
+    a, b = (np.stack([length // 2 + more, length], axis=1) for more in (ahead, 0))
+    monkeypatch.setattr(laws, "_mass", None)
+    monkeypatch.setattr(laws, "_PIECE", 12)
+    greater, equal, below, zero = map(float, oracles.all_resamples("accuracy", a, b))
+    assert min(greater, below, zero) > 0
+    assert exact_bootstrap(a, b).pvalue == pytest.approx(greater, rel=1e-14)
+    assert exact_bootstrap(a, b, variant="percentile").pvalue == pytest.approx(below, rel=1e-14)
+    both = exact_bootstrap(a, b, variant="two-sided")
+    assert both.pvalue == pytest.approx(greater + equal + below + zero, rel=1e-14)
+    assert both.p_equal == pytest.approx(equal + zero, rel=1e-14)
+
+
+@pytest.mark.parametrize(("metric", "n", "size"), [("f1", 16, 60), ("precision", 13, 300), ("accuracy", 14, 1000)])
+def test_enumeration_agrees_with_transforms(metric, n, size):
+    a, b = few_large_units("totals" if metric == "accuracy" else metric, n, size, n)
+    enumerated, transformed = (exact_test(a, b, metric=metric) for _ in ways())
+    assert transformed.pvalue == pytest.approx(enumerated.pvalue, rel=1e-12)
+    assert transformed.p_equal == pytest.approx(enumerated.p_equal, rel=1e-11)
+
+
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("metric", ["f1", "precision", "accuracy", "mean"])
-def test_the_error_bound_bounds_the_error(metric, seed):
+def test_the_error_bound_bounds_the_error(metric, seed, monkeypatch):
     """Few large units, where the border bends most, before p is made the whole number of 2⁻ⁿ it is near."""
+    monkeypatch.setattr(laws, "MOST_SUMS", 0)
     rng = np.random.default_rng(seed)
     n, size = int(rng.integers(4, 12)), int(10 ** rng.uniform(0.7, 2.5))
     gold = rng.integers(1, size + 1, n)
@@ -734,6 +804,27 @@ def test_laws_too_large():
         exact_bootstrap(a, b, metric="mean")
 
 
+@pytest.mark.parametrize("n", [30, 1500])
+def test_the_product_of_points_rows_and_steps_is_bounded(n, monkeypatch):
+    """Few units take a multiplication for each point and step, many take waves: both are counted as they are done."""
+    a, b = random_pair("f1", n, 1, (0.8, 0.79), size=20)
+    expected = exact_test(a, b, metric="f1").pvalue
+    most, taken = [], []
+    for power in range(10, 32):
+        monkeypatch.setattr(laws, "MOST", 2**power)
+        try:
+            taken.append(exact_test(a, b, metric="f1").pvalue)
+            most.append(power)
+        except InputError:
+            assert not taken
+        if len(taken) > 1:
+            break
+    assert taken == [expected] * 2
+    law, event = swapped(a, b, "f1")
+    window = laws._Window.of(law, law.tilted(laws.aim(law, event)[0]))
+    assert 2 ** most[0] > laws._TRANSFORM * window.size.prod() / 8
+
+
 @pytest.mark.parametrize(
     ("a", "b", "largest", "is_refused"),
     [
@@ -749,6 +840,7 @@ def test_laws_too_large():
     ],
 )
 def test_the_limits_of_a_window(monkeypatch, a, b, largest, is_refused):
+    monkeypatch.setattr(laws, "MOST_SUMS", 0)
     monkeypatch.setattr(laws, "LARGEST", largest)
     if is_refused:
         with pytest.raises(InputError, match="too many values for exact_test"):

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+import oracles
 import pairsig
 import simulate
 from pairsig import InputError, Statistics, comparisons, definitions, tables
-from pairsig.exact import contour, exact_bootstrap, exact_test, pairs
+from pairsig.exact import contour, exact_bootstrap, exact_test, laws, pairs
 from pairsig.metrics import registry
 
 
@@ -157,7 +158,7 @@ def test_all_fail_or_pass_the_same():
 @pytest.mark.parametrize("metric", ["f1", "precision", "accuracy"])
 @pytest.mark.parametrize("unit", ["segment", "document"])
 def test_compare_is_the_test_of_two_systems(metric, unit):
-    data = simulate.statistics("f1", n_systems=4, n_segments=40, spread=0.4, document_size=4, seed=3)
+    data = simulate.statistics("f1", n_systems=3, n_segments=24, spread=0.4, document_size=4, seed=3)
     data = replace(data, columns=("correct", "predicted", "total") if metric == "accuracy" else data.columns)
     documents = data.documents if unit == "document" else None
     own = registry.metric(metric)
@@ -175,15 +176,57 @@ def test_compare_is_the_test_of_two_systems(metric, unit):
 
 
 def test_equal_systems_and_lattices_of_millions_of_points():
-    """No gain: 1 by definition. Scores with five digits are left to the law of two systems."""
-    rng = np.random.default_rng(7)
-    scores = np.round(rng.random((3, 40)), 5)
+    """No gain: 1 by definition. A contour for scores with five digits takes too long: `laws` has all 2¹² swaps."""
+    scores = np.round(np.random.default_rng(7).random((3, 12)), 5)
     data = Statistics.from_arrays({"a": scores[0], "b": scores[1], "c": scores[0], "d": scores[2]}, ["value"])
     table = pairsig.compare(data, "exact", metric="mean").set_index(["system_a", "system_b"])
     assert table.loc[("a", "c"), "p_value"] == 1.0
+    whole = np.rint(scores * 1e5).astype(np.int64)[[0, 1, 0, 2]]
+    assert np.isnan(pairs.permutation(whole, better_first(whole))).all()
     for (a, b), row in table.iterrows():
-        one = exact_test(*(data.counts["abcd".index(system)] for system in (a, b)), metric="mean")
-        assert row["p_value"] == pytest.approx(one.pvalue, rel=1e-8)
+        one, other = sorted((whole["abcd".index(system)] for system in (a, b)), key=np.sum, reverse=True)
+        if (a, b) != ("a", "c"):
+            assert row["p_value"] == pytest.approx(2 * swaps(one - other), rel=1e-13)
+
+
+@pytest.mark.parametrize("metric", ["f1", "accuracy"])
+def test_few_units_of_large_counts_are_enumerated(metric, monkeypatch):
+    """Ten documents of 10⁵ words and other denominators in every system: 2¹⁰ swaps, and minutes for a contour."""
+    rng = np.random.default_rng(4)
+    gold = rng.integers(50_000, 100_001, 10)
+    predicted = gold + rng.integers(-9_000, 9_000, (3, 10))
+    matched = rng.binomial(np.minimum(gold, predicted), 0.7)
+    columns = {"f1": ["matched", "predicted", "gold"], "accuracy": ["correct", "total"]}[metric]
+    counts = np.stack([matched, predicted, np.broadcast_to(gold, matched.shape)], axis=2)[:, :, : len(columns)]
+    monkeypatch.setattr(pairs, "plane_tail", None)
+    monkeypatch.setattr(laws, "_mass", None)
+    data = Statistics.from_arrays(dict(zip("abc", counts, strict=True)), columns)
+    for row in pairsig.compare(data, "exact", metric=metric).itertuples():
+        a, b = (counts["abc".index(system)] for system in (row.system_a, row.system_b))
+        assert row.p_value == pytest.approx(float(oracles.all_swaps(metric, a, b)[0]), rel=1e-13)
+
+
+def test_a_contour_that_takes_too_long_is_left_to_the_laws():
+    """The product of its points, rows and steps is bounded. (As Python: compiling takes longer.)"""
+    rng = np.random.default_rng(9)
+    length = rng.integers(1, 40, 30)
+    numerators = rng.binomial(length, np.array([[0.5], [0.52]])) * 3 + rng.integers(0, 2, (2, 30))
+    chosen = better_first(numerators)
+    difference = numerators[chosen[0, 0]] - numerators[chosen[0, 1]]
+    steps, times = np.unique(difference, return_counts=True)
+    kinds, kind_times = np.unique(np.stack([length, difference]), axis=1, return_counts=True)
+    plane, tilt = (np.array([[1, 0], [2, 1], [3, 1]]), np.array([3, 4, 5])), (0.3, 0.0)
+    bottom, top = contour.plane_rows(*plane, *tilt)
+    starts = np.full(top - bottom + 1, 16)
+    for tail, arguments in (
+        (contour.swap_tail, (steps[steps > 0], times[steps > 0], 40)),
+        (contour.draw_tail, (steps - steps[0], times, 30 * -steps[0] + 50)),
+        (contour.ratio_tail, (kinds[1], kinds[0], kind_times, 7, 2, 20)),
+        (contour.plane_tail, (*plane, *tilt, bottom, starts)),
+    ):
+        found = tail.py_func(*arguments)
+        assert 0 < found < 1
+        assert np.isnan(tail.py_func(*arguments, 100))
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,7 @@ def test_the_table_is_the_same_in_little_memory(metric, test, monkeypatch):
     arguments = {"metric": metric, "n_resamples": 500, "seed": 3, "threads": 2}
     whole = all_pairs.compare(given, test, **arguments)
     seen, refused = [], []
+    enough = 2 if definitions.find(test).exact else 5  # without drawing all that little memory changes is the threads
     monkeypatch.setattr(engine, "_SHUFFLED_ELEMENTS", 64)
     if metric != "accuracy":
         monkeypatch.setattr(all_pairs, "exact_bytes", lambda *_: 0)
@@ -60,11 +61,11 @@ def test_the_table_is_the_same_in_little_memory(metric, test, monkeypatch):
             refused.append(str(error))
             continue
         pd.testing.assert_frame_equal(little, whole, check_exact=True)
-        if len(seen) == 5:
+        if len(seen) == enough:
             break
     assert refused
     assert all("of memory at least are needed" in told for told in refused)
-    assert len(seen) == 5
+    assert len(seen) == enough
     assert all("of memory are needed" in told for told in seen)
     if not definitions.find(test).exact:
         assert "columns of systems at a time" in seen[0]

@@ -20,6 +20,7 @@ from pairsig import (
     definitions,
     engine,
     randomization_test,
+    streams,
     tally,
 )
 from pairsig.metrics import registry
@@ -227,6 +228,40 @@ def test_counts_do_not_depend_on_batches_threads_or_parts(test, metric):
     np.testing.assert_array_equal(whole, count(batch=1000, threads=2))
     np.testing.assert_array_equal(whole, count(batch=333, threads=3))
     np.testing.assert_array_equal(whole, count(range(4000)) + count(range(4000, 9000)))
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "f1", "bleu"])
+def test_pairs_that_are_scored_a_few_at_a_time(metric, monkeypatch):
+    """Seven pairs in chunks of three: the second and the third count what all pairs together do."""
+    statistics = simulate.statistics(metric, n_systems=5, n_segments=40, spread=0.3)
+    judge = engine.Judge(statistics.of(registry.metric(metric)), registry.metric(metric))
+    pairs = np.array([[0, 1], [0, 2], [3, 0], [1, 2], [4, 1], [2, 3], [3, 4]])
+
+    def count(test, variant):
+        told = judge.tally(pairs, definitions.find(test, variant), engine.Resampling(600, 5, threads=1, batch=200))
+        return np.stack([told.n_greater, told.n_equal])
+
+    for variant in definitions.variants("randomization"):
+        whole = count("randomization", variant)
+        assert len({tuple(own) for own in whole.T}) > 3
+        with monkeypatch.context() as patch:
+            patch.setattr(engine, "_SHUFFLED_ELEMENTS", 3 * 200 * len(judge.product.index))
+            np.testing.assert_array_equal(count("randomization", variant), whole)
+
+
+def test_a_score_that_is_not_finite_in_a_later_chunk_of_pairs(monkeypatch):
+    """The systems of the pair and the shuffle are named, not those of the first chunk."""
+    own = Metric("own", ("x",), lambda totals: np.log(totals[..., 0] - 10), "log(Σ x − 10)")
+    counts = np.array([[8, 7, 6], [9, 8, 7], [8, 8, 8], [20, 1, 1], [1, 20, 1]])[:, :, None]
+    judge = engine.Judge(counts, own, ["a", "b", "c", "d", "e"])
+    monkeypatch.setattr(engine, "_SHUFFLED_ELEMENTS", 2 * 50)
+    pairs, test = np.array([[0, 1], [1, 2], [0, 2], [3, 4]]), definitions.find("randomization")
+    with np.errstate(all="ignore"), pytest.raises(InputError) as refused:
+        judge.tally(pairs, test, engine.Resampling(50, 5, threads=1, batch=50))
+    system, shuffle = re.search(r"own of system (\w) after shuffle (\d+) is", str(refused.value)).groups()
+    swapped = streams.swaps(5, int(shuffle), 1, 3)[0].astype(bool)
+    x, y = counts[3:, :, 0] if system == "d" else counts[:2:-1, :, 0]
+    assert np.where(swapped, y, x).sum() <= 10
 
 
 def test_large_counts_are_summed_exactly():

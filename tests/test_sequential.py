@@ -1,6 +1,7 @@
 """The sequential mode: the same draws as the fixed run, and decisions that are wrong as seldom as promised."""
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -9,7 +10,7 @@ from scipy.integrate import quad
 from scipy.stats import binom
 
 import simulate
-from pairsig import InputError, bootstrap_test, definitions, randomization_test, sequential
+from pairsig import InputError, bootstrap_test, definitions, randomization_test, sequential, versus
 from pairsig.exact import exact_bootstrap, exact_test
 from pairsig.sequential import sequential_test
 
@@ -134,6 +135,27 @@ def test_giving_up():
     assert result.p_low < 0.05 < result.p_high
     assert "resamples:200|" in result.signature
     assert result.signature.endswith("|sequential:0.05,0.99")
+
+
+@pytest.mark.parametrize(
+    ("p", "error", "significant"),
+    [
+        # With a bound on its relative error p has the digits that are certain, and 6 of the next for a bound.
+        (0.05, 1e-10, None),
+        (0.05 * (1 + 3e-10), 1e-10, None),
+        (0.05 * (1 - 3e-10), 1e-10, None),
+        (0.05 * (1 - 9e-10), 1e-10, True),
+        (0.05 * (1 + 9e-10), 1e-10, False),
+        (0.05, 0.0, False),
+        (math.nextafter(0.05, 0), 0.0, True),
+    ],
+)
+def test_an_exact_p_decides_unless_its_bounds_are_on_both_sides_of_alpha(p, error, significant):
+    result = replace(exact_test([1, 1, 1], [0, 0, 0], metric="mean"), pvalue=p, log10_pvalue=0.0, error_bound=error)
+    cells = versus._p_value(result, (0.05, 0.99))
+    assert cells["significant"] is significant
+    assert (cells["p_low"] < 0.05 <= cells["p_high"]) == (significant is None)
+    assert versus._p_value(result, None)["significant"] is None
 
 
 def test_identical_systems_are_not_significant():

@@ -18,7 +18,7 @@ from pairsig import (
     streams,
 )
 from pairsig.exact import exact_bootstrap
-from pairsig.lattice import in_steps, lattice, multiples, totals
+from pairsig.lattice import in_steps, lattice, multiples, totals, whole_numbers
 from pairsig.metrics import registry
 from pairsig.ratios import Fractions
 from pairsig.sequential import sequential_test
@@ -185,6 +185,21 @@ def test_a_gain_beside_twice_the_observed_one(beyond):
     assert (result.n_greater, result.n_equal) == expected
 
 
+def test_a_gain_whose_whole_numbers_differ_by_more_than_64_bits():
+    """On the first segment twice δ* is 2δ and half a band more: a difference of products beyond 2⁶³ that would wrap."""
+    a = [[168006989, 280011649], [79950011, 238036146]]
+    b = [[157635150, 315270300], [42434850, 151487954]]
+    (x, p), (y, q) = a[0], b[0]
+    double = 2 * gain("accuracy", np.sum(a, axis=0).tolist(), np.sum(b, axis=0).tolist())
+    beyond = Fraction(x, p) - Fraction(y, q) - double
+    assert beyond < 0.9 * engine.Judge(np.array([a, b]), registry.metric("accuracy")).band
+    assert 2**63 < beyond * 4 * p * q * double.denominator < 2**64
+    result = bootstrap_test(a, b, n_resamples=200)
+    expected = extremes("accuracy", a, b, "bootstrap", "gt2", 200)
+    assert (result.n_greater, result.n_equal) == expected
+    assert expected[0] > 20
+
+
 def test_a_gain_below_the_digits_of_the_scores():
     """(k + 1) / (2k + 3) is more than k / (2k + 1), by less than a float of either tells."""
     k = 10**9
@@ -210,6 +225,25 @@ def test_counts_too_large_for_whole_numbers_are_refused():
     a, b = [[2**47 + 1, 2**48, 2**48]] * 20, [[2**47, 2**48, 2**48]] * 20
     with pytest.raises(InputError, match=r"counts are as large as 2\.8.*e\+14 on 20 units: their sums cannot be exact"):
         randomization_test(a, b, metric="f1", n_resamples=10)
+
+
+def test_bounds_are_those_of_all_systems(monkeypatch):
+    """Looked at one system at a time, what is largest, without a denominator or no whole number may come last."""
+    small, large = [[1, 4], [2, 3]], [[10**6, 3], [7, 4]]
+    monkeypatch.setattr("pairsig.lattice._AT_ONCE", 1)
+    ter, mean = registry.metric("ter"), registry.metric("mean")
+    found = Fractions.of(ter, np.array([small, small, large]))
+    assert found.rounding == Fractions.of(ter, np.array([large, small])).rounding > 1e6 / 3 * 2.0**-49
+    assert Fractions.of(ter, np.array([small, small, [[1, 4], [2, 0]]])).over_nothing_occurs
+    assert not found.over_nothing_occurs
+    np.testing.assert_array_equal(found.numerators, -np.array([small, small, large])[:, :, 0])
+    values = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.25]])
+    assert multiples(values, 2)[1] == 100
+    assert not whole_numbers(values)
+    np.testing.assert_array_equal(totals(values[:, :, None])[:, 0], [3.0, 7.0, 11.25])
+    assert Fractions.of(mean, np.stack([values / 3, np.ones((3, 2))], axis=2)) is None
+    free = Metric("free", ("x",), lambda totals: totals[..., 0], "Σ x", scale=None)
+    assert engine._scale(free, values[:, :, None]) == 6.25
 
 
 def test_decimals_tie_where_decimals_do():

@@ -30,6 +30,10 @@ _NEGLIGIBLE = 36.0
 """Aliases and points of the contour are left out where they are below e⁻³⁶ ≈ 2e-16 of the tail."""
 _LEAST_TILT = 2.0
 """Smallest tilt, in standard deviations: nearer to the mean the pole at 0 would ask for more points."""
+_MOST_WAVES = 2**21
+"""Angles of steps that a tail may take, a tenth of a second; beyond, `laws` is the better way."""
+_MOST_PRODUCTS = 2**26
+"""Products of waves that the tail of a ratio may take, as long."""
 
 
 @njit(nogil=True, cache=True)
@@ -96,10 +100,10 @@ def _swap_moments(steps, times, tilt):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def swap_tail(steps, times, k, most=2**20):  # type: ignore[no-untyped-def]
+def swap_tail(steps, times, k, most=_MOST_WAVES):  # type: ignore[no-untyped-def]
     """P(Σ bᵢvᵢ >= k), every bᵢ 0 or 1 with probability ½: `times` steps of each size `steps` > 0.
 
-    NaN if the contour would have more than `most` points.
+    NaN if that takes more than `most` angles of steps.
     """
     highest = 0
     for i in range(len(steps)):
@@ -126,17 +130,19 @@ def swap_tail(steps, times, k, most=2**20):  # type: ignore[no-untyped-def]
     log_p = log_front - math.log(1.0 + tilt * math.sqrt(2 * math.pi * variance)) - 3.0
     further = math.sqrt(2 * _NEGLIGIBLE / (variance + 1.0))
     m = _points(log_p, tilt, _swap_log_mgf(steps, times, tilt + further) - (tilt + further) * k, further)
-    if m > most:
-        return math.nan
     turn = 2 * math.pi / m
     total = 0.0
+    work = 0
     p = np.empty(len(steps))
     for i in range(len(steps)):
         p[i] = 1.0 / (1.0 + math.exp(-tilt * steps[i]))
     for j in range(m // 2 + 1):
         # Σ p(1 − p)(1 − cos α) / 2 is a lower bound of −log|φ|: a step's |φ|² is 1 − 2p(1 − p)(1 − cos α).
+        if work > most:
+            return math.nan
         log_size = phase = 0.0
         for i in range(len(steps)):
+            work += 1
             half = 0.5 * turn * ((j * steps[i]) % m)
             sine, cosine = math.sin(half), math.cos(half)
             factor = 1.0 - 4.0 * p[i] * (1.0 - p[i]) * sine * sine
@@ -199,10 +205,10 @@ def _draw_tilt(steps, shares, n, k):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def draw_tail(steps, times, k, most=2**20):  # type: ignore[no-untyped-def]
+def draw_tail(steps, times, k, most=_MOST_WAVES):  # type: ignore[no-untyped-def]
     """P(Σ of n draws >= k), n = Σ times, from whole steps, distinct, two of them at least.
 
-    NaN if the contour would have more than `most` points.
+    NaN if that takes more than `most` angles of steps.
     """
     n = times.sum()
     if k <= n * steps.min():
@@ -217,7 +223,7 @@ def draw_tail(steps, times, k, most=2**20):  # type: ignore[no-untyped-def]
     log_p = log_front - math.log(1.0 + tilt * math.sqrt(2 * math.pi * variance)) - 3.0
     further = math.sqrt(2 * _NEGLIGIBLE / (variance + 1.0))
     m = _points(log_p, tilt, _draw_log_mgf(values, shares, n, tilt + further)[0] - (tilt + further) * k, further)
-    if m > most:
+    if m // 2 * len(steps) > most:
         return math.nan
     p = shares * np.exp(tilt * values - log_mgf / n)
     turn = 2 * math.pi / m
@@ -265,8 +271,10 @@ def _inverse(value, modulus):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def ratio_tail(differences, lengths, times, fine, slope, k):  # type: ignore[no-untyped-def]
+def ratio_tail(differences, lengths, times, fine, slope, k, most=_MOST_PRODUCTS):  # type: ignore[no-untyped-def]
     """P(fine · D* >= slope · L* + k), D* and L* sums of n draws of (difference, length); slope / fine in lowest terms.
+
+    NaN if that takes more than `most` products of waves.
 
     The lengths come in ascending order. U = fine · D* − slope · L* lives on the integers; the contour of P(U >= k) has
     fine · turns points, point j = q·turns + r at the frequencies 2πr/turns of D* and −2π(slope·q + slope·r/turns)/fine
@@ -304,6 +312,8 @@ def ratio_tail(differences, lengths, times, fine, slope, k):  # type: ignore[no-
     # Beyond this |φ| is below e^{−45/n}, and φⁿ negligible.
     enough = math.exp(-(_NEGLIGIBLE + 9.0) / n)
 
+    each = n_lengths + length[-1] - length[0]  # products of waves for one frequency of L*
+    work = 0
     active = _active_lengths(differences, lengths, p, enough)
     n_cells = len(active)
     inverse = _inverse(slope, fine) if fine > 1 else 0
@@ -329,6 +339,9 @@ def ratio_tail(differences, lengths, times, fine, slope, k):  # type: ignore[no-
             lower = fine * (cell / n_cells - 0.5)
             upper = fine * ((cell + 1) / n_cells - 0.5)
             for x in range(math.ceil(lower - part), math.ceil(upper - part)):
+                work += each
+                if work > most:
+                    return math.nan
                 turned = -(x + part) / fine
                 real = imaginary = 0.0
                 step_real, step_imaginary = math.cos(2 * math.pi * turned), math.sin(2 * math.pi * turned)
@@ -500,10 +513,10 @@ def plane_rows(steps, times, s, t):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def plane_tail(steps, times, s, t, bottom, starts, most):  # type: ignore[no-untyped-def]
-    """Σ over rows v = bottom, bottom + 1, … of P(V = v, U >= starts[v − bottom]); NaN if that takes too long.
+def plane_tail(steps, times, s, t, bottom, starts, most=_MOST_PRODUCTS):  # type: ignore[no-untyped-def]
+    """Σ over rows v = bottom, bottom + 1, … of P(V = v, U >= starts[v − bottom]).
 
-    `starts` above every U stand for rows without the event; `most` bounds the work.
+    `starts` above every U stand for rows without the event. NaN if that takes more than `most` products of waves.
     """
     rows = len(starts)
     mean_u, mean_v, square_u, _, _ = _plane_moments(steps, times, s, t)
@@ -539,7 +552,7 @@ def plane_tail(steps, times, s, t, bottom, starts, most):  # type: ignore[no-unt
     below = (_NEGLIGIBLE - min(log_p, 0.0)) / s
     above = mean_u + _reach(square_u, largest, _NEGLIGIBLE + 9.0) - first_k
     m = int(max(below, above, 1.0)) + 2
-    if m > most:
+    if m + rows > most:
         return math.nan
     turn_u, turn_v = 2 * math.pi / m, 2 * math.pi / rows
     wave_u, wave_v = np.exp(1j * turn_u * np.arange(m)), np.exp(1j * turn_v * np.arange(rows))
@@ -560,6 +573,9 @@ def plane_tail(steps, times, s, t, bottom, starts, most):  # type: ignore[no-unt
     box_v = max(1, int(weight / (6.0 * weight_v * turn_v))) if weight_v > 0.0 else rows
     slack = 0.5 * (box_u * turn_u * weight_u + box_v * turn_v * weight_v)
     n_boxes = (rows + box_v - 1) // box_v
+    work = n_boxes * n_classes
+    if work > most:
+        return math.nan
     middles = np.empty((n_boxes, n_classes), dtype=np.complex128)
     for box in range(n_boxes):
         middle = turn_v * (box * box_v + 0.5 * (box_v - 1))
@@ -577,6 +593,9 @@ def plane_tail(steps, times, s, t, bottom, starts, most):  # type: ignore[no-unt
     decay = math.exp(-s)
     total = 0.0
     for first in range(0, m // 2 + 1, box_u):
+        work += len(times) + n_boxes * n_classes
+        if work > most:
+            return math.nan
         sums[:] = 0.0
         for i in range(len(times)):
             angle = turn_u * (first + 0.5 * (box_u - 1)) * steps[i, 0]
@@ -591,6 +610,7 @@ def plane_tail(steps, times, s, t, bottom, starts, most):  # type: ignore[no-unt
         if not some:
             continue
         for j in range(first, min(first + box_u, m // 2 + 1)):
+            work += len(times)
             sums[:] = 0.0
             for i in range(len(times)):
                 wave_of[i] = wave_u[(j * steps[i, 0]) % m]
@@ -601,12 +621,16 @@ def plane_tail(steps, times, s, t, bottom, starts, most):  # type: ignore[no-unt
                 if not active[box]:
                     continue
                 for turns in range(box * box_v, min((box + 1) * box_v, rows)):
+                    work += n_classes
+                    if work > most:
+                        return math.nan
                     bound = weight
                     for c in range(n_classes):
                         wave = wave_v[(turns * (c + low)) % rows]
                         bound -= sums[c].real * wave.real - sums[c].imag * wave.imag
                     if bound > enough:
                         continue
+                    work += len(times) + rows
                     phi = wave_v[(-turns * bottom) % rows]
                     for i in range(len(times)):
                         factor = (1.0 - p[i]) + p[i] * wave_of[i] * wave_v[(turns * steps[i, 1]) % rows]

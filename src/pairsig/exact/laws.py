@@ -19,6 +19,9 @@ product of powers over the *distinct* steps. Four things make that exact, small 
 
 E's border is straight for one denominator and nearly so for most others. Where it bends so much that no tilt is good
 (some few units of very unequal size), the dynamic programme over both dimensions is affordable, and takes over.
+
+The transforms pay where there are many units. With few units of large counts, φ does not decay and the window is the
+whole support, so its elements are many more than the sums there are. These sums are then enumerated.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -42,16 +46,26 @@ _LOG_NEGLIGIBLE = 60.0
 _EPSILON = float(np.finfo(np.float64).eps)
 _CHUNK = 2**20
 """Elements of a working array, 16 MiB of complex numbers."""
+MOST_SUMS = 2**26
+"""Sums that are enumerated at most: two seconds."""
+_FEW_SUMS = 2**14
+"""Sums up to which enumeration takes no longer than preparing a transform."""
+_EXACT_UNITS = 53
+"""Units whose 2ⁿ swaps float64 counts exactly."""
+_PIECE = 2**16
+"""Sums that are looked at together, which stay in a core's own cache."""
 _FEW = 1000
 """Units up to which φ may be multiplied out where it does not decay; for more it does."""
 LARGEST = 2**26
 """Elements of a transform made in one go, 512 MiB."""
 MOST = 2**31
-"""Elements of all transforms together; beyond, minutes would not do."""
+"""Complex multiplications for one mass, some seconds."""
+_TRANSFORM = 16
+"""Multiplications that an element of a transform takes, and a step's factor of φ where it is computed in logs."""
 
 
 class TooLargeError(Exception):
-    """The window has more elements than `LARGEST` or `MOST`, or the law is beyond the methods here."""
+    """The window has more elements than `LARGEST`, takes longer than `MOST`, or is beyond the methods here."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +86,15 @@ class Law:
     @property
     def support(self) -> tuple[Integers, Integers]:
         """Smallest and largest sum, of columns and of rows."""
+        raise NotImplementedError
+
+    @property
+    def n_sums(self) -> int:
+        """How many sums `sums` goes through."""
+        raise NotImplementedError
+
+    def sums(self) -> Iterator[tuple[Integers, Floats]]:
+        """All sums that there are (sums × 2) and their probabilities, in pieces; a sum may come more than once."""
         raise NotImplementedError
 
     def highest(self, direction: Floats) -> float:
@@ -116,6 +139,29 @@ class Swaps(Law):
         low = (np.minimum(self.steps, 0) * self.times[:, None]).sum(axis=0)
         high = (np.maximum(self.steps, 0) * self.times[:, None]).sum(axis=0)
         return low, high
+
+    @property
+    def n_sums(self) -> int:
+        """Equal steps are exchangeable: it matters only how many of them are made."""
+        return math.prod(int(times) + 1 for times in self.times)
+
+    def sums(self) -> Iterator[tuple[Integers, Floats]]:
+        """Of each step 0, 1, …, all are made, with binomial probabilities."""
+
+        def of(n_steps: int) -> Iterator[tuple[Integers, Floats]]:
+            if not n_steps:
+                yield np.zeros((1, 2), dtype=np.int64), np.ones(1)
+                return
+            times = int(self.times[n_steps - 1])
+            made = np.arange(times + 1)[:, None, None] * self.steps[n_steps - 1]
+            chance = np.array([math.comb(times, number) / 2**times for number in range(times + 1)])[:, None]
+            for sums, p in of(n_steps - 1):
+                at_once = max(1, _PIECE // len(p))
+                for first in range(0, times + 1, at_once):
+                    some = slice(first, first + at_once)
+                    yield (sums + made[some]).reshape(-1, 2), (p * chance[some]).ravel()
+
+        return of(len(self.steps))
 
     def highest(self, direction: Floats) -> float:
         """Every step that rises."""
@@ -171,6 +217,33 @@ class Draws(Law):
         n = self.times.sum()
         return n * self.steps.min(axis=0), n * self.steps.max(axis=0)
 
+    @property
+    def n_sums(self) -> int:
+        """It matters only how often each step is drawn."""
+        return math.comb(int(self.times.sum()) + len(self.times) - 1, len(self.times) - 1)
+
+    def sums(self) -> Iterator[tuple[Integers, Floats]]:
+        """Of each step 0, 1, … draws and of the last one those that are left, with multinomial probabilities."""
+        n = int(self.times.sum())
+
+        def of(n_steps: int) -> Iterator[tuple[Integers, Floats, Integers]]:
+            if not n_steps:
+                yield np.zeros((1, 2), dtype=np.int64), np.array([math.factorial(n) / n**n]), np.array([n])
+                return
+            step, times = self.steps[n_steps - 1], int(self.times[n_steps - 1])
+            chance = np.array([times**number / math.factorial(number) for number in range(n + 1)])
+            for sums, p, left in of(n_steps - 1):
+                if n_steps == len(self.steps):
+                    yield sums + left[:, None] * step, p * chance[left], 0 * left
+                    continue
+                for first in range(0, len(p), _PIECE // (n + 1)):
+                    some = np.arange(first, min(first + _PIECE // (n + 1), len(p)))
+                    some = np.repeat(some, left[some] + 1)
+                    drawn = np.arange(len(some)) - np.searchsorted(some, some)
+                    yield sums[some] + drawn[:, None] * step, p[some] * chance[drawn], left[some] - drawn
+
+        return ((sums, p) for sums, p, _ in of(len(self.steps)))
+
     def highest(self, direction: Floats) -> float:
         """The highest step n times."""
         values = np.unique(self.steps @ direction)
@@ -225,13 +298,16 @@ class Event:
     Attributes
     ----------
     border
-        Where the event begins in a row, as a real number, for finding the tilt: nothing exact depends on it.
+        Where the event begins in a row, as a real number: for finding the tilt, and what is clearly inside or outside.
+    off
+        Rounding moves `border` by less than so many columns and 2⁻⁴⁰ of its size.
     starts
         For a row, the first column of the event and the column that ties with the border, if one does; decided
         with integers. None: no column of this row is in the event.
     """
 
     border: Callable[[Floats], Floats]
+    off: float
     starts: Callable[[int], tuple[int, int | None] | None]
 
 
@@ -246,18 +322,44 @@ class Mass:
 
 def mass(law: Law, event: Event) -> Mass:
     """Mass of an event, by a tilt to the point that dominates it; where that is not good to 1e-9, by other means."""
+    if is_enumerable(law):
+        return _enumerated(law, event)
     theta, point = aim(law, event)
     found = _mass(law, event, theta, point)
     # A border that bends much within the window spoils a tilt: some few large units, very different denominators.
     if found.error >= 1e-9 and isinstance(law, Swaps) and law.times.sum() <= _FEW:
         size = 1 + np.subtract(*law.support[::-1])
-        if float(size.prod(dtype=np.float64)) * float(law.times.sum()) <= 4 * MOST and size.prod() <= LARGEST:
+        if float(size.prod(dtype=np.float64)) * float(law.times.sum()) <= MOST and size.prod() <= LARGEST:
             return _programme(law, event)
     if found.error >= 1e-9:
         found = min(found, _mass(law, event, np.zeros(2), point), key=lambda one: one.error)
     if found.error >= 1e-3:
         raise TooLargeError
     return found
+
+
+def is_enumerable(law: Law) -> bool:
+    """Whether enumeration is cheap, or cheaper than a transform over the support, which few steps fill."""
+    elements = math.prod(int(last) - int(first) + 1 for first, last in zip(*law.support, strict=True))
+    return law.times.sum() <= _EXACT_UNITS and law.n_sums <= min(MOST_SUMS, max(_FEW_SUMS, elements))
+
+
+def _enumerated(law: Law, event: Event) -> Mass:
+    """Mass of an event by going through all sums; those near the border are decided by integers."""
+    total = tied = 0.0
+    starts, beyond = cache(event.starts), int(law.support[1][0]) + 1
+    for sums, p in law.sums():
+        column, row = sums.T
+        border = event.border(row.astype(np.float64))
+        inside = column > border
+        near = np.flatnonzero(np.abs(column - border) <= event.off + 2.0**-40 * np.abs(border))
+        rows, place = np.unique(row[near], return_inverse=True)
+        found = [starts(own) or (beyond, None) for own in rows.tolist()]
+        inside[near] = column[near] >= np.array([min(first, beyond) for first, _ in found], dtype=np.int64)[place]
+        ties = column[near] == np.array([beyond if tie is None else tie for _, tie in found], dtype=np.int64)[place]
+        total += float(p[inside].sum())
+        tied += float(p[near][ties].sum())
+    return Mass(math.log(total), 4 * _EPSILON * (len(law.steps) + 16), tied)
 
 
 def _programme(law: Swaps, event: Event) -> Mass:
@@ -368,8 +470,7 @@ class _Window:
         del histogram
         # No row frequency can undo what the classes have lost already.
         kept = np.flatnonzero(law.decay(np.abs(by_class).sum(axis=0), total) < _LOG_NEGLIGIBLE)
-        if len(kept) * n_rows > MOST:
-            raise TooLargeError
+        work = _TRANSFORM * len(kept) * n_rows
         at_once = max(1, _CHUNK // n_rows)
         for k in np.split(kept, range(at_once, len(kept), at_once)):
             transform = np.zeros((len(k), n_rows), dtype=np.complex128)
@@ -377,7 +478,11 @@ class _Window:
             at = np.argwhere(law.decay(fft(transform, axis=1, overwrite_x=True), total) < _LOG_NEGLIGIBLE)
             phi = np.zeros((len(k), n_rows), dtype=np.complex128)
             error = np.zeros((len(k), n_rows))
-            if 2 * len(at) > phi.size and law.times.sum() <= _FEW:
+            multiplied = 2 * len(at) > phi.size and law.times.sum() <= _FEW
+            work += len(steps) * (phi.size if multiplied else _TRANSFORM * len(at))
+            if work > MOST:
+                raise TooLargeError
+            if multiplied:
                 self._all_phi(k, phi)
                 error += 4 * _EPSILON * (float(law.times.sum()) + 4)
             else:

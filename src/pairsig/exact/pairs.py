@@ -3,7 +3,7 @@
 What `exact_test` and `exact_bootstrap` compute for two systems, for thousands of pairs. Where two systems have the same
 denominators (accuracy, UAS, LAS, recall, means, pass/fail items), the p-value of their pair is the upper tail of a sum
 of independent steps, else (F1, AER) that of a sum in the plane; `contour` evaluates either. A pair that it is not made
-for (values on a lattice of millions of points, a border that bends much) gets what the two-system test does.
+for (few units, values on a lattice of millions of points, a border that bends much) gets what the two-system test does.
 
 Pass/fail items differ by −1, 0 or 1, so a pair is two counts, of which all come from one matrix product. The
 permutation test is then the sign test, an incomplete beta function; the bootstrap has a law with three steps.
@@ -36,15 +36,15 @@ from pairsig.exact.contour import (
     ratio_tail,
     swap_tail,
 )
+from pairsig.exact.laws import is_enumerable
 from pairsig.paired import Unit
 from pairsig.ratios import Fractions
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.signedinteger[Any]]
 
-_MOST_POINTS = 2**20
-"""Points of a contour beyond which a fast Fourier transform is the better way."""
 _MOST_ROWS = 2**14
+"""Rows of a contour in the plane, each of which takes a division of whole numbers."""
 _PRODUCT_ELEMENTS = 2**24
 """Items of all systems that are multiplied at once: 64 MiB in float32, and at most 2²⁴ items."""
 _AT_ONCE = 256
@@ -136,9 +136,10 @@ def _permuted(
         where = law.steps, law.times, *tilt
         bottom, top = plane_rows(*where)
         highest = int(law.support[1][0])
-        at = (event.starts(v) for v in range(bottom, top + 1)) if top - bottom < _MOST_ROWS else ()
+        suits = top - bottom < _MOST_ROWS and not is_enumerable(law)
+        at = (event.starts(v) for v in range(bottom, top + 1)) if suits else ()
         starts = np.array([highest + 1 if own is None else min(own[0], highest + 1) for own in at], dtype=np.int64)
-        tail = plane_tail(*where, bottom, starts, _MOST_POINTS) if len(starts) else np.nan  # type: ignore[call-arg]
+        tail = plane_tail(*where, bottom, starts) if len(starts) else np.nan  # type: ignore[call-arg]
         p[row] = tail
         if done is not None:
             done(1)
