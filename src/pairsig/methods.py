@@ -392,8 +392,10 @@ class _Method:
         mean = centred.mean(axis=0)
         if k < LEAST:
             return cls(name, rows, quality, mean, math.nan, math.nan, math.nan)
-        # Where every unit is sampled anew the runs' own means are noise of the units, and count too.
-        apart = contributed - contributed.mean(axis=0) if design == "nested" else centred - mean
+        apart = centred - mean
+        if design == "nested":
+            # Every unit is sampled anew: by what a run's score is better, its units are, and that is noise of theirs.
+            apart = apart + (quality - quality.mean())[:, None] / n
         squares = np.square(apart).sum(axis=0) / (k - 1)
         scale = 1.0 if design == "nested" else n / (n - 1)
         return cls(

@@ -88,6 +88,11 @@ def from_pilot(pair: Pair) -> Spread:
     S² = n s² with s the jackknife's standard error of the gain on the pilot's n units (`gain_interval`), and
     ν S² / χ²(0.975), ν S² / χ²(0.025) are the ends of its interval, with the degrees of freedom ν that s has.
 
+    S² is an estimate, and so is what is planned with it. Of pilots drawn from real pairs of systems the middle 95 % led
+    to a true power of 55 to 96 % (100 segments, median over nine test sets) or 69 to 89 % (500) where 80 % was planned.
+    The interval is of this error. It should cover the truth in 95 % of pilots; `docs/planning.md` has how often it did:
+    in 86 to 97 % of pilots of 100 segments and more, less often with fewer units or with documents of unequal lengths.
+
     Raises
     ------
     InputError
@@ -107,6 +112,10 @@ def from_pilot(pair: Pair) -> Spread:
         raise InputError(f"the pilot's systems differ by the same on each of {n} {pair.unit}s, expected it to vary")
     variance = n * error**2
     notes = [f"standard deviation from a pilot of {n:,} {pair.unit}s; intervals are for others of the same source"]
+    if n < FEW:
+        notes.append(
+            f"a pilot of fewer than {FEW} {pair.unit}s: intervals covered the truth in 75 to 98 % of simulations"
+        )
     if n_different < ENOUGH:
         notes.append(f"the pilot's systems differ on {n_different} of {n:,} {pair.unit}s, too few to plan with")
     return Spread(
