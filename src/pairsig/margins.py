@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from pairsig.choices import choose
 from pairsig.errors import InputError
 from pairsig.intervals import jackknifed, passed_or_failed
-from pairsig.items import exact_p
 from pairsig.metrics import Metric
 from pairsig.paired import Pair, Result
+from pairsig.pass_fail import exact_p
 
 Floats = NDArray[np.float64]
 

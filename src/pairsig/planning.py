@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from pairsig import items
+from pairsig import pass_fail
 from pairsig.choices import choose, one_of
 from pairsig.columns import LAW, PLAN
 from pairsig.definitions import Test, find
@@ -354,10 +354,10 @@ def power(variance: float, n_units: int, gain: float, design: Design, passed: fl
     """Chance that the test of `pairsig test` shows what is to be shown, on n units.
 
     Where every unit is an item that is passed or failed, `passed` is the score of a passed one, and the power of the
-    tests that are exact for items is computed exactly (`pairsig.items`): the sign test for a difference, which is what
-    the exact and the randomization test are then, up to 100,000 discordant items, and the exact test against a margin,
-    up to 10,000 items. The probability that an item is discordant is ψ = S² + g², for shares S and g, since S² is
-    ψ − g²; it is at least g, which S² does not ensure near a score of 0 or 100.
+    tests that are exact for items is computed exactly (`pairsig.pass_fail`): that of the sign test, which the exact and
+    the randomization test of a difference are then, up to 100,000 discordant items, and that of the exact test against
+    a margin, up to 10,000 items. The probability that an item is discordant is ψ = S² + g² in shares, since S² is
+    ψ − g². It is at least g, which S² does not ensure near a score of 0 or 100.
 
     Else, with F(t; ν, λ) the noncentral t distribution, ν = n − 1, and s² = S²/n + `training`:
 
@@ -387,7 +387,7 @@ def power(variance: float, n_units: int, gain: float, design: Design, passed: fl
 
 def _of_items(
     variance: float, gain: float, design: Design, passed: float | None
-) -> items.Difference | items.Margin | None:
+) -> pass_fail.Difference | pass_fail.Margin | None:
     """The exact test of items, where the design has one: bootstraps and gains of several runs have none."""
     if passed is None or design.training:
         return None
@@ -395,10 +395,10 @@ def _of_items(
     discordant = min(1.0, max(variance / passed**2 + share**2, share))
     if design.claim != "difference":
         margin = float(design.margin or 0) / passed
-        return items.Margin(discordant, share, design.alpha, margin, both=design.claim == "equivalence")
+        return pass_fail.Margin(discordant, share, design.alpha, margin, both=design.claim == "equivalence")
     if design.test.draw != "swap":
         return None
-    return items.Difference(discordant, share, design.alpha, sides=len(design.test.borders))
+    return pass_fail.Difference(discordant, share, design.alpha, sides=len(design.test.borders))
 
 
 def _students(variance: float, n_units: int, gain: float, design: Design) -> float:

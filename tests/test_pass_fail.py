@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pairsig import InputError, exact_test, items, margin_test, planning
+from pairsig import InputError, exact_test, margin_test, pass_fail, planning
 from pairsig.definitions import find
-from pairsig.items import Difference, Margin
+from pairsig.pass_fail import Difference, Margin
 from pairsig.planning import Design, from_outcomes, from_pilot, plan, power, size_for, units_for
 
 
@@ -79,10 +79,11 @@ def test_numbers_for_a_margin_are_those_from_which_on_it_is_shown(both):
 def test_tails_are_the_same_by_incomplete_betas_and_step_by_step(n, m):
     psi = np.sin(np.linspace(math.asin(math.sqrt(m)), math.pi / 2, 9)) ** 2
     for border in (-2.0, 0.0, 1.645, 4.0):
-        starts = items._starts(border, n, m, 0, n)
-        np.testing.assert_allclose(items._fast_tails(psi, starts, n, m), items._tails(psi, starts, n, m), atol=1e-11)
+        starts = pass_fail._starts(border, n, m, 0, n)
+        tails = pass_fail._tails(psi, starts, n, m)
+        np.testing.assert_allclose(pass_fail._fast_tails(psi, starts, n, m), tails, atol=1e-11)
         # The fewest by looking at every table.
-        z = [items.tango(np.arange(d + 1.0), d - np.arange(d + 1.0), float(n), m) >= border for d in range(n + 1)]
+        z = [pass_fail.tango(np.arange(d + 1.0), d - np.arange(d + 1.0), float(n), m) >= border for d in range(n + 1)]
         assert starts.tolist() == [int(np.argmax(one)) if one.any() else len(one) for one in z]
 
 
@@ -114,9 +115,9 @@ def test_planned_items_show_a_margin_in_simulations(claim):
     n = units_for(spread.variance, 0.0, design, passed=100.0)
     r, s, _ = np.random.default_rng(9).multinomial(n, [0.02375, 0.02375, 0.9525], 5000).T
     seen, inverse = np.unique(np.stack([r, s]), axis=1, return_inverse=True)
-    p = np.array([items.exact_p(*table, n, 0.05) for table in seen.T.tolist()])
+    p = np.array([pass_fail.exact_p(*table, n, 0.05) for table in seen.T.tolist()])
     if claim == "equivalence":
-        p = np.maximum(p, [items.exact_p(*table[::-1], n, 0.05) for table in seen.T.tolist()])
+        p = np.maximum(p, [pass_fail.exact_p(*table[::-1], n, 0.05) for table in seen.T.tolist()])
     found = np.mean(p[inverse.ravel()] < 0.05)
     told = power(spread.variance, n, 0.0, design, passed=100.0)
     assert told >= 0.8
@@ -138,7 +139,7 @@ def test_what_so_many_items_show_and_how_many_show_it(claim, n):
 
 def test_where_normal_theory_takes_over_it_agrees():
     spread = from_outcomes(score=60, likeness=0.4)
-    n = round(1.1 * items.MANY / 0.288)
+    n = round(1.1 * pass_fail.MANY / 0.288)
     gain = 0.2
     own = Difference(0.288 + 4e-6, 0.002, 0.05, 2)
     assert not own.covers(n)
