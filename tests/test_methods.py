@@ -98,6 +98,42 @@ class TestClosedForms:
             abs(a.mean() - b.mean()) - variance**0.5 * stats.t.ppf(0.975, variance**2 / doubt), rel=1e-9
         )
 
+    def test_intervals_and_what_twice_as_many_bring_by_the_formulas(self):
+        n, ks = 30, np.array([3, 5])
+        rng = np.random.default_rng(14)
+        runs = [drawn(rng, 3, n, run=0.5, unit=1), drawn(rng, 5, n, run=0.7, common=0.5)]
+        found = compared(means(a=runs[0], b=runs[1]))
+        gain = abs(runs[0].mean() - runs[1].mean())
+        total = np.array([y.mean(axis=1).var(ddof=1) for y in runs])
+        apart = [(y - y.mean(1, keepdims=True) - y.mean(0) + y.mean()) ** 2 for y in runs]
+        squares = [one.sum(axis=0) / (len(one) - 1) / n**2 for one in apart]  # of each unit
+        rest = np.array([n / (n - 1) * own.sum() for own in squares])
+        training = total - rest
+        assert (training > 0).all()
+        terms = (runs[0].mean(0) - runs[1].mean(0) - runs[0].mean() + runs[1].mean()) ** 2
+        segments = terms.sum() / n / (n - 1)
+        degrees = min(2 * n / ((terms**2).mean() / terms.mean() ** 2 - (n - 3) / (n - 1)), n - 1)
+
+        def p(segments, degrees, rest, ks):
+            variance = segments + (training / ks).sum()
+            doubt = segments**2 / degrees + (((training + rest) / ks) ** 2 / (ks - 1)).sum()
+            return 2 * stats.t.sf(gain / variance**0.5, variance**2 / doubt)
+
+        assert found["p_twice_segments"] == pytest.approx(p(segments / 2, 2 * degrees, rest / 2, ks), rel=1e-6)
+        fewer = segments - (rest / ks).sum() / 2
+        assert found["p_twice_runs"] == pytest.approx(p(fewer, degrees, rest, 2 * ks), rel=1e-6)
+
+        error = np.hypot(*(n / (n - 1) * n**0.5 * own.std() for own in squares))
+        reach = np.exp(stats.norm.ppf(0.975) * error / rest.sum())
+        assert found["sd_rest_low"] ** 2 == pytest.approx(rest.sum() / reach)
+        assert found["sd_rest_high"] ** 2 == pytest.approx(rest.sum() * reach)
+        low, high = sum_of_variances(total[None], ks - 1.0, 0.025)
+        assert found["sd_training_low"] ** 2 == pytest.approx(max(0, low[0] - rest.sum()))
+        assert found["sd_training_high"] ** 2 == pytest.approx(high[0] - rest.sum())
+        quantiles = stats.chi2.ppf([0.975, 0.025], degrees)
+        low, high = degrees * segments / quantiles - (rest / ks).sum()
+        assert [found["sd_test_set_low"] ** 2, found["sd_test_set_high"] ** 2] == pytest.approx([max(0, low), high])
+
     def test_runs_that_are_nested_vary_as_wholes_too(self):
         """The variance of sampling is that within units, and the runs' means are part of it."""
         rng = np.random.default_rng(12)
@@ -281,8 +317,20 @@ class TestInput:
     def test_runs_that_are_not_nested_are_told(self):
         rng = np.random.default_rng(10)
         given = means(a=drawn(rng, 5, 100, run=2), b=drawn(rng, 5, 100))
-        assert "the runs of a differ more as wholes" in compared(given, design="nested")["doubt"]
+        y = given.counts[:5, :, 0]
+        rest = y.var(axis=0, ddof=1).sum() / 100**2
+        drift = stats.chi2.sf(4 * y.mean(axis=1).var(ddof=1) / rest, 4)
+        told = f"the runs of a differ more as wholes than segments that are each sampled anew would (p = {drift:.1g})"
+        assert told in compared(given, design="nested")["doubt"]
         assert "the runs of b" not in compared(given, design="nested")["doubt"]
+
+
+@pytest.mark.parametrize(("k", "n", "runs", "units"), [(2, 50, True, False), (3, 49, False, True)])
+def test_few_runs_and_few_units_are_told(k, n, runs, units):
+    rng = np.random.default_rng(15)
+    doubt = compared(means(a=drawn(rng, k, n), b=drawn(rng, k, n)))["doubt"]
+    assert ("runs, which say little of training" in doubt) == runs
+    assert (f"{n} segments are few" in doubt) == units
 
 
 def test_embedded_systems_are_runs_as_they_are():
