@@ -48,6 +48,20 @@ def test_segments_are_those_of_the_textbook():
     assert n == pytest.approx((stats.norm.ppf(0.95) + stats.norm.ppf(0.8)) ** 2 * 225, rel=2e-3)
 
 
+@pytest.mark.parametrize(
+    ("test", "variant", "critical"),
+    [
+        ("randomization", "two-sided", stats.t.ppf(0.975, 11)),
+        ("randomization", "one-sided", stats.t.ppf(0.95, 11)),
+        ("bootstrap", "gt2", stats.norm.ppf(0.95) * math.sqrt(11 / 12)),
+        ("bootstrap", "two-sided", stats.norm.ppf(0.975) * math.sqrt(11 / 12)),
+    ],
+)
+def test_power_by_the_noncentral_distribution(test, variant, critical):
+    told = power(4.0, 12, 1.0, Design(test=find(test, variant)))
+    assert told == pytest.approx(stats.nct.sf(critical, 11, math.sqrt(12 / 4)), rel=1e-6)
+
+
 @pytest.mark.parametrize("claim", planning.CLAIMS)
 @pytest.mark.parametrize("training", [0.0, 0.02])
 def test_what_is_found_is_the_first_and_there_and_back(claim, training):
