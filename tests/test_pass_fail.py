@@ -186,6 +186,14 @@ def test_a_pilot_of_items_is_planned_with_the_power_of_items():
     assert from_pilot(planning.Pair.of(*halves, "accuracy", None)).passed is None
 
 
+def test_the_variance_and_the_gain_say_how_many_items_are_discordant():
+    """A alone passes 30 %, B alone 10 %: S² is 0.4 − 0.2²."""
+    assert power(3600.0, 50, 20.0, Design(), passed=100.0) == pytest.approx(Difference(0.4, 0.2, 0.05, 2).power(50))
+    assert power(0.36, 50, 0.2, Design(claim="not-worse", margin=0.1), passed=1.0) == pytest.approx(
+        Margin(0.4, 0.2, 0.05, 0.1, both=False).power(50)
+    )
+
+
 def test_the_better_system_alone_passes_at_least_its_gain():
     """Near a score of 100 the variance of equal systems is less than a gain of 5 points needs."""
     spread = from_outcomes(score=97, likeness=0.5)
