@@ -73,6 +73,89 @@ class TestClosedForms:
         assert found["sd_test_set"] ** 2 == pytest.approx(max(0, of_means - rest_a / n / k_a - rest_b / n / k_b))
         assert found["standard_error"] ** 2 == pytest.approx(of_means + training[0] / k_a + training[1] / k_b)
 
+    @pytest.mark.parametrize(("k_a", "k_b", "run"), [(2, 4, 0.0), (3, 6, 0.3), (2, 2, 3.0)])
+    def test_p_of_the_method_by_the_formula(self, k_a, k_b, run):
+        """Degrees of freedom by Satterthwaite: what runs are estimated by counts even where it is less than g²."""
+        n = 25
+        rng = np.random.default_rng([11, k_a])
+        a, b = drawn(rng, k_a, n, run=run, unit=1, rest=2), drawn(rng, k_b, n, run=run, common=0.4, rest=2)
+        found = compared(means(a=a, b=b))
+        terms = (a.mean(0) - b.mean(0) - a.mean() + b.mean()) ** 2
+        segments = terms.sum() / n / (n - 1)
+        degrees = min(2 * n / ((terms**2).mean() / terms.mean() ** 2 - (n - 3) / (n - 1)), n - 1)
+        variance, doubt = segments, segments**2 / degrees
+        less = []
+        for y, k in ((a, k_a), (b, k_b)):
+            total = y.mean(axis=1).var(ddof=1)
+            rest = ((y - y.mean(1, keepdims=True) - y.mean(0) + y.mean()) ** 2).sum() / (k - 1) / n / (n - 1)
+            variance += max(0, total - rest) / k
+            doubt += (max(total, rest) / k) ** 2 / (k - 1)
+            less.append(total < rest)
+        assert any(less) == (run < 1)
+        t = (a.mean() - b.mean()) / variance**0.5
+        assert found["p_method"] == pytest.approx(2 * stats.t.sf(abs(t), variance**2 / doubt), rel=1e-9)
+        assert found["ci_low"] == pytest.approx(
+            abs(a.mean() - b.mean()) - variance**0.5 * stats.t.ppf(0.975, variance**2 / doubt), rel=1e-9
+        )
+
+    def test_intervals_and_what_twice_as_many_bring_by_the_formulas(self):
+        n, ks = 30, np.array([3, 5])
+        rng = np.random.default_rng(14)
+        runs = [drawn(rng, 3, n, run=0.5, unit=1), drawn(rng, 5, n, run=0.7, common=0.5)]
+        found = compared(means(a=runs[0], b=runs[1]))
+        gain = abs(runs[0].mean() - runs[1].mean())
+        total = np.array([y.mean(axis=1).var(ddof=1) for y in runs])
+        apart = [(y - y.mean(1, keepdims=True) - y.mean(0) + y.mean()) ** 2 for y in runs]
+        squares = [one.sum(axis=0) / (len(one) - 1) / n**2 for one in apart]  # of each unit
+        rest = np.array([n / (n - 1) * own.sum() for own in squares])
+        training = total - rest
+        assert (training > 0).all()
+        terms = (runs[0].mean(0) - runs[1].mean(0) - runs[0].mean() + runs[1].mean()) ** 2
+        segments = terms.sum() / n / (n - 1)
+        degrees = min(2 * n / ((terms**2).mean() / terms.mean() ** 2 - (n - 3) / (n - 1)), n - 1)
+
+        def p(segments, degrees, rest, ks):
+            variance = segments + (training / ks).sum()
+            doubt = segments**2 / degrees + (((training + rest) / ks) ** 2 / (ks - 1)).sum()
+            return 2 * stats.t.sf(gain / variance**0.5, variance**2 / doubt)
+
+        assert found["p_twice_segments"] == pytest.approx(p(segments / 2, 2 * degrees, rest / 2, ks), rel=1e-6)
+        fewer = segments - (rest / ks).sum() / 2
+        assert found["p_twice_runs"] == pytest.approx(p(fewer, degrees, rest, 2 * ks), rel=1e-6)
+
+        error = np.hypot(*(n / (n - 1) * n**0.5 * own.std() for own in squares))
+        reach = np.exp(stats.norm.ppf(0.975) * error / rest.sum())
+        assert found["sd_rest_low"] ** 2 == pytest.approx(rest.sum() / reach)
+        assert found["sd_rest_high"] ** 2 == pytest.approx(rest.sum() * reach)
+        low, high = sum_of_variances(total[None], ks - 1.0, 0.025)
+        assert found["sd_training_low"] ** 2 == pytest.approx(max(0, low[0] - rest.sum()))
+        assert found["sd_training_high"] ** 2 == pytest.approx(high[0] - rest.sum())
+        quantiles = stats.chi2.ppf([0.975, 0.025], degrees)
+        low, high = degrees * segments / quantiles - (rest / ks).sum()
+        assert [found["sd_test_set_low"] ** 2, found["sd_test_set_high"] ** 2] == pytest.approx([max(0, low), high])
+
+    def test_runs_that_are_nested_vary_as_wholes_too(self):
+        """The variance of sampling is that within units, and the runs' means are part of it."""
+        rng = np.random.default_rng(12)
+        a, b = drawn(rng, 3, 20, run=1.5, unit=1), drawn(rng, 4, 20, run=1, unit=1)
+        found = compared(means(a=a, b=b), design="nested")
+        sampling = a.var(axis=0, ddof=1).mean() / 20, b.var(axis=0, ddof=1).mean() / 20
+        assert found["sd_rest"] ** 2 == pytest.approx(sum(sampling), rel=1e-9)
+        of_means = (a.mean(0) - b.mean(0)).var(ddof=1) / 20
+        assert found["sd_test_set"] ** 2 == pytest.approx(max(0, of_means - sampling[0] / 3 - sampling[1] / 4))
+
+    def test_a_borrowed_standard_deviation_is_that_of_one_run(self):
+        """The mean over k runs has the variance σ²/k, by the formula and in the bootstrap."""
+        rng = np.random.default_rng(13)
+        a, b = drawn(rng, 4, 200, unit=1), drawn(rng, 9, 200, unit=1)
+        found = compared(means(a=a, b=b), training_sd=0.3, n_resamples=20_000)
+        segments = (a.mean(0) - b.mean(0)).var(ddof=1) / 200
+        error = (segments + 0.09 / 4 + 0.09 / 9) ** 0.5
+        assert found["standard_error"] == pytest.approx(error)
+        assert found["p_bootstrap"] == pytest.approx(2 * stats.norm.sf(found["gain"] / error), abs=0.02)
+        wrong = (segments + 0.18) ** 0.5  # without √k
+        assert abs(found["p_bootstrap"] - 2 * stats.norm.sf(found["gain"] / wrong)) > 0.1
+
     def test_twice_as_many_have_the_standard_error_of_the_formula(self):
         rng = np.random.default_rng(4)
         found = compared(means(a=drawn(rng, 4, 30, run=1, unit=1), b=drawn(rng, 4, 30, run=1)))
@@ -234,8 +317,20 @@ class TestInput:
     def test_runs_that_are_not_nested_are_told(self):
         rng = np.random.default_rng(10)
         given = means(a=drawn(rng, 5, 100, run=2), b=drawn(rng, 5, 100))
-        assert "the runs of a differ more as wholes" in compared(given, design="nested")["doubt"]
+        y = given.counts[:5, :, 0]
+        rest = y.var(axis=0, ddof=1).sum() / 100**2
+        drift = stats.chi2.sf(4 * y.mean(axis=1).var(ddof=1) / rest, 4)
+        told = f"the runs of a differ more as wholes than segments that are each sampled anew would (p = {drift:.1g})"
+        assert told in compared(given, design="nested")["doubt"]
         assert "the runs of b" not in compared(given, design="nested")["doubt"]
+
+
+@pytest.mark.parametrize(("k", "n", "runs", "units"), [(2, 50, True, False), (3, 49, False, True)])
+def test_few_runs_and_few_units_are_told(k, n, runs, units):
+    rng = np.random.default_rng(15)
+    doubt = compared(means(a=drawn(rng, k, n), b=drawn(rng, k, n)))["doubt"]
+    assert ("runs, which say little of training" in doubt) == runs
+    assert (f"{n} segments are few" in doubt) == units
 
 
 def test_embedded_systems_are_runs_as_they_are():

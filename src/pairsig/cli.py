@@ -44,7 +44,10 @@ _PLAN = """\
 with S the standard deviation of the difference of two systems on a unit, the gain on n of them has the standard error
 S/√n; the power is that of Student's noncentral distribution. S comes from a pilot, or from a law fitted to the study:
   S² = φ · 10⁴ · 2(1 − likeness) · p(1 − p) / √length, with the score p as a share
-For accuracy (items passed or failed) φ and the length are 1, and no law is needed.
+For accuracy (items passed or failed) φ and the length are 1, and no law is needed. The power of the exact tests of
+items is exact; the segments are the fewest from which on it is reached, since a few items more may lower it a little.
+S is uncertain, unless score and likeness are known: [95 %] is the range of the sizes, and of the power that the printed
+size has, for the values of S that the pilot or the law leaves possible.
 """
 _READERS = """\
 --reader, of counts: evalb, sigf, art, coref, table; of logs: inspect, lm_eval, helm, swebench, alpaca_eval,

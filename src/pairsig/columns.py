@@ -399,6 +399,8 @@ PLAN = Table(
         _size("n_high", "upper end of its interval; missing where no size is enough", "segments"),
         _size("n_documents", "the same size in documents, where these are the unit", "documents"),
         Column("power", float, "chance that the test shows it", shown="share"),
+        Column("power_low", float, "lower end of its interval; missing where no size is enough", missing=True),
+        Column("power_high", float, "upper end of its interval; missing where no size is enough", missing=True),
         Column("alpha", float, "level of the test"),
         Column("test", str, "test that has this power, with its variant"),
         points("deviation", "standard deviation of the difference of two systems on a unit"),

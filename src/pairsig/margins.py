@@ -18,17 +18,12 @@ from pairsig.errors import InputError
 from pairsig.intervals import jackknifed, passed_or_failed
 from pairsig.metrics import Metric
 from pairsig.paired import Pair, Result
+from pairsig.pass_fail import exact_p
 
 Floats = NDArray[np.float64]
 
 CLAIMS = ("equivalence", "a-not-worse", "b-not-worse")
 """What can be claimed of two systems: that they differ by less than the margin, that A (B) is not worse by as much."""
-
-NUISANCE = 101
-"""Probabilities of a discordant unit of which the exact test takes the worst, and of its finer second look."""
-
-_REACH = 9.0  # standard deviations on each side of the mean, beyond which a binomial has less than 1e-18
-_TIE = 1e-9  # statistics that are nearer than this tie: the sums of a table and its mirror image round differently
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +97,7 @@ def margin_test(
 
     the probability that a random table (r', s') of n units is as extreme (ties count) where ψ is the probability that
     one system alone passes and Δ = −m (Berger and Sidik 2003 look at this order of tables). The maximum is over
-    `NUISANCE` values of ψ from m to 1, equally spaced in arcsin √ψ, and as many between the neighbours of the best: it
+    101 values of ψ from m to 1, equally spaced in arcsin √ψ, and as many between the neighbours of the best: it
     was within 1e-5 of itself of the maximum over 8,001 in 60 random tables of 8 to 300 units. "b-not-worse" is the same
     with r and s exchanged. It keeps its level for any number of units, however few differ.
 
@@ -147,7 +142,7 @@ def margin_test(
 
     Returns
     -------
-    MarginResult. Cost: that of `gain_interval`; of the exact test 2·`NUISANCE` sums over some 18√n terms, 20 ms for
+    MarginResult. Cost: that of `gain_interval`; of the exact test 202 sums over some 18√n terms, 20 ms for
     1,000 units.
 
     Raises
@@ -224,62 +219,3 @@ def studentized_p(units: Floats, metric: Metric, margin: float, sign: int = 1) -
     with np.errstate(divide="ignore", invalid="ignore"):
         p = stdtr(degrees, -(margin + sign * gain) / error)
     return np.where(error > 0, p, 1.0)
-
-
-def exact_p(r: int, s: int, n: int, m: float) -> float:
-    """P of "a-not-worse" where A alone passes r of n units and B alone s; m is the margin, a share of units below 1."""
-    starts = _starts(r, s, n, m)
-    ends = math.asin(math.sqrt(m)), math.pi / 2
-    angles = np.linspace(*ends, NUISANCE)
-    tails = _tails(np.sin(angles) ** 2, starts, n, m)
-    best = int(tails.argmax())
-    near = np.linspace(angles[max(best - 1, 0)], angles[min(best + 1, NUISANCE - 1)], NUISANCE)
-    return min(1.0, max(float(tails[best]), float(_tails(np.sin(near) ** 2, starts, n, m).max())))
-
-
-def tango(r: ArrayLike, s: ArrayLike, n: int, m: float) -> Floats:
-    """Tango's Z of tables of n pairs; see `margin_test`."""
-    more, fewer = np.asarray(r, dtype=np.float64), np.asarray(s, dtype=np.float64)
-    linear = more + fewer + m * (2 * n - more + fewer)
-    q = (linear + np.sqrt(np.maximum(linear**2 - 8 * n * fewer * m * (1 + m), 0.0))) / (4 * n)
-    variance = np.maximum(n * (2 * q - m * (1 + m)), 0.0)
-    above = more - fewer + n * m
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # Without any spread (B alone passes what the margin allows, or all) the sign of the numerator decides.
-        return np.where(variance > 0, above / np.sqrt(variance), np.where(np.abs(above) < _TIE, 0.0, above * np.inf))
-
-
-def _starts(r: int, s: int, n: int, m: float) -> NDArray[np.int64]:
-    """For every number of discordant units the fewest that A alone must pass for a table as extreme as (r, s)."""
-    discordant = np.arange(n + 1)
-    border = float(tango(r, s, n, m)) - _TIE
-    # Z rises with r' where r' + s' is kept: halve the interval.
-    low, high = np.zeros(n + 1, dtype=np.int64), discordant + 1
-    while (low < high).any():
-        middle = (low + high) // 2
-        inside = (middle <= discordant) & (tango(middle, discordant - middle, n, m) >= border)
-        open_ = low < high
-        low, high = np.where(open_ & ~inside, middle + 1, low), np.where(open_ & inside, middle, high)
-    return low
-
-
-def _tails(psi: Floats, starts: NDArray[np.int64], n: int, m: float) -> Floats:
-    """Probability of the tables from `starts` on, for every probability ψ of a discordant unit."""
-    from scipy.special import bdtrc, gammaln
-
-    log_factorial = gammaln(np.arange(n + 1) + 1.0)
-    found = np.empty(len(psi))
-    for place, chance in enumerate(psi.tolist()):
-        reach = _REACH * math.sqrt(n * chance * (1 - chance)) + 40
-        own = np.arange(max(0, math.floor(n * chance - reach)), min(n, math.ceil(n * chance + reach)) + 1)
-        if chance >= 1:
-            own = np.array([n])
-            weight = np.ones(1)
-        else:
-            log = log_factorial[n] - log_factorial[own] - log_factorial[n - own]
-            weight = np.exp(log + own * math.log(chance) + (n - own) * math.log1p(-chance))
-        start = starts[own]
-        tail = bdtrc(start - 1, own, max(0.0, (chance - m) / (2 * chance)))
-        tail = np.where(start <= 0, 1.0, np.where(start > own, 0.0, tail))
-        found[place] = weight @ tail
-    return found

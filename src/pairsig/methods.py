@@ -80,7 +80,9 @@ def compare_methods(
 
     * S² = Σᵢ (ūᵢᴬ − ūᵢᴮ)² is the variance of D over test sets, for these runs,
     * s² is the variance of the scores of a method's runs (n_runs − 1 in its denominator),
-    * g² = Σᵣᵢ (uᵣᵢ − ūᵢ)² / (k − 1) is the part of s² that another test set would change.
+    * g² = Σᵣᵢ (uᵣᵢ − ūᵢ)² / (k − 1) is the part of s² that another test set would change. (In a nested design nothing
+      is multiplied by n/(n − 1). Instead, an n-th of what a run's score is above the mean of all runs is added to each
+      of its u, since that is noise of its units, too.)
 
     **These outputs**: p = 2 T(−|D| / S), T Student's with the degrees of freedom that S² has for the kurtosis of its
     terms (see `gain_interval`). That the runs were averaged is all it knows of them.
@@ -392,8 +394,10 @@ class _Method:
         mean = centred.mean(axis=0)
         if k < LEAST:
             return cls(name, rows, quality, mean, math.nan, math.nan, math.nan)
-        # Where every unit is sampled anew the runs' own means are noise of the units, and count too.
-        apart = contributed - contributed.mean(axis=0) if design == "nested" else centred - mean
+        apart = centred - mean
+        if design == "nested":
+            # Every unit is sampled anew: by what a run's score is better, its units are, and that is noise of theirs.
+            apart = apart + (quality - quality.mean())[:, None] / n
         squares = np.square(apart).sum(axis=0) / (k - 1)
         scale = 1.0 if design == "nested" else n / (n - 1)
         return cls(
