@@ -35,7 +35,7 @@ def by_item(parts, name):
     for part in parts:
         for row, item in enumerate(part.segments):
             clusters[item] = part.documents[row]
-            if part.scored[row]:
+            if not part.unscored[name][row]:
                 scores.setdefault(item, []).append(float(part.counts[name][row]))
     return np.array([np.mean(own) for own in scores.values()]), np.array([clusters[item] for item in scores])
 
@@ -145,16 +145,17 @@ def test_a_folder_of_logs_has_a_system_a_model(tmp_path, capsys):
 def test_items_without_a_score(capsys):
     refused(
         [STRONG, FAILING],
-        "mockllm/failing-1 has no score for 1 of 12 items that others have one for (q07)",
+        "mockllm/failing-1 has no score in exact, brevity, parts/form, parts/content for 1 of 12 items that",
+        "(q07)",
         "--missing",
     )
     rows, err = answer(STRONG, FAILING, "--metric", "exact", "--missing", "drop", "--n-resamples", 99, capsys=capsys)
     assert rows[0]["n_segments"] == 10  # q03 and q07 failed, in one epoch each
-    assert "mockllm/failing-2 has no score for 1 of 12 items: left out of all" in err
+    assert "mockllm/failing-2 has no score in exact for 1 of 12 items: left out of all" in err
     assert "items without a score were left to --missing drop, 2 of them" in rows[0]["doubt"]
     rows, _ = answer(STRONG, FAILING, "--metric", "exact", "--missing", "wrong", "--n-resamples", 99, capsys=capsys)
     assert rows[0]["n_segments"] == 12
-    values = np.stack([np.where(part.scored, part.counts["exact"], 0) for part in counted.read_all("inspect", FAILING)])
+    values = np.stack([part.counts["exact"] for part in counted.read_all("inspect", FAILING)])
     assert rows[0]["score_b"] == pytest.approx(values.mean())
 
 
@@ -203,7 +204,7 @@ def test_what_a_log_of_inspect_can_have_wrong(tmp_path, document, words):
 def test_nan_is_no_score(tmp_path):
     samples = [sample("q0", float("nan")), sample("q1", "C"), sample("q2", 0.25)]
     (part,) = counted.read_all("inspect", write(tmp_path / "a.json", of_inspect(samples=samples)))
-    assert part.scored.tolist() == [False, True, True]
+    assert part.unscored["match"].tolist() == [True, False, False]
     assert part.counts["match"].tolist() == [0, 1, 0.25]
 
 
@@ -230,22 +231,158 @@ def test_missing_by_hand(tmp_path):
         tmp_path / "b.json",
         of_inspect("b", [sample("q1", "C"), sample("q2", None), sample("q3", "C"), sample("q4", "I")]),
     )
-    refused([a, b], "a has no score for 2 of 5 items that others have one for (q3, q4), expected the same ones")
+    refused(
+        [a, b], "a has no score in match for 2 of 5 items that others have one for (q3, q4), expected the same ones"
+    )
     ((data, _),), notes = versus.read_systems([a, b], None, missing="drop")
     assert data.segments.tolist() == ["q1"]
     assert data.provenance["missing"] == "drop:4"
-    assert any("1 of 5 items have no score in any log: left out" in note for note in notes)
+    assert any("no system has a score in match for 1 of 5 items: left out" in note for note in notes)
     ((data, metrics),), _ = versus.read_systems([a, b], None, missing="wrong")
     assert data.counts[:, :, 0].tolist() == [[1, 1, 0, 0, 0], [0, 1, 0, 1, 0]]
     table, _ = versus.versus(data, metrics, ["exact"])
     assert "|missing:wrong:4|version:" in table["signature"][0]
 
 
-def test_only_scores_from_0_to_1_can_be_wrong(tmp_path):
-    a = write(tmp_path / "a.json", of_inspect("a", [sample("q0", 7), sample("q1", 3)]))
-    b = write(tmp_path / "b.json", of_inspect("b", [sample("q0", 2)]))
-    words = "match has no score for wrong, which would be 0 of scores from 0 to 1: expected --missing drop"
-    refused([a, b], words, missing="wrong")
+@pytest.mark.parametrize("score", [7, -0.5])
+def test_only_scores_from_0_to_1_can_be_wrong(tmp_path, score):
+    a = write(tmp_path / "a.json", of_inspect("a", [sample("q0", score), sample("q1", 1)]))
+    b = write(tmp_path / "b.json", of_inspect("b", [sample("q0", 1)]))
+    words = (
+        "expected scores from 0 to 1, of which higher is better, since --missing wrong counts what has no score as 0"
+    )
+    refused([a, b], f"a.json: found the score {score} in match, {words}: use --missing drop", missing="wrong")
+
+
+# A metric is the same with others beside it and alone.
+
+
+LINES = {"inspect": ("x", "y"), "helm": ("exact_match", "f1_score"), "openai_evals": ("f1", "accuracy")}
+LINES |= {"lm_eval": ("acc", "acc_norm")}
+RIGHT = {"a": [1] * 14 + [0] * 6, "b": [1, 0, 0, 0] * 5, "c": [0, 1] * 10}
+
+
+def log_of(folder, reader, model, **scores):
+    """A log of 20 items in one of the formats: by the metric one score an item, None where it has none."""
+    items = [(f"q{i}", {name: own[i] for name, own in scores.items() if own[i] is not None}) for i in range(20)]
+    if reader == "inspect":
+        samples = [
+            sample(name, None, scores={metric: {"value": value} for metric, value in own.items()})
+            for name, own in items
+        ]
+        return write(folder / f"{model}.json", of_inspect(model, samples))
+    if reader == "helm":
+        return write(
+            folder / f"t:model={model}" / "per_instance_stats.json",
+            [entry(name, stats=own.items()) for name, own in items],
+        )
+    if reader == "openai_evals":
+        found = [{"type": "sampling", "sample_id": name} for name, _ in items]
+        for name, own in items:
+            for metric, value in own.items():
+                answer = {"correct": value == 1, "expected": name} if metric == "accuracy" else {metric: value}
+                kind = "match" if metric == "accuracy" else "metrics"
+                found.append({"type": kind, "sample_id": name, "data": answer})
+        return write(folder / f"{model}.jsonl", events(*found).replace('["m"]', f'["{model}"]'))
+    write(folder / model / f"results_{TIME}.json", {"model_name": model})
+    rows = [{"doc_id": name, "doc": {}, "metrics": [*own]} | own for name, own in items]
+    path = write(folder / model / f"samples_t_{TIME}.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    return str(Path(path).parent)
+
+
+TIME = "2026-01-01T00-00-00.1"
+
+
+def with_gaps(scores, *gaps):
+    return [None if i in gaps else score for i, score in enumerate(scores)]
+
+
+@pytest.mark.parametrize("reader", LINES)
+@pytest.mark.parametrize("missing", [None, "drop", "wrong"])
+def test_what_a_metric_lacks_changes_no_other(tmp_path, reader, missing, capsys):
+    """Two items have no score in the second metric, in both logs or in one; those are 0 to 4 by hand."""
+    x, y = LINES[reader]
+    gaps = {"a": (3, 4), "b": (3, 4) if missing is None else ()}
+    alone = [log_of(tmp_path / "alone", reader, model, **{x: RIGHT[model]}) for model in "ab"]
+    both = [
+        log_of(tmp_path / "both", reader, model, **{x: RIGHT[model], y: with_gaps(RIGHT[model], *gaps[model])})
+        for model in "ab"
+    ]
+    chosen = ["--missing", missing] if missing else []
+    (expected,), err = answer(*alone, "--test", "exact", *chosen, capsys=capsys)
+    assert "no score" not in err
+    assert (expected["metric"], expected["score_a"], expected["score_b"]) == (x, 0.7, pytest.approx(0.25))
+    rows, err = answer(*both, "--test", "exact", *chosen, capsys=capsys)
+    found = {row["metric"]: row for row in rows}
+    assert found[x] == expected
+    assert [name for name in (x, y) if re.search(rf" has (a|no) score in {name} for 2 of 20 items: ", err)] == [y]
+    a, b, n = {None: (12, 4, 18), "drop": (12, 4, 18), "wrong": (12, 5, 20)}[missing]
+    assert found[y]["n_segments"] == n
+    assert (found[y]["score_a"], found[y]["score_b"]) == (pytest.approx(a / n), pytest.approx(b / n))
+    # By its name alone, whatever the other one lacks.
+    assert answer(*both, "--test", "exact", "--metric", x, capsys=capsys)[0] == [expected]
+
+
+@pytest.mark.parametrize("command", [("rank", "--format", "json", "--n-resamples", 99), ("plan", "--gain", 0.1)])
+def test_every_command_takes_the_items_of_its_metric(tmp_path, command, capsys):
+    found = []
+    for own in ({}, {"y": with_gaps(RIGHT["a"], 3)}):
+        paths = [log_of(tmp_path / str(len(own)), "inspect", m, x=RIGHT[m], **own) for m in "ab"]
+        words = [command[0], *paths, "--reader", "inspect", *map(str, command[1:])]
+        assert cli.main([*words, "--metric", "x"]) == 0
+        found.append(capsys.readouterr().out)
+    assert found[0] == found[1]
+    assert cli.main(words) == 2
+    assert "found the metrics x, y, expected the name of one (--metric)" in capsys.readouterr().err
+
+
+def test_a_log_without_a_score_in_a_metric_leaves_it_out(tmp_path, capsys):
+    paths = [log_of(tmp_path, "inspect", model, x=RIGHT[model], y=[float("nan")] * 20) for model in "ab"]
+    (row,), err = answer(*paths, "--test", "exact", capsys=capsys)
+    assert (row["metric"], row["n_segments"]) == ("x", 20)
+    assert "a.json: y left out: no score for any item" in err
+
+
+def test_documents_given_are_those_of_all_items(tmp_path, capsys):
+    """Also where items are left out: each metric has its own."""
+    paths = [log_of(tmp_path, "inspect", m, x=RIGHT[m], y=with_gaps(RIGHT[m], 0, 1, 2, 3)) for m in "ab"]
+    lines = write(tmp_path / "documents.tsv", "".join(f"news\td{i // 4}\n" for i in range(20)))
+    rows, _ = answer(*paths, "--test", "exact", "--unit", "document", "--documents", lines, capsys=capsys)
+    assert [row["n_segments"] for row in rows] == [20, 16]
+
+
+def test_metrics_stay_in_their_order(tmp_path):
+    """Also where neighbours have other items."""
+    own = {"x": RIGHT["a"], "y": with_gaps(RIGHT["a"], 3), "z": RIGHT["b"]}
+    paths = [log_of(tmp_path, "inspect", model, **own) for model in "ab"]
+    found, _ = versus.read_systems(paths, None)
+    assert [[metric.name for metric in metrics] for _, metrics in found] == [["x"], ["y"], ["z"]]
+    found, _ = versus.read_systems(paths, None, metrics=["z", "x"])
+    assert [[metric.name for metric in metrics] for _, metrics in found] == [["z", "x"]]
+
+
+def test_wrong_is_not_told_where_lower_is_better(tmp_path):
+    """The worst error is not known: refused where one is missing, and of no matter where none is."""
+    costs = {"lower_is_better": "f1_score"}
+    paths = {
+        name: [
+            log_of(tmp_path / name, "helm", "a", exact_match=with_gaps(RIGHT["a"], *right), f1_score=RIGHT["a"]),
+            log_of(tmp_path / name, "helm", "b", exact_match=RIGHT["b"], f1_score=with_gaps(RIGHT["b"], *errors)),
+        ]
+        for name, right, errors in (("right", (0,), ()), ("errors", (), (0,)))
+    }
+    found, _ = versus.read_systems(paths["right"], None, options=costs, missing="wrong")
+    assert [statistics.provenance.get("missing") for statistics, _ in found] == ["wrong:1", None]
+    assert [metric.higher_is_better for _, metrics in found for metric in metrics] == [True, False]
+    refused(paths["errors"], "found that lower is better in f1_score, expected", options=costs, missing="wrong")
+    (_, (_, (error,))), _ = versus.read_systems(paths["errors"], None, options=costs, missing="drop")
+    assert not error.higher_is_better
+
+
+def test_a_plan_takes_one_run_of_two_logs(capsys):
+    """Or Inspect's mean of them."""
+    assert cli.main(["plan", STRONG, WEAK, "--reader", "inspect", "--metric", "exact", "--gain", "0.1"]) == 2
+    assert "the pilot has mockllm/strong-1, mockllm/strong-2," in capsys.readouterr().err
 
 
 def test_one_model_twice_is_told_apart_by_its_settings(tmp_path):
@@ -537,12 +674,12 @@ def test_swebenchs_own_figures(name):
     assert part.system == f"lab/{name}-2.1"
     assert len(part.segments) == report["total_instances"] == 40
     assert part.counts["resolved"].sum() == report["resolved_instances"]
-    assert (~part.scored).sum() == report["error_instances"] + len(report["incomplete_ids"])
+    assert part.unscored["resolved"].sum() == report["error_instances"] + len(report["incomplete_ids"])
     assert set(part.documents) == set(part.domains) == {"ab__c", "d__e-f", "g__h", "i__j"}
 
 
 def test_a_folder_of_reports(capsys):
-    refused([SWEBENCH], "lab/large-2.1 has no score for 5 of 40 items that others have one for (ab__c-101, d__e-f-104,")
+    refused([SWEBENCH], "lab/large-2.1 has no score in resolved for 5 of 40 items", "(ab__c-101, d__e-f-104,")
     (row,), _ = answer(SWEBENCH, "--missing", "wrong", "--test", "exact", capsys=capsys)
     reports = [json.loads((SWEBENCH / f"lab__{name}-2.1.run_1.json").read_text()) for name in ("large", "small")]
     assert (row["score_a"], row["score_b"]) == tuple(one["resolved_instances"] / 40 for one in reports)
@@ -564,7 +701,7 @@ def test_submissions_to_the_leaderboard(tmp_path):
     first, second = counted.read_all("swebench", str(tmp_path), instances=all_of_them)
     assert (first.system, second.system) == ("first", "second")
     assert first.counts["resolved"].tolist() == [1, 1, 1, 0, 0, 0]
-    assert first.scored.tolist() == [True] * 5 + [False]
+    assert first.unscored["resolved"].tolist() == [False] * 5 + [True]
     few = write(tmp_path / "few.txt", "\n".join(ids[:2]) + "\n")
     refuses(tmp_path, "found 2 instances that are not in the list of them (a__b-2, a__b-5)", instances=few)
     details = {one: {"cost": 1.0, "resolved": i % 2 == 0} for i, one in enumerate(ids)}
@@ -643,7 +780,7 @@ def test_preferences_of_two_judges_are_not_paired(tmp_path):
     b = write(tmp_path / "b.json", [annotation(i, None if i else 0, generator_2="b", annotator="k") for i in range(3)])
     refused([a, b], "item i0 is another item than in")
     b = write(tmp_path / "b.json", [annotation(i, None if i else 0, generator_2="b") for i in range(3)])
-    refused([a, b], "b has no score for 2 of 3 items that others have one for (i1, i2)")
+    refused([a, b], "b has no score in win_rate for 2 of 3 items that others have one for (i1, i2)")
     ((data, _),), _ = versus.read_systems([a, b], None, missing="drop")
     assert data.counts[:, :, 0].tolist() == [[0.2], [0.5]]  # 1.2 - 1 as it is written
 
@@ -696,7 +833,7 @@ def test_samples_without_an_event_that_scores_them(tmp_path):
     path = write(tmp_path / "a.jsonl", events(match("s.0", False, kind="sampling"), match("s.1"), match("s.2", False)))
     (part,) = counted.read_all("openai_evals", path)
     assert part.segments == ("s.0", "s.1", "s.2")
-    assert part.scored.tolist() == [False, True, True]
+    assert part.unscored["accuracy"].tolist() == [True, False, False]
     assert part.counts["accuracy"].tolist() == [0, 1, 0]
 
 
@@ -746,7 +883,7 @@ def test_comet_of_other_sources(tmp_path):
     b = write(tmp_path / "b.json", {"b": comet([0.5, 0.25], ["s0", "other"])})
     refused([a, b], "item 2 is another item than in")
     longer = write(tmp_path / "c.json", {"c": comet([0.5, 0.25, 0.125])})
-    refused([a, longer], "a has no score for 1 of 3 items that others have one for (3)")
+    refused([a, longer], "a has no score in comet for 1 of 3 items that others have one for (3)")
 
 
 def test_mt_metrics_eval(tmp_path, capsys):
@@ -757,7 +894,7 @@ def test_mt_metrics_eval(tmp_path, capsys):
     rows, err = answer(path, "--test", "exact", "--option", "systems=online,llm,refB", capsys=capsys)
     assert "read as mt_metrics_eval" in err
     assert "en-de.docs" in err
-    assert "1 of 4 items have no score in any log: left out" in err
+    assert "no system has a score in XCOMET-refA for 1 of 4 items: left out" in err
     assert [(row["metric"], row["system_a"], row["system_b"]) for row in rows] == [
         ("XCOMET-refA", "online", "llm"),
         ("XCOMET-refA", "online", "refB"),
@@ -795,8 +932,8 @@ def test_what_mt_metrics_eval_reads(file, metric):
     for part in parts:
         assert list(part.documents) == reported["documents"]
         assert list(part.domains) == reported["domains"]
-        found = zip(part.counts[metric].tolist(), part.scored.tolist(), strict=True)
-        assert [score if scored else None for score, scored in found] == reported[metric][part.system]
+        found = zip(part.counts[metric].tolist(), part.unscored[metric].tolist(), strict=True)
+        assert [None if unscored else score for score, unscored in found] == reported[metric][part.system]
 
 
 @pytest.mark.parametrize(
@@ -966,7 +1103,7 @@ def test_the_logs_beside_the_corpora(logs_dir):
     report = json.loads(path.read_text())
     assert part.counts["resolved"].sum() == report["resolved_instances"]
     assert len(part.segments) == report["total_instances"]
-    assert part.scored.sum() == report["submitted_instances"]
+    assert (~part.unscored["resolved"]).sum() == report["submitted_instances"]
 
 
 def test_half_a_surrogate_pair_in_a_name(tmp_path, capsys):

@@ -142,7 +142,7 @@ def test_metric_of_one_file_only_is_left_out_with_a_note(tmp_path):
 
 def test_align_takes_any_number_of_systems(tmp_path):
     parts = [sigf.read(write(tmp_path, name, f"{value}\n4\n")) for value, name in enumerate("abc")]
-    both = counted.align(parts, ("A", "B", "C"))
+    (both,) = counted.align(parts, ("A", "B", "C"))
     assert both.statistics.counts.tolist() == [[[0], [4]], [[1], [4]], [[2], [4]]]
 
 

@@ -477,11 +477,9 @@ def compare_logs(
             )
         except InputError as error:
             raise InputError(str(error).replace(f"{folder}/", "")) from None
-    ((statistics, metrics), *_) = found
-    if len(metrics) > 1:
-        raise InputError(f"the logs have the metrics {listed(own.name for own in metrics)}, expected the name of one")
+    statistics, chosen = versus.only(found)
     how = {"design": methods.design_of(statistics)} | how
-    return _comparison(statistics, metrics[0], test, lambda rows: rows, **how)
+    return _comparison(statistics, chosen, test, lambda rows: rows, **how)
 
 
 def _written(log: Any, path: Path) -> tuple[str, str]:
