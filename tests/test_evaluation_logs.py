@@ -201,6 +201,46 @@ def test_what_a_log_of_inspect_can_have_wrong(tmp_path, document, words):
     refuses(write(tmp_path / "log.json", document), words)
 
 
+@pytest.mark.parametrize("value", ["c", "i", "p", "n", "Q", ""])
+def test_values_that_inspect_does_not_know(tmp_path, value):
+    path = write(tmp_path / "a.json", of_inspect(samples=[sample("q", value)]))
+    refuses(path, f"found the value '{value}' of match, expected a number or one of C, I, P, N")
+
+
+def test_values_of_inspect(tmp_path):
+    values = {"C": 1, "I": 0, "P": 0.5, "N": 0, "yes": 1, "No": 0, "TRUE": 1, "false": 0, "0.25": 0.25, True: 1, -3: -3}
+    samples = [sample(f"q{i}", value) for i, value in enumerate(values)]
+    (part,) = counted.read_all("inspect", write(tmp_path / "a.json", of_inspect(samples=samples)))
+    assert part.counts["match"].tolist() == list(values.values())
+
+
+def test_epochs_reduced_in_two_ways(tmp_path):
+    """Each reducer has its scores, wherever it stands; runs are the epochs, and a note says so without the mean."""
+    samples = [sample(f"q{i}", value, epoch) for epoch, own in ((1, "CI"), (2, "II")) for i, value in enumerate(own)]
+    reductions = [
+        {"scorer": "match", "reducer": name, "samples": [{"sample_id": f"q{i}", "value": v} for i, v in enumerate(own)]}
+        for name, own in (("at_least_2", (0, 0)), (None, (0.5, 0)), ("max", (1, 0)))
+    ]
+    for reducers, told in (["max", "at_least_2"], True), (["max", "mean"], False), (None, False):
+        log = of_inspect(samples=samples, config={"epochs_reducer": reducers}) | {"reductions": reductions}
+        path = write(tmp_path / "a.json", log)
+        for name, expected in (("at_least_2", [0, 0]), ("mean", [0.5, 0]), ("max", [1, 0])):
+            (part,) = counted.read_all("inspect", path, reducer=name)
+            assert (part.run, part.counts["match"].tolist(), part.notes) == ("", expected, ())
+        first, second = counted.read_all("inspect", path)
+        assert [first.counts["match"].tolist(), second.counts["match"].tolist()] == [[1, 0], [0, 0]]
+        note = "Inspect has reduced epochs by max, at_least_2, here the score of a sample is their mean"
+        assert [note in one for one in first.notes] == [True] * told
+
+
+@pytest.mark.parametrize("what", ["domain", "cluster"])
+def test_labels_that_differ_between_epochs(tmp_path, what):
+    samples = [sample("q", "C", epoch, metadata={"of": f"x{epoch}"}) for epoch in (1, 2)]
+    told = {"domain": "domain", "cluster": "document"}[what]
+    path = write(tmp_path / "a.json", of_inspect(samples=samples))
+    refuses(path, f"item q has another {told} in run 2 than in run 1, expected the same", **{what: "of"})
+
+
 def test_nan_is_no_score(tmp_path):
     samples = [sample("q0", float("nan")), sample("q1", "C"), sample("q2", 0.25)]
     (part,) = counted.read_all("inspect", write(tmp_path / "a.json", of_inspect(samples=samples)))
@@ -284,13 +324,17 @@ def log_of(folder, reader, model, **scores):
                 kind = "match" if metric == "accuracy" else "metrics"
                 found.append({"type": kind, "sample_id": name, "data": answer})
         return write(folder / f"{model}.jsonl", events(*found).replace('["m"]', f'["{model}"]'))
-    write(folder / model / f"results_{TIME}.json", {"model_name": model})
-    rows = [{"doc_id": name, "doc": {}, "metrics": [*own]} | own for name, own in items]
-    path = write(folder / model / f"samples_t_{TIME}.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
-    return str(Path(path).parent)
+    return lm_eval_of(folder / model, [{"doc_id": name, "metrics": [*own]} | own for name, own in items])
 
 
 TIME = "2026-01-01T00-00-00.1"
+
+
+def lm_eval_of(folder, rows, **results):
+    """The least that a log of lm_eval has, called as its folder is."""
+    write(folder / f"results_{TIME}.json", {"model_name": folder.name} | results)
+    lines = [json.dumps(row | {"doc": {}, "resps": []}) + "\n" for row in rows]
+    return write(folder / f"samples_t_{TIME}.jsonl", "".join(lines))
 
 
 def with_gaps(scores, *gaps):
@@ -571,6 +615,40 @@ def test_what_a_log_of_lm_eval_can_have_wrong(lm_eval_log):
     assert any("the doc_hash of 1 of 12 lines is not that of their doc" in note for note in part.notes)
 
 
+@pytest.mark.parametrize(("factor", "kept"), [(1, True), (1 + 1e-11, True), (1.01, False), (0.99, False)])
+def test_the_mean_that_the_results_report(tmp_path, factor, kept):
+    rows = [{"doc_id": i, "metrics": ["acc", "f1"], "acc": i % 3 / 7, "f1": 0.5} for i in range(10)]
+    mean = factor * sum(row["acc"] for row in rows) / 10
+    path = lm_eval_of(tmp_path, rows, results={"t": {"acc,none": mean, "f1,none": 0.5}})
+    (part,) = counted.read_all("lm_eval", path)
+    assert [metric.name for metric in part.metrics] == ["acc", "f1"][not kept :]
+    assert any("acc left out: the results report" in note for note in part.notes) != kept
+
+
+def test_what_is_better_is_what_the_results_say(tmp_path):
+    """Also by filter; where they do not say it, more is better, and a note tells. Logs that differ are refused."""
+    rows = [
+        {"doc_id": i, "filter": filter_, "metrics": ["er", "acc"], "er": i / 4, "acc": 1}
+        for i in range(4)
+        for filter_ in ("first", "last")
+    ]
+    paths = [
+        lm_eval_of(tmp_path / name, rows, higher_is_better={"t": better})
+        for name, better in (("a", {"er": False, "acc": True}), ("b", {"er": False}), ("c", {"er": True, "acc": None}))
+    ]
+    expected = {"er/first": False, "acc/first": True, "er/last": False, "acc/last": True}
+    for path, unsaid in zip(paths[:2], ("", "acc/first, acc/last"), strict=True):
+        (part,) = counted.read_all("lm_eval", path)
+        assert {metric.name: metric.higher_is_better for metric in part.metrics} == expected
+        notes = [note for note in part.notes if "taken as better where higher, which the results do not say" in note]
+        assert [note.rpartition(": ")[2] for note in notes] == [unsaid] * bool(unsaid)
+    (part,) = counted.read_all("lm_eval", paths[0], filter="last")
+    assert {metric.name: metric.higher_is_better for metric in part.metrics} == {"er": False, "acc": True}
+    words = "er/first is better where it is higher by {2}, and lower by {0}: expected the same".format(*paths)
+    refused([paths[0], paths[2]], words)
+    refused([paths[2], paths[0]], words)
+
+
 def test_documents_that_are_not_the_same(tmp_path):
     for name in "ab":
         shutil.copytree(Path(LM_EVAL / name), tmp_path / name)
@@ -660,6 +738,31 @@ def test_statistics_of_several_metrics_are_put_together(tmp_path):
     assert counted.read_all("helm", nameless, model="mine")[0].system == "mine"
 
 
+def test_several_values_of_an_instance_are_averaged(tmp_path):
+    """None of them is no score; of several sub-splits it is not known which."""
+    entries = [entry(f"id{i}", stats=[("exact_match", total)]) for i, total in enumerate((3, 1, 0))]
+    for one, count in zip(entries, (4, 1, 0), strict=True):
+        one["stats"][0]["count"] = count
+    path = tmp_path / "mmlu:model=lab_a" / "per_instance_stats.json"
+    (part,) = counted.read_all("helm", write(path, entries))
+    assert part.counts["exact_match"].tolist() == [0.75, 1, 0]
+    assert part.unscored["exact_match"].tolist() == [False, False, True]
+    entries[1]["stats"] += entry()["stats"]
+    entries[1]["stats"][1]["name"]["sub_split"] = "ref"
+    words = "entry 2: instance id1 has exact_match for several sub-splits, expected one"
+    refuses(write(path, entries), words, reader="helm")
+
+
+def test_other_splits_are_other_instances(tmp_path):
+    entries = [entry("id0"), entry("id1", split="valid"), entry("id2", split="train"), entry("id3", split="valid")]
+    path = write(tmp_path / "mmlu:model=lab_a" / "per_instance_stats.json", entries)
+    for split, expected, n_left in ((None, ("id0",), 3), ("valid", ("id1", "id3"), 2), ("train", ("id2",), 3)):
+        (part,) = counted.read_all("helm", path, split=split)
+        assert part.segments == expected
+        assert f"{n_left} instances that are not of the split {split or 'test'} left out" in part.notes[0]
+    refuses(path, "found no split 'dev', expected one of test, valid, train", split="dev", reader="helm")
+
+
 # SWE-bench.
 
 
@@ -714,6 +817,8 @@ def test_submissions_to_the_leaderboard(tmp_path):
     ("document", "words"),
     [
         ({"resolved_ids": ["a-1"], "unresolved_ids": ["a-1"]}, "found a-1 both resolved and not"),
+        ({"resolved_ids": ["a-1"], "error_ids": ["a-1"], "submitted_ids": []}, "found a-1 both resolved and not"),
+        ({"resolved_ids": ["a-1"], "incomplete_ids": ["a-1"]}, "found a-1 both resolved and not"),
         ({"resolved_ids": ["a-1", "a-1"], "submitted_ids": ["a-1"]}, "found a-1 twice"),
         ({"resolved_ids": ["a"], "submitted_ids": ["a"], "resolved_instances": 2}, "found 1 resolved_ids, expected 2"),
         ({"resolved_ids": "a-1", "submitted_ids": []}, "resolved_ids: found 'a-1', expected a list of ids"),
@@ -840,9 +945,10 @@ def test_samples_without_an_event_that_scores_them(tmp_path):
 # COMET and mt-metrics-eval.
 
 
-def comet(scores, sources=None):
+def comet(scores, sources=None, reference="y"):
     sources = sources or [f"s{i}" for i in range(len(scores))]
-    return [{"src": src, "mt": "x", "ref": "y", "COMET": score} for src, score in zip(sources, scores, strict=True)]
+    said = {"mt": "x", "ref": reference}
+    return [{"src": src, "COMET": score} | said for src, score in zip(sources, scores, strict=True)]
 
 
 def test_comet(tmp_path, capsys):
@@ -882,6 +988,8 @@ def test_comet_of_other_sources(tmp_path):
     a = write(tmp_path / "a.json", {"a": comet([0.5, 0.25])})
     b = write(tmp_path / "b.json", {"b": comet([0.5, 0.25], ["s0", "other"])})
     refused([a, b], "item 2 is another item than in")
+    b = write(tmp_path / "b.json", {"b": comet([0.5, 0.25], reference="z")})
+    refused([a, b], "item 1 is another item than in")
     longer = write(tmp_path / "c.json", {"c": comet([0.5, 0.25, 0.125])})
     refused([a, longer], "a has no score in comet for 1 of 3 items that others have one for (3)")
 
@@ -942,6 +1050,7 @@ def test_what_mt_metrics_eval_reads(file, metric):
         ("a\t1\na\tx\n", "line 2: found the score 'x', expected a number or None"),
         ("a\t1\nb\n", "line 2: found 'b', expected SYSTEM<TAB>SCORE"),
         ("a\t1\na\t2\nb\t1\n", "found 1 segments of 'b' and 2 of 'a', expected equally many"),
+        ("a\t1\nb\t2\nb\t3\n", "found 2 segments of 'b' and 1 of 'a', expected equally many"),
         ("a\tnan\n", "line 1: found the score 'nan'"),
         ("a\tNone\nb\tNone\n", "has no score for any item"),
     ],
