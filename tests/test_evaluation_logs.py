@@ -299,7 +299,7 @@ def test_only_scores_from_0_to_1_can_be_wrong(tmp_path, score):
 
 LINES = {"inspect": ("x", "y"), "helm": ("exact_match", "f1_score"), "openai_evals": ("f1", "accuracy")}
 LINES |= {"lm_eval": ("acc", "acc_norm")}
-RIGHT = {"a": [1] * 14 + [0] * 6, "b": [1, 0, 0, 0] * 5, "c": [0, 1] * 10}
+RIGHT = {"a": [1] * 14 + [0] * 6, "b": [1] * 5 + [0] * 9 + [1] * 2 + [0] * 4}
 
 
 def log_of(folder, reader, model, **scores):
@@ -344,9 +344,9 @@ def with_gaps(scores, *gaps):
 @pytest.mark.parametrize("reader", LINES)
 @pytest.mark.parametrize("missing", [None, "drop", "wrong"])
 def test_what_a_metric_lacks_changes_no_other(tmp_path, reader, missing, capsys):
-    """Two items have no score in the second metric, in both logs or in one; those are 0 to 4 by hand."""
+    """Of two items one log or both have no score in the second metric. Exact p-values are those of the sign test."""
     x, y = LINES[reader]
-    gaps = {"a": (3, 4), "b": (3, 4) if missing is None else ()}
+    gaps = {"a": (8, 17), "b": (8, 17) if missing is None else ()}
     alone = [log_of(tmp_path / "alone", reader, model, **{x: RIGHT[model]}) for model in "ab"]
     both = [
         log_of(tmp_path / "both", reader, model, **{x: RIGHT[model], y: with_gaps(RIGHT[model], *gaps[model])})
@@ -355,14 +355,16 @@ def test_what_a_metric_lacks_changes_no_other(tmp_path, reader, missing, capsys)
     chosen = ["--missing", missing] if missing else []
     (expected,), err = answer(*alone, "--test", "exact", *chosen, capsys=capsys)
     assert "no score" not in err
-    assert (expected["metric"], expected["score_a"], expected["score_b"]) == (x, 0.7, pytest.approx(0.25))
+    assert (expected["metric"], expected["score_a"], expected["score_b"]) == (x, 0.7, 0.35)
+    assert expected["p_value"] == 2 * (1 + 11 + 55) / 2**11  # 9 items that only a has right, and 2 that only b has
     rows, err = answer(*both, "--test", "exact", *chosen, capsys=capsys)
     found = {row["metric"]: row for row in rows}
     assert found[x] == expected
     assert [name for name in (x, y) if re.search(rf" has (a|no) score in {name} for 2 of 20 items: ", err)] == [y]
-    a, b, n = {None: (12, 4, 18), "drop": (12, 4, 18), "wrong": (12, 5, 20)}[missing]
+    n = 20 if missing == "wrong" else 18
     assert found[y]["n_segments"] == n
-    assert (found[y]["score_a"], found[y]["score_b"]) == (pytest.approx(a / n), pytest.approx(b / n))
+    assert (found[y]["score_a"], found[y]["score_b"]) == (13 / n, 7 / n)
+    assert found[y]["p_value"] == 2 * (1 + 10 + 45) / 2**10
     # By its name alone, whatever the other one lacks.
     assert answer(*both, "--test", "exact", "--metric", x, capsys=capsys)[0] == [expected]
 
@@ -754,13 +756,13 @@ def test_several_values_of_an_instance_are_averaged(tmp_path):
 
 
 def test_other_splits_are_other_instances(tmp_path):
-    entries = [entry("id0"), entry("id1", split="valid"), entry("id2", split="train"), entry("id3", split="valid")]
+    entries = [entry("id1", split="valid"), entry("id0"), entry("id2", split="train"), entry("id3", split="valid")]
     path = write(tmp_path / "mmlu:model=lab_a" / "per_instance_stats.json", entries)
     for split, expected, n_left in ((None, ("id0",), 3), ("valid", ("id1", "id3"), 2), ("train", ("id2",), 3)):
         (part,) = counted.read_all("helm", path, split=split)
         assert part.segments == expected
         assert f"{n_left} instances that are not of the split {split or 'test'} left out" in part.notes[0]
-    refuses(path, "found no split 'dev', expected one of test, valid, train", split="dev", reader="helm")
+    refuses(path, "found no split 'dev', expected one of valid, test, train", split="dev", reader="helm")
 
 
 # SWE-bench.
