@@ -387,6 +387,18 @@ def test_a_log_without_a_score_in_a_metric_leaves_it_out(tmp_path, capsys):
     (row,), err = answer(*paths, "--test", "exact", capsys=capsys)
     assert (row["metric"], row["n_segments"]) == ("x", 20)
     assert "a.json: y left out: no score for any item" in err
+    refused(paths, "a.json has no metric 'y', expected one of x", metrics=["y"])
+    other = log_of(tmp_path / "other", "inspect", "b", y=RIGHT["b"])
+    refused([paths[0], other], "a.json has x; ", "b.json has y", metrics=["y"])
+
+
+def test_no_item_in_common(tmp_path):
+    gaps = {"a": range(10, 20), "b": range(10)}
+    paths = [log_of(tmp_path, "inspect", m, x=RIGHT[m], y=with_gaps(RIGHT[m], *gaps[m])) for m in "ab"]
+    refused(paths, "b.json: found no item that all have a score for in y, expected some", missing="drop")
+    (_, (statistics, _)), notes = versus.read_systems(paths, None, missing="wrong")
+    assert statistics.counts[:, :, 0].sum(axis=1).tolist() == [10, 2]
+    assert "b has no score in y for 10 of 20 items: counted as wrong" in notes
 
 
 def test_documents_given_are_those_of_all_items(tmp_path, capsys):

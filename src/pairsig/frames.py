@@ -449,7 +449,7 @@ def compare_logs(
     options
         Of the reader, as `--option` has them: {"scorer": "exact", "cluster": "passage"}.
     missing
-        What is made of items that not all have a score for: "wrong" or "drop".
+        What is made of items that not all have a score for in the metric: "wrong" or "drop".
     test, **how
         `variant`, `n_resamples`, `seed`, `unit`, `threads` as for `compare`.
 

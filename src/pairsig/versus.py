@@ -250,7 +250,7 @@ def _as_logged(
 def _check_chosen(parts: Sequence[counted.Counted], names: Sequence[str]) -> None:
     """Refuse metrics that not all systems have."""
     by_name = [metric.name for metric in counted.shared(parts)]
-    for name in names:
+    for name in names if by_name else ():  # where they share none, `align` says what each has
         if name not in by_name:
             # Where all have one of that name, it is not of the same columns.
             lacking = next((part for part in parts if name not in {own.name for own in part.metrics}), parts[-1])
