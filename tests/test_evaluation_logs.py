@@ -255,6 +255,23 @@ def test_same_ids_of_other_questions(tmp_path):
     versus.read_systems([a, b], None, options={"verify": "false"})
 
 
+@pytest.mark.parametrize(("what", "told"), [("cluster", "document"), ("domain", "domain")])
+def test_labels_of_items(tmp_path, what, told):
+    """Those of the first log that has the item; another one in another log is refused, also where one has none."""
+    items = {"a": {"q0": "d0", "q1": "d1"}, "b": {"q9": "d9", "q1": "d1", "q0": "d0"}, "c": {"q0": "d0", "q1": ""}}
+    paths = {
+        name: write(
+            tmp_path / f"{name}.json", of_inspect(name, [sample(q, "C", metadata={"of": d}) for q, d in own.items()])
+        )
+        for name, own in items.items()
+    }
+    ((data, _),), _ = versus.read_systems([paths["a"], paths["b"]], None, options={what: "of"}, missing="wrong")
+    assert data.segments.tolist() == ["q0", "q1", "q9"]
+    assert getattr(data, f"{told}s").tolist() == ["d0", "d1", "d9"]
+    words = f"c.json: item q1 is of {told} '', but of 'd1' in {paths['a']}: are these the same test set?"
+    refused([paths["a"], paths["c"]], words, options={what: "of"})
+
+
 def test_items_are_paired_by_their_ids(tmp_path):
     a = write(tmp_path / "a.json", of_inspect("a", [sample(f"q{i}", value) for i, value in enumerate("CCI")]))
     b = write(

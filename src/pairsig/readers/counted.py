@@ -433,11 +433,11 @@ def _check_items(what: str, parts: Sequence[Counted], rows: Sequence[NDArray[np.
                 continue
             there, other = first.setdefault(item, (here, part))
             if here != there:
-                told = {"contents": "another item", "documents": f"of document {quoted(here)}"}
+                kind = what.removesuffix("s")
+                told = f"of {kind} {quoted(here)}, but of {quoted(there)}" if kind != "content" else "another item than"
                 raise InputError(
-                    f"{part.where(own[item])}: item {named(part.segments[own[item]])} is "
-                    f"{told.get(what, f'of domain {quoted(here)}')} than in {other.source}"
-                    f"{'' if what == 'contents' else f' ({quoted(there)})'}: are these the same test set?"
+                    f"{part.where(own[item])}: item {named(part.segments[own[item]])} is {told} in {other.source}: "
+                    f"are these the same test set?"
                 )
 
 
