@@ -233,6 +233,34 @@ def test_epochs_reduced_in_two_ways(tmp_path):
         assert [note in one for one in first.notes] == [True] * told
 
 
+def test_questions_are_the_same_as_far_as_a_summary_has_them(tmp_path):
+    a, far, near = (
+        write(tmp_path / f"{name}.json", of_inspect(name, [sample("q", "C", text=text)]))
+        for name, text in (("a", "x" * 600), ("far", "x" * 500 + "y"), ("near", "x" * 499 + "y"))
+    )
+    versus.read_systems([a, far], None)
+    refused([a, near], "item q is another item than in")
+
+
+def test_what_the_reader_of_a_log_should_know(tmp_path):
+    path = write(tmp_path / "a.json", of_inspect() | {"status": "error", "invalidated": True})
+    (part,) = counted.read_all("inspect", path)
+    assert [note.partition(": ")[2] for note in part.notes] == [
+        "the evaluation ended with the status error",
+        "somebody has marked samples of this log as invalid",
+    ]
+
+
+def test_two_tasks_are_one_test_set(tmp_path):
+    """Where they are asked for: samples of one id are others in another task."""
+    for task in "tu":
+        write(tmp_path / f"{task}.json", of_inspect("m", task=task))
+    refuses(tmp_path, "found the tasks t, u, expected one", reader="inspect")
+    (part,) = counted.read_all("inspect", tmp_path, task="t,u")
+    assert part.segments == (*(f"t/q{i}" for i in range(4)), *(f"u/q{i}" for i in range(4)))
+    assert part.domains == ("t",) * 4 + ("u",) * 4
+
+
 @pytest.mark.parametrize("what", ["domain", "cluster"])
 def test_labels_that_differ_between_epochs(tmp_path, what):
     samples = [sample("q", "C", epoch, metadata={"of": f"x{epoch}"}) for epoch in (1, 2)]
@@ -350,7 +378,7 @@ TIME = "2026-01-01T00-00-00.1"
 def lm_eval_of(folder, rows, **results):
     """The least that a log of lm_eval has, called as its folder is."""
     write(folder / f"results_{TIME}.json", {"model_name": folder.name} | results)
-    lines = [json.dumps(row | {"doc": {}, "resps": []}) + "\n" for row in rows]
+    lines = [json.dumps({"doc_id": 0, "doc": {}, "resps": []} | row) + "\n" for row in rows]
     return write(folder / f"samples_t_{TIME}.jsonl", "".join(lines))
 
 
@@ -688,6 +716,21 @@ def test_documents_that_are_not_the_same(tmp_path):
     rows[4]["doc_hash"] = "f" * 64
     samples.write_text("".join(json.dumps(row) + "\n" for row in rows))
     refused([tmp_path / "a", tmp_path / "b"], "item 4 is another item than in", options={"task": "sums_small"})
+    rows = [{"doc_id": 0, "metrics": ["acc"], "acc": 1}]
+    paths = [lm_eval_of(tmp_path / name, [row | {"doc": name} for row in rows]) for name in ("c", "d")]
+    refused(paths, "item 0 is another item than in")
+    versus.read_systems(paths, None, options={"verify": "false"})
+    path = lm_eval_of(tmp_path / "e", [*rows, rows[0] | {"doc_id": 1}], **{"n-samples": {"t": {"effective": 1}}})
+    refuses(path, "found 2 documents, expected 1 as the results say")
+
+
+def test_metrics_that_not_all_tasks_have_are_left_out(tmp_path):
+    for task, metrics in (("u", ["acc", "em"]), ("t", ["acc", "f1"])):
+        path = lm_eval_of(tmp_path, [{"doc_id": 0, "metrics": metrics} | dict.fromkeys(metrics, 1)])
+        Path(path).rename(tmp_path / f"samples_{task}_{TIME}.jsonl")
+    (part,) = counted.read_all("lm_eval", tmp_path, task="t,u")
+    assert ([metric.name for metric in part.metrics], part.segments) == (["acc"], ("t/0", "u/0"))
+    assert f"{tmp_path}: f1, em left out: not in every task" in part.notes
 
 
 def test_two_evaluations_of_one_task_in_a_folder(tmp_path):
@@ -784,6 +827,20 @@ def test_several_values_of_an_instance_are_averaged(tmp_path):
     refuses(write(path, entries), words, reader="helm")
 
 
+def test_a_run_of_helm_comes_once(tmp_path):
+    for folder in "ab":
+        write(tmp_path / folder / "mmlu:model=m" / "per_instance_stats.json", [entry()])
+    refuses(tmp_path, "found the run mmlu of m in ", "expected one")
+
+
+def test_statistics_of_a_perturbation_are_others(tmp_path):
+    one = entry()
+    one["stats"] += entry(stats=[("exact_match", 0)])["stats"]
+    one["stats"][1]["name"]["perturbation"] = {"name": "typos"}
+    (part,) = counted.read_all("helm", write(tmp_path / "mmlu:model=m" / "per_instance_stats.json", [one]))
+    assert part.counts["exact_match"].tolist() == [1]
+
+
 def test_other_splits_are_other_instances(tmp_path):
     entries = [entry("id1", split="valid"), entry("id0"), entry("id2", split="train"), entry("id3", split="valid")]
     path = write(tmp_path / "mmlu:model=lab_a" / "per_instance_stats.json", entries)
@@ -844,10 +901,23 @@ def test_submissions_to_the_leaderboard(tmp_path):
     assert (part.system, part.counts["resolved"].tolist()) == ("third", [1, 0, 1, 0, 1, 0])
 
 
+def test_instances_that_a_report_does_not_list(tmp_path):
+    report = {"resolved_ids": ["a-1"], "unresolved_ids": ["a-2"], "total_instances": 3}
+    path = write(tmp_path / "m.run.json", report)
+    (part,) = counted.read_all("swebench", path)
+    assert part.notes == (f"{path}: 2 instances are listed, of 3 that it says there are",)
+    ids = write(tmp_path / "ids.json", ["a-1", "a-2", "a-3"])
+    (part,) = counted.read_all("swebench", path, instances=ids)
+    assert part.unscored["resolved"].tolist() == [False, False, True]
+    assert part.notes == ()
+
+
 @pytest.mark.parametrize(
     ("document", "words"),
     [
         ({"resolved_ids": ["a-1"], "unresolved_ids": ["a-1"]}, "found a-1 both resolved and not"),
+        ({"resolved_ids": ["a-1"], "empty_patch_ids": ["a-1"]}, "found a-1 both resolved and not"),
+        ({"resolved_ids": ["a"], "submitted_ids": ["a"], "submitted_instances": 0}, "found 1 submitted_ids"),
         ({"resolved_ids": ["a-1"], "error_ids": ["a-1"], "submitted_ids": []}, "found a-1 both resolved and not"),
         ({"resolved_ids": ["a-1"], "incomplete_ids": ["a-1"]}, "found a-1 both resolved and not"),
         ({"resolved_ids": ["a-1", "a-1"], "submitted_ids": ["a-1"]}, "found a-1 twice"),
@@ -900,6 +970,7 @@ def annotation(i=0, preference=1.5, **further):
     [
         ([annotation(), annotation()], "entry 2: found item i0 again (first in entry 1)"),
         ([annotation(preference=2.5)], "entry 1: found the preference 2.5, expected one from 1 to 2"),
+        ([annotation(preference=0.5)], "entry 1: found the preference 0.5, expected one from 1 to 2"),
         ([annotation(preference="1")], "entry 1: found '1' as preference"),
         ([annotation(), annotation(1, annotator="k")], "found the annotators j, k, expected one"),
         ([annotation(), annotation(1, generator_2="n")], "several pairs of models (m against r, n against r)"),
@@ -919,6 +990,8 @@ def test_preferences_of_two_judges_are_not_paired(tmp_path):
     refused([a, b], "b has no score in win_rate for 2 of 3 items that others have one for (i1, i2)")
     ((data, _),), _ = versus.read_systems([a, b], None, missing="drop")
     assert data.counts[:, :, 0].tolist() == [[0.2], [0.5]]  # 1.2 - 1 as it is written
+    _, part = counted.read_all("alpaca_eval", write(tmp_path / "a.json", [annotation(dataset="koala")]))
+    assert part.domains == ("koala",)
 
 
 # OpenAI evals.
@@ -965,6 +1038,20 @@ def test_what_events_can_have_wrong(tmp_path, text, words):
     refuses(write(tmp_path / "a.jsonl", text), words, reader="openai_evals")
 
 
+@pytest.mark.parametrize(("told", "differs"), [(0.5, False), (0.505, True)])
+def test_the_accuracy_that_the_report_has(tmp_path, told, differs):
+    """Events without a sample score none."""
+    rows = [match("s.0"), match("s.1", False), match(None), {"final_report": {"accuracy": told}}]
+    (part,) = counted.read_all("openai_evals", write(tmp_path / "a.jsonl", events(*rows)))
+    assert part.segments == ("s.0", "s.1")
+    assert ["which is not the mean of its samples" in note for note in part.notes] == [True] * differs
+
+
+def test_samples_of_another_answer(tmp_path):
+    paths = [write(tmp_path / f"{own}.jsonl", events(match(expected=own))) for own in "ab"]
+    refused(paths, "item s.0 is another item than in")
+
+
 def test_samples_without_an_event_that_scores_them(tmp_path):
     path = write(tmp_path / "a.jsonl", events(match("s.0", False, kind="sampling"), match("s.1"), match("s.2", False)))
     (part,) = counted.read_all("openai_evals", path)
@@ -1007,12 +1094,18 @@ def test_comet(tmp_path, capsys):
     [
         ({"a.txt": comet([0.5, "x"])}, "segment 2: found the score 'x', expected a number"),
         ({"a.txt": [{"src": "s", "mt": "x"}]}, "segment 1: found no COMET"),
+        ({"source": ["s", "t"], "translations": [{"name": "a", "scores": [1]}]}, "1 scores, expected 2 as there are"),
         ({"a.txt": comet([float("inf")])}, "the score inf in comet"),
         ({"a.txt": [{"src": 1, "COMET": 1}], "b.txt": {"x": 1}}, "as b.txt, expected a list"),
     ],
 )  # fmt: skip
 def test_what_scores_of_comet_can_have_wrong(tmp_path, document, words):
     refuses(write(tmp_path / "a.json", document), words, reader="comet")
+
+
+def test_translations_of_one_name(tmp_path):
+    path = write(tmp_path / "a.json", {f"{folder}/out.txt": comet([0.5]) for folder in "ab"})
+    assert [part.system for part in counted.read_all("comet", path)] == ["a/out.txt", "b/out.txt"]
 
 
 def test_comet_of_other_sources(tmp_path):
@@ -1092,8 +1185,9 @@ def test_what_a_file_of_scores_can_have_wrong(tmp_path, text, words):
 
 def test_documents_of_other_segments(tmp_path):
     path = write(tmp_path / "metric-scores/en-de/X-src.seg.score", "a\t1\na\t2\nb\t1\nb\t1\n")
-    write(tmp_path / "documents/en-de.docs", "news d1\n")
-    refuses(path, "found 1 lines, expected one for each of 2 segments")
+    for n in (1, 3):
+        write(tmp_path / "documents/en-de.docs", "news d1\n" * n)
+        refuses(path, f"found {n} lines, expected one for each of 2 segments")
 
 
 # What a file is, by its content.
