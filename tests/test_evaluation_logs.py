@@ -261,6 +261,16 @@ def test_two_tasks_are_one_test_set(tmp_path):
     assert part.domains == ("t",) * 4 + ("u",) * 4
 
 
+def test_runs_of_one_log_say_what_runs_are(tmp_path):
+    """Also where the other log has one run, and comes first."""
+    a = write(tmp_path / "a.json", of_inspect("a", [sample("q", "C"), sample("p", "I")]))
+    several = [sample(name, "C", epoch) for name in "qp" for epoch in (1, 2)]
+    b = write(tmp_path / "b.json", of_inspect("b", several))
+    for paths in ([a, b], [b, a]):
+        ((data, _),), _ = versus.read_systems(paths, None)
+        assert data.provenance["design"] == "nested"
+
+
 @pytest.mark.parametrize("what", ["domain", "cluster"])
 def test_labels_that_differ_between_epochs(tmp_path, what):
     samples = [sample("q", "C", epoch, metadata={"of": f"x{epoch}"}) for epoch in (1, 2)]

@@ -310,11 +310,12 @@ def align(
             _check_possible(part, metric)
             _check_direction(part, metric, first)
     notes = [note for part in parts for note in part.notes] + _not_alike(parts) + _metrics_left_out(parts, metrics)
+    design = next((part.design for part in parts if part.design), "")  # a log with one run has none
     aligned = []
     for kept in _kept_of_logs(parts, names, metrics, missing) if logs else [_kept(parts, names, metrics)]:
         columns = tuple(dict.fromkeys(column for metric in kept.metrics for column in metric.columns))
         rows = kept.segments
-        said = (("missing", kept.missing), ("design", first.design)) if logs else ()
+        said = (("missing", kept.missing), ("design", design)) if logs else ()
         statistics = Statistics(
             dataset="",
             systems=tuple(names),
