@@ -35,7 +35,7 @@ def by_item(parts, name):
     for part in parts:
         for row, item in enumerate(part.segments):
             clusters[item] = part.documents[row]
-            if part.scored[row]:
+            if not part.unscored[name][row]:
                 scores.setdefault(item, []).append(float(part.counts[name][row]))
     return np.array([np.mean(own) for own in scores.values()]), np.array([clusters[item] for item in scores])
 
@@ -145,16 +145,17 @@ def test_a_folder_of_logs_has_a_system_a_model(tmp_path, capsys):
 def test_items_without_a_score(capsys):
     refused(
         [STRONG, FAILING],
-        "mockllm/failing-1 has no score for 1 of 12 items that others have one for (q07)",
+        "mockllm/failing-1 has no score in exact, brevity, parts/form, parts/content for 1 of 12 items that",
+        "(q07)",
         "--missing",
     )
     rows, err = answer(STRONG, FAILING, "--metric", "exact", "--missing", "drop", "--n-resamples", 99, capsys=capsys)
     assert rows[0]["n_segments"] == 10  # q03 and q07 failed, in one epoch each
-    assert "mockllm/failing-2 has no score for 1 of 12 items: left out of all" in err
+    assert "mockllm/failing-2 has no score in exact for 1 of 12 items: left out of all" in err
     assert "items without a score were left to --missing drop, 2 of them" in rows[0]["doubt"]
     rows, _ = answer(STRONG, FAILING, "--metric", "exact", "--missing", "wrong", "--n-resamples", 99, capsys=capsys)
     assert rows[0]["n_segments"] == 12
-    values = np.stack([np.where(part.scored, part.counts["exact"], 0) for part in counted.read_all("inspect", FAILING)])
+    values = np.stack([part.counts["exact"] for part in counted.read_all("inspect", FAILING)])
     assert rows[0]["score_b"] == pytest.approx(values.mean())
 
 
@@ -200,10 +201,88 @@ def test_what_a_log_of_inspect_can_have_wrong(tmp_path, document, words):
     refuses(write(tmp_path / "log.json", document), words)
 
 
+@pytest.mark.parametrize("value", ["c", "i", "p", "n", "Q", ""])
+def test_values_that_inspect_does_not_know(tmp_path, value):
+    path = write(tmp_path / "a.json", of_inspect(samples=[sample("q", value)]))
+    refuses(path, f"found the value '{value}' of match, expected a number or one of C, I, P, N")
+
+
+def test_values_of_inspect(tmp_path):
+    values = {"C": 1, "I": 0, "P": 0.5, "N": 0, "yes": 1, "No": 0, "TRUE": 1, "false": 0, "0.25": 0.25, True: 1, -3: -3}
+    samples = [sample(f"q{i}", value) for i, value in enumerate(values)]
+    (part,) = counted.read_all("inspect", write(tmp_path / "a.json", of_inspect(samples=samples)))
+    assert part.counts["match"].tolist() == list(values.values())
+
+
+def test_epochs_reduced_in_two_ways(tmp_path):
+    """Each reducer has its scores, wherever it stands; runs are the epochs, and a note says so without the mean."""
+    samples = [sample(f"q{i}", value, epoch) for epoch, own in ((1, "CI"), (2, "II")) for i, value in enumerate(own)]
+    reductions = [
+        {"scorer": "match", "reducer": name, "samples": [{"sample_id": f"q{i}", "value": v} for i, v in enumerate(own)]}
+        for name, own in (("at_least_2", (0, 0)), (None, (0.5, 0)), ("max", (1, 0)))
+    ]
+    for reducers, told in (["max", "at_least_2"], True), (["max", "mean"], False), (None, False):
+        log = of_inspect(samples=samples, config={"epochs_reducer": reducers}) | {"reductions": reductions}
+        path = write(tmp_path / "a.json", log)
+        for name, expected in (("at_least_2", [0, 0]), ("mean", [0.5, 0]), ("max", [1, 0])):
+            (part,) = counted.read_all("inspect", path, reducer=name)
+            assert (part.run, part.counts["match"].tolist(), part.notes) == ("", expected, ())
+        first, second = counted.read_all("inspect", path)
+        assert [first.counts["match"].tolist(), second.counts["match"].tolist()] == [[1, 0], [0, 0]]
+        note = "Inspect has reduced epochs by max, at_least_2, here the score of a sample is their mean"
+        assert [note in one for one in first.notes] == [True] * told
+
+
+def test_questions_are_the_same_as_far_as_a_summary_has_them(tmp_path):
+    a, far, near = (
+        write(tmp_path / f"{name}.json", of_inspect(name, [sample("q", "C", text=text)]))
+        for name, text in (("a", "x" * 600), ("far", "x" * 500 + "y"), ("near", "x" * 499 + "y"))
+    )
+    versus.read_systems([a, far], None)
+    refused([a, near], "item q is another item than in")
+
+
+def test_what_the_reader_of_a_log_should_know(tmp_path):
+    path = write(tmp_path / "a.json", of_inspect() | {"status": "error", "invalidated": True})
+    (part,) = counted.read_all("inspect", path)
+    assert [note.partition(": ")[2] for note in part.notes] == [
+        "the evaluation ended with the status error",
+        "somebody has marked samples of this log as invalid",
+    ]
+
+
+def test_two_tasks_are_one_test_set(tmp_path):
+    """Where they are asked for: samples of one id are others in another task."""
+    for task in "tu":
+        write(tmp_path / f"{task}.json", of_inspect("m", task=task))
+    refuses(tmp_path, "found the tasks t, u, expected one", reader="inspect")
+    (part,) = counted.read_all("inspect", tmp_path, task="t,u")
+    assert part.segments == (*(f"t/q{i}" for i in range(4)), *(f"u/q{i}" for i in range(4)))
+    assert part.domains == ("t",) * 4 + ("u",) * 4
+
+
+def test_runs_of_one_log_say_what_runs_are(tmp_path):
+    """Also where the other log has one run, and comes first."""
+    a = write(tmp_path / "a.json", of_inspect("a", [sample("q", "C"), sample("p", "I")]))
+    several = [sample(name, "C", epoch) for name in "qp" for epoch in (1, 2)]
+    b = write(tmp_path / "b.json", of_inspect("b", several))
+    for paths in ([a, b], [b, a]):
+        ((data, _),), _ = versus.read_systems(paths, None)
+        assert data.provenance["design"] == "nested"
+
+
+@pytest.mark.parametrize("what", ["domain", "cluster"])
+def test_labels_that_differ_between_epochs(tmp_path, what):
+    samples = [sample("q", "C", epoch, metadata={"of": f"x{epoch}"}) for epoch in (1, 2)]
+    told = {"domain": "domain", "cluster": "document"}[what]
+    path = write(tmp_path / "a.json", of_inspect(samples=samples))
+    refuses(path, f"item q has another {told} in run 2 than in run 1, expected the same", **{what: "of"})
+
+
 def test_nan_is_no_score(tmp_path):
     samples = [sample("q0", float("nan")), sample("q1", "C"), sample("q2", 0.25)]
     (part,) = counted.read_all("inspect", write(tmp_path / "a.json", of_inspect(samples=samples)))
-    assert part.scored.tolist() == [False, True, True]
+    assert part.unscored["match"].tolist() == [True, False, False]
     assert part.counts["match"].tolist() == [0, 1, 0.25]
 
 
@@ -212,6 +291,23 @@ def test_same_ids_of_other_questions(tmp_path):
     b = write(tmp_path / "b.json", of_inspect("b", [sample(f"q{i}", "C", text="another") for i in range(4)]))
     refused([a, b], "item q0 is another item than in", "are these the same test set?")
     versus.read_systems([a, b], None, options={"verify": "false"})
+
+
+@pytest.mark.parametrize(("what", "told"), [("cluster", "document"), ("domain", "domain")])
+def test_labels_of_items(tmp_path, what, told):
+    """Those of the first log that has the item; another one in another log is refused, also where one has none."""
+    items = {"a": {"q0": "d0", "q1": "d1"}, "b": {"q9": "d9", "q1": "d1", "q0": "d0"}, "c": {"q0": "d0", "q1": ""}}
+    paths = {
+        name: write(
+            tmp_path / f"{name}.json", of_inspect(name, [sample(q, "C", metadata={"of": d}) for q, d in own.items()])
+        )
+        for name, own in items.items()
+    }
+    ((data, _),), _ = versus.read_systems([paths["a"], paths["b"]], None, options={what: "of"}, missing="wrong")
+    assert data.segments.tolist() == ["q0", "q1", "q9"]
+    assert getattr(data, f"{told}s").tolist() == ["d0", "d1", "d9"]
+    words = f"c.json: item q1 is of {told} '', but of 'd1' in {paths['a']}: are these the same test set?"
+    refused([paths["a"], paths["c"]], words, options={what: "of"})
 
 
 def test_items_are_paired_by_their_ids(tmp_path):
@@ -230,22 +326,176 @@ def test_missing_by_hand(tmp_path):
         tmp_path / "b.json",
         of_inspect("b", [sample("q1", "C"), sample("q2", None), sample("q3", "C"), sample("q4", "I")]),
     )
-    refused([a, b], "a has no score for 2 of 5 items that others have one for (q3, q4), expected the same ones")
+    refused(
+        [a, b], "a has no score in match for 2 of 5 items that others have one for (q3, q4), expected the same ones"
+    )
     ((data, _),), notes = versus.read_systems([a, b], None, missing="drop")
     assert data.segments.tolist() == ["q1"]
     assert data.provenance["missing"] == "drop:4"
-    assert any("1 of 5 items have no score in any log: left out" in note for note in notes)
+    assert any("no system has a score in match for 1 of 5 items: left out" in note for note in notes)
     ((data, metrics),), _ = versus.read_systems([a, b], None, missing="wrong")
     assert data.counts[:, :, 0].tolist() == [[1, 1, 0, 0, 0], [0, 1, 0, 1, 0]]
     table, _ = versus.versus(data, metrics, ["exact"])
     assert "|missing:wrong:4|version:" in table["signature"][0]
 
 
-def test_only_scores_from_0_to_1_can_be_wrong(tmp_path):
-    a = write(tmp_path / "a.json", of_inspect("a", [sample("q0", 7), sample("q1", 3)]))
-    b = write(tmp_path / "b.json", of_inspect("b", [sample("q0", 2)]))
-    words = "match has no score for wrong, which would be 0 of scores from 0 to 1: expected --missing drop"
-    refused([a, b], words, missing="wrong")
+@pytest.mark.parametrize("score", [7, -0.5])
+def test_only_scores_from_0_to_1_can_be_wrong(tmp_path, score):
+    a = write(tmp_path / "a.json", of_inspect("a", [sample("q0", score), sample("q1", 1)]))
+    b = write(tmp_path / "b.json", of_inspect("b", [sample("q0", 1)]))
+    words = (
+        "expected scores from 0 to 1, of which higher is better, since --missing wrong counts what has no score as 0"
+    )
+    refused([a, b], f"a.json: found the score {score} in match, {words}: use --missing drop", missing="wrong")
+
+
+# A metric is the same with others beside it and alone.
+
+
+LINES = {"inspect": ("x", "y"), "helm": ("exact_match", "f1_score"), "openai_evals": ("f1", "accuracy")}
+LINES |= {"lm_eval": ("acc", "acc_norm")}
+RIGHT = {"a": [1] * 14 + [0] * 6, "b": [1] * 5 + [0] * 9 + [1] * 2 + [0] * 4}
+
+
+def log_of(folder, reader, model, **scores):
+    """A log of 20 items in one of the formats: by the metric one score an item, None where it has none."""
+    items = [(f"q{i}", {name: own[i] for name, own in scores.items() if own[i] is not None}) for i in range(20)]
+    if reader == "inspect":
+        samples = [
+            sample(name, None, scores={metric: {"value": value} for metric, value in own.items()})
+            for name, own in items
+        ]
+        return write(folder / f"{model}.json", of_inspect(model, samples))
+    if reader == "helm":
+        return write(
+            folder / f"t:model={model}" / "per_instance_stats.json",
+            [entry(name, stats=own.items()) for name, own in items],
+        )
+    if reader == "openai_evals":
+        found = [{"type": "sampling", "sample_id": name} for name, _ in items]
+        for name, own in items:
+            for metric, value in own.items():
+                answer = {"correct": value == 1, "expected": name} if metric == "accuracy" else {metric: value}
+                kind = "match" if metric == "accuracy" else "metrics"
+                found.append({"type": kind, "sample_id": name, "data": answer})
+        return write(folder / f"{model}.jsonl", events(*found).replace('["m"]', f'["{model}"]'))
+    return lm_eval_of(folder / model, [{"doc_id": name, "metrics": [*own]} | own for name, own in items])
+
+
+TIME = "2026-01-01T00-00-00.1"
+
+
+def lm_eval_of(folder, rows, **results):
+    """The least that a log of lm_eval has, called as its folder is."""
+    write(folder / f"results_{TIME}.json", {"model_name": folder.name} | results)
+    lines = [json.dumps({"doc_id": 0, "doc": {}, "resps": []} | row) + "\n" for row in rows]
+    return write(folder / f"samples_t_{TIME}.jsonl", "".join(lines))
+
+
+def with_gaps(scores, *gaps):
+    return [None if i in gaps else score for i, score in enumerate(scores)]
+
+
+@pytest.mark.parametrize("reader", LINES)
+@pytest.mark.parametrize("missing", [None, "drop", "wrong"])
+def test_what_a_metric_lacks_changes_no_other(tmp_path, reader, missing, capsys):
+    """Of two items one log or both have no score in the second metric. Exact p-values are those of the sign test."""
+    x, y = LINES[reader]
+    gaps = {"a": (8, 17), "b": (8, 17) if missing is None else ()}
+    alone = [log_of(tmp_path / "alone", reader, model, **{x: RIGHT[model]}) for model in "ab"]
+    both = [
+        log_of(tmp_path / "both", reader, model, **{x: RIGHT[model], y: with_gaps(RIGHT[model], *gaps[model])})
+        for model in "ab"
+    ]
+    chosen = ["--missing", missing] if missing else []
+    (expected,), err = answer(*alone, "--test", "exact", *chosen, capsys=capsys)
+    assert "no score" not in err
+    assert (expected["metric"], expected["score_a"], expected["score_b"]) == (x, 0.7, 0.35)
+    assert expected["p_value"] == 2 * (1 + 11 + 55) / 2**11  # 9 items that only a has right, and 2 that only b has
+    rows, err = answer(*both, "--test", "exact", *chosen, capsys=capsys)
+    found = {row["metric"]: row for row in rows}
+    assert found[x] == expected
+    assert [name for name in (x, y) if re.search(rf" has (a|no) score in {name} for 2 of 20 items: ", err)] == [y]
+    n = 20 if missing == "wrong" else 18
+    assert found[y]["n_segments"] == n
+    assert (found[y]["score_a"], found[y]["score_b"]) == (13 / n, 7 / n)
+    assert found[y]["p_value"] == 2 * (1 + 10 + 45) / 2**10
+    # By its name alone, whatever the other one lacks.
+    assert answer(*both, "--test", "exact", "--metric", x, capsys=capsys)[0] == [expected]
+
+
+@pytest.mark.parametrize("command", [("rank", "--format", "json", "--n-resamples", 99), ("plan", "--gain", 0.1)])
+def test_every_command_takes_the_items_of_its_metric(tmp_path, command, capsys):
+    found = []
+    for own in ({}, {"y": with_gaps(RIGHT["a"], 3)}):
+        paths = [log_of(tmp_path / str(len(own)), "inspect", m, x=RIGHT[m], **own) for m in "ab"]
+        words = [command[0], *paths, "--reader", "inspect", *map(str, command[1:])]
+        assert cli.main([*words, "--metric", "x"]) == 0
+        found.append(capsys.readouterr().out)
+    assert found[0] == found[1]
+    assert cli.main(words) == 2
+    assert "found the metrics x, y, expected the name of one (--metric)" in capsys.readouterr().err
+
+
+def test_a_log_without_a_score_in_a_metric_leaves_it_out(tmp_path, capsys):
+    paths = [log_of(tmp_path, "inspect", model, x=RIGHT[model], y=[float("nan")] * 20) for model in "ab"]
+    (row,), err = answer(*paths, "--test", "exact", capsys=capsys)
+    assert (row["metric"], row["n_segments"]) == ("x", 20)
+    assert "a.json: y left out: no score for any item" in err
+    refused(paths, "a.json has no metric 'y', expected one of x", metrics=["y"])
+    other = log_of(tmp_path / "other", "inspect", "b", y=RIGHT["b"])
+    refused([paths[0], other], "a.json has x; ", "b.json has y", metrics=["y"])
+
+
+def test_no_item_in_common(tmp_path):
+    gaps = {"a": range(10, 20), "b": range(10)}
+    paths = [log_of(tmp_path, "inspect", m, x=RIGHT[m], y=with_gaps(RIGHT[m], *gaps[m])) for m in "ab"]
+    refused(paths, "b.json: found no item that all have a score for in y, expected some", missing="drop")
+    (_, (statistics, _)), notes = versus.read_systems(paths, None, missing="wrong")
+    assert statistics.counts[:, :, 0].sum(axis=1).tolist() == [10, 2]
+    assert "b has no score in y for 10 of 20 items: counted as wrong" in notes
+
+
+def test_documents_given_are_those_of_all_items(tmp_path, capsys):
+    """Also where items are left out: each metric has its own."""
+    paths = [log_of(tmp_path, "inspect", m, x=RIGHT[m], y=with_gaps(RIGHT[m], 0, 1, 2, 3)) for m in "ab"]
+    lines = write(tmp_path / "documents.tsv", "".join(f"news\td{i // 4}\n" for i in range(20)))
+    rows, _ = answer(*paths, "--test", "exact", "--unit", "document", "--documents", lines, capsys=capsys)
+    assert [row["n_segments"] for row in rows] == [20, 16]
+
+
+def test_metrics_stay_in_their_order(tmp_path):
+    """Also where neighbours have other items."""
+    own = {"x": RIGHT["a"], "y": with_gaps(RIGHT["a"], 3), "z": RIGHT["b"]}
+    paths = [log_of(tmp_path, "inspect", model, **own) for model in "ab"]
+    found, _ = versus.read_systems(paths, None)
+    assert [[metric.name for metric in metrics] for _, metrics in found] == [["x"], ["y"], ["z"]]
+    found, _ = versus.read_systems(paths, None, metrics=["z", "x"])
+    assert [[metric.name for metric in metrics] for _, metrics in found] == [["z", "x"]]
+
+
+def test_wrong_is_not_told_where_lower_is_better(tmp_path):
+    """The worst error is not known: refused where one is missing, and of no matter where none is."""
+    costs = {"lower_is_better": "f1_score"}
+    paths = {
+        name: [
+            log_of(tmp_path / name, "helm", "a", exact_match=with_gaps(RIGHT["a"], *right), f1_score=RIGHT["a"]),
+            log_of(tmp_path / name, "helm", "b", exact_match=RIGHT["b"], f1_score=with_gaps(RIGHT["b"], *errors)),
+        ]
+        for name, right, errors in (("right", (0,), ()), ("errors", (), (0,)))
+    }
+    found, _ = versus.read_systems(paths["right"], None, options=costs, missing="wrong")
+    assert [statistics.provenance.get("missing") for statistics, _ in found] == ["wrong:1", None]
+    assert [metric.higher_is_better for _, metrics in found for metric in metrics] == [True, False]
+    refused(paths["errors"], "found that lower is better in f1_score, expected", options=costs, missing="wrong")
+    (_, (_, (error,))), _ = versus.read_systems(paths["errors"], None, options=costs, missing="drop")
+    assert not error.higher_is_better
+
+
+def test_a_plan_takes_one_run_of_two_logs(capsys):
+    """Or Inspect's mean of them."""
+    assert cli.main(["plan", STRONG, WEAK, "--reader", "inspect", "--metric", "exact", "--gain", "0.1"]) == 2
+    assert "the pilot has mockllm/strong-1, mockllm/strong-2," in capsys.readouterr().err
 
 
 def test_one_model_twice_is_told_apart_by_its_settings(tmp_path):
@@ -434,6 +684,40 @@ def test_what_a_log_of_lm_eval_can_have_wrong(lm_eval_log):
     assert any("the doc_hash of 1 of 12 lines is not that of their doc" in note for note in part.notes)
 
 
+@pytest.mark.parametrize(("factor", "kept"), [(1, True), (1 + 1e-11, True), (1.01, False), (0.99, False)])
+def test_the_mean_that_the_results_report(tmp_path, factor, kept):
+    rows = [{"doc_id": i, "metrics": ["acc", "f1"], "acc": i % 3 / 7, "f1": 0.5} for i in range(10)]
+    mean = factor * sum(row["acc"] for row in rows) / 10
+    path = lm_eval_of(tmp_path, rows, results={"t": {"acc,none": mean, "f1,none": 0.5}})
+    (part,) = counted.read_all("lm_eval", path)
+    assert [metric.name for metric in part.metrics] == ["acc", "f1"][not kept :]
+    assert any("acc left out: the results report" in note for note in part.notes) != kept
+
+
+def test_what_is_better_is_what_the_results_say(tmp_path):
+    """Also by filter; where they do not say it, more is better, and a note tells. Logs that differ are refused."""
+    rows = [
+        {"doc_id": i, "filter": filter_, "metrics": ["er", "acc"], "er": i / 4, "acc": 1}
+        for i in range(4)
+        for filter_ in ("first", "last")
+    ]
+    paths = [
+        lm_eval_of(tmp_path / name, rows, higher_is_better={"t": better})
+        for name, better in (("a", {"er": False, "acc": True}), ("b", {"er": False}), ("c", {"er": True, "acc": None}))
+    ]
+    expected = {"er/first": False, "acc/first": True, "er/last": False, "acc/last": True}
+    for path, unsaid in zip(paths[:2], ("", "acc/first, acc/last"), strict=True):
+        (part,) = counted.read_all("lm_eval", path)
+        assert {metric.name: metric.higher_is_better for metric in part.metrics} == expected
+        notes = [note for note in part.notes if "taken as better where higher, which the results do not say" in note]
+        assert [note.rpartition(": ")[2] for note in notes] == [unsaid] * bool(unsaid)
+    (part,) = counted.read_all("lm_eval", paths[0], filter="last")
+    assert {metric.name: metric.higher_is_better for metric in part.metrics} == {"er": False, "acc": True}
+    words = "er/first is better where it is higher by {2}, and lower by {0}: expected the same".format(*paths)
+    refused([paths[0], paths[2]], words)
+    refused([paths[2], paths[0]], words)
+
+
 def test_documents_that_are_not_the_same(tmp_path):
     for name in "ab":
         shutil.copytree(Path(LM_EVAL / name), tmp_path / name)
@@ -442,6 +726,21 @@ def test_documents_that_are_not_the_same(tmp_path):
     rows[4]["doc_hash"] = "f" * 64
     samples.write_text("".join(json.dumps(row) + "\n" for row in rows))
     refused([tmp_path / "a", tmp_path / "b"], "item 4 is another item than in", options={"task": "sums_small"})
+    rows = [{"doc_id": 0, "metrics": ["acc"], "acc": 1}]
+    paths = [lm_eval_of(tmp_path / name, [row | {"doc": name} for row in rows]) for name in ("c", "d")]
+    refused(paths, "item 0 is another item than in")
+    versus.read_systems(paths, None, options={"verify": "false"})
+    path = lm_eval_of(tmp_path / "e", [*rows, rows[0] | {"doc_id": 1}], **{"n-samples": {"t": {"effective": 1}}})
+    refuses(path, "found 2 documents, expected 1 as the results say")
+
+
+def test_metrics_that_not_all_tasks_have_are_left_out(tmp_path):
+    for task, metrics in (("u", ["acc", "em"]), ("t", ["acc", "f1"])):
+        path = lm_eval_of(tmp_path, [{"doc_id": 0, "metrics": metrics} | dict.fromkeys(metrics, 1)])
+        Path(path).rename(tmp_path / f"samples_{task}_{TIME}.jsonl")
+    (part,) = counted.read_all("lm_eval", tmp_path, task="t,u")
+    assert ([metric.name for metric in part.metrics], part.segments) == (["acc"], ("t/0", "u/0"))
+    assert f"{tmp_path}: f1, em left out: not in every task" in part.notes
 
 
 def test_two_evaluations_of_one_task_in_a_folder(tmp_path):
@@ -523,6 +822,45 @@ def test_statistics_of_several_metrics_are_put_together(tmp_path):
     assert counted.read_all("helm", nameless, model="mine")[0].system == "mine"
 
 
+def test_several_values_of_an_instance_are_averaged(tmp_path):
+    """None of them is no score; of several sub-splits it is not known which."""
+    entries = [entry(f"id{i}", stats=[("exact_match", total)]) for i, total in enumerate((3, 1, 0))]
+    for one, count in zip(entries, (4, 1, 0), strict=True):
+        one["stats"][0]["count"] = count
+    path = tmp_path / "mmlu:model=lab_a" / "per_instance_stats.json"
+    (part,) = counted.read_all("helm", write(path, entries))
+    assert part.counts["exact_match"].tolist() == [0.75, 1, 0]
+    assert part.unscored["exact_match"].tolist() == [False, False, True]
+    entries[1]["stats"] += entry()["stats"]
+    entries[1]["stats"][1]["name"]["sub_split"] = "ref"
+    words = "entry 2: instance id1 has exact_match for several sub-splits, expected one"
+    refuses(write(path, entries), words, reader="helm")
+
+
+def test_a_run_of_helm_comes_once(tmp_path):
+    for folder in "ab":
+        write(tmp_path / folder / "mmlu:model=m" / "per_instance_stats.json", [entry()])
+    refuses(tmp_path, "found the run mmlu of m in ", "expected one")
+
+
+def test_statistics_of_a_perturbation_are_others(tmp_path):
+    one = entry()
+    one["stats"] += entry(stats=[("exact_match", 0)])["stats"]
+    one["stats"][1]["name"]["perturbation"] = {"name": "typos"}
+    (part,) = counted.read_all("helm", write(tmp_path / "mmlu:model=m" / "per_instance_stats.json", [one]))
+    assert part.counts["exact_match"].tolist() == [1]
+
+
+def test_other_splits_are_other_instances(tmp_path):
+    entries = [entry("id1", split="valid"), entry("id0"), entry("id2", split="train"), entry("id3", split="valid")]
+    path = write(tmp_path / "mmlu:model=lab_a" / "per_instance_stats.json", entries)
+    for split, expected, n_left in ((None, ("id0",), 3), ("valid", ("id1", "id3"), 2), ("train", ("id2",), 3)):
+        (part,) = counted.read_all("helm", path, split=split)
+        assert part.segments == expected
+        assert f"{n_left} instances that are not of the split {split or 'test'} left out" in part.notes[0]
+    refuses(path, "found no split 'dev', expected one of valid, test, train", split="dev", reader="helm")
+
+
 # SWE-bench.
 
 
@@ -537,12 +875,12 @@ def test_swebenchs_own_figures(name):
     assert part.system == f"lab/{name}-2.1"
     assert len(part.segments) == report["total_instances"] == 40
     assert part.counts["resolved"].sum() == report["resolved_instances"]
-    assert (~part.scored).sum() == report["error_instances"] + len(report["incomplete_ids"])
+    assert part.unscored["resolved"].sum() == report["error_instances"] + len(report["incomplete_ids"])
     assert set(part.documents) == set(part.domains) == {"ab__c", "d__e-f", "g__h", "i__j"}
 
 
 def test_a_folder_of_reports(capsys):
-    refused([SWEBENCH], "lab/large-2.1 has no score for 5 of 40 items that others have one for (ab__c-101, d__e-f-104,")
+    refused([SWEBENCH], "lab/large-2.1 has no score in resolved for 5 of 40 items", "(ab__c-101, d__e-f-104,")
     (row,), _ = answer(SWEBENCH, "--missing", "wrong", "--test", "exact", capsys=capsys)
     reports = [json.loads((SWEBENCH / f"lab__{name}-2.1.run_1.json").read_text()) for name in ("large", "small")]
     assert (row["score_a"], row["score_b"]) == tuple(one["resolved_instances"] / 40 for one in reports)
@@ -564,7 +902,7 @@ def test_submissions_to_the_leaderboard(tmp_path):
     first, second = counted.read_all("swebench", str(tmp_path), instances=all_of_them)
     assert (first.system, second.system) == ("first", "second")
     assert first.counts["resolved"].tolist() == [1, 1, 1, 0, 0, 0]
-    assert first.scored.tolist() == [True] * 5 + [False]
+    assert first.unscored["resolved"].tolist() == [False] * 5 + [True]
     few = write(tmp_path / "few.txt", "\n".join(ids[:2]) + "\n")
     refuses(tmp_path, "found 2 instances that are not in the list of them (a__b-2, a__b-5)", instances=few)
     details = {one: {"cost": 1.0, "resolved": i % 2 == 0} for i, one in enumerate(ids)}
@@ -573,10 +911,25 @@ def test_submissions_to_the_leaderboard(tmp_path):
     assert (part.system, part.counts["resolved"].tolist()) == ("third", [1, 0, 1, 0, 1, 0])
 
 
+def test_instances_that_a_report_does_not_list(tmp_path):
+    report = {"resolved_ids": ["a-1"], "unresolved_ids": ["a-2"], "total_instances": 3}
+    path = write(tmp_path / "m.run.json", report)
+    (part,) = counted.read_all("swebench", path)
+    assert part.notes == (f"{path}: 2 instances are listed, of 3 that it says there are",)
+    ids = write(tmp_path / "ids.json", ["a-1", "a-2", "a-3"])
+    (part,) = counted.read_all("swebench", path, instances=ids)
+    assert part.unscored["resolved"].tolist() == [False, False, True]
+    assert part.notes == ()
+
+
 @pytest.mark.parametrize(
     ("document", "words"),
     [
         ({"resolved_ids": ["a-1"], "unresolved_ids": ["a-1"]}, "found a-1 both resolved and not"),
+        ({"resolved_ids": ["a-1"], "empty_patch_ids": ["a-1"]}, "found a-1 both resolved and not"),
+        ({"resolved_ids": ["a"], "submitted_ids": ["a"], "submitted_instances": 0}, "found 1 submitted_ids"),
+        ({"resolved_ids": ["a-1"], "error_ids": ["a-1"], "submitted_ids": []}, "found a-1 both resolved and not"),
+        ({"resolved_ids": ["a-1"], "incomplete_ids": ["a-1"]}, "found a-1 both resolved and not"),
         ({"resolved_ids": ["a-1", "a-1"], "submitted_ids": ["a-1"]}, "found a-1 twice"),
         ({"resolved_ids": ["a"], "submitted_ids": ["a"], "resolved_instances": 2}, "found 1 resolved_ids, expected 2"),
         ({"resolved_ids": "a-1", "submitted_ids": []}, "resolved_ids: found 'a-1', expected a list of ids"),
@@ -627,6 +980,7 @@ def annotation(i=0, preference=1.5, **further):
     [
         ([annotation(), annotation()], "entry 2: found item i0 again (first in entry 1)"),
         ([annotation(preference=2.5)], "entry 1: found the preference 2.5, expected one from 1 to 2"),
+        ([annotation(preference=0.5)], "entry 1: found the preference 0.5, expected one from 1 to 2"),
         ([annotation(preference="1")], "entry 1: found '1' as preference"),
         ([annotation(), annotation(1, annotator="k")], "found the annotators j, k, expected one"),
         ([annotation(), annotation(1, generator_2="n")], "several pairs of models (m against r, n against r)"),
@@ -643,9 +997,11 @@ def test_preferences_of_two_judges_are_not_paired(tmp_path):
     b = write(tmp_path / "b.json", [annotation(i, None if i else 0, generator_2="b", annotator="k") for i in range(3)])
     refused([a, b], "item i0 is another item than in")
     b = write(tmp_path / "b.json", [annotation(i, None if i else 0, generator_2="b") for i in range(3)])
-    refused([a, b], "b has no score for 2 of 3 items that others have one for (i1, i2)")
+    refused([a, b], "b has no score in win_rate for 2 of 3 items that others have one for (i1, i2)")
     ((data, _),), _ = versus.read_systems([a, b], None, missing="drop")
     assert data.counts[:, :, 0].tolist() == [[0.2], [0.5]]  # 1.2 - 1 as it is written
+    _, part = counted.read_all("alpaca_eval", write(tmp_path / "a.json", [annotation(dataset="koala")]))
+    assert part.domains == ("koala",)
 
 
 # OpenAI evals.
@@ -692,20 +1048,35 @@ def test_what_events_can_have_wrong(tmp_path, text, words):
     refuses(write(tmp_path / "a.jsonl", text), words, reader="openai_evals")
 
 
+@pytest.mark.parametrize(("told", "differs"), [(0.5, False), (0.505, True)])
+def test_the_accuracy_that_the_report_has(tmp_path, told, differs):
+    """Events without a sample score none."""
+    rows = [match("s.0"), match("s.1", False), match(None), {"final_report": {"accuracy": told}}]
+    (part,) = counted.read_all("openai_evals", write(tmp_path / "a.jsonl", events(*rows)))
+    assert part.segments == ("s.0", "s.1")
+    assert ["which is not the mean of its samples" in note for note in part.notes] == [True] * differs
+
+
+def test_samples_of_another_answer(tmp_path):
+    paths = [write(tmp_path / f"{own}.jsonl", events(match(expected=own))) for own in "ab"]
+    refused(paths, "item s.0 is another item than in")
+
+
 def test_samples_without_an_event_that_scores_them(tmp_path):
     path = write(tmp_path / "a.jsonl", events(match("s.0", False, kind="sampling"), match("s.1"), match("s.2", False)))
     (part,) = counted.read_all("openai_evals", path)
     assert part.segments == ("s.0", "s.1", "s.2")
-    assert part.scored.tolist() == [False, True, True]
+    assert part.unscored["accuracy"].tolist() == [True, False, False]
     assert part.counts["accuracy"].tolist() == [0, 1, 0]
 
 
 # COMET and mt-metrics-eval.
 
 
-def comet(scores, sources=None):
+def comet(scores, sources=None, reference="y"):
     sources = sources or [f"s{i}" for i in range(len(scores))]
-    return [{"src": src, "mt": "x", "ref": "y", "COMET": score} for src, score in zip(sources, scores, strict=True)]
+    said = {"mt": "x", "ref": reference}
+    return [{"src": src, "COMET": score} | said for src, score in zip(sources, scores, strict=True)]
 
 
 def test_comet(tmp_path, capsys):
@@ -733,6 +1104,7 @@ def test_comet(tmp_path, capsys):
     [
         ({"a.txt": comet([0.5, "x"])}, "segment 2: found the score 'x', expected a number"),
         ({"a.txt": [{"src": "s", "mt": "x"}]}, "segment 1: found no COMET"),
+        ({"source": ["s", "t"], "translations": [{"name": "a", "scores": [1]}]}, "1 scores, expected 2 as there are"),
         ({"a.txt": comet([float("inf")])}, "the score inf in comet"),
         ({"a.txt": [{"src": 1, "COMET": 1}], "b.txt": {"x": 1}}, "as b.txt, expected a list"),
     ],
@@ -741,12 +1113,19 @@ def test_what_scores_of_comet_can_have_wrong(tmp_path, document, words):
     refuses(write(tmp_path / "a.json", document), words, reader="comet")
 
 
+def test_translations_of_one_name(tmp_path):
+    path = write(tmp_path / "a.json", {f"{folder}/out.txt": comet([0.5]) for folder in "ab"})
+    assert [part.system for part in counted.read_all("comet", path)] == ["a/out.txt", "b/out.txt"]
+
+
 def test_comet_of_other_sources(tmp_path):
     a = write(tmp_path / "a.json", {"a": comet([0.5, 0.25])})
     b = write(tmp_path / "b.json", {"b": comet([0.5, 0.25], ["s0", "other"])})
     refused([a, b], "item 2 is another item than in")
+    b = write(tmp_path / "b.json", {"b": comet([0.5, 0.25], reference="z")})
+    refused([a, b], "item 1 is another item than in")
     longer = write(tmp_path / "c.json", {"c": comet([0.5, 0.25, 0.125])})
-    refused([a, longer], "a has no score for 1 of 3 items that others have one for (3)")
+    refused([a, longer], "a has no score in comet for 1 of 3 items that others have one for (3)")
 
 
 def test_mt_metrics_eval(tmp_path, capsys):
@@ -757,7 +1136,7 @@ def test_mt_metrics_eval(tmp_path, capsys):
     rows, err = answer(path, "--test", "exact", "--option", "systems=online,llm,refB", capsys=capsys)
     assert "read as mt_metrics_eval" in err
     assert "en-de.docs" in err
-    assert "1 of 4 items have no score in any log: left out" in err
+    assert "no system has a score in XCOMET-refA for 1 of 4 items: left out" in err
     assert [(row["metric"], row["system_a"], row["system_b"]) for row in rows] == [
         ("XCOMET-refA", "online", "llm"),
         ("XCOMET-refA", "online", "refB"),
@@ -795,8 +1174,8 @@ def test_what_mt_metrics_eval_reads(file, metric):
     for part in parts:
         assert list(part.documents) == reported["documents"]
         assert list(part.domains) == reported["domains"]
-        found = zip(part.counts[metric].tolist(), part.scored.tolist(), strict=True)
-        assert [score if scored else None for score, scored in found] == reported[metric][part.system]
+        found = zip(part.counts[metric].tolist(), part.unscored[metric].tolist(), strict=True)
+        assert [None if unscored else score for score, unscored in found] == reported[metric][part.system]
 
 
 @pytest.mark.parametrize(
@@ -805,6 +1184,7 @@ def test_what_mt_metrics_eval_reads(file, metric):
         ("a\t1\na\tx\n", "line 2: found the score 'x', expected a number or None"),
         ("a\t1\nb\n", "line 2: found 'b', expected SYSTEM<TAB>SCORE"),
         ("a\t1\na\t2\nb\t1\n", "found 1 segments of 'b' and 2 of 'a', expected equally many"),
+        ("a\t1\nb\t2\nb\t3\n", "found 2 segments of 'b' and 1 of 'a', expected equally many"),
         ("a\tnan\n", "line 1: found the score 'nan'"),
         ("a\tNone\nb\tNone\n", "has no score for any item"),
     ],
@@ -815,8 +1195,9 @@ def test_what_a_file_of_scores_can_have_wrong(tmp_path, text, words):
 
 def test_documents_of_other_segments(tmp_path):
     path = write(tmp_path / "metric-scores/en-de/X-src.seg.score", "a\t1\na\t2\nb\t1\nb\t1\n")
-    write(tmp_path / "documents/en-de.docs", "news d1\n")
-    refuses(path, "found 1 lines, expected one for each of 2 segments")
+    for n in (1, 3):
+        write(tmp_path / "documents/en-de.docs", "news d1\n" * n)
+        refuses(path, f"found {n} lines, expected one for each of 2 segments")
 
 
 # What a file is, by its content.
@@ -966,7 +1347,7 @@ def test_the_logs_beside_the_corpora(logs_dir):
     report = json.loads(path.read_text())
     assert part.counts["resolved"].sum() == report["resolved_instances"]
     assert len(part.segments) == report["total_instances"]
-    assert part.scored.sum() == report["submitted_instances"]
+    assert (~part.unscored["resolved"]).sum() == report["submitted_instances"]
 
 
 def test_half_a_surrogate_pair_in_a_name(tmp_path, capsys):

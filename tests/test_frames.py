@@ -246,6 +246,13 @@ def test_logs_of_inspect(tmp_path):
     assert result.pvalue == pytest.approx(expected.p_method)
     reduced = compare_logs([EvalLog(weak), EvalLog(other)], metric="exact", options={"reducer": "mean"})
     assert reduced.table["test"].tolist() == ["exact"]
+    del weak["samples"][5]["scores"]["brevity"]
+    again = compare_logs([EvalLog(weak), EvalLog(other)], metric="exact")
+    pd.testing.assert_frame_equal(again.table, result.table)
+    with pytest.raises(InputError, match=r"log-1\.json: .* has no score in brevity for 1 of 12 items"):
+        compare_logs([EvalLog(weak), EvalLog(other)], metric="brevity")
+    with pytest.raises(InputError, match="found the metrics exact, brevity, parts/form, parts/content, expected the"):
+        compare_logs([EvalLog(weak), EvalLog(other)], missing="drop")
 
 
 def test_results_of_lm_eval():

@@ -140,9 +140,17 @@ def test_metric_of_one_file_only_is_left_out_with_a_note(tmp_path):
     assert both.notes == (f"x left out: not in every file, but in {a.source}",)
 
 
+@pytest.mark.parametrize("wrong", ["-1,2", "1,-2", "-3,-2"])
+def test_counts_below_0_are_no_counts(tmp_path, wrong):
+    a = read_table(write(tmp_path, "a.csv", "id,correct,total\np,1,2\nq,0,1\n"))
+    b = read_table(write(tmp_path, "b.csv", f"id,correct,total\np,0,1\nq,{wrong}\n"))
+    with pytest.raises(InputError, match=r"b\.csv, line 3: segment q has (correct|total) below 0 \(correct"):
+        counted.pair(a, b, ("A", "B"))
+
+
 def test_align_takes_any_number_of_systems(tmp_path):
     parts = [sigf.read(write(tmp_path, name, f"{value}\n4\n")) for value, name in enumerate("abc")]
-    both = counted.align(parts, ("A", "B", "C"))
+    (both,) = counted.align(parts, ("A", "B", "C"))
     assert both.statistics.counts.tolist() == [[[0], [4]], [[1], [4]], [[2], [4]]]
 
 

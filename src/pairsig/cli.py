@@ -188,6 +188,7 @@ def _commands() -> console.Commands:
     p.add_argument("--test", default="randomization", metavar="T[:VARIANT]", help="default: randomization")
     p.add_argument("--unit", choices=("segment", "document"), default="segment", help="of the pilot")
     p.add_argument("--documents", help="of the pilot: file of `domain<TAB>document` lines, one a segment")
+    p.add_argument("--missing", choices=("wrong", "drop"), help="of the pilot: items of a log without a score")
     p.add_argument("--score", type=float, help="without a pilot: that the systems will have, 0 to 100")
     p.add_argument("--length", type=float, help="without a pilot: mean length of a segment, in words")
     p.add_argument("--likeness", type=float, help="without a pilot: correlation of the systems, as compare has it")
@@ -302,8 +303,9 @@ def _test(arguments: argparse.Namespace) -> None:
             if getattr(arguments, option) not in (None, ""):
                 raise InputError(f"--{option.replace('_', '-')} is given, but what tests runs has no choice of tests")
         for systems, metrics in data:
+            of = f" in {listed(metric.name for metric in metrics)}" if len(data) > 1 else ""
             for first, second in systems.duplicates():
-                console.warn(f"{first} and {second} have the same counts on every segment")
+                console.warn(f"{first} and {second} have the same counts on every segment{of}")
             for metric in metrics:
                 with console.progress("test", arguments.n_resamples) as progress:
                     table = methods.compare_methods(
@@ -330,8 +332,9 @@ def _test(arguments: argparse.Namespace) -> None:
     if arguments.item_cost is not None:
         raise InputError("--item-cost is given, but no system has several runs, expected k samples of every segment")
     for systems, metrics in data:
+        of = f" in {listed(metric.name for metric in metrics)}" if len(data) > 1 else ""
         for first, second in systems.duplicates():
-            console.warn(f"systems {first} and {second} have the same counts on every segment, p = 1")
+            console.warn(f"systems {first} and {second} have the same counts on every segment{of}, p = 1")
         n_drawn = versus.n_drawn(systems, metrics, tests or versus.TESTS, variants) * arguments.n_resamples
         with console.progress("test", n_drawn or None) as progress:
             table, further = versus.versus(
@@ -386,7 +389,7 @@ def _report(arguments: argparse.Namespace, found: Sequence[tuple[Statistics, lis
 
 def _rank(arguments: argparse.Namespace) -> None:
     """Many systems: their ranks with intervals, clusters, and which are told from which, all pairs together."""
-    from pairsig import ranking, statistics, tables
+    from pairsig import ranking, statistics, tables, versus
     from pairsig.memory import Memory
 
     memory = Memory.of(arguments.memory)
@@ -398,13 +401,10 @@ def _rank(arguments: argparse.Namespace) -> None:
     ):
         data = statistics.read(Path(files[0]), memory=memory)
     else:
-        ((data, metrics),), notes = _read_systems(arguments, files, [metric] if metric else [])
+        found, notes = _read_systems(arguments, files, [metric] if metric else [])
         for note in notes:
             console.note(note)
-        if len(metrics) > 1:
-            told = ", ".join(own.name for own in metrics)
-            raise InputError(f"the files have {len(metrics)} metrics ({told}), expected --metric and one of them")
-        (metric,) = metrics
+        data, metric = versus.only(found)
     for first, second in data.duplicates():
         console.warn(f"systems {first} and {second} have the same counts on every segment, p = 1")
     with console.progress("rank", arguments.n_resamples) as progress:
@@ -482,7 +482,7 @@ def _spread(arguments: argparse.Namespace) -> tuple[str, Spread]:
 
 def _pilot(arguments: argparse.Namespace) -> tuple[str, Spread]:
     """The same by a pilot: two systems' files, or two systems of some statistics."""
-    from pairsig import planning
+    from pairsig import planning, versus
     from pairsig.all_pairs import only_metric
     from pairsig.metrics import registry
     from pairsig.paired import Pair
@@ -496,16 +496,16 @@ def _pilot(arguments: argparse.Namespace) -> tuple[str, Spread]:
             choose(system, data.systems, f"system of {files[0]}:")
         once(arguments.systems, "system")
         data = data.select(systems=arguments.systems)
-        metrics = [registry.metric(arguments.metric) if arguments.metric else only_metric(data)]
+        metric = registry.metric(arguments.metric) if arguments.metric else only_metric(data)
     elif len(files) != 2 or arguments.reader is None:
         raise InputError(f"found {len(files)} files, expected two of a pilot and their --reader, or one of statistics")
     else:
-        ((data, metrics), *_), notes = _read_systems(arguments, files, [arguments.metric] if arguments.metric else [])
+        found, notes = _read_systems(arguments, files, [arguments.metric] if arguments.metric else [])
         for note in notes:
             console.note(note)
-    if len(metrics) > 1:
-        raise InputError(f"the pilot has the metrics {listed(m.name for m in metrics)}, expected --metric, one of them")
-    (metric,) = metrics
+        data, metric = versus.only(found)
+        if len(data.systems) != 2:
+            raise InputError(f"the pilot has {listed(data.systems)}, expected two systems with one run each")
     a, b = data.of(metric)[:, :, : len(metric.columns)]
     documents_of = data.documents if arguments.unit == "document" else None
     return metric.name, planning.from_pilot(Pair.of(a, b, metric, documents_of))
@@ -527,7 +527,7 @@ def _read_systems(
         options=options,
         domains=domains,
         documents=documents,
-        missing=getattr(arguments, "missing", None),  # a pilot of `plan` has no such option
+        missing=arguments.missing,
     )
 
 

@@ -449,7 +449,7 @@ def compare_logs(
     options
         Of the reader, as `--option` has them: {"scorer": "exact", "cluster": "passage"}.
     missing
-        What is made of items that not all have a score for: "wrong" or "drop".
+        What is made of items that not all have a score for in the metric: "wrong" or "drop".
     test, **how
         `variant`, `n_resamples`, `seed`, `unit`, `threads` as for `compare`.
 
@@ -477,11 +477,9 @@ def compare_logs(
             )
         except InputError as error:
             raise InputError(str(error).replace(f"{folder}/", "")) from None
-    ((statistics, metrics), *_) = found
-    if len(metrics) > 1:
-        raise InputError(f"the logs have the metrics {listed(own.name for own in metrics)}, expected the name of one")
+    statistics, chosen = versus.only(found)
     how = {"design": methods.design_of(statistics)} | how
-    return _comparison(statistics, metrics[0], test, lambda rows: rows, **how)
+    return _comparison(statistics, chosen, test, lambda rows: rows, **how)
 
 
 def _written(log: Any, path: Path) -> tuple[str, str]:

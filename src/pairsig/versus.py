@@ -95,7 +95,8 @@ def read_systems(
 
     Returns
     -------
-    Pairs of statistics and metrics, and sentences for the user on what was left out.
+    Pairs of statistics and metrics, and sentences for the user on what was left out. There are several where metrics
+    are extracted from outputs, and where not the same items of logs have a score in all of them.
     """
     groups = [[own] if isinstance(own, str) else list(own) for own in paths]
     files = [path for group in groups for path in group]
@@ -115,10 +116,12 @@ def read_systems(
             read_from = [tuple(part for part in own if not part.is_reference) for own in read_from]
         parts = [counted.restricted(part, metrics) for own in read_from for part in own]
         methods, runs = _labelled(read_from, methods, runs)
+        _check_chosen(parts, metrics)
         aligned = counted.align(
             parts, list(map(run_name, methods, runs)), runs=runs, domains=domains, documents=documents, missing=missing
         )
-        return [(aligned.statistics, _chosen(parts, aligned.metrics, metrics))], [*notes, *aligned.notes]
+        notes += [note for own in aligned for note in own.notes]
+        return [(own.statistics, list(own.metrics)) for own in aligned], list(dict.fromkeys(notes))
     if missing is not None:
         raise InputError(f"reader {reader} reads outputs, of which none is missing, expected no --missing")
     choose(reader, [*counted.COUNTED_READERS, *DEFAULT_METRICS], "reader")
@@ -244,14 +247,23 @@ def _as_logged(
     )
 
 
-def _chosen(parts: Sequence[counted.Counted], metrics: Sequence[Metric], names: Sequence[str]) -> list[Metric]:
-    by_name = {metric.name: metric for metric in metrics}
-    for name in names:
+def _check_chosen(parts: Sequence[counted.Counted], names: Sequence[str]) -> None:
+    """Refuse metrics that not all systems have."""
+    by_name = [metric.name for metric in counted.shared(parts)]
+    for name in names if by_name else ():  # where they share none, `align` says what each has
         if name not in by_name:
             # Where all have one of that name, it is not of the same columns.
             lacking = next((part for part in parts if name not in {own.name for own in part.metrics}), parts[-1])
             raise InputError(f"{lacking.source} has no metric {quoted(name)}, expected one of {listed(by_name)}")
-    return [by_name[name] for name in names] if names else list(metrics)
+
+
+def only(found: Sequence[tuple[Statistics, Sequence[Metric]]]) -> tuple[Statistics, Metric]:
+    """The one metric of `read_systems`, where the user has to name it if there are several."""
+    names = [metric.name for _, metrics in found for metric in metrics]
+    if len(names) > 1:
+        raise InputError(f"found the metrics {listed(names)}, expected the name of one (--metric)")
+    ((statistics, (metric,)),) = found
+    return statistics, metric
 
 
 def versus(

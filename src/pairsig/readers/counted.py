@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from itertools import groupby
 from typing import Any, Literal
 
 import numpy as np
@@ -62,6 +63,8 @@ class Counted:
         Columns that ought to be the same in all systems; where they are not, a note says so.
     scored
         False for segments the program has left out of its totals; all their counts are 0. None: none is left out.
+    unscored
+        Of a log: by the name of the metric, True for items without a score in it.
     common
         A segment left out of one system's totals is to be left out of every system's.
     system, run
@@ -74,8 +77,8 @@ class Counted:
     settings
         What tells systems apart that are called the same, such as a temperature.
     log
-        From the log of an evaluation: items are known by their ids, in any order, and some may be missing (not
-        `scored`, or not there); the system is called as the log says, not as the file.
+        From the log of an evaluation: items are known by their ids, in any order, and some may be missing
+        (`unscored`, or not there); the system is called as the log says, not as the file.
     is_reference
         What the other system of the file was judged against, and itself a system only where the file is alone.
     design
@@ -94,6 +97,7 @@ class Counted:
     shared: tuple[str, ...] = ()
     alike: tuple[str, ...] = ()
     scored: NDArray[np.bool_] | None = None
+    unscored: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
     common: bool = False
     system: str = ""
     run: str = ""
@@ -131,7 +135,8 @@ class Aligned:
     statistics
         Their counts, in the columns of `metrics`.
     metrics
-        Those that every one of them has, in the order of the first.
+        Those that every one of them has, in the order of the first; of logs, neighbours that the same items have scores
+        for.
     notes
         Sentences for the user: those of the files, and what aligning has left out.
     """
@@ -139,6 +144,16 @@ class Aligned:
     statistics: Statistics
     metrics: tuple[Metric, ...]
     notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """The segments that count for some metrics, what is said of the others, and what the signature says of them."""
+
+    metrics: Sequence[Metric]
+    segments: NDArray[np.bool_]
+    notes: Sequence[str]
+    missing: str = ""
 
 
 @dataclass(frozen=True)
@@ -220,7 +235,8 @@ def read_all(reader: str, path: AnyPath, **options: Any) -> tuple[Counted, ...]:
 
 def pair(a: Counted, b: Counted, names: tuple[str, str]) -> Aligned:
     """Two systems called `names` on the same segments; see `align`."""
-    return align((a, b), names)
+    (aligned,) = align((a, b), names)
+    return aligned
 
 
 def align(
@@ -231,14 +247,15 @@ def align(
     domains: Sequence[str] = (),
     documents: Sequence[str] = (),
     missing: Missing | None = None,
-) -> Aligned:
+) -> list[Aligned]:
     """Systems called `names` on the same segments, in the order the first one has them.
 
-    Items of logs are paired by their ids; those that a system has no score for are refused, unless `missing` says
-    what to make of them.
+    Items of logs are paired by their ids. Each metric has the items that have a score in it: those that a system has no
+    score for are refused, unless `missing` says what to make of them, and those that no system has a score for are left
+    out. So a metric is the same with others beside it and alone.
 
-    A segment that no system was scored on is left out. One that only some were scored on has counts of 0 for
-    the others, so that every score is the one its own program prints (as in Bikel's comparator, which takes
+    Of other files, a segment that no system was scored on is left out. One that only some were scored on has counts of
+    0 for the others, so that every score is the one its own program prints (as in Bikel's comparator, which takes
     evalb's rows as they are); with `Counted.common` it is left out of all.
 
     Parameters
@@ -250,8 +267,12 @@ def align(
     domains, documents
         One a segment of the files (also of those that are left out), or none.
     missing
-        Of logs: items without a score count as `wrong`, 0 where scores are from 0 to 1, or are left out of all
-        (`drop`).
+        Of logs: items without a score in a metric count as `wrong` in it, 0 where scores are from 0 to 1 and higher is
+        better, or are left out of all systems (`drop`).
+
+    Returns
+    -------
+    All metrics on the same segments; of logs, each run of neighbouring metrics that the same items have scores for.
 
     Raises
     ------
@@ -259,15 +280,14 @@ def align(
         If the segments, their documents or their `shared` columns are not the same, with both numbers of
         segments and the first place where they part; if domains or documents are not one a segment, or others than
         those in the files; if counts are impossible for their metric; if no metric is left. For logs: if an item is not
-        the same in all, and without `missing` if a system has no score for one, with their number and three of them.
+        the same in all, if a score for `wrong` does not exist, and without `missing` if a system has no score for an
+        item, with the metric, their number and three of them.
     """
     if len(set(names)) < len(names):
         raise InputError(f"the systems are called {listed(names)}, expected different names")
-    said: dict[str, str] = {}
-    told: list[str] = []
-    if all(part.log for part in parts):
-        parts, left, told = matched(parts, names, missing)
-        said = {key: value for key, value in (("missing", left), ("design", parts[0].design)) if value}
+    logs = all(part.log for part in parts)
+    if logs:
+        parts = _on_the_same_items(parts)
     elif missing is not None:
         raise InputError(
             f"{parts[0].source} is no log of an evaluation: its segments are those of the other files, and none is "
@@ -281,45 +301,55 @@ def align(
         "documents": documents or first.documents,
     }
     _check_labels(first, **labels)
-    metrics = tuple(metric for metric in first.metrics if all(_has(part, metric) for part in parts))
+    metrics = shared(parts)
     if not metrics:
         found = "; ".join(f"{part.source} has {listed(m.name for m in part.metrics)}" for part in parts)
         raise InputError(f"the files have no metric in common, expected at least one: {found}")
     for part in parts:
         for metric in metrics:
             _check_possible(part, metric)
-    columns = tuple(dict.fromkeys(column for metric in metrics for column in metric.columns))
+            _check_direction(part, metric, first)
+    notes = [note for part in parts for note in part.notes] + _not_alike(parts) + _metrics_left_out(parts, metrics)
+    design = next((part.design for part in parts if part.design), "")  # a log with one run has none
+    aligned = []
+    for kept in _kept_of_logs(parts, names, metrics, missing) if logs else [_kept(parts, names, metrics)]:
+        columns = tuple(dict.fromkeys(column for metric in kept.metrics for column in metric.columns))
+        rows = kept.segments
+        said = (("missing", kept.missing), ("design", design)) if logs else ()
+        statistics = Statistics(
+            dataset="",
+            systems=tuple(names),
+            groups=tuple(names),
+            kinds=("",) * len(names),
+            segments=np.array(first.segments)[rows],
+            documents=np.array(labels["documents"], dtype=str)[rows],
+            domains=np.array(labels["domains"], dtype=str)[rows],
+            columns=columns,
+            counts=np.stack([np.stack([part.counts[column][rows] for column in columns], axis=1) for part in parts]),
+            provenance={key: value for key, value in said if value},
+            runs=tuple(runs),
+        )
+        aligned.append(Aligned(statistics, tuple(kept.metrics), tuple(dict.fromkeys([*notes, *kept.notes]))))
+    return aligned
+
+
+def shared(parts: Sequence[Counted]) -> tuple[Metric, ...]:
+    """The metrics that all have, in the order of the first."""
+    return tuple(metric for metric in parts[0].metrics if all(_has(part, metric) for part in parts))
+
+
+def _kept(parts: Sequence[Counted], names: Sequence[str], metrics: Sequence[Metric]) -> _Kept:
+    """Segments that some systems were scored on, or all of them."""
     scored = np.stack([_scored(part) for part in parts])
     together = np.logical_and if any(part.common for part in parts) else np.logical_or
     kept = together.reduce(scored)
     if not kept.any():
         raise InputError(f"no segment of {' and '.join(part.source for part in parts)} was scored, expected some")
-    notes = [note for part in parts for note in part.notes] + told
-    notes += _not_alike(parts) + _metrics_left_out(parts, metrics) + _segments_left_out(first, names, scored, kept)
-    statistics = Statistics(
-        dataset="",
-        systems=tuple(names),
-        groups=tuple(names),
-        kinds=("",) * len(names),
-        segments=np.array(first.segments)[kept],
-        documents=np.array(labels["documents"], dtype=str)[kept],
-        domains=np.array(labels["domains"], dtype=str)[kept],
-        columns=columns,
-        counts=np.stack([np.stack([part.counts[column][kept] for column in columns], axis=1) for part in parts]),
-        provenance=said,
-        runs=tuple(runs),
-    )
-    return Aligned(statistics, metrics, tuple(dict.fromkeys(notes)))
+    return _Kept(metrics, kept, _segments_left_out(parts[0], names, scored, kept))
 
 
-def matched(
-    parts: Sequence[Counted], names: Sequence[str], missing: Missing | None
-) -> tuple[tuple[Counted, ...], str, list[str]]:
-    """Logs with the same items in the same order; what the signature says of those without a score; notes.
-
-    The order is that of the first, and further items come as they are found. An item that no system has a score for is
-    left out, or wrong for all.
-    """
+def _on_the_same_items(parts: Sequence[Counted]) -> tuple[Counted, ...]:
+    """Logs with all items that any of them has: in the order of the first, and further ones as they are found."""
     items = {
         item: number for number, item in enumerate(dict.fromkeys(item for part in parts for item in part.segments))
     }
@@ -327,103 +357,103 @@ def matched(
     for own, part in zip(rows, parts, strict=True):
         own[[items[item] for item in part.segments]] = np.arange(len(part.segments))
     holder = np.argmax(np.stack(rows) >= 0, axis=0)  # the first system that has the item
-    ids = list(items)
     for what in ("contents", "documents", "domains"):
-        for part, own in zip(parts, rows, strict=True):
-            _check_items(what, parts, rows, holder, part, own)
-    has = np.stack([(own >= 0) & _scored(part)[own] for part, own in zip(parts, rows, strict=True)])
-    nowhere, everywhere = ~has.any(axis=0), has.all(axis=0)
-    for name, part, own in zip(names, parts, has, strict=True):
-        without = np.flatnonzero(~own & ~nowhere)
-        if len(without) and missing is None:
-            shown = ", ".join(named(ids[item]) for item in without[:_NAMED])
-            more = f" and {len(without) - _NAMED:,} more" if len(without) > _NAMED else ""
-            raise InputError(
-                f"{part.source}: {named(name)} has no score for {len(without):,} of {len(ids):,} items that others "
-                f"have one for ({shown}{more}), expected the same ones: --missing wrong counts them as wrong, "
-                f"--missing drop leaves them out of all"
-            )
-    if nowhere.all():
-        raise InputError(f"{parts[0].source}: found no item with a score, expected some")
-    wrong = missing == "wrong"
-    kept = np.flatnonzero(np.ones_like(everywhere) if wrong else everywhere)
-    if not len(kept):
-        raise InputError(f"{' and '.join(part.source for part in parts)}: found no item that all have a score for")
-    notes = []
-    if nowhere.any():
-        fate = "counted as wrong for all" if wrong else "left out"
-        notes.append(f"{int(nowhere.sum()):,} of {len(ids):,} items have no score in any log: {fate}")
-    for name, own in zip(names, has, strict=True):
-        if (~own & ~nowhere).any():
-            fate = "counted as wrong" if wrong else "left out of all"
-            notes.append(f"{name} has no score for {int((~own & ~nowhere).sum()):,} of {len(ids):,} items: {fate}")
-    if wrong and not everywhere.all():
-        for part in parts:
-            _check_wrong(part)
-    said = f"{missing}:{int((~everywhere).sum())}" if missing and not everywhere.all() else ""
+        _check_items(what, parts, rows)
 
     def labels(what: str) -> tuple[str, ...]:
         found = [getattr(part, what) for part in parts]
-        return tuple(found[holder[k]][rows[holder[k]][k]] for k in kept) if all(found) else ()
+        return tuple(found[one][rows[one][item]] for item, one in enumerate(holder)) if all(found) else ()
 
-    segments = tuple(ids[item] for item in kept)
-    documents, domains = labels("documents") or ("",) * len(kept), labels("domains")
-    return (
-        tuple(
-            replace(
-                part,
-                segments=segments,
-                counts={
-                    column: np.where(seen[kept], values[own[kept]], 0).astype(values.dtype)
-                    for column, values in part.counts.items()
-                },
-                lines=tuple(part.lines[row] for row in own[kept]) if part.lines else (),
-                contents=(),
-                scored=None,
-                documents=documents,
-                domains=domains,
-            )
-            for part, own, seen in zip(parts, rows, has, strict=True)
-        ),
-        said,
-        notes,
+    segments, documents, domains = tuple(items), labels("documents"), labels("domains")
+    return tuple(
+        replace(
+            part,
+            segments=segments,
+            documents=documents,
+            domains=domains,
+            counts={
+                name: np.where(own >= 0, values[own], 0).astype(values.dtype) for name, values in part.counts.items()
+            },
+            unscored={name: (own < 0) | lacking[own] for name, lacking in part.unscored.items()},
+            lines=tuple(part.lines[row] for row in own) if part.lines and own.min() >= 0 else (),
+            contents=(),
+        )
+        for part, own in zip(parts, rows, strict=True)
     )
 
 
-def _check_items(
-    what: str,
-    parts: Sequence[Counted],
-    rows: Sequence[NDArray[np.intp]],
-    holder: NDArray[np.intp],
-    part: Counted,
-    own: NDArray[np.intp],
-) -> None:
+def _kept_of_logs(
+    parts: Sequence[Counted], names: Sequence[str], metrics: Sequence[Metric], missing: Missing | None
+) -> list[_Kept]:
+    """The items of every metric, with neighbours that the same items have scores for together."""
+    ids = parts[0].segments
+    found = []
+    for _, alike in groupby(metrics, key=lambda metric: [part.unscored[metric.name].tobytes() for part in parts]):
+        own = list(alike)
+        told = listed(metric.name for metric in own)
+        has = ~np.stack([part.unscored[own[0].name] for part in parts])
+        n_scored = has.sum(axis=0)
+        nowhere, everywhere = n_scored == 0, n_scored == len(parts)
+        notes = []
+        if nowhere.any():
+            fate = "counted as wrong for all" if missing == "wrong" else "left out"
+            notes.append(f"no system has a score in {told} for {int(nowhere.sum()):,} of {len(ids):,} items: {fate}")
+        for name, part, scored in zip(names, parts, has, strict=True):
+            without = np.flatnonzero(~scored & ~nowhere)
+            lacks = f"{named(name)} has no score in {told} for {len(without):,} of {len(ids):,} items"
+            if len(without) and missing is None:
+                shown = ", ".join(named(ids[item]) for item in without[:_NAMED])
+                more = f" and {len(without) - _NAMED:,} more" if len(without) > _NAMED else ""
+                raise InputError(
+                    f"{part.source}: {lacks} that others have one for ({shown}{more}), expected the same ones: "
+                    f"--missing wrong counts them as wrong, --missing drop leaves them out of all"
+                )
+            if len(without):
+                notes.append(f"{lacks}: {'counted as wrong' if missing == 'wrong' else 'left out of all'}")
+        if not everywhere.any() and missing != "wrong":
+            raise InputError(
+                f"{' and '.join(dict.fromkeys(part.source for part in parts))}: found no item that all have a score "
+                f"for in {told}, expected some"
+            )
+        if missing == "wrong" and not everywhere.all():
+            for metric in own:
+                _check_wrong(parts, metric)
+        said = f"{missing}:{int((~everywhere).sum())}" if missing and not everywhere.all() else ""
+        found.append(_Kept(own, everywhere | (missing == "wrong"), notes, said))
+    return found
+
+
+def _check_items(what: str, parts: Sequence[Counted], rows: Sequence[NDArray[np.intp]]) -> None:
     """Refuse an item that is another in one log than in the first that has it."""
-    values: tuple[str, ...] = getattr(part, what)
-    for item in np.flatnonzero(own >= 0):
-        first = parts[holder[item]]
-        expected: tuple[str, ...] = getattr(first, what)
-        if not values or not expected or first is part:
-            continue
-        here, there = values[own[item]], expected[rows[holder[item]][item]]
-        if here != there:
-            told = {"contents": "another item", "documents": f"of document {quoted(here)}"}
-            raise InputError(
-                f"{part.where(own[item])}: item {named(part.segments[own[item]])} is "
-                f"{told.get(what, f'of domain {quoted(here)}')} than in {first.source}"
-                f"{'' if what == 'contents' else f' ({quoted(there)})'}: are these the same test set?"
-            )
+    first: dict[int, tuple[str, Counted]] = {}
+    for part, own in zip(parts, rows, strict=True):
+        values: tuple[str, ...] = getattr(part, what)
+        for item in np.flatnonzero(own >= 0).tolist() if values else ():
+            here = values[own[item]]
+            if what == "contents" and not here:  # of an item without a score a log may not say what it is
+                continue
+            there, other = first.setdefault(item, (here, part))
+            if here != there:
+                kind = what.removesuffix("s")
+                told = f"of {kind} {quoted(here)}, but of {quoted(there)}" if kind != "content" else "another item than"
+                raise InputError(
+                    f"{part.where(own[item])}: item {named(part.segments[own[item]])} is {told} in {other.source}: "
+                    f"are these the same test set?"
+                )
 
 
-def _check_wrong(part: Counted) -> None:
+def _check_wrong(parts: Sequence[Counted], metric: Metric) -> None:
     """Refuse to count as wrong what has no worst score."""
-    for metric in part.metrics:
-        values = part.counts[metric.columns[0]][_scored(part)]
-        if not metric.averaged or not metric.higher_is_better or values.min() < 0 or values.max() > 1:
-            raise InputError(
-                f"{part.source}: {named(metric.name)} has no score for wrong, which would be 0 of scores from 0 to 1: "
-                f"expected --missing drop"
-            )
+    for part in parts:
+        values = part.counts[metric.name][~part.unscored[metric.name]]
+        strange = values[(values < 0) | (values > 1)]
+        if metric.higher_is_better and not len(strange):
+            continue
+        why = f"the score {strange[0]:g}" if metric.higher_is_better else "that lower is better"
+        raise InputError(
+            f"{part.source}: found {why} in {named(metric.name)}, expected scores from 0 to 1, of which higher is "
+            f"better, since --missing wrong counts what has no score as 0: use --missing drop, or name other metrics"
+        )
 
 
 def restricted(part: Counted, names: Sequence[str]) -> Counted:
@@ -479,6 +509,17 @@ def _check_possible(part: Counted, metric: Metric) -> None:
                 f"{part.where(position)}: segment {named(part.segments[position])} has {what} ({values}), expected "
                 f"counts for {metric.name}"
             )
+
+
+def _check_direction(part: Counted, metric: Metric, first: Counted) -> None:
+    """Refuse a metric that is an error or a cost in one file and not in the other."""
+    own = next(own for own in part.metrics if own.name == metric.name)
+    if own.higher_is_better != metric.higher_is_better:
+        higher, lower = (part, first) if own.higher_is_better else (first, part)
+        raise InputError(
+            f"{named(metric.name)} is better where it is higher by {higher.source}, and lower by {lower.source}: "
+            f"expected the same"
+        )
 
 
 def _check_labels(part: Counted, domains: Sequence[str], documents: Sequence[str]) -> None:

@@ -256,7 +256,7 @@ def _start(content: object) -> object:
 
 def _number(value: object, scorer: str, where: str) -> Score:
     if isinstance(value, str):
-        known = _VALUES.get(value, _VALUES.get(value.lower()) if len(value) > 1 else None)
+        known = _VALUES.get(value, _VALUES.get(value.lower()))
         if known is not None:
             return known
         with suppress(ValueError):

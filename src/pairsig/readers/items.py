@@ -105,7 +105,7 @@ class Log:
         ------
         InputError
             For an item that comes twice in a run, one that is not the same in all runs, a score that is no finite
-            number, and where there is no item or no metric.
+            number, and where there is no item or no metric with a score.
         """
         if not self.items:
             raise InputError(f"{self.source}: found no item with a score, expected some")
@@ -135,17 +135,18 @@ class Log:
                         f"{self._where(item)}: item {named(item.name)} has the score {quoted(score)} in "
                         f"{named(name)}, expected a finite number"
                     )
-        metrics = list(dict.fromkeys(name for item in self.items for name in item.scores))
-        if not metrics:
+        known_metrics = dict.fromkeys(name for item in self.items for name in item.scores)
+        if not known_metrics:
             raise InputError(f"{self.source}: found no score, expected some")
-        for name in metrics:
-            if all(item.scores.get(name) is None for item in self.items):
-                raise InputError(f"{self.source}: {named(name)} has no score for any item, expected some")
+        metrics = [name for name in known_metrics if any(item.scores.get(name) is not None for item in self.items)]
+        if unscored := listed(name for name in known_metrics if name not in metrics):
+            if not metrics:
+                raise InputError(f"{self.source}: {unscored} has no score for any item, expected some")
+            self.notes.append(f"{self.source}: {unscored} left out: no score for any item")
         only = next(iter(runs)) if len(runs) == 1 else None
         return tuple(self._run("" if run == only else run, list(own.values()), metrics) for run, own in runs.items())
 
     def _run(self, run: str, items: Sequence[Item], metrics: Sequence[str]) -> Counted:
-        scored = np.array([all(item.scores.get(name) is not None for name in metrics) for item in items])
         return Counted(
             segments=tuple(item.name for item in items),
             documents=tuple(item.document for item in items),
@@ -158,7 +159,7 @@ class Log:
             source=self.source,
             lines=tuple(item.line for item in items) if items[0].line else (),
             place=self.place,
-            scored=scored,
+            unscored={encodable(name): np.array([item.scores.get(name) is None for item in items]) for name in metrics},
             system=encodable(self.system),
             run=run,
             domains=tuple(item.domain for item in items) if any(item.domain for item in items) else (),

@@ -166,6 +166,7 @@ class _Task:
         found: dict[str, Item] = {}
         lines: dict[str, int] = {}
         other: dict[str, None] = {}
+        kinds: dict[str, str] = {}
         edited = 0
         for line, row in rows:
             where = f"{self.source}, line {line}"
@@ -186,6 +187,7 @@ class _Task:
             metrics = part_of(row, ["metrics"], where, list) or [key for key in row if key not in _OF_A_ROW]
             for metric in map(label, metrics):
                 called = metric if len(used) == 1 else f"{metric}/{filter_}"
+                kinds[called] = metric
                 try:
                     score = items.score(row.get(metric))
                 except ValueError:
@@ -218,8 +220,10 @@ class _Task:
                 f"after the filter"
             )
         better = self.told("higher_is_better", self.name, kind=dict)
-        errors = [metric for metric, higher in better.items() if higher is False]
-        return found, [*errors, *(f"{metric}/{filter_}" for metric in errors for filter_ in used)], notes
+        unsaid = [called for called, metric in kinds.items() if better.get(metric) is None]
+        if unsaid := [called for called in unsaid if called not in other and called not in no_means]:
+            notes.append(f"{self.source}: taken as better where higher, which the results do not say: {listed(unsaid)}")
+        return found, [called for called, metric in kinds.items() if better.get(metric) is False], notes
 
     def _no_means(self, found: Mapping[str, Item], used: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Metrics that the results report something else of than the mean of their samples, and what."""
