@@ -65,8 +65,37 @@ def test_large_test_sets_leave_a_normal_sample(n):
     ):
         assert low[0] == pytest.approx(mean - reach * times, rel=2e-3)
         assert high[0] == pytest.approx(mean + reach * times, rel=2e-3)
-    expected = student.cdf(-abs(mean) / (sd * np.sqrt(1 + 1 / n)), n - 1)
+    # The chance is that with one more test set, on which the two are equal.
+    more = np.append(gains, 0.0)
+    expected = student.cdf(-abs(more.mean()) / (more.std(ddof=1) * np.sqrt(1 + 1 / (n + 1))), n)
     assert found.p_next[0] == pytest.approx(expected, rel=2e-3)
+
+
+@pytest.mark.parametrize(("n", "least"), [(2, 0.2113), (3, 0.1361), (4, 0.0889), (6, 0.0391), (10, 0.0081)])
+def test_the_least_chance_that_so_few_test_sets_leave(n, least):
+    """Gains as alike as can be on large test sets; on small ones they say less."""
+    assert student.cdf(-np.sqrt(n**2 / (n + 2)), n) == pytest.approx(least, abs=1e-4)
+    assert transfer(np.full(n, -3.0), np.full(n, 1e-4)).p_next[0] == pytest.approx(least, abs=2e-4)
+    assert transfer(np.full(n, -3.0), np.full(n, 1.0)).p_next[0] > least
+    assert transfer(np.random.default_rng(n).normal(3, 1, (200, n)), np.full((200, n), 0.2)).p_next.min() > least
+
+
+def reliability(n, spread, *, unequal, n_pairs, seed=1):
+    """Chances of losing that were predicted, and whether it lost; gains of pairs vary by so many times τ = 1."""
+    rng = np.random.default_rng(seed)
+    gain = rng.normal(0, spread, n_pairs)
+    errors = 0.5 * (rng.uniform(0.4, 1.6, (n_pairs, n)) if unequal else np.ones((n_pairs, n)))
+    found = transfer(gain[:, None] + rng.normal(size=(n_pairs, n)) + errors * rng.normal(size=(n_pairs, n)), errors)
+    return found.p_next, np.where(found.gain > 0, 1, -1) * (gain + rng.normal(size=n_pairs)) < 0
+
+
+@pytest.mark.parametrize(("n", "spread"), [(2, 1), (2, 1.5), (3, 1.5), (10, 1)])
+def test_predicted_chances_come_true(n, spread):
+    """None is smaller than how often it lost, among the pairs for which it was predicted."""
+    p, lost = reliability(n, spread, unequal=True, n_pairs=800)
+    for low, high in ((0, 0.05), (0.05, 0.2), (0.2, 0.3)):
+        own = (p >= low) & (p < high)
+        assert lost[own].sum() <= p[own].sum() + 3 * np.sqrt((p[own] * (1 - p[own])).sum())
 
 
 def test_test_sets_that_do_not_differ():
@@ -308,3 +337,15 @@ def test_two_systems_on_the_next_test_set(unit):
     same = pairsig.Statistics(**{**vars(data), "counts": data.counts[[0, 0]]})
     table, _ = versus.versus(same, [metric], ["exact"], like="wmt-domains")
     assert not any("wmt-domains" in note for note in table["notes"].iloc[0])
+
+
+if __name__ == "__main__":  # the table in the docstring of `transfer`
+    for times in (0.5, 1, 1.5, 3):
+        cells = []
+        for count in (2, 3, 4, 6, 10):
+            halves = [reliability(count, times, unequal=unequal, n_pairs=1500) for unequal in (False, True)]
+            p, lost = (np.concatenate(values) for values in zip(*halves, strict=True))
+            for low, high in ((0.01, 0.05), (0.05, 0.2)):
+                own = (p >= low) & (p < high)
+                cells.append(f"{100 * lost[own].mean():.1f} ({own.sum()})" if own.any() else "none")
+        print(times, *cells, sep=" | ", flush=True)

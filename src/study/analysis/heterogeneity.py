@@ -31,6 +31,9 @@ CHANCES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999, 1.0)
 SURE = 1e-6
 """Nobody is surer of an outcome than by so much: p-values of a million resamples tell no less."""
 
+VARIED = 2.0
+"""Variance between test sets of their own κ², over the square of the mean, that an upper end allows for besides."""
+
 SEED = 2012
 """Of the halves."""
 
@@ -273,10 +276,14 @@ def mean_excess(
     below: where κ² was estimated too small, so was its variance.
     """
     middle = float(excess.mean())
-    variance, degrees = over_systems.variance((excess - middle) / len(excess), systems, test_sets)
+    residuals = (excess - middle) / len(excess)
+    variance, degrees = over_systems.variance(residuals, systems, over_systems.drawn(test_sets))
     low, high = over_systems.interval(middle, variance, degrees)
     if middle > 0:
-        high = min(over_systems.interval(middle, variance, degrees, scale="log")[1], 3 * middle - 2 * low)
+        share = np.bincount(test_sets.ravel()) / test_sets.size
+        variance += VARIED * middle**2 * float(np.square(share).sum())
+        plain, log = (over_systems.interval(middle, variance, degrees, scale=scale)[1] for scale in ("plain", "log"))
+        high = min(log, 2 * plain - middle)
     return middle, low, high
 
 
@@ -284,7 +291,7 @@ def _law(rows: _Rows) -> dict[str, object]:
     """What the table says of κ² and β²."""
     excess, n = rows.excess, len(rows.gain)
     drawn = over_systems.drawn(rows.test_sets)
-    kappa, low, high = mean_excess(excess, rows.systems, drawn)
+    kappa, low, high = mean_excess(excess, rows.systems, rows.test_sets)
     by_gain = 2 * rows.gain.prod(axis=1) / rows.spread.sum(axis=1)
     design = np.stack([np.ones(n), by_gain], axis=1)
     products = design.T @ design
