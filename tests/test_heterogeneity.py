@@ -271,6 +271,30 @@ def test_a_family_is_borrowed_by_the_unlikeness_of_each_pair(compared):
     assert (twice["p_next"] > twice["p_iid"]).all()
 
 
+def test_a_family_takes_each_test_set_with_its_own_size_and_error():
+    """τ² = κ² times the mean over the test sets of n s², not with the first one's n, nor the largest."""
+    like = heterogeneity.family("wmt-domains")
+    errors, sizes = [[0.5, 2.0, 1.0], [3.0, 0.1, 0.2]], [400, 100, 900]
+    spread = [(400 * 0.25 + 100 * 4 + 900) / 3, (400 * 9 + 100 * 0.01 + 900 * 0.04) / 3]
+    assert like.heterogeneity(errors, sizes) == pytest.approx(np.sqrt(like.kappa_squared * np.array(spread)))
+
+    sizes = (60, 25, 200)
+    parts = [
+        pairsig.compare(
+            simulate.statistics("f1", n_systems=3, n_segments=n, seed=n, dataset=f"d{n}"), metric="f1", n_resamples=20
+        )
+        for n in sizes
+    ]
+    for order in (parts, parts[::-1]):
+        for row in heterogeneity.transfers(pd.concat(order), like="wmt-domains").itertuples():
+            pair = {row.system_a, row.system_b}
+            own = [
+                part[[{a, b} == pair for a, b in part[["system_a", "system_b"]].to_numpy()]].iloc[0] for part in parts
+            ]
+            spread = np.mean([n * one["standard_error"] ** 2 for n, one in zip(sizes, own, strict=True)])
+            assert row.heterogeneity == pytest.approx(np.sqrt(like.kappa_squared * spread))
+
+
 def test_the_floor_is_the_gain_that_is_trusted_on_a_test_set_of_any_size():
     for tau in (0.3, 4.0):
         gain = heterogeneity.FLOOR * tau
