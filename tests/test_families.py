@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from dataclasses import replace
 from itertools import combinations, product
 from math import erf, log, sqrt
 
@@ -14,13 +15,14 @@ import pytest
 
 import simulate
 from pairsig import InputError, heterogeneity, statistics, tables
+from pairsig.contributions import likeness
 from pairsig.metrics import registry
 from running import ROOT
 from study import cli, columns
 from study.analysis import heterogeneity as measured_module
 from study.analysis import over_systems
+from study.analysis.heterogeneity import borrowed, left_out, mean_excess
 from study.analysis.heterogeneity import heterogeneity as measured
-from study.analysis.heterogeneity import left_out, mean_excess
 from test_recomputed import BLEU, F1, STATISTICS, bleu, counts, f1, gains, gains_without_each
 
 SHEET = columns.read(ROOT / "config/families.tsv", columns.FAMILIES)
@@ -171,6 +173,119 @@ def test_what_the_library_knows_from_the_counts(family, cells):
     inside = (chance >= 0.95) & (chance < 0.99)
     assert sure["n_pairs"] == pytest.approx(inside.sum(), rel=0.05)
     assert sure["held"] == pytest.approx(held[inside].mean(), abs=0.01)
+
+
+def test_every_number_of_a_small_family_by_loops():
+    """Test sets of different sizes, systems that are not on all, two that are equal, a gain of 0: row by row."""
+    metric, data = registry.metric("accuracy"), []
+    for seed, n in enumerate((320, 150, 90)):
+        one = simulate.statistics("accuracy", n_systems=8, n_segments=n, n_groups=4, seed=seed, dataset=f"d{seed}")
+        counts = one.counts.copy()
+        if seed == 1:  # the same outputs: no error, no row
+            counts[5] = counts[4]
+        if seed == 2:  # as good, but right elsewhere: a row, but no winner to predict
+            counts[3] = counts[2][::-1]
+        kept = slice(0, 8 - seed)  # the last systems are not on all
+        data.append(replace(one, systems=one.systems[kept], groups=one.groups[kept], kinds=one.kinds[kept],
+                            runs=one.runs[kept], counts=counts[kept]))  # fmt: skip
+    rows = []
+    for one, other in combinations(data, 2):
+        for a, b in combinations(sorted(set(one.systems) & set(other.systems)), 2):
+            own = []
+            for each in (one, other):
+                at = [each.systems.index(name) for name in (a, b)]
+                scores = metric.score(each.of(metric)[at].sum(axis=1))
+                error, _ = likeness(each.of(metric)[at], metric, np.array([[0, 1]]))
+                own.append((scores[0] - scores[1], error[0] ** 2, len(each.segments)))
+            if all(v > 0 for _, v, _ in own):
+                of = {one.groups[one.systems.index(name)] for name in (a, b)}
+                rows.append((*own, of, {one.dataset, other.dataset}))
+    assert any(d == 0 for row in rows for d, _, _ in row[:2])
+    assert len(rows) == 21 + 15 + 15 - 2
+
+    def excess(row):
+        (d, v, n), (e, w, m) = row[:2]
+        return ((d - e) ** 2 - v - w) / (n * v + m * w)
+
+    table, chances = measured([(one, metric) for one in data], sheet(("f", "about", "d*", "whole", "all")))
+    (found,) = table.to_dict("records")
+    kappa = np.mean([excess(row) for row in rows])
+    assert (found["n_pairs"], found["n_test_sets"], found["n_systems"]) == (len(rows), 3, 7)
+    assert found["kappa_squared"] == pytest.approx(kappa)
+    spread = [v * n for row in rows for _, v, n in row[:2]]
+    assert found["floor"] == pytest.approx(heterogeneity.FLOOR * sqrt(max(kappa, 0) * np.median(spread)))
+    gains = [2 * row[0][0] * row[1][0] / (row[0][1] * row[0][2] + row[1][1] * row[1][2]) for row in rows]
+    design = np.stack([np.ones(len(rows)), gains], axis=1)
+    assert found["beta_squared"] == pytest.approx(np.linalg.lstsq(design, [excess(row) for row in rows])[0][1])
+    # Two of three test sets are in every row: no two rows share none.
+    assert found["n_validated"] == 0
+    assert found["verdict"] == "not validated"
+    assert chances.empty
+
+
+def test_every_prediction_of_a_small_family_by_loops():
+    metric = registry.metric("accuracy")
+    data = [
+        simulate.statistics("accuracy", n_systems=9, n_segments=n, n_groups=5, seed=n, dataset=f"d{n}")
+        for n in (320, 150, 90, 240)
+    ]
+    rows = []
+    for one, other in combinations(data, 2):
+        for a, b in combinations(range(9), 2):
+            own = []
+            for each in (one, other):
+                scores = metric.score(each.of(metric)[[a, b]].sum(axis=1))
+                error, _ = likeness(each.of(metric)[[a, b]], metric, np.array([[0, 1]]))
+                own.append((scores[0] - scores[1], error[0] ** 2, len(each.segments)))
+            rows.append((own, {one.groups[a], one.groups[b]}, {one.dataset, other.dataset}))
+    held, chance, covered = [], [], []
+    for own, groups, names in rows:
+        seen = [its for its, of, there in rows if not groups & of and not names & there]
+        above = [(d - e) ** 2 - v - w for (d, v, _), (e, w, _) in seen]
+        spread = [n * v + m * w for (_, v, n), (_, w, m) in seen]
+        kappa = max(float(np.mean(np.divide(above, spread))), 0.0)
+        tau = max(float(np.mean(above)) / 2, 0.0)
+        for (d, v, n), (e, _, m) in (own, own[::-1]):
+            if d * e != 0:
+                held.append(d * e > 0)
+                errors = [sqrt(v + v * n / m + 2 * more) for more in (0, v * n * kappa, tau)]
+                chance.append([min(0.5 + erf(abs(d) / one / sqrt(2)) / 2, 1 - 1e-6) for one in errors])
+                covered.append([abs(d - e) < 1.959964 * one for one in errors])
+    held, chance = np.array(held), np.array(chance)
+    loss = -np.log(np.where(held[:, None], chance, 1 - chance)).mean(axis=0)
+    table, chances = measured([(one, metric) for one in data], sheet(("f", "about", "d*", "whole", "all")))
+    (found,) = table.to_dict("records")
+    assert found["n_validated"] == len(held)
+    expected = {
+        "held": held.mean(), "predicted_iid": chance[:, 0].mean(), "predicted": chance[:, 1].mean(),
+        "loss_iid": loss[0], "loss": loss[1], "loss_constant": loss[2], "saved": loss[0] - loss[1],
+        "saved_by_scale": loss[2] - loss[1], "coverage_iid": np.mean(covered, axis=0)[0],
+        "coverage": np.mean(covered, axis=0)[1],
+    }  # fmt: skip
+    for name, value in expected.items():
+        assert found[name] == pytest.approx(value, rel=1e-6), name
+    for row in chances.itertuples():
+        column = ("i.i.d.", "next").index(row.by)
+        inside = (chance[:, column] >= row.chance_low) & (chance[:, column] < row.chance_high)
+        assert (row.n_pairs, row.held) == (inside.sum(), pytest.approx(held[inside].mean()))
+    assert chances.groupby("by")["n_pairs"].sum().tolist() == [len(held)] * 2
+
+
+def test_what_the_library_lends():
+    """Families whose κ² is above 0 by its interval and predicts no worse than i.i.d., with four digits."""
+    about = {
+        name: "x" if kind is str else 1 for name, kind in ((c.name, c.type) for c in columns.HETEROGENEITY.columns)
+    }
+    rows = [
+        about | {"family": name, "kappa_squared": 0.123456, "kappa_squared_low": low, "verdict": verdict}
+        for name, low, verdict in (
+            ("a", 0.1, "better"), ("b", 0.1, "no better"), ("c", 0.1, "worse"), ("d", -0.1, "better"),
+            ("e", 0.1, "not validated"),
+        )
+    ]  # fmt: skip
+    lent = borrowed(pd.DataFrame(rows))
+    assert lent["family"].tolist() == ["a", "b"]
+    assert lent["kappa_squared"].tolist() == [0.1235, 0.1235]
 
 
 @pytest.mark.slow
