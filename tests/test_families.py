@@ -447,6 +447,33 @@ def test_what_is_compared_with_what():
     assert chances.empty
 
 
+@pytest.mark.parametrize(
+    ("kind", "labels", "compared", "cells"),
+    [
+        # A part of 99 segments is too small, one of all is the test set itself; the same domain is no other one.
+        ("domain", ("a" * 100 + "b" * 99, "a" * 150, "a" * 100 + "c" * 120), "all", {"d0 a", "d2 a", "d2 c"}),
+        ("domain", ("a" * 100 + "b" * 100, "a" * 100 + "b" * 100), "all", {"d0 a", "d0 b", "d1 a", "d1 b"}),
+        ("domain", ("a" * 100 + "b" * 100, "c" * 100 + "-" * 100), "within datasets", {"d0 a", "d0 b"}),
+        # A document is the same one wherever it is.
+        ("document", ("x" * 100 + "y" * 100, "x" * 100 + "z" * 100), "all", {"d0 x", "d0 y", "d1 z"}),
+    ],
+)
+def test_parts_of_test_sets(kind, labels, compared, cells):
+    data = []
+    for number, label in enumerate(labels):
+        one = simulate.statistics("accuracy", n_systems=4, n_segments=len(label), seed=number, dataset=f"d{number}")
+        data.append(replace(one, **{f"{kind}s": np.array(list(label))}))
+    table, _ = measured(
+        [(one, registry.metric("accuracy")) for one in data], sheet(("f", "", "d*", f"{kind}:*", compared))
+    )
+    pairs = [
+        (one, other)
+        for one, other in combinations(sorted(cells), 2)
+        if one[-1] != other[-1] and (compared == "all" or one[:2] == other[:2])
+    ]
+    assert (table["n_test_sets"].item(), table["n_pairs"].item()) == (len(cells), 6 * len(pairs))
+
+
 if __name__ == "__main__":  # the table in the docstring of `mean_excess`
     for label, one in FAMILIES.items():
         cells = [misses(intervals(one, 400, **world), world["kappa"]) for world in WORLDS.values()]
