@@ -1,5 +1,7 @@
 """What gains on several test sets say of the next: printed values of another program, closed forms, brute force."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -198,6 +200,37 @@ def test_all_pairs(compared):
             (alone.prediction_low[0], alone.prediction_high[0])
         )
         assert (row.p_iid, row.p_next) == pytest.approx((alone.p_iid[0], alone.p_next[0]))
+        assert (row.ci_low, row.ci_high) == pytest.approx((alone.ci_low[0], alone.ci_high[0]))
+        assert row.floor == pytest.approx(heterogeneity.FLOOR * row.heterogeneity)
+        assert row.heterogeneity == pytest.approx(alone.heterogeneity[0])
+
+
+def test_of_several_tests_the_first_is_taken(compared):
+    first, second, *_ = compared
+    both = [first, second, first.assign(test="other", gain=0.0), second.assign(test="other", gain=1.0)]
+    pd.testing.assert_frame_equal(
+        heterogeneity.transfers(pd.concat(both)), heterogeneity.transfers(pd.concat(both[:2]))
+    )
+
+
+def test_no_gain_is_not_won_and_equal_outputs_are_no_copy(compared):
+    pair = [
+        part.head(1).assign(system_a="a", system_b="b", gain=gain)
+        for part, gain in zip(compared, (2, 0, 1), strict=False)
+    ]
+    (row,) = heterogeneity.transfers(pd.concat(pair)).itertuples()
+    assert (row.n_won, row.n_test_sets) == (2, 3)
+    (row,) = heterogeneity.transfers(pd.concat([one.assign(gain=0.0, standard_error=0.0) for one in pair])).itertuples()
+    assert (row.n_won, row.p_next) == (0, pytest.approx(0.5))
+
+
+def test_a_family_by_the_metric_that_it_was_measured_by(monkeypatch):
+    (first, *_) = heterogeneity.families()
+    by_other = replace(first, metric="chrf", kappa_squared=0.5)
+    monkeypatch.setattr(heterogeneity, "families", lambda: (first, by_other))
+    assert heterogeneity.family(first.family, "chrf") is by_other
+    assert heterogeneity.family(first.family, first.metric) is first
+    assert heterogeneity.family(first.family, "f1") is first
 
 
 def test_tables_that_do_not_fit(compared):
@@ -333,6 +366,10 @@ def test_a_chance_below_what_normal_tails_can_tell(compared):
     printed = heterogeneity.render(table)
     assert "< 0.0001" in printed
     assert "< 0.01" in printed
+    printed = heterogeneity.render(table.assign(p_next=heterogeneity.LEAST_CHANCE, p_iid=1e-4))
+    assert "<" not in printed
+    assert "rough" in heterogeneity.render(table, smallest=heterogeneity.ROUGH - 1)
+    assert "rough" not in heterogeneity.render(table, smallest=heterogeneity.ROUGH)
 
 
 @pytest.mark.parametrize("unit", ["segment", "document"])
