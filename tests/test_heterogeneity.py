@@ -131,6 +131,10 @@ def test_p_is_about_the_system_with_the_higher_mean():
     assert one.p_iid[0] > 0.5
     assert (one.p_iid[0], one.p_next[0]) == pytest.approx((other.p_iid[0], other.p_next[0]))
     assert one.prediction_low[0] == pytest.approx(-other.prediction_high[0])
+    # Where the mean is next to 0, the other system may even be the likelier one.
+    near = [transfer([-0.5, 1.8, 0.2], [0.3, 2, 0.05]), transfer([0.5, -1.8, -0.2], [0.3, 2, 0.05])]
+    assert near[0].p_next[0] == pytest.approx(near[1].p_next[0])
+    assert near[0].p_next[0] > 0.5
 
 
 @pytest.mark.slow
