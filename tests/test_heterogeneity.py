@@ -1,5 +1,7 @@
 """What gains on several test sets say of the next: printed values of another program, closed forms, brute force."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -65,8 +67,37 @@ def test_large_test_sets_leave_a_normal_sample(n):
     ):
         assert low[0] == pytest.approx(mean - reach * times, rel=2e-3)
         assert high[0] == pytest.approx(mean + reach * times, rel=2e-3)
-    expected = student.cdf(-abs(mean) / (sd * np.sqrt(1 + 1 / n)), n - 1)
+    # The chance is that with one more test set, on which the two are equal.
+    more = np.append(gains, 0.0)
+    expected = student.cdf(-abs(more.mean()) / (more.std(ddof=1) * np.sqrt(1 + 1 / (n + 1))), n)
     assert found.p_next[0] == pytest.approx(expected, rel=2e-3)
+
+
+@pytest.mark.parametrize(("n", "least"), [(2, 0.2113), (3, 0.1361), (4, 0.0889), (6, 0.0391), (10, 0.0081)])
+def test_the_least_chance_that_so_few_test_sets_leave(n, least):
+    """Gains as alike as can be on large test sets; on small ones they say less."""
+    assert student.cdf(-np.sqrt(n**2 / (n + 2)), n) == pytest.approx(least, abs=1e-4)
+    assert transfer(np.full(n, -3.0), np.full(n, 1e-4)).p_next[0] == pytest.approx(least, abs=2e-4)
+    assert transfer(np.full(n, -3.0), np.full(n, 1.0)).p_next[0] > least
+    assert transfer(np.random.default_rng(n).normal(3, 1, (200, n)), np.full((200, n), 0.2)).p_next.min() > least
+
+
+def reliability(n, spread, *, unequal, n_pairs, seed=1):
+    """Chances of losing that were predicted, and whether it lost; gains of pairs vary by so many times τ = 1."""
+    rng = np.random.default_rng(seed)
+    gain = rng.normal(0, spread, n_pairs)
+    errors = 0.5 * (rng.uniform(0.4, 1.6, (n_pairs, n)) if unequal else np.ones((n_pairs, n)))
+    found = transfer(gain[:, None] + rng.normal(size=(n_pairs, n)) + errors * rng.normal(size=(n_pairs, n)), errors)
+    return found.p_next, np.where(found.gain > 0, 1, -1) * (gain + rng.normal(size=n_pairs)) < 0
+
+
+@pytest.mark.parametrize(("n", "spread"), [(2, 1), (2, 1.5), (3, 1.5), (10, 1)])
+def test_predicted_chances_come_true(n, spread):
+    """None is smaller than how often it lost, among the pairs for which it was predicted."""
+    p, lost = reliability(n, spread, unequal=True, n_pairs=800)
+    for low, high in ((0, 0.05), (0.05, 0.2), (0.2, 0.3)):
+        own = (p >= low) & (p < high)
+        assert lost[own].sum() <= p[own].sum() + 3 * np.sqrt((p[own] * (1 - p[own])).sum())
 
 
 def test_test_sets_that_do_not_differ():
@@ -100,6 +131,10 @@ def test_p_is_about_the_system_with_the_higher_mean():
     assert one.p_iid[0] > 0.5
     assert (one.p_iid[0], one.p_next[0]) == pytest.approx((other.p_iid[0], other.p_next[0]))
     assert one.prediction_low[0] == pytest.approx(-other.prediction_high[0])
+    # Where the mean is next to 0, the other system may even be the likelier one.
+    near = [transfer([-0.5, 1.8, 0.2], [0.3, 2, 0.05]), transfer([0.5, -1.8, -0.2], [0.3, 2, 0.05])]
+    assert near[0].p_next[0] == pytest.approx(near[1].p_next[0])
+    assert near[0].p_next[0] > 0.5
 
 
 @pytest.mark.slow
@@ -169,6 +204,37 @@ def test_all_pairs(compared):
             (alone.prediction_low[0], alone.prediction_high[0])
         )
         assert (row.p_iid, row.p_next) == pytest.approx((alone.p_iid[0], alone.p_next[0]))
+        assert (row.ci_low, row.ci_high) == pytest.approx((alone.ci_low[0], alone.ci_high[0]))
+        assert row.floor == pytest.approx(heterogeneity.FLOOR * row.heterogeneity)
+        assert row.heterogeneity == pytest.approx(alone.heterogeneity[0])
+
+
+def test_of_several_tests_the_first_is_taken(compared):
+    first, second, *_ = compared
+    both = [first, second, first.assign(test="other", gain=0.0), second.assign(test="other", gain=1.0)]
+    pd.testing.assert_frame_equal(
+        heterogeneity.transfers(pd.concat(both)), heterogeneity.transfers(pd.concat(both[:2]))
+    )
+
+
+def test_no_gain_is_not_won_and_equal_outputs_are_no_copy(compared):
+    pair = [
+        part.head(1).assign(system_a="a", system_b="b", gain=gain)
+        for part, gain in zip(compared, (2, 0, 1), strict=False)
+    ]
+    (row,) = heterogeneity.transfers(pd.concat(pair)).itertuples()
+    assert (row.n_won, row.n_test_sets) == (2, 3)
+    (row,) = heterogeneity.transfers(pd.concat([one.assign(gain=0.0, standard_error=0.0) for one in pair])).itertuples()
+    assert (row.n_won, row.p_next) == (0, pytest.approx(0.5))
+
+
+def test_a_family_by_the_metric_that_it_was_measured_by(monkeypatch):
+    (first, *_) = heterogeneity.families()
+    by_other = replace(first, metric="chrf", kappa_squared=0.5)
+    monkeypatch.setattr(heterogeneity, "families", lambda: (first, by_other))
+    assert heterogeneity.family(first.family, "chrf") is by_other
+    assert heterogeneity.family(first.family, first.metric) is first
+    assert heterogeneity.family(first.family, "f1") is first
 
 
 def test_tables_that_do_not_fit(compared):
@@ -242,6 +308,30 @@ def test_a_family_is_borrowed_by_the_unlikeness_of_each_pair(compared):
     assert (twice["p_next"] > twice["p_iid"]).all()
 
 
+def test_a_family_takes_each_test_set_with_its_own_size_and_error():
+    """τ² = κ² times the mean over the test sets of n s², not with the first one's n, nor the largest."""
+    like = heterogeneity.family("wmt-domains")
+    errors, sizes = [[0.5, 2.0, 1.0], [3.0, 0.1, 0.2]], [400, 100, 900]
+    spread = [(400 * 0.25 + 100 * 4 + 900) / 3, (400 * 9 + 100 * 0.01 + 900 * 0.04) / 3]
+    assert like.heterogeneity(errors, sizes) == pytest.approx(np.sqrt(like.kappa_squared * np.array(spread)))
+
+    sizes = (60, 25, 200)
+    parts = [
+        pairsig.compare(
+            simulate.statistics("f1", n_systems=3, n_segments=n, seed=n, dataset=f"d{n}"), metric="f1", n_resamples=20
+        )
+        for n in sizes
+    ]
+    for order in (parts, parts[::-1]):
+        for row in heterogeneity.transfers(pd.concat(order), like="wmt-domains").itertuples():
+            pair = {row.system_a, row.system_b}
+            own = [
+                part[[{a, b} == pair for a, b in part[["system_a", "system_b"]].to_numpy()]].iloc[0] for part in parts
+            ]
+            spread = np.mean([n * one["standard_error"] ** 2 for n, one in zip(sizes, own, strict=True)])
+            assert row.heterogeneity == pytest.approx(np.sqrt(like.kappa_squared * spread))
+
+
 def test_the_floor_is_the_gain_that_is_trusted_on_a_test_set_of_any_size():
     for tau in (0.3, 4.0):
         gain = heterogeneity.FLOOR * tau
@@ -280,6 +370,10 @@ def test_a_chance_below_what_normal_tails_can_tell(compared):
     printed = heterogeneity.render(table)
     assert "< 0.0001" in printed
     assert "< 0.01" in printed
+    printed = heterogeneity.render(table.assign(p_next=heterogeneity.LEAST_CHANCE, p_iid=1e-4))
+    assert "<" not in printed
+    assert "rough" in heterogeneity.render(table, smallest=heterogeneity.ROUGH - 1)
+    assert "rough" not in heterogeneity.render(table, smallest=heterogeneity.ROUGH)
 
 
 @pytest.mark.parametrize("unit", ["segment", "document"])
@@ -308,3 +402,15 @@ def test_two_systems_on_the_next_test_set(unit):
     same = pairsig.Statistics(**{**vars(data), "counts": data.counts[[0, 0]]})
     table, _ = versus.versus(same, [metric], ["exact"], like="wmt-domains")
     assert not any("wmt-domains" in note for note in table["notes"].iloc[0])
+
+
+if __name__ == "__main__":  # the table in the docstring of `transfer`
+    for times in (0.5, 1, 1.5, 3):
+        cells = []
+        for count in (2, 3, 4, 6, 10):
+            halves = [reliability(count, times, unequal=unequal, n_pairs=1500) for unequal in (False, True)]
+            p, lost = (np.concatenate(values) for values in zip(*halves, strict=True))
+            for low, high in ((0.01, 0.05), (0.05, 0.2)):
+                own = (p >= low) & (p < high)
+                cells.append(f"{100 * lost[own].mean():.1f} ({own.sum()})" if own.any() else "none")
+        print(times, *cells, sep=" | ", flush=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -224,7 +225,7 @@ def _check(path: AnyPath, section: _Section) -> None:
         own = "" if label == "Coreference" else label
         parts = [document.scores[own] for document in section.documents if own in document.scores]
         if label in {"Coreference", *_LINKS} and parts and not _agree(total, parts):
-            sums = [f"{sum(column):.15g}" for column in zip(*parts, strict=True)]
+            sums = [f"{math.fsum(column):.15g}" for column in zip(*parts, strict=True)]
             raise InputError(
                 f"{path}, line {section.totals_line}: found the totals ({total[0]} / {total[1]}), ({total[2]} / "
                 f"{total[3]}) of {section.metric}, expected those of its documents, ({sums[0]} / {sums[1]}), "

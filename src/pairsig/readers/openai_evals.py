@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from os import fspath
 from typing import Any
 
@@ -99,6 +100,7 @@ def read(path: AnyPath, *, metric: str | None = None, verify: bool = True) -> tu
     notes = [f"{source}: {listed(left_out)} left out, no numbers"] if left_out else []
     values = [item.scores["accuracy"] for item in found.values() if item.scores.get("accuracy") is not None]
     told = report.get("accuracy")
-    if values and isinstance(told, float) and abs(told - sum(value or 0 for value in values) / len(values)) > _SAME:
+    mean = math.fsum(value or 0 for value in values) / max(len(values), 1)
+    if values and isinstance(told, float) and abs(told - mean) > _SAME:
         notes.append(f"{source}: its final report has the accuracy {told:.6g}, which is not the mean of its samples")
     return Log(source, model, list(found.values()), notes=notes, settings=settings).counted()

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -56,7 +57,7 @@ def _drawn(found: Sequence[Evidence]) -> Figure:
     rows = [1 + len(own.domains) for own in found]
     heights = [max(1.5 if own.null else 0.7, 0.6 + 0.17 * n) for own, n in zip(found, rows, strict=True)]
     both = any(own.null is not None for own in found)  # of runs there is no law to draw
-    figure = Figure(figsize=(6.3 if both else 4.2, sum(heights)))
+    figure = Figure(figsize=(6.3 if both else 4.2, math.fsum(heights)))
     grid = figure.subplots(len(found), 2 if both else 1, squeeze=False, height_ratios=heights)
     for own, (left, *others) in zip(found, grid, strict=True):
         left.set_title(f"{own.ahead} over {own.behind}, {own.metric}", fontsize=8)

@@ -123,10 +123,10 @@ def variance(
     ways = [(way, _pairs(way)) for way in (systems, test_sets) if way is not None and (way >= 0).any()]
     found = [_one_way(e, share, *way, own=own) for way in ways]
     largest = max([float(np.square(e).sum()), *(value for value, _ in found)])
-    added = sum(value for value, _ in found)
+    added = math.fsum(value for value, _ in found)
     if not largest or added**2 < _LEAST:
         return largest, 1.0
-    degrees = added**2 / sum(value**2 / degrees for value, degrees in found)
+    degrees = added**2 / math.fsum(value**2 / degrees for value, degrees in found)
     both = _of_both(e, *ways) if len(ways) == 2 else 0.0
     return max(largest, added - max(both, 0.0)), degrees
 
@@ -232,7 +232,9 @@ def _one_way(e: Floats, share: Floats, way: Codes, numbers: NDArray[np.intp], *,
 def _of_both(e: Floats, systems: _Way, test_sets: _Way) -> float:
     """Σ eᵣeᵩ over rows that share a system and a test set: sharing one, or the other, less sharing both, of either."""
     ways = [((members, 1), (pairs[:, None], -1)) for members, pairs in (systems, test_sets)]
-    return sum(sign * other_sign * _squares(e, code, other) for code, sign in ways[0] for other, other_sign in ways[1])
+    return math.fsum(
+        sign * other_sign * _squares(e, code, other) for code, sign in ways[0] for other, other_sign in ways[1]
+    )
 
 
 def _squares(e: Floats, code: Codes, other: Codes) -> float:
