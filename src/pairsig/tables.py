@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import math
 import os
@@ -11,13 +12,18 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 import pandas as pd
 
 from pairsig.columns import TABLES, Column, Table, kinds
 from pairsig.errors import InputError, named, quoted, reason
+from pairsig.files import MAX_BYTES, MAX_LINE, opened
+from pairsig.memory import Memory
+
+if TYPE_CHECKING:
+    from pyarrow.parquet import ParquetFile
 
 SEPARATORS = {".tsv": "\t", ".csv": ","}
 
@@ -34,7 +40,8 @@ was cut anywhere is refused. (A Parquet file that was cut cannot be read at all.
 def replacing(path: str | Path) -> Iterator[Path]:
     """A temporary path beside `path`, moved there when the block ends well and removed when it does not.
 
-    A reader of `path` sees the old file or the whole new one, never half of it.
+    A reader of `path` sees the old file or the whole new one, never half of it. An error of the operating system, such
+    as a full disk, names `path`.
     """
     path = Path(path)
     if not path.parent.is_dir():
@@ -44,6 +51,8 @@ def replacing(path: str | Path) -> Iterator[Path]:
     try:
         yield temporary
         temporary.replace(path)
+    except OSError as error:  # libraries that write name the temporary file, or none
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -147,31 +156,41 @@ def read(path: str | Path, table: Table | None = None, *, known: Iterable[Table]
     return found
 
 
-def pieces(path: Path, labels: Sequence[str]) -> tuple[int, dict[bytes, bytes], Iterator[pd.DataFrame]]:
+def pieces(path: Path, room: Memory) -> tuple[int, dict[bytes, bytes], Iterator[pd.DataFrame]]:
     """A Parquet file some rows at a time: how many there are, the file's metadata, and the rows.
 
     Parameters
     ----------
-    labels
-        Columns of text that repeats.
+    room
+        For the pages of its largest group of rows, decompressed, where these are more than `_PAGES`.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     with _readable(path):
-        schema = pq.read_schema(path)
-        texts = [name for name in schema.names if name in labels and pa.types.is_string(schema.field(name).type)]
-        file = pq.ParquetFile(path, read_dictionary=texts, pre_buffer=False)  # else all of it comes at once
+        _check_regular(path)
+        file = open_parquet(path, str(path))
+        schema = file.schema_arrow
+        names = list(schema.names)
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise InputError(f"{path}: found two columns called {quoted(twice)}, expected different names")
         metadata = dict(schema.metadata or {})
         index = json.loads(metadata.get(b"pandas", b"{}")).get("index_columns", [])
-        chosen = [name for name in schema.names if name not in [own for own in index if isinstance(own, str)]]
+        chosen = [name for name in names if name not in [own for own in index if isinstance(own, str)]]
+        texts = [name for name in chosen if pa.types.is_dictionary(schema.field(name).type)]
+        groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
+        pages = max((group.total_byte_size for group in groups), default=0)
+    if pages > _PAGES:
+        room.require(pages, f"reading {path}, which has groups of many rows")
+    columns = [file.metadata.schema.column(place) for place in range(file.metadata.num_columns)]
+    n_rows = max(1, min(_ROWS, _PAGES // (1 + sum(8 + max(0, column.length) for column in columns))))
 
     def rows() -> Iterator[pd.DataFrame]:
         with _readable(path), file:
             yield schema.empty_table().select(chosen).to_pandas(ignore_metadata=True)
-            labelled = {name: _Labels() for name in texts if name in chosen}
-            for batch in file.iter_batches(_ROWS, columns=chosen, use_threads=False):
-                frame = pa.Table.from_batches([batch]).drop_columns(list(labelled)).to_pandas(ignore_metadata=True)
+            labelled = {name: _Labels() for name in texts}
+            for batch in file.iter_batches(n_rows, columns=chosen, use_threads=False):
+                frame = pa.Table.from_batches([batch]).drop_columns(texts).to_pandas(ignore_metadata=True)
                 found = {name: own.of(batch.column(name)) for name, own in labelled.items()}
                 yield frame.assign(**found)[chosen]
 
@@ -179,7 +198,65 @@ def pieces(path: Path, labels: Sequence[str]) -> tuple[int, dict[bytes, bytes], 
 
 
 _ROWS = 2**18
-"""Rows of a piece."""
+"""Rows of a piece, at most."""
+_PAGES = 2**27
+"""Bytes that are not looked at: of pages, decompressed, and of a piece."""
+_FEW = 64
+"""Rows of texts that are looked at together where nothing tells how long they are."""
+
+
+def open_parquet(given: Any, source: str) -> ParquetFile:
+    """A Parquet file whose texts are read as dictionaries: what repeats is packed to nothing, and stays so in memory.
+
+    Parameters
+    ----------
+    given
+        A path or a buffer.
+
+    Raises
+    ------
+    InputError
+        Where texts that are packed otherwise have more than `MAX_BYTES`.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    kinds = (
+        pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view,
+        pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_dictionary,
+    )  # fmt: skip
+    file = pq.ParquetFile(given, pre_buffer=False)  # else all of it comes at once
+    texts = [field.name for field in file.schema_arrow if any(own(field.type) for own in kinds)]
+    # Of these a text may leave out what it begins with as the one before it does, however long that is.
+    found = {chunk.path_in_schema for _, chunk in _chunks(file) if "DELTA_BYTE_ARRAY" in chunk.encodings}
+    shared = [name for name in texts if name in found]
+    size = 0
+    for batch in file.iter_batches(_FEW, columns=shared) if shared else ():
+        size += batch.nbytes
+        if size > MAX_BYTES:
+            raise InputError(f"{source}: found more than {MAX_BYTES:,} bytes of text, expected no more")
+    return pq.ParquetFile(given, read_dictionary=[name for name in texts if name not in shared], pre_buffer=False)
+
+
+def decoded_bytes(file: ParquetFile, cell: int) -> int:
+    """Bytes of memory that all of a file takes at most, a cell beside the text that it has taking so many."""
+    return sum(
+        chunk.total_uncompressed_size + chunk.num_values * (cell + max(0, file.metadata.schema.column(place).length))
+        for place, chunk in _chunks(file)
+    )
+
+
+def _chunks(file: ParquetFile) -> Iterator[tuple[int, Any]]:
+    """The columns of each group of rows, with their number."""
+    for group in range(file.metadata.num_row_groups):
+        for place in range(file.metadata.num_columns):
+            yield place, file.metadata.row_group(group).column(place)
+
+
+def _check_regular(path: Path) -> None:
+    """A pipe or a device is no Parquet file, which is read from its end; to open one may take for ever."""
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path}: found no file but a folder, pipe or device, expected a Parquet file")
 
 
 class _Labels:
@@ -209,6 +286,12 @@ class _Labels:
         return pd.Categorical.from_codes(self._codes[column.indices.fill_null(len(own)).to_numpy()], dtype=self._dtype)
 
 
+# pyarrow and pandas have errors of all kinds for a Parquet file that is damaged.
+_UNREADABLE = (
+    csv.Error, OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RuntimeError
+)  # fmt: skip
+
+
 @contextmanager
 def _readable(path: Path) -> Iterator[None]:
     """What cannot be read in one sentence."""
@@ -220,7 +303,7 @@ def _readable(path: Path) -> Iterator[None]:
         raise InputError(f"{path}: not UTF-8 ({error.reason} at byte {error.start})") from None
     except InputError:
         raise
-    except (csv.Error, ValueError, OSError) as error:
+    except _UNREADABLE as error:
         raise InputError(f"{path}: not a table that can be read: {reason(error)}") from None
 
 
@@ -316,13 +399,24 @@ def shown(cell: object) -> str:
 
 
 def _read_parquet(path: Path) -> tuple[pd.DataFrame, Callable[[int], str]]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    _check_regular(path)
+    with open_parquet(path, str(path)) as file:
+        texts = [field.name for field in file.schema_arrow if pa.types.is_dictionary(field.type)]
+        size = decoded_bytes(file, 8)
+        Memory.whole().require(size, f"reading {path}")
+        for chunk in (chunk for column in file.read(texts).columns for chunk in column.chunks):
+            size += pc.sum(pc.take(pc.binary_length(chunk.dictionary), chunk.indices)).as_py() or 0
+        Memory.whole().require(size, f"reading {path}")
     return pd.read_parquet(path), lambda row: f"row {row + 1}"
 
 
 def _read_lines(path: Path, typed: Mapping[str, type[Any]]) -> tuple[pd.DataFrame, Callable[[int], str]]:
     """The table, and a function that says where in the file a row is."""
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = csv.reader(file, delimiter=SEPARATORS[path.suffix], strict=True)
+    with io.TextIOWrapper(opened(path), encoding="utf-8", newline="") as file:
+        rows = csv.reader(_lines(file, path), delimiter=SEPARATORS[path.suffix], strict=True)
         header = next(rows, None)
         if not header:
             raise InputError(f"{path}: empty; a table begins with a line of column names")
@@ -345,8 +439,18 @@ def _read_lines(path: Path, typed: Mapping[str, type[Any]]) -> tuple[pd.DataFram
     return table, lambda row: f"line {lines[row]}"
 
 
+def _lines(file: TextIO, path: Path) -> Iterator[str]:
+    """The lines of a file, none of them endless as that of /dev/zero is."""
+    number = 0
+    while line := file.readline(MAX_LINE + 1):
+        number += 1
+        if len(line) > MAX_LINE:
+            raise InputError(f"{path}:{number}: found a line of more than {MAX_LINE:,} characters, expected no more")
+        yield line
+
+
 def _ends_a_line(path: Path) -> bool:
-    with path.open("rb") as file:
+    with opened(path) as file:
         file.seek(-1, os.SEEK_END)
         return file.read() == b"\n"
 

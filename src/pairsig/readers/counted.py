@@ -23,7 +23,7 @@ from pairsig.files import AnyPath
 from pairsig.metrics import Metric, Ratio, Totals, ratio
 from pairsig.metrics.counts import mean
 from pairsig.readers import text
-from pairsig.statistics import Statistics
+from pairsig.statistics import Statistics, label_array
 
 NUMBER = r"[-+]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][-+]?\d{1,4})?"
 """A decimal number; Python's own `float` takes `nan`, `inf` and `1_000` too. No float has more than 400 digits that
@@ -301,9 +301,9 @@ def align(
         systems=tuple(names),
         groups=tuple(names),
         kinds=("",) * len(names),
-        segments=np.array(first.segments)[kept],
-        documents=np.array(labels["documents"], dtype=str)[kept],
-        domains=np.array(labels["domains"], dtype=str)[kept],
+        segments=label_array(first.segments, f"{first.source}: segment")[kept],
+        documents=label_array(labels["documents"], f"{first.source}: document")[kept],
+        domains=label_array(labels["domains"], f"{first.source}: domain")[kept],
         columns=columns,
         counts=np.stack([np.stack([part.counts[column][kept] for column in columns], axis=1) for part in parts]),
         provenance=said,
