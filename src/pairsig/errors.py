@@ -8,7 +8,9 @@ from collections.abc import Iterable
 _SHOWN = 60  # characters of a text
 _LISTED = 200  # characters of a list of names
 _LONGEST = 2_000  # characters of a message: a path may be long
-_BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What breaks a row, a sentence or a terminal: control characters, line ends, turns of direction, bytes that are not
+UTF-8."""
 
 
 class InputError(ValueError):
@@ -40,7 +42,7 @@ def printable(names: Iterable[str], what: str) -> None:
     direction of a line around, and with bytes that are not UTF-8, as the name of a file may have them.
     """
     for name in names:
-        if _BREAKS.search(name):
+        if BREAKS.search(name):
             raise InputError(
                 f"found the {what} {quoted(name)}, expected a name without control characters and bytes that are not "
                 "UTF-8: rename it"

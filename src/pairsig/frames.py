@@ -6,7 +6,7 @@ import json
 import math
 import tempfile
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -317,7 +317,8 @@ def _compared(
         raise InputError("the data frame has no rows, expected one a system and segment")
     table = pd.DataFrame({name: pd.Series(own, dtype=object) for name, own in columns.items()})
     statistics = _read(table, run)
-    return _comparison(statistics, chosen, test, lambda rows: _as_given(rows, frame), **options)
+    found = _comparison(statistics, chosen, test, lambda rows: _as_given(rows, frame), **options)
+    return replace(found, notes=(*found.notes, *statistics.unlike()))
 
 
 def _counts(name: str) -> str:

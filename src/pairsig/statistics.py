@@ -26,6 +26,9 @@ from pairsig.omission import Omission
 KEYS = STATISTICS.names
 """Columns that say what a row is about; every other column of a statistics table is a count."""
 
+OF_THE_TEST_SET = ("total", "gold", "sure", "ter_reference_length")
+"""Columns of registered metrics that a system has no part in, not even by the choice among several references."""
+
 
 @dataclass(frozen=True)
 class Statistics:
@@ -263,6 +266,23 @@ class Statistics:
             if first != system:
                 pairs.append((first, system))
         return pairs
+
+    def unlike(self) -> list[str]:
+        """Sentences on counts that belong to the test set, and are yet not the same for all systems."""
+        sentences = []
+        for column in filter(self.columns.__contains__, OF_THE_TEST_SET):
+            counts = self.counts[:, :, self.columns.index(column)]
+            for system, own in enumerate(counts):
+                # A system that was not scored on a segment has 0 there.
+                wrong = np.flatnonzero((own != counts[0]) & (own != 0) & (counts[0] != 0))
+                if len(wrong):
+                    sentences.append(
+                        f"{column} is {counts[0, wrong[0]]} for {self.systems[0]} and {own[wrong[0]]} for "
+                        f"{self.systems[system]} on segment {named(self.segments[wrong[0]])}: are these the same test "
+                        "set?"
+                    )
+                    break
+        return sentences
 
 
 def _is_range(positions: Sequence[int]) -> bool:

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from pairsig.columns import TABLES, Column, Table, kinds
-from pairsig.errors import InputError, named, quoted, reason
+from pairsig.errors import BREAKS, InputError, named, quoted, reason
 from pairsig.files import MAX_BYTES, MAX_LINE, opened
 from pairsig.memory import Memory
 
@@ -109,8 +109,37 @@ _DTYPES: dict[tuple[type[Any], bool], str] = {
 """The pandas dtype of a column, by its type and whether cells may be missing."""
 
 
-STYLES = {"table": "simple", "markdown": "github", "latex": "latex_booktabs", "html": "html"}
+_STYLES = {"table": "simple", "markdown": "github", "latex": "latex_booktabs", "html": "html"}
 """What tabulate calls the formats that tables for people are printed in."""
+
+
+_MARKDOWN = re.compile(r"[\\|*_`<$~]|&(?=#?\w+;)|\](?=[(\[:])")
+
+
+def printed(shown: pd.DataFrame, format: str, align: Sequence[str] | None = None) -> str:  # noqa: A002
+    """A table for people in one of `_STYLES`, in which no name is markup."""
+    from tabulate import tabulate
+
+    rows = [[escaped(str(cell), format) for cell in row] for row in shown.itertuples(index=False)]
+    headers = [escaped(str(name), format) for name in shown.columns]
+    text = tabulate(rows, headers, tablefmt=_STYLES[format], disable_numparse=True, colalign=align if rows else None)
+    # After a row of LaTeX a bracket would be the space below it, and a star a prohibition to break the page.
+    return re.sub(r"(?m)^( *)(?=[\[*])", r"\1{}", text) if format == "latex" else text
+
+
+def escaped(text: str, format: str) -> str:  # noqa: A002
+    r"""A text that Markdown shows as it is; that of other formats is left to `tabulate`.
+
+    >>> escaped("a|b <i> f_1", "markdown")
+    'a\\|b \\<i> f\\_1'
+    """
+    return _MARKDOWN.sub(r"\\\g<0>", text) if format == "markdown" else text
+
+
+def listed_below(sentences: Iterable[str], format: str) -> str:  # noqa: A002
+    """Sentences as the lines below a table, comments in LaTeX."""
+    mark = "% " if format == "latex" else "- "
+    return "".join(f"\n{mark}{escaped(sentence, format)}" for sentence in sentences)
 
 
 def as_json(table: pd.DataFrame) -> str:
@@ -341,6 +370,9 @@ def _impossible(cells: pd.Series[Any], column: Column) -> tuple[pd.Series[bool],
     is_bool = pd.api.types.is_bool_dtype(cells)
     if column.type is bool:
         return pd.Series(not is_bool, index=cells.index), "true or false"
+    if column.type is str and not column.choices:
+        broken = {cell: BREAKS.search(cell) is not None for cell in cells.dropna().astype(str).unique()}
+        return cells.astype("str").map(broken).fillna(False).astype(bool), "text without control characters"
     if column.type is str:
         few = ~cells.astype("str").fillna("").isin(column.choices) & bool(column.choices)
         return few, f"one of {', '.join(column.choices)}"

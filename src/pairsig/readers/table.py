@@ -17,7 +17,7 @@ from pairsig.files import MAX_BYTES, MAX_LINE, MAX_LINES, AnyPath, content, open
 from pairsig.metrics import Metric
 from pairsig.readers import text
 from pairsig.readers.counted import NUMBER, Counted, average, fits, to_array, to_number
-from pairsig.statistics import KEYS
+from pairsig.statistics import KEYS, OF_THE_TEST_SET
 from pairsig.tables import SEPARATORS, decoded_bytes, open_parquet
 
 _IDS = ("segment", "id")
@@ -26,8 +26,6 @@ _TRUTHS = {"true": True, "True": True, "false": False, "False": False}
 _MISSING = frozenset({"", "nan", "NaN", "NA", "null", "None"})
 _CELL = 32
 """Bytes of memory that a number takes, with the place in a list where it is."""
-_OF_THE_TEST_SET = ("total", "gold", "sure", "ter_reference_length")
-"""Columns of registered metrics that a system has no part in, not even by the choice among several references."""
 
 Names = str | Sequence[str] | None
 Number = int | float | bool
@@ -166,7 +164,7 @@ def read(
                 source=table.path,
                 lines=tuple(table.lines[row] for row in rows),
                 place=table.place,
-                alike=tuple(name for name in _OF_THE_TEST_SET if name in counts),
+                alike=tuple(name for name in OF_THE_TEST_SET if name in counts),
                 system=system,
                 run=run,
             )
