@@ -54,11 +54,12 @@ def test_a_file_whose_name_is_not_utf_8(tmp_path, capsys):
     assert r"found the system 'bad\udcff', expected a name" in capsys.readouterr().err
 
 
-def test_a_table_of_comparisons_with_such_a_name(tmp_path):
+def test_a_table_of_comparisons_with_such_a_name(tmp_path, capsys):
     found = all_pairs.compare(items(["a", "b"]), "exact", metric="accuracy").assign(system_a="a\u202eb")
     for name in ("x.parquet", "x.tsv"):
         tables.write(found, tmp_path / name)
         assert cli.main(["transfer", str(tmp_path / name), str(tmp_path / name)]) == 2
+        assert r"system_a is 'a\u202eb', expected text without control characters" in capsys.readouterr().err
 
 
 def test_what_a_terminal_obeys_is_never_printed(tmp_path, capsys):
