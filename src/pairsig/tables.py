@@ -209,10 +209,12 @@ def pieces(path: Path, room: Memory) -> tuple[int, dict[bytes, bytes], Iterator[
         texts = [name for name in chosen if pa.types.is_dictionary(schema.field(name).type)]
         groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
         pages = max((group.total_byte_size for group in groups), default=0)
+        nested = [field.name for field in schema if pa.types.is_nested(field.type) and field.name in chosen]
+        if nested:
+            raise InputError(f"{path}: found lists or structures in column {quoted(nested[0])}, expected numbers")
+        n_rows = max(1, min(_ROWS, _PAGES // max(1, _width(file, 8))))
     if pages > _PAGES:
         room.require(pages, f"reading {path}, which has groups of many rows")
-    columns = [file.metadata.schema.column(place) for place in range(file.metadata.num_columns)]
-    n_rows = max(1, min(_ROWS, _PAGES // (1 + sum(8 + max(0, column.length) for column in columns))))
 
     def rows() -> Iterator[pd.DataFrame]:
         with _readable(path), file:
@@ -254,32 +256,43 @@ def open_parquet(given: Any, source: str) -> ParquetFile:
         pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view,
         pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_dictionary,
     )  # fmt: skip
-    file = pq.ParquetFile(given, pre_buffer=False)  # else all of it comes at once
-    texts = [field.name for field in file.schema_arrow if any(own(field.type) for own in kinds)]
-    # Of these a text may leave out what it begins with as the one before it does, however long that is.
-    found = {chunk.path_in_schema for _, chunk in _chunks(file) if "DELTA_BYTE_ARRAY" in chunk.encodings}
-    shared = [name for name in texts if name in found]
+    schema = pq.read_schema(given)
+    texts = [field.name for field in schema if any(own(field.type) for own in kinds)]
+    file = pq.ParquetFile(given, read_dictionary=texts, pre_buffer=False)  # else all of it comes at once
+    # What a chunk says of its encoding is not asked for: where it is damaged, pyarrow ends the process.
+    shared = [name for name in texts if _leaves_out_beginnings(file, name)]
+    if not shared:
+        return file
     size = 0
-    for batch in file.iter_batches(_FEW, columns=shared) if shared else ():
+    for batch in pq.ParquetFile(given, pre_buffer=False).iter_batches(_FEW, columns=shared):
         size += batch.nbytes
         if size > MAX_BYTES:
             raise InputError(f"{source}: found more than {MAX_BYTES:,} bytes of text, expected no more")
     return pq.ParquetFile(given, read_dictionary=[name for name in texts if name not in shared], pre_buffer=False)
 
 
+def _leaves_out_beginnings(file: ParquetFile, name: str) -> bool:
+    """Whether a text is stored as what it does not share with the one before it; however long what they share is."""
+    try:
+        next(file.iter_batches(1, columns=[name]), None)
+    except OSError as error:
+        if "DeltaByteArray" not in str(error):  # of which pyarrow makes no dictionary
+            raise
+        return True
+    return False
+
+
 def decoded_bytes(file: ParquetFile, cell: int) -> int:
     """Bytes of memory that all of a file takes at most, a cell beside the text that it has taking so many."""
-    return sum(
-        chunk.total_uncompressed_size + chunk.num_values * (cell + max(0, file.metadata.schema.column(place).length))
-        for place, chunk in _chunks(file)
-    )
+    metadata = file.metadata
+    groups = [metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups)]
+    return int(sum(groups) + metadata.num_rows * _width(file, cell))
 
 
-def _chunks(file: ParquetFile) -> Iterator[tuple[int, Any]]:
-    """The columns of each group of rows, with their number."""
-    for group in range(file.metadata.num_row_groups):
-        for place in range(file.metadata.num_columns):
-            yield place, file.metadata.row_group(group).column(place)
+def _width(file: ParquetFile, cell: int) -> int:
+    """The same of a row."""
+    columns = [file.metadata.schema.column(place) for place in range(file.metadata.num_columns)]
+    return sum(cell + max(0, column.length) for column in columns)
 
 
 def _check_regular(path: Path) -> None:
