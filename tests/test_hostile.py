@@ -5,6 +5,7 @@ import os
 import re
 import threading
 from datetime import date
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pairsig import InputError, Statistics, all_pairs, cli, files, memory, methods, ranking, statistics, tables, versus
+from pairsig import (
+    InputError,
+    Statistics,
+    all_pairs,
+    cli,
+    compare,
+    files,
+    memory,
+    methods,
+    ranking,
+    statistics,
+    tables,
+    versus,
+)
 from pairsig.footnotes import of_signatures
 from pairsig.metrics import registry
 from pairsig.readers import table as table_reader
@@ -308,3 +322,19 @@ def test_cells_that_are_no_numbers(cell):
         frame = pd.DataFrame({"system": ["a", "b"], "segment": [1, 1], "value": values})
         with pytest.raises(InputError, match=r"row 1: value is .*, expected a number"):
             Statistics.from_table(frame, dataset="")
+
+
+def test_fractions_are_numbers_and_columns_may_be_called_by_numbers():
+    parts = [Fraction(number, 8) for number in (1, 2, 3, 4, 5, 6, 7, 7)]
+    frame = pd.DataFrame({"system": ["a"] * 4 + ["b"] * 4, 1: [*range(4)] * 2, 0: parts})
+    found = compare(frame, system="system", segment=1, score=0)
+    assert found.better == "b"
+    assert found.gain == (5 + 6 + 7 + 7 - 1 - 2 - 3 - 4) / 32
+    assert found.pvalue == compare(frame.astype({0: float}), system="system", segment="1", score="0").pvalue
+
+
+def test_a_frame_with_a_column_twice():
+    frame = pd.DataFrame({"system": ["a", "b"], "segment": [1, 1], "right": [1, 0]})
+    twice = pd.concat([frame, frame["right"]], axis=1)
+    with pytest.raises(InputError, match="the data frame has 2 columns called 'right', expected different names"):
+        compare(twice, system="system", segment="segment", score="right")

@@ -457,7 +457,8 @@ def read(path: str | Path, *, dataset: str | None = None, memory: Memory | None 
     memory
         What there is. With it integers of a Parquet file get the smallest type that holds them (without it int64), and
         counts that do not fit are refused. Such a file is read some rows at a time; what the reading itself takes is
-        not looked at. A text file is taken to need twenty times its size.
+        looked at where a group of its rows has more than 128 MiB. A text file is taken to need twenty times its
+        size. Without it all that is free may be taken.
     """
     from pairsig import tables
 
