@@ -19,7 +19,11 @@ from study import analysis, columns
 from study import cli as study_cli
 
 VOID = {"link", "meta", "input", "img", "br"}
-HOSTILE = ("<b>\"&'x</b>", "</script><script>alert(1)</script>", "a|b `c` {{ d }}", "ünï #1 ?x=%20", "plain", "other")
+HOSTILE = (
+    "<b>\"&'x</b>", "</script><script>alert(1)</script>", "a|b `c` {{ d }}", "ünï #1 ?x=%20", "datum['x'] + ${1}",
+    '{"expr": "alert(1)"}\\',
+)  # fmt: skip
+"""Names of systems that are HTML, a template, an address, and expressions of Vega and JavaScript."""
 DATASET, MADE = "wmt24-en-de", "hostile"
 
 

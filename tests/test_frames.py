@@ -173,7 +173,7 @@ def rows(of, change):
     ("change", "columns", "expected"),
     [
         (dict, {"score": "corect"}, r"unknown column \(score\): 'corect', expected one of .*did you mean correct"),
-        (dict, {"segment": 3}, "segment is 3, expected the name of a column"),
+        (dict, {"segment": 3}, "unknown column \\(segment\\): '3', expected one of model"),
         (lambda of: third(of, "correct"), {}, "row 3: correct is empty or NaN, expected a number"),
         (lambda of: third(of, "question"), {}, "row 3: segment is missing, expected a name"),
         (lambda of: third(of, "model"), {}, "row 3: system is missing, expected a name"),

@@ -400,6 +400,8 @@ def _rank(arguments: argparse.Namespace) -> None:
         and Path(files[0]).suffix in tables.SEPARATORS.keys() | {".parquet"}
     ):
         data = statistics.read(Path(files[0]), memory=memory)
+        for sentence in data.unlike():
+            console.warn(sentence)
     else:
         found, notes = _read_systems(arguments, files, [metric] if metric else [])
         for note in notes:
@@ -703,7 +705,7 @@ def _merge(arguments: argparse.Namespace) -> None:
 
 
 def read_statistics(path: Path, memory: Memory | None = None) -> Statistics:
-    """The statistics of a dataset; warns of systems that are the same."""
+    """The statistics of a dataset; warns of systems that are the same, and of what ought to be and is not."""
     from pairsig import statistics
 
     data = statistics.read(path, memory=memory)
@@ -711,6 +713,8 @@ def read_statistics(path: Path, memory: Memory | None = None) -> Statistics:
         console.warn(
             f"dataset {data.dataset}: systems {first} and {second} have the same counts on every segment, p = 1"
         )
+    for sentence in data.unlike():
+        console.warn(f"dataset {data.dataset}: {sentence}")
     return data
 
 

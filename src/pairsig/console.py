@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from pairsig.errors import InputError, listed, named, quoted
+from pairsig.errors import InputError, listed, named, plain, quoted
 
 if TYPE_CHECKING:
     from pairsig.engine import Progress
@@ -27,7 +27,7 @@ Run = Callable[[argparse.Namespace], None]
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """One sentence and the command's own help, instead of the usage of everything."""
-        self.exit(2, f"{self.prog}: error: {message} (see `{self.prog} --help`)\n")
+        self.exit(2, f"{self.prog}: error: {plain(message)} (see `{self.prog} --help`)\n")
 
 
 VERSIONS_OF = ("numpy", "numba", "scipy", "pandas", "pyarrow", "sacrebleu")
@@ -151,7 +151,8 @@ class Commands:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 141
         except OSError as error:  # a full disk, a folder without permission
-            print(f"pairsig: error: {error.filename or 'output'}: {error.strerror}", file=sys.stderr)
+            told = f"{error.filename or 'output'}: {error.strerror or error}"
+            print(f"pairsig: error: {plain(told)}", file=sys.stderr)
             return 2
         return 0
 
@@ -165,12 +166,12 @@ def _files(arguments: argparse.Namespace) -> dict[str, int]:
 
 def warn(sentence: str) -> None:
     """Tell the user something that does not stop the command."""
-    print(f"pairsig: warning: {sentence}", file=sys.stderr)
+    print(f"pairsig: warning: {plain(sentence)}", file=sys.stderr)
 
 
 def note(sentence: str) -> None:
     """Tell the user what was done to the input."""
-    print(f"pairsig: note: {sentence}", file=sys.stderr)
+    print(f"pairsig: note: {plain(sentence)}", file=sys.stderr)
 
 
 @contextmanager

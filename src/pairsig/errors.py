@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 _SHOWN = 60  # characters of a text
 _LISTED = 200  # characters of a list of names
 _LONGEST = 2_000  # characters of a message: a path may be long
+BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What breaks a row, a sentence or a terminal: control characters, line ends, turns of direction, bytes that are not
+UTF-8."""
 
 
 class InputError(ValueError):
@@ -20,10 +24,29 @@ class InputError(ValueError):
     """
 
     def __init__(self, message: str) -> None:
-        line = "".join(c if c.isprintable() else repr(c)[1:-1] for c in " ".join(message.splitlines()))
+        line = plain(message)
         if len(line) > _LONGEST:
             line = f"{line[: _LONGEST // 2]} … {line[-_LONGEST // 2 :]}"
         super().__init__(line)
+
+
+def plain(text: str) -> str:
+    """A text on one line, with escapes for what no reader would see: a terminal obeys some of it."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in " ".join(text.splitlines()))
+
+
+def printable(names: Iterable[str], what: str) -> None:
+    """Refuse names that would break a row, a sentence or a terminal wherever they are printed.
+
+    These are names with control characters (a line end, a tab, an escape sequence), with characters that turn the
+    direction of a line around, and with bytes that are not UTF-8, as the name of a file may have them.
+    """
+    for name in names:
+        if BREAKS.search(name):
+            raise InputError(
+                f"found the {what} {quoted(name)}, expected a name without control characters and bytes that are not "
+                "UTF-8: rename it"
+            )
 
 
 def quoted(found: object) -> str:

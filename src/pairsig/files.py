@@ -2,6 +2,8 @@
 
 Bytes are read here and nowhere else, so that a file that is damaged, hostile or no text at all costs a sentence and not
 the machine's memory: no more than `MAX_BYTES` of it, in no more than `MAX_LINES` lines of no more than `MAX_LINE`.
+
+A pipe (`<(zcat a.gz)`, /dev/stdin) gives its bytes once. They are kept, so that it can be read again like a file.
 """
 
 from __future__ import annotations
@@ -10,8 +12,11 @@ import gzip
 import io
 import json
 import lzma
+import os
 import re
+import stat
 import tarfile
+import time
 import zipfile
 import zlib
 from codecs import BOM_UTF8
@@ -35,6 +40,8 @@ MAX_LINE = 10_000_000
 MAX_JSON = 2**28
 """Bytes of a document of JSON, which is read as a whole. Its objects take ten times the memory where they are small."""
 _CHUNK = 2**24
+_WAIT = 10.0
+"""Seconds that a pipe without a writer is waited for; one with a writer is waited for as long as it takes."""
 _ZSTANDARD = 93  # the method's number in a zip archive; `zipfile` knows it from Python 3.14 on
 
 _MEMBER = re.compile(r"(?P<archive>.+?\.(?:tar|tar\.gz|tar\.xz|tgz|txz))!(?P<member>.+)", re.DOTALL)
@@ -89,7 +96,7 @@ def content(path: AnyPath) -> bytes:
     match = _MEMBER.fullmatch(name)
     try:
         if match is None:
-            with Path(name).open("rb") as file:
+            with opened(name) as file:
                 return _decompressed(name, file)
         status = Path(match["archive"]).stat()
         members = _members(match["archive"], status.st_mtime_ns, status.st_size)
@@ -107,10 +114,53 @@ def beginning(path: AnyPath, size: int = 2**16) -> bytes:
     if _MEMBER.fullmatch(fspath(path)):
         return content(path)[:size]
     try:
-        with Path(path).open("rb") as file:
+        with opened(path) as file:
             return _reader(fspath(path), file)(size)
+    except InputError:
+        raise
     except _UNREADABLE as error:
         raise _unreadable(path, error) from None
+
+
+def opened(path: AnyPath) -> IO[bytes]:
+    """A file to read bytes from; a pipe is read to its end, and can be opened again."""
+    status = Path(path).stat()
+    if not stat.S_ISFIFO(status.st_mode):
+        return Path(path).open("rb")
+    known = _PIPES.get((status.st_dev, status.st_ino))
+    if known is None or known[0] != status.st_mtime_ns:  # nothing was written since
+        data = _of_pipe(fspath(path))
+        known = _PIPES[status.st_dev, status.st_ino] = Path(path).stat().st_mtime_ns, data
+    return io.BytesIO(known[1])
+
+
+_PIPES: dict[tuple[int, int], tuple[int, bytes]] = {}
+"""What pipes gave, by device and inode, with the time of the last write."""
+
+
+def _of_pipe(name: str) -> bytes:
+    """All that is written to a pipe, after a writer has come."""
+    with open(os.open(name, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as file:  # noqa: PTH123
+        until = time.monotonic() + _WAIT
+        # Without a writer nothing is read; from one that has not written yet, None.
+        while (first := file.read(_CHUNK)) == b"" and not _was_written(file):
+            if time.monotonic() > until:
+                raise InputError(
+                    f"{name}: found a pipe that nothing writes to (waited {_WAIT:g} seconds), expected a file, or a "
+                    "program that writes to the pipe"
+                )
+            time.sleep(0.05)
+        os.set_blocking(file.fileno(), True)
+        return (first or b"") + _bounded(name, file.read)
+
+
+def _was_written(file: IO[bytes]) -> bool:
+    """Whether a pipe had a writer, who is gone."""
+    import select
+
+    poll = select.poll()
+    poll.register(file, select.POLLIN)
+    return any(event & select.POLLHUP for _, event in poll.poll(0))
 
 
 def read_json(path: AnyPath) -> Any:
@@ -143,8 +193,10 @@ def zip_members(path: AnyPath) -> Mapping[str, Callable[[], bytes]]:
     if _MEMBER.fullmatch(fspath(path)):
         raise InputError(f"{path}: a zip archive in another archive cannot be read, expected a file of its own")
     try:
-        with zipfile.ZipFile(path) as archive:
+        with opened(path) as file, zipfile.ZipFile(file) as archive:
             members = archive.infolist()
+    except InputError:
+        raise
     except (*_UNREADABLE, NotImplementedError) as error:
         raise _unreadable(path, error) from None
 
@@ -158,11 +210,11 @@ def _zip_member(path: AnyPath, member: zipfile.ZipInfo) -> bytes:
     name = f"{path}!{named(member.filename)}"
     try:
         if member.compress_type != _ZSTANDARD:
-            with zipfile.ZipFile(path) as archive, archive.open(member) as file:
+            with opened(path) as whole, zipfile.ZipFile(whole) as archive, archive.open(member) as file:
                 return _bounded(name, file.read)
         import pyarrow as pa
 
-        with Path(path).open("rb") as file:
+        with opened(path) as file:
             file.seek(member.header_offset)
             header = file.read(30)
             if header[:4] != b"PK\3\4" or member.flag_bits & 1:
@@ -216,7 +268,7 @@ def _bounded(name: str, read: Callable[[int], bytes]) -> bytes:
 @lru_cache(maxsize=4)
 def _members(archive: str, mtime_ns: int, size: int) -> Mapping[str, memoryview]:  # noqa: ARG001
     """Contents of the regular files in an archive by name, as views into one buffer."""
-    with Path(archive).open("rb") as file:
+    with opened(archive) as file:
         data = _decompressed(archive, file)
     view = memoryview(data)
     with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as tar:

@@ -22,7 +22,9 @@ def of_signatures(signatures: Iterable[str], format: str) -> str:  # noqa: A002
         metrics.setdefault(settings, []).append(metric)
     whole = [f"metric:{','.join(names)}|{settings}" for settings, names in metrics.items()]
     if format == "markdown":
-        return "".join(f"\n- `{signature}`" for signature in whole)
+        # The name of a metric may have backticks: more of them than it has in a row end the code.
+        fences = ["`" * (1 + max(map(len, re.findall("`+", signature)), default=0)) for signature in whole]
+        return "".join(f"\n- {fence}{signature}{fence}" for fence, signature in zip(fences, whole, strict=True))
     if format == "latex":
         return "".join(f"\n\\par{{\\footnotesize\\texttt{{{_escaped(signature)}}}}}" for signature in whole)
     return ""

@@ -6,7 +6,7 @@ import json
 import math
 import tempfile
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -18,12 +18,12 @@ from pairsig import all_pairs, intervals, methods, report, versus
 from pairsig.choices import choose
 from pairsig.definitions import find
 from pairsig.engine import Resampling
-from pairsig.errors import InputError, listed, named
+from pairsig.errors import InputError, listed, named, quoted
 from pairsig.metrics import Metric, registry
 from pairsig.paired import Pair, Unit
 from pairsig.readers.counted import Missing, average
 from pairsig.sentences import digits, told
-from pairsig.statistics import KEYS, Statistics
+from pairsig.statistics import KEYS, Statistics, with_names
 from pairsig.tables import as_json
 
 if TYPE_CHECKING:
@@ -173,12 +173,12 @@ def compare(
     data: IntoDataFrame | Sequence[Any] | Mapping[str, Any],
     test: str | None = None,
     *,
-    system: str | Sequence[str],
-    segment: str,
-    score: str | None = None,
-    run: str | None = None,
-    document: str | None = None,
-    domain: str | None = None,
+    system: str | int | Sequence[str | int],
+    segment: str | int,
+    score: str | int | None = None,
+    run: str | int | None = None,
+    document: str | int | None = None,
+    domain: str | int | None = None,
     lower_is_better: bool = False,
     metric: str | Metric | None = None,
     variant: str | None = None,
@@ -261,18 +261,20 @@ def _compared(
     data: Any,
     test: str | None,
     *,
-    system: str | Sequence[str] = "system",
-    segment: str = "segment",
-    score: str | None = None,
-    run: str | None = None,
-    document: str | None = None,
-    domain: str | None = None,
+    system: str | int | Sequence[str | int] = "system",
+    segment: str | int = "segment",
+    score: str | int | None = None,
+    run: str | int | None = None,
+    document: str | int | None = None,
+    domain: str | int | None = None,
     lower_is_better: bool = False,
     metric: str | Metric | None = None,
     **options: Any,
 ) -> Comparison:
     import narwhals.stable.v2 as nw
 
+    if isinstance(data, pd.DataFrame):
+        data = with_names(data, "the data frame")
     try:
         frame = nw.from_native(data, eager_only=True)
     except TypeError:
@@ -286,22 +288,21 @@ def _compared(
         raise InputError(f"found score={score!r} beside a metric, expected one of them")
     if metric is not None:
         chosen = registry.metric(metric)
-    elif score is None and isinstance(system, str):
+    elif score is None and isinstance(system, str | int):
         raise InputError("found neither score nor metric, expected the name of a column with scores, or a metric")
     else:
-        chosen = average("score" if score is None else score, higher_is_better=not lower_is_better)
+        chosen = average("score" if score is None else str(score), higher_is_better=not lower_is_better)
     labels = {"segment": segment, "run": run, "document": document, "domain": domain}
     known = [str(name) for name in frame.columns]
 
-    def cells(column: str, what: str) -> list[Any]:
-        if not isinstance(column, str):
-            raise InputError(f"{what} is {column!r}, expected the name of a column")
-        choose(column, known, f"column ({what}):")
-        found: list[Any] = frame[column].to_list()
+    def cells(column: str | int, what: str) -> list[Any]:
+        if not isinstance(column, str | int):
+            raise InputError(f"{what} is {quoted(column)}, expected the name of a column")
+        found: list[Any] = frame[choose(str(column), known, f"column ({what}):")].to_list()
         return found
 
     columns: dict[str, list[Any]] = {what: cells(name, what) for what, name in labels.items() if name is not None}
-    if isinstance(system, str):
+    if isinstance(system, str | int):
         columns["system"] = cells(system, "system")
         columns |= {_counts(name): cells(name, "score" if metric is None else chosen.name) for name in chosen.columns}
     else:
@@ -316,7 +317,8 @@ def _compared(
         raise InputError("the data frame has no rows, expected one a system and segment")
     table = pd.DataFrame({name: pd.Series(own, dtype=object) for name, own in columns.items()})
     statistics = _read(table, run)
-    return _comparison(statistics, chosen, test, lambda rows: _as_given(rows, frame), **options)
+    found = _comparison(statistics, chosen, test, lambda rows: _as_given(rows, frame), **options)
+    return replace(found, notes=(*found.notes, *statistics.unlike()))
 
 
 def _counts(name: str) -> str:
@@ -325,7 +327,7 @@ def _counts(name: str) -> str:
     return name
 
 
-def _read(table: pd.DataFrame, run: str | None) -> Statistics:
+def _read(table: pd.DataFrame, run: str | int | None) -> Statistics:
     """The rows, after what would be read as something else has been refused."""
     for column in ("system", "segment", *(["run"] if run is not None else [])):
         missing = table[column].isna().to_numpy()
@@ -337,7 +339,6 @@ def _read(table: pd.DataFrame, run: str | None) -> Statistics:
                 raise InputError(
                     f"the data frame, row {row + 1}: {named(column)} is {named(repr(cell))}, expected a number"
                 )
-        table[column] = pd.to_numeric(table[column].astype(object), errors="coerce")
     return Statistics.from_table(table, dataset="", source="the data frame")
 
 

@@ -517,7 +517,7 @@ def _different(names: Sequence[str], gains: Floats, errors: Floats) -> None:
 
 def render(table: pd.DataFrame, *, smallest: int = ROUGH) -> str:
     """A table of `transfers` for a terminal, and what its p-values mean; the smallest test set has so many segments."""
-    from tabulate import tabulate
+    from pairsig.tables import listed_below, printed
 
     floors = table[["floor", "heterogeneity_low", "heterogeneity_high"]].itertuples(index=False)
     shown = pd.DataFrame(
@@ -542,8 +542,7 @@ def render(table: pd.DataFrame, *, smallest: int = ROUGH) -> str:
         "floor: the gain that makes the chance on the next one 95 %, however many segments one test set has",
     ]
     said += notes(table, smallest)
-    text: str = tabulate(shown, headers="keys", showindex=False, tablefmt="simple", disable_numparse=True)
-    return "\n".join([text, "", *(f"- {sentence}" for sentence in said)])
+    return f"{printed(shown, 'table')}\n{listed_below(said, 'table')}"
 
 
 def notes(table: pd.DataFrame, smallest: int) -> list[str]:

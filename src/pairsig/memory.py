@@ -39,6 +39,11 @@ class Memory:
             raise InputError(f"the memory is {given!r}, expected a whole number of bytes, or a size such as 500M or 4G")
         return cls(limit)
 
+    @classmethod
+    def whole(cls) -> Memory:
+        """What is taken already and all that is free."""
+        return cls(_taken() + free())
+
     @property
     def left(self) -> int:
         """Bytes of it that the process has not taken."""

@@ -23,7 +23,6 @@ import numpy as np
 import pandas as pd
 from numba import njit
 from numpy.typing import NDArray
-from tabulate import tabulate
 
 from pairsig import definitions, streams
 from pairsig.all_pairs import only_metric
@@ -35,7 +34,7 @@ from pairsig.intervals import degrees_of_freedom
 from pairsig.metrics import Metric, registry
 from pairsig.paired import Unit
 from pairsig.statistics import Statistics, by_document
-from pairsig.tables import STYLES, as_json, frame
+from pairsig.tables import as_json, frame, listed_below, printed
 
 Design = Literal["crossed", "nested"]
 Floats = NDArray[np.float64]
@@ -303,7 +302,6 @@ def render(table: pd.DataFrame, format: str, item_cost: float | None = None) -> 
     )
     if table["n_resamples"].any():
         shown["p (bootstrap)"] = table["p_bootstrap"].map("{:.3g}".format)
-    text: str = tabulate(shown, headers="keys", showindex=False, tablefmt=STYLES[format], disable_numparse=True)
     lines = [
         "p (outputs): are these outputs, on average, different on other test sets of this source?",
         "p (method): is the method, run again, different there? Its interval is that of the gain",
@@ -313,8 +311,7 @@ def render(table: pd.DataFrame, format: str, item_cost: float | None = None) -> 
     for row in table.itertuples(index=False):
         about = f"{row.metric}, {row.method_a} and {row.method_b}: "
         lines += [about + sentence for sentence in (*made_of(row, item_cost), *filter(None, row.doubt.split("; ")))]
-    mark = "% " if format == "latex" else "- "
-    return text + ("\n" if format != "latex" else "") + "".join(f"\n{mark}{line}" for line in lines)
+    return printed(shown, format) + ("\n" if format != "latex" else "") + listed_below(lines, format)
 
 
 def made_of(row: Any, item_cost: float | None = None) -> list[str]:

@@ -26,7 +26,7 @@ from pairsig.errors import InputError
 from pairsig.intervals import ENOUGH, jackknifed, passed_or_failed
 from pairsig.metrics import registry
 from pairsig.paired import Pair, Unit
-from pairsig.tables import STYLES, as_json
+from pairsig.tables import as_json, listed_below, printed
 
 Floats = NDArray[np.float64]
 Claim = Literal["difference", "equivalence", "not-worse"]
@@ -631,8 +631,6 @@ def overlap_of(output: Sequence[str], other: Sequence[str], **options: Any) -> f
 
 def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
     """The table of `plan` as `table` (for a terminal), `markdown`, `latex`, or `json`: objects, all digits."""
-    from tabulate import tabulate
-
     if format == "json":
         return as_json(table)
     rows = []
@@ -653,11 +651,9 @@ def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
     shown = pd.DataFrame(rows)
     if not (shown["documents"] != "").any():
         shown = shown.drop(columns="documents")
-    text: str = tabulate(shown, headers="keys", showindex=False, tablefmt=STYLES[format], disable_numparse=True)
-    mark = "% " if format == "latex" else "- "
     notes = dict.fromkeys(note for own in table["notes"] for note in own)
     said = [f"standard deviation of the difference on a unit: {table['deviation'].iloc[0]:.3g} points", *notes]
-    return "\n".join([text, *([] if format == "latex" else [""]), *(f"{mark}{note}" for note in said)])
+    return printed(shown, format) + ("" if format == "latex" else "\n") + listed_below(said, format)
 
 
 def _power(row: Mapping[Hashable, Any]) -> str:

@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 from numba import njit
 from numpy.typing import NDArray
-from tabulate import tabulate
 
 from pairsig import definitions, engine, paired
 from pairsig.all_pairs import compare, only_metric
@@ -29,7 +28,7 @@ from pairsig.memory import Memory
 from pairsig.metrics import Metric, registry
 from pairsig.paired import Unit
 from pairsig.statistics import Statistics, by_document
-from pairsig.tables import STYLES, as_json, frame
+from pairsig.tables import as_json, frame, listed_below, printed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -384,9 +383,7 @@ def render(ranking: Ranking, format: str) -> str:  # noqa: A002
     if format == "markdown":
         shown.insert(0, "cluster", table["cluster"])
     align = ["left" if name in ("system", "cluster", "rank") else "right" for name in shown.columns]
-    text: str = tabulate(
-        shown, headers="keys", showindex=False, tablefmt=STYLES[format], disable_numparse=True, colalign=align
-    )
+    text = printed(shown, format, align)
     told = _told(ranking)
     borders: list[int] = (np.flatnonzero(np.diff(table["cluster"])) + 1).tolist()
     if format == "html":
@@ -403,7 +400,7 @@ def render(ranking: Ranking, format: str) -> str:  # noqa: A002
         line = {"table": lines[1].replace("-", "·"), "latex": "\\midrule"}[format]
         for row in reversed(borders):
             lines.insert(before + row, line)
-    below = f"\n{'% ' if format == 'latex' else '- '}{told}" + of_signatures(ranking.pairs["signature"], format)
+    below = listed_below([told], format) + of_signatures(ranking.pairs["signature"], format)
     return "\n".join(lines) + ("\n" if format == "markdown" else "") + below
 
 

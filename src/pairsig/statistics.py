@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import numbers
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from pairsig.columns import STATISTICS
-from pairsig.errors import InputError
+from pairsig.errors import InputError, listed, named, printable, quoted, reason
 from pairsig.lattice import fingerprint, multiples, some_systems
 from pairsig.memory import Memory
 from pairsig.metrics import Metric
@@ -23,6 +25,9 @@ from pairsig.omission import Omission
 
 KEYS = STATISTICS.names
 """Columns that say what a row is about; every other column of a statistics table is a count."""
+
+OF_THE_TEST_SET = ("total", "gold", "sure", "ter_reference_length")
+"""Columns of registered metrics that a system has no part in, not even by the choice among several references."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,15 @@ class Statistics:
         for system, run in zip(self.systems, self.runs, strict=True):
             if run and not system.endswith(f"-{run}"):
                 raise ValueError(f"system {system} is run {run} of a method, expected a name that ends in -{run}")
+        # Whatever is printed of statistics has these names. Ids of segments may be texts, and are quoted.
+        for what, names in (
+            ("dataset", [self.dataset]),
+            ("system", self.systems),
+            ("group", self.groups),
+            ("kind", self.kinds),
+            ("column", self.columns),
+        ):
+            printable(names, what)
         shape = (len(self.systems), len(self.segments), len(self.columns))
         if self.counts.shape != shape:
             raise ValueError(f"`counts` must have shape {shape}, not {self.counts.shape}")
@@ -146,7 +160,7 @@ class Statistics:
         """
         from pairsig import tables
 
-        table = tables.whole(table, source)
+        table = tables.whole(with_names(table, source), source)
         rows = _Rows(source, len(table))
         rows.add(table)
         return rows.statistics(dataset)
@@ -239,7 +253,7 @@ class Statistics:
         system, segment = np.argwhere(wrong)[0]
         values = ", ".join(f"{c} {v}" for c, v in zip(self.columns, self.counts[system, segment], strict=True))
         raise InputError(
-            f"system {self.systems[system]}, segment {self.segments[segment]} of dataset "
+            f"system {named(self.systems[system])}, segment {named(self.segments[segment])} of dataset "
             f"{self.dataset or '(arrays)'} has {what} ({values})"
         )
 
@@ -252,6 +266,23 @@ class Statistics:
             if first != system:
                 pairs.append((first, system))
         return pairs
+
+    def unlike(self) -> list[str]:
+        """Sentences on counts that belong to the test set, and are yet not the same for all systems."""
+        sentences = []
+        for column in filter(self.columns.__contains__, OF_THE_TEST_SET):
+            counts = self.counts[:, :, self.columns.index(column)]
+            for system, own in enumerate(counts):
+                # A system that was not scored on a segment has 0 there.
+                wrong = np.flatnonzero((own != counts[0]) & (own != 0) & (counts[0] != 0))
+                if len(wrong):
+                    sentences.append(
+                        f"{column} is {counts[0, wrong[0]]} for {self.systems[0]} and {own[wrong[0]]} for "
+                        f"{self.systems[system]} on segment {named(self.segments[wrong[0]])}: are these the same test "
+                        "set?"
+                    )
+                    break
+        return sentences
 
 
 def _is_range(positions: Sequence[int]) -> bool:
@@ -426,14 +457,15 @@ def read(path: str | Path, *, dataset: str | None = None, memory: Memory | None 
     memory
         What there is. With it integers of a Parquet file get the smallest type that holds them (without it int64), and
         counts that do not fit are refused. Such a file is read some rows at a time; what the reading itself takes is
-        not looked at. A text file is taken to need twenty times its size.
+        looked at where a group of its rows has more than 128 MiB. A text file is taken to need twenty times its
+        size. Without it all that is free may be taken.
     """
     from pairsig import tables
 
     path = Path(path)
     metadata: dict[bytes, bytes] = {}
     if path.suffix == ".parquet":
-        n_rows, metadata, pieces = tables.pieces(path, KEYS)
+        n_rows, metadata, pieces = tables.pieces(path, memory or Memory.whole())
         rows = _Rows(str(path), n_rows, memory)
         for piece in pieces:
             rows.add(tables.whole(piece, str(path), n_rows))
@@ -443,12 +475,15 @@ def read(path: str | Path, *, dataset: str | None = None, memory: Memory | None 
         table = tables.read(path, known=[STATISTICS])
         rows = _Rows(str(path), len(table), memory)
         rows.add(table)
-    name = dataset or metadata.get(b"dataset", b"").decode() or path.stem
-    return replace(
-        rows.statistics(name),
-        provenance=json.loads(metadata.get(b"provenance", b"{}")),
-        omissions=tuple(Omission(**told) for told in json.loads(metadata.get(b"omissions", b"[]"))),
-    )
+    try:
+        name = dataset or metadata.get(b"dataset", b"").decode() or path.stem
+        provenance = dict(json.loads(metadata.get(b"provenance", b"{}")))
+        omissions = tuple(Omission(**told) for told in json.loads(metadata.get(b"omissions", b"[]")))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise InputError(
+            f"{path}: found metadata that cannot be read ({reason(error)}), expected those that pairsig writes"
+        ) from None
+    return replace(rows.statistics(name), provenance=provenance, omissions=omissions)
 
 
 _TEXT = 20
@@ -478,8 +513,7 @@ class _Rows:
         """The next rows."""
         for key in ("system", "segment"):
             if key not in table.columns:
-                told = ", ".join(map(str, table.columns))
-                raise InputError(f"{self._source} has the columns {told}: expected `{key}` too")
+                raise InputError(f"{self._source} has the columns {listed(table.columns)}: expected `{key}` too")
         if not len(table):
             return
         first = self._filled
@@ -548,8 +582,8 @@ class _Rows:
         dtype = np.result_type(kept, numbers) if len(kept) else numbers.dtype
         if not len(kept) or dtype != kept.dtype:
             shape = self._n_rows, numbers.shape[1]
-            if self._memory is not None:
-                self._memory.require(shape[0] * shape[1] * dtype.itemsize, f"the counts of {self._source}")
+            room = self._memory or Memory.whole()
+            room.require(shape[0] * shape[1] * dtype.itemsize, f"the counts of {self._source}")
             self._counts = np.empty(shape, dtype=dtype)
             if len(kept):
                 self._counts[: self._filled] = kept
@@ -576,7 +610,7 @@ class _Rows:
         """What the rows are, in the order of the first system's segments."""
         if not self._filled:
             raise InputError(f"{self._source} is empty: expected one row a system and segment")
-        systems, ids = list(self._codes["output"]), np.array(list(self._codes["segment"]))
+        systems, ids = list(self._codes["output"]), label_array(self._codes["segment"], f"{self._source}: segment")
         starts, system, segment = np.concatenate(self._runs, axis=1)
         lengths = np.diff(starts, append=self._filled)
         n = int(lengths[system == 0].sum())
@@ -592,16 +626,19 @@ class _Rows:
         for (of, key), wrong in sorted(self._two.items(), key=lambda found: _LABELLED.index(found[0])):
             name = list(self._codes[of])[wrong]
             told = "system" if of == "output" else of
-            raise InputError(f"{self._source}: {told} {name} has more than one {key}, expected one")
+            raise InputError(f"{self._source}: {told} {named(name)} has more than one {key}, expected one")
 
         def labels(of: str, key: str) -> NDArray[np.str_]:
-            return np.array(list(self._codes[key]))[self._labels[of, key]]
+            known = list(self._codes[key])
+            return label_array([known[code] for code in self._labels[of, key].tolist()], f"{self._source}: {key}")
 
         runs = labels("output", "run")
         methods = _methods(systems, runs)
         for method in {method for method, run in zip(methods, runs, strict=True) if not run}:
             if methods.count(method) > 1:
-                raise InputError(f"{self._source}: some rows of system {method} name no run, expected one in each")
+                raise InputError(
+                    f"{self._source}: some rows of system {named(method)} name no run, expected one in each"
+                )
         return Statistics(
             dataset=dataset,
             systems=tuple(systems),
@@ -626,8 +663,8 @@ class _Rows:
             twice = pd.Series(places).duplicated().to_numpy()
             row = int(twice.argmax())
             raise InputError(
-                f"{self._row(twice)}: segment {ids[segment[row]]} of system {systems[system[row]]} comes again, "
-                "expected once"
+                f"{self._row(twice)}: segment {named(ids[segment[row]])} of system {named(systems[system[row]])} comes "
+                "again, expected once"
             )
         sizes = np.bincount(system, minlength=len(systems))
         position = np.full(len(ids), -1)
@@ -649,6 +686,22 @@ _LABELLED = (
     ("segment", "domain"),
 )
 """What each label is of; an output is a system with its run."""
+
+
+def label_array(labels: Iterable[str], what: str) -> NDArray[np.str_]:
+    """Labels as an array, where each of them takes the room of the longest."""
+    labels = list(labels)
+    longest = max(labels, key=len, default="")
+    if len(labels) * len(longest) > _MOST_LETTERS:
+        raise InputError(
+            f"{what} {named(longest)} is too long for one of {len(labels):,}, expected names of no more than "
+            f"{_MOST_LETTERS // len(labels):,} characters"
+        )
+    return np.array(labels, dtype=str)
+
+
+_MOST_LETTERS = 2**28
+"""Of the labels of segments, each as long as the longest: a gigabyte."""
 
 
 def run_name(method: str, run: str) -> str:
@@ -685,18 +738,55 @@ def _numbers(
     """The counts (rows × columns), with a plain numeric dtype; `row` says where something is wrong first."""
     if not columns:
         raise InputError(f"{source} has no column of counts beside {', '.join(KEYS)}")
-    numbers = {}
+    found = {}
     for column in columns:
         values = table[column]
-        numeric = pd.to_numeric(values, errors="coerce")
+        numeric = _numeric(values)
         if numeric.isna().any():
             wrong = numeric.isna().to_numpy(dtype=bool)
-            found = values[wrong].iloc[0]
-            told = "empty or NaN" if pd.isna(found) else repr(found)
-            raise InputError(f"{row(wrong)}: {column} is {told}, expected a number")
+            cell = values[wrong].iloc[0]
+            told = "empty or NaN" if pd.isna(cell) else quoted(cell)
+            raise InputError(f"{row(wrong)}: {named(column)} is {told}, expected a number")
         array = numeric.to_numpy()
-        numbers[column] = array.astype(np.int64) if array.dtype == np.bool_ else array
-    return np.asarray(pd.DataFrame(numbers).to_numpy())
+        found[column] = array.astype(np.int64) if array.dtype == np.bool_ else array
+    return np.asarray(pd.DataFrame(found).to_numpy())
+
+
+def _numeric(values: pd.Series[Any]) -> pd.Series[Any]:
+    """The cells as numbers, missing where one is none: pandas would count dates, and drop imaginary parts later."""
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        each = _numeric(pd.Series(values.cat.categories))
+        return each.reindex(values.cat.codes).set_axis(values.index)
+    if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_complex_dtype(values):
+        return values
+    if not pd.api.types.is_string_dtype(values.dtype) or values.dtype == object:
+        values = values.astype(object).map(_real)
+    return pd.to_numeric(values, errors="coerce")
+
+
+def _real(cell: Any) -> Any:
+    """A cell of a column of objects: text and numbers that are real; None for all else, dates for one."""
+    if isinstance(cell, str | bool | np.bool_):
+        return cell
+    if type(cell) is np.timedelta64 or not isinstance(
+        cell, numbers.Real | Decimal
+    ):  # a duration of numpy is a Real, too
+        return None
+    if isinstance(cell, numbers.Integral) and abs(int(cell)) < 2**63:
+        return int(cell)
+    try:
+        return float(cell)
+    except (OverflowError, ValueError):  # a whole number of 400 digits, a signalling NaN
+        return None
+
+
+def with_names(table: pd.DataFrame, source: str) -> pd.DataFrame:
+    """`table` with names of columns that are text, after each has been found to be there once."""
+    names = [str(name) for name in table.columns]
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise InputError(f"{source} has {times} columns called {quoted(name)}, expected different names")
+    return table.set_axis(names, axis=1)
 
 
 def _segments_differ(
@@ -706,12 +796,12 @@ def _segments_differ(
     for here, mine, theirs in ((one, one_segments, other_segments), (other, other_segments, one_segments)):
         alone = mine[~np.isin(mine, theirs)]
         if len(alone):
-            parting = f"segment {alone[0]} is in {here} only"
+            parting = f"segment {named(alone[0])} is in {named(here)} only"
             break
     else:  # the same ones in another order
         position = int(np.argmax(one_segments != other_segments))
-        parting = f"number {position + 1} is {one_segments[position]} and {other_segments[position]}"
+        parting = f"number {position + 1} is {named(one_segments[position])} and {named(other_segments[position])}"
     return (
-        f"{source}: system {one} has {len(one_segments)} segments, {other} has {len(other_segments)}, "
+        f"{source}: system {named(one)} has {len(one_segments)} segments, {named(other)} has {len(other_segments)}, "
         f"expected the same ones; {parting}"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import math
 import os
@@ -11,13 +12,18 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 import pandas as pd
 
 from pairsig.columns import TABLES, Column, Table, kinds
-from pairsig.errors import InputError, named, quoted, reason
+from pairsig.errors import BREAKS, InputError, named, quoted, reason
+from pairsig.files import MAX_BYTES, MAX_LINE, opened
+from pairsig.memory import Memory
+
+if TYPE_CHECKING:
+    from pyarrow.parquet import ParquetFile
 
 SEPARATORS = {".tsv": "\t", ".csv": ","}
 
@@ -34,7 +40,8 @@ was cut anywhere is refused. (A Parquet file that was cut cannot be read at all.
 def replacing(path: str | Path) -> Iterator[Path]:
     """A temporary path beside `path`, moved there when the block ends well and removed when it does not.
 
-    A reader of `path` sees the old file or the whole new one, never half of it.
+    A reader of `path` sees the old file or the whole new one, never half of it. An error of the operating system, such
+    as a full disk, names `path`.
     """
     path = Path(path)
     if not path.parent.is_dir():
@@ -44,6 +51,8 @@ def replacing(path: str | Path) -> Iterator[Path]:
     try:
         yield temporary
         temporary.replace(path)
+    except OSError as error:  # libraries that write name the temporary file, or none
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -100,8 +109,37 @@ _DTYPES: dict[tuple[type[Any], bool], str] = {
 """The pandas dtype of a column, by its type and whether cells may be missing."""
 
 
-STYLES = {"table": "simple", "markdown": "github", "latex": "latex_booktabs", "html": "html"}
+_STYLES = {"table": "simple", "markdown": "github", "latex": "latex_booktabs", "html": "html"}
 """What tabulate calls the formats that tables for people are printed in."""
+
+
+_MARKDOWN = re.compile(r"[\\|*_`<$~]|&(?=#?\w+;)|\](?=[(\[:])")
+
+
+def printed(shown: pd.DataFrame, format: str, align: Sequence[str] | None = None) -> str:  # noqa: A002
+    """A table for people in one of `_STYLES`, in which no name is markup."""
+    from tabulate import tabulate
+
+    rows = [[escaped(str(cell), format) for cell in row] for row in shown.itertuples(index=False)]
+    headers = [escaped(str(name), format) for name in shown.columns]
+    text = tabulate(rows, headers, tablefmt=_STYLES[format], disable_numparse=True, colalign=align if rows else None)
+    # After a row of LaTeX a bracket would be the space below it, and a star a prohibition to break the page.
+    return re.sub(r"(?m)^( *)(?=[\[*])", r"\1{}", text) if format == "latex" else text
+
+
+def escaped(text: str, format: str) -> str:  # noqa: A002
+    r"""A text that Markdown shows as it is; that of other formats is left to `tabulate`.
+
+    >>> escaped("a|b <i> f_1", "markdown")
+    'a\\|b \\<i> f\\_1'
+    """
+    return _MARKDOWN.sub(r"\\\g<0>", text) if format == "markdown" else text
+
+
+def listed_below(sentences: Iterable[str], format: str) -> str:  # noqa: A002
+    """Sentences as the lines below a table, comments in LaTeX."""
+    mark = "% " if format == "latex" else "- "
+    return "".join(f"\n{mark}{escaped(sentence, format)}" for sentence in sentences)
 
 
 def as_json(table: pd.DataFrame) -> str:
@@ -147,31 +185,43 @@ def read(path: str | Path, table: Table | None = None, *, known: Iterable[Table]
     return found
 
 
-def pieces(path: Path, labels: Sequence[str]) -> tuple[int, dict[bytes, bytes], Iterator[pd.DataFrame]]:
+def pieces(path: Path, room: Memory) -> tuple[int, dict[bytes, bytes], Iterator[pd.DataFrame]]:
     """A Parquet file some rows at a time: how many there are, the file's metadata, and the rows.
 
     Parameters
     ----------
-    labels
-        Columns of text that repeats.
+    room
+        For the pages of its largest group of rows, decompressed, where these are more than `_PAGES`.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     with _readable(path):
-        schema = pq.read_schema(path)
-        texts = [name for name in schema.names if name in labels and pa.types.is_string(schema.field(name).type)]
-        file = pq.ParquetFile(path, read_dictionary=texts, pre_buffer=False)  # else all of it comes at once
+        _check_regular(path)
+        file = open_parquet(path, str(path))
+        schema = file.schema_arrow
+        names = list(schema.names)
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise InputError(f"{path}: found two columns called {quoted(twice)}, expected different names")
         metadata = dict(schema.metadata or {})
         index = json.loads(metadata.get(b"pandas", b"{}")).get("index_columns", [])
-        chosen = [name for name in schema.names if name not in [own for own in index if isinstance(own, str)]]
+        chosen = [name for name in names if name not in [own for own in index if isinstance(own, str)]]
+        texts = [name for name in chosen if pa.types.is_dictionary(schema.field(name).type)]
+        groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
+        pages = max((group.total_byte_size for group in groups), default=0)
+        nested = [field.name for field in schema if pa.types.is_nested(field.type) and field.name in chosen]
+        if nested:
+            raise InputError(f"{path}: found lists or structures in column {quoted(nested[0])}, expected numbers")
+        n_rows = max(1, min(_ROWS, _PAGES // max(1, _width(file, 8))))
+    if pages > _PAGES:
+        room.require(pages, f"reading {path}, which has groups of many rows")
 
     def rows() -> Iterator[pd.DataFrame]:
         with _readable(path), file:
             yield schema.empty_table().select(chosen).to_pandas(ignore_metadata=True)
-            labelled = {name: _Labels() for name in texts if name in chosen}
-            for batch in file.iter_batches(_ROWS, columns=chosen, use_threads=False):
-                frame = pa.Table.from_batches([batch]).drop_columns(list(labelled)).to_pandas(ignore_metadata=True)
+            labelled = {name: _Labels() for name in texts}
+            for batch in file.iter_batches(n_rows, columns=chosen, use_threads=False):
+                frame = pa.Table.from_batches([batch]).drop_columns(texts).to_pandas(ignore_metadata=True)
                 found = {name: own.of(batch.column(name)) for name, own in labelled.items()}
                 yield frame.assign(**found)[chosen]
 
@@ -179,7 +229,76 @@ def pieces(path: Path, labels: Sequence[str]) -> tuple[int, dict[bytes, bytes], 
 
 
 _ROWS = 2**18
-"""Rows of a piece."""
+"""Rows of a piece, at most."""
+_PAGES = 2**27
+"""Bytes that are not looked at: of pages, decompressed, and of a piece."""
+_FEW = 64
+"""Rows of texts that are looked at together where nothing tells how long they are."""
+
+
+def open_parquet(given: Any, source: str) -> ParquetFile:
+    """A Parquet file whose texts are read as dictionaries: what repeats is packed to nothing, and stays so in memory.
+
+    Parameters
+    ----------
+    given
+        A path or a buffer.
+
+    Raises
+    ------
+    InputError
+        Where texts that are packed otherwise have more than `MAX_BYTES`.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    kinds = (
+        pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view,
+        pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_dictionary,
+    )  # fmt: skip
+    schema = pq.read_schema(given)
+    texts = [field.name for field in schema if any(own(field.type) for own in kinds)]
+    file = pq.ParquetFile(given, read_dictionary=texts, pre_buffer=False)  # else all of it comes at once
+    # What a chunk says of its encoding is not asked for: where it is damaged, pyarrow ends the process.
+    shared = [name for name in texts if _leaves_out_beginnings(file, name)]
+    if not shared:
+        return file
+    size = 0
+    for batch in pq.ParquetFile(given, pre_buffer=False).iter_batches(_FEW, columns=shared):
+        size += batch.nbytes
+        if size > MAX_BYTES:
+            raise InputError(f"{source}: found more than {MAX_BYTES:,} bytes of text, expected no more")
+    return pq.ParquetFile(given, read_dictionary=[name for name in texts if name not in shared], pre_buffer=False)
+
+
+def _leaves_out_beginnings(file: ParquetFile, name: str) -> bool:
+    """Whether a text is stored as what it does not share with the one before it; however long what they share is."""
+    try:
+        next(file.iter_batches(1, columns=[name]), None)
+    except OSError as error:
+        if "DeltaByteArray" not in str(error):  # of which pyarrow makes no dictionary
+            raise
+        return True
+    return False
+
+
+def decoded_bytes(file: ParquetFile, cell: int) -> int:
+    """Bytes of memory that all of a file takes at most, a cell beside the text that it has taking so many."""
+    metadata = file.metadata
+    groups = [metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups)]
+    return int(sum(groups) + metadata.num_rows * _width(file, cell))
+
+
+def _width(file: ParquetFile, cell: int) -> int:
+    """The same of a row."""
+    columns = [file.metadata.schema.column(place) for place in range(file.metadata.num_columns)]
+    return sum(cell + max(0, column.length) for column in columns)
+
+
+def _check_regular(path: Path) -> None:
+    """A pipe or a device is no Parquet file, which is read from its end; to open one may take for ever."""
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path}: found no file but a folder, pipe or device, expected a Parquet file")
 
 
 class _Labels:
@@ -209,6 +328,12 @@ class _Labels:
         return pd.Categorical.from_codes(self._codes[column.indices.fill_null(len(own)).to_numpy()], dtype=self._dtype)
 
 
+# pyarrow and pandas have errors of all kinds for a Parquet file that is damaged.
+_UNREADABLE = (
+    csv.Error, OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RuntimeError
+)  # fmt: skip
+
+
 @contextmanager
 def _readable(path: Path) -> Iterator[None]:
     """What cannot be read in one sentence."""
@@ -220,7 +345,7 @@ def _readable(path: Path) -> Iterator[None]:
         raise InputError(f"{path}: not UTF-8 ({error.reason} at byte {error.start})") from None
     except InputError:
         raise
-    except (csv.Error, ValueError, OSError) as error:
+    except _UNREADABLE as error:
         raise InputError(f"{path}: not a table that can be read: {reason(error)}") from None
 
 
@@ -258,6 +383,9 @@ def _impossible(cells: pd.Series[Any], column: Column) -> tuple[pd.Series[bool],
     is_bool = pd.api.types.is_bool_dtype(cells)
     if column.type is bool:
         return pd.Series(not is_bool, index=cells.index), "true or false"
+    if column.type is str and not column.choices:
+        broken = {cell: BREAKS.search(cell) is not None for cell in cells.dropna().astype(str).unique()}
+        return cells.astype("str").map(broken).fillna(False).astype(bool), "text without control characters"
     if column.type is str:
         few = ~cells.astype("str").fillna("").isin(column.choices) & bool(column.choices)
         return few, f"one of {', '.join(column.choices)}"
@@ -316,13 +444,24 @@ def shown(cell: object) -> str:
 
 
 def _read_parquet(path: Path) -> tuple[pd.DataFrame, Callable[[int], str]]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    _check_regular(path)
+    with open_parquet(path, str(path)) as file:
+        texts = [field.name for field in file.schema_arrow if pa.types.is_dictionary(field.type)]
+        size = decoded_bytes(file, 8)
+        Memory.whole().require(size, f"reading {path}")
+        for chunk in (chunk for column in file.read(texts).columns for chunk in column.chunks):
+            size += pc.sum(pc.take(pc.binary_length(chunk.dictionary), chunk.indices)).as_py() or 0
+        Memory.whole().require(size, f"reading {path}")
     return pd.read_parquet(path), lambda row: f"row {row + 1}"
 
 
 def _read_lines(path: Path, typed: Mapping[str, type[Any]]) -> tuple[pd.DataFrame, Callable[[int], str]]:
     """The table, and a function that says where in the file a row is."""
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = csv.reader(file, delimiter=SEPARATORS[path.suffix], strict=True)
+    with io.TextIOWrapper(opened(path), encoding="utf-8", newline="") as file:
+        rows = csv.reader(_lines(file, path), delimiter=SEPARATORS[path.suffix], strict=True)
         header = next(rows, None)
         if not header:
             raise InputError(f"{path}: empty; a table begins with a line of column names")
@@ -345,8 +484,18 @@ def _read_lines(path: Path, typed: Mapping[str, type[Any]]) -> tuple[pd.DataFram
     return table, lambda row: f"line {lines[row]}"
 
 
+def _lines(file: TextIO, path: Path) -> Iterator[str]:
+    """The lines of a file, none of them endless as that of /dev/zero is."""
+    number = 0
+    while line := file.readline(MAX_LINE + 1):
+        number += 1
+        if len(line) > MAX_LINE:
+            raise InputError(f"{path}:{number}: found a line of more than {MAX_LINE:,} characters, expected no more")
+        yield line
+
+
 def _ends_a_line(path: Path) -> bool:
-    with path.open("rb") as file:
+    with opened(path) as file:
         file.seek(-1, os.SEEK_END)
         return file.read() == b"\n"
 

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from tabulate import tabulate
 
 from pairsig import definitions, exact, extraction, heterogeneity, intervals, margins, sequential, statistics
 from pairsig.choices import choose, once, options_of, sort_options
@@ -33,7 +32,7 @@ from pairsig.readers import counted, recognition
 from pairsig.resampling import TestResult, resampled
 from pairsig.sequential import SequentialResult, stopped
 from pairsig.statistics import Statistics, run_name
-from pairsig.tables import STYLES, as_json
+from pairsig.tables import as_json, listed_below, printed
 
 TESTS = ("exact", "randomization", "bootstrap")
 """The tests there are, in the order of the table: those that keep their level first."""
@@ -547,10 +546,8 @@ def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
     if table.groupby(_FAMILY).size().max() > 1:
         for column, header in zip(ADJUSTMENTS, ("p (Holm)", "p (BH)"), strict=True):
             shown[header] = shown_adjusted(table, column)
-    text: str = tabulate(shown, headers="keys", showindex=False, tablefmt=STYLES[format], disable_numparse=True)
-    mark = "% " if format == "latex" else "- "
-    notes = "".join(f"\n{mark}{note}" for note in footnotes(table)) + of_signatures(table["signature"], format)
-    return text + ("\n" if notes and format != "latex" else "") + notes
+    notes = listed_below(footnotes(table), format) + of_signatures(table["signature"], format)
+    return printed(shown, format) + ("\n" if notes and format != "latex" else "") + notes
 
 
 def shown_adjusted(table: pd.DataFrame, column: str) -> list[str]:

@@ -5,7 +5,6 @@ A p-value never becomes 0 by rounding.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from html import escape
@@ -15,7 +14,7 @@ import pandas as pd
 
 from pairsig.columns import Column, Shown, Table
 from pairsig.errors import InputError
-from pairsig.tables import check
+from pairsig.tables import check, escaped
 from study.columns import declared
 
 _ENDS = ("_low", "_high")
@@ -203,11 +202,8 @@ def _tabulate(headers: list[str], rows: list[list[str]], align: list[str], form:
 
 
 def _markdown(headers: list[str], rows: list[list[str]], align: list[str], caption: str | None) -> str:
-    def safe(cell: str) -> str:
-        return re.sub(r"([|\\*_`<])", r"\\\1", cell).replace("\n", " ")
-
-    rows = [[safe(cell) for cell in row] for row in rows]
-    body = _tabulate([safe(header) for header in headers], rows, align, "pipe")
+    rows = [[escaped(cell.replace("\n", " "), "markdown") for cell in row] for row in rows]
+    body = _tabulate([escaped(header, "markdown") for header in headers], rows, align, "pipe")
     return f"{body}\n" if caption is None else f"{caption}\n\n{body}\n"
 
 

@@ -24,7 +24,7 @@ from pairsig.files import AnyPath
 from pairsig.metrics import Metric, Ratio, Totals, ratio
 from pairsig.metrics.counts import mean
 from pairsig.readers import text
-from pairsig.statistics import Statistics
+from pairsig.statistics import Statistics, label_array
 
 NUMBER = r"[-+]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][-+]?\d{1,4})?"
 """A decimal number; Python's own `float` takes `nan`, `inf` and `1_000` too. No float has more than 400 digits that
@@ -321,9 +321,9 @@ def align(
             systems=tuple(names),
             groups=tuple(names),
             kinds=("",) * len(names),
-            segments=np.array(first.segments)[rows],
-            documents=np.array(labels["documents"], dtype=str)[rows],
-            domains=np.array(labels["domains"], dtype=str)[rows],
+            segments=label_array(first.segments, f"{first.source}: segment")[rows],
+            documents=label_array(labels["documents"], f"{first.source}: document")[rows],
+            domains=label_array(labels["domains"], f"{first.source}: domain")[rows],
             columns=columns,
             counts=np.stack([np.stack([part.counts[column][rows] for column in columns], axis=1) for part in parts]),
             provenance={key: value for key, value in said if value},

@@ -17,15 +17,15 @@ from pairsig.files import MAX_BYTES, MAX_LINE, MAX_LINES, AnyPath, content, open
 from pairsig.metrics import Metric
 from pairsig.readers import text
 from pairsig.readers.counted import NUMBER, Counted, average, fits, to_array, to_number
-from pairsig.statistics import KEYS
-from pairsig.tables import SEPARATORS
+from pairsig.statistics import KEYS, OF_THE_TEST_SET
+from pairsig.tables import SEPARATORS, decoded_bytes, open_parquet
 
 _IDS = ("segment", "id")
 _JSON_LINES = (".jsonl", ".ndjson")
 _TRUTHS = {"true": True, "True": True, "false": False, "False": False}
 _MISSING = frozenset({"", "nan", "NaN", "NA", "null", "None"})
-_OF_THE_TEST_SET = ("total", "gold", "sure", "ter_reference_length")
-"""Columns of registered metrics that a system has no part in, not even by the choice among several references."""
+_CELL = 32
+"""Bytes of memory that a number takes, with the place in a list where it is."""
 
 Names = str | Sequence[str] | None
 Number = int | float | bool
@@ -164,7 +164,7 @@ def read(
                 source=table.path,
                 lines=tuple(table.lines[row] for row in rows),
                 place=table.place,
-                alike=tuple(name for name in _OF_THE_TEST_SET if name in counts),
+                alike=tuple(name for name in OF_THE_TEST_SET if name in counts),
                 system=system,
                 run=run,
             )
@@ -344,27 +344,46 @@ def _read_json_lines(path: str) -> _Table:
 
 def _read_parquet(path: str) -> _Table:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     data = content(path)
     try:
-        file = pq.ParquetFile(pa.BufferReader(data))
-        groups = [file.metadata.row_group(index) for index in range(file.metadata.num_row_groups)]
-        if file.metadata.num_rows > MAX_LINES or sum(group.total_byte_size for group in groups) > MAX_BYTES:
-            raise InputError(f"{path}: found too much, expected {MAX_LINES:,} rows and {MAX_BYTES:,} bytes at most")
-        arrow = file.read()
-        _check_header(path, arrow.column_names, "")
-        told = json.loads((arrow.schema.metadata or {}).get(b"pandas", b"{}")).get("index_columns", [])
+        file = open_parquet(pa.BufferReader(data), path)
+        if file.metadata.num_rows > MAX_LINES or decoded_bytes(file, _CELL) > MAX_BYTES:
+            raise InputError(
+                f"{path}: found {file.metadata.num_rows:,} rows of {file.metadata.num_columns:,} columns, too many to "
+                f"be read, expected {MAX_LINES:,} rows and {MAX_BYTES:,} bytes of memory at most"
+            )
+        schema, n_rows = file.schema_arrow, file.metadata.num_rows
+        _check_header(path, schema.names, "")
+        told = json.loads((schema.metadata or {}).get(b"pandas", b"{}")).get("index_columns", [])
         columns = {
-            name: arrow.column(name).to_pylist()
-            for name in arrow.column_names
-            if name not in told or not name.startswith("__index_level_")  # rows' numbers, which pandas has put there
+            # Lists and structures are no numbers, and may unpack to anything: of these the type is enough.
+            field.name: [str(field.type)] * n_rows
+            if pa.types.is_nested(field.type)
+            else _cells(file.read([field.name]).column(0))
+            for field in schema
+            # Rows' numbers, which pandas has put there.
+            if field.name not in told or not field.name.startswith("__index_level_")
         }
     except InputError:
         raise
-    except (OSError, ValueError, OverflowError, pa.ArrowException) as error:
+    except (OSError, ValueError, OverflowError, pa.ArrowException, AttributeError, TypeError) as error:
         raise InputError(f"{path}: cannot be read ({reason(error)}), expected a Parquet file") from None
-    return _Table(path, columns, list(range(1, arrow.num_rows + 1)), "row", _number_of_value)
+    return _Table(path, columns, list(range(1, n_rows + 1)), "row", _number_of_value)
+
+
+def _cells(column: Any) -> list[Any]:
+    """The cells of a column of pyarrow; a text that comes again is the same object."""
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(column.type):
+        found: list[Any] = column.to_pylist()
+        return found
+    cells = []
+    for chunk in column.chunks:
+        texts = [*chunk.dictionary.to_pylist(), None]
+        cells += [texts[index] for index in chunk.indices.fill_null(len(texts) - 1).to_pylist()]
+    return cells
 
 
 def _check_header(path: str, header: Sequence[str], where: str) -> None:

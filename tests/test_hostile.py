@@ -1,0 +1,340 @@
+"""Names, pipes, devices and packed files that break what is printed, or the machine: a sentence, or harmless text."""
+
+import errno
+import os
+import re
+import threading
+from datetime import date
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pairsig import (
+    InputError,
+    Statistics,
+    all_pairs,
+    cli,
+    compare,
+    files,
+    memory,
+    methods,
+    ranking,
+    statistics,
+    tables,
+    versus,
+)
+from pairsig.footnotes import of_signatures
+from pairsig.metrics import registry
+from pairsig.readers import table as table_reader
+
+BROKEN = ["a\nb", "a\rb", "a\tb", "a\x1b[2Jb", "a\x9bb", "a\u2028b", "a\u202eb", "a\u2066b", "a\udcffb", "a\0b"]
+MARKUP = ["a|b", "<script>alert(1)</script>", "[*x*](javascript:alert`1`)", r"back\slash $x_1$ ~~ &lt; {50 %} #"]
+
+
+def items(systems, n=30, runs=()):
+    rng = np.random.default_rng(1)
+    right = (rng.random((len(systems), n)) < np.linspace(0.3, 0.9, len(systems))[:, None]).astype(np.int64)
+    counts = {name: np.stack([own, np.ones_like(own)], axis=1) for name, own in zip(systems, right, strict=True)}
+    return Statistics.from_arrays(counts, ["correct", "total"])
+
+
+# Names that break what is printed are refused, wherever they come from.
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_names_that_break_lines_are_refused(name):
+    with pytest.raises(
+        InputError, match=r"found the system 'a.*b', expected a name without control characters"
+    ) as told:
+        items(["x", name])
+    assert str(told.value).isprintable()
+    with pytest.raises(InputError, match="found the column"):
+        Statistics.from_arrays({"x": np.ones((3, 1))}, [name])
+
+
+def test_other_letters_are_no_fault():
+    assert items(["模型", "модель", "é\u200d\u00a0\u3000x", "النموذج"]).systems[0] == "模型"
+
+
+def test_a_file_whose_name_is_not_utf_8(tmp_path, capsys):
+    paths = [tmp_path / os.fsdecode(name) for name in (b"good.txt", b"bad\xff.txt")]
+    for path in paths:
+        path.write_bytes(b"1\n0\n1\n")
+    assert cli.main(["test", *map(str, paths), "--reader", "sigf"]) == 2
+    assert r"found the system 'bad\udcff', expected a name" in capsys.readouterr().err
+
+
+def test_a_table_of_comparisons_with_such_a_name(tmp_path, capsys):
+    found = all_pairs.compare(items(["a", "b"]), "exact", metric="accuracy").assign(system_a="a\u202eb")
+    for name in ("x.parquet", "x.tsv"):
+        tables.write(found, tmp_path / name)
+        assert cli.main(["transfer", str(tmp_path / name), str(tmp_path / name)]) == 2
+        assert r"system_a is 'a\u202eb', expected text without control characters" in capsys.readouterr().err
+
+
+def test_what_a_terminal_obeys_is_never_printed(tmp_path, capsys):
+    assert cli.main(["rank", str(tmp_path / "\x1b[2J.tsv")]) == 2
+    with pytest.raises(SystemExit):
+        cli.main(["rank", "--\x1b[2J"])
+    assert "\x1b" not in capsys.readouterr().err
+
+
+# Names that are markup are text in every format.
+
+
+def rendered(kind, style):
+    data = items(MARKUP)
+    metric = registry.metric("accuracy")
+    if kind == "rank":
+        return ranking.render(ranking.rank(data, metric=metric, n_resamples=200), style)
+    if kind == "test":
+        return versus.render(versus.versus(data, [metric], ["exact"])[0], style)
+    found = methods.compare_methods(data, metric=metric, training_sd=1.0, against=data.methods[0])
+    return methods.render(found, style)
+
+
+@pytest.mark.parametrize("kind", ["test", "rank", "methods"])
+def test_markdown(kind):
+    table, _, notes = rendered(kind, "markdown").partition("\n\n")
+    bars = [len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in table.splitlines()]
+    assert len(set(bars)) == 1
+    for text in (table, re.sub("`[^`]*`", "", notes)):
+        assert not re.findall(r"(?<!\\)(?:<|\]\(|\$)", text.replace("\\\\", ""))
+    assert "\\<script>" in table
+    assert r"back\\slash \$x\_1\$ \~\~ \&lt;" in table
+
+
+@pytest.mark.parametrize("kind", ["test", "rank", "methods"])
+def test_latex(kind):
+    text = rendered(kind, "latex")
+    lines = [line for line in text.splitlines() if not line.startswith(("%", "\\"))]
+    assert not [line for line in lines if line.strip().startswith(("[", "*"))]
+    assert r"back\textbackslash{}slash \$x\_1\$" in text
+    assert not re.findall(r"(?<!\\)[$#_]", "\n".join(lines).replace(r"$^\dagger$", ""))
+
+
+def test_html():
+    text = rendered("rank", "html")
+    assert "<script" not in text
+    assert "&lt;script&gt;" in text
+
+
+def test_a_row_of_latex_does_not_begin_with_an_option():
+    text = tables.printed(pd.DataFrame({"x": ["[2cm]", "*"], "y": ["1", "2"]}), "latex")
+    assert " {}[2cm]" in text
+    assert " {}*" in text
+
+
+def test_a_metric_with_backticks_stays_code():
+    line = of_signatures(["metric:a``<b>|test:exact|x:1"], "markdown")
+    assert line == "\n- ```metric:a``<b>|test:exact|x:1```"
+
+
+# What the systems of a test set ought to share.
+
+
+def test_a_total_that_differs_is_told(tmp_path, capsys):
+    given = items(["a", "b", "c"])
+    given.counts[2, 4, 1] = 7
+    statistics.write(given, tmp_path / "x.parquet")
+    told = "total is 1 for a and 7 for c on segment 5: are these the same test set?"
+    for command in (
+        ["compare", "--test", "exact", "--output", str(tmp_path / "o.tsv")],
+        ["rank", "--metric", "accuracy", "--n-resamples", "100"],
+    ):
+        assert cli.main([command[0], str(tmp_path / "x.parquet"), *command[1:]]) == 0
+        assert told in capsys.readouterr().err
+    given.counts[2, 4, 1] = 1
+    given.counts[1, 3] = 0  # not scored there
+    assert given.unlike() == []
+
+
+# Pipes and devices.
+
+
+@pytest.fixture
+def pipe(tmp_path):
+    """Make a named pipe that something is written to."""
+    threads = []
+
+    def made(name, data):
+        path = tmp_path / name
+        os.mkfifo(path)
+        threads.append(threading.Thread(target=path.write_bytes, args=(data,)))
+        threads[-1].start()
+        return str(path)
+
+    yield made
+    for thread in threads:
+        thread.join(timeout=10)
+
+
+def test_pipes_can_be_read_again(pipe):
+    path = pipe("a.txt", b"1\n0\n" * 100_000)
+    assert files.beginning(path, 4) == b"1\n0\n"
+    assert files.content(path) == files.content(path) == b"1\n0\n" * 100_000
+
+
+def test_pipes_are_recognized_as_files_are(pipe, capsys):
+    assert cli.main(["test", pipe("a.txt", b"1\n1\n1\n"), pipe("b.txt", b"0\n1\n0\n"), "--test", "exact"]) == 0
+    assert "mean" in capsys.readouterr().out
+
+
+def test_a_table_may_be_a_pipe(pipe):
+    rows = "system\tsegment\tcorrect\ttotal\na\t1\t1\t1\nb\t1\t0\t1\n"
+    assert statistics.read(pipe("x.tsv", rows.encode())).systems == ("a", "b")
+
+
+def test_a_pipe_without_a_writer_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "_WAIT", 0.1)
+    for name in ("x.txt", "x.eval"):
+        os.mkfifo(tmp_path / name)
+        with pytest.raises(InputError, match=r"x\.\w+: found a pipe that nothing writes to"):
+            (files.content if name == "x.txt" else files.zip_members)(tmp_path / name)
+    os.mkfifo(tmp_path / "x.parquet")
+    for read in (statistics.read, tables.read):
+        with pytest.raises(InputError, match=r"x\.parquet: found no file but a folder, pipe or device"):
+            read(tmp_path / "x.parquet")
+
+
+def test_an_endless_line_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "MAX_LINE", 1000)
+    (tmp_path / "x.tsv").symlink_to("/dev/zero")
+    with pytest.raises(InputError, match=r"x\.tsv:1: found a line of more than 1,000 characters"):
+        tables.read(tmp_path / "x.tsv")
+
+
+def test_a_full_disk_names_the_file(tmp_path, monkeypatch, capsys):
+    def write_text(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("pathlib.Path.write_text", write_text)
+    for name in "ab":
+        (tmp_path / f"{name}.txt").write_bytes(b"1\n0\n1\n")
+    arguments = [str(tmp_path / "a.txt"), str(tmp_path / "b.txt"), "--test", "exact"]
+    assert cli.main(["test", *arguments, "--html", str(tmp_path / "out.html")]) == 2
+    assert f"pairsig: error: {tmp_path}/out.html: No space left on device" in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "b.txt"]
+
+
+# Files that are packed to little.
+
+
+def packed(path, n=1000, **columns):
+    """A table of two systems whose further columns repeat one cell."""
+    table = {"system": ["a"] * n + ["b"] * n, "segment": [*range(n)] * 2, "value": [0.0, 1.0] * n}
+    further = {
+        name: pa.DictionaryArray.from_arrays(np.zeros(2 * n, np.int32), [cell]) for name, cell in columns.items()
+    }
+    pq.write_table(pa.table(table | further), path)
+    return path
+
+
+def test_numbers_that_are_packed_are_counted_unpacked(tmp_path, monkeypatch):
+    path = packed(tmp_path / "x.parquet")
+    monkeypatch.setattr(table_reader, "MAX_BYTES", 2000 * 3 * 32)
+    with pytest.raises(InputError, match=r"x\.parquet: found 2,000 rows of 3 columns, too many to be read"):
+        table_reader.read(path)
+    monkeypatch.setattr(table_reader, "MAX_BYTES", 2000 * 3 * 32 + 10**5)
+    assert len(table_reader.read(path)) == 2
+
+
+def test_texts_that_repeat_are_in_memory_once(tmp_path):
+    import tracemalloc
+
+    path = packed(tmp_path / "x.parquet", n=2_000, answer="x" * 100_000)
+    tracemalloc.start()
+    table_reader.read(path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 60e6  # and not 400 MB
+    with pytest.raises(InputError, match=r"row 1: answer is 'xxx.*\(100,000 characters\), expected a number"):
+        statistics.read(path)
+
+
+def test_texts_that_share_beginnings_are_measured(tmp_path, monkeypatch):
+    n, path = 500, tmp_path / "x.parquet"
+    table = pa.table({"system": ["a"] * n, "segment": [f"{'x' * 1000}{i}" for i in range(n)], "value": [1.0] * n})
+    encoded = {"segment": "DELTA_BYTE_ARRAY"}
+    pq.write_table(table, path, use_dictionary=False, column_encoding=encoded)
+    assert len(statistics.read(path).segments) == n
+    assert path.stat().st_size < 20_000
+    monkeypatch.setattr(tables, "MAX_BYTES", 100_000)
+    for read in (table_reader.read, statistics.read):
+        with pytest.raises(InputError, match=r"x\.parquet: found more than 100,000 bytes of text"):
+            read(path)
+
+
+def test_one_long_name_does_not_make_all_long(tmp_path, monkeypatch):
+    path = packed(tmp_path / "x.parquet", document="x" * 1000)
+    assert statistics.read(path).documents[0] == "x" * 1000
+    monkeypatch.setattr(statistics, "_MOST_LETTERS", 10**5)
+    told = r"document 'xxx.*\(1,000 characters\) is too long for one of 1,000, expected names of no more than 100"
+    for read in (statistics.read, lambda path: versus.read_systems([str(path)], "table", metrics=["value"])):
+        with pytest.raises(InputError, match=told):
+            read(path)
+
+
+def test_the_memory_that_is_given_bounds_the_pages(tmp_path, monkeypatch):
+    path = packed(tmp_path / "x.parquet")
+    monkeypatch.setattr(tables, "_PAGES", 1000)
+    with pytest.raises(InputError, match=r"reading .*x\.parquet, which has groups of many rows: .*needed, and 0 MiB"):
+        statistics.read(path, memory=memory.Memory(1))
+    assert statistics.read(path).systems == ("a", "b")
+    monkeypatch.setattr(memory.Memory, "whole", lambda: memory.Memory(1))
+    with pytest.raises(InputError, match="of memory at least are needed"):
+        tables.read(path)
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [{"dataset": b"\xff"}, {"provenance": "["}, {"provenance": "3"}, {"omissions": '[{"x": 1}]'}, {"omissions": "{"}],
+)
+def test_metadata_that_are_damaged(metadata, tmp_path):
+    table = pq.read_table(packed(tmp_path / "x.parquet")).replace_schema_metadata(metadata)
+    pq.write_table(table, tmp_path / "x.parquet")
+    with pytest.raises(InputError, match=r"x\.parquet: found metadata that cannot be read"):
+        statistics.read(tmp_path / "x.parquet")
+
+
+# Data frames.
+
+
+def test_columns_of_a_frame_are_there_once():
+    frame = pd.DataFrame({"system": ["a", "b"], "segment": [1, 1], "correct": [1, 0], "total": [1, 1]})
+    twice = pd.concat([frame, frame["total"]], axis=1)
+    with pytest.raises(InputError, match="the table has 2 columns called 'total', expected different names"):
+        all_pairs.compare(twice, "exact")
+    with pytest.raises(InputError, match="has 2 columns called '0'"):
+        all_pairs.compare(pd.concat([frame, pd.DataFrame({0: [1, 1], "0": [1, 1]})], axis=1), "exact")
+
+
+@pytest.mark.parametrize(
+    "cell", [1 + 2j, date(2020, 1, 1), pd.Timestamp("2020-01-01"), pd.Timedelta(1), np.timedelta64(1, "s"), 10**400]
+)
+def test_cells_that_are_no_numbers(cell):
+    for value in (cell, [cell, 1]):
+        values = pd.Series([cell, cell] if value is cell else value, dtype=None if value is cell else object)
+        frame = pd.DataFrame({"system": ["a", "b"], "segment": [1, 1], "value": values})
+        with pytest.raises(InputError, match=r"row 1: value is .*, expected a number"):
+            Statistics.from_table(frame, dataset="")
+
+
+def test_fractions_are_numbers_and_columns_may_be_called_by_numbers():
+    parts = [Fraction(number, 8) for number in (1, 2, 3, 4, 5, 6, 7, 7)]
+    frame = pd.DataFrame({"system": ["a"] * 4 + ["b"] * 4, 1: [*range(4)] * 2, 0: parts})
+    found = compare(frame, system="system", segment=1, score=0)
+    assert found.better == "b"
+    assert found.gain == (5 + 6 + 7 + 7 - 1 - 2 - 3 - 4) / 32
+    assert found.pvalue == compare(frame.astype({0: float}), system="system", segment="1", score="0").pvalue
+
+
+def test_a_frame_with_a_column_twice():
+    frame = pd.DataFrame({"system": ["a", "b"], "segment": [1, 1], "right": [1, 0]})
+    twice = pd.concat([frame, frame["right"]], axis=1)
+    with pytest.raises(InputError, match="the data frame has 2 columns called 'right', expected different names"):
+        compare(twice, system="system", segment="segment", score="right")
