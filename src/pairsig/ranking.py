@@ -315,7 +315,7 @@ class _Moving(NamedTuple):
             values[:] = contributions(counts, metric)
             values += (judge.quality / counts.shape[1] - values.mean(axis=1))[:, None]
         else:
-            counts[:, :, form.numerator].sum(axis=2, out=values)
+            counts[:, :, form.numerator].sum(axis=2, dtype=np.float64, out=values)
             if form.complement:
                 np.subtract(below, values, out=values)
             if not metric.higher_is_better:
@@ -437,7 +437,7 @@ def _reach(
     """
     square = critical**2
     opening = 1 - square * concentration
-    if not opening > 0:
+    if not opening > _TIE:
         return np.full((2, len(spread)), np.nan)
     middle = square * lean
     half = np.sqrt(middle**2 + opening * square * spread)
@@ -557,6 +557,19 @@ def _told(ranking: Ranking) -> str:
     return (
         f"{told:,} of {len(pairs):,} pairs are told apart, {which}; all that is told, ranks and intervals, holds "
         f"together with {100 * (1 - ranking.alpha):g} % ({method}); † told to be better than the next"
+        f"{_without_interval(pairs) if method != 'Holm' else ''}"
+    )
+
+
+def _without_interval(pairs: pd.DataFrame) -> str:
+    """What is said where gains have no interval; else nothing."""
+    none = int(pairs["ci_low"].isna().sum())
+    if 0 < none == len(pairs):
+        return "; there are no intervals of gains: too few units differ, or too few shuffles were drawn"
+    return (
+        f"; {none:,} of {len(pairs):,} pairs differ by the same on every unit, so their gains have no interval"
+        if none
+        else ""
     )
 
 
