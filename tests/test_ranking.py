@@ -265,6 +265,50 @@ def test_equal_systems_and_what_is_told_of_them():
     assert found.pairs["p_adjusted"].iloc[-1] == 1.0
 
 
+def told_of(n_systems, *told):
+    """Ranks of s0, s1, …, each better than the next, of which these pairs (better, worse) are told apart."""
+    pairs = [
+        {
+            "system_a": f"s{better}",
+            "system_b": f"s{worse}",
+            "score_a": 10.0 - better,
+            "score_b": 10.0 - worse,
+            "gain": float(worse - better),
+            "p_adjusted": 0.01 if (better, worse) in told else 0.06,
+            "ci_low": np.nan,
+            "ci_high": np.nan,
+            "signature": "metric:mean|x",
+        }
+        for better, worse in itertools.combinations(range(n_systems), 2)
+    ]
+    names = [f"s{number}" for number in range(n_systems)]
+    return ranking._ranked(names, pd.DataFrame(pairs), registry.metric("mean"), 0.05)
+
+
+def test_a_line_stands_where_everything_above_is_told_from_everything_below():
+    """Neighbours that are told apart are not enough, nor one system that is told from all on the other side."""
+    assert told_of(4, (1, 2)).cluster.tolist() == [1, 1, 1, 1]
+    assert told_of(4, (1, 2), (1, 3)).cluster.tolist() == [1, 1, 1, 1]
+    assert told_of(4, (0, 2), (1, 2)).cluster.tolist() == [1, 1, 1, 1]
+    assert told_of(4, (0, 2), (1, 2), (0, 3), (1, 3)).cluster.tolist() == [1, 1, 2, 2]
+    assert told_of(4, (0, 1), (0, 2), (0, 3), (1, 3), (2, 3)).cluster.tolist() == [1, 2, 2, 3]
+
+
+@pytest.mark.parametrize("higher_is_better", [True, False])
+def test_of_scores_that_count_as_equal_the_better_one_stands_first(higher_is_better):
+    """Scores of 1 and 1 + 5·10⁻¹⁴ are within the tolerance of a metric that is no `Ratio`."""
+    metric = pairsig.Metric(
+        "own", ("value", "of"), lambda totals: totals[..., 0] / totals[..., 1], "", higher_is_better, scale=1.0
+    )
+    more, fewer, whole = ([10**14 + further] * 10 for further in (5, 0, 0))
+    counts = {name: np.column_stack([own, whole]) for name, own in (("more", more), ("fewer", fewer))}
+    for order in (["more", "fewer"], ["fewer", "more"]):
+        data = Statistics.from_arrays({name: counts[name] for name in order}, metric.columns)
+        found = rank(data, metric=metric, n_resamples=100).systems
+        assert found["rank"].tolist() == [1, 1]
+        assert found["system"].tolist() == (["more", "fewer"] if higher_is_better else ["fewer", "more"])
+
+
 def test_lower_is_better_where_it_is():
     links = np.array([[8, 8, 10, 10]] * 20), np.array([[4, 4, 10, 10], [9, 9, 10, 10]] * 10)
     data = Statistics.from_arrays({"good": links[0], "bad": links[1]}, registry.metric("aer").columns)

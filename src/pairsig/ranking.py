@@ -308,33 +308,29 @@ class _Moving(NamedTuple):
         metric, counts = judge.metric, judge.counts
         rows = np.ones((len(counts) + 1, counts.shape[1]))
         values, weights = rows[:-1], rows[-1]
-        unit = 1.0
-        form = metric.form(counts)
-        below = None if form is None else _shared(counts[:, :, form.denominator])
-        if form is None or below is None:
-            values[:] = contributions(counts, metric)
-            values += (judge.quality / counts.shape[1] - values.mean(axis=1))[:, None]
-        else:
-            counts[:, :, form.numerator].sum(axis=2, dtype=np.float64, out=values)
-            if form.complement:
-                np.subtract(below, values, out=values)
+        form, unit, shared = metric.form(counts), 1.0, False
+        sizes = slice(None) if form is None else form.denominator
+        for own, system in zip(values, counts, strict=True):
+            system[:, sizes].sum(axis=1, dtype=np.float64, out=own)
+        if values.min() >= 0 and values.sum(axis=1).min() > 0:
+            shared = form is not None and bool((values == values[0]).all())
+            weights[:] = values[0] if shared else (values / values.sum(axis=1, keepdims=True)).sum(axis=0)
+        if form is not None and shared:
+            for own, system in zip(values, counts, strict=True):
+                above = system[:, form.numerator].sum(axis=1, dtype=np.float64)
+                own[:] = weights - above if form.complement else above
             if not metric.higher_is_better:
                 np.negative(values, out=values)
-            weights[:] = below
-            unit = form.factor / float(below.sum())
+            unit = form.factor / float(weights.sum())
+        else:
+            values[:] = contributions(counts, metric)
+            values += (judge.quality - values.sum(axis=1))[:, None] * (weights / weights.sum())
         for part in (values, rows[-1:]):
             (steps,) = lattice(part[:, :, None])
             part *= steps
             np.rint(part, out=part)
             unit /= steps if part is values else 1.0
         return cls(rows, unit)
-
-
-def _shared(denominators: NDArray[Any]) -> NDArray[np.float64] | None:
-    """The denominator of every unit, from (systems, units, columns); None unless all systems have the same."""
-    first = denominators[0].sum(axis=1, dtype=np.float64)
-    alike = all((own.sum(axis=1) == first).all() for own in denominators)
-    return first if alike and first.sum() > 0 else None
 
 
 @njit(nogil=True, cache=True)
