@@ -92,16 +92,29 @@ def rank(
     of those that are made is false, however many systems are equal (the family-wise error, of the direction, too).
 
     **max-t**: randomization with the same swaps for all pairs, adjusted by the step-down procedure of Westfall and
-    Young (1993), over ordered pairs as Romano and Wolf (2005) have it. With vᵢ what unit i contributes to a system's
-    score (uᵢ of `contributions`, less their mean, plus the score / n; for a mean the value of the unit itself, over n)
-    and dᵢ = vᵢᴬ − vᵢᴮ, a shuffle multiplies all dᵢ by signs sᵢ = ±1 that are common to all pairs:
+    Young (1993), over ordered pairs as Romano and Wolf (2005) have it. With uᵢ what unit i contributes to a system's
+    score (`contributions`), wᵢ the unit's share of the denominators of all systems (of all counts, where the metric is
+    no `Ratio`), vᵢ = uᵢ + (score − Σu) wᵢ and dᵢ = vᵢᴬ − vᵢᴮ, a shuffle multiplies all dᵢ by signs sᵢ = ±1 that are
+    common to all pairs:
 
         T = δ / sqrt(Σ dᵢ²),   T' = Σ sᵢdᵢ / sqrt(Σ dᵢ²)
 
     for the K pairs in falling order of T. The k-th has the adjusted p-value (#{q'ₖ ≥ Tₖ} + 1) / (b + 1), but at least
     that of the pair before, where q'ₖ is the largest T' of what is not yet claimed: |T'| of the pairs from k on, and
-    −T' of those before, whose other direction remains. For means T' is what swapping segments gives, exactly; for BLEU,
-    F1 and other functions of sums it is so to first order. Pairs with the same counts have p = 1.
+    −T' of those before, whose other direction remains. Where all systems have the same denominators (means, accuracy,
+    recall, UAS), T' is exactly what swapping segments gives, and whole numbers tell ties. For BLEU, F1 and other
+    functions of sums it is so to first order. Pairs with the same counts have p = 1.
+
+    **Intervals** of gains invert that test: with eᵢ = dᵢ − δwᵢ a gain of δ − Δ is in the interval where
+
+        |Σ (eᵢ + Δwᵢ)| <= c sqrt(Σ (eᵢ + Δwᵢ)²),   that is   (1 − c²Σwᵢ²) Δ² − 2c²Σeᵢwᵢ Δ − c²Σeᵢ² <= 0;
+
+    if wᵢ = 1/n, these are the gains δ ± c/sqrt(1 − c²/n) · sqrt(Σeᵢ²). For c one shuffles dᵢ, as the test does, and eᵢ,
+    since that is what is symmetric where systems differ; of the two 1 − `alpha` quantiles of the largest |T'| of all
+    pairs c is the larger one. So an interval without 0 has an adjusted p-value of at most `alpha`. There is no interval
+    of a pair that differs by the same on every unit. There is none of any pair where no gain would be rejected: if
+    2^(1 − n) or 1/(b + 1) is above `alpha`, or c²Σwᵢ² is 1 or more. How often they held is told in the documentation,
+    on the page on many systems.
 
     **holm**: exact p-values where the metric has them, else those of randomization (`compare`), adjusted over the 2K
     claims by Holm (1979): (2K − k + 1) p/2 for the k-th, at least that of the pair before and at most 1. It leans on no
@@ -134,10 +147,9 @@ def rank(
     adjustment
         `max-t` or `holm`.
     alpha
-        See above; also of the simultaneous intervals of gains: δ ± c·sqrt(Σ(dᵢ − d̄)² n/(n − 1)), with c the
-        1 − `alpha` quantile of the largest |T'| of all pairs (max-t only).
+        See above; also of the simultaneous intervals of gains (max-t only).
     n_resamples, seed, unit, threads, memory, progress
-        See `compare`. Cost: N·n·b multiplications and some 3·N²·b operations more: 150 systems on 2,034 segments at
+        See `compare`. Cost: N·n·b multiplications and some 5·N²·b operations more: 150 systems on 2,034 segments at
         b = 100,000 take 5 CPU seconds, for any metric.
 
     Raises
@@ -287,9 +299,8 @@ def _max_t(
 class _Moving(NamedTuple):
     """What swapping a unit moves from one system to another, in whole steps, so that sums of it are exact.
 
-    Where all systems have the same denominators (accuracy, recall, UAS, a mean), swapping moves numerators: these are
-    the values, the denominators are the weights, and nothing is approximate. Elsewhere the values are contributions to
-    first order and all weights are 1.
+    Where all systems have the same denominators, swapping moves numerators, and nothing is approximate. Elsewhere the
+    values are contributions to first order.
 
     Attributes
     ----------
