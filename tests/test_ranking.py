@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import pairsig
+import simulate
 from pairsig import InputError, Statistics, cli, engine, rank, ranking, statistics, tables
 from pairsig.metrics import registry
 
@@ -53,6 +54,23 @@ def test_max_t_is_the_step_down_over_all_swaps(seed):
     for row in found.itertuples():
         p = expected[names[row.system_a], names[row.system_b]] if row.gain > 0 else 1.0
         assert row.p_adjusted == pytest.approx(p, abs=5 * np.sqrt(0.25 / b) + 2 / b)
+
+
+@pytest.mark.parametrize("name", ["f1", "bleu"])
+def test_what_a_swap_moves_is_half_of_what_it_takes_from_the_gain(name):
+    """Of 200 segments, each swapped alone: a gain spread evenly over short and long ones would be off by more."""
+    metric = registry.metric(name)
+    counts = simulate.statistics(name, n_systems=2, n_segments=200, spread=1.0, seed=3).of(metric)
+    moving = ranking._Moving.of(engine.Judge(counts, metric))
+    moved = (moving.rows[0] - moving.rows[1]) * moving.unit
+
+    def gain(counts):
+        return float(np.subtract(*metric.score(counts.sum(axis=1))))
+
+    for unit, own in enumerate(moved):
+        swapped = counts.copy()
+        swapped[:, unit] = swapped[::-1, unit]
+        assert own == pytest.approx((gain(counts) - gain(swapped)) / 2, abs=abs(gain(counts)) / 200)
 
 
 @pytest.fixture
