@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 import pairsig
-from pairsig import InputError, Statistics, cli, rank, ranking, statistics, tables
+import simulate
+from pairsig import InputError, Statistics, cli, engine, rank, ranking, statistics, tables
 from pairsig.metrics import registry
 
 
@@ -55,6 +56,111 @@ def test_max_t_is_the_step_down_over_all_swaps(seed):
         assert row.p_adjusted == pytest.approx(p, abs=5 * np.sqrt(0.25 / b) + 2 / b)
 
 
+@pytest.mark.parametrize("name", ["f1", "bleu"])
+def test_what_a_swap_moves_is_half_of_what_it_takes_from_the_gain(name):
+    """Of 200 segments, each swapped alone: a gain spread evenly over short and long ones would be off by more."""
+    metric = registry.metric(name)
+    counts = simulate.statistics(name, n_systems=2, n_segments=200, spread=1.0, seed=3).of(metric)
+    moving = ranking._Moving.of(engine.Judge(counts, metric))
+    moved = (moving.rows[0] - moving.rows[1]) * moving.unit
+
+    def gain(counts):
+        return float(np.subtract(*metric.score(counts.sum(axis=1))))
+
+    for unit, own in enumerate(moved):
+        swapped = counts.copy()
+        swapped[:, unit] = swapped[::-1, unit]
+        assert own == pytest.approx((gain(counts) - gain(swapped)) / 2, abs=abs(gain(counts)) / 200)
+
+
+@pytest.fixture
+def every_swap(monkeypatch):
+    """The i-th of 2ⁿ − 1 shuffles swaps the units of i + 1 in binary; (count + 1) / 2ⁿ is then over all swaps."""
+
+    def swaps(seed, first, n_rows, n_units, *, out):
+        out[:] = (np.arange(first + 1, first + n_rows + 1)[:, None] >> np.arange(n_units)) & 1
+
+    monkeypatch.setitem(engine._DRAWS, "swap", swaps)
+
+
+def small_sets():
+    """Sets with many ties: values by system, and what else `items` needs to make statistics of them."""
+    passed = ["1111011", "1101101", "0000101", "1111111", "0000010"]
+    yield np.array([[int(digit) for digit in own] for own in passed]), "accuracy", None
+    for seed in range(24):
+        rng = np.random.default_rng([seed, 3])
+        n_systems, n = int(rng.integers(3, 6)), int(rng.integers(5, 11))
+        x = rng.integers(0, 2, (n_systems, n))
+        if seed % 4 == 0:
+            yield x, "accuracy", None
+        elif seed % 4 == 1:
+            yield rng.integers(-2, 4, (n_systems, n)), "mean", None
+        elif seed % 4 == 2:
+            yield 100 + rng.integers(0, 4, (n_systems, n)) / (3 if seed % 8 == 2 else 10), "mean", None
+        else:  # words that are right, of as many as all systems have
+            yield x, "accuracy", rng.integers(1, 5, n)
+
+
+@pytest.mark.parametrize(("x", "metric", "totals"), list(small_sets()))
+def test_every_p_value_is_that_of_all_swaps(every_swap, x, metric, totals):
+    """Statistics of two pairs tie on most of these sets; whole numbers tell, and so p is right to the last digit."""
+    data = items(x, metric)
+    if totals is not None:
+        data = Statistics.from_arrays(
+            {f"s{number}": np.stack([own * totals, totals], axis=1) for number, own in enumerate(x)}, data.columns
+        )
+        x = x * totals
+    pairs = rank(data, metric=metric, n_resamples=2 ** x.shape[1] - 1).pairs
+    expected = brute_max_t(x.astype(float))
+    for row in pairs.itertuples():
+        p = expected[int(row.system_a[1:]), int(row.system_b[1:])] if row.gain > 0 else 1.0
+        assert row.p_adjusted == pytest.approx(p, rel=1e-12)
+
+
+def ends_by_search(d, weights, c):
+    """Where |Σ(d − δw)| / sqrt(Σ(d − δw)²) is c, on either side of Σd, with the weights w adding up to 1."""
+    gain = d.sum()
+
+    def too_far(delta):
+        left = d - delta * weights
+        return abs(left.sum()) > c * np.sqrt((left**2).sum())
+
+    for side in (-1, 1):
+        near, far = 0.0, 1.0
+        while not too_far(gain + side * far):
+            far *= 2
+        for _ in range(100):
+            middle = (near + far) / 2
+            near, far = (near, middle) if too_far(gain + side * middle) else (middle, far)
+        yield gain + side * near
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("apart", [0, 3])
+def test_intervals_hold_the_gains_that_the_test_does_not_reject(every_swap, weighted, apart):
+    """The critical value by brute force, of values and of values less the gain; the ends of intervals by bisection."""
+    rng = np.random.default_rng(8)
+    n = 11
+    totals = rng.integers(1, 5, n) if weighted else np.ones(n, dtype=int)
+    x = (rng.integers(0, 9, (4, n)) + apart * np.arange(4)[:, None]) * totals
+    data = Statistics.from_arrays(
+        {f"s{number}": np.stack([own, totals], axis=1) for number, own in enumerate(x)}, ["correct", "total"]
+    )
+    weights = totals / totals.sum()
+    signs = np.array(list(itertools.product((1, -1), repeat=n)))[1:]
+    largest = np.zeros((2, len(signs)))
+    for one, other in itertools.combinations(x, 2):
+        d = (one - other).astype(float)
+        for row, values in enumerate((d, d - d.sum() * weights)):
+            largest[row] = np.maximum(largest[row], abs(signs @ values) / np.sqrt((values**2).sum()))
+    c = np.sort(largest)[:, int(np.ceil(0.9 * 2**n)) - 1].max()
+    # The metric's own checks refuse more correct than total: a metric of the same form without them.
+    free = pairsig.Metric("free", ("correct", "total"), pairsig.Ratio((0,), (1,)), "")
+    for row in rank(data, metric=free, alpha=0.1, n_resamples=2**n - 1).pairs.itertuples():
+        d = (x[int(row.system_a[1:])] - x[int(row.system_b[1:])]) * 100 / totals.sum()
+        assert [row.ci_low, row.ci_high] == pytest.approx(list(ends_by_search(d, weights, c)), rel=1e-9)
+
+
 def test_one_pair_is_the_exact_test():
     x = np.random.default_rng(1).integers(0, 2, (2, 300))
     found = rank(items(x, "accuracy"), metric="accuracy", n_resamples=50_000).pairs.iloc[0]
@@ -99,6 +205,7 @@ def test_false_claims_are_as_rare_as_alpha_says(kind):
         of = {f"s{place}": own for place, own in enumerate(level)}
         sure = found.pairs[found.pairs["p_adjusted"] <= 0.05]
         wrong += any(of[a] <= of[b] for a, b in sure[["system_a", "system_b"]].to_numpy())
+        assert (found.pairs["ci_low"] <= 0)[found.pairs["p_adjusted"] > 0.05].all()
         told += len(sure)
         for row in found.systems.itertuples():
             better, worse = int((level > of[row.system]).sum()), int((level < of[row.system]).sum())
@@ -110,14 +217,48 @@ def test_false_claims_are_as_rare_as_alpha_says(kind):
     assert told > 0 or "blocks" not in kind
 
 
-def test_intervals_hold_all_gains_together():
+@pytest.mark.parametrize(("n", "apart"), [(20, 0.0), (20, 5.0)])
+def test_intervals_hold_all_gains_together(n, apart):
+    """On 60 sets of ten systems, equal or far from each other; 51 is the 99.9 % bound of 95 %."""
     held = 0
-    for number in range(200):
-        x = np.random.default_rng([number, 6]).normal(size=(6, 80)) + 0.1 * np.arange(6)[:, None]
+    for number in range(60):
+        x = np.random.default_rng([number, 6]).normal(size=(10, n)) + apart * np.arange(10)[:, None]
         pairs = rank(items(x), metric="mean", n_resamples=499, seed=number, threads=1).pairs
-        truth = [0.1 * (int(a[1:]) - int(b[1:])) for a, b in pairs[["system_a", "system_b"]].to_numpy()]
+        truth = [apart * (int(a[1:]) - int(b[1:])) for a, b in pairs[["system_a", "system_b"]].to_numpy()]
         held += bool(((pairs["ci_low"] <= truth) & (truth <= pairs["ci_high"])).all())
-    assert held >= 179  # 95 % of 200, less what chance takes in one of 1,000 cases
+    assert held >= 51
+
+
+def no_interval(pairs):
+    assert pairs["ci_low"].isna().tolist() == pairs["ci_high"].isna().tolist()
+    return pairs["ci_low"].isna()
+
+
+@pytest.mark.parametrize(
+    ("n", "n_resamples", "none"), [(1, 999, True), (5, 999, True), (6, 999, False), (6, 18, True), (6, 19, False)]
+)
+def test_no_interval_where_the_test_could_reject_no_gain(n, n_resamples, none):
+    """At 5 %: of 2⁵ swaps two are extreme whatever the data are, and of 18 shuffles p is 1/19 at least."""
+    found = rank(items(np.random.default_rng(9).normal(size=(3, n))), metric="mean", n_resamples=n_resamples)
+    assert (no_interval(found.pairs) == none).all()
+    assert ("no intervals of gains" in ranking.render(found, "table")) == none
+    for form in ranking.FORMATS:
+        assert "nan" not in ranking.render(found, form).lower()
+
+
+def test_no_interval_where_the_sum_of_equal_steps_is_not_rejected(every_swap):
+    """Two systems with differences ±1 on 8 units: the quantile may be sqrt(8), which only equal differences have."""
+    x = np.array([[1, 1, 1, 1, 1, 1, 1, 0], [0, 0, 0, 0, 0, 0, 0, 1]])
+    found = rank(items(x), metric="mean", alpha=0.0079, n_resamples=255).pairs
+    assert no_interval(found).all()
+
+
+def test_no_interval_of_systems_that_differ_by_the_same_everywhere():
+    x = np.random.default_rng(10).normal(size=(2, 30))
+    found = rank(items(np.stack([x[0], x[0] + 0.1, x[0], x[1]])), metric="mean", n_resamples=200)
+    of_last = (found.pairs[["system_a", "system_b"]] == "s3").any(axis=1)
+    assert (no_interval(found.pairs) == ~of_last).all()
+    assert "3 of 6 pairs differ by the same on every unit" in ranking.render(found, "table")
 
 
 @pytest.mark.parametrize("name", ["wmt22-ja-en", "realsumm", "conll2018-en_pud"])
@@ -140,6 +281,50 @@ def test_equal_systems_and_what_is_told_of_them():
     assert found.systems["cluster"].tolist() == [1, 1, 2]
     assert found.systems["rank_high"].tolist() == [2, 2, 3]
     assert found.pairs["p_adjusted"].iloc[-1] == 1.0
+
+
+def told_of(n_systems, *told):
+    """Ranks of s0, s1, …, each better than the next, of which these pairs (better, worse) are told apart."""
+    pairs = [
+        {
+            "system_a": f"s{better}",
+            "system_b": f"s{worse}",
+            "score_a": 10.0 - better,
+            "score_b": 10.0 - worse,
+            "gain": float(worse - better),
+            "p_adjusted": 0.01 if (better, worse) in told else 0.06,
+            "ci_low": np.nan,
+            "ci_high": np.nan,
+            "signature": "metric:mean|x",
+        }
+        for better, worse in itertools.combinations(range(n_systems), 2)
+    ]
+    names = [f"s{number}" for number in range(n_systems)]
+    return ranking._ranked(names, pd.DataFrame(pairs), registry.metric("mean"), 0.05)
+
+
+def test_a_line_stands_where_everything_above_is_told_from_everything_below():
+    """Neighbours that are told apart are not enough, nor one system that is told from all on the other side."""
+    assert told_of(4, (1, 2)).cluster.tolist() == [1, 1, 1, 1]
+    assert told_of(4, (1, 2), (1, 3)).cluster.tolist() == [1, 1, 1, 1]
+    assert told_of(4, (0, 2), (1, 2)).cluster.tolist() == [1, 1, 1, 1]
+    assert told_of(4, (0, 2), (1, 2), (0, 3), (1, 3)).cluster.tolist() == [1, 1, 2, 2]
+    assert told_of(4, (0, 1), (0, 2), (0, 3), (1, 3), (2, 3)).cluster.tolist() == [1, 2, 2, 3]
+
+
+@pytest.mark.parametrize("higher_is_better", [True, False])
+def test_of_scores_that_count_as_equal_the_better_one_stands_first(higher_is_better):
+    """Scores of 1 and 1 + 5·10⁻¹⁴ are within the tolerance of a metric that is no `Ratio`."""
+    metric = pairsig.Metric(
+        "own", ("value", "of"), lambda totals: totals[..., 0] / totals[..., 1], "", higher_is_better, scale=1.0
+    )
+    more, fewer, whole = ([10**14 + further] * 10 for further in (5, 0, 0))
+    counts = {name: np.column_stack([own, whole]) for name, own in (("more", more), ("fewer", fewer))}
+    for order in (["more", "fewer"], ["fewer", "more"]):
+        data = Statistics.from_arrays({name: counts[name] for name in order}, metric.columns)
+        found = rank(data, metric=metric, n_resamples=100).systems
+        assert found["rank"].tolist() == [1, 1]
+        assert found["system"].tolist() == (["more", "fewer"] if higher_is_better else ["fewer", "more"])
 
 
 def test_lower_is_better_where_it_is():

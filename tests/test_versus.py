@@ -15,6 +15,7 @@ import pytest
 import pairsig
 import simulate
 from pairsig import InputError, Statistics, cli, definitions, engine, versus
+from pairsig.exact import ExactResult
 from pairsig.metrics import registry
 from running import ROOT
 
@@ -655,3 +656,96 @@ def test_evalbs_own_sample(data_dir, tmp_path, capsys):
     printed = [line.split("=")[1] for line in listing.read_text().splitlines() if line.startswith("Bracketing Recall")]
     assert round(rows["recall", "exact"]["score_a"], 2) == float(printed[0])  # the first summary is of all sentences
     assert {row["p_value"] for row in rows.values()} == {1.0}
+
+
+def three_rows(**columns):
+    """Rows of a table that name what `footnotes`, `shown_p` and others look at."""
+    rows = {"metric": ["f1"] * 3, "system_a": ["base"] * 3, "system_b": ["one", "two", "three"], "notes": [[]] * 3}
+    return pd.DataFrame(rows | columns)
+
+
+def test_a_note_on_all_but_one_says_what_it_is_about():
+    table = three_rows(notes=[["few"], ["few"], []])
+    assert versus.footnotes(table) == ["f1 of base and one; f1 of base and two: few"]
+    assert versus.footnotes(three_rows(notes=[["few"]] * 3)) == ["few"]
+
+
+@pytest.mark.parametrize(
+    ("row", "shown"),
+    [
+        ({"p_value": 0.0, "p_high": 0.00921, "n_resamples": 400}, "< 0.00921"),
+        ({"p_value": 0.0, "p_high": 0.0092101, "n_resamples": 400}, "< 0.00922"),
+        ({"p_value": 0.0, "p_high": 0.0, "n_resamples": pd.NA}, "< 1e-300"),
+        ({"p_value": 0.0, "log10_p_value": -412.34, "n_resamples": pd.NA}, "1e-412.3"),
+        ({"p_value": 1e-200, "log10_p_value": -200.0, "n_resamples": pd.NA}, "1e-200"),
+        ({"p_value": 0.0301, "p_low": 0.02019, "p_high": 0.04011, "n_resamples": 9, "confidence": 0.9},
+         "0.0301 [0.0201, 0.0402]"),
+        ({"p_value": 0.0301, "p_low": 0.02, "p_high": 0.04, "n_resamples": 9}, "0.0301"),
+        ({"p_value": 0.0301, "p_low": 0.02, "p_high": 0.04, "n_resamples": pd.NA, "confidence": 0.9}, "0.0301"),
+        ({"p_value": 1.0, "p_low": 0.9, "p_high": 1.0, "n_resamples": 9, "confidence": 0.9}, "1"),
+    ],
+)  # fmt: skip
+def test_a_p_value_as_it_is_printed(row, shown):
+    plain = {"log10_p_value": -math.inf, "p_low": 0.0, "p_high": 1.0, "confidence": np.nan}
+    assert versus.shown_p(pd.Series(plain | row, dtype=object)) == shown
+
+
+@pytest.mark.parametrize(("error", "digits"), [(3e-11, 10), (1e-3, 3), (0.5, 1)])
+def test_a_p_value_has_the_digits_that_its_bound_makes_certain(error, digits):
+    """Rounding to d digits moves p by 5·10⁻ᵈ of itself at most, and the bound is 10⁻ᵈ at most: 6·10⁻ᵈ in all."""
+    p, log10_p, bound = versus.certain(1.23456789012345e-4, math.log10(1.23456789012345e-4), error)
+    assert p == float(f"{1.23456789012345e-4:.{digits - 1}e}")
+    assert log10_p == round(math.log10(1.23456789012345e-4), digits)
+    assert bound == pytest.approx(6 * 10.0**-digits)
+
+
+def test_an_exact_p_is_decided_only_where_its_bound_is_on_one_side(monkeypatch):
+    """A bound of 0.3 % on 0.05 leaves it open; p = alpha is not below alpha."""
+    for p, error, expected in ((0.05, 0.003, None), (0.04, 0.003, True), (0.06, 0.003, False), (0.05, 0.0, None)):
+        result = ExactResult.__new__(ExactResult)
+        for name, value in (("pvalue", p), ("log10_pvalue", math.log10(p)), ("error_bound", error)):
+            object.__setattr__(result, name, value)
+        cells = versus._p_value(result, (0.05, 0.99))
+        if error:
+            assert cells["p_low"] < cells["p_value"] < cells["p_high"]
+            assert cells["significant"] is expected
+        else:
+            assert cells["significant"] is False
+    result = ExactResult.__new__(ExactResult)
+    for name, value in (("pvalue", 1.0), ("log10_pvalue", 0.0), ("error_bound", 1e-9)):
+        object.__setattr__(result, name, value)
+    assert versus._p_value(result, None)["p_high"] == 1.0
+
+
+def test_p_values_are_adjusted_within_a_metric_a_test_and_a_variant():
+    """Of two systems on two metrics, with two tests and two variants, each family has two p-values, not sixteen."""
+    data = simulate.statistics("f1", n_systems=3, n_segments=40, spread=0.3)
+    metrics = [registry.metric("f1"), registry.metric("recall")]
+    table, _ = versus.versus(
+        data, metrics, ["exact", "randomization"], variants=["two-sided", "one-sided"], n_resamples=200
+    )
+    assert len(table) == 16
+    for _, own in table.groupby(["metric", "test", "variant"]):
+        low, high = sorted(own["p_value"])
+        assert sorted(own["p_holm"]) == pytest.approx([min(1, 2 * low), min(1, max(2 * low, high))])
+
+
+def test_how_many_tests_draw():
+    data = simulate.statistics("f1", n_systems=4, n_segments=9)
+    metrics = [registry.metric("f1"), registry.metric("recall")]
+    assert versus.n_drawn(data, metrics, ["exact", "randomization", "bootstrap"], ["gt2", "percentile"]) == 3 * 2 * 3
+    assert versus.n_drawn(data, metrics, ["exact"], []) == 0
+
+
+@pytest.mark.parametrize(
+    ("paths", "methods", "runs"),
+    [
+        ([["a1", "a2"], ["b"]], ["a", "a", "b"], ["1", "2", ""]),
+        ([["m10", "m11"], ["n"]], ["m", "m", "n"], ["1", "2", ""]),  # not m1, a part of both numbers
+        ([["m-1", "m-b"], ["n"]], ["m", "m", "n"], ["1", "2", ""]),
+        ([["x1", "x2"], ["x3", "x4"]], ["x1", "x1", "x3", "x3"], ["1", "2", "1", "2"]),  # both would be x
+        ([["1", "2"], ["b"]], ["1", "1", "b"], ["1", "2", ""]),  # nothing in common
+    ],
+)
+def test_runs_are_called_by_what_their_names_have_in_common(paths, methods, runs):
+    assert versus._called(paths) == (methods, runs)

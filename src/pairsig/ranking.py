@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ from pairsig.contributions import contributions, likeness
 from pairsig.engine import Progress, Resampling
 from pairsig.errors import InputError
 from pairsig.footnotes import of_signatures
-from pairsig.lattice import EXACT, largest
+from pairsig.lattice import lattice
 from pairsig.memory import Memory
 from pairsig.metrics import Metric, registry
 from pairsig.paired import Unit
@@ -40,8 +40,15 @@ ADJUSTMENTS = ("max-t", "holm")
 FORMATS = ("table", "markdown", "latex", "html", "json")
 """What ranks are printed as."""
 
-_TIE = 1e-9
-"""Statistics of a shuffle closer than this, relative to the observed one, tie with it."""
+_TIE = 1e-11
+"""Statistics of a shuffle closer than this, relative to the observed one, tie with it.
+
+Their sums are whole numbers, so that rounding is a few 1e-16 of them (some 1e-13 for values such as 1/3, which lie on
+no lattice). Whole sums x and y with x/√X ≠ y/√Y differ by 1/(2y²X) of themselves at least: by 1e-10 for y = 4√X and
+10,000 items that are all passed by one system alone.
+"""
+_FLAT = 1e-8
+"""Differences that vary by less than this, relative to themselves, are the same on every unit."""
 _AT_ONCE = 16
 """Shuffles that are gone through together: what is kept of all pairs stays in the processor's cache."""
 
@@ -84,16 +91,29 @@ def rank(
     of those that are made is false, however many systems are equal (the family-wise error, of the direction, too).
 
     **max-t**: randomization with the same swaps for all pairs, adjusted by the step-down procedure of Westfall and
-    Young (1993), over ordered pairs as Romano and Wolf (2005) have it. With vᵢ what unit i contributes to a system's
-    score (uᵢ of `contributions`, less their mean, plus the score / n; for a mean the value of the unit itself, over n)
-    and dᵢ = vᵢᴬ − vᵢᴮ, a shuffle multiplies all dᵢ by signs sᵢ = ±1 that are common to all pairs:
+    Young (1993), over ordered pairs as Romano and Wolf (2005) have it. With uᵢ what unit i contributes to a system's
+    score (`contributions`), wᵢ the unit's share of the denominators of all systems (of all counts, where the metric is
+    no `Ratio`), vᵢ = uᵢ + (score − Σu) wᵢ and dᵢ = vᵢᴬ − vᵢᴮ, a shuffle multiplies all dᵢ by signs sᵢ = ±1 that are
+    common to all pairs:
 
         T = δ / sqrt(Σ dᵢ²),   T' = Σ sᵢdᵢ / sqrt(Σ dᵢ²)
 
     for the K pairs in falling order of T. The k-th has the adjusted p-value (#{q'ₖ ≥ Tₖ} + 1) / (b + 1), but at least
     that of the pair before, where q'ₖ is the largest T' of what is not yet claimed: |T'| of the pairs from k on, and
-    −T' of those before, whose other direction remains. For means T' is what swapping segments gives, exactly; for BLEU,
-    F1 and other functions of sums it is so to first order. Pairs with the same counts have p = 1.
+    −T' of those before, whose other direction remains. Where all systems have the same denominators (means, accuracy,
+    recall, UAS), T' is exactly what swapping segments gives, and whole numbers tell ties. For BLEU, F1 and other
+    functions of sums it is so to first order. Pairs with the same counts have p = 1.
+
+    **Intervals** of gains invert that test: with eᵢ = dᵢ − δwᵢ a gain of δ − Δ is in the interval where
+
+        |Σ (eᵢ + Δwᵢ)| <= c sqrt(Σ (eᵢ + Δwᵢ)²),   that is   (1 − c²Σwᵢ²) Δ² − 2c²Σeᵢwᵢ Δ − c²Σeᵢ² <= 0;
+
+    if wᵢ = 1/n, these are the gains δ ± c/sqrt(1 − c²/n) · sqrt(Σeᵢ²). For c one shuffles dᵢ, as the test does, and eᵢ,
+    since that is what is symmetric where systems differ; of the two 1 − `alpha` quantiles of the largest |T'| of all
+    pairs c is the larger one. So an interval without 0 has an adjusted p-value of at most `alpha`. There is no interval
+    of a pair that differs by the same on every unit. There is none of any pair where no gain would be rejected: if
+    2^(1 − n) or 1/(b + 1) is above `alpha`, or c²Σwᵢ² is 1 or more. How often they held is told in the documentation,
+    on the page on many systems.
 
     **holm**: exact p-values where the metric has them, else those of randomization (`compare`), adjusted over the 2K
     claims by Holm (1979): (2K − k + 1) p/2 for the k-th, at least that of the pair before and at most 1. It leans on no
@@ -126,10 +146,9 @@ def rank(
     adjustment
         `max-t` or `holm`.
     alpha
-        See above; also of the simultaneous intervals of gains: δ ± c·sqrt(Σ(dᵢ − d̄)² n/(n − 1)), with c the
-        1 − `alpha` quantile of the largest |T'| of all pairs (max-t only).
+        See above; also of the simultaneous intervals of gains (max-t only).
     n_resamples, seed, unit, threads, memory, progress
-        See `compare`. Cost: N·n·b multiplications and some 3·N²·b operations more: 150 systems on 2,034 segments at
+        See `compare`. Cost: N·n·b multiplications and some 5·N²·b operations more: 150 systems on 2,034 segments at
         b = 100,000 take 5 CPU seconds, for any metric.
 
     Raises
@@ -219,25 +238,30 @@ def _max_t(
     gains = judge.gains(pairs)
     pairs = np.where(gains[:, None] < 0, pairs[:, ::-1], pairs)
     gains = np.abs(gains)
-    spread, similarity = likeness(judge.counts, metric, pairs, threads=resampling.threads, n_bytes=memory.left)
-    size = np.sqrt(spread**2 + gains**2 / n_units)
-    t = np.divide(gains, size, out=np.zeros_like(gains), where=size > 0)
+    _, similarity = likeness(judge.counts, metric, pairs, threads=resampling.threads, n_bytes=memory.left)
+    moving = _Moving.of(judge)
+    values, weights = moving.rows[:-1], moving.rows[-1] / moving.rows[-1].sum()
+    sums = values.sum(axis=1, keepdims=True)
+    lead, squares, spread, lean = _moments(values, weights, *pairs.T)
+    spread[spread <= _FLAT**2 * squares] = 0.0
+    size = np.sqrt(squares)
+    t = np.divide(lead, size, out=np.zeros_like(size), where=(gains > 0) & (lead > 0))
     order = np.lexsort((pairs[:, 1], pairs[:, 0], -t))
     first, second = np.ascontiguousarray(pairs[order].T)
-    t, gains, spread, size = t[order], gains[order], spread[order], size[order]
-    per_step = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0)
+    t, gains, lead, size, spread, lean = (own[order] for own in (t, gains, lead, size, spread, lean))
+    per_step, per_centred = _inverse(size), _inverse(np.sqrt(spread))
 
-    contributed = contributions(judge.counts, metric)
-    contributed += (judge.quality / n_units - contributed.mean(axis=1))[:, None]
-    steps = 2.0 ** np.floor(np.log2(EXACT / 2 / (max(largest(contributed), 1e-300) * n_units)))
-    product = engine.Product([contributed], np.array([steps]))
+    product = engine.Product([moving.rows], np.ones(1))
     n_extreme, n_own = np.zeros((2, n_pairs), dtype=np.int64)
-    largest_t = np.empty(resampling.n_resamples)
+    largest_t = np.empty((2, resampling.n_resamples))
     adding = Lock()
 
     def add(moved: NDArray[np.float64], number: int) -> None:
         found = np.zeros((2, n_pairs), dtype=np.int64)
-        _step_down(moved[0], first, second, gains, per_step, t * (1 - _TIE), found[0], found[1], largest_t[number:])
+        swapped, share = moved[0, :-1], moved[0, -1] / moving.rows[-1].sum()
+        rows = slice(number, number + len(share))
+        _step_down(swapped, first, second, lead, per_step, t * (1 - _TIE), found[0], found[1], largest_t[0, rows])
+        _largest(swapped - sums * share, first, second, per_centred, largest_t[1, rows])
         with adding:
             np.add(n_extreme, found[0], out=n_extreme)
             np.add(n_own, found[1], out=n_own)
@@ -248,8 +272,9 @@ def _max_t(
 
     b = resampling.n_resamples
     adjusted = np.maximum.accumulate(test.p_value(n_extreme, b))
-    critical = np.sort(largest_t)[min(b, math.ceil((1 - alpha) * (b + 1))) - 1]
-    margin = critical * spread * math.sqrt(n_units / max(1, n_units - 1))
+    critical = _critical(largest_t, n_units, alpha)
+    below, above = moving.unit * _reach(critical, spread, lean, float((weights**2).sum()))
+    low = np.where(np.abs(t - critical) <= _TIE * critical, 0.0, gains - below)
     names = np.array(statistics.systems)
     signature = paired.signature(metric, test, unit, f"adjustment:max-t|{resampling.signature}")
     return pd.DataFrame(
@@ -260,8 +285,8 @@ def _max_t(
             "score_a": judge.scores[first],
             "score_b": judge.scores[second],
             "gain": gains,
-            "ci_low": gains - margin,
-            "ci_high": gains + margin,
+            "ci_low": np.where(np.isnan(below), np.nan, low),
+            "ci_high": gains + above,
             "similarity": similarity[order],
             "p_value": np.where(gains == 0, 1.0, test.p_value(n_own, b)),
             "p_adjusted": np.where(gains == 0, 1.0, adjusted),
@@ -270,12 +295,83 @@ def _max_t(
     )
 
 
+class _Moving(NamedTuple):
+    """What swapping a unit moves from one system to another, in whole steps, so that sums of it are exact.
+
+    Where all systems have the same denominators, swapping moves numerators, and nothing is approximate. Elsewhere the
+    values are contributions to first order.
+
+    Attributes
+    ----------
+    rows
+        Shape (systems + 1, units): the values of every system, and the weights. The difference of two rows of values
+        adds up to a gain; a gain that is the same everywhere is spread over the units as the weights are.
+    unit
+        Points of the score in one step.
+    """
+
+    rows: NDArray[np.float64]
+    unit: float
+
+    @classmethod
+    def of(cls, judge: engine.Judge) -> _Moving:
+        metric, counts = judge.metric, judge.counts
+        rows = np.ones((len(counts) + 1, counts.shape[1]))
+        values, weights = rows[:-1], rows[-1]
+        form, unit, shared = metric.form(counts), 1.0, False
+        sizes = slice(None) if form is None else form.denominator
+        for own, system in zip(values, counts, strict=True):
+            system[:, sizes].sum(axis=1, dtype=np.float64, out=own)
+        if values.min() >= 0 and values.sum(axis=1).min() > 0:
+            shared = form is not None and bool((values == values[0]).all())
+            weights[:] = values[0] if shared else (values / values.sum(axis=1, keepdims=True)).sum(axis=0)
+        if form is not None and shared:
+            for own, system in zip(values, counts, strict=True):
+                above = system[:, form.numerator].sum(axis=1, dtype=np.float64)
+                own[:] = weights - above if form.complement else above
+            if not metric.higher_is_better:
+                np.negative(values, out=values)
+            unit = form.factor / float(weights.sum())
+        else:
+            values[:] = contributions(counts, metric)
+            values += (judge.quality - values.sum(axis=1))[:, None] * (weights / weights.sum())
+        for part in (values, rows[-1:]):
+            (steps,) = lattice(part[:, :, None])
+            part *= steps
+            np.rint(part, out=part)
+            unit /= steps if part is values else 1.0
+        return cls(rows, unit)
+
+
 @njit(nogil=True, cache=True)
-def _step_down(moved, first, second, gains, per_step, borders, n_extreme, n_own, largest_t):  # type: ignore[no-untyped-def]
+def _moments(values, weights, first, second):  # type: ignore[no-untyped-def]
+    """Σd, Σd², Σe² and Σew of every pair, with d the difference of values, w the weights (Σw = 1) and e = d − w Σd.
+
+    They are added up in an order that does not depend on the machine.
+    """
+    found = np.zeros((4, len(first)))
+    for pair in range(len(first)):
+        one, other = values[first[pair]], values[second[pair]]
+        lead = 0.0
+        for unit in range(len(one)):
+            lead += one[unit] - other[unit]
+        squares = spread = lean = 0.0
+        for unit in range(len(one)):
+            d = one[unit] - other[unit]
+            e = d - lead * weights[unit]
+            squares += d * d
+            spread += e * e
+            lean += e * weights[unit]
+        found[0, pair], found[1, pair], found[2, pair], found[3, pair] = lead, squares, spread, lean
+    return found
+
+
+@njit(nogil=True, cache=True)
+def _step_down(moved, first, second, leads, per_step, borders, n_extreme, n_own, largest_t):  # type: ignore[no-untyped-def]
     """Count the shuffles in which what is left of the claims, from each pair on, is at least as large as its T.
 
-    `moved` is Σ v over the swapped units of every system (systems × shuffles), so that T' is (δ − 2 (difference of the
-    two)) / size.
+    `moved` is Σ v over the swapped units of every system (systems × shuffles), so that T' is (Σd − 2 (difference of the
+    two)) / sqrt(Σd²).
     """
     n_pairs, n_rows = len(first), moved.shape[1]
     statistic, before = np.empty((n_pairs, _AT_ONCE)), np.empty((n_pairs, _AT_ONCE))
@@ -287,10 +383,10 @@ def _step_down(moved, first, second, gains, per_step, borders, n_extreme, n_own,
         own[:, rows:] = 0.0
         running[:] = -np.inf
         for pair in range(n_pairs):
-            a, b, gain, scale = own[first[pair]], own[second[pair]], gains[pair], per_step[pair]
+            a, b, lead, scale = own[first[pair]], own[second[pair]], leads[pair], per_step[pair]
             for row in range(_AT_ONCE):
                 before[pair, row] = running[row]
-                t = (gain - (a[row] - b[row])) * scale
+                t = (lead - (a[row] - b[row])) * scale
                 statistic[pair, row] = t
                 running[row] = max(running[row], -t)
         running[:] = 0.0
@@ -306,6 +402,57 @@ def _step_down(moved, first, second, gains, per_step, borders, n_extreme, n_own,
             n_own[pair] += alone
         for row in range(rows):
             largest_t[start + row] = running[row]
+
+
+@njit(nogil=True, cache=True)
+def _largest(moved, first, second, per_step, largest_t):  # type: ignore[no-untyped-def]
+    """The largest |T'| of all pairs, where the values are centred: Σ over all units is 0 for every system."""
+    n_rows = moved.shape[1]
+    running = np.empty(_AT_ONCE)
+    own = np.zeros((len(moved), _AT_ONCE))
+    for start in range(0, n_rows, _AT_ONCE):
+        rows = min(_AT_ONCE, n_rows - start)
+        own[:, :rows] = 2 * moved[:, start : start + rows]
+        running[:] = 0.0
+        for pair in range(len(first)):
+            a, b, scale = own[first[pair]], own[second[pair]], per_step[pair]
+            for row in range(_AT_ONCE):
+                running[row] = max(running[row], abs(a[row] - b[row]) * scale)
+        largest_t[start : start + rows] = running[:rows]
+
+
+def _critical(largest_t: NDArray[np.float64], n_units: int, alpha: float) -> float:
+    """The 1 − `alpha` quantile of the largest |T'|, the larger one of both rows; inf where no swaps could exceed it.
+
+    Of n units the observed swap and its opposite alone are a share of 2^(1 − n), and of b shuffles the observed one is
+    1/(b + 1): where either is above `alpha`, there is no gain that the test would reject.
+    """
+    place = math.ceil((1 - alpha) * (largest_t.shape[1] + 1))
+    if place > largest_t.shape[1] or 2.0 ** (1 - n_units) > alpha:
+        return math.inf
+    return float(np.sort(largest_t)[:, place - 1].max())
+
+
+def _reach(
+    critical: float, spread: NDArray[np.float64], lean: NDArray[np.float64], concentration: float
+) -> NDArray[np.float64]:
+    """How far intervals reach below gains and above them (2 × pairs), in steps; nan where there is no interval.
+
+    A gain of δ − Δ is in the interval where |Σ(e + Δw)| <= c sqrt(Σ(e + Δw)²), with Σe = 0 and Σw = 1, that is where
+    (1 − c²Σw²) Δ² − 2c²Σew Δ − c²Σe² <= 0: between the roots, or everywhere if c²Σw² >= 1.
+    """
+    square = critical**2
+    opening = 1 - square * concentration
+    if not opening > _TIE:
+        return np.full((2, len(spread)), np.nan)
+    middle = square * lean
+    half = np.sqrt(middle**2 + opening * square * spread)
+    return np.where(spread > 0, np.stack([half + middle, half - middle]) / opening, np.nan)
+
+
+def _inverse(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """1 / the values, and 0 where they are 0."""
+    return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
 
 
 def _ranked(systems: Sequence[str], pairs: pd.DataFrame, metric: Metric, alpha: float) -> pd.DataFrame:
@@ -414,6 +561,19 @@ def _told(ranking: Ranking) -> str:
     return (
         f"{told:,} of {len(pairs):,} pairs are told apart, {which}; all that is told, ranks and intervals, holds "
         f"together with {100 * (1 - ranking.alpha):g} % ({method}); † told to be better than the next"
+        f"{_without_interval(pairs) if method != 'Holm' else ''}"
+    )
+
+
+def _without_interval(pairs: pd.DataFrame) -> str:
+    """What is said where gains have no interval; else nothing."""
+    none = int(pairs["ci_low"].isna().sum())
+    if 0 < none == len(pairs):
+        return "; there are no intervals of gains: too few units differ, or too few shuffles were drawn"
+    return (
+        f"; {none:,} of {len(pairs):,} pairs differ by the same on every unit, so their gains have no interval"
+        if none
+        else ""
     )
 
 
