@@ -274,7 +274,7 @@ def test_one_long_name_does_not_make_all_long(tmp_path, monkeypatch):
     assert statistics.read(path).documents[0] == "x" * 1000
     monkeypatch.setattr(statistics, "_MOST_LETTERS", 10**5)
     told = r"document 'xxx.*\(1,000 characters\) is too long for one of 1,000, expected names of no more than 100"
-    for read in (statistics.read, lambda path: versus.read_systems([str(path)], "table", metrics=["value"])):
+    for read in (statistics.read, lambda path: versus.read_systems([str(path)], "table")):
         with pytest.raises(InputError, match=told):
             read(path)
 

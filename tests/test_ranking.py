@@ -366,7 +366,7 @@ def test_rendered(form):
         assert [row["rank"] for row in rows] == [1, 2, 3]
         assert rows[0]["behind_low"] is None
         return
-    shown = {"latex": r"a\_1\&\ensuremath{<}b", "html": "a_1&amp;&lt;b"}.get(form, "a_1&<b")
+    shown = {"latex": r"a\_1\&\ensuremath{<}b", "html": "a_1&amp;&lt;b", "markdown": r"a\_1&\<b"}.get(form, "a_1&<b")
     assert shown in text
     assert "2 of 3 pairs are told apart, 2 of 3 systems may be the best" in text
     line = {

@@ -384,8 +384,8 @@ def _impossible(cells: pd.Series[Any], column: Column) -> tuple[pd.Series[bool],
     if column.type is bool:
         return pd.Series(not is_bool, index=cells.index), "true or false"
     if column.type is str and not column.choices:
-        broken = {cell: BREAKS.search(cell) is not None for cell in cells.dropna().astype(str).unique()}
-        return cells.astype("str").map(broken).fillna(False).astype(bool), "text without control characters"
+        broken = [cell for cell in cells.dropna().astype(str).unique() if BREAKS.search(cell)]
+        return cells.astype("str").isin(broken), "text without control characters"
     if column.type is str:
         few = ~cells.astype("str").fillna("").isin(column.choices) & bool(column.choices)
         return few, f"one of {', '.join(column.choices)}"
