@@ -35,17 +35,19 @@ def plain(text: str) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in " ".join(text.splitlines()))
 
 
-def printable(names: Iterable[str], what: str) -> None:
+def printable(names: Iterable[str], what: str, source: str = "") -> None:
     """Refuse names that would break a row, a sentence or a terminal wherever they are printed.
 
     These are names with control characters (a line end, a tab, an escape sequence), with characters that turn the
-    direction of a line around, and with bytes that are not UTF-8, as the name of a file may have them.
+    direction of a line around, and with bytes that are not UTF-8, as the name of a file may have them. The message
+    begins with `source`, the file that has the name.
     """
+    where = f"{source}: " if source else ""
     for name in names:
         if BREAKS.search(name):
             raise InputError(
-                f"found the {what} {quoted(name)}, expected a name without control characters and bytes that are not "
-                "UTF-8: rename it"
+                f"{where}found the {what} {quoted(name)}, expected a name without control characters and bytes that "
+                "are not UTF-8: rename it"
             )
 
 

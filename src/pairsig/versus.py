@@ -22,7 +22,7 @@ from pairsig.columns import VERSUS
 from pairsig.contributions import contributions, design_effect, likeness
 from pairsig.definitions import Test, find
 from pairsig.engine import Progress, Resampling
-from pairsig.errors import InputError, listed, quoted
+from pairsig.errors import InputError, listed, printable, quoted
 from pairsig.exact import ExactResult
 from pairsig.footnotes import of_signatures
 from pairsig.margins import MarginResult
@@ -111,6 +111,8 @@ def read_systems(
             raise InputError(f"reader {reader} reads counts, which need no reference; found {references[0]}")
         (typed,) = sort_options(given, f"reader {reader}", counted.COUNTED_READERS[reader].function)
         read_from = [counted.read_all(reader, path, **typed) for path in files]
+        for part in (part for own in read_from for part in own):
+            printable([part.system, part.run], "system", part.source)
         if len(files) > 1:
             read_from = [tuple(part for part in own if not part.is_reference) for own in read_from]
         parts = [counted.restricted(part, metrics) for own in read_from for part in own]

@@ -369,6 +369,9 @@ def _read_parquet(path: str) -> _Table:
         raise
     except (OSError, ValueError, OverflowError, pa.ArrowException, AttributeError, TypeError) as error:
         raise InputError(f"{path}: cannot be read ({reason(error)}), expected a Parquet file") from None
+    for name, cells in columns.items():
+        if len(cells) != n_rows:
+            raise InputError(f"{path}: found {len(cells):,} cells in column {quoted(name)}, expected {n_rows:,}")
     return _Table(path, columns, list(range(1, n_rows + 1)), "row", _number_of_value)
 
 
