@@ -34,7 +34,8 @@ endif
 # its part in C, which it can do without.
 $(READY): requirements.lock pyproject.toml
 	workflow/venv .venv $(PYTHON)
-	CC=true $(BIN)/python -m pip install --quiet --no-deps --require-hashes --constraint requirements.lock immutables
+	awk '/^[^ #]/ { own = /^immutables==/ } own' requirements.lock >.venv/immutables.lock
+	CC=true $(BIN)/python -m pip install --quiet --no-deps --requirement .venv/immutables.lock
 	$(BIN)/python -m pip install --quiet --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps --editable .
 	touch $@
