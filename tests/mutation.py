@@ -183,7 +183,9 @@ class Reader(ast.NodeVisitor):
     def define(self, node: ast.FunctionDef | ast.ClassDef) -> None:
         outer = self.block, self.compiled
         if isinstance(node, ast.FunctionDef):
-            self.compiled |= any("njit" in ast.unparse(decorator) for decorator in node.decorator_list)
+            self.compiled |= any(
+                name in ast.unparse(decorator) for decorator in node.decorator_list for name in ("njit", "vectorize")
+            )
             for default in (*node.args.defaults, *node.args.kw_defaults):
                 if default is not None:
                     self.scope.append(node.name)
@@ -427,10 +429,11 @@ def survey(copy: Copy, sources: dict[str, bytes]) -> dict[str, dict[str, float]]
         told = copy.pytest(changed, Reached(), None)
         for module, source in sources.items():
             (copy.folder / module).write_bytes(source)
-        if told is None or told["failed"] or not told["tests"]:
-            sys.exit(
-                f"tests fail or do not start without any fault: {told and told['failed']}; see {copy.folder / '.log'}"
-            )
+        if told is None or not told["tests"]:
+            sys.exit(f"no test runs without any fault: see {copy.folder / '.log'}")
+        # Those that need a browser, a process of its own or the reference tables, none of which the copy has.
+        failing = set(told["failed"])  # type: ignore[call-overload]
+        print(f"{len(failing)} tests fail in the copy without any fault, and are left out", flush=True)
         for name in changed:
             of_file = set(told["files"].get(name, ()))  # type: ignore[attr-defined]
             known[name] = {
@@ -438,7 +441,7 @@ def survey(copy: Copy, sources: dict[str, bytes]) -> dict[str, dict[str, float]]
                 "tests": {
                     test: [seconds, sorted(of_file | set(blocks))]
                     for test, (seconds, blocks) in told["tests"].items()  # type: ignore[attr-defined]
-                    if test.split("::")[0] == name
+                    if test.split("::")[0] == name and test not in failing
                 },
             }
         kept.write_text(json.dumps(known))
