@@ -40,7 +40,7 @@ def machine(tmp_path):
     for name in ("pyproject.toml", "requirements.lock", "requirements-retrain.lock"):
         (tmp_path / name).write_text("", encoding="utf-8")
     (tmp_path / "path").mkdir()
-    for name in ("bash", "sh", "env", "make", "mkdir", "cp", "rm", "touch"):
+    for name in ("bash", "sh", "env", "make", "mkdir", "cp", "rm", "touch", "awk"):
         (tmp_path / "path" / name).symlink_to(shutil.which(name, path="/usr/local/bin:/usr/bin:/bin"))
 
     def add(name: str, version: str, folder: str = "path", no_venv: int = 0) -> Path:
