@@ -7,7 +7,7 @@
 #   make docs        the documentation as a site: docs/_build/html/index.html
 #   make lint        style, types, workflow;  make bench: speed, as ratios (SMALL=yes: on little data)
 #   make fuzz        the tests of properties on other examples, and more (EXAMPLES=2000), than those of `make test`
-#   make mutants     how many small faults in the library the tests notice (SAMPLE=200: of so many; again: goes on)
+#   make mutants     how many small faults in the library the tests notice (SAMPLE=200: of so many; SECONDS=30: for each; again: goes on)
 
 PYTHON ?=
 CORES ?= all
@@ -114,7 +114,7 @@ fuzz: $(READY)
 		$$(grep -l "^from hypothesis" tests/test_*.py)
 
 mutants: $(READY)
-	$(BIN)/python tests/mutation.py $(if $(SAMPLE),--sample $(SAMPLE))
+	$(BIN)/python tests/mutation.py $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(SECONDS),--seconds $(SECONDS))
 
 # One set of versions for every Python from 3.11 on, and every system.
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url

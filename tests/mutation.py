@@ -37,6 +37,7 @@ import traceback
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -472,6 +473,12 @@ def main() -> None:
     parser.add_argument(
         "--minutes", type=float, default=float("inf"), help="stop after so many; goes on when run again"
     )
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=float("inf"),
+        help="of processor time for the tests of a mutant, fast ones first",
+    )
     parser.add_argument("--list", action="store_true", help="list the mutants and stop")
     options = parser.parse_args()
 
@@ -516,6 +523,8 @@ def main() -> None:
             tests = reach.get(f"{mutant.module}:{mutant.block}", {})
             killed = killers[mutant.module]
             ordered = sorted(tests, key=lambda test: tests[test] / (1 + killed[test]))
+            taken = accumulate(tests[test] for test in ordered)
+            ordered = [test for test, until in zip(ordered, taken, strict=True) if until <= options.seconds]
             source = digest(sources[mutant.module])
             tested = digest(*((copy.folder / name).read_bytes() for name in sorted({t.split("::")[0] for t in tests})))
             outcome, by, of_source, of_tests = (*known.get(mutant.key, ()), *[""] * 4)[:4]
