@@ -303,9 +303,8 @@ def _test(arguments: argparse.Namespace) -> None:
             if getattr(arguments, option) not in (None, ""):
                 raise InputError(f"--{option.replace('_', '-')} is given, but what tests runs has no choice of tests")
         for systems, metrics in data:
-            of = f" in {listed(metric.name for metric in metrics)}" if len(data) > 1 else ""
             for first, second in systems.duplicates():
-                console.warn(f"{first} and {second} have the same counts on every segment{of}")
+                console.warn(f"{first} and {second} have the same counts on every segment{_where(metrics, data)}")
             for metric in metrics:
                 with console.progress("test", arguments.n_resamples) as progress:
                     table = methods.compare_methods(
@@ -332,9 +331,9 @@ def _test(arguments: argparse.Namespace) -> None:
     if arguments.item_cost is not None:
         raise InputError("--item-cost is given, but no system has several runs, expected k samples of every segment")
     for systems, metrics in data:
-        of = f" in {listed(metric.name for metric in metrics)}" if len(data) > 1 else ""
         for first, second in systems.duplicates():
-            console.warn(f"systems {first} and {second} have the same counts on every segment{of}, p = 1")
+            where = _where(metrics, data)
+            console.warn(f"systems {first} and {second} have the same counts on every segment{where}, p = 1")
         n_drawn = versus.n_drawn(systems, metrics, tests or versus.TESTS, variants) * arguments.n_resamples
         with console.progress("test", n_drawn or None) as progress:
             table, further = versus.versus(
@@ -385,6 +384,11 @@ def _report(arguments: argparse.Namespace, found: Sequence[tuple[Statistics, lis
         report.draw(evidence, arguments.plot)
     if arguments.html:
         report.write(evidence, arguments.html)
+
+
+def _where(metrics: Sequence[Metric], data: Sequence[object]) -> str:
+    """The metrics that a warning is about, where others have statistics of their own."""
+    return f" in {listed(metric.name for metric in metrics)}" if len(data) > 1 else ""
 
 
 def _rank(arguments: argparse.Namespace) -> None:

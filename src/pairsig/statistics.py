@@ -768,9 +768,8 @@ def _real(cell: Any) -> Any:
     """A cell of a column of objects: text and numbers that are real; None for all else, dates for one."""
     if isinstance(cell, str | bool | np.bool_):
         return cell
-    if type(cell) is np.timedelta64 or not isinstance(
-        cell, numbers.Real | Decimal
-    ):  # a duration of numpy is a Real, too
+    # A duration of numpy counts as a real number, too.
+    if type(cell) is np.timedelta64 or not isinstance(cell, numbers.Real | Decimal):
         return None
     if isinstance(cell, numbers.Integral) and abs(int(cell)) < 2**63:
         return int(cell)

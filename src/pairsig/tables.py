@@ -207,8 +207,7 @@ def pieces(path: Path, room: Memory) -> tuple[int, dict[bytes, bytes], Iterator[
         index = json.loads(metadata.get(b"pandas", b"{}")).get("index_columns", [])
         chosen = [name for name in names if name not in [own for own in index if isinstance(own, str)]]
         texts = [name for name in chosen if pa.types.is_dictionary(schema.field(name).type)]
-        groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
-        pages = max((group.total_byte_size for group in groups), default=0)
+        pages = max(_group_bytes(file), default=0)
         nested = [field.name for field in schema if pa.types.is_nested(field.type) and field.name in chosen]
         if nested:
             raise InputError(f"{path}: found lists or structures in column {quoted(nested[0])}, expected numbers")
@@ -284,13 +283,16 @@ def _leaves_out_beginnings(file: ParquetFile, name: str) -> bool:
 
 def decoded_bytes(file: ParquetFile, cell: int) -> int:
     """Bytes of memory that all of a file takes at most, a cell beside the text that it has taking so many."""
-    metadata = file.metadata
-    groups = [metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups)]
-    return int(sum(groups) + metadata.num_rows * _width(file, cell))
+    return int(sum(_group_bytes(file)) + file.metadata.num_rows * _width(file, cell))
+
+
+def _group_bytes(file: ParquetFile) -> list[int]:
+    """Bytes of every group of rows, decompressed."""
+    return [file.metadata.row_group(number).total_byte_size for number in range(file.metadata.num_row_groups)]
 
 
 def _width(file: ParquetFile, cell: int) -> int:
-    """The same of a row."""
+    """Bytes of memory that a row takes at most, see `decoded_bytes`."""
     columns = [file.metadata.schema.column(place) for place in range(file.metadata.num_columns)]
     return sum(cell + max(0, column.length) for column in columns)
 

@@ -26,8 +26,8 @@ NEAR = 0.8
 """Pairs that count for the threshold: gains of 1.645 ± 0.8 standard errors (p from 0.2 to 0.007)."""
 
 WIDENED = 2.0
-"""Factor on the upper reach of a threshold: of 1, 1.5, 2 … the least that covered in 95 % of all simulations but those
-whose coverage is reported (docs/coverage.md)."""
+"""Factor on the upper reach of a threshold: of 1, 1.5, 2 … the least with a coverage of at least 95 % in every world it
+was chosen on. Its coverage in other worlds is reported in docs/coverage.md."""
 
 
 def thresholds(
