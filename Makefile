@@ -1,13 +1,15 @@
-# Needs Python (3.11 to 3.14) and make; every target sets up what it needs in .venv. PYTHON=... says which Python.
-#   make reproduce   the study: figures, tables, ours beside the paper's, report (again: goes on, or does nothing)
-#   make quick       the main figures with 10,000 resamples
-#   make retrain     train the base models again: needs Java, Maven and the corpora (DATA_DIR=...)
-#   make slurm       the study on a SLURM cluster, or what CONFIG names: docs/cluster.md; make test-slurm: its tests
-#   make test        the tests;  make test-all: those that take minutes, too;  make test-wheel: the package alone (SMALL=yes: few tests)
-#   make docs        the documentation as a site: docs/_build/html/index.html
-#   make lint        style, types, workflow;  make bench: speed, as ratios (SMALL=yes: on little data)
-#   make fuzz        the tests of properties on other examples, and more (EXAMPLES=2000), than those of `make test`
-#   make mutants     how many small faults in the library the tests notice (SAMPLE=200: of so many; SECONDS=30: for each; again: goes on)
+# Requires Python (3.11 to 3.14) and make. Every target installs its requirements in .venv. PYTHON=... selects the Python.
+#   make reproduce   run the study: figures, tables, published numbers beside ours, report (a repeated run continues)
+#   make quick       plot the main figures with 10,000 resamples
+#   make figure FIGURE=thresholds   plot one figure from the tables of the last run, or else from results/reference
+#   make retrain     train the base models again; requires Java, Maven and the corpora (DATA_DIR=...)
+#   make slurm       run the study, or the configuration CONFIG, on a SLURM cluster (docs/cluster.md); make test-slurm: its tests
+#   make test        run the tests;  make test-all: also slow tests;  make test-wheel: the package alone (SMALL=yes: few tests)
+#   make findings    render the findings, and the numbers on other pages, from the tables in results/reference/
+#   make docs        build the documentation: docs/_build/html/index.html
+#   make lint        check style, types and workflow;  make bench: measure speed as ratios (SMALL=yes: on small data)
+#   make fuzz        run the property tests on more examples than `make test` (EXAMPLES=2000)
+#   make mutants     count the small faults in the library that the tests detect (SAMPLE=200 faults, SECONDS=30 each; continues)
 
 PYTHON ?=
 CORES ?= all
@@ -15,23 +17,25 @@ DATA_DIR ?= data
 SCALE ?= 1
 CONFIG ?=
 EXAMPLES ?= 2000
+FIGURE ?= thresholds
+DATASET ?=
 BIN := .venv/bin
 READY := .venv/ready
 RETRAINABLE := .venv/retrainable
 DOCUMENTED := .venv/documented
 
-.PHONY: help setup setup-retrain reproduce quick retrain slurm test test-all test-rest test-rebuilt test-wheel test-slurm docs lint bench fuzz mutants lock clean
+.PHONY: help setup setup-retrain reproduce quick figure retrain slurm test test-all test-rest test-rebuilt test-wheel test-slurm docs lint bench fuzz mutants findings lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
 
-# An environment that does not run any more, or is of another Python than the one named, is made anew.
+# A broken environment, or one with another Python than requested, is replaced.
 ifneq ($(shell workflow/venv --check .venv $(PYTHON) && echo stays),stays)
 .PHONY: $(READY)
 endif
 
-# Snakemake's immutables (0.21) has no wheel for Python 3.14. Where it is built, no compiler is needed: CC=true leaves out
-# its part in C, which it can do without.
+# Snakemake requires immutables (0.21), which has no wheel for Python 3.14. CC=true builds it without its optional C part,
+# so that no compiler is required.
 $(READY): requirements.lock pyproject.toml
 	workflow/venv .venv $(PYTHON)
 	awk '/^[^ #]/ { own = /^immutables==/ } own' requirements.lock >.venv/immutables.lock
@@ -58,41 +62,52 @@ reproduce: $(READY)
 quick: $(READY)
 	workflow/run --cores $(CORES) -- --configfile config/quick.yaml
 
+# One figure in seconds; DATASET=wmt24-en-de selects the dataset of a figure that is drawn for each of them.
+figure: $(READY)
+	@mkdir -p results/preview
+	@PYTHONPATH=src $(BIN)/python -m study figure $(FIGURE) $(if $(DATASET),--dataset $(DATASET)) --output results/preview/$(FIGURE).png
+
 retrain: $(RETRAINABLE)
 	workflow/run --cores $(CORES) -- --configfile config/retrain.yaml --config data_dir=$(DATA_DIR) scale=$(SCALE)
 
-# Jobs of a run that was killed would go on, and are cancelled.
+# Cancel the jobs of a killed run, which would otherwise continue.
 slurm: $(READY)
 	workflow/run --before workflow/profiles/slurm/cancel --workflow-profile workflow/profiles/slurm -- $(CONFIG)
 
-# A file of tests stays with one process: what its tests share is made once.
+# All tests of a file run in the same process, so that they share fixtures.
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile
 
 test: $(READY)
 	$(PYTEST) -m "not slow"
 
-# With setup-retrain, also the base models that are Python packages; with PAIRSIG_DATA_DIR, the public corpora.
+# With setup-retrain, also base models that are Python packages; with PAIRSIG_DATA_DIR, also the public corpora.
 test-all: $(READY)
 	$(PYTEST)
 
-# What `make test` leaves out, or skips before setup-retrain, but for systems that take long to train.
+# The tests that `make test` leaves out, or skips without setup-retrain, except systems that take long to train. These tests
+# share little, and some files take minutes, so idle processes take over tests from others.
 test-rest: $(READY)
-	$(PYTEST) -m "(slow or packages) and not rebuilt"
+	$(PYTEST) --dist worksteal -m "(slow or packages) and not rebuilt"
 
-# A system of every base model, trained again: half an hour. Needs setup-retrain, Java, Maven and the corpora.
+# Train one system of every base model (half an hour). Requires setup-retrain, Java, Maven and the corpora.
 test-rebuilt: $(READY)
 	$(BIN)/python -m pytest -m rebuilt tests/test_retrain.py
 
-# The package as a user gets it: the tests of two systems, run against the installed wheel alone.
+# The package as users install it: run the tests of two systems against the installed wheel only.
 test-wheel:
 	tests/wheel $(if $(SMALL),--small) $(PYTHON)
 
-# Starts a SLURM of three nodes on this machine, and stops it again; `tests/slurm/cluster install` gets what it needs.
+# Start a SLURM with three nodes on this machine, and stop it again; `tests/slurm/cluster install` installs it.
 test-slurm: quick
 	tests/slurm/cluster start
 	tests/slurm/quick && $(BIN)/python -m pytest tests/test_slurm.py; status=$$?; tests/slurm/cluster stop; exit $$status
 
-# A link or reference that leads nowhere stops it, and an example that prints something else than stands there.
+# What stands between <!-- NAME --> and <!-- /NAME --> on a page comes from src/study/site/templates/fragments.md.
+findings: $(READY)
+	$(BIN)/python -m study findings results/reference/*.tsv --output results/README.md \
+		--fill $$(grep -lE '<!-- /[a-z0-9_]+ -->' README.md docs/*.md docs/explanation/*.md)
+
+# The build fails on a broken link or reference, and on an example with another output than the documented one.
 docs: $(DOCUMENTED)
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --builder html docs docs/_build/html
 
@@ -110,13 +125,13 @@ bench: $(READY)
 	$(BIN)/python tests/bench.py $(if $(SMALL),--small)
 
 fuzz: $(READY)
-	EXAMPLES=$(EXAMPLES) $(PYTEST) --hypothesis-profile fuzz -m "hypothesis and not slow" \
+	EXAMPLES=$(EXAMPLES) $(PYTEST) -m "hypothesis and not slow" \
 		$$(grep -l "^from hypothesis" tests/test_*.py)
 
 mutants: $(READY)
 	$(BIN)/python tests/mutation.py $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(SECONDS),--seconds $(SECONDS))
 
-# One set of versions for every Python from 3.11 on, and every system.
+# One set of versions for every Python from 3.11 on, and every operating system.
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
 
 lock: $(READY)

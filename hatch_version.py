@@ -38,11 +38,11 @@ def cited(root: Path = ROOT) -> str:
 
 
 def version(root: Path = ROOT) -> str:
-    """What is built; one sentence where the tag and CITATION.cff differ."""
-    tagged, told = of_tag(root), cited(root)
-    if tagged not in (None, told):
-        raise ValueError(f"the tag says version {tagged}, CITATION.cff {told}: expected the same")
-    return told
+    """The version to build; an error of one sentence if the tag and CITATION.cff differ."""
+    tagged, stated = of_tag(root), cited(root)
+    if tagged not in (None, stated):
+        raise ValueError(f"the tag says version {tagged}, CITATION.cff {stated}: expected the same")
+    return stated
 
 
 __version__ = version()

@@ -1,4 +1,4 @@
-"""How the documentation is built: `make docs`. Nothing is fetched, and the pages fetch nothing."""
+"""Settings of the documentation, which `make docs` builds. Neither the build nor the pages use the network."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ author = "The pairsig developers"
 copyright = author  # noqa: A001
 version = release = pairsig.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "executed"]
-source_suffix = {".md": "markdown"}
-exclude_patterns = ["_build"]
-autosummary_generate = False
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "executed"]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}  # the pages of the API are generated as .rst
+exclude_patterns = ["_build", "_templates"]
+templates_path = ["_templates"]
+autosummary_generate = True
+autosummary_generate_overwrite = True
 nitpicky = True
-# Types of numpy and of the standard library are not looked up in other projects' pages: that needs a network.
+# References to types of numpy and the standard library would need the network.
 nitpick_ignore_regex = [("py:.*", r".*")]
 default_role = "literal"
 
@@ -58,9 +60,9 @@ html_theme_options = {
 
 
 def _escape(*arguments: Any) -> None:
-    """Formulas in docstrings are text: no substitutions |δ|, and δ* begins no emphasis."""
+    """Escape formulas in docstrings: |δ| is no substitution, and δ* does not begin an emphasis."""
     lines: list[str] = arguments[-1]
-    parts = re.compile(r"(`[^`]*`|``.*?``|^\s*>>>.*|^\s*\.\.\. .*)")
+    parts = re.compile(r"(``.*?``|`[^`]*`|^\s*>>>.*|^\s*\.\.\. .*)")
     for number, line in enumerate(lines):
         lines[number] = "".join(
             part if part[:1] == "`" or part.lstrip()[:3] in (">>>", "...") else re.sub(r"\||(?<=δ)\*", r"\\\g<0>", part)
@@ -68,21 +70,25 @@ def _escape(*arguments: Any) -> None:
         )
 
 
-def _named(*arguments: Any) -> tuple[str, str]:
-    """Aliases of types by their names."""
+def _named(*arguments: Any) -> tuple[str, str] | None:
+    """Show aliases of types by their names. Properties, and classes that only pairsig constructs, have no signature."""
+    if not any(arguments[-2:]):
+        return None
     signature, returned = (re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", text or "") for text in arguments[-2:])
-    return signature, returned
+    if re.search(r"[(,] ?_\w", signature):
+        return "", ""
+    return signature.replace("inputs.ColumnName", "str | int").replace("inputs.Data", "Data"), returned
 
 
 def _links(_: object, page: str, source: list[str]) -> None:
-    if page == "how-to":  # a pattern in its list stands for pages there may be
+    if page == "how-to":  # a pattern in its list means any page with such a name
         lines = source[0].splitlines()
         source[0] = "\n".join(line for line in lines if not line.endswith("*") or any(HERE.glob(f"{line}.md")))
     source[0] = generated.linked(source[0], HERE / f"{page}.md")
 
 
 def setup(app: Any) -> None:
-    """What Sphinx calls."""
+    """Entry point for Sphinx."""
     generated.write()
     app.connect("autodoc-process-docstring", _escape, priority=100)
     app.connect("autodoc-process-signature", _named)

@@ -6,7 +6,7 @@
 
 A page says in its front matter which folder it is run in, of which it gets a copy (`executed-in: config/example`), and
 what else of the repository is to be there (`executed-with: resources`). Notes and warnings are not shown. `make docs`
-runs the examples of every page, and so do the tests, without Sphinx.
+runs the examples of every page.
 """
 
 from __future__ import annotations
@@ -100,11 +100,11 @@ def _run(command: str) -> str:
 
 def _of_python(block: str, names: dict[str, Any]) -> Iterator[str]:
     example = doctest.DocTestParser().get_doctest(block, names, "page", None, 0)
-    runner, told = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE), io.StringIO()
-    runner.run(example, out=told.write, clear_globs=False)
+    runner, description = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE), io.StringIO()
+    runner.run(example, out=description.write, clear_globs=False)
     names.update(example.globs)
     if runner.failures:
-        yield told.getvalue()
+        yield description.getvalue()
 
 
 def _check(_: Any, page: str, source: list[str]) -> None:

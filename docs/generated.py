@@ -1,7 +1,7 @@
-"""Pages that are made of what is elsewhere: the command line of its parser, the configuration, pictures of p-values.
+"""Pages that are generated: the command line, the columns of tables, pages from other folders, a picture of p-values.
 
-They are written to `docs/made/`, which is in no commit. `linked` makes links between files of the repository
-links between pages; to files that are no pages they become downloads.
+They are written to `docs/made/`, which is not committed; Sphinx writes the pages of the API there, too. `linked` turns
+links between files of the repository into links between pages. Links to other files become downloads.
 """
 
 from __future__ import annotations
@@ -11,7 +11,13 @@ import os
 import re
 from pathlib import Path
 
-from pairsig import cli
+from pairsig import cli, readers
+from pairsig.io import columns
+from pairsig.metrics.names import metric_name
+from pairsig.metrics.registry import METRICS
+from pairsig.readers.system_counts import reader_of_counts
+from study import analysis
+from study.tables.columns import OVERLAPS
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -25,13 +31,13 @@ PAGES = {
     "ARCHITECTURE.md": "docs/made/architecture.md",
     "CONTRIBUTING.md": "docs/made/contributing.md",
 }
-"""Files of the repository that are pages, too."""
+"""Files of the repository that are also pages."""
 
 _LINK = re.compile(r"(!?\[[^\]]*\]\()([^)#\s]*)(#[^)\s]*)?\)")
 
 
 def linked(text: str, page: Path, home: Path | None = None) -> str:
-    """The text of a page with links that lead to pages; `home` is where the file itself is, if not there."""
+    """The text of a page, with its links turned into links to pages; `home` is the path of the file itself."""
     home = home or page
 
     def link(found: re.Match[str]) -> str:
@@ -46,18 +52,21 @@ def linked(text: str, page: Path, home: Path | None = None) -> str:
 
 
 def write() -> None:
-    """All of them; a file that would not change is left alone."""
+    """Write all generated pages that have changed."""
     MADE.mkdir(exist_ok=True)
     for source, page in PAGES.items():
         if source != "README.md":
             _put(ROOT / page, linked(_read(ROOT / source), ROOT / page, ROOT / source))
     _put(MADE / "command-line.md", command_line())
+    _put(MADE / "tables.md", tables())
+    _put(MADE / "readers.inc", formats())
+    _put(MADE / "metrics.inc", metrics())
     _picture(MADE / "p-values.svg")
 
 
 def _read(path: Path) -> str:
-    text = path.read_text(encoding="utf-8").replace("```tsv\n", "```text\n")  # which no highlighter knows
-    before, findings, after = text.partition("\n# Findings\n")  # of two titles in one file, the second is the page
+    text = path.read_text(encoding="utf-8").replace("```tsv\n", "```text\n")  # no highlighter knows tsv
+    before, findings, after = text.partition("\n# Findings\n")  # the page is the second part of the file
     return f"# Findings\n{after}" if findings and before.startswith("# Results") else text
 
 
@@ -66,8 +75,65 @@ def _put(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
 
 
+OTHERS = (
+    (columns.STATISTICS, "`results/statistics/`: one row per system and segment; further columns are counts"),
+    (columns.COMPARISONS, "`results/comparisons/`, `results/test_sets/`: one row per pair of systems"),
+    (columns.TRANSFER, "`pairsig transfer`: one row per pair of systems"),
+    (columns.METHODS, "`pairsig methods`, and `pairsig test` where there are runs: one row per pair of methods"),
+    (columns.RANKS, "`pairsig rank`: one row per system, the best first"),
+    (columns.RANKED_PAIRS, "`pairsig rank --pairs`: one row per pair of systems, the most certain first"),
+    (columns.PLAN, "`pairsig plan --format json`: one object per gain, margin or size"),
+    (columns.BASELINE, "`pairsig test --format json`: one object per metric, system and test"),
+    (OVERLAPS, "`resources/overlaps.tsv`: one row per pair of systems on some translation datasets"),
+)
+"""The tables that no analysis of the study writes, with their files and rows."""
+
+
+def tables() -> str:
+    """The page with the columns of every table."""
+    written = [(one.table, f"`{one.file}`: {one.rows}") for one in analysis.outputs().values()]
+    parts = [
+        "# Tables\n\nThis page lists the columns of every table in their order. Text files have one more column, "
+        "`n_rows`, with the number of rows, so that a truncated table is rejected.\n"
+    ]
+    types = {str: "text", bool: "true or false", int: "whole number", float: "number", list: "sentences"}
+    for table, where in (*written, *OTHERS):
+        key = ", ".join(f"`{name}`" for name in table.key)
+        parts += [f"## {table.name}", "", f"{where}. Key: {key}.", ""]
+        parts += ["| column | type | unit | meaning |", "|---|---|---|---|"]
+        for one in table.columns:
+            choices = f": {', '.join(f'`{choice}`' for choice in one.choices)}" if one.choices else ""
+            missing = ", may be missing" if one.missing else ""
+            parts.append(f"| `{one.name}` | {types[one.type]}{missing} | {one.unit} | {one.meaning}{choices} |")
+        parts.append("")
+    return "\n".join(parts)
+
+
+def formats() -> str:
+    """The table of all readers, for the page on formats."""
+    rows = ["| `--reader` | content of a file | metrics |", "|---|---|---|"]
+    for name in readers.OUTPUTS:
+        reader = readers.reader_of_outputs(name)
+        own = [metric_name(metric.name) for metric in METRICS.values() if metric.reader in (name, reader.like or name)]
+        rows.append(f"| `{name}` | {reader.content} | {', '.join(dict.fromkeys(own))} |")
+    for name in (*readers.COUNTS, *readers.LOGS):
+        reader = reader_of_counts(name)
+        rows.append(f"| `{name}` | {reader.content} | {reader.metrics} |")
+    return "\n".join([*rows, ""])
+
+
+def metrics() -> str:
+    """The table of all metrics, for the same page."""
+    rows = ["| `--metric` | | score | from |", "|---|---|---|---|"]
+    for name, metric in METRICS.items():
+        source = f"`{metric.reader}`" if metric.reader else f"columns {', '.join(metric.columns)}"
+        formula = metric.formula.replace("|", chr(92) + "|") + "; lower is better" * (not metric.higher_is_better)
+        rows.append(f"| `{name}` | {metric_name(name)} | {formula} | {source} |")
+    return "\n".join([*rows, ""])
+
+
 def command_line() -> str:
-    """Every command and option of `pairsig`, from its parser."""
+    """The page with every command and option of `pairsig`."""
     commands = cli._commands()
     (of_commands,) = (action for action in commands.parser._actions if isinstance(action, argparse._SubParsersAction))
     parts = ["# Command line", "", commands.parser.description or "", ""]
@@ -106,7 +172,7 @@ def _options(parser: argparse.ArgumentParser) -> list[str]:
 
 
 def _called(action: argparse.Action) -> str:
-    """An argument as it is written: `FILE …`, `--metric M`."""
+    """An argument as a user writes it: `FILE …`, `--metric M`."""
     value = action.metavar or (action.dest.upper() if not action.choices else "…")
     value = " ".join(value) if isinstance(value, tuple) else str(value)
     if action.nargs in ("+", "*"):
@@ -117,7 +183,7 @@ def _called(action: argparse.Action) -> str:
 
 
 def _picture(path: Path) -> None:
-    """The law of δ* and that of δ', of one example, with what each p-value counts."""
+    """Histograms of δ* and of δ' for one example, with what each p-value counts."""
     import matplotlib as mpl
     import numpy as np
     from matplotlib.figure import Figure
@@ -132,11 +198,11 @@ def _picture(path: Path) -> None:
         figure = Figure(figsize=(7.2, 2.6), layout="constrained")
         left, right = figure.subplots(1, 2, sharey=True)
         bins = np.arange(-12, 20.5, 0.5) - 0.125
-        for axes, law, title in (
+        for axes, gains, title in (
             (left, swapped, "gains after shuffles, δ'"),
             (right, drawn, "gains on resamples, δ*"),
         ):
-            axes.hist(law, bins, color="#c9d3dc")
+            axes.hist(gains, bins, color="#c9d3dc")
             axes.axvline(gain, color="#1b1b1b", lw=1)
             axes.annotate(
                 "δ", (gain, 1), xycoords=("data", "axes fraction"), xytext=(3, -11), textcoords="offset points"
@@ -149,6 +215,6 @@ def _picture(path: Path) -> None:
         right.hist(drawn[drawn < 0], bins, color="#0072b2")
         right.axvline(2 * gain, color="#d55e00", lw=0.8, ls=":")
         right.axvline(0, color="#0072b2", lw=0.8, ls=":")
-        right.text(0.8, 0.75, "gt2:\nδ* > 2δ", transform=right.transAxes, color="#d55e00")
+        right.text(0.66, 0.75, "shifted, one-sided:\nδ* > 2δ", transform=right.transAxes, color="#d55e00")
         right.text(0.02, 0.75, "percentile:\nδ* < 0", transform=right.transAxes, color="#0072b2")
         figure.savefig(path, metadata={"Date": None, "Creator": None})

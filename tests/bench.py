@@ -58,10 +58,10 @@ def bare(counts: np.ndarray, metric: str, n_resamples: int, n_run: int) -> dict[
     """
     from threadpoolctl import threadpool_limits
 
-    from pairsig import engine, streams
+    from pairsig.core import engine, random_streams
     from pairsig.metrics import registry
 
-    product = engine.Judge(counts, registry.metric(metric)).product
+    product = engine.Scorer(counts, registry.metric(metric)).product
     n_units, few = product.n_units, len(product.matrix) <= engine._FEW_COLUMNS
     rows = max(8, (engine._CACHE_ELEMENTS if few else engine._BATCH_ELEMENTS) // n_units)
     matrix = np.ascontiguousarray(product.matrix.T)
@@ -78,7 +78,7 @@ def bare(counts: np.ndarray, metric: str, n_resamples: int, n_run: int) -> dict[
 
     return {
         "bare draws": on_threads(
-            lambda out, number: streams.bootstrap_counts(1, rows * number, rows, n_units, out=out)
+            lambda out, number: random_streams.bootstrap_counts(1, rows * number, rows, n_units, out=out)
         ),
         "bare product": on_threads(lambda out, _: out @ matrix),
     }
@@ -91,16 +91,22 @@ def row(ours: Spent, beside: dict[str, Spent], note: str = "") -> dict[str, Any]
     return {"ours": ours, "beside": beside, "note": note}
 
 
+def _compare(*arguments: Any, **options: Any) -> Any:
+    """All pairs; pairsig is imported late, since some benches measure that, too."""
+    from pairsig.comparisons import all_pairs
+
+    return all_pairs.compare(*arguments, **options)
+
+
 def all_pairs() -> dict[str, Any]:
     """Bootstrap, all 11,175 pairs of 150 systems, BLEU, 2,034 segments, b = 10⁶."""
-    import pairsig
     import simulate
     from pairsig.metrics import registry
 
     data = simulate.statistics("bleu", n_systems=size(150), n_segments=size(2034), n_groups=2)
-    pairsig.compare(data, n_resamples=2048)  # compile, and let BLAS start
+    _compare(data, n_resamples=2048)  # compile, and let BLAS start
     n_run = MILLION // 5
-    ours = spent(lambda: pairsig.compare(data, n_resamples=n_run)) * 5
+    ours = spent(lambda: _compare(data, n_resamples=n_run)) * 5
     return row(ours, bare(data.of(registry.metric("bleu")), "bleu", MILLION, n_run // 2), "from 200,000 resamples")
 
 
@@ -108,8 +114,8 @@ def ranks() -> dict[str, Any]:
     """Ranks by step-down max-T, 150 systems, BLEU, 2,034 segments, b = 10⁵."""
     import pairsig
     import simulate
-    from pairsig import engine
-    from pairsig.definitions import find
+    from pairsig.core import engine
+    from pairsig.core.definitions import find
     from pairsig.metrics import registry
 
     data = simulate.statistics("bleu", n_systems=size(150), n_segments=size(2034), n_groups=2)
@@ -119,10 +125,10 @@ def ranks() -> dict[str, Any]:
     values = np.random.default_rng(1).random((1, size(150), size(2034)))
     product = engine.Product(list(values), np.array([2.0**40]))
     options = engine.Resampling(size(100_000)), range(size(100_000))
-    swaps = find("randomization", "two-sided")
+    swaps = find("randomization")
     drawn = spent(lambda: engine.for_each_batch(lambda *_: None, swaps, product, *options))
     some = data.select(systems=data.systems[:40])
-    compared = spent(lambda: pairsig.compare(some, "randomization", metric=bleu, n_resamples=size(2_000)))
+    compared = spent(lambda: _compare(some, "randomization", metric=bleu, n_resamples=size(2_000)))
     peers = {
         "the swaps and their product": drawn,
         "compare --test randomization, all pairs, BLEU anew on each": compared * (50 * 11_175 / 780),
@@ -164,8 +170,13 @@ def f1_pair() -> dict[str, Any]:
     import pairsig
 
     a, b = _f1_pair()
-    pairsig.bootstrap_test(a, b, metric="f1", n_resamples=2000)
-    ours = spent(lambda: pairsig.bootstrap_test(a, b, metric="f1", n_resamples=MILLION, threads=_THREADS), 3)
+    pairsig.bootstrap_test(a, b, metric="f1", n_resamples=2000, alternative="observed")
+    ours = spent(
+        lambda: pairsig.bootstrap_test(
+            a, b, metric="f1", n_resamples=MILLION, threads=_THREADS, alternative="observed"
+        ),
+        3,
+    )
 
     def gain(ma, pa, ga, mb, pb, gb, axis):  # type: ignore[no-untyped-def]
         s = [x.sum(axis=axis) for x in (ma, pa, ga, mb, pb, gb)]
@@ -185,19 +196,20 @@ def f1_memory() -> dict[str, Any]:
     import pairsig
 
     a, b = _f1_pair()
-    return row(spent(lambda: pairsig.bootstrap_test(a, b, metric="f1", n_resamples=MILLION)), {})
+    return row(
+        spent(lambda: pairsig.bootstrap_test(a, b, metric="f1", n_resamples=MILLION, alternative="observed")), {}
+    )
 
 
 def short_pairs() -> dict[str, Any]:
     """Bootstrap, all 1,770 pairs of 60 systems, accuracy, 50 segments, b = 10⁶: where counting pairs takes the time."""
-    import pairsig
     import simulate
     from pairsig.metrics import registry
 
     data = simulate.statistics("accuracy", n_systems=size(60), n_segments=50)
-    pairsig.compare(data, n_resamples=2048)
+    _compare(data, n_resamples=2048)
     n_run = MILLION // 4
-    ours = spent(lambda: pairsig.compare(data, n_resamples=n_run), 2) * 4
+    ours = spent(lambda: _compare(data, n_resamples=n_run), 2) * 4
     return row(ours, bare(data.of(registry.metric("accuracy")), "accuracy", MILLION, n_run), "from 250,000 resamples")
 
 
@@ -223,8 +235,13 @@ def bleu_pair() -> dict[str, Any]:
 
     columns = registry.metric("bleu").columns
     a, b = (np.stack([counts[name][column] for column in columns], axis=1) for name in "ab")
-    pairsig.bootstrap_test(a, b, metric="bleu", n_resamples=2000)
-    ours = spent(lambda: pairsig.bootstrap_test(a, b, metric="bleu", n_resamples=MILLION, threads=_THREADS), 3)
+    pairsig.bootstrap_test(a, b, metric="bleu", n_resamples=2000, alternative="observed")
+    ours = spent(
+        lambda: pairsig.bootstrap_test(
+            a, b, metric="bleu", n_resamples=MILLION, threads=_THREADS, alternative="observed"
+        ),
+        3,
+    )
 
     metric = BLEU(references=[reference])
     n_peer = size(2000)
@@ -267,25 +284,25 @@ def _programme(a: np.ndarray, b: np.ndarray) -> float:
     """Figure 2 of the exact-test paper's draft as fast as numpy can: floats, the array growing with the sums."""
     differences = a[:, 0] - b[:, 0]
     sizes = np.abs(differences)
-    law, top = np.zeros(2 * int(sizes.sum()) + 1), 0
-    law[0] = 1.0
+    variance_model, top = np.zeros(2 * int(sizes.sum()) + 1), 0
+    variance_model[0] = 1.0
     for size in sizes.tolist():
-        before = 0.5 * law[: top + 1]
+        before = 0.5 * variance_model[: top + 1]
         top += 2 * size
-        law[: top + 1] = 0.0
-        law[: top + 1 - 2 * size] += before
-        law[2 * size : top + 1] += before
-    return float(law[np.abs(np.arange(len(law)) - sizes.sum()) >= abs(differences.sum())].sum())
+        variance_model[: top + 1] = 0.0
+        variance_model[: top + 1 - 2 * size] += before
+        variance_model[2 * size : top + 1] += before
+    return float(variance_model[np.abs(np.arange(len(variance_model)) - sizes.sum()) >= abs(differences.sum())].sum())
 
 
 def _exact_accuracy(n: int, factor: float) -> dict[str, Any]:
     from scipy.stats import permutation_test
 
-    from pairsig.exact import exact_test
+    from pairsig.stats.exact import exact_test
 
     a, b = _accuracy_pair(n, factor)
-    p = exact_test(a, b).pvalue
-    ours = spent(lambda: [exact_test(a, b) for _ in range(20)]) * (1 / 20)
+    p = exact_test(a, b, metric="accuracy").pvalue
+    ours = spent(lambda: [exact_test(a, b, metric="accuracy") for _ in range(20)]) * (1 / 20)
     n_peer, some = 10_000, size(10_000) * 1000 // n  # scipy's time is linear in both
     data = (a[:, 0].astype(float), b[:, 0].astype(float))
 
@@ -318,7 +335,7 @@ def exact_accuracy_large() -> dict[str, Any]:
 
 def _exact_f1(n: int, apart: float) -> dict[str, Any]:
     import pairsig
-    from pairsig.exact import exact_test
+    from pairsig.stats.exact import exact_test
 
     a, b = _brackets_pair(n, apart)
     p = exact_test(a, b, metric="f1").pvalue
@@ -338,16 +355,16 @@ def exact_f1_large() -> dict[str, Any]:
     return _exact_f1(size(100_000), 0.001)
 
 
-def exact_bootstrap() -> dict[str, Any]:
+def exact_bootstrap_test() -> dict[str, Any]:
     """Exact bootstrap, one pair, UAS, 2,000 sentences."""
     import pairsig
-    from pairsig.exact import exact_bootstrap
+    from pairsig.stats.exact import exact_bootstrap_test
 
     a, b = _accuracy_pair(size(2000), 0.98)
-    p = exact_bootstrap(a, b, metric="uas").pvalue
-    ours = spent(lambda: exact_bootstrap(a, b, metric="uas"), 3)
-    pairsig.bootstrap_test(a, b, metric="uas", n_resamples=2000)
-    peer = spent(lambda: pairsig.bootstrap_test(a, b, metric="uas", n_resamples=MILLION))
+    p = exact_bootstrap_test(a, b, metric="uas", alternative="observed").pvalue
+    ours = spent(lambda: exact_bootstrap_test(a, b, metric="uas", alternative="observed"), 3)
+    pairsig.bootstrap_test(a, b, metric="uas", n_resamples=2000, alternative="observed")
+    peer = spent(lambda: pairsig.bootstrap_test(a, b, metric="uas", n_resamples=MILLION, alternative="observed"))
     return row(ours, {"our own 10⁶ resamples": peer}, f"p = {p:.6g}")
 
 
@@ -355,15 +372,14 @@ def _all_exact(data, metric: str, test: str, drawn: str, n_peer: int) -> dict[st
     """All pairs without drawing, beside the same test at b = 10⁶ and one call of scipy's a pair, from fewer."""
     from scipy.stats import binomtest, permutation_test
 
-    import pairsig
     from pairsig.metrics import registry
 
     few = data.select(systems=data.systems[:3])
-    pairsig.compare(few, test, metric=metric)  # compile
-    pairsig.compare(few, drawn, metric=metric, n_resamples=100)
-    table = pairsig.compare(data, test, metric=metric)
-    ours = spent(lambda: pairsig.compare(data, test, metric=metric))
-    peer = spent(lambda: pairsig.compare(data, drawn, metric=metric, n_resamples=n_peer)) * (MILLION / n_peer)
+    _compare(few, test, metric=metric)  # compile
+    _compare(few, drawn, metric=metric, n_resamples=100)
+    table = _compare(data, test, metric=metric)
+    ours = spent(lambda: _compare(data, test, metric=metric))
+    peer = spent(lambda: _compare(data, drawn, metric=metric, n_resamples=n_peer)) * (MILLION / n_peer)
     beside, note = {"our own 10⁶": peer}, f"ours from {n_peer:,}"
     counts = data.of(registry.metric(metric)).astype(float)
     if metric == "accuracy" and test == "exact":
@@ -402,7 +418,7 @@ def _all_exact(data, metric: str, test: str, drawn: str, n_peer: int) -> dict[st
 
 def exact_pairs() -> dict[str, Any]:
     """Exact test, all 2,016 pairs of conll2017-en_pud (F1 of words)."""
-    from pairsig import statistics
+    from pairsig.core import statistics
 
     data = statistics.read("resources/statistics/conll2017-en_pud.parquet")
     data = data.select(systems=data.systems[: size(len(data.systems))])
@@ -431,15 +447,14 @@ def exact_bootstrap_items() -> dict[str, Any]:
 
 def bleu_large() -> dict[str, Any]:
     """Bootstrap, all 44,850 pairs of 300 systems, BLEU, 20,000 segments, b = 10⁵."""
-    import pairsig
     import simulate
     from pairsig.metrics import registry
 
     n_resamples, some = size(100_000), size(1_000)
     data = simulate.statistics("bleu", n_systems=size(300), n_segments=size(20_000), n_groups=2)
-    pairsig.compare(data.select(segments=slice(0, 100)), n_resamples=100)  # compile
-    fixed = spent(lambda: pairsig.compare(data, n_resamples=2))  # what does not grow with the resamples
-    ours = spent(lambda: pairsig.compare(data, n_resamples=some))
+    _compare(data.select(segments=slice(0, 100)), n_resamples=100)  # compile
+    fixed = spent(lambda: _compare(data, n_resamples=2))  # what does not grow with the resamples
+    ours = spent(lambda: _compare(data, n_resamples=some))
     ours = fixed + (ours + fixed * -1) * (n_resamples / some)
     return row(ours, bare(data.of(registry.metric("bleu")), "bleu", n_resamples, some), f"from {some:,} resamples")
 
@@ -453,9 +468,8 @@ def items_large() -> dict[str, Any]:
     import pyarrow.parquet as pq
     from scipy.stats import binomtest
 
-    import pairsig
-    from pairsig import statistics
-    from pairsig.memory import Memory
+    from pairsig.core import statistics
+    from pairsig.io.memory import Memory
 
     n_systems, n_items = size(1000), size(100_000)
     schema = pa.schema([("system", pa.string()), ("segment", pa.string()), ("value", pa.int64())])
@@ -469,7 +483,7 @@ def items_large() -> dict[str, Any]:
                 columns = [pa.array([f"s{number}"] * n_items), items, pa.array(passed.astype(np.int64))]
                 writer.write_table(pa.table(columns, schema=schema))
         read = spent(lambda: statistics.read(path, memory=Memory.of()))
-        ours = spent(lambda: pairsig.compare(path, "exact", metric="mean"))
+        ours = spent(lambda: _compare(path, "exact", metric="mean"))
     won, lost = rng.integers(20_000, 30_000, (2, 200))
     peer = spent(lambda: [binomtest(a, a + b) for a, b in zip(won.tolist(), lost.tolist(), strict=True)])
     beside = {"scipy.stats.binomtest, a call a pair": peer * (n_systems * (n_systems - 1) / 2 / len(won))}
@@ -480,15 +494,14 @@ def benchmark_items() -> dict[str, Any]:
     """A leaderboard: exact test, all 406 pairs of 29 models on 12,032 items that are passed or failed."""
     from scipy.stats import binomtest
 
-    import pairsig
     from pairsig import Statistics
 
     rng = np.random.default_rng(1)
     passed = (rng.random((29, size(12_032))) < np.linspace(0.2, 0.7, 29)[:, None]).astype(np.int64)
     counts = np.stack([passed, np.ones_like(passed)], axis=2)
     data = Statistics.from_arrays({f"m{number}": own for number, own in enumerate(counts)}, ["correct", "total"])
-    pairsig.compare(data.select(segments=slice(50)), "exact", metric="accuracy")  # compile
-    ours = spent(lambda: pairsig.compare(data, "exact", metric="accuracy"), repeat=5)
+    _compare(data.select(segments=slice(50)), "exact", metric="accuracy")  # compile
+    ours = spent(lambda: _compare(data, "exact", metric="accuracy"), repeat=5)
 
     def peer() -> None:
         for number in range(100):
@@ -501,21 +514,20 @@ def benchmark_items() -> dict[str, Any]:
 
 def scores_of_documents() -> dict[str, Any]:
     """Bootstrap of means, all 1,711 pairs of 59 systems on 10,596 segments with four decimals, b = 10⁶."""
-    import pairsig
     from pairsig import Statistics
     from pairsig.metrics import registry
 
     rng = np.random.default_rng(1)
     scores = np.round(100 * rng.beta(2, 2, size=(59, size(10_596), 1)), 4)
     data = Statistics.from_arrays({f"s{number}": own for number, own in enumerate(scores)}, ["value"])
-    pairsig.compare(data, metric="mean", n_resamples=2048)  # compile, and let BLAS start
+    _compare(data, metric="mean", n_resamples=2048)  # compile, and let BLAS start
     n_run = MILLION // 10
-    ours = spent(lambda: pairsig.compare(data, metric="mean", n_resamples=n_run)) * 10
+    ours = spent(lambda: _compare(data, metric="mean", n_resamples=n_run)) * 10
     return row(ours, bare(data.of(registry.metric("mean")), "mean", MILLION, n_run // 2), "from 100,000 resamples")
 
 
 EXACT = (
-    exact_accuracy, exact_accuracy_large, exact_f1, exact_f1_large, exact_bootstrap, exact_pairs, exact_items,
+    exact_accuracy, exact_accuracy_large, exact_f1, exact_f1_large, exact_bootstrap_test, exact_pairs, exact_items,
     exact_bootstrap_items, items_large,
 )  # fmt: skip
 _CASES = (
@@ -533,7 +545,7 @@ def alone(name: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Run the cases named, or all; a line each."""
+    """Run the named cases, or all of them, and print what each took."""
     arguments = [argument for argument in sys.argv[1:] if argument != "--small"]
     if arguments[:1] == ["--alone"]:
         print(json.dumps(alone(arguments[1])))
@@ -550,14 +562,12 @@ def main() -> None:
         print(f"  ours {ours.cpu:.3g} CPU s, {ours.wall:.3g} s; peak of the whole process {found['mib']:.0f} MiB")
         for what, times in found["beside"].items():
             other = Spent(*times)
-            told = f"{other.cpu:.3g} CPU s, {other.wall:.3g} s"
+            cost = f"{other.cpu:.3g} CPU s, {other.wall:.3g} s"
             cpu, wall = other.cpu / ours.cpu, other.wall / ours.wall
             if what.startswith("bare "):
-                print(
-                    f"  {what}: {told}: ours takes {1 / cpu:.2f} times the CPU seconds, {1 / wall:.2f} times the time"
-                )
+                print(f"  {what}: {cost}: ours takes {1 / cpu:.2f} times the CPU time, {1 / wall:.2f} times the time")
             else:
-                print(f"  {what}: {told}: {cpu:.3g} times the CPU seconds of ours, {wall:.3g} times the time")
+                print(f"  {what}: {cost}: {cpu:.3g} times the CPU seconds of ours, {wall:.3g} times the time")
         print(f"  {found['note']}\n" if found["note"] else "", flush=True)
 
 

@@ -9,15 +9,28 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, Phase, settings
 
 from running import ROOT
 
-# A change is told by its own tests: the same examples every time. `make fuzz` looks for others.
-# How long one takes says more of the machine than of the code.
+EXAMPLES = int(os.environ.get("EXAMPLES", "0"))
+"""Examples of every property test in `make fuzz`."""
+
+# Every run uses the same examples, so that a failure is due to a change. `make fuzz` looks for others.
+# There is no deadline: how long an example takes depends on the machine more than on the code.
 settings.register_profile("same", derandomize=True, database=None, deadline=None)
-settings.register_profile("fuzz", max_examples=int(os.environ.get("EXAMPLES", "2000")), deadline=None)
-settings.load_profile("same")
+settings.register_profile("fuzz", max_examples=EXAMPLES or 1, deadline=None)
+settings.load_profile("fuzz" if EXAMPLES else "same")
+
+
+def examples(number: int, *, simplified: bool = True) -> settings:
+    """Set how many examples a property test has, except in `make fuzz`. Its fixtures last for all of them.
+
+    An example that fails is not simplified where it is the seed of a generator.
+    """
+    phases = [Phase.explicit, Phase.reuse, Phase.generate, *([Phase.shrink, Phase.explain] if simplified else [])]
+    suppressed = [HealthCheck.function_scoped_fixture]
+    return settings(max_examples=EXAMPLES or number, phases=phases, suppress_health_check=suppressed)
 
 
 @pytest.fixture

@@ -178,3 +178,50 @@ def resampled_sums(values):
 def log10(p):
     """Decimal logarithm of a fraction of any size."""
     return math.log10(p.numerator) - math.log10(p.denominator)
+
+
+def how(test):
+    """The arguments that choose a method and an alternative, for the function of a test of `definitions.TESTS`."""
+    return {"alternative": test.alternative} | ({"method": test.method} if test.method else {})
+
+
+# What a test is, by method and alternative. A new one gets a line in both, and the tests of formulas and of
+# false-positive rates follow.
+
+EXTREME = {
+    ("", "two-sided"): lambda d, gain: abs(gain) >= abs(d),
+    ("", "greater"): lambda d, gain: gain >= d,
+    ("", "less"): lambda d, gain: gain <= d,
+    ("", "observed"): lambda d, gain: gain * sign(d) >= abs(d),
+    ("shifted", "two-sided"): lambda d, gain: abs(gain - d) >= abs(d),
+    ("shifted", "greater"): lambda d, gain: gain - d >= d,
+    ("shifted", "less"): lambda d, gain: gain - d <= d,
+    ("shifted", "observed"): lambda d, gain: gain * sign(d) > 2 * abs(d),
+    ("percentile", "two-sided"): lambda d, gain: gain * sign(d) <= 0,
+    ("percentile", "greater"): lambda _, gain: gain <= 0,
+    ("percentile", "less"): lambda _, gain: gain >= 0,
+    ("percentile", "observed"): lambda d, gain: gain * sign(d) < 0,
+}
+"""Whether score(a) − score(b) on a draw is extreme if it is d on the test set, as the documentation defines it."""
+
+
+DOUBLED = {("percentile", "two-sided")}
+"""Tests whose p-value is twice the probability of that event, at most 1."""
+
+
+def sign(d):
+    return -1 if d < 0 else 1
+
+
+RATES = {
+    ("shifted", "two-sided"): {20: (0.045, 0.09), 50: (0.04, 0.065), 100: (0.035, 0.06)},
+    ("shifted", "greater"): {20: (0.045, 0.105), 50: (0.035, 0.075), 100: (0.035, 0.07)},
+    ("shifted", "less"): {20: (0.045, 0.105), 50: (0.035, 0.075), 100: (0.035, 0.07)},
+    ("shifted", "observed"): {20: (0.12, 0.20), 50: (0.09, 0.14), 100: (0.10, 0.14)},
+    ("percentile", "two-sided"): {20: (0.035, 0.16), 50: (0.035, 0.09), 100: (0.035, 0.07)},
+    ("percentile", "greater"): {20: (0.035, 0.13), 50: (0.035, 0.08), 100: (0.035, 0.07)},
+    ("percentile", "less"): {20: (0.035, 0.13), 50: (0.035, 0.08), 100: (0.035, 0.07)},
+    ("percentile", "observed"): {20: (0.12, 0.26), 50: (0.09, 0.16), 100: (0.10, 0.14)},
+    ("", "observed"): {20: (0.0, 0.10), 50: (0.0, 0.10), 100: (0.0, 0.10)},
+}
+"""Rates of the tests that do not control it, by number of segments: docs/explanation/false-positive-rate.md."""

@@ -13,10 +13,14 @@ from pathlib import Path
 import pandas as pd
 
 import simulate
-from pairsig import cli, statistics, tables
+from pairsig import cli
+from pairsig.core import statistics
+from pairsig.io import tables
+from pairsig.io.columns import COMPARISONS
 from running import ROOT
-from study import analysis, columns
 from study import cli as study_cli
+from study.analysis.calibrate import calibrate, calibrated
+from study.tables import columns
 
 VOID = {"link", "meta", "input", "img", "br"}
 HOSTILE = (
@@ -83,7 +87,7 @@ def page(path: Path) -> Element:
     return reader.stack[0]
 
 
-def told(element: Element) -> str:
+def text_of(element: Element) -> str:
     """What is read of an element, without further white space."""
     return re.sub(r"\s+", " ", element.text).strip()
 
@@ -134,14 +138,14 @@ def study(folder: Path) -> Path:
     of = [f"{folder / name}.parquet:bleu" for name in (DATASET, MADE)]
     run(study_cli.main, "ranks", *of, "--n-resamples", "1000", "--output", results / "tables/ranks.tsv")
     run(study_cli.main, "describe", *of, "--output", results / "tables/systems.tsv")
-    compared = pd.concat([columns.read(path, columns.COMPARISONS) for path in results.glob("*/*.bootstrap.tsv")])
+    compared = pd.concat([columns.read(path, COMPARISONS) for path in results.glob("*/*.bootstrap.tsv")])
     sheet = pd.DataFrame(
         [("translation", "near", DATASET, "*-first-100", "=", "*-first-100")], columns=columns.CALIBRATIONS.names
     )
-    tables.write(analysis.calibrate(compared, sheet), results / "tables/calibration.tsv")
-    tables.write(analysis.calibrated(compared, sheet), results / "calibrated.parquet")
-    told = (ROOT / "config/datasets.tsv").read_text(encoding="utf-8").splitlines()
-    own = [line for line in told if line.split("\t")[0] in ("dataset", DATASET)]
+    tables.write(calibrate(compared, sheet), results / "tables/calibration.tsv")
+    tables.write(calibrated(compared, sheet), results / "calibrated.parquet")
+    lines = (ROOT / "config/datasets.tsv").read_text(encoding="utf-8").splitlines()
+    own = [line for line in lines if line.split("\t")[0] in ("dataset", DATASET)]
     cells = dict.fromkeys(own[0].split("\t"), "") | {
         "dataset": MADE,
         "task": "<i>task",
@@ -149,7 +153,7 @@ def study(folder: Path) -> Path:
         "note": "a <b>note",
     }
     (folder / "datasets.tsv").write_text("\n".join([*own, "\t".join(cells.values())]) + "\n", encoding="utf-8")
-    for name in ("overview", "size_law"):
+    for name in ("overview", "size_scaling"):
         (results / f"figures/{name}.svg").write_text('<svg width="100pt" height="80pt"></svg>', encoding="utf-8")
     (results / f"figures/gain_confidence/{DATASET}.bootstrap.svg").write_text("<svg></svg>", encoding="utf-8")
     run(study_cli.main, *words(folder), "--output", folder / "site")
@@ -157,7 +161,7 @@ def study(folder: Path) -> Path:
 
 
 def words(folder: Path) -> list[object]:
-    """What `python -m study site` is told to make pages of the study in a folder."""
+    """Arguments of `python -m study site` that make the pages of the study in a folder."""
     results = folder / "results"
     return [
         "site", *sorted((results / "tables").glob("*.tsv")),

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pairsig.errors import InputError
-from pairsig.statistics import Statistics
+from pairsig.core.statistics import Statistics
+from pairsig.io.errors import InputError
 
 FAMILIES = ("accuracy", "f1", "bleu", "mean")
 """Metrics whose counts can be simulated."""
@@ -21,7 +21,7 @@ def statistics(
     n_segments: int,
     n_groups: int | None = None,
     spread: float = 0.2,
-    likeness: float = 0.5,
+    correlation: float = 0.5,
     document_size: int = 1,
     document_effect: float = 0.0,
     seed: int = 2012,
@@ -41,7 +41,7 @@ def statistics(
         Systems take turns in being of group 1, 2, …; by default every system is a group.
     spread
         Standard deviation of the skills, in logits.
-    likeness
+    correlation
         Share (0 to 1) of the variance of a system's peculiarities (own and group) that is its group's.
     document_size, document_effect
         Segments a document, and the standard deviation of a peculiarity that a system has on a whole document: with
@@ -51,15 +51,15 @@ def statistics(
         raise InputError(f"counts of {metric} cannot be simulated, expected one of {', '.join(FAMILIES)}")
     if min(n_systems, n_segments, document_size, n_systems if n_groups is None else n_groups) < 1:
         raise InputError("numbers of systems, segments and groups and the size of documents must be at least 1")
-    if not 0 <= likeness <= 1:
-        raise InputError(f"the likeness is {likeness}, expected a share from 0 to 1")
+    if not 0 <= correlation <= 1:
+        raise InputError(f"the correlation is {correlation}, expected a share from 0 to 1")
     rng = np.random.Generator(np.random.PCG64(seed))
     group = np.arange(n_systems) % (n_groups or n_systems)
     n_documents = -(-n_segments // document_size)
     document = np.arange(n_segments) // document_size
     logit = 1.0 + spread * rng.standard_normal((n_systems, 1)) + rng.standard_normal(n_segments)
-    logit = logit + 0.5 * np.sqrt(likeness) * rng.standard_normal((group.max() + 1, n_segments))[group]
-    logit += 0.5 * np.sqrt(1 - likeness) * rng.standard_normal((n_systems, n_segments))
+    logit = logit + 0.5 * np.sqrt(correlation) * rng.standard_normal((group.max() + 1, n_segments))[group]
+    logit += 0.5 * np.sqrt(1 - correlation) * rng.standard_normal((n_systems, n_segments))
     logit += document_effect * rng.standard_normal((n_systems, n_documents))[:, document]
     chance = 1 / (1 + np.exp(-logit))
     length = 1 + rng.negative_binomial(2, 0.1, size=n_segments)

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pairsig.errors import InputError
+from pairsig.io.errors import InputError
 from pairsig.metrics.alignment import METRICS, link_counts
 from pairsig.readers import read
-from pairsig.readers.alignment import Alignment
+from pairsig.readers.outputs.alignment import Alignment
 
 AER, PRECISION, RECALL = METRICS
 
@@ -90,7 +90,7 @@ class TestNaacl:
 
     @pytest.mark.parametrize("line", ["1 1", "1 1 1 X", "1 -1 1 S", "one 1 1 S", "1 1 1 S 0.5 0.5"])
     def test_not_a_link(self, write, line):
-        with pytest.raises(InputError, match=rf"line 2: found '{line}', expected a link: sentence i j \[S\|P\]"):
+        with pytest.raises(InputError, match=rf"line 2: found '{line}', expected a link as sentence i j \[S\|P\]"):
             read("alignment", write(f"1 1 1 S\n{line}\n"))
 
     def test_sentence_out_of_range(self, write):
@@ -117,7 +117,7 @@ class TestFormats:
     def test_option_overrides_detection(self, write):
         with pytest.raises(InputError, match="line 1: found '1', expected a link i-j or ipj"):
             read("alignment", write("1 1 1 S\n"), format="pharaoh")
-        with pytest.raises(InputError, match="line 1: found '0-0', expected a link: sentence i j"):
+        with pytest.raises(InputError, match="line 1: found '0-0', expected a link as sentence i j"):
             read("alignment", write("0-0\n"), format="naacl")
 
     def test_unknown_format(self, write):
@@ -129,7 +129,7 @@ class TestFormats:
         assert read("alignment", write("1 1 1 S\n1 2 3 S\n3 1 2 P\n")) == links
 
     def test_sure_links_are_possible(self):
-        with pytest.raises(ValueError, match="every sure link must be a possible link too"):
+        with pytest.raises(ValueError, match="every sure link must also be a possible link"):
             Alignment(frozenset({(0, 0)}), frozenset())
 
 
@@ -177,7 +177,7 @@ class TestScores:
             assert ((stacked >= 0) & (stacked <= 100)).all()
 
     def test_unequal_number_of_segments(self):
-        with pytest.raises(InputError, match="the output has 1 segments, the reference 2"):
+        with pytest.raises(InputError, match="the output has 1 segments, expected 2"):
             link_counts([alignment(set())], [alignment(set())] * 2)
 
 

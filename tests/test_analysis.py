@@ -1,4 +1,4 @@
-"""Thresholds, law of size, calibration and check against hand-made tables, brute force and simulation."""
+"""Thresholds, size scaling, calibration and check against hand-made tables, brute force and simulation."""
 
 from __future__ import annotations
 
@@ -15,18 +15,21 @@ from scipy.special import logit
 from scipy.stats import binom, binomtest, linregress, norm
 from scipy.stats import t as student
 
-import pairsig
 import simulate
 from pairsig import InputError
+from pairsig.comparisons import all_pairs
+from pairsig.core.omission import Omission
 from pairsig.metrics import registry
-from pairsig.omission import Omission
-from study import analysis
+from study.analysis.calibrate import calibrate, table_1
+from study.analysis.check import check
 from study.analysis.claims import band, other_decision
+from study.analysis.describe import describe
 from study.analysis.over_systems import members
 from study.analysis.pairs import quantile_interval, weighted_quantile
-from study.analysis.thresholds import near
-from study.columns import IN_ORDER
-from study.resize import resize
+from study.analysis.thresholds import near, size_scaling, thresholds
+from study.analysis.validate import validate
+from study.tables.columns import IN_ORDER
+from study.test_sets.resize import resize
 
 
 def message(*words: str) -> str:
@@ -34,7 +37,7 @@ def message(*words: str) -> str:
     return ".*".join(re.escape(word) for word in words)
 
 
-def pairs(gains, p_values, *, systems=None, **columns) -> pd.DataFrame:
+def pairs(gains, pvalues, *, systems=None, **columns) -> pd.DataFrame:
     """Comparisons with these gains and p-values; every pair has two systems of its own unless `systems` says."""
     n = len(gains)
     a, b = zip(*systems, strict=True) if systems else ([f"a{i}" for i in range(n)], [f"b{i}" for i in range(n)])
@@ -42,10 +45,16 @@ def pairs(gains, p_values, *, systems=None, **columns) -> pd.DataFrame:
         "dataset": "d", "test_set": "whole", "derived": "whole", "metric": "f1", "test": "bootstrap",
         "system_a": a, "system_b": b,
         "same_group": False, "kind_a": "", "kind_b": "", "n_segments": 1000, "gain": np.asarray(gains, float),
-        "standard_error": np.asarray(gains, float) / 1.6448536269514722, "similarity": 0.5,
-        "p_value": np.asarray(p_values, float), "number": 0,
+        "standard_error": np.asarray(gains, float) / 1.6448536269514722, "correlation": 0.5,
+        "pvalue": np.asarray(pvalues, float), "number": 0,
     }  # fmt: skip
     return pd.DataFrame(table | columns)
+
+
+def named(table: pd.DataFrame, source: str) -> pd.DataFrame:
+    """A table as it is read from a file."""
+    table.attrs["source"] = source
+    return table
 
 
 INITIAL = {"test_set": "first-100", "derived": "initial"}
@@ -71,13 +80,13 @@ class TestThresholds:
         p = [0.05] * 18 + [0.04, 0.06, 0.0399, 0.0601, 1.0]
         table = pairs(gains, p)
         table.loc[20:, "standard_error"] = 100.0
-        row = only(analysis.thresholds(table), subset="all")
+        row = only(thresholds(table), subset="all")
         assert (row["n_all"], row["n_systems"], row["n_pairs"], row["n_segments"]) == (23, 46, 20, 1000)
         assert (row["printed"], row["verdict"]) == (1.9, "estimated")
-        # Gains of 1.645 standard errors all weigh the same: the need is the gain, and 95 % are below the 19th and half.
+        # Gains of 1.645 standard errors have equal weights; 95 % are below the middle of the 19th and 20th.
         assert row["threshold"] == pytest.approx(np.exp((np.log(1.9) + np.log(2.0)) / 2))
-        assert row["need"] == pytest.approx(1.2)  # the 12th of 23, whatever the p-values are
-        assert row["need_low"] < row["need"] < row["need_high"]
+        assert row["critical_difference"] == pytest.approx(1.2)  # the 12th of 23, whatever the p-values are
+        assert row["critical_difference_low"] < row["critical_difference"] < row["critical_difference_high"]
         assert row["low"] < row["threshold"] < row["high"]
 
     @settings(deadline=None, max_examples=25)
@@ -86,10 +95,10 @@ class TestThresholds:
         st.sampled_from([1.0, 25.0, 50.0, 90.0, 95.0, 99.0, 100.0]),
     )
     def test_percentiles_against_numpy(self, gains, percentile):
-        row = only(analysis.thresholds(pairs(gains, [0.05] * len(gains)), percentile=percentile), subset="all")
+        row = only(thresholds(pairs(gains, [0.05] * len(gains)), percentile=percentile), subset="all")
         assert row["printed"] == np.percentile(gains, percentile, method="inverted_cdf")
         log = np.log(gains)
-        assert row["need"] == pytest.approx(np.exp(np.median(log)))
+        assert row["critical_difference"] == pytest.approx(np.exp(np.median(log)))
         assert row["threshold"] == pytest.approx(np.exp(np.percentile(log, percentile, method="hazen")))
 
     def test_pairs_count_less_the_further_they_are_from_p_05(self):
@@ -100,20 +109,22 @@ class TestThresholds:
         assert found == pytest.approx(np.where(np.abs(z) < 0.8, 1 - (z / 0.8) ** 2, 0))
         far = pairs([1.0] * 12 + [9.0] * 12, [0.05] * 24)
         far.loc[12:, "standard_error"] = 1.0  # nine standard errors: however large, they tell nothing of p = 0.05
-        assert only(analysis.thresholds(far), subset="all")["threshold"] == pytest.approx(1.0)
+        assert only(thresholds(far), subset="all")["threshold"] == pytest.approx(1.0)
 
     def test_the_need_has_the_interval_of_a_median(self):
         systems = [(f"s{i}", f"s{j}") for i in range(9) for j in range(i)]
         errors = np.exp(np.random.default_rng(5).normal(0, 0.3, len(systems)))
-        row = only(analysis.thresholds(pairs(errors, [0.5] * len(systems), systems=systems)), subset="all")
+        row = only(thresholds(pairs(errors, [0.5] * len(systems), systems=systems)), subset="all")
         found = np.exp(quantile_interval(np.log(errors), members(*np.array(systems).T)))
-        assert row[["need", "need_low", "need_high"]].tolist() == pytest.approx(found)
+        assert row[
+            ["critical_difference", "critical_difference_low", "critical_difference_high"]
+        ].tolist() == pytest.approx(found)
 
     def test_the_reach_of_a_threshold_is_the_jackknife_of_the_mean_and_spread(self):
         """Twice of it above; at least it below, where the interval of the quantile may reach further."""
         systems = [(f"s{i}", f"s{j}") for i in range(9) for j in range(i)]
         errors = np.exp(np.random.default_rng(5).normal(0, 0.3, len(systems)))
-        row = only(analysis.thresholds(pairs(errors, [0.05] * len(systems), systems=systems)), subset="all")
+        row = only(thresholds(pairs(errors, [0.05] * len(systems), systems=systems)), subset="all")
 
         def high(without=""):
             logs = [np.log(e) for e, pair in zip(errors, systems, strict=True) if without not in pair]
@@ -128,43 +139,50 @@ class TestThresholds:
 
     def test_too_few_says_so_and_invents_nothing(self):
         table = pairs(np.arange(1, 10), [0.05] * 9)
-        row = only(analysis.thresholds(table), subset="all")
+        row = only(thresholds(table), subset="all")
         assert (row["n_pairs"], row["verdict"]) == (9, "too few")
-        numbers = ["need", "need_low", "need_high", "threshold", "low", "high", "printed"]
+        numbers = [
+            "critical_difference",
+            "critical_difference_low",
+            "critical_difference_high",
+            "threshold",
+            "low",
+            "high",
+            "printed",
+        ]
         assert row[numbers].isna().all()
-        assert only(analysis.thresholds(table, min_pairs=9), subset="all")["verdict"] == "estimated"
-        row = only(analysis.thresholds(table.assign(p_value=0.5), min_pairs=1), subset="all")
-        assert (row["n_pairs"], row["verdict"]) == (0, "need only")
+        assert only(thresholds(table, min_pairs=9), subset="all")["verdict"] == "estimated"
+        row = only(thresholds(table.assign(pvalue=0.5), min_pairs=1), subset="all")
+        assert (row["n_pairs"], row["verdict"]) == (0, "critical difference only")
         assert row[["threshold", "low", "high", "printed"]].isna().all()
-        assert row["need"] == pytest.approx(5.0)
+        assert row["critical_difference"] == pytest.approx(5.0)
 
     def test_five_systems_are_too_few_however_many_pairs(self):
         systems = [(f"s{i}", f"s{j}") for i in range(5) for j in range(i)]
         table = pairs(np.arange(1, 11), [0.05] * 10, systems=systems)
-        assert only(analysis.thresholds(table), subset="all")["verdict"] == "too few"
+        assert only(thresholds(table), subset="all")["verdict"] == "too few"
         six = [(f"s{i}", f"s{j}") for i in range(6) for j in range(i)]
         assert (
-            only(analysis.thresholds(pairs(np.arange(1, 16), [0.05] * 15, systems=six)), subset="all")["verdict"]
-            == "estimated"
+            only(thresholds(pairs(np.arange(1, 16), [0.05] * 15, systems=six)), subset="all")["verdict"] == "estimated"
         )
 
     def test_pairs_without_a_difference_need_nothing_and_are_left_out(self):
         table = pairs([1.0] * 20 + [0.0] * 30, [0.05] * 20 + [1.0] * 30)
-        row = only(analysis.thresholds(table), subset="all")
-        assert (row["n_all"], row["need"]) == (20, pytest.approx(1.0))
+        row = only(thresholds(table), subset="all")
+        assert (row["n_all"], row["critical_difference"]) == (20, pytest.approx(1.0))
 
     def test_another_window(self):
         table = pairs(np.arange(1, 41), [0.05] * 20 + [0.01] * 20)
-        row = only(analysis.thresholds(table, p_low=0.005, p_high=0.015), subset="all")
+        row = only(thresholds(table, p_low=0.005, p_high=0.015), subset="all")
         assert (row["n_pairs"], row["printed"]) == (20, 39.0)
 
-    def test_groups_and_kinds_are_told_apart(self):
+    def test_groups_and_kinds_are_distinguished(self):
         kinds = [("llm", "online"), ("online", "llm"), ("llm", "llm"), ("", "llm")] * 5
         table = pairs(
             np.arange(1, 21), [0.05] * 20, same_group=[True] * 15 + [False] * 5,
             kind_a=[a for a, _ in kinds], kind_b=[b for _, b in kinds],
         )  # fmt: skip
-        found = analysis.thresholds(table, min_pairs=5).set_index("subset")
+        found = thresholds(table, min_pairs=5).set_index("subset")
         assert found["n_pairs"].to_dict() == {
             "all": 20, "same group": 15, "different group": 5, "llm / llm": 5, "llm / online": 10
         }  # fmt: skip
@@ -180,18 +198,18 @@ class TestThresholds:
             np.arange(1, 7), [0.05] * 6, systems=[(systems[a], systems[b]) for a, b in drawn],
             same_group=[b - a == 1 and a != 1 for a, b in drawn], kind_a="synthetic", kind_b="synthetic",
         )  # fmt: skip
-        found = analysis.thresholds(table).set_index("subset")["n_pairs"].to_dict()
+        found = thresholds(table).set_index("subset")["n_pairs"].to_dict()
         assert found == {
             "all": 6, "same group": 2, "different group": 4,
             "full sets": 1, "full sets, same group": 0, "full sets, different group": 1,
         }  # fmt: skip
         for names in (["hmm-full-1", "hmm-full-2"], ["hmm-half-1", "hmm-half-2"]):  # of one size: no series
-            assert len(analysis.thresholds(pairs([1], [0.05], systems=[names], kind_a="synthetic"))) == 3
-            assert len(analysis.thresholds(table.assign(kind_a="submission", kind_b="submission"))) == 3
+            assert len(thresholds(pairs([1], [0.05], systems=[names], kind_a="synthetic"))) == 3
+            assert len(thresholds(table.assign(kind_a="submission", kind_b="submission"))) == 3
 
     def test_one_sort_of_kinds_is_no_subset_of_its_own(self):
         table = pairs(np.arange(1, 4), [0.05] * 3, kind_a="submission", kind_b="submission")
-        assert analysis.thresholds(table)["subset"].tolist() == ["all", "same group", "different group"]
+        assert thresholds(table)["subset"].tolist() == ["all", "same group", "different group"]
 
     def test_a_task_is_the_same_natural_pairs_at_every_size(self):
         one, two, pool, made = (
@@ -201,7 +219,7 @@ class TestThresholds:
         whole = pairs([50.0] * 6, [0.05] * 6, dataset="one", n_segments=300)
         longer = pairs([70.0] * 6, [0.05] * 6, dataset="one", test_set="first-200", derived="initial", n_segments=200)
         tasks = {"one": "mt", "two": "mt", "made": "mt"}
-        found = analysis.thresholds(pd.concat([one, two, pool, made, whole, longer]), tasks=tasks)
+        found = thresholds(pd.concat([one, two, pool, made, whole, longer]), tasks=tasks)
         row = only(found, dataset="task=mt", test_set="first-100", subset="all")
         assert (row["task"], row["n_all"], row["printed"]) == ("mt", 12, 16.0)  # no pool, no synthetic pairs
         # Only one of the two datasets has 200 segments: that would be another set of pairs.
@@ -209,26 +227,26 @@ class TestThresholds:
         assert only(found, dataset="pool", subset="all")["task"] == ""
 
     @pytest.mark.parametrize(
-        ("options", "told"),
+        ("options", "fragments"),
         [
-            ({"p_low": 0.06, "p_high": 0.04}, ["window of p-values is 0.06 to 0.04", "in order"]),
-            ({"p_high": 1.5}, ["window of p-values is 0.04 to 1.5"]),
-            ({"percentile": 101}, ["percentile is 101", "at most 100"]),
-            ({"percentile": 0}, ["percentile is 0", "more than 0"]),
+            ({"p_low": 0.06, "p_high": 0.04}, ["found 0.06, 0.04", "p_low <= p_high"]),
+            ({"p_high": 1.5}, ["found 0.04, 1.5"]),
+            ({"percentile": 101}, ["percentile: found 101", "at most 100"]),
+            ({"percentile": 0}, ["percentile: found 0", "above 0"]),
         ],
     )
-    def test_settings_without_meaning(self, options, told):
-        with pytest.raises(InputError, match=message(*told)):
-            analysis.thresholds(pairs([1.0], [0.05]), **options)
+    def test_settings_without_meaning(self, options, fragments):
+        with pytest.raises(InputError, match=message(*fragments)):
+            thresholds(pairs([1.0], [0.05]), **options)
 
     def test_no_comparisons_and_the_same_ones_twice(self):
         table = pairs([1.0, 2.0], [0.05, 0.05])
         with pytest.raises(InputError, match="no comparisons"):
-            analysis.thresholds(table.iloc[:0])
-        with pytest.raises(InputError, match=message("a0 and b0 are compared more than once", "dataset d", "whole")):
-            analysis.thresholds(pd.concat([table, table.iloc[:1]]))
+            thresholds(table.iloc[:0])
+        with pytest.raises(InputError, match=message("dataset d, test set whole", "a0 and b0 again")):
+            thresholds(pd.concat([table, table.iloc[:1]]))
         both = pd.concat([table, table.assign(test="randomization")])
-        assert analysis.thresholds(both)["test"].tolist() == ["bootstrap"] * 3 + ["randomization"] * 3
+        assert thresholds(both)["test"].tolist() == ["bootstrap"] * 3 + ["randomization"] * 3
 
 
 @given(st.data())
@@ -257,21 +275,21 @@ class TestSizeLaw:
 
     @settings(deadline=None, max_examples=25)
     @given(st.floats(0.1, 100), st.floats(-2, 1), st.integers(3, 7), st.integers(8, 30))
-    def test_recovers_a_power_law(self, coefficient, exponent, n_sizes, n_pairs):
+    def test_recovers_the_coefficient_and_the_exponent(self, coefficient, exponent, n_sizes, n_pairs):
         rng = np.random.default_rng(n_pairs)
         own = np.exp(rng.normal(0, 0.5, n_pairs))
         own /= np.exp(np.median(np.log(own)))
         table = self.sizes({100 * 2**k: coefficient * (100.0 * 2**k) ** exponent * own for k in range(n_sizes)})
-        row = only(analysis.size_law(table), subset="all")
+        row = only(size_scaling(table), subset="all")
         assert row["exponent"] == pytest.approx(exponent, abs=1e-9)
         assert row["coefficient"] == pytest.approx(1.6448536269514722 * coefficient, rel=1e-8)
-        assert row["exponent_high"] - row["exponent_low"] < 1e-8  # every pair has the same law
+        assert row["exponent_high"] - row["exponent_low"] < 1e-8  # every pair has the same curve
         assert (row["n_sizes"], row["n_low"], row["n_all"]) == (n_sizes, 100, n_pairs)
 
     def test_medians_against_scipy(self):
         rng = np.random.default_rng(2)
         errors = {n: np.exp(rng.normal(0, 0.4, 21)) / np.sqrt(n) for n in (100, 200, 400, 800)}
-        row = only(analysis.size_law(self.sizes(errors)), subset="all")
+        row = only(size_scaling(self.sizes(errors)), subset="all")
         line = linregress(np.log(list(errors)), [np.median(np.log(values)) for values in errors.values()])
         assert row["exponent"] == pytest.approx(line.slope)
         assert row["exponent_low"] < row["exponent"] < row["exponent_high"]
@@ -283,26 +301,26 @@ class TestSizeLaw:
         extreme = pairs([900.0], [0.5], systems=[("s3", "s9")], test_set="first-100", derived="initial", n_segments=100)
         equal = [pairs([0.0 if n == 400 else 70.0], [1.0], systems=[("s2", "s7")], test_set=f"first-{n}",
                        derived="initial", n_segments=n) for n in (100, 200, 400)]  # fmt: skip
-        row = only(analysis.size_law(pd.concat([table, extreme, *equal])), subset="all")
+        row = only(size_scaling(pd.concat([table, extreme, *equal])), subset="all")
         assert (row["n_all"], row["exponent"]) == (12, pytest.approx(-0.5))
 
     def test_what_is_no_series(self):
         own = np.linspace(1, 3, 12)
         two = self.sizes(dict.fromkeys((100, 200), own))
-        assert len(analysis.size_law(two, min_sizes=2)) == 0
+        assert len(size_scaling(two, min_sizes=2)) == 0
         alone = self.sizes(dict.fromkeys((100, 200, 400), own)).assign(derived="domain")
-        assert len(analysis.size_law(alone)) == 0
+        assert len(size_scaling(alone)) == 0
         five = self.sizes(dict.fromkeys((100, 200, 400), own[:5]))
-        assert len(analysis.size_law(five)) == 0
+        assert len(size_scaling(five)) == 0
         whole = pairs(own, [0.5] * 12, systems=ring(12), n_segments=400)
-        assert only(analysis.size_law(pd.concat([two, whole])), subset="all")["n_high"] == 400
-        assert "exponent" in analysis.size_law(two).columns
+        assert only(size_scaling(pd.concat([two, whole])), subset="all")["n_high"] == 400
+        assert "exponent" in size_scaling(two).columns
 
     def test_inverse_square_root_on_simulated_systems(self):
         """Equal systems, nested initial segments: the central limit theorem says −1/2."""
         data = simulate.statistics("accuracy", n_systems=24, n_segments=3200, spread=0.0, seed=3)
         compared = resize(data, initial=[100, 200, 400, 800, 1600], metric="accuracy", n_resamples=10)
-        row = only(analysis.size_law(compared), subset="all")
+        row = only(size_scaling(compared), subset="all")
         assert row["exponent"] == pytest.approx(-0.5, abs=0.05)
 
 
@@ -327,19 +345,19 @@ class TestCalibration:
     )
 
     def test_by_hand(self):
-        found = analysis.calibrate(pd.concat([self.on, self.against]), sheet(("t", "near", "x", "whole", "y", "whole")))
+        found = calibrate(pd.concat([self.on, self.against]), sheet(("t", "near", "x", "whole", "y", "whole")))
         window = only(found, p_low=0.04, p_high=0.06)
-        assert (window["n_pairs"], window["n_held"], window["share"]) == (2, 1, 0.5)
+        assert (window["n_pairs"], window["n_replicated"], window["share"]) == (2, 1, 0.5)
         assert (window["n_systems"], window["n_test_sets"]) == (4, 1)
         assert 0 <= window["share_low"] < 0.05 < 0.95 < window["share_high"] <= 1
         assert only(found, p_low=0.04, p_high=0.08)["n_pairs"] == 2
         row = only(found, p_low=0.16)
-        assert (row["n_pairs"], row["n_held"]) == (1, 1)
+        assert (row["n_pairs"], row["n_replicated"]) == (1, 1)
         ranges = found[found["p_high"] != 0.06]
         assert ranges["n_pairs"].sum() == 3
         assert (ranges["p_low"].to_numpy()[1:] == ranges["p_high"].to_numpy()[:-1]).all()
         empty = only(found, p_low=0.0)
-        assert (empty["n_pairs"], empty["n_held"]) == (0, 0)
+        assert (empty["n_pairs"], empty["n_replicated"]) == (0, 0)
         assert np.isnan(
             empty[["share", "share_low", "share_high", "difference", "difference_low"]].to_numpy(float)
         ).all()
@@ -348,11 +366,11 @@ class TestCalibration:
     def test_ranges_are_closed_below_and_the_last_one_above(self):
         p = [0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.16, 0.32, 1.0]
         on = pairs(np.ones(12), p, dataset="x")
-        found = analysis.calibrate(
+        found = calibrate(
             pd.concat([on, on.assign(dataset="y")]), sheet(("t", "near", "x", "whole", "y", "whole"))
         ).set_index("p_low")
         assert found["n_pairs"].tolist() == [1, 1, 1, 1, 1, 1, 2, 1, 1, 2, 2]
-        assert (found["n_held"] == found["n_pairs"]).all()
+        assert (found["n_replicated"] == found["n_pairs"]).all()
 
     def test_expected_and_difference_stand_beside_the_share(self):
         """Two test sets of one population, by drawing them: 20 pairs with a gain of their own, two million times."""
@@ -362,27 +380,25 @@ class TestCalibration:
         p = norm.sf(gains_on / errors_on).clip(max=0.5)
         on = pairs(gains_on, p, dataset="x", standard_error=errors_on)
         against = pairs(gains_against, p, dataset="y", standard_error=errors_against)
-        row = only(
-            analysis.calibrate(pd.concat([on, against]), sheet(("t", "near", "x", "whole", "y", "whole"))), p_low=0.02
-        )
+        row = only(calibrate(pd.concat([on, against]), sheet(("t", "near", "x", "whole", "y", "whole"))), p_low=0.02)
         weights = errors_against**2 / (errors_on**2 + errors_against**2)
         mean = weights * gains_on + (1 - weights) * gains_against
         first = mean + errors_on * np.sqrt(1 - weights) * rng.standard_normal((100_000, 20))
         second = (mean - weights * first) / (1 - weights)
         z = np.abs(first) / errors_on
         inside = (z <= norm.isf(0.02)) & (z > norm.isf(0.04))
-        held = (first > 0) == (second > 0)
-        assert row["expected"] == pytest.approx(held[inside].mean(), abs=0.003)
+        replicated = (first > 0) == (second > 0)
+        assert row["expected"] == pytest.approx(replicated[inside].mean(), abs=0.003)
         assert row["expected_low"] < row["expected"] < row["expected_high"]
         assert row["difference"] == pytest.approx(row["share"] - row["expected"], nan_ok=True)
 
-    def test_draws_are_held_against_what_is_expected_of_their_population(self):
+    def test_draws_are_compared_with_the_rate_expected_for_their_population(self):
         """On 400 segments an error of 1 is one of 2 on 100: a true gain of 3 is 1.5 standard errors."""
         whole = pairs([3.0], [0.001], dataset="x", n_segments=400, standard_error=1.0)
         draws = pairs(
             [3.0], [0.05], dataset="x", n_segments=100, standard_error=1.0, test_set="draw-1", derived="draw", number=1
         )
-        found = analysis.calibrate(pd.concat([whole, draws]), sheet(("t", "iid", "x", "draw-*", "x", "whole")))
+        found = calibrate(pd.concat([whole, draws]), sheet(("t", "iid", "x", "draw-*", "x", "whole")))
         for low, high in ((0.04, 0.06), (0.0, 0.00125), (0.32, 1.0)):
             z = norm.isf([min(high, 0.5), low])
             right, wrong = np.diff(norm.cdf(z - 1.5))[0], np.diff(norm.cdf(z + 1.5))[0]
@@ -402,7 +418,7 @@ class TestCalibration:
             self.on.assign(test_set=f"{side}-{derived}", derived=derived, number=number)
             for side, (derived, number) in (("on", on), ("against", against))
         ]
-        found = analysis.calibrate(pd.concat(table), sheet(("t", "near", "x", "on-*", "x", "against-*")))
+        found = calibrate(pd.concat(table), sheet(("t", "near", "x", "on-*", "x", "against-*")))
         assert only(found, p_low=0.04, p_high=0.06)["n_pairs"] == 4
         assert found["expected"].notna().all() == known
         assert found["difference_low"].notna().any() == known
@@ -411,25 +427,23 @@ class TestCalibration:
         table = pd.concat([self.on, self.against])
         same = pairs([0.0], [1.0], systems=[("e", "f")], standard_error=0.0)
         row = ("t", "near", "x", "whole", "y", "whole")
-        with_them = analysis.calibrate(
-            pd.concat([table, same.assign(dataset="x"), same.assign(dataset="y")]), sheet(row)
-        )
-        without = analysis.calibrate(table, sheet(row))
+        with_them = calibrate(pd.concat([table, same.assign(dataset="x"), same.assign(dataset="y")]), sheet(row))
+        without = calibrate(table, sheet(row))
         assert with_them["expected"].to_numpy() == pytest.approx(without["expected"].to_numpy())
 
     def test_ties_on_the_first_test_set_are_left_out(self):
         on = self.on.assign(gain=[0.0, 2, 3, 4, 5])
-        found = analysis.calibrate(pd.concat([on, self.against]), sheet(("t", "near", "x", "whole", "y", "whole")))
+        found = calibrate(pd.concat([on, self.against]), sheet(("t", "near", "x", "whole", "y", "whole")))
         assert only(found, p_low=0.04, p_high=0.06)["n_pairs"] == 1
 
     def test_rows_of_one_name_are_added_up_and_a_star_stands_for_anything(self):
         draws = [self.on.assign(dataset="y", test_set=f"draw-{k}") for k in (1, 2, 3)]
         table = pd.concat([*draws, self.on, self.against])
-        starred = analysis.calibrate(table, sheet(("t", "iid", "y", "draw-*", "y", "whole")))
-        listed = analysis.calibrate(table, sheet(*(("t", "iid", "y", f"draw-{k}", "y", "whole") for k in (1, 2, 3))))
+        starred = calibrate(table, sheet(("t", "iid", "y", "draw-*", "y", "whole")))
+        listed = calibrate(table, sheet(*(("t", "iid", "y", f"draw-{k}", "y", "whole") for k in (1, 2, 3))))
         pd.testing.assert_frame_equal(starred, listed)
         assert only(starred, p_low=0.04, p_high=0.06)["n_pairs"] == 6
-        two = analysis.calibrate(
+        two = calibrate(
             table, sheet(("t", "iid", "y", "draw-1", "y", "whole"), ("t", "far", "x", "whole", "y", "whole"))
         )
         assert two["distance"].unique().tolist() == ["iid", "far"]
@@ -442,73 +456,70 @@ class TestCalibration:
             ("t", "middle", "de_* fr_*", "whole", "de_* fr_*", "whole"),
             ("t", "far", "*", "whole", "*", "whole"),
         ]
-        found = analysis.calibrate(table, sheet(*lines))
+        found = calibrate(table, sheet(*lines))
         assert found.groupby("distance")["n_test_sets"].unique().map(list).to_dict() == {
             "near": [2], "middle": [4], "far": [6],
         }  # fmt: skip
         # The same for another calibration, which begins anew.
-        again = analysis.calibrate(table, sheet(lines[0], ("u", *lines[2][1:])))
+        again = calibrate(table, sheet(lines[0], ("u", *lines[2][1:])))
         assert only(again, calibration="u", p_low=0.0)["n_test_sets"] == 12
 
     def test_the_same_dataset_or_test_set_on_both_sides(self):
         table = pd.concat(
             [self.on.assign(dataset=name, test_set=part, derived="domain") for name, part in product("xy", "pqr")]
         )
-        found = analysis.calibrate(table, sheet(("t", "near", "*", "*", "=", "*"), ("u", "near", "*", "*", "*", "=")))
+        found = calibrate(table, sheet(("t", "near", "*", "*", "=", "*"), ("u", "near", "*", "*", "*", "=")))
         assert only(found, calibration="t", p_low=0.0)["n_test_sets"] == 12
         assert only(found, calibration="u", p_low=0.0)["n_test_sets"] == 6
         # Patterns that match too little, as where only some datasets are run, are passed over.
-        assert analysis.calibrate(table, sheet(("t", "near", "x", "p", "=", "="))).empty
+        assert calibrate(table, sheet(("t", "near", "x", "p", "=", "="))).empty
         line = ("t", "near", "x", "*", "x", "*")
-        twice = analysis.calibrate(table, sheet(line, ("t", "far", *line[2:])))
-        pd.testing.assert_frame_equal(twice, analysis.calibrate(table, sheet(line)))
+        twice = calibrate(table, sheet(line, ("t", "far", *line[2:])))
+        pd.testing.assert_frame_equal(twice, calibrate(table, sheet(line)))
 
-    def test_a_test_set_is_not_held_against_itself(self):
+    def test_a_test_set_is_not_compared_with_itself(self):
         table = pd.concat([self.on, self.on.assign(test_set="half-1")])
-        found = analysis.calibrate(table, sheet(("t", "iid", "x", "*", "x", "whole")))
+        found = calibrate(table, sheet(("t", "iid", "x", "*", "x", "whole")))
         assert only(found, p_low=0.04, p_high=0.06)["n_pairs"] == 4  # half-1 only
-        with pytest.raises(InputError, match=message("line 2", "dataset x on test set whole", "nothing but itself")):
-            analysis.calibrate(table, sheet(("t", "iid", "x", "whole", "x", "whole")))
+        with pytest.raises(InputError, match=message("line 2", "dataset x, test set whole", "itself")):
+            calibrate(table, sheet(("t", "iid", "x", "whole", "x", "whole")))
 
     def test_of_several_tests_the_bootstrap_counts(self):
         both = pd.concat([self.on, self.against])
-        other = both.assign(test="randomization", p_value=0.05)
+        other = both.assign(test="randomization", pvalue=0.05)
         row = ("t", "near", "x", "whole", "y", "whole")
-        pd.testing.assert_frame_equal(
-            analysis.calibrate(pd.concat([other, both]), sheet(row)), analysis.calibrate(both, sheet(row))
-        )
-        assert only(analysis.calibrate(other, sheet(row)), p_low=0.04, p_high=0.06)["n_pairs"] == 3
+        pd.testing.assert_frame_equal(calibrate(pd.concat([other, both]), sheet(row)), calibrate(both, sheet(row)))
+        assert only(calibrate(other, sheet(row)), p_low=0.04, p_high=0.06)["n_pairs"] == 3
 
     def test_another_metric_is_another_contest(self):
         table = pd.concat([self.on, self.against, self.against.assign(metric="bleu")])
-        found = analysis.calibrate(table, sheet(("t", "near", "x", "whole", "y", "whole")))
+        found = calibrate(table, sheet(("t", "near", "x", "whole", "y", "whole")))
         assert only(found, p_low=0.04, p_high=0.06)["n_pairs"] == 2
 
     @pytest.mark.parametrize(
-        ("row", "told"),
+        ("row", "fragments"),
         [
             (("t", "d", "none", "whole", "y", "whole"), "no comparisons of dataset none on test set whole"),
             (("t", "d", "x", "whole", "y", "draw-*"), "no comparisons of dataset y on test set draw-*"),
         ],
     )
-    def test_unknown_test_sets(self, row, told):
+    def test_unknown_test_sets(self, row, fragments):
         good = ("t", "d", "x", "whole", "y", "whole")
-        with pytest.raises(InputError, match=message("my.tsv, line 3", told)):
-            analysis.calibrate(pd.concat([self.on, self.against]), sheet(good, row), source="my.tsv")
+        with pytest.raises(InputError, match=message("my.tsv, line 3", fragments)):
+            calibrate(pd.concat([self.on, self.against]), named(sheet(good, row), "my.tsv"))
 
     def test_an_empty_sheet_gives_an_empty_table(self):
-        found = analysis.calibrate(self.on, sheet())
+        found = calibrate(self.on, sheet())
         assert len(found) == 0
-        assert {"calibration", "n_held", "share_high"} <= set(found.columns)
+        assert {"calibration", "n_replicated", "share_high"} <= set(found.columns)
 
     def test_simulated_systems_on_test_sets_from_one_population(self):
         """As in the paper's section 4.2: near p = 0.05 the better system is the better one on the population."""
         data = simulate.statistics("f1", n_systems=16, n_segments=6000, spread=0.12, seed=5)
-        whole = pairsig.compare(data, metric="f1", n_resamples=10)
-        draws = resize(data, draws=8, draw_size=300, metric="f1", n_resamples=1000)
-        found = analysis.calibrate(
-            pd.concat([whole, draws]), sheet(("s", "iid", "simulated", "draw-*", "simulated", "whole"))
-        )
+        settings = {"metric": "f1", "alternative": "observed"}
+        whole = all_pairs.compare(data, "bootstrap", **settings, n_resamples=10)
+        draws = resize(data, "bootstrap", draws=8, draw_size=300, **settings, n_resamples=1000)
+        found = calibrate(pd.concat([whole, draws]), sheet(("s", "iid", "simulated", "draw-*", "simulated", "whole")))
         window = only(found, p_low=0.04, p_high=0.06)
         assert window["n_pairs"] >= 25
         assert window["share"] > 0.85
@@ -521,9 +532,9 @@ class TestCalibration:
     def test_equal_systems_win_as_by_the_toss_of_a_coin(self):
         data = simulate.statistics("accuracy", n_systems=30, n_segments=2000, spread=0.0, seed=11)
         halves = resize(data, halves=1, metric="accuracy", n_resamples=200)
-        found = analysis.calibrate(halves, sheet(("s", "iid", "simulated", "half-1", "simulated", "half-2")))
+        found = calibrate(halves, sheet(("s", "iid", "simulated", "half-1", "simulated", "half-2")))
         ranges = found[found["p_high"] != 0.06]
-        share = ranges["n_held"].sum() / ranges["n_pairs"].sum()
+        share = ranges["n_replicated"].sum() / ranges["n_pairs"].sum()
         # 30 systems in random order: Kendall's tau has a standard deviation of 0.13, the share half of that.
         assert share == pytest.approx(0.5, abs=0.2)
 
@@ -545,7 +556,7 @@ class TestCheck:
             "high": [2.2, 3.5, 4.5, np.nan], "verdict": ["estimated"] * 3 + ["too few"],
         }
     )  # fmt: skip
-    size_law = pd.DataFrame(
+    size_scaling = pd.DataFrame(
         {
             "dataset": ["d"], "test": "bootstrap", "subset": "all", "exponent": -0.45, "exponent_low": -0.48,
             "exponent_high": -0.42,
@@ -575,14 +586,13 @@ class TestCheck:
     )  # fmt: skip
 
     def check(self, **columns) -> pd.Series:
-        found = analysis.check(
-            published(**columns),
+        found = check(
+            named(published(**columns), "published.tsv"),
             thresholds=self.thresholds,
-            size_law=self.size_law,
+            size_scaling=self.size_scaling,
             calibration=self.calibration,
             relative_error=self.relative_error,
             run_time=self.run_time,
-            source="published.tsv",
         )
         return only(found)
 
@@ -592,10 +602,10 @@ class TestCheck:
         assert (row["low"], row["high"], row["ours_n_segments"], row["published"]) == (1.8, 2.2, 100, 1.0)
 
     def test_thresholds_are_scaled_by_words_where_the_papers_are_known(self):
-        systems = pd.DataFrame({"dataset": ["d"], "task": "t", "group": "all", "per_segment": [16.0]})
+        systems = pd.DataFrame({"dataset": ["d"], "task": "t", "group": "all", "length_per_segment": [16.0]})
         row = only(
-            analysis.check(
-                published(information=400.0), thresholds=self.thresholds, size_law=self.size_law,
+            check(
+                published(information=400.0), thresholds=self.thresholds, size_scaling=self.size_scaling,
                 calibration=self.calibration, systems=systems,
             )
         )  # fmt: skip
@@ -605,13 +615,13 @@ class TestCheck:
         assert np.isnan(self.check(information=400.0)["expected_by_information"])
 
     def test_between_the_two_scalings_nothing_can_be_said(self):
-        systems = pd.DataFrame({"dataset": ["d"], "task": "t", "group": "all", "per_segment": [1.0]})
-        options = {"thresholds": self.thresholds, "size_law": self.size_law, "calibration": self.calibration}
-        # Expected are 1 by segments and, with 16 times the paper's words a segment, 4 by words.
-        row = only(analysis.check(published(published=0.5, information=6400.0), systems=systems, **options))
+        systems = pd.DataFrame({"dataset": ["d"], "task": "t", "group": "all", "length_per_segment": [1.0]})
+        options = {"thresholds": self.thresholds, "size_scaling": self.size_scaling, "calibration": self.calibration}
+        # Expected are 1 by segments and, with 16 times the paper's words per segment, 4 by words.
+        row = only(check(published(published=0.5, information=6400.0), systems=systems, **options))
         assert (row["expected"], row["expected_by_information"], row["ours"]) == (1.0, 4.0, 2.0)
-        assert (row["verdict"], "ours is between" in row["why"]) == ("not comparable", True)
-        row = only(analysis.check(published(published=0.25, information=6400.0), systems=systems, **options))
+        assert (row["verdict"], "ours lies between" in row["why"]) == ("not comparable", True)
+        row = only(check(published(published=0.25, information=6400.0), systems=systems, **options))
         assert (row["expected_by_information"], row["verdict"]) == (2.0, "agrees")
 
     @pytest.mark.parametrize("n_pairs", [np.nan, 10, 40, 90])
@@ -629,7 +639,7 @@ class TestCheck:
         assert self.check(compared_with="threshold:d:all:first-100")["ours"] == 3.0
         assert self.check(compared_with="threshold:task=mt:same group")["ours"] == 4.0
         few = self.check(compared_with="threshold:few:all")
-        assert (few["verdict"], few["expected"], few["why"]) == ("too few", 2.0, "3 pairs of ours are in the window")
+        assert (few["verdict"], few["expected"], few["why"]) == ("too few", 2.0, "number of our pairs in the window: 3")
         assert np.isnan(few["ours"])
 
     def test_what_is_not_of_the_same_thing_is_not_compared(self):
@@ -645,9 +655,9 @@ class TestCheck:
 
     def test_an_exponent_varies_with_the_order_of_the_segments_too(self):
         order = {"claim": "order", "dataset": ["d"], "measured": IN_ORDER, "low": -0.6, "high": -0.4}
-        found = analysis.check(
+        found = check(
             published(compared_with="exponent:d:all", published=-0.5), thresholds=self.thresholds,
-            size_law=self.size_law, calibration=self.calibration, claims=pd.DataFrame(order),
+            size_scaling=self.size_scaling, calibration=self.calibration, claims=pd.DataFrame(order),
         )  # fmt: skip
         row = only(found)
         assert row["z"] == pytest.approx(0.05 / np.hypot(0.06 / 3.92, 0.2 / 3.92), rel=1e-4)
@@ -677,13 +687,13 @@ class TestCheck:
         samples = np.array([1000, 2000, 5000, 20000, 40000, 80000, 160000])
         error = 10 / np.sqrt(np.minimum(samples, 20000) if bent else samples)
         table = pd.DataFrame({"metric": "accuracy", "n_segments": 250, "n_resamples": samples, "error": error})
-        found = analysis.check(
+        found = check(
             published(compared_with="samples:accuracy", published=20000.0), thresholds=self.thresholds,
-            size_law=self.size_law, calibration=self.calibration, relative_error=table,
+            size_scaling=self.size_scaling, calibration=self.calibration, relative_error=table,
         )  # fmt: skip
         row = only(found)
-        assert (row["verdict"], "no bend" in row["why"]) == (verdict, not bent)
-        assert "K^−0.50 up to there" in row["why"]
+        assert (row["verdict"], "without a bend" in row["why"]) == (verdict, not bent)
+        assert "K^−0.50 up to this number" in row["why"]
         assert self.check(compared_with="samples:accuracy", published=20000.0)["verdict"] == "too few"
 
     @pytest.mark.parametrize(("value", "verdict"), [(6000, "agrees"), (250, "better"), (6001, "differs")])
@@ -700,23 +710,27 @@ class TestCheck:
     def test_faster_is_faster_on_all_sizes_up_to_there(self):
         """Faster on 250 and on 10,000 sentences, slower on 6,000: it has lost its lead after 250."""
         run_time = self.run_time.assign(seconds=[1.0, 2.0, 5.0, 3.0, 4.0, 6.0])
-        found = analysis.check(
-            published(compared_with="faster:20000:accuracy"), thresholds=self.thresholds, size_law=self.size_law,
+        found = check(
+            published(compared_with="faster:20000:accuracy"),
+            thresholds=self.thresholds,
+            size_scaling=self.size_scaling,
             calibration=self.calibration, run_time=run_time.iloc[::-1],
         )  # fmt: skip
         assert only(found)["ours"] == 250
         never = run_time.assign(seconds=[2.0, 1.0] * 3)
-        found = analysis.check(
-            published(compared_with="faster:20000:accuracy"), thresholds=self.thresholds, size_law=self.size_law,
+        found = check(
+            published(compared_with="faster:20000:accuracy"),
+            thresholds=self.thresholds,
+            size_scaling=self.size_scaling,
             calibration=self.calibration, run_time=never,
         )  # fmt: skip
         assert only(found)["ours"] == 0
 
     @pytest.mark.parametrize(("n_pairs", "verdict"), [(0, "too few"), (9, "too few"), (10, "agrees")])
     def test_shares_of_few_pairs(self, n_pairs, verdict):
-        found = analysis.check(
+        found = check(
             published(compared_with="share:parsing:far:0.04-0.06", published=50.0), thresholds=self.thresholds,
-            size_law=self.size_law, calibration=self.calibration.assign(n_pairs=n_pairs),
+            size_scaling=self.size_scaling, calibration=self.calibration.assign(n_pairs=n_pairs),
         )  # fmt: skip
         assert only(found)["verdict"] == verdict
 
@@ -730,7 +744,7 @@ class TestCheck:
     )  # fmt: skip
     def test_what_has_not_been_run(self, address):
         row = self.check(compared_with=address)
-        assert (row["verdict"], row["why"]) == ("not comparable", "this run has no such number")
+        assert (row["verdict"], row["why"]) == ("not comparable", "this run did not compute our number")
         assert row[["ours", "low", "high", "ours_n_segments", "expected", "ratio"]].isna().all()
 
     @pytest.mark.parametrize(
@@ -740,7 +754,8 @@ class TestCheck:
          "p:250", "p:many:accuracy", "samples", "faster:few:accuracy", "seconds:exact:10000"],
     )  # fmt: skip
     def test_what_is_no_address(self, address):
-        with pytest.raises(InputError, match=message("published.tsv, line 2", address, "not an address", "expected")):
+        expected = message("published.tsv, line 2", "found the address", address, "expected")
+        with pytest.raises(InputError, match=expected):
             self.check(compared_with=address)
 
     @pytest.mark.parametrize(
@@ -749,16 +764,16 @@ class TestCheck:
     )
     def test_what_is_no_number(self, columns):
         (column,) = columns
-        with pytest.raises(InputError, match=message("published.tsv, line 2", f"{column} is", "a number above 0")):
+        with pytest.raises(InputError, match=message("published.tsv, line 2", f"found {column}", "a number above 0")):
             self.check(**columns)
 
     def test_of_several_tests_the_bootstrap_counts(self):
         other = self.thresholds.assign(test="randomization", threshold=99.0)
         row = only(
-            analysis.check(
+            check(
                 published(),
                 thresholds=pd.concat([other, self.thresholds]),
-                size_law=self.size_law,
+                size_scaling=self.size_scaling,
                 calibration=self.calibration,
             )
         )
@@ -766,12 +781,15 @@ class TestCheck:
 
     def test_lines_are_kept_in_order_and_none_is_lost(self):
         sheet = pd.concat([published(item="b"), published(item="a", compared_with="none")])
-        found = analysis.check(
-            sheet, thresholds=self.thresholds.iloc[:0], size_law=self.size_law.iloc[:0], calibration=self.calibration
+        found = check(
+            sheet,
+            thresholds=self.thresholds.iloc[:0],
+            size_scaling=self.size_scaling.iloc[:0],
+            calibration=self.calibration,
         )
         assert found[["item", "verdict"]].to_numpy().tolist() == [["b", "not comparable"], ["a", "not comparable"]]
-        nothing = analysis.check(
-            sheet.iloc[:0], thresholds=self.thresholds, size_law=self.size_law, calibration=self.calibration
+        nothing = check(
+            sheet.iloc[:0], thresholds=self.thresholds, size_scaling=self.size_scaling, calibration=self.calibration
         )
         assert len(nothing) == 0
         assert "verdict" in nothing.columns
@@ -795,7 +813,7 @@ class TestDecisions:
 
 
 def study(dataset: str, error: float, *, n_systems: int = 30, spread: float = 1.0, seed: int = 1) -> pd.DataFrame:
-    """All pairs of systems whose gains have this standard error, and the p-values of the normal law."""
+    """All pairs of systems whose gains have this standard error, and their p-values from the normal distribution."""
     rng = np.random.default_rng(seed)
     quality = rng.normal(0, spread, n_systems)
     rows = [(i, j) if quality[i] >= quality[j] else (j, i) for i in range(n_systems) for j in range(i)]
@@ -810,7 +828,7 @@ class TestValidation:
     def test_the_gain_at_p_05_is_known(self):
         # With a standard error of 0.5 the gain at p = 0.05 is 0.5 times 1.645, whatever the pairs.
         table = pd.concat([study("ours", 0.5), study("theirs", 0.5, seed=2)])
-        found = analysis.validate(table, {"ours": "theirs"})
+        found = validate(table, {"ours": "theirs"})
         assert list(found["subset"]) == ["all", "same group", "different group"]
         row = only(found, subset="all")
         for side in ("synthetic", "natural"):
@@ -822,7 +840,7 @@ class TestValidation:
 
     def test_another_height_differs_and_says_how_much(self):
         table = pd.concat([study("ours", 0.6), study("theirs", 0.5, seed=2)])
-        row = only(analysis.validate(table, {"ours": "theirs"}), subset="all")
+        row = only(validate(table, {"ours": "theirs"}), subset="all")
         assert row["ratio"] == pytest.approx(1.2)
         assert row["verdict"] == "differs"
 
@@ -830,54 +848,54 @@ class TestValidation:
         """Systems of equal variance: SE = factor·sqrt(2(1 − ρ)), with ρ from low to high."""
         rng = np.random.default_rng(seed)
         table = study(dataset, 0.5, seed=seed)
-        similarity = rng.uniform(low, high, len(table))
-        error = factor * np.sqrt(2 * (1 - similarity)) * np.exp(rng.normal(0, 0.05, len(table)))
-        return table.assign(similarity=similarity, standard_error=error)
+        correlation = rng.uniform(low, high, len(table))
+        error = factor * np.sqrt(2 * (1 - correlation)) * np.exp(rng.normal(0, 0.05, len(table)))
+        return table.assign(correlation=correlation, standard_error=error)
 
-    def test_at_equal_likeness_the_sign_may_turn(self):
-        """Ours are less alike and need more, though equally alike ones need less."""
+    def test_at_equal_correlation_the_sign_may_change(self):
+        """Ours correlate less and have larger critical differences, but smaller ones at equal correlation."""
         table = pd.concat([self.alike("ours", 0.9, 0.3, 0.8, 1), self.alike("theirs", 1.0, 0.6, 0.9, 2)])
-        row = only(analysis.validate(table, {"ours": "theirs"}), subset="all")
+        row = only(validate(table, {"ours": "theirs"}), subset="all")
         assert row["ratio_low"] > 1
-        assert row["alike_ratio"] == pytest.approx(0.9, abs=0.03)
-        assert row["alike_ratio_low"] < 0.9 < row["alike_ratio_high"] < 1
-        assert (row["verdict"], row["alike_verdict"]) == ("differs", "differs")
-        assert row["synthetic_similarity"] < row["natural_similarity"]
+        assert row["equal_correlation_ratio"] == pytest.approx(0.9, abs=0.03)
+        assert row["equal_correlation_ratio_low"] < 0.9 < row["equal_correlation_ratio_high"] < 1
+        assert (row["verdict"], row["equal_correlation_verdict"]) == ("differs", "differs")
+        assert row["synthetic_correlation"] < row["natural_correlation"]
 
     def test_without_a_common_range_nothing_is_said(self):
         table = pd.concat([self.alike("ours", 0.9, 0.1, 0.3, 1), self.alike("theirs", 1.0, 0.6, 0.9, 2)])
-        row = only(analysis.validate(table, {"ours": "theirs"}), subset="all")
-        assert row["alike_verdict"] == "too few"
-        assert np.isnan(row["alike_ratio"])
+        row = only(validate(table, {"ours": "theirs"}), subset="all")
+        assert row["equal_correlation_verdict"] == "too few"
+        assert np.isnan(row["equal_correlation_ratio"])
 
     def test_intervals_hold_what_varies_between_pairs(self):
         rng = np.random.default_rng(3)
-        held = 0
+        covered = 0
         for seed in range(20):
             tables = []
             for dataset in ("ours", "theirs"):
                 table = study(dataset, 0.5, seed=10 * seed + len(tables))
                 tables.append(table.assign(standard_error=0.5 * np.exp(rng.normal(0, 0.3, len(table)))))
-            row = only(analysis.validate(pd.concat(tables), {"ours": "theirs"}), subset="all")
-            held += row["ratio_low"] <= 1 <= row["ratio_high"]
-        assert held >= 16  # 19 expected; 15 or fewer of 20 at 95 % each happen three times in a thousand
+            row = only(validate(pd.concat(tables), {"ours": "theirs"}), subset="all")
+            covered += row["ratio_low"] <= 1 <= row["ratio_high"]
+        assert covered >= 16  # 19 expected; 15 or fewer of 20 at 95 % each happen three times in a thousand
 
     @pytest.mark.parametrize("n_pairs", [9, 10])
     def test_ten_pairs_on_each_side_are_enough(self, n_pairs):
         many, few = (pairs(np.arange(1, n + 1), [0.05] * n) for n in (15, n_pairs))
         for ours, theirs in ((many, few), (few, many)):
             table = pd.concat([ours.assign(dataset="ours"), theirs.assign(dataset="theirs")])
-            row = only(analysis.validate(table, {"ours": "theirs"}), subset="all")
+            row = only(validate(table, {"ours": "theirs"}), subset="all")
             assert (row["verdict"] == "too few") == (n_pairs == 9)
 
     def test_few_pairs_and_other_sizes(self):
         few = study("ours", 0.5, n_systems=4)
-        found = analysis.validate(pd.concat([few, study("theirs", 0.5)]), {"ours": "theirs"})
+        found = validate(pd.concat([few, study("theirs", 0.5)]), {"ours": "theirs"})
         assert set(found["verdict"]) == {"too few"}
         assert found["ratio"].isna().all()
         other = study("theirs", 0.5).assign(n_segments=999)
-        assert analysis.validate(pd.concat([study("ours", 0.5), other]), {"ours": "theirs"}).empty
-        assert analysis.validate(study("ours", 0.5), {}).empty
+        assert validate(pd.concat([study("ours", 0.5), other]), {"ours": "theirs"}).empty
+        assert validate(study("ours", 0.5), {}).empty
 
 
 class TestTable1:
@@ -899,7 +917,7 @@ class TestTable1:
     )
 
     def test_the_papers_first_each_beside_what_is_expected(self):
-        found = analysis.table_1(self.ours, self.paper)
+        found = table_1(self.ours, self.paper)
         near, far = (binomtest(n, 58).proportion_ci(0.95, "exact") for n in (48, 28))
         assert found.drop(columns=[name for name in found if "expected" in name]).to_dict("records") == [
             {
@@ -926,27 +944,27 @@ class TestTable1:
         rng = np.random.default_rng(2)
         gains = np.abs(rng.normal(0, 3, 100))
         population = pairs(gains, np.ones(100), n_segments=600, standard_error=1.5)
-        found = analysis.table_1(self.ours, self.paper, population)
-        told = float(found.loc[0, "near_expected"].split(" %")[0])
+        found = table_1(self.ours, self.paper, population)
+        fragments = float(found.loc[0, "near_expected"].split(" %")[0])
         error = 1.5 * np.sqrt(600 / np.array([2416, 1700]))
         first, second = (gains + one * rng.standard_normal((40_000, 100)) for one in error)
         p = norm.sf(np.abs(first) / error[0])
         inside = (p >= 0.04) & (p <= 0.06)
-        assert told == pytest.approx(100 * ((first > 0) == (second > 0))[inside].mean(), abs=0.8)
+        assert fragments == pytest.approx(100 * ((first > 0) == (second > 0))[inside].mean(), abs=0.8)
 
 
 def test_systems_are_described_by_base_model():
     made = simulate.statistics("f1", n_systems=5, n_segments=50, n_groups=2, seed=1, dataset="d")
     systems = tuple(f"{group}-full-{k}" for k, group in enumerate(made.groups))
     scores = 100 * 2 * made.counts.sum(axis=1)[:, 0] / made.counts.sum(axis=1)[:, 1:].sum(axis=1)
-    told = {
+    fragments = {
         "provenance": {"task": "constituency"},
         "omissions": (Omission("train", "no memory", f"{made.groups[0]}-half-9"),),
     }
-    natural = analysis.describe(replace(made, **told), registry.metric("f1"))
+    natural = describe(replace(made, **fragments), registry.metric("f1"))
     assert list(natural["group"]) == ["all"]
-    synthetic = replace(made, systems=systems, kinds=("synthetic",) * 5, **told)
-    found = analysis.describe(synthetic, registry.metric("f1"))
+    synthetic = replace(made, systems=systems, kinds=("synthetic",) * 5, **fragments)
+    found = describe(synthetic, registry.metric("f1"))
     assert list(found["group"]) == ["all", *sorted(set(made.groups))]
     assert (found["n_systems"].iloc[0], found["n_systems"].iloc[1:].sum()) == (5, 5)
     assert found["score_high"].iloc[0] == pytest.approx(scores.max())

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from study.base_models import labels
-from study.corpora.constituency import blank, parse, words, write
+from base_models import labels
+from pairsig.readers.outputs.trees import parse, words, write
 
 TREE = "(TOP (IP-MAT (NP-SBJ (PRO-N hann)) (-LRB- x) (BEDI var) (, ,)))"
 
@@ -58,7 +58,7 @@ def test_tags_are_those_of_the_input(tmp_path):
 )
 def test_forms_of_the_input(tmp_path, form, expected):
     flat, output = tmp_path / "flat", tmp_path / "output"
-    flat.write_text(blank("(TOP (IP (PRO-N hann) (BEDI var)))") + "\n", encoding="utf-8")
+    flat.write_text("(TOP (PRO-N hann) (BEDI var))\n", encoding="utf-8")
     assert labels.main(["hide", str(flat), str(output), "--form", form]) == 0
     assert output.read_text(encoding="utf-8") == expected
 
@@ -66,11 +66,13 @@ def test_forms_of_the_input(tmp_path, form, expected):
 @pytest.mark.parametrize(
     ("parsed", "message"),
     [
-        ("(ROOT (·N a))\n(ROOT (·N b))\n", "has 2 trees"),
-        ("(ROOT (·N a) (·N b))\n", "line 1: found a tree of 2 words, expected the 1 of the input"),
+        ("(ROOT (·N a))\n(ROOT (·N b))\n", "found 2 trees, expected 1"),
+        ("(ROOT (·N a) (·N b))\n", "line 1: found a tree with 2 words, expected 1 as in the input"),
+        ("(ROOT (·N a)) (·N b)\n", "line 1: found 2 trees, expected one"),
+        ("(ROOT (·N a)\n", "line 1: found a tree with 1 more '(' than ')'"),
     ],
 )
-def test_what_cannot_be_shown_is_told(tmp_path, capsys, parsed, message):
+def test_what_cannot_be_shown_is_reported(tmp_path, capsys, parsed, message):
     (tmp_path / "parsed").write_text(parsed, encoding="utf-8")
     (tmp_path / "flat").write_text("(TOP (N a))\n", encoding="utf-8")
     paths = [str(tmp_path / name) for name in ("parsed", "output")]

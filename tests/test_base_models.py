@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from pairsig import cli as library
-from pairsig import statistics
-from pairsig.errors import InputError
-from pairsig.omission import Omission
-from study import base_models, cli
-from study.base_models import CommandError
+from pairsig.core import statistics
+from pairsig.core.omission import Omission
+from pairsig.io.errors import InputError
+from study import cli, training
+from study.training import CommandError
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def train(tmp_path):
     training_set.write_text("a\nb\n", encoding="utf-8")
 
     def run(command, **options):
-        base_models.train(command, training_set, tmp_path / "models" / "m-full-1", seed=7, jars=tmp_path, **options)
+        training.train(command, training_set, tmp_path / "models" / "m-full-1", seed=7, jars=tmp_path, **options)
         return tmp_path / "models" / "m-full-1"
 
     (tmp_path / "models").mkdir()
@@ -39,7 +39,7 @@ def predict(tmp_path):
 
     def run(command, model, **options):
         output = tmp_path / "output.txt"
-        base_models.predict(command, model, segments, output, jars=tmp_path, **options)
+        training.predict(command, model, segments, output, jars=tmp_path, **options)
         return output
 
     return run
@@ -69,14 +69,14 @@ def test_another_model_may_be_given(train, predict, tmp_path):
 
 def test_where_a_given_model_failed_there_is_none(train, predict, tmp_path):
     given = tmp_path / "given"
-    base_models.give_up(given, Omission("train", "too small"))
+    training.give_up(given, Omission("train", "too small"))
     model = train("touch {model} ran", given=given)
     output = predict("cat {given} > {output}", model, given=given)
-    for path in (model / base_models.OMISSION, output):
-        told = Omission.read(path)
-        assert told.stage == "train"
-        assert "the model it is given could not be made" in told.reason
-        assert "too small" in told.reason
+    for path in (model / training.OMISSION, output):
+        fragments = Omission.read(path)
+        assert fragments.stage == "train"
+        assert "the model for {given} could not be trained" in fragments.reason
+        assert "too small" in fragments.reason
 
 
 def test_a_model_may_be_a_folder(train, predict):
@@ -105,7 +105,7 @@ def test_unknown_placeholders_are_named(train):
     [
         ("echo no memory; exit 3", "exit status 3 of `echo no memory; exit 3`: no memory"),
         ("false | true; true", "exit status 1"),  # pipefail
-        ("true", "the train command left no model: true"),
+        ("true", "the train command wrote no model: true"),
         ("mkdir {model} && kill -9 $$", "exit status -9"),
     ],
 )
@@ -125,7 +125,7 @@ def test_a_prediction_that_fails_leaves_nothing(train, predict, tmp_path, comman
     assert left_over(tmp_path) == []
 
 
-def test_what_a_command_cost_is_told_with_all_that_it_started(train, capfd):
+def test_costs_of_a_command_include_its_child_processes(train, capfd):
     busy = "python -c 'import time; x = b\"1\" * 10**8\nwhile time.process_time() < 0.7: pass'"
     train(f"echo one > {{model}}; {busy} & wait; printf done")
     train("echo two > {model}")
@@ -191,7 +191,7 @@ def test_the_last_attempt_writes_why_and_the_system_is_left_out(train, tmp_path,
     assert set(reasons) == {"bad", "vote", "short"}
     assert "exit status 1" in reasons["bad"]
     assert "no luck" in reasons["bad"]
-    assert reasons["vote"] == f"predict: a member has none: {reasons['bad']}"
+    assert reasons["vote"] == f"predict: a member of the ensemble has no output: {reasons['bad']}"
     assert "short.txt has 1 segments" in reasons["short"]
     assert collected.provenance["date"].startswith("20")
     assert "all 2 systems are left out" in run(
@@ -201,13 +201,13 @@ def test_the_last_attempt_writes_why_and_the_system_is_left_out(train, tmp_path,
 
 def test_without_maven_the_message_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setattr(shutil, "which", {}.get)
-    with pytest.raises(InputError, match=r"a\.jar comes by Maven, but there is no command mvn: install it, or put"):
-        base_models.jar("org.example:a:1.0", "0" * 64, tmp_path / "a.jar")
+    with pytest.raises(InputError, match=r"found no command mvn, expected it to download a\.jar; install Maven"):
+        training.jar("org.example:a:1.0", "0" * 64, tmp_path / "a.jar")
 
 
 @pytest.fixture
 def maven(tmp_path, monkeypatch):
-    """A stand-in for Maven that brings the words it is told to."""
+    """A stand-in for Maven that writes the content it is asked to write."""
     folder = tmp_path / "bin"
     folder.mkdir()
     program = folder / "mvn"
@@ -222,10 +222,10 @@ def maven(tmp_path, monkeypatch):
 
 def test_jars_are_what_their_checksum_says(tmp_path, maven):
     digest = "277089d91c0bdf4f2e6862ba7e4a07605119431f5d13f726dd352b06f1b206a9"
-    base_models.jar("org.example:a:1.0", digest, tmp_path / "a.jar")
+    training.jar("org.example:a:1.0", digest, tmp_path / "a.jar")
     assert (tmp_path / "a.jar").read_bytes() == b"bytes"
-    with pytest.raises(InputError, match=rf"org\.example:a:1\.0 has the checksum {digest}, expected 0{{64}}"):
-        base_models.jar("org.example:a:1.0", "0" * 64, tmp_path / "b.jar")
-    with pytest.raises(InputError, match=r"Maven could not get org\.example:none:1\.0"):
-        base_models.jar("org.example:none:1.0", digest, tmp_path / "c.jar")
+    with pytest.raises(InputError, match=rf"org\.example:a:1\.0: found the checksum {digest}, expected 0{{64}}"):
+        training.jar("org.example:a:1.0", "0" * 64, tmp_path / "b.jar")
+    with pytest.raises(InputError, match=r"org\.example:none:1\.0: Maven could not download it"):
+        training.jar("org.example:none:1.0", digest, tmp_path / "c.jar")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.jar", "bin"]

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from study.base_models import ensemble
+from base_models import ensemble
 
 pytest.importorskip("ufal.chu_liu_edmonds")
 pytestmark = pytest.mark.packages

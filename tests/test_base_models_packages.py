@@ -28,7 +28,7 @@ def links_of(line):
 @pytest.fixture
 def aligner():
     pytest.importorskip("thot")
-    from study.base_models import eflomal
+    from base_models import eflomal
 
     return eflomal
 
@@ -77,7 +77,7 @@ def test_eflomal_links_depend_on_the_seed_and_on_nothing_else(aligner, tmp_path)
 def test_eflomal_says_what_is_wrong_with_a_model(aligner, tmp_path):
     (tmp_path / "model").mkdir()
     test_set = write_pairs(tmp_path / "test.txt", parallel(2, seed=1))
-    with pytest.raises(InputError, match="is no model of eflomal"):
+    with pytest.raises(InputError, match="found no model of eflomal"):
         aligner.predict(tmp_path / "model", test_set, tmp_path / "output.txt")
     assert not (tmp_path / "output.txt").exists()
 
@@ -106,7 +106,7 @@ def sentence(generator, gold=True):
 
 def test_udpipe_learns_a_toy_grammar_and_twice_the_same(tmp_path):
     pytest.importorskip("ufal.udpipe")
-    from study.base_models import udpipe
+    from base_models import udpipe
 
     training_set, test_set = tmp_path / "train.conllu", tmp_path / "test.conllu"
     generator = random.Random(1)
@@ -126,9 +126,9 @@ def test_udpipe_learns_a_toy_grammar_and_twice_the_same(tmp_path):
 
 def test_udpipe_says_what_is_wrong_with_a_model(tmp_path):
     pytest.importorskip("ufal.udpipe")
-    from study.base_models import udpipe
+    from base_models import udpipe
 
     (tmp_path / "model").write_text("no model", encoding="utf-8")
-    with pytest.raises(InputError, match="is no model of UDPipe"):
+    with pytest.raises(InputError, match="found no model of UDPipe"):
         udpipe.predict(tmp_path / "model", tmp_path / "model", tmp_path / "output")
     assert not (tmp_path / "output").exists()

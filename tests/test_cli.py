@@ -10,6 +10,7 @@ import os
 import platform
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -24,15 +25,18 @@ import sacrebleu
 
 import pairsig
 import simulate
-from pairsig import all_pairs, cli, console, definitions, statistics, tables
+from pairsig import cli
+from pairsig.comparisons import all_pairs
+from pairsig.core import definitions, statistics
+from pairsig.io import console, tables
+from study import analysis
 from study import cli as study_cli
 
 LIBRARY = ["test", "rank", "plan", "extract", "collect", "pool", "compare", "methods", "transfer", "merge"]
 STUDY = [
-    "fetch", "prepare", "resample", "jar", "train", "predict", "resize", "count", "describe", "ranks", "trainings",
-    "thresholds", "validate", "claims", "law", "overlaps", "calibrate", "heterogeneity", "documents", "leaderboards",
-    "approximate", "race", "plot", "tabulate",
-    "site", "check",
+    "fetch", "prepare", "resample", "jar", "train", "predict", "resize", "count", "overlaps", "plot", "figure",
+    "tabulate", "site", "findings",
+    *(name.replace("_", "-") for name in analysis.NAMES if analysis.load(name).function),
 ]  # fmt: skip
 
 
@@ -71,7 +75,7 @@ def refused(work, capsys):
     def state() -> dict[Path, bytes]:
         return {path: path.read_bytes() for path in work.rglob("*") if path.is_file()}
 
-    def refused(*arguments: object, told: str | list[str]) -> None:
+    def refused(*arguments: object, fragments: str | list[str]) -> None:
         capsys.readouterr()
         before = state()
         assert run(*arguments) == 2
@@ -80,7 +84,7 @@ def refused(work, capsys):
         errors = [line for line in err.splitlines() if not line.startswith("pairsig: warning: ")]
         assert len(errors) == 1, err
         assert re.match(r"(pairsig|python -m study)( \w+)?: error: ", errors[0])
-        assert re.search(message(*([told] if isinstance(told, str) else told)), errors[0]), errors[0]
+        assert re.search(message(*([fragments] if isinstance(fragments, str) else fragments)), errors[0]), errors[0]
         assert state() == before
 
     return refused
@@ -134,16 +138,16 @@ class TestStart:
 
     def test_all_commands_are_listed(self, capsys):
         assert run("--help") == 0
-        assert re.findall(r"^    ([a-z]+)\b", capsys.readouterr().out, re.MULTILINE) == LIBRARY
+        assert re.findall(r"^    ([a-z-]+)\b", capsys.readouterr().out, re.MULTILINE) == LIBRARY
         with pytest.raises(SystemExit):
             study_cli.main(["--help"])
-        assert re.findall(r"^    ([a-z]+)\b", capsys.readouterr().out, re.MULTILINE) == STUDY
+        assert re.findall(r"^    ([a-z-]+)\b", capsys.readouterr().out, re.MULTILINE) == STUDY
 
     def test_commands_are_in_groups(self, capsys):
         assert run("--help") == 0
         listed = capsys.readouterr().out.split("commands:")[1]
         groups = re.findall(r"^  (\S.*):$|^    ([a-z]+)\b", listed, re.MULTILINE)
-        assert groups[0][0].startswith("from files")
+        assert groups[0][0].startswith("compare systems")
         assert [command for _, command in groups if command] == LIBRARY
         assert [next(command for _, command in groups[i + 1 :]) for i, (group, _) in enumerate(groups) if group] == [
             "test", "extract", "compare",
@@ -169,11 +173,12 @@ class TestStart:
         out = re.sub(r"\s+", " ", capsys.readouterr().out)
         for test in definitions.TESTS:
             if not test.exact or command == "compare":
-                assert f"{test.name} {test.variant} {test.formula} ({test.source})" in out
+                words = filter(None, (test.name, test.method, test.alternative, test.formula))
+                assert " ".join(words) + (f" ({test.source})" if test.source else "") in out
 
     def test_no_command_and_a_wrong_one(self, refused):
-        refused(told=["required: COMMAND", "pairsig --help"])
-        refused("compute", told=["'compute'"])
+        refused(fragments=["required: COMMAND", "pairsig --help"])
+        refused("compute", fragments=["'compute'"])
 
     def test_completion(self, capsys):
         pytest.importorskip("shtab", reason="an extra: pip install 'pairsig[completion]'")
@@ -186,7 +191,7 @@ class TestStart:
 
     def test_completion_without_its_package_is_one_sentence(self, refused, monkeypatch):
         monkeypatch.setitem(sys.modules, "shtab", None)
-        refused("--completion", "bash", told="pip install shtab")
+        refused("--completion", "bash", fragments="pip install shtab")
 
 
 class TestInterrupt:
@@ -197,12 +202,16 @@ class TestInterrupt:
             (work / name).write_text("1 1\n0 1\n1 1\n" * 500 if name == "a" else "0 1\n1 1\n0 1\n" * 500)
         asked = ["test", "a", "b", "--reader", "art", "--test", "bootstrap", "--n-resamples", "1e9"]
         code = (
-            "import os, signal, sys, threading\n"
-            "from pairsig import cli, engine\n"
-            "product = engine.Product.buffers\n"
+            "import os, signal, sys\n"
+            "from pairsig import cli; from pairsig.core import engine\n"
+            "product, once = engine.Product.buffers, iter([0, 0, signal.SIGINT])\n"
             "def buffers(self, *sizes):\n"
-            "    threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
-            "    return product(self, *sizes)\n"
+            "    drawn = product(self, *sizes)\n"
+            "    def in_the_third(*batch):  # once all is compiled: compilers lose an exception\n"
+            "        totals = drawn(*batch)\n"
+            "        os.kill(os.getpid(), next(once, 0))\n"
+            "        return totals\n"
+            "    return in_the_third\n"
             "engine.Product.buffers = buffers\n"
             "sys.exit(cli.main(sys.argv[1:]))"
         )
@@ -217,7 +226,7 @@ class TestInterrupt:
         def interrupted(*_: object) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("pairsig.ranking.render", interrupted)
+        monkeypatch.setattr("pairsig.comparisons.ranking.render", interrupted)
         asked = ["rank", "s.parquet", "--metric", "f1", "--n-resamples", "100"]
         assert run(*asked, "--pairs", "pairs.tsv") == 130
         assert capsys.readouterr().err == "pairsig: interrupted, after pairs.tsv was written\n"
@@ -240,19 +249,19 @@ class TestCompare:
     def test_is_the_function(self, simulated, work):
         assert run("compare", "s.parquet", "--metric", "f1", "--n-resamples", "1e3", "--output", "c.tsv") == 0
         ours = tables.read(work / "c.tsv")
-        theirs = pairsig.compare(replace(simulated, dataset="s"), metric="f1", n_resamples=1000)
+        theirs = all_pairs.compare(replace(simulated, dataset="s"), metric="f1", n_resamples=1000)
         pd.testing.assert_frame_equal(ours, theirs, check_dtype=False, check_exact=True)
         assert len(ours) == 15
 
     def test_options_arrive(self, simulated, work):
-        options = {"test": "randomization", "variant": "one-sided", "seed": 5, "unit": "document", "batch": 7}
+        options = {"test": "randomization", "alternative": "observed", "seed": 5, "unit": "document", "batch": 7}
         arguments = [word for key, value in options.items() for word in (f"--{key}", value)]
         assert run("compare", "s.parquet", "--metric", "f1", "--n-resamples", 500, *arguments, "--output", "c.tsv") == 0
-        theirs = pairsig.compare(simulated, metric="f1", n_resamples=500, **options)
+        theirs = all_pairs.compare(simulated, metric="f1", n_resamples=500, rng=options.pop("seed"), **options)
         ours = tables.read(work / "c.tsv")
         assert ours["n_greater"].tolist() == theirs["n_greater"].tolist()
         assert ours["signature"].tolist() == theirs["signature"].tolist()
-        assert "variant:one-sided|resamples:500|seed:5|unit:document" in ours["signature"][0]
+        assert "alternative:observed|resamples:500|seed:5|unit:document" in ours["signature"][0]
 
     def test_any_suffix_in_and_out(self, simulated, work):
         for suffix in ("tsv", "csv", "parquet"):
@@ -277,16 +286,16 @@ class TestCompare:
         assert (work / f"merged.{suffix}").read_bytes() == (work / f"whole.{suffix}").read_bytes()
         assert tables.read(work / f"1.{suffix}")["n_resamples"].unique().tolist() == [333]
 
-    def test_identical_systems_are_told_and_have_p_1(self, simulated, work, capsys):
+    def test_identical_systems_are_reported_and_have_p_1(self, simulated, work, capsys):
         data = replace(simulated, counts=simulated.counts[[0, 1, 1, 3, 4, 5]], dataset="s")
         statistics.write(data, work / "twins.parquet")
         assert run("compare", "twins.parquet", "--metric", "f1", "--n-resamples", 100, "--output", "c.tsv") == 0
-        told = "warning: dataset s: systems system2 and system3 have the same counts on every segment, p = 1"
-        assert told in capsys.readouterr().err
+        fragments = "warning: dataset s: systems system2 and system3 have the same counts on every segment, p = 1"
+        assert fragments in capsys.readouterr().err
         table = tables.read(work / "c.tsv")
         twins = table[(table["system_a"] == "system2") & (table["system_b"] == "system3")]
-        assert twins[["gain", "p_value", "p_low", "p_high"]].to_numpy().tolist() == [[0, 1, 1, 1]]
-        assert (table["p_value"] < 1).sum() == 14
+        assert twins[["gain", "pvalue", "pvalue_low", "pvalue_high"]].to_numpy().tolist() == [[0, 1, 1, 1]]
+        assert (table["pvalue"] < 1).sum() == 14
 
     def test_silent_when_all_is_well_and_no_terminal(self, simulated, capsys):
         assert run("compare", "s.parquet", "--metric", "f1", "--n-resamples", 100, "--output", "c.tsv") == 0
@@ -302,8 +311,8 @@ class TestCompare:
         terminal = Terminal()
         monkeypatch.setattr(sys, "stderr", terminal)
         monkeypatch.setattr("time.monotonic", iter(range(0, 10**6, 100)).__next__)
-        assert run("compare", "s.parquet", *options, "--output", "told.tsv") == 0
-        assert (work / "told.tsv").read_bytes() == (work / "quiet.tsv").read_bytes()
+        assert run("compare", "s.parquet", *options, "--output", "with-progress.tsv") == 0
+        assert (work / "with-progress.tsv").read_bytes() == (work / "quiet.tsv").read_bytes()
         assert "compare s" in terminal.getvalue()
 
     def test_progress_of_what_is_not_counted_shows_up_by_the_clock(self, monkeypatch):
@@ -322,7 +331,7 @@ class TestCompare:
             (work / name).write_text(f"{line}\n0 2\n1 3\n", encoding="utf-8")
         asked = ["test", "a", "b", "c", "--reader", "art", "--n-resamples", "1000", "--format", "json"]
         assert run(*asked) == 0
-        told, _ = capsys.readouterr()
+        fragments, _ = capsys.readouterr()
         done: list[int] = []
         totals: list[int | None] = []
 
@@ -333,10 +342,10 @@ class TestCompare:
 
         monkeypatch.setattr(console, "progress", counting)
         assert run(*asked) == 0
-        assert capsys.readouterr().out == told
-        n_metrics = len({row["metric"] for row in json.loads(told)})
+        assert capsys.readouterr().out == fragments
+        n_metrics = len({row["metric"] for row in json.loads(fragments)})
         assert totals == [None, sum(done)]
-        assert sum(done) == n_metrics * 2 * 2 * 1000  # systems against the first, tests that draw
+        assert sum(done) == n_metrics * 2 * 1 * 1000  # systems against the first, tests that draw
 
     def test_the_metric_may_be_left_out_where_the_columns_tell_it(self, simulated, work):
         assert run("compare", "s.parquet", "--n-resamples", 100, "--output", "c.tsv") == 0
@@ -356,12 +365,12 @@ def written(path: Path, rows: list[tuple], header: str = "system segment matched
 
 class TestBadStatistics:
     @pytest.mark.parametrize(
-        ("rows", "told"),
+        ("rows", "fragments"),
         [
             (GOOD[:5], ["bad.tsv", "a has 3 segments, b has 2", "expected the same", "segment 3 is in a only"]),
             ([*GOOD, ("b", "4", 1, 1, 1)], ["a has 3 segments, b has 4", "segment 4 is in b only"]),
             ([*GOOD[:5], ("b", "9", 1, 1, 1)], ["a has 3 segments, b has 3", "segment 3 is in a only"]),
-            ([*GOOD, GOOD[0]], ["bad.tsv, line 8", "segment 1 of system a comes again", "expected once"]),
+            ([*GOOD, GOOD[0]], ["bad.tsv, line 8", "segment 1 of system a again", "expected it once"]),
             ([*GOOD[:5], ("b", "3", "x", 1, 1)], ["bad.tsv, line 7", "matched is 'x'", "expected a number"]),
             ([*GOOD[:5], ("b", "3", "nan", 1, 1)], ["bad.tsv, line 7", "matched is", "expected a number"]),
             ([*GOOD[:5], ("b", "3", "", 1, 1)], ["bad.tsv, line 7", "matched is", "expected a number"]),
@@ -379,20 +388,20 @@ class TestBadStatistics:
             ([("a", "1", 1)], ["bad.tsv", "3 fields", "expected 5"]),
         ],
     )
-    def test_refused(self, work, refused, rows, told):
+    def test_refused(self, work, refused, rows, fragments):
         written(work / "bad.tsv", rows)
-        refused("compare", "bad.tsv", "--metric", "f1", "--output", "c.tsv", told=told)
+        refused("compare", "bad.tsv", "--metric", "f1", "--output", "c.tsv", fragments=fragments)
 
     @pytest.mark.parametrize(
-        ("content", "told"), [(b"", ["bad.tsv", "empty"]), (b"system\tsegm\xe9nt\n", ["bad.tsv", "UTF-8"])]
+        ("content", "fragments"), [(b"", ["bad.tsv", "empty"]), (b"system\tsegm\xe9nt\n", ["bad.tsv", "UTF-8"])]
     )
-    def test_bytes(self, work, refused, content, told):
+    def test_bytes(self, work, refused, content, fragments):
         (work / "bad.tsv").write_bytes(content)
-        refused("compare", "bad.tsv", "--metric", "f1", "--output", "c.tsv", told=told)
+        refused("compare", "bad.tsv", "--metric", "f1", "--output", "c.tsv", fragments=fragments)
 
     def test_damaged_parquet(self, work, refused):
         (work / "bad.parquet").write_bytes(b"PAR1")
-        refused("compare", "bad.parquet", "--metric", "f1", "--output", "c.tsv", told="bad.parquet")
+        refused("compare", "bad.parquet", "--metric", "f1", "--output", "c.tsv", fragments="bad.parquet")
 
     @pytest.mark.parametrize("unit", ["segment", "document"])
     def test_documents(self, work, refused, unit):
@@ -401,23 +410,26 @@ class TestBadStatistics:
         if unit == "segment":
             assert run("compare", "good.tsv", *options) == 0
         else:
-            told = ["the unit is the document", "no segment names its document", "expected a column `document`"]
-            refused("compare", "good.tsv", *options, told=told)
+            fragments = ["found no documents for the unit document", "column `document`"]
+            refused("compare", "good.tsv", *options, fragments=fragments)
 
 
 class TestBadOptions:
     @pytest.mark.parametrize(
-        ("options", "told"),
+        ("options", "fragments"),
         [
             (["--metric", "F1"], ["unknown metric 'F1'", "expected one of accuracy", "did you mean f1?"]),
-            (["--metric", "bleu"], ["dataset s has the columns matched, predicted, gold", "bleu needs"]),
+            (
+                ["--metric", "bleu"],
+                ["dataset s has the columns matched, predicted, gold", "expected those of metric bleu"],
+            ),
             (
                 ["--metric", "f1", "--test", "t-test"],
                 ["unknown test 't-test'", "expected one of exact, randomization, bootstrap, exact-bootstrap"],
             ),
             (
-                ["--metric", "f1", "--variant", "one-sided"],
-                ["test bootstrap has no variant 'one-sided'", "expected one of gt2"],
+                ["--metric", "f1", "--alternative", "one-sided"],
+                ["unknown alternative of the randomization test: 'one-sided'", "expected one of two-sided"],
             ),
             (["--metric", "f1", "--n-resamples", "0"], ["number of resamples is 0", "at least 1"]),
             (["--metric", "f1", "--n-resamples", "many"], ["--n-resamples", "'many'"]),
@@ -435,23 +447,23 @@ class TestBadOptions:
             (["--metric", "f1", "--part", "a/b"], ["--part", "K/M", "'a/b'"]),
         ],
     )
-    def test_compare(self, simulated, refused, options, told):
-        refused("compare", "s.parquet", *options, "--output", "c.tsv", told=told)
+    def test_compare(self, simulated, refused, options, fragments):
+        refused("compare", "s.parquet", *options, "--output", "c.tsv", fragments=fragments)
 
     @pytest.mark.parametrize(
-        ("output", "told"),
+        ("output", "fragments"),
         [
             ("nowhere/c.tsv", ["nowhere/c.tsv", "folder nowhere does not exist"]),
             ("c.txt", ["c.txt ends in .txt", "expected one of .tsv, .csv, .parquet"]),
-            ("c", ["c ends in nothing", "expected one of .tsv"]),
-            ("folder.tsv", ["folder.tsv cannot be written"]),
+            ("c", ["c has no suffix", "expected one of .tsv"]),
+            ("folder.tsv", ["folder.tsv: found a folder"]),
             ("s.parquet/c.tsv", ["folder s.parquet does not exist"]),
         ],
     )
-    def test_outputs_are_looked_at_before_the_work(self, simulated, work, refused, monkeypatch, output, told):
+    def test_outputs_are_looked_at_before_the_work(self, simulated, work, refused, monkeypatch, output, fragments):
         (work / "folder.tsv").mkdir()
         monkeypatch.setattr(all_pairs, "compare", lambda *_, **__: pytest.fail("the work was done"))
-        refused("compare", "s.parquet", "--metric", "f1", "--output", output, told=told)
+        refused("compare", "s.parquet", "--metric", "f1", "--output", output, fragments=fragments)
 
     def test_a_full_disk(self, simulated, refused, monkeypatch):
         def full(*_: object) -> None:
@@ -459,14 +471,14 @@ class TestBadOptions:
 
         monkeypatch.setattr(tables, "write", full)
         options = ["--metric", "f1", "--n-resamples", 10, "--output", "c.tsv"]
-        refused("compare", "s.parquet", *options, told=["c.tsv", "No space left on device"])
+        refused("compare", "s.parquet", *options, fragments=["c.tsv", "No space left on device"])
 
     @pytest.mark.parametrize("command", ["compare", "resize", "collect", "pool", "merge", "thresholds", "tabulate"])
     def test_a_missing_input(self, work, refused, command):
         options = {"collect": ["--dataset", "d"], "pool": ["--dataset", "d"], "resize": ["--halves", 1]}
-        told = ["none.tsv", "no such file"]
+        fragments = ["none.tsv", "no such file"]
         output = "o.csv" if command == "tabulate" else "o.tsv"
-        refused(command, "none.tsv", *options.get(command, []), "--output", output, told=told)
+        refused(command, "none.tsv", *options.get(command, []), "--output", output, fragments=fragments)
 
     @pytest.mark.parametrize("command", ["thresholds", "merge", "calibrate"])
     def test_a_table_of_another_kind(self, simulated, work, refused, command):
@@ -476,7 +488,11 @@ class TestBadOptions:
         columns = "calibration distance on_dataset on_test_set against_dataset against_test_set"
         written(work / "sheet.tsv", [], columns)
         refused(
-            command, *arguments, "--output", "o.tsv", told=["s.parquet has no column `dataset`", "expected dataset"]
+            command,
+            *arguments,
+            "--output",
+            "o.tsv",
+            fragments=["s.parquet has no column `dataset`", "expected dataset"],
         )
 
 
@@ -489,12 +505,17 @@ class TestMerge:
         run("compare", "s.parquet", "--n-resamples", 100, "--seed", 1, "--part", "2/2", "--output", "other.tsv")
 
     def test_refused(self, parts, refused):
-        refused("merge", "whole.tsv", "--output", "m.tsv", told=["not a part", "signature"])
-        refused("merge", "1.tsv", "whole.tsv", "--output", "m.tsv", told=["not a part"])
-        refused("merge", "1.tsv", "--output", "m.tsv", told=["part 2/2 is missing", "expected all 2"])
-        refused("merge", "1.tsv", "1.tsv", "--output", "m.tsv", told=["part 1/2 is given twice", "expected once"])
+        refused("merge", "whole.tsv", "--output", "m.tsv", fragments=["not a part", "signature"])
+        refused("merge", "1.tsv", "whole.tsv", "--output", "m.tsv", fragments=["not a part"])
+        refused("merge", "1.tsv", "--output", "m.tsv", fragments=["part 2/2 is missing", "expected all 2"])
+        refused("merge", "1.tsv", "1.tsv", "--output", "m.tsv", fragments=["part 1/2 is given twice", "expected once"])
         refused(
-            "merge", "1.tsv", "other.tsv", "--output", "m.tsv", told=["not parts of one run", "seed:2012", "seed:1"]
+            "merge",
+            "1.tsv",
+            "other.tsv",
+            "--output",
+            "m.tsv",
+            fragments=["not parts of one run", "seed:2012", "seed:1"],
         )
 
 
@@ -521,12 +542,14 @@ class TestCollectAndPool:
     def test_refused(self, simulated, work, refused):
         longer = simulate.statistics("f1", n_systems=1, n_segments=401)
         statistics.write(replace(longer, systems=("longer",)), work / "longer.tsv")
-        told = ["d: system system1 has 400 segments, longer has 401", "segment 401 is in longer only"]
-        refused("collect", "s.parquet", "longer.tsv", "--dataset", "d", "--output", "d.tsv", told=told)
-        told = ["system system1 is given more than once", "expected once"]
-        refused("collect", "s.parquet", "s.parquet", "--dataset", "d", "--output", "d.tsv", told=told)
-        told = ["found 'corpus'", "expected KEY=VALUE"]
-        refused("collect", "s.parquet", "--dataset", "d", "--provenance", "corpus", "--output", "d.tsv", told=told)
+        fragments = ["d: system system1 has 400 segments, longer has 401", "segment 401 is in longer only"]
+        refused("collect", "s.parquet", "longer.tsv", "--dataset", "d", "--output", "d.tsv", fragments=fragments)
+        fragments = ["found system system1 more than once", "expected it once"]
+        refused("collect", "s.parquet", "s.parquet", "--dataset", "d", "--output", "d.tsv", fragments=fragments)
+        fragments = ["found 'corpus'", "expected KEY=VALUE"]
+        refused(
+            "collect", "s.parquet", "--dataset", "d", "--provenance", "corpus", "--output", "d.tsv", fragments=fragments
+        )
 
     def test_pool(self, simulated, work, refused):
         some = simulated.select(systems=["system5", "system2", "system1"], segments=slice(30))
@@ -535,7 +558,7 @@ class TestCollectAndPool:
         both = statistics.read(work / "both.parquet")
         assert (both.dataset, both.systems, len(both.segments)) == ("both", ("system1", "system2", "system5"), 430)
         assert (both.segments[0], both.segments[-1]) == ("s/1", "t/30")
-        refused("pool", "s.parquet", "s.parquet", "--dataset", "d", "--output", "d.tsv", told=["called s"])
+        refused("pool", "s.parquet", "s.parquet", "--dataset", "d", "--output", "d.tsv", fragments=["called s"])
 
 
 class TestResize:
@@ -546,23 +569,23 @@ class TestResize:
         names = ["first-100", "first-200", "draw-1", "draw-2", "half-1", "half-2"]
         assert ours["test_set"].unique().tolist() == names
         assert ours.groupby("test_set", sort=False)["n_segments"].first().tolist() == [100, 200, 50, 50, 200, 200]
-        first = pairsig.compare(simulated.select(segments=slice(100)), n_resamples=100)
+        first = all_pairs.compare(simulated.select(segments=slice(100)), n_resamples=100)
         assert ours.loc[ours["test_set"] == "first-100", "n_greater"].tolist() == first["n_greater"].tolist()
 
     @pytest.mark.parametrize(
-        ("options", "told"),
+        ("options", "fragments"),
         [
-            ([], ["dataset s yields no test set", "expected sizes"]),
-            (["--initial", "100;200"], ["initial sizes are '100;200'", "expected 100,200"]),
-            (["--initial", "doubling:x"], ["initial sizes are 'doubling:x'", "doubling:100"]),
-            (["--initial", "doubling:0"], ["first size is 0", "at least 1"]),
-            (["--initial", "100,-5"], ["initial sizes are 100,-5", "at least 1"]),
-            (["--domain-size", "50"], ["dataset s yields no test set"]),
+            ([], ["dataset s: found no test sets to make", "expected sizes"]),
+            (["--initial", "100;200"], ["--initial: found '100;200'", "expected sizes such as 100,200"]),
+            (["--initial", "doubling:x"], ["--initial: found 'doubling:x'", "doubling:100"]),
+            (["--initial", "doubling:0"], ["found the first size 0", "at least 1"]),
+            (["--initial", "100,-5"], ["--initial: found 100,-5", "at least 1"]),
+            (["--domain-size", "50"], ["dataset s: found no test sets to make"]),
             (["--draws", "some"], ["--draws", "'some'"]),
         ],
     )
-    def test_refused(self, simulated, refused, options, told):
-        refused("resize", "s.parquet", *options, "--n-resamples", 10, "--output", "r.tsv", told=told)
+    def test_refused(self, simulated, refused, options, fragments):
+        refused("resize", "s.parquet", *options, "--n-resamples", 10, "--output", "r.tsv", fragments=fragments)
 
 
 REFERENCE = "the cat sat on the mat today\na dog barked all night\nnobody heard it at all\n"
@@ -596,7 +619,7 @@ class TestExtract:
         assert data.documents.tolist() == ["d1", "d1", "d2"]
 
     @pytest.mark.parametrize(
-        ("changes", "told"),
+        ("changes", "fragments"),
         [
             ({"--metric": "blue"}, ["unknown metric 'blue'", "did you mean bleu?"]),
             ({"--reference": "none.txt"}, ["none.txt", "No such file"]),
@@ -608,15 +631,15 @@ class TestExtract:
             ({"--option": "skip_lines"}, ["found 'skip_lines'", "expected KEY=VALUE"]),
             ({"--option": "stem=true"}, ["'stem'", "skip_lines, tokenize, lowercase"]),
             ({"--documents": "ref.txt"}, ["ref.txt, line 2", "expected domain<TAB>document"]),
-            ({"--documents": "short.tsv"}, ["ref.txt has 3 segments, but 1 domains are given"]),
+            ({"--documents": "short.tsv"}, ["found 1 domains for the 3 segments of ref.txt"]),
         ],
     )
-    def test_refused(self, texts, work, refused, changes, told):
+    def test_refused(self, texts, work, refused, changes, fragments):
         (work / "short.txt").write_text("canary\nx\n", encoding="utf-8")
         (work / "short.tsv").write_text("canary\tcanary\nnews\td1\n", encoding="utf-8")
         options = {"--reference": "ref.txt", "--metric": "bleu", "--option": "skip_lines=1", "--documents": "docs.tsv"}
         arguments = [word for pair in (options | changes).items() for word in pair]
-        refused("extract", "good.txt", *arguments, "--system", "s", "--output", "o.tsv", told=told)
+        refused("extract", "good.txt", *arguments, "--system", "s", "--output", "o.tsv", fragments=fragments)
 
     def test_a_note_says_what_failed(self, work, capsys):
         (work / "gold.mrg").write_text("(S (A a))\n(S (B b))\n(S (C c))\n")
@@ -634,9 +657,9 @@ class TestExtract:
     def test_empty_and_wrongly_encoded_outputs(self, texts, work, refused):
         options = ["--reference", "ref.txt", "--metric", "bleu", "--system", "s", "--output", "o.tsv"]
         (work / "bad.txt").write_bytes(b"")
-        refused("extract", "bad.txt", *options, told=["bad.txt", "empty", "expected"])
+        refused("extract", "bad.txt", *options, fragments=["bad.txt", "empty", "expected"])
         (work / "bad.txt").write_bytes(b"x\n\xff\nz\nz\n")
-        refused("extract", "bad.txt", *options, told=["bad.txt, line 2", "expected UTF-8"])
+        refused("extract", "bad.txt", *options, fragments=["bad.txt, line 2", "expected UTF-8"])
 
 
 class TestFetch:
@@ -649,18 +672,31 @@ class TestFetch:
         assert run("fetch", "corpus", "--sha256", sha256, "--output", "verified") == 0
         assert (work / "verified").read_text() == line
         (work / "corpus/a.txt").write_bytes(b"test")
-        told = ["corpus/a.txt has the checksum", "SHA256SUMS, line 1"]
-        refused("fetch", "corpus", "--sha256", sha256, "--output", "new", told=told)
+        fragments = ["corpus/a.txt: found the checksum", "SHA256SUMS, line 1"]
+        refused("fetch", "corpus", "--sha256", sha256, "--output", "new", fragments=fragments)
 
 
 SHEET = "calibration distance on_dataset on_test_set against_dataset against_test_set"
 PUBLISHED = "item page what published unit n_segments information information_from n_pairs compared_with why"
 
 
+@pytest.fixture(scope="module")
+def made_once(tmp_path_factory):
+    work = tmp_path_factory.mktemp("study")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(work)
+        make_study(work)
+    return work
+
+
 @pytest.fixture
-def study(work):
+def study(work, made_once):
+    shutil.copytree(made_once, work, dirs_exist_ok=True)
+
+
+def make_study(work):
     """A whole study of one simulated dataset: comparisons, sizes, halves and the sheets."""
-    data = simulate.statistics("accuracy", n_systems=24, n_segments=800, n_groups=3, spread=0.03, likeness=0.8)
+    data = simulate.statistics("accuracy", n_systems=24, n_segments=800, n_groups=3, spread=0.03, correlation=0.8)
     statistics.write(replace(data, dataset="s"), work / "s.parquet")
     resize = ["resize", "s.parquet", "--metric", "accuracy", "--n-resamples", 400]
     assert run("compare", "s.parquet", "--metric", "accuracy", "--n-resamples", 400, "--output", "c.tsv") == 0
@@ -683,19 +719,19 @@ def study(work):
 class TestStudy:
     def test_from_comparisons_to_the_check(self, study, work, capsys):
         thresholds = ["thresholds", "c.tsv", "sizes.tsv", "--datasets", "datasets.tsv", "--min-pairs", 5]
-        assert run(*thresholds, "--size-law", "law.tsv", "--output", "t.tsv") == 0
+        assert run(*thresholds, "--size-scaling", "variance_model.tsv", "--output", "t.tsv") == 0
         found = tables.read(work / "t.tsv")
         assert set(found["dataset"]) == {"s", "task=parsing"}
         whole = found[(found["dataset"] == "s") & (found["test_set"] == "whole")].set_index("subset")
         compared = tables.read(work / "c.tsv")
-        window = compared.loc[compared["p_value"].between(0.04, 0.06), "gain"]
+        window = compared.loc[compared["pvalue"].between(0.04, 0.06), "gain"]
         assert whole.loc["all", "n_pairs"] == len(window) >= 5
         assert whole.loc["all", "printed"] == np.percentile(window, 95, method="inverted_cdf")
         assert whole.loc[["same group", "different group"], "n_all"].tolist() == [84, 192]
-        assert tables.read(work / "law.tsv")["n_sizes"].max() == 4
+        assert tables.read(work / "variance_model.tsv")["n_sizes"].max() == 4
 
         assert len(compared) == 276
-        assert compared.groupby("same_group")["similarity"].mean().diff()[True] > 0.02
+        assert compared.groupby("same_group")["correlation"].mean().diff()[True] > 0.02
 
         assert run("calibrate", "c.tsv", "sizes.tsv", "--sheet", "sheet.tsv", "--output", "k.tsv") == 0
         calibration = tables.read(work / "k.tsv")
@@ -704,7 +740,15 @@ class TestStudy:
         assert 250 < ranges["n_pairs"].sum() <= len(halves) // 2 + 1
 
         capsys.readouterr()
-        check = ["check", "--published", "published.tsv", "--thresholds", "t.tsv", "--size-law", "law.tsv"]
+        check = [
+            "check",
+            "--published",
+            "published.tsv",
+            "--thresholds",
+            "t.tsv",
+            "--size-scaling",
+            "variance_model.tsv",
+        ]
         assert run(*check, "--calibration", "k.tsv", "--output", "r.tsv") == 0
         ours = tables.read(work / "r.tsv").set_index("item")
         assert ours.loc["t", "ours"] == whole.loc["all", "threshold"]
@@ -724,15 +768,15 @@ class TestStudy:
         assert starts == [b"<?xml", b"\x89PNG\r", b"%PDF-"]
 
     @pytest.mark.parametrize(
-        ("arguments", "told"),
+        ("arguments", "fragments"),
         [
-            (["thresholds", "c.tsv", "c.tsv"], ["compared more than once", "dataset s, test set whole"]),
-            (["thresholds", "c.tsv", "--p-low", 0.5], ["window of p-values is 0.5 to 0.06"]),
-            (["thresholds", "c.tsv", "--p-low", "nan"], ["window of p-values is nan to 0.06"]),
-            (["thresholds", "c.tsv", "--percentile", 0], ["percentile is 0.0", "expected more than 0"]),
-            (["thresholds", "c.tsv", "--min-pairs", 0], ["least number of pairs is 0", "expected at least 1"]),
+            (["thresholds", "c.tsv", "c.tsv"], ["dataset s, test set whole: found", "expected them once"]),
+            (["thresholds", "c.tsv", "--p-low", 0.5], ["p_low, p_high: found 0.5, 0.06"]),
+            (["thresholds", "c.tsv", "--p-low", "nan"], ["p_low, p_high: found nan, 0.06"]),
+            (["thresholds", "c.tsv", "--percentile", 0], ["percentile: found 0.0", "expected a number above 0"]),
+            (["thresholds", "c.tsv", "--min-pairs", 0], ["min_pairs: found 0", "expected at least 1"]),
             (["thresholds", "c.tsv", "--datasets", "sheet.tsv"], ["sheet.tsv has no column `dataset`"]),
-            (["thresholds", "c.tsv", "--size-law", "law.txt"], ["law.txt ends in .txt"]),
+            (["thresholds", "c.tsv", "--size-scaling", "fit.txt"], ["fit.txt ends in .txt"]),
             (
                 ["calibrate", "c.tsv", "--sheet", "sheet.tsv"],
                 ["sheet.tsv, line 2", "no comparisons of dataset s on", "half-1"],
@@ -740,8 +784,8 @@ class TestStudy:
             (["calibrate", "c.tsv", "--sheet", "datasets.tsv"], ["datasets.tsv has no column `calibration`"]),
         ],
     )
-    def test_refused(self, study, refused, arguments, told):
-        refused(*arguments, "--output", "o.tsv", told=told)
+    def test_refused(self, study, refused, arguments, fragments):
+        refused(*arguments, "--output", "o.tsv", fragments=fragments)
 
     def test_calibrations_of_datasets_that_have_not_been_run_are_left_out_aloud(self, study, work, capsys):
         assert run("calibrate", "sizes.tsv", "--sheet", "sheet.tsv", "--output", "one.tsv") == 0
@@ -753,32 +797,32 @@ class TestStudy:
         ]
         written(work / "sheet.tsv", rows, SHEET)
         assert run("calibrate", "sizes.tsv", "--sheet", "sheet.tsv", "--output", "two.tsv") == 0
-        told = capsys.readouterr().err.splitlines()
-        assert [re.sub(", the line is left out", "", line) for line in told] == [
-            "pairsig: warning: sheet.tsv, line 2: dataset other has not been compared",
-            "pairsig: warning: sheet.tsv, line 4: dataset another has not been compared",
+        fragments = capsys.readouterr().err.splitlines()
+        assert [re.sub(", skipped this line", "", line) for line in fragments] == [
+            "pairsig: warning: sheet.tsv, line 2: found no comparisons of dataset other",
+            "pairsig: warning: sheet.tsv, line 4: found no comparisons of dataset another",
         ]
         assert (work / "one.tsv").read_bytes() == (work / "two.tsv").read_bytes()
 
     @pytest.mark.parametrize(
-        ("rows", "told"),
+        ("rows", "fragments"),
         [
             (["half-1 half-2"] * 2, ["sheet.tsv, line 3: found parsing, iid, s, half-1, s, half-2 again", "line 2"]),
             (
                 ["half-* half-*", "half-1 half-2"],
-                ["line 3: dataset s on test set half-1 is compared", "again", "line 2"],
+                ["line 3: found s half-1 and s half-2 again", "line 2"],
             ),
         ],
     )
-    def test_evidence_counts_once(self, study, work, refused, rows, told):
+    def test_evidence_counts_once(self, study, work, refused, rows, fragments):
         cells = [("parsing", "iid", "s", on, "s", against) for on, against in map(str.split, rows)]
         written(work / "sheet.tsv", cells, SHEET)
-        refused("calibrate", "sizes.tsv", "--sheet", "sheet.tsv", "--output", "k.tsv", told=told)
+        refused("calibrate", "sizes.tsv", "--sheet", "sheet.tsv", "--output", "k.tsv", fragments=fragments)
 
     def test_a_dataset_of_two_tasks(self, study, work, refused):
         written(work / "datasets.tsv", [("s", "parsing", ""), ("s", "mt", "")], "dataset task pool")
-        told = "datasets.tsv, line 3: found s again, expected it once: line 2 has it"
-        refused("thresholds", "c.tsv", "--datasets", "datasets.tsv", "--output", "t.tsv", told=told)
+        fragments = "datasets.tsv, line 3: found s again, expected it once: line 2 has it"
+        refused("thresholds", "c.tsv", "--datasets", "datasets.tsv", "--output", "t.tsv", fragments=fragments)
 
     @pytest.mark.parametrize(
         "command",
@@ -794,29 +838,32 @@ class TestStudy:
     def test_half_a_table_is_refused(self, study, work, refused, command):
         lines = (work / "c.tsv").read_text(encoding="utf-8").splitlines(keepends=True)
         (work / "c.tsv").write_text("".join(lines[: len(lines) // 2]), encoding="utf-8")
-        refused(*command.split(), told=["c.tsv has 137 rows, but its column n_rows says 276: was it cut?"])
+        refused(*command.split(), fragments=["c.tsv has 137 rows, but its column n_rows says 276: it was truncated"])
 
     def test_a_word_among_numbers(self, study, work, refused):
         text = (work / "c.tsv").read_text(encoding="utf-8")
         (work / "c.tsv").write_text(re.sub(r"\t400\t\d+\t", "\t400\tmany\t", text, count=1), encoding="utf-8")
         for command in ("merge c.tsv --output o.tsv", "thresholds c.tsv --output o.tsv"):
-            refused(*command.split(), told="c.tsv, line 2: n_greater is 'many', expected a whole number")
+            refused(*command.split(), fragments="c.tsv, line 2: n_greater is 'many', expected a whole number")
 
     def test_no_figure_without_matplotlib(self, study):
         code = "import sys; sys.modules['matplotlib'] = None; from study import cli; sys.exit(cli.main(sys.argv[1:]))"
         command = [sys.executable, "-c", code, "plot", "gain_confidence", "c.tsv", "--output", "o.svg"]
         ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
-        told = "pairsig: error: figures need the Python module matplotlib: install pairsig[workflow]\n"
-        assert (ended.returncode, ended.stderr) == (2, told)
+        fragments = (
+            "pairsig: error: found no Python module matplotlib, expected it for figures; "
+            "type pip install pairsig[workflow]\n"
+        )
+        assert (ended.returncode, ended.stderr) == (2, fragments)
 
     def test_a_left_out_line_still_counts_as_a_line(self, study, work, refused):
         rows = [("a", "b", "other", "whole", "s", "half-1"), ("a", "b", "s", "half-9", "s", "half-1")]
         written(work / "sheet.tsv", rows, SHEET)
-        told = ["sheet.tsv, line 3", "no comparisons of dataset s on test set half-9"]
-        refused("calibrate", "sizes.tsv", "--sheet", "sheet.tsv", "--output", "k.tsv", told=told)
+        fragments = ["sheet.tsv, line 3", "no comparisons of dataset s on test set half-9"]
+        refused("calibrate", "sizes.tsv", "--sheet", "sheet.tsv", "--output", "k.tsv", fragments=fragments)
 
     @pytest.mark.parametrize(
-        ("arguments", "told"),
+        ("arguments", "fragments"),
         [
             (["tabulate", "c.tsv", "--output", "o.csv", "o.doc"], ["o.doc ends in .doc", ".csv, .md, .tex, .html"]),
             (["tabulate", "c.tsv", "--output", "o.csv", "none/o.md"], ["folder none does not exist"]),
@@ -829,8 +876,8 @@ class TestStudy:
                 ["unknown figure 'pie'", "expected one of gain_confidence"],
             ),
             (
-                ["plot", "size_law", "c.tsv", "c.tsv", "c.tsv", "--output", "o.svg"],
-                ["found 3 tables for size_law, expected thresholds [size_law]"],
+                ["plot", "size_scaling", "c.tsv", "c.tsv", "c.tsv", "--output", "o.svg"],
+                ["found 3 tables for size_scaling, expected thresholds [size_scaling]"],
             ),
             (
                 ["plot", "gain_confidence", "datasets.tsv", "--output", "o.svg"],
@@ -859,11 +906,11 @@ class TestStudy:
                 ["tabulate", "c.tsv", "s.tsv", "--output", "c.csv", "s.md", "t.md"],
                 ["unknown table 't', expected one of c, s"],
             ),
-            (["tabulate", "c.tsv", "./c.tsv", "--output", "c.csv"], ["two tables of the same name"]),
+            (["tabulate", "c.tsv", "./c.tsv", "--output", "c.csv"], ["two tables with the same name"]),
         ],
     )
-    def test_of_several_outputs_none_is_left(self, study, refused, arguments, told):
-        refused(*arguments, told=told)
+    def test_of_several_outputs_none_is_left(self, study, refused, arguments, fragments):
+        refused(*arguments, fragments=fragments)
 
     def test_figures_and_tables_of_one_process_are_those_of_several(self, study, work):
         one, several = work / "one", work / "several"
@@ -884,11 +931,11 @@ class TestStudy:
         assert {path.name: path.read_bytes() for path in one.iterdir()} == made
 
     @pytest.mark.parametrize(
-        ("row", "told"),
+        ("row", "fragments"),
         [
             (
                 ("t", "1", "w", 1, "u", 1, "", "", "", "threshold:s", ""),
-                ["published.tsv, line 2", "threshold:s is not an address"],
+                ["published.tsv, line 2", "found the address threshold:s"],
             ),
             (
                 ("t", "1", "w", "?", "u", 1, "", "", "", "threshold:s:all", ""),
@@ -896,20 +943,20 @@ class TestStudy:
             ),
         ],
     )
-    def test_check_refuses(self, study, work, refused, row, told):
-        assert run("thresholds", "c.tsv", "--size-law", "law.tsv", "--output", "t.tsv") == 0
+    def test_check_refuses(self, study, work, refused, row, fragments):
+        assert run("thresholds", "c.tsv", "--size-scaling", "variance_model.tsv", "--output", "t.tsv") == 0
         assert run("calibrate", "sizes.tsv", "--sheet", "sheet.tsv", "--output", "k.tsv") == 0
         check = [
             "check",
             "--thresholds",
             "t.tsv",
-            "--size-law",
-            "law.tsv",
+            "--size-scaling",
+            "variance_model.tsv",
             "--calibration",
             "k.tsv",
             "--output",
             "r.tsv",
         ]
-        refused(*check, "--published", "sheet.tsv", told=["sheet.tsv has no column `item`"])
+        refused(*check, "--published", "sheet.tsv", fragments=["sheet.tsv has no column `item`"])
         written(work / "published.tsv", [row], PUBLISHED)
-        refused(*check, "--published", "published.tsv", told=told)
+        refused(*check, "--published", "published.tsv", fragments=fragments)

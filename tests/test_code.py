@@ -12,7 +12,7 @@ from study import analysis
 from study.sheets import code
 
 RULES = "\n".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "workflow" / "rules").glob("*.smk")))
-COMMANDS = sorted(set(re.findall(r"python -m (?:pairsig|study) (\w+)", RULES)))
+COMMANDS = sorted({*re.findall(r"python -m (?:pairsig|study) ([\w-]+)", RULES), *analysis.NAMES})
 FIXED = {"fetch", "jar"}
 """Commands whose output a checksum fixes, whatever their code."""
 
@@ -23,15 +23,16 @@ def names(paths):
 
 def test_every_rule_has_the_code_of_its_command():
     for rule in re.split(r"^ *(?:use )?rule\b", RULES, flags=re.MULTILINE)[1:]:
-        command = re.search(r"python -m (?:pairsig|study) (\w+)", rule)
+        command = re.search(r"python -m (?:pairsig|study) ([\w-]+)", rule)
         if command and command[1] not in FIXED:
-            assert re.search(r'library\(\s*"(\w+)"', rule)[1] == command[1]
+            assert re.search(r'library\(\s*"([\w-]+)"', rule)[1] == command[1]
+        assert "python -m study {params.command}" not in rule or "library=library(name)" in rule
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_list_is_empty(command):
     found = names(code.of(command))
-    assert "pairsig/errors.py" in found
+    assert "pairsig/io/errors.py" in found
     assert not {"pairsig/cli.py", "study/cli.py"} & found
 
 
@@ -77,35 +78,35 @@ def test_what_a_command_loads_is_in_its_list(argv, tmp_path):
     done = subprocess.run([sys.executable, "-c", LOADED, *argv], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     loaded = names(Path(path) for path in done.stdout.splitlines() if path.startswith(str(code.SOURCES)))
-    assert "pairsig/errors.py" in loaded
-    left_out = {f"{package}/{file}.py" for package in code.PACKAGES for file in ("cli", "console", "__main__")}
-    left_out.add("pairsig/definitions.py")  # the help prints its formulas
+    assert "pairsig/io/errors.py" in loaded
+    left_out = {f"{package}/{file}.py" for package in code.PACKAGES for file in ("cli", "io/console", "__main__")}
+    left_out |= {"pairsig/core/definitions.py", "pairsig/readers/__init__.py"}  # the help prints formulas and readers
+    left_out.add("study/analysis/__init__.py")  # a list of names
     assert loaded - left_out <= names(code.of(argv[1]))
 
 
 def test_lists_are_transitive():
-    # `compare` imports `comparisons`, which imports `engine`, which imports `streams`.
-    assert {f"pairsig/{name}.py" for name in ("comparisons", "engine", "streams", "paired", "tables")} <= names(
-        code.of("compare")
-    )
+    # `compare` imports `all_pairs`, which imports `engine`, which imports `random_streams`.
+    imported = ("comparisons/all_pairs", "core/engine", "core/random_streams", "stats/paired", "io/tables")
+    assert {f"pairsig/{name}.py" for name in imported} <= names(code.of("compare"))
     # Modules that are imported when they are chosen.
-    assert {"pairsig/readers/conllu.py", "pairsig/metrics/translation.py"} <= names(code.of("extract"))
+    assert {"pairsig/readers/outputs/conllu.py", "pairsig/metrics/translation.py"} <= names(code.of("extract"))
+    assert not any("readers/logs/" in name for name in names(code.of("extract")))
     assert "study/corpora/alignment.py" in names(code.of("prepare"))
     assert not {"study/figures/style.py", "study/analysis/thresholds.py"} & names(code.of("compare"))
 
 
 def test_base_models_are_code_of_their_own():
-    alone, with_it = (names(code.of("train", *programs)) for programs in ([], ["study.base_models.joint_hmm"]))
+    alone, with_it = (names(code.of("train", *programs)) for programs in ([], ["base_models.joint_hmm"]))
     assert alone < with_it
-    assert {"study/base_models/joint_hmm.py", "study/corpora/__init__.py"} <= with_it - alone
+    assert {"base_models/joint_hmm.py", "base_models/formats.py"} <= with_it - alone
+    other = names(code.of("train", "base_models.mst"))
+    assert "base_models/mst.py" in other
+    unused = ("base_models/joint_hmm.py", "study/analysis/", "study/corpora/")
+    assert not [name for name in other if name.startswith(unused)]
 
 
-@pytest.mark.parametrize("stage", ["describe", "thresholds", "calibrate", "validate", "check"])
-def test_a_stage_has_one_name(stage):
-    """Module, function, command, rule and log are called the same."""
-    function = getattr(analysis, stage)
-    assert (function.__module__, function.__name__) == (f"study.analysis.{stage}", stage)
-    rule = re.search(rf"^rule {stage}:$(.+?)^(?:rule |\Z)", RULES, flags=re.MULTILINE | re.DOTALL)[1]
-    assert re.findall(r"python -m study (\w+)", rule) == [stage]
-    assert re.search(rf'log:\s+"results/logs/{stage}[./]', rule)
-    assert f"study/analysis/{stage}.py" in names(code.of(stage))
+@pytest.mark.parametrize("name", [name for name, record in analysis.every().items() if record.function])
+def test_an_analysis_has_one_name(name):
+    """Module, command and rule are called the same, and the rule depends on the module."""
+    assert f"study/analysis/{name}.py" in names(code.of(name)) == names(code.of(name.replace("_", "-")))

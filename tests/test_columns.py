@@ -7,6 +7,7 @@ import json
 import math
 import re
 from dataclasses import replace
+from importlib import import_module
 from itertools import chain
 
 import numpy as np
@@ -15,125 +16,15 @@ import pytest
 import yaml
 
 import simulate
-from pairsig import InputError, cli, statistics, tables
-from pairsig.columns import COMPARISONS, LAW, STATISTICS, VERSUS, Column, Table
-from pairsig.columns import TABLES as LIBRARY
+from pairsig import InputError, cli
+from pairsig.core import statistics
+from pairsig.io import tables
+from pairsig.io.columns import BASELINE, COMPARISONS, STATISTICS, Column, Table
+from pairsig.io.columns import TABLES as LIBRARY
 from running import ROOT
+from study import analysis
 from study import cli as study_cli
-from study import columns
-from study.presentation import render
-
-SHEET = [
-    list(columns.CALIBRATIONS.names),
-    ["c", "near", "one", "half-1", "one", "half-2"],
-    ["d", "iid", "one two", "draw-*", "=", "whole"],
-]
-PUBLISHED = [
-    list(columns.PUBLISHED.names),
-    ["t", "998", "threshold", "1.1", "points", "300", "", "", "47", "threshold:one:all", ""],
-    ["c", "1000", "share", "90", "%", "", "", "", "58", "share:c:near:0.04-0.08", ""],
-    ["n", "1001", "another study", "0.28", "BLEU", "", "", "", "", "threshold:none:all", ""],
-]
-
-
-def run(main, *arguments):
-    assert main([str(argument) for argument in arguments]) == 0
-
-
-@pytest.fixture(scope="module")
-def written(tmp_path_factory):
-    """What all commands write of two small simulated datasets, by table: paths."""
-    work = tmp_path_factory.mktemp("written")
-    for name, seed in (("one", 1), ("two", 2)):
-        data = simulate.statistics("accuracy", n_systems=8, n_segments=300, n_groups=2, spread=0.03, seed=seed)
-        domains = np.array(["news", "speech"] * 150)
-        statistics.write(replace(data, dataset=name, domains=domains), work / f"{name}.parquet")
-        options = ["--metric", "accuracy", "--n-resamples", 200]
-        run(cli.main, "compare", work / f"{name}.parquet", *options, "--output", work / f"{name}.tsv")
-        made = ["--initial", "50,100,200", "--halves", 1, "--draws", 2, "--domain-size", 100]
-        run(study_cli.main, "resize", work / f"{name}.parquet", *made, *options, "--output", work / f"{name}-sets.tsv")
-    trained = simulate.statistics("accuracy", n_systems=12, n_segments=300, spread=0.03)
-    named = tuple(f"m{i // 4}-{i % 4}" for i in range(12))
-    statistics.write(replace(trained, dataset="runs", systems=named), work / "runs.parquet")
-    for k in (1, 2):
-        part = ["--part", f"{k}/2", "--output", work / f"part{k}.tsv"]
-        run(cli.main, "compare", work / "one.parquet", *options, *part)
-    run(cli.main, "merge", work / "part1.tsv", work / "part2.tsv", "--output", work / "merged.tsv")
-    run(cli.main, "pool", work / "one.parquet", work / "two.parquet", "--dataset", "p", "--output", work / "pool.tsv")
-    for name, rows in (("sheet", SHEET), ("published", PUBLISHED), ("datasets", [["dataset", "task", "pool"],
-                       ["one", "tagging", ""], ["two", "tagging", ""]])):  # fmt: skip
-        (work / f"{name}.tsv").write_text("".join("\t".join(row) + "\n" for row in rows))
-    compared = [work / f"{name}.tsv" for name in ("one", "one-sets", "two", "two-sets")]
-    output = {table.name: work / f"out-{table.name}.tsv" for table in columns.TABLES}
-    both = [work / f"{name}.parquet:accuracy" for name in ("one", "two")]
-    run(study_cli.main, "describe", *both, "--output", output["systems"])
-    run(study_cli.main, "ranks", *both, "--n-resamples", 100, "--output", output["ranked"])
-    run(
-        study_cli.main, "thresholds", *compared, "--min-pairs", 1, "--p-low", 0, "--p-high", 1, "--datasets",
-        work / "datasets.tsv", "--size-law", output["size_law"], "--output", output["thresholds"],
-    )  # fmt: skip
-    run(
-        study_cli.main, "calibrate", *compared, "--sheet", work / "sheet.tsv", "--published", work / "published.tsv",
-        "--table-1", output["table_1"], "--pairs", output["calibrated"], "--output", output["calibration"],
-    )  # fmt: skip
-    run(study_cli.main, "validate", *compared, "--overlay", "one=two", "--output", output["validation"])
-    run(
-        study_cli.main, "claims", *compared, "--systems", output["systems"], "--statistics",
-        work / "one.parquet:accuracy", "--n-resamples", 100, "--output", output["claims"],
-    )  # fmt: skip
-    (work / "families.tsv").write_text(
-        "\t".join(columns.FAMILIES.names) + "\nf\tsimulated\tone\thalf:*\tall\nf\tsimulated\ttwo\thalf:*\tall\n"
-    )
-    run(
-        study_cli.main, "heterogeneity", work / "one.parquet:accuracy", work / "two.parquet:accuracy", "--families",
-        work / "families.tsv", "--next", output["next_test_sets"], "--borrowed", work / "borrowed.tsv", "--output",
-        output["heterogeneity"],
-    )  # fmt: skip
-    data = simulate.statistics("accuracy", n_systems=8, n_segments=300, n_groups=2, spread=0.03, seed=3)
-    statistics.write(replace(data, documents=np.repeat(np.arange(30), 10).astype(str)), work / "documents.parquet")
-    run(study_cli.main, "documents", work / "documents.parquet:accuracy", "--output", output["documents"])
-    priced = simulate.statistics("accuracy", n_systems=8, n_segments=300, spread=0.03, seed=4)
-    more = np.broadcast_to([1, 1000], (*priced.counts.shape[:2], 2))
-    priced = replace(
-        priced, columns=(*priced.columns, "runs", "microdollars"), counts=np.concatenate([priced.counts, more], axis=2)
-    )
-    statistics.write(priced, work / "priced.parquet")
-    run(
-        study_cli.main, "leaderboards", work / "priced.parquet:accuracy", "--items-needed", output["items_needed"],
-        "--dollars", output["dollars"], "--output", output["leaderboards"],
-    )  # fmt: skip
-    run(
-        study_cli.main, "approximate", "--n-resamples", 20, "--n-simulated", 12, "--n-pairs", 1, "--n-runs", 1,
-        "--output", output["relative_error"],
-    )  # fmt: skip
-    # A third dataset, for two to remain where one is left out; of other sizes, as they would be the same segments.
-    described = columns.read(output["systems"], columns.SYSTEMS)
-    tables.write(pd.concat([described, described.assign(dataset="three")]).iloc[:3], work / "described.tsv")
-    for name, size in (("one", 300), ("two", 400), ("three", 500)):
-        source = tables.read(work / f"{'two' if name == 'three' else name}.tsv", COMPARISONS)
-        tables.write(source.assign(dataset=name, n_segments=size), work / f"law-{name}.tsv")
-    run(
-        study_cli.main, "law", *sorted(work.glob("law-*.tsv")), "--systems", work / "described.tsv", "--errors",
-        output["law_errors"], "--output", work / "law.tsv",
-    )  # fmt: skip
-    for name in "abc":
-        (work / f"{name}.txt").write_text(f"the cat sat on the mat\nno one knows what {name} is for\n")
-    outputs = [f"{name}={work / name}.txt" for name in "abc"]
-    run(study_cli.main, "overlaps", "one", *outputs, "--output", output["overlaps"])
-    run(
-        study_cli.main, "trainings", work / "runs.parquet:accuracy", work / "one.parquet:accuracy",
-        "--better-method", output["better_method"], "--output", output["trainings"],
-    )  # fmt: skip
-    run(study_cli.main, "race", "--n-segments", 50, "--n-repeats", 1, "--output", output["run_time"])
-    run(
-        study_cli.main, "check", "--published", work / "published.tsv", "--thresholds", output["thresholds"],
-        "--size-law", output["size_law"], "--calibration", output["calibration"], "--relative-error",
-        output["relative_error"], "--run-time", output["run_time"], "--output", output["reproduction"],
-    )  # fmt: skip
-    comparisons = [work / "merged.tsv", work / "part1.tsv", *compared]
-    return {name: [path] for name, path in output.items()} | {
-        "comparisons": comparisons, "statistics": [work / "pool.tsv"], "law": [work / "law.tsv"]
-    }  # fmt: skip
+from study.tables import columns
 
 
 def possible(cell: str, column: Column) -> bool:
@@ -149,7 +40,36 @@ def possible(cell: str, column: Column) -> bool:
     return bool(re.fullmatch(r"-?\d+" if column.type is int else r"-?\d+\.\d+(e-\d+)?|-?\de-\d+", cell))
 
 
-@pytest.mark.parametrize("table", [COMPARISONS, LAW, *columns.TABLES], ids=lambda table: table.name)
+def run(main, *arguments):
+    assert main([str(argument) for argument in arguments]) == 0
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """What the commands other than analyses write of two small simulated datasets, by table: paths."""
+    work = tmp_path_factory.mktemp("written")
+    for name, seed in (("one", 1), ("two", 2)):
+        data = simulate.statistics("accuracy", n_systems=8, n_segments=300, n_groups=2, spread=0.03, seed=seed)
+        domains = np.array(["news", "speech"] * 150)
+        statistics.write(replace(data, dataset=name, domains=domains), work / f"{name}.parquet")
+        options = ["--metric", "accuracy", "--n-resamples", 200]
+        run(cli.main, "compare", work / f"{name}.parquet", *options, "--output", work / f"{name}.tsv")
+    made = ["--initial", "50,100,200", "--halves", 1, "--draws", 2, "--domain-size", 100]
+    run(study_cli.main, "resize", work / "one.parquet", *made, *options, "--output", work / "one-sets.tsv")
+    for k in (1, 2):
+        part = ["--part", f"{k}/2", "--output", work / f"part{k}.tsv"]
+        run(cli.main, "compare", work / "one.parquet", *options, *part)
+    run(cli.main, "merge", work / "part1.tsv", work / "part2.tsv", "--output", work / "merged.tsv")
+    run(cli.main, "pool", work / "one.parquet", work / "two.parquet", "--dataset", "p", "--output", work / "pool.tsv")
+    for name in "abc":
+        (work / f"{name}.txt").write_text(f"the cat sat on the mat\nno one knows what {name} is for\n")
+    outputs = [f"{name}={work / name}.txt" for name in "abc"]
+    run(study_cli.main, "overlaps", "one", *outputs, "--output", work / "overlaps.tsv")
+    compared = [work / f"{name}.tsv" for name in ("merged", "part1", "one", "one-sets", "two")]
+    return {"comparisons": compared, "statistics": [work / "pool.tsv"], "overlaps": [work / "overlaps.tsv"]}
+
+
+@pytest.mark.parametrize("table", [COMPARISONS, columns.OVERLAPS], ids=lambda table: table.name)
 def test_commands_write_what_is_declared(written, table):
     for path in written[table.name]:
         with path.open(encoding="utf-8", newline="") as file:
@@ -179,18 +99,17 @@ def test_pairsig_test_prints_what_is_declared(tmp_path, capsys):
     files = [tmp_path / "a.tsv", tmp_path / "b.tsv"]
     run(cli.main, "test", *files, "--reader", "table", "--metric", "accuracy", "--n-resamples", 100, "--format", "json")
     for row in json.loads(capsys.readouterr().out):
-        assert list(row) == list(VERSUS.names)
-        for column in VERSUS.columns:
+        assert list(row) == list(BASELINE.names)
+        for column in BASELINE.columns:
             cell = row[column.name]
             if cell is None:
-                assert column.missing or column.name == "log10_p_value"
+                assert column.missing or column.name == "log10_pvalue"
             else:
                 assert isinstance(cell, (int, float) if column.type is float else column.type), column.name
 
 
-def test_every_table_is_covered(written):
-    assert written.keys() == {table.name for table in (STATISTICS, COMPARISONS, LAW, *columns.TABLES)}
-    for table in columns.KNOWN:
+def test_columns_and_keys_are_declared_once():
+    for table in analysis.known():
         assert len(set(table.names)) == len(table.names)
         assert set(table.key) <= set(table.names)
 
@@ -198,14 +117,14 @@ def test_every_table_is_covered(written):
 def test_text_is_text_in_all_tables():
     """A table is read by the names of its columns before it is known which table it is."""
     everywhere = {}
-    for column in chain.from_iterable(table.columns for table in columns.KNOWN):
+    for column in chain.from_iterable(table.columns for table in analysis.known()):
         is_text = column.type if column.type in (str, bool) else None
         if column.name != "significant":  # of JSON only
             assert everywhere.setdefault(column.name, is_text) == is_text, column.name
 
 
 def test_a_unit_a_heading_and_a_meaning():
-    for table in columns.KNOWN:
+    for table in analysis.known():
         for column in table.columns:
             assert column.meaning
             assert "\n" not in column.meaning
@@ -213,11 +132,14 @@ def test_a_unit_a_heading_and_a_meaning():
             assert column.type in (int, float) or (column.unit, column.shown) == ("", "as it is")
 
 
-def test_the_page_on_tables_is_what_is_declared():
-    """Made by `python -m study.columns > docs/tables.md`."""
-    assert (ROOT / "docs" / "tables.md").read_text(encoding="utf-8") == columns.document()
-    for table in (*LIBRARY, *columns.TABLES):
-        assert f"\n## {table.name}\n" in columns.document()
+def test_the_page_on_tables_has_every_column(monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    page = import_module("generated").tables()
+    for table in (*LIBRARY, *analysis.known()):
+        if table not in columns.SHEETS:
+            section = page.split(f"\n## {table.name}\n")
+            assert any(re.findall(r"^\| `(\w+)`", one.split("\n## ")[0], re.M) == [*table.names] for one in section[1:])
 
 
 @pytest.mark.parametrize("table", columns.SHEETS, ids=lambda table: table.name)
@@ -225,10 +147,12 @@ def test_sheets_have_what_the_analyses_read(table):
     schema = yaml.safe_load((ROOT / f"workflow/schemas/{table.name}.schema.yaml").read_text(encoding="utf-8"))
     page = (ROOT / "config" / "README.md").read_text(encoding="utf-8")
     section = page.split(f"\n## {table.name}.tsv\n")[1].split("\n## ")[0]
-    told = re.findall(r"^\| `(\w+)`", section.split("\n\n")[1] if "|" in section.split("\n\n")[1] else section, re.M)
+    fragments = re.findall(
+        r"^\| `(\w+)`", section.split("\n\n")[1] if "|" in section.split("\n\n")[1] else section, re.M
+    )
     for name in table.names:
         assert name in schema["properties"]
-        assert name in told
+        assert name in fragments
 
 
 def test_frames_have_exactly_the_declared_columns():
@@ -240,7 +164,7 @@ def test_frames_have_exactly_the_declared_columns():
     empty = tables.frame(table, [])
     assert (list(empty.columns), empty["a"].dtype) == (["a", "b", "c"], np.int64)
     for rows in ([{"a": 1}], [{"a": 1, "c": "x", "d": 0}]):
-        with pytest.raises(TypeError, match=r"the table t has other columns than are declared: [cd]"):
+        with pytest.raises(TypeError, match=r"the columns of the table t differ from the declared ones: [cd]"):
             tables.frame(table, rows)
 
 
@@ -272,16 +196,6 @@ def test_a_test_set_made_in_no_known_way_is_refused(written, tmp_path):
         columns.read(tmp_path / "c.tsv", COMPARISONS)
 
 
-@pytest.mark.parametrize("table", columns.TABLES, ids=lambda table: table.name)
-def test_headings_are_those_declared(written, table):
-    (path,) = written[table.name]
-    heading = render(columns.read(path, table), "md").splitlines()[0].replace("\\_", "_")
-    shares = [column.name for column in table.columns if column.shown in ("share", "change of share")]
-    folded = {f"{what}_{end}" for what in shares for end in ("low", "high")}
-    shown = [column.title for column in table.columns if column.name not in folded]
-    assert [cell.strip() for cell in heading.strip("|").split("|")] == shown
-
-
 def test_cells_of_parquet_are_checked_too(tmp_path):
     table = Table("t", (Column("a", str, "x"), Column("b", bool, "x"), Column("c", int, "x")), key=("a",))
     good = pd.DataFrame({"a": [12, 13], "b": [True, False], "c": [1.0, 2.0]})
@@ -304,6 +218,6 @@ def test_cells_of_parquet_are_checked_too(tmp_path):
 def test_a_missing_cell_of_a_key_is_repeated_as_others_are(tmp_path):
     path = tmp_path / "t.tsv"
     row = "accuracy\t{}\texact\t\t1\t0.5\t0.5\t0.5\n"
-    path.write_text("\t".join(columns.RUN_TIME.names) + "\n" + "".join(row.format(n) for n in (50, 60, 60)))
+    path.write_text("\t".join(analysis.table("run_time").names) + "\n" + "".join(row.format(n) for n in (50, 60, 60)))
     with pytest.raises(InputError, match=r"line 4: found accuracy, 60, exact, nan again, .*: line 3 has it"):
-        columns.read(path, columns.RUN_TIME)
+        columns.read(path, analysis.table("run_time"))

@@ -11,8 +11,8 @@ import pytest
 from scipy import stats
 
 import pairsig
-from pairsig import extraction
 from pairsig.metrics import registry
+from pairsig.readers import extraction
 from running import ROOT
 
 PAGE = (ROOT / "docs/coming-from.md").read_text(encoding="utf-8").replace("\\|", "|").replace("\\*", "*")
@@ -103,7 +103,7 @@ def test_what_sacrebleu_makes_of_identical_outputs():
 
 
 def test_sacrebleus_bootstrap_is_one_sided_for_large_gains_and_not_1_for_none():
-    """With δ* normal around δ: at δ = 3 standard errors its p is that of gt2, at 0 it is P(|z| > E|z|)."""
+    """With δ* normal around δ: at δ = 3 standard errors its p is the shifted bootstrap's, at 0 it is P(|z| > E|z|)."""
     assert "a gain of 0 gets about 0.42" in PAGE
     z = stats.norm.ppf((np.arange(1_000_000) + 0.5) / 1_000_000)
     _, formula = SACREBLEU["--paired-bs"]
@@ -130,10 +130,11 @@ def test_sigfs_printed_p_has_the_formulas_denominator():
 def test_bikels_formula_is_ours_one_sided():
     """(nc + 1)/(nt + 1), nc counting the shuffles at least as far in the observed direction."""
     assert (
-        "| p-value | (#{δ' ≥ δ} + 1)/(b + 1), in the observed direction | the same with `--variant one-sided`" in PAGE
+        "| p-value | (#{δ' ≥ δ} + 1)/(b + 1), in the observed direction | the same with `--alternative observed`"
+        in PAGE
     )
     a, b = np.loadtxt(DATA / "model1", dtype=int), np.loadtxt(DATA / "model2", dtype=int)
-    result = pairsig.randomization_test(a, b, metric="recall", variant="one-sided", n_resamples=999)
+    result = pairsig.randomization_test(a, b, metric="recall", alternative="observed", n_resamples=999)
     assert result.pvalue == (result.n_greater + result.n_equal + 1) / 1000
 
 
@@ -149,16 +150,18 @@ def test_scipys_p_of_swaps_is_ours():
 
 def test_zmigrods_28_sentences():
     assert "28 one-sided sentences give p = 0 | nothing is dropped: 2·2⁻²⁸ = 7.45e-9" in PAGE
-    result = pairsig.exact_test([[1, 1]] * 28, [[0, 1]] * 28)
+    result = pairsig.exact_test([[1, 1]] * 28, [[0, 1]] * 28, metric="accuracy")
     assert result.pvalue == 2 * 2.0**-28
     assert f"{result.pvalue:.2e}" == "7.45e-09"
 
 
-@pytest.mark.parametrize("option", ["--variant percentile", "--variant one-sided", "--variant gt2"])
+@pytest.mark.parametrize(
+    "option", ["--test bootstrap --method percentile --alternative observed", "--test bootstrap --alternative observed"]
+)
 def test_options_on_the_page_exist(option, capsys):
     from pairsig import cli
 
     assert option in PAGE
     files = [str(DATA / "model1"), str(DATA / "model2")]
     assert cli.main(["test", *files, "--reader", "sigf", "--n-resamples", "200", *option.split()]) == 0
-    assert option.split()[1] in capsys.readouterr().out
+    assert option.split()[-1] in capsys.readouterr().out

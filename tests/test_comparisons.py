@@ -9,9 +9,11 @@ import pytest
 
 import pairsig
 import simulate
-from pairsig import InputError, bootstrap_test, comparisons, randomization_test, tables
+from pairsig import InputError, bootstrap_test, randomization_test
+from pairsig.comparisons import all_pairs, pair_tables
+from pairsig.io import tables
 from pairsig.metrics import registry
-from study.resize import resize
+from study.test_sets.resize import resize
 
 
 @pytest.fixture(scope="module")
@@ -23,22 +25,22 @@ def systems():
 @pytest.mark.parametrize(("test", "alone"), [("bootstrap", bootstrap_test), ("randomization", randomization_test)])
 def test_shared_draws_are_one_pair_at_a_time(metric, test, alone):
     data = simulate.statistics(metric, n_systems=4, n_segments=50, spread=0.1)
-    table = pairsig.compare(data, test, metric=metric, n_resamples=3000)
+    table = all_pairs.compare(data, test, metric=metric, n_resamples=3000)
     assert len(table) == 6
     counts = dict(zip(data.systems, data.counts, strict=True))
     columns = [data.columns.index(column) for column in registry.metric(metric).columns]
     for row in table.itertuples():
         a, b = (counts[system][:, columns] for system in (row.system_a, row.system_b))
         one = alone(a, b, metric=metric, n_resamples=3000)
-        assert (row.n_greater, row.n_equal, row.p_value) == (one.n_greater, one.n_equal, one.pvalue)
+        assert (row.n_greater, row.n_equal, row.pvalue) == (one.n_greater, one.n_equal, one.pvalue)
         assert (row.score_a, row.score_b) == (pytest.approx(one.score_a), pytest.approx(one.score_b))
         assert row.signature == one.signature
         assert one.better == "a"
 
 
-def test_the_better_system_comes_first_and_groups_are_told_apart(systems):
-    table = pairsig.compare(systems, metric="f1", n_resamples=100)
-    assert list(table.columns) == list(comparisons.COLUMNS)
+def test_the_better_system_comes_first_and_groups_are_compared(systems):
+    table = all_pairs.compare(systems, metric="f1", n_resamples=100)
+    assert list(table.columns) == list(pair_tables.COLUMNS)
     assert (table["gain"] >= 0).all()
     np.testing.assert_allclose(table["gain"], table["score_a"] - table["score_b"])
     groups = dict(zip(systems.systems, systems.groups, strict=True))
@@ -52,32 +54,33 @@ def test_the_better_system_comes_first_and_groups_are_told_apart(systems):
 def test_the_metric_may_be_left_out_where_the_columns_fit_one():
     """UAS and LAS are accuracy by another name; matched, predicted and gold are those of F1, precision and recall."""
     data = simulate.statistics("accuracy", n_systems=2, n_segments=9)
-    assert set(pairsig.compare(replace(data, provenance={}), n_resamples=10)["metric"]) == {"accuracy"}
-    assert set(pairsig.compare(replace(data, provenance={"metric": "las"}), n_resamples=10)["metric"]) == {"las"}
+    assert set(all_pairs.compare(replace(data, provenance={}), n_resamples=10)["metric"]) == {"accuracy"}
+    assert set(all_pairs.compare(replace(data, provenance={"metric": "las"}), n_resamples=10)["metric"]) == {"las"}
     several = replace(simulate.statistics("f1", n_systems=2, n_segments=9), provenance={})
-    with pytest.raises(InputError, match=r"fit the metrics: .*f1, precision, recall.*; expected the name of one"):
-        pairsig.compare(several, n_resamples=10)
+    with pytest.raises(InputError, match=r"fit the metrics: .*f1, precision, recall.*; specify one"):
+        all_pairs.compare(several, n_resamples=10)
     none = pairsig.Statistics.from_arrays({"a": np.ones((3, 1)), "b": np.ones((3, 1))}, ["hits"])
-    with pytest.raises(InputError, match="fit the metrics: none; expected the name of one"):
-        pairsig.compare(none, n_resamples=10)
+    with pytest.raises(InputError, match="fit the metrics: none; specify one"):
+        all_pairs.compare(none, n_resamples=10)
 
 
 def test_lower_is_better_for_error_rates():
     a, b = np.array([[3, 3, 3, 3]] * 9), np.array([[1, 1, 3, 3]] * 9)
     data = pairsig.Statistics.from_arrays({"poor": b, "good": a}, registry.metric("aer").columns)
-    row = pairsig.compare(data, metric="aer", n_resamples=50).iloc[0]
+    row = all_pairs.compare(data, metric="aer", n_resamples=50).iloc[0]
     assert (row["system_a"], row["score_a"], row["gain"]) == ("good", 0.0, pytest.approx(100 * 2 / 3))
 
 
 @pytest.mark.parametrize("test", ["bootstrap", "randomization"])
 @pytest.mark.parametrize("n_parts", [1, 2, 7])
 def test_merged_parts_are_the_whole(systems, test, n_parts):
-    whole = pairsig.compare(systems, test, n_resamples=1000, metric="f1")
+    whole = all_pairs.compare(systems, test, n_resamples=1000, metric="f1")
     parts = [
-        pairsig.compare(systems, test, n_resamples=1000, metric="f1", part=(k, n_parts)) for k in range(1, n_parts + 1)
+        all_pairs.compare(systems, test, n_resamples=1000, metric="f1", part=(k, n_parts))
+        for k in range(1, n_parts + 1)
     ]
     if n_parts > 1:
-        pd.testing.assert_frame_equal(comparisons.merge(parts[::-1]), whole, check_exact=True)
+        pd.testing.assert_frame_equal(pair_tables.merge(parts[::-1]), whole, check_exact=True)
         assert parts[0]["signature"].str.endswith(f"|part:1/{n_parts}").all()
     else:
         pd.testing.assert_frame_equal(parts[0], whole, check_exact=True)
@@ -85,27 +88,27 @@ def test_merged_parts_are_the_whole(systems, test, n_parts):
 
 def test_merge_refuses_what_does_not_belong_together(systems):
     def part(k, m, **options):
-        return pairsig.compare(systems, metric="f1", part=(k, m), **({"n_resamples": 100} | options))
+        return all_pairs.compare(systems, metric="f1", part=(k, m), **({"n_resamples": 100} | options))
 
     with pytest.raises(InputError, match="part 2/3 is missing, expected all 3"):
-        comparisons.merge([part(1, 3), part(3, 3)])
+        pair_tables.merge([part(1, 3), part(3, 3)])
     with pytest.raises(InputError, match="part 1/2 is given twice"):
-        comparisons.merge([part(1, 2), part(1, 2)])
+        pair_tables.merge([part(1, 2), part(1, 2)])
     with pytest.raises(InputError, match=r"not parts of one run: .*seed:2012.*seed:1"):
-        comparisons.merge([part(1, 2), part(2, 2, seed=1)])
+        pair_tables.merge([part(1, 2), part(2, 2, rng=1)])
     with pytest.raises(InputError, match="is not a part: its signature is metric:f1"):
-        comparisons.merge([part(1, 1)])
-    with pytest.raises(InputError, match="do not compare the same pairs"):
-        comparisons.merge([part(1, 2), part(2, 2).iloc[1:]])
+        pair_tables.merge([part(1, 1)])
+    with pytest.raises(InputError, match="compare different pairs or test sets"):
+        pair_tables.merge([part(1, 2), part(2, 2).iloc[1:]])
 
 
 @pytest.mark.parametrize("side", ["system_a", "system_b"])
 def test_merge_refuses_parts_of_other_systems(systems, side):
-    """As good, of the same group, equally many pairs: only the name tells that another system was compared."""
-    first, second = (pairsig.compare(systems, metric="f1", n_resamples=100, part=(k, 2)) for k in (1, 2))
+    """Scores, groups and numbers of pairs are the same: only the name shows that another system was compared."""
+    first, second = (all_pairs.compare(systems, metric="f1", n_resamples=100, part=(k, 2)) for k in (1, 2))
     second.loc[3, side] = "stranger"
     with pytest.raises(InputError):
-        comparisons.merge([first, second])
+        pair_tables.merge([first, second])
 
 
 @pytest.mark.parametrize(
@@ -116,79 +119,85 @@ def test_merge_refuses_parts_of_other_systems(systems, side):
         ("n_greater", 1.5, "part 2/3, {pair}: n_greater is 1.5, expected a whole number, 0 or more"),
         ("n_greater", np.nan, "part 2/3, {pair}: n_greater is nan, expected a whole number, 0 or more"),
         ("n_greater", "many", "part 2/3, {pair}: n_greater is 'many', expected a whole number, 0 or more"),
-        ("n_greater", 99_999, "part 2/3, {pair}: n_greater is 99999, expected no more of both than n_resamples"),
+        (
+            "n_greater",
+            99_999,
+            "part 2/3, {pair}: n_greater is 99999, expected a sum of n_greater and n_equal up to n_resamples",
+        ),
         ("n_equal", 334, "part 2/3, {pair}: n_greater is"),
-        ("p_value", 1.5, "part 2/3, {pair}: p_value is 1.5, expected a number from 0 to 1"),
+        ("pvalue", 1.5, "part 2/3, {pair}: pvalue is 1.5, expected a number from 0 to 1"),
         ("gain", -1.0, "part 2/3, {pair}: gain is -1.0, expected a number, 0 or more: A is the better system"),
-        ("score_b", 12.5, "the tables to merge do not compare the same pairs"),
-        ("n_segments", 61, "the tables to merge do not compare the same pairs"),
-        ("test", "bootstrp", "the tables to merge do not compare the same pairs"),
+        ("score_b", 12.5, "the tables to merge compare different pairs or test sets"),
+        ("n_segments", 61, "the tables to merge compare different pairs or test sets"),
+        ("test", "bootstrp", "the tables to merge compare different pairs or test sets"),
         ("signature", "metric:f1|part:2/3", "has 2 signatures"),
     ],
 )
 def test_merge_refuses_what_a_part_cannot_have_found(systems, column, value, message, tmp_path):
-    parts = [pairsig.compare(systems, n_resamples=1000, metric="f1", part=(k, 3)) for k in (1, 2, 3)]
+    parts = [all_pairs.compare(systems, n_resamples=1000, metric="f1", part=(k, 3)) for k in (1, 2, 3)]
     cells = parts[1][column].astype(object)
     cells.iloc[4] = value
     parts[1][column] = cells
     pair = " and ".join(parts[1].loc[4, ["system_a", "system_b"]])
     with pytest.raises(InputError, match=re.escape(message.format(pair=pair))):
-        comparisons.merge(parts)
+        pair_tables.merge(parts)
 
 
 @pytest.mark.parametrize("part", ["0/3", "4/3", "2/0", "1/2000"])
 def test_merge_refuses_a_part_that_there_is_not(systems, part):
-    table = pairsig.compare(systems, n_resamples=1000, metric="f1", part=(1, 3))
+    table = all_pairs.compare(systems, n_resamples=1000, metric="f1", part=(1, 3))
     table["signature"] = table["signature"].str.replace("1/3", part)
     with pytest.raises(InputError, match=f"part {part} of 1000 resamples"):
-        comparisons.merge([table])
+        pair_tables.merge([table])
 
 
 def test_a_table_that_lost_pairs_is_refused(systems, tmp_path):
     for table in (
-        pairsig.compare(systems, n_resamples=100, metric="f1"),
+        all_pairs.compare(systems, n_resamples=100, metric="f1"),
         resize(systems, n_resamples=100, metric="f1", initial=[20, 40]),
     ):
         tables.write(table, tmp_path / "c.tsv")
-        pd.testing.assert_frame_equal(comparisons.read(tmp_path / "c.tsv"), table, check_exact=True)
+        pd.testing.assert_frame_equal(pair_tables.read(tmp_path / "c.tsv"), table, check_exact=True)
         lines = (tmp_path / "c.tsv").read_text().splitlines(keepends=True)
         for kept in (1, 2, len(lines) // 2 + 1, len(lines) - 1):
             (tmp_path / "c.tsv").write_text("".join(lines[:kept]))
             with pytest.raises(InputError, match=rf"c\.tsv has {kept - 1} rows, but its column n_rows says"):
-                comparisons.read(tmp_path / "c.tsv")
+                pair_tables.read(tmp_path / "c.tsv")
 
 
 def test_documents_are_drawn_whole(systems):
-    table = pairsig.compare(systems, metric="f1", unit="document", n_resamples=2000)
+    table = all_pairs.compare(
+        systems, "bootstrap", metric="f1", alternative="observed", unit="document", n_resamples=2000
+    )
     row = table.iloc[0]
     a, b = (systems.counts[systems.systems.index(row[side])] for side in ("system_a", "system_b"))
-    one = bootstrap_test(a, b, metric="f1", documents=systems.documents, n_resamples=2000)
+    one = bootstrap_test(a, b, metric="f1", documents=systems.documents, n_resamples=2000, alternative="observed")
     assert (row["n_greater"], row["signature"]) == (one.n_greater, one.signature)
     assert (table["n_segments"] == 60).all()
 
 
 def test_equal_scores_give_p_1_and_the_pair_stays(systems):
     twin = systems.select(systems=[systems.systems[0]] * 2)
-    table = pairsig.compare(twin, metric="f1", n_resamples=100)
-    assert table[["gain", "p_value", "p_low", "p_high"]].to_numpy().tolist() == [[0, 1, 1, 1]]
+    table = all_pairs.compare(twin, metric="f1", n_resamples=100)
+    assert table[["gain", "pvalue", "pvalue_low", "pvalue_high"]].to_numpy().tolist() == [[0, 1, 1, 1]]
 
 
 def test_bad_input(systems):
     with pytest.raises(InputError, match=r"part is 3/2, expected one from 1/2 to 2/2"):
-        pairsig.compare(systems, metric="f1", part=(3, 2))
+        all_pairs.compare(systems, metric="f1", part=(3, 2))
     with pytest.raises(InputError, match="has one system, expected at least two"):
-        pairsig.compare(systems.select(systems=systems.systems[:1]), metric="f1")
-    with pytest.raises(InputError, match="metric bleu needs hypothesis_length"):
-        pairsig.compare(systems, metric="bleu")
+        all_pairs.compare(systems.select(systems=systems.systems[:1]), metric="f1")
+    with pytest.raises(InputError, match="expected those of metric bleu: hypothesis_length"):
+        all_pairs.compare(systems, metric="bleu")
     with pytest.raises(
         InputError, match="unknown test 'permutation', expected one of exact, randomization, bootstrap, exact-bootstrap"
     ):
-        pairsig.compare(systems, "permutation", metric="f1")
-    with pytest.raises(InputError, match="3 resamples cannot be cut into 4 parts"):
-        pairsig.compare(systems, metric="f1", n_resamples=3, part=(1, 4))
+        all_pairs.compare(systems, "permutation", metric="f1")
+    with pytest.raises(InputError, match="3 resamples cannot be split into 4 parts"):
+        all_pairs.compare(systems, metric="f1", n_resamples=3, part=(1, 4))
     with pytest.raises(InputError, match="the unit is 'word', expected segment or document"):
-        pairsig.compare(systems, metric="f1", unit="word")
-    with pytest.raises(InputError, match="nothing to merge"):
-        comparisons.merge([])
+        all_pairs.compare(systems, metric="f1", unit="word")
+    with pytest.raises(InputError, match="found no table to merge"):
+        pair_tables.merge([])
     with pytest.raises(InputError, match=r"number of resamples is 10\.5, expected a whole number"):
-        pairsig.compare(systems, metric="f1", n_resamples=10.5)
+        all_pairs.compare(systems, metric="f1", n_resamples=10.5)

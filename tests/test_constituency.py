@@ -3,13 +3,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from nltk.tree import Tree
 
-from pairsig.errors import InputError
+from conftest import examples
+from pairsig.io.errors import InputError
 from pairsig.metrics.constituency import COLLINS, METRICS, Parameters, parseval, read_parameters
-from pairsig.readers import trees
+from pairsig.readers.outputs import trees
 
 METRIC = {metric.name: metric for metric in METRICS}
 EVERYTHING = Parameters(max_error=10**6)  # nothing is deleted
@@ -181,12 +182,12 @@ def test_a_note_says_how_many_sentences_failed():
     outputs = [tree(TEA), tree(TEA.replace("hot", "cold")), None, tree("(S (. .))"), None]
     kept = parseval(outputs, golds).notes
     assert kept == (
-        "3 of 5 sentences failed (1 with other words than the reference, first sentence 2 (word 'cold', expected "
-        "'hot'); 2 without a parse, first sentence 3): no bracket of theirs matches, and their gold brackets count; "
-        "the option skip_failed leaves them out",
+        "3 of 5 sentences failed (1 with words that differ from the reference, first sentence 2 (word 'cold', expected "
+        "'hot'); 2 without a parse, first sentence 3): none of their brackets match, but their gold brackets "
+        "count; use the option skip_failed to leave them out",
     )
     (left_out,) = parseval(outputs, golds, skip_failed=True).notes
-    assert left_out.endswith("left out with their gold brackets, as evalb does")
+    assert left_out.endswith("left out with their gold brackets, as in evalb")
     assert parseval([tree(TEA), None], [tree(TEA), tree("(S (. .))")]).notes == ()  # nothing to find, nothing failed
 
 
@@ -214,7 +215,7 @@ QUOTES = Parameters(delete_label=frozenset(["``", "''"]), quote_label=frozenset(
         # The second quote is found where it stands after the first is back.
         ("(S (NP (N a) (POS ')) (N b) (POS '))", "(S (NP (N a) ('' ')) (N b) ('' '))", (2, 2, 2)),
         ("(S (NP (N a) ('' ')) (N b) ('' '))", "(S (NP (N a) (POS ')) (N b) (POS '))", (2, 2, 2)),
-        # Two quotes in a row, told apart although they look the same.
+        # Two quotes in a row, which are different tokens although they look the same.
         ("(S (NP (N a) (POS ') (POS ')) (V b))", "(S (NP (N a) ('' ') ('' ')) (V b))", (2, 2, 2)),
     ],
 )
@@ -286,7 +287,7 @@ def definition(parse):
 
 
 @given(PAIRS)
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_counts_are_those_of_the_definition(pair):
     output, gold = pair
     columns = {name: column.item() for name, column in parseval([output], [gold]).items()}
@@ -306,7 +307,7 @@ def test_counts_are_those_of_the_definition(pair):
 
 
 @given(st.lists(PAIRS, min_size=1, max_size=4), st.integers(0, 3), st.booleans())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_no_score_rises_by_failing(pairs, which, words):
     outputs, golds = map(list, zip(*pairs, strict=True))
     before = parseval(outputs, golds)
@@ -330,7 +331,7 @@ def test_no_score_rises_by_failing(pairs, which, words):
 
 
 @given(st.lists(PAIRS, min_size=1, max_size=4))
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_output_and_reference_change_places(pairs):
     outputs, golds = zip(*pairs, strict=True)
     there, back = parseval(outputs, golds), parseval(golds, outputs)
@@ -347,10 +348,10 @@ def test_output_and_reference_change_places(pairs):
 def test_unequal_numbers_of_trees():
     first, second, third = (tree(f"(S (A {word}))") for word in ("tea", "is", "hot"))
     with pytest.raises(
-        InputError, match=r"output has 1 trees and the reference 2, expected .* they part at tree 1, 'is'"
+        InputError, match=r"output has 1 trees, expected 2 as in the reference; the first difference is in tree 1, 'is'"
     ):
         parseval([second], [first, second])
-    with pytest.raises(InputError, match=r"has 3 trees and the reference 2, .* the words of the first 2 are the same"):
+    with pytest.raises(InputError, match=r"has 3 trees, expected 2 .* the words of the first 2 trees are the same"):
         parseval([first, second, third], [first, second])
 
 
@@ -373,7 +374,7 @@ def test_evalb_gives_up_after_one_error_more_than_it_says(max_error, is_allowed)
     if is_allowed:
         assert parseval(outputs, golds, parameters=parameters)["status"].tolist() == [1, 1, 1]
     else:
-        message = rf"3 sentences .* first sentence 1 \(word 'b', expected 'a'\); expected at most {max_error + 1}"
+        message = rf"3 sentences .* first sentence 1 \(word 'b', expected 'a'\), expected at most {max_error + 1}"
         with pytest.raises(InputError, match=message):
             parseval(outputs, golds, parameters=parameters)
 
@@ -429,10 +430,10 @@ def test_empty_parameter_file_is_what_is_compiled_into_evalb(tmp_path):
     ("text", "message"),
     [
         ("LABELED 1\nDELETE_LABLE X\n", r"line 2: found keyword 'DELETE_LABLE', expected one of LABELED, "),
-        ("DELETE_LABEL\n", r"line 1: found 0 values of DELETE_LABEL, expected 1"),
-        ("#\nDELETE_LABEL A B\n", r"line 2: found 2 values of DELETE_LABEL, expected 1"),
-        ("EQ_LABEL A\n", r"line 1: found 1 values of EQ_LABEL, expected 2"),
-        ("EQ_WORD a b c\n", r"line 1: found 3 values of EQ_WORD, expected 2"),
+        ("DELETE_LABEL\n", r"line 1: found 0 values for DELETE_LABEL, expected 1"),
+        ("#\nDELETE_LABEL A B\n", r"line 2: found 2 values for DELETE_LABEL, expected 1"),
+        ("EQ_LABEL A\n", r"line 1: found 1 values for EQ_LABEL, expected 2"),
+        ("EQ_WORD a b c\n", r"line 1: found 3 values for EQ_WORD, expected 2"),
         ("CUTOFF_LEN forty\n", r"line 1: found CUTOFF_LEN 'forty', expected a number"),
         ("MAX_ERROR -1\n", r"line 1: found MAX_ERROR '-1', expected a number"),
         ("MAX_ERROR 1_0\n", r"line 1: found MAX_ERROR '1_0', expected a number"),

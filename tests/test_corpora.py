@@ -43,26 +43,26 @@ def test_checksums_by_name(corpus):
 def test_a_changed_byte(corpus):
     folder, sha256 = corpus()
     (folder / "sub/b b.txt").write_bytes(b"second!")
-    told = f"b b.txt has the checksum {digest(b'second!')}, expected {digest(b'second' + bytes([10]))}"
-    with pytest.raises(InputError, match=re.escape(told) + ".*SHA256SUMS, line 2"):
+    message = f"b b.txt: found the checksum {digest(b'second!')}, expected {digest(b'second' + bytes([10]))}"
+    with pytest.raises(InputError, match=re.escape(message) + ".*SHA256SUMS, line 2"):
         corpora.verify(folder, sha256)
 
 
 def test_a_missing_file(corpus):
     folder, sha256 = corpus()
     (folder / "a.txt").unlink()
-    with pytest.raises(InputError, match=r"a\.txt is missing.*SHA256SUMS, line 1 lists it"):
+    with pytest.raises(InputError, match=r"a\.txt: found no file.*SHA256SUMS, line 1"):
         corpora.verify(folder, sha256)
 
 
 def test_another_version_of_the_corpus(corpus):
     folder, sha256 = corpus()
-    with pytest.raises(InputError, match=f"SHA256SUMS has the checksum {sha256}, expected {'0' * 64}"):
+    with pytest.raises(InputError, match=f"SHA256SUMS: found the checksum {sha256}, expected {'0' * 64}"):
         corpora.verify(folder, "0" * 64)
 
 
 def test_no_corpus(tmp_path):
-    with pytest.raises(InputError, match="SHA256SUMS is missing"):
+    with pytest.raises(InputError, match="SHA256SUMS: found no file"):
         corpora.verify(tmp_path / "nowhere", "0" * 64)
 
 
@@ -75,7 +75,7 @@ def test_a_line_that_is_none(corpus, line):
 
 def test_an_empty_list_vouches_for_nothing(corpus):
     folder, sha256 = corpus("")
-    with pytest.raises(InputError, match="SHA256SUMS is empty"):
+    with pytest.raises(InputError, match="SHA256SUMS: found no lines"):
         corpora.verify(folder, sha256)
 
 
@@ -151,7 +151,7 @@ def test_a_file_of_segments_is_cut_as_it_was_joined(tmp_path, task, texts):
     path.write_text(corpora.join(task, texts), encoding="utf-8")
     assert corpora.cut(task, path) == texts
     path.write_text(corpora.join(task, texts)[:-1], encoding="utf-8")
-    with pytest.raises(InputError, match=r"segments\.txt does not end like a whole file of segments.*cut off"):
+    with pytest.raises(InputError, match=r"segments\.txt: found an incomplete segment at the end.*truncated"):
         corpora.cut(task, path)
 
 
@@ -168,7 +168,7 @@ def test_what_can_be_read_of_a_corpus(tmp_path):
     ]
     with pytest.raises(InputError, match=r"corpora of the task constituency: 'max', expected .*max_words"):
         corpora.read("constituency", files, {"max": "1"})
-    with pytest.raises(InputError, match=r"one\.mrg: found no segment after the first 3, expected some"):
+    with pytest.raises(InputError, match=r"one\.mrg: found no segment after the first 3, expected at least one"):
         corpora.read("constituency", files, {}, skip=3)
     with pytest.raises(InputError, match="unknown task 'parsing', expected one of dependency, constituency, alignment"):
         corpora.read("parsing", files, {})

@@ -1,11 +1,10 @@
-"""Dependency treebanks: what is left of CoNLL-U, what a parser sees, and sentences turned around."""
+"""Dependency treebanks: what is left of CoNLL-U, and what a parser sees."""
 
 import pytest
 
-from pairsig.errors import InputError
-from pairsig.readers import conllu
+from pairsig.io.errors import InputError
+from pairsig.readers.outputs import conllu
 from study import corpora
-from study.base_models import reverse
 from study.corpora import dependency
 
 FILE = """\
@@ -56,28 +55,10 @@ def test_a_parser_sees_words_and_tags_and_no_tree(treebank):
         ("\t0\troot", "\t_\troot", r"line 7: found word '3' with head '_', expected word 3 and a head"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(treebank, old, new, message):
+def test_errors_name_the_line(treebank, old, new, message):
     treebank.write_text(FILE.replace(old, new), encoding="utf-8")
     with pytest.raises(InputError, match=message):
         list(dependency.read(treebank))
-
-
-def test_reversed_sentences_have_the_same_tree(treebank, tmp_path):
-    text = next(dependency.read(treebank)).text
-    turned = dependency.reverse(text)
-    rows = [line.split("\t") for line in turned.split("\n")]
-    assert [(row[0], row[1], row[6], row[7]) for row in rows] == [
-        ("1", ".", "2", "punct"),
-        ("2", "go", "0", "root"),
-        ("3", "n't", "2", "advmod"),
-        ("4", "Do", "2", "aux"),
-    ]
-    assert dependency.reverse(turned) == text
-    assert dependency.reverse(dependency.reverse(dependency.blank(text))) == dependency.blank(text)
-    source, target, back = (tmp_path / name for name in ("source", "target", "back"))
-    source.write_text(corpora.join("dependency", [text, text]), encoding="utf-8")
-    assert reverse.main([str(source), str(target)]) == reverse.main([str(target), str(back)]) == 0
-    assert back.read_bytes() == source.read_bytes() != target.read_bytes()
 
 
 @pytest.mark.data

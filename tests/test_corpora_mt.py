@@ -50,7 +50,7 @@ def test_english_is_written_as_in_the_hansards(file, english, written):
     assert texts(source, target=target, lowercase=True, hansards="fr-en") == [f"x ||| {written}"]
 
 
-def test_unknown_languages_are_told(file):
+def test_unknown_languages_are_refused(file):
     with pytest.raises(InputError, match="found hansards=fr-de, expected two of fr, en joined by a hyphen"):
         texts(file("a.txt", "a ||| b\n"), hansards="fr-de")
 
@@ -70,36 +70,28 @@ def test_treebanks(file):
         texts(source, target=file("one.conllu", treebank("a")))
 
 
-def test_a_training_set_has_pairs_and_what_will_be_translated(file):
-    path = file("train.txt", "a b ||| c\nd e\n")
-    assert mt.cut(path) == ([(["a", "b"], ["c"])], [["d", "e"]])
-    for text in ("a ||| b ||| c\n", " ||| b\n", "\n"):
-        with pytest.raises(InputError, match=r"line 1: found .*, expected source words \|\|\| target words"):
-            mt.cut(file("bad.txt", text))
-
-
 def taken(path, **selection):
     return [one.text for one in corpora.read("mt", [path], {}, **selection)]
 
 
-def test_every_third_is_held_out_but_for_what_stands_among_the_others(file):
+def test_every_third_segment_is_held_out_unless_its_text_is_in_the_training_set(file):
     """Pairs 3, 6, 9, ... after those skipped; pair 6 is also pair 1, pair 9 is also pair 3."""
     words = ["skip", "a", "b", "c", "d", "e", "a", "f", "g", "c", "h", "i", "j", "k"]
     path = file("pairs", "".join(f"{word} ||| x\n" for word in words))
     names = [name.split(" ")[0] for name in taken(path, skip=1, hold_out=3)]
     assert names == ["a", "b", "d", "e", "f", "g", "h", "i", "k"]
-    held = [name.split(" ")[0] for name in taken(path, skip=1, held_out=3)]
-    assert held == ["c", "c", "j"]
+    test_set = [name.split(" ")[0] for name in taken(path, skip=1, held_out=3)]
+    assert test_set == ["c", "c", "j"]
     assert taken(path, skip=1, held_out=3, first=1) == ["c ||| x"]
-    with pytest.raises(InputError, match="found hold_out=2 and held_out=3, expected one of them"):
+    with pytest.raises(InputError, match="found hold_out=2 and held_out=3, expected only one of them"):
         taken(path, hold_out=2, held_out=3)
 
 
 @pytest.mark.data
-def test_the_hansards_that_are_held_out_are_not_in_the_training_set(data_dir):
+def test_held_out_hansards_are_not_in_the_training_set(data_dir):
     folder = f"{data_dir}/hansards-wa/train/combination25000"
     options = ("mt", [f"{folder}.f.xz+{folder}.e.xz"], {"lowercase": "true"})
     kept = {one.text for one in corpora.read(*options, skip=447, hold_out=8)}
-    held = [one.text for one in corpora.read(*options, skip=447, held_out=8)]
-    assert len(held) == 2393
-    assert kept.isdisjoint(held)
+    test_set = [one.text for one in corpora.read(*options, skip=447, held_out=8)]
+    assert len(test_set) == 2393
+    assert kept.isdisjoint(test_set)

@@ -2,14 +2,15 @@ import io
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from udtools.udeval import evaluate, load_conllu
 
-from pairsig.errors import InputError
-from pairsig.files import open_text
+from conftest import examples
+from pairsig.io.errors import InputError
+from pairsig.io.files import open_text
 from pairsig.metrics import counts, dependency
-from pairsig.readers import conllu
+from pairsig.readers.outputs import conllu
 
 METRICS = {metric.name: metric for metric in (*dependency.METRICS, *counts.METRICS)}
 
@@ -120,7 +121,7 @@ def test_other_tokens_than_gold(read, second, message):
 
 
 def test_other_number_of_sentences_than_gold(read):
-    with pytest.raises(InputError, match=r"output has 2 sentences and the reference 1, .* the first 1 are the same"):
+    with pytest.raises(InputError, match=r"output has 2 sentences, expected 1 .* first 1 are the same"):
         dependency.gold_uas(read(GOLD), read(GOLD)[:1])
 
 
@@ -212,7 +213,10 @@ def test_unicode_spaces_are_no_text(read, space):
 
 def test_other_invisible_characters_are_text(read):
     gold, system = text_of([(1, "a\u200b", 0, "root")]), text_of([(1, "a", 0, "root")])
-    with pytest.raises(InputError, match=r"the texts part at character 2 .* found the end in the output, expected"):
+    with pytest.raises(
+        InputError,
+        match=r"the first difference between the texts is at character 2 .* found the end in the output, expected",
+    ):
         dependency.aligned_attachment(read(system), read(gold))
 
 
@@ -221,7 +225,8 @@ def test_other_invisible_characters_are_text(read):
     [
         (
             ["ab", "xd", "e f"],
-            r"the texts part at character 3 without spaces, in sentence 2 of the reference \(line 3\): "
+            r"the first difference between the texts is at character 3 \(without spaces\), in sentence 2 of the "
+            r"reference \(line 3\): "
             r"found 'xdef' in the output, expected 'cdef'",
         ),
         (["ab", "cd"], r"character 5 .* in sentence 3 .*\(line 5\): found the end in the output, expected 'ef'"),
@@ -236,7 +241,7 @@ def test_other_text_than_gold(read, words, message):
 
 
 def test_empty_reference(read):
-    with pytest.raises(InputError, match="found a reference with no sentence"):
+    with pytest.raises(InputError, match="the reference has no sentence"):
         dependency.aligned_attachment(read(GOLD), [])
 
 
@@ -285,7 +290,7 @@ TEXT = st.text("abB", min_size=1, max_size=12)
 
 
 @given(st.data())
-@settings(max_examples=600, deadline=None)
+@examples(600)
 def test_sums_are_those_of_the_conll_2018_evaluation(read, data):
     text = data.draw(TEXT)
     output, reference = (text_of(*data.draw(corpora(data.draw(pieces(text, cut=0.2))))) for _ in range(2))
@@ -300,7 +305,7 @@ def test_sums_are_those_of_the_conll_2018_evaluation(read, data):
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_same_sentences_are_scored_as_if_alone(read, data):
     # The full stop keeps the evaluation from stepping back over the end of a sentence (see `_multiword_span`).
     sentences = data.draw(pieces(data.draw(TEXT), cut=0.4))
@@ -325,7 +330,7 @@ def test_steps_back_over_one_word_only_before_a_multiword_token(read):
 
 
 @given(st.data())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_a_parse_against_itself_is_all_right(read, data):
     gold = read(text_of(*data.draw(corpora(data.draw(pieces(data.draw(TEXT)))))))
     n_words = [len(sentence.words) for sentence in gold]

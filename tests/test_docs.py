@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+import pairsig
 from pairsig import cli
-from pairsig.heterogeneity import families
+from pairsig.planning.heterogeneity import families
 
 ROOT = Path(__file__).parent.parent
 DATA = Path(__file__).parent / "data/coming_from"
@@ -26,6 +27,7 @@ def commands(document):
 
 
 LOGS = Path(__file__).parent / "data/evaluation_logs"
+EXAMPLE = ROOT / "config/example"
 
 
 @pytest.fixture
@@ -40,7 +42,7 @@ def files(tmp_path):
     return tmp_path
 
 
-PAGES = ("docs/coming-from.md", "docs/report.md", "README.md")
+PAGES = ("docs/coming-from.md", "docs/report.md")
 
 
 @pytest.mark.parametrize("command", [command for page in PAGES for command in commands(page)])
@@ -51,7 +53,7 @@ def test_commands_work_as_written(command, files, monkeypatch, capsys):
 
 
 def test_the_output_in_the_readme_is_what_the_command_prints(monkeypatch, capsys):
-    monkeypatch.chdir(DATA)
+    monkeypatch.chdir(EXAMPLE)
     (command,) = commands("README.md")
     (printed,) = (block for block in blocks("README.md", "text") if "randomization" in block)
     assert cli.main(shlex.split(command)[1:]) == 0
@@ -82,27 +84,21 @@ PAGES = sorted((ROOT / "docs").glob("*.md"))
 executed = load("executed")
 
 
-@pytest.mark.parametrize("page", [page.name for page in PAGES if "executed-" in page.read_text(encoding="utf-8")])
-def test_examples_print_what_stands_below_them(page):
-    """What `make docs` checks, too."""
-    assert list(executed.differences((ROOT / "docs" / page).read_text(encoding="utf-8"))) == []
-
-
-def test_an_example_that_prints_something_else_is_told():
+def test_an_example_that_prints_something_else_is_reported():
     text = "---\nexecuted-in: config/example\n---\n\n```console\n$ pairsig test baseline.txt\n0.05\n```\n"
-    (told,) = executed.differences(text)
-    assert "found no format that is known" in told
+    (message,) = executed.differences(text)
+    assert "found an unknown format" in message
     page = "---\nexecuted-in: config/example\n---\n```bash\npairsig test tuned.txt\n```\n"
-    (told,) = executed.differences(page)
-    assert "found no format that is known" in told
+    (message,) = executed.differences(page)
+    assert "found an unknown format" in message
     page = page.replace(
         "test tuned.txt", "test tuned.txt other.txt --reference reference.txt --metric ter --test exact"
     )
     assert list(executed.differences(page)) == []
-    (told,) = executed.differences(f"{page}\n```text\nno table\n```\n")
-    assert "expected\nno table" in told
-    (told,) = executed.differences("```python\n>>> 1 + 1\n3\n\n```\n")
-    assert "Got:\n    2" in told
+    (message,) = executed.differences(f"{page}\n```text\nno table\n```\n")
+    assert "expected\nno table" in message
+    (message,) = executed.differences("```python\n>>> 1 + 1\n3\n\n```\n")
+    assert "Got:\n    2" in message
     assert list(executed.differences("```console\n$ echo a \\\n  b\na b\n$ false || echo c\nc\n```\n")) == []
     assert len(list(executed.differences("```console\n$ false\n```\n"))) == 1
 
@@ -114,7 +110,7 @@ def test_links_between_files_become_links_between_pages(tmp_path):
     assert generated.linked("[c](../config/README.md#configyaml)", page) == "[c](made/configuration.md#configyaml)"
     assert generated.linked("[d](https://a.b/c), [e](#f)", page) == "[d](https://a.b/c), [e](#f)"
     made = ROOT / "docs/made/configuration.md"
-    assert generated.linked("[g](../docs/tables.md)", made, ROOT / "config/README.md") == "[g](../tables.md)"
+    assert generated.linked("[g](../docs/made/tables.md)", made, ROOT / "config/README.md") == "[g](tables.md)"
 
 
 def test_every_option_is_in_the_page_of_the_command_line():
@@ -154,9 +150,9 @@ def test_the_table_of_families_is_that_of_the_library():
             if line.startswith(f"| `{one.family}`"):
                 cells = [cell.strip() for cell in line.strip("|").split("|")]
                 assert cells[1:4] == [one.about, one.metric, f"{one.n_test_sets}, {one.n_systems}"]
-                assert cells[4].split()[0] == f"{one.worth:,.0f}"
+                assert cells[4].split()[0] == f"{one.effective_sample_size:,.0f}"
                 assert cells[5:7] == [f"{100 * one.predicted_iid:.0f} %", f"{100 * one.predicted:.0f} %"]
-                assert cells[7].split()[0] == f"{100 * one.held:.0f}"
+                assert cells[7].split()[0] == f"{100 * one.replicated:.0f}"
 
 
 def test_the_readme_fits_on_a_few_screens():
@@ -164,7 +160,7 @@ def test_the_readme_fits_on_a_few_screens():
 
 
 def test_links_lead_somewhere():
-    pages = [str(page.relative_to(ROOT)) for page in PAGES]
+    pages = [str(page.relative_to(ROOT)) for page in (*PAGES, *(ROOT / "docs/explanation").glob("*.md"))]
     for document in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "results/README.md", *pages):
         for target in re.findall(r"\]\((?!http|#|made/)([^)#]+)", (ROOT / document).read_text(encoding="utf-8")):
             assert ((ROOT / document).parent / target).exists(), f"{document}: {target}"
@@ -176,3 +172,15 @@ def test_python_in_the_page_on_data_frames_prints_what_it_says(capsys):
     (printed,) = blocks("docs/dataframes.md", "text")
     exec(compile(code, "docs/dataframes.md", "exec"), {})
     assert capsys.readouterr().out == printed
+
+
+def test_every_public_name_has_a_page_in_the_reference():
+    listed = re.findall(r"^   (pairsig\.\w+)$", (ROOT / "docs/api.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(listed) == sorted(f"pairsig.{name}" for name in pairsig.__all__ if name != "__version__")
+
+
+@pytest.mark.parametrize("name", [name for name in pairsig.__all__ if name != "__version__"])
+def test_every_public_object_has_related_ones_and_an_example(name):
+    text = getattr(pairsig, name).__doc__
+    assert "See Also\n" in text or name == "InputError"
+    assert ">>> " in text

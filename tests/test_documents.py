@@ -8,7 +8,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from pairsig import Statistics, statistics
+from pairsig import Statistics
+from pairsig.core import statistics
 from pairsig.metrics import registry
 from study.analysis.documents import documents
 from test_recomputed import BLEU, STATISTICS, bleu, counts

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import yaml
 
-from pairsig import cli, statistics
+from pairsig import cli
+from pairsig.core import statistics
 from pairsig.metrics import registry
 from study import cli as study_cli
 from study import sheets
@@ -48,7 +49,7 @@ def test_they_are_those_of_the_sheets(monkeypatch):
             assert {f"base_model {group}" for group in data.groups} <= set(data.provenance)
         else:
             assert set(data.systems) == known
-        # Two trainings may come to the same outputs of a hundred segments; two systems of others are one.
+        # Two trainings may give the same outputs for a hundred segments. Published systems must all differ.
         assert len(data.duplicates()) <= (len(data.systems) // 50 if set(data.kinds) == {"synthetic"} else 0)
         assert {"corpus", "url", "sha256", "licence", "command", "versions"} <= set(data.provenance)
         metric = registry.metric(selected[path.stem].metric)
@@ -118,7 +119,7 @@ def test_benchmarks_counted_again_are_equal(dataset, data_dir, tmp_path, monkeyp
 
 
 def test_retrain_missing_goes_on_from_all_that_is_embedded(monkeypatch):
-    """What counts depend on is told as a run of today tells it; versions of packages are those of whoever trains."""
+    """What counts depend on is stated as in a run of today; package versions are those of the machine that trains."""
     config = yaml.safe_load((ROOT / "config/retrain.yaml").read_text(encoding="utf-8"))
     monkeypatch.setattr(synthetic, "check_needs", lambda *_: None)
     ready = study(monkeypatch, retrain=True, data_dir="corpora", datasets=config["datasets"])
@@ -126,7 +127,7 @@ def test_retrain_missing_goes_on_from_all_that_is_embedded(monkeypatch):
     assert len(trained) == 13
     for dataset in trained:
         path = ROOT / f"resources/statistics/{dataset}.parquet"
-        told = dict(word.split("=", 1) for word in ready.datasets[dataset].provenance if "=" in word)
+        stated = dict(word.split("=", 1) for word in ready.datasets[dataset].provenance if "=" in word)
         found = statistics.read(path).provenance
-        told |= {key: value for key, value in found.items() if key.startswith("base_model ")}
-        assert sorted(kept(path, told)) == sorted(statistics.read(path).systems), dataset
+        stated |= {key: value for key, value in found.items() if key.startswith("base_model ")}
+        assert sorted(kept(path, stated)) == sorted(statistics.read(path).systems), dataset

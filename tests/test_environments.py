@@ -32,14 +32,13 @@ EXTRAS = {
     "figures": ("workflow",),
     "site": ("workflow",),
     "sheets": ("workflow",),
-    "base_models": ("retrain",),
 }
 """Parts of the package that need more than the library."""
 ASKED = {
-    "pictures.py": ("plot",),
-    "ranking.py": ("plot",),
-    "report": ("plot",),
-    "console.py": ("completion",),
+    "io/pictures.py": ("plot",),
+    "comparisons/ranking.py": ("plot",),
+    "report/__init__.py": ("plot",),
+    "io/console.py": ("completion",),
 }
 """Modules of the library that draw or complete, if asked."""
 
@@ -52,7 +51,7 @@ def imported(path):
     nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
     names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     names |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
-    tops = {name.partition(".")[0] for name in names} - {*sys.stdlib_module_names, "pairsig", "study"}
+    tops = {name.partition(".")[0] for name in names} - {*sys.stdlib_module_names, "pairsig", "study", "base_models"}
     return {re.sub(r"[-_.]+", "-", HOMES[top][0]).lower() for top in tops if top != "ufal"}  # three packages
 
 
@@ -61,11 +60,14 @@ def test_all_that_is_imported_is_declared():
     declared = {"": project["dependencies"]} | project["optional-dependencies"]
     declared = {extra: {re.match(r"[\w.-]+", name)[0].lower() for name in names} for extra, names in declared.items()}
     found = set()
-    for package in ("pairsig", "study"):
+    for package in ("pairsig", "study", "base_models"):
         for path in (ROOT / "src" / package).rglob("*.py"):
-            extras = (ASKED if package == "pairsig" else EXTRAS).get(
-                path.relative_to(ROOT / "src" / package).parts[0], ()
-            )
+            inside = path.relative_to(ROOT / "src" / package)
+            extras = {
+                "pairsig": ASKED.get(inside.as_posix(), ()),
+                "study": EXTRAS.get(inside.parts[0], ()),
+                "base_models": ("retrain",),
+            }[package]
             allowed = declared[""].union(*(declared[extra] for extra in extras))
             assert imported(path) <= allowed, path
             found |= imported(path)
@@ -129,12 +131,12 @@ def test_the_commands_run_without_an_install(not_installed):
     missing = not_installed("-c", "import importlib.metadata; importlib.metadata.version('pairsig')")
     assert "PackageNotFoundError" in missing.stderr
     version = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)[1]
-    told = not_installed("-m", "pairsig", "--version")
-    assert told.stdout.startswith(f"pairsig {version}\n"), told.stderr
+    done = not_installed("-m", "pairsig", "--version")
+    assert done.stdout.startswith(f"pairsig {version}\n"), done.stderr
     example = ROOT / "config/example"
-    told = not_installed(
+    done = not_installed(
         "-m", "pairsig", "test", "baseline.txt", "tuned.txt", "--reference", "reference.txt", "--metric", "bleu",
         "--n-resamples", "100", "--format", "json", cwd=example,
     )  # fmt: skip
-    assert f"version:{version}" in told.stdout, told.stderr
+    assert f"version:{version}" in done.stdout, done.stderr
     assert "--output" in not_installed("-m", "study", "plot", "--help").stdout

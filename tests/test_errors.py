@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairsig.errors import InputError, listed, named, quoted, reason
+from pairsig.io.errors import InputError, listed, named, quoted, reason
 
 
 @pytest.mark.parametrize(

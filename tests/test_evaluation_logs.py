@@ -11,8 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pairsig import InputError, cli, versus
-from pairsig.readers import counted, recognition
+from pairsig import InputError, cli
+from pairsig.comparisons import baseline
+from pairsig.readers import COUNTS, LOGS, OUTPUTS, recognition, system_counts
+from pairsig.readers.logs import items
 
 DATA = Path(__file__).parent / "data/evaluation_logs"
 INSPECT, LM_EVAL = DATA / "inspect", DATA / "lm_eval"
@@ -60,7 +62,7 @@ def answer(*arguments, capsys):
 
 def refuses(path, *expected, reader=None, **options):
     with pytest.raises(InputError) as error:
-        counted.read_all(reader or recognition.recognize([str(path)]), str(path), **options)
+        system_counts.read_all(reader or recognition.recognize([str(path)]), str(path), **options)
     assert "\n" not in str(error.value)
     for words in expected:
         assert words in str(error.value)
@@ -68,7 +70,7 @@ def refuses(path, *expected, reader=None, **options):
 
 def refused(paths, *expected, **settings):
     with pytest.raises(InputError) as error:
-        versus.read_systems(list(map(str, paths)), None, **settings)
+        baseline.read_systems(list(map(str, paths)), None, **settings)
     for words in expected:
         assert words in str(error.value)
 
@@ -88,7 +90,7 @@ REPORTED = json.loads((INSPECT / "reported.json").read_text())
 @pytest.mark.parametrize("name", ["strong.eval", "weak.eval", "weak.json.gz", "failing.eval"])
 def test_inspects_own_figures(name):
     reported = REPORTED[name.removesuffix(".gz")]
-    parts = counted.read_all("inspect", str(INSPECT / name), cluster="passage")
+    parts = system_counts.read_all("inspect", str(INSPECT / name), document="passage")
     assert [part.run for part in parts] == ["1", "2", "3", "4"]
     assert {part.system for part in parts} == {f"mockllm/{name.split('.')[0]}"}
     for ours, theirs, centre in (
@@ -106,10 +108,10 @@ def test_inspects_own_figures(name):
 
 def test_one_command_from_two_logs_of_inspect(capsys):
     (row,), err = answer(STRONG, WEAK, "--metric", "exact", "--n-resamples", 200, capsys=capsys)
-    assert "read as inspect" in err
+    assert "detected the format inspect" in err
     assert (row["method_a"], row["method_b"]) == ("mockllm/strong", "mockllm/weak")
     assert (row["n_runs_a"], row["n_segments"], row["design"]) == (4, 12, "nested")
-    own = [by_item(counted.read_all("inspect", path), "exact")[0] for path in (STRONG, WEAK)]
+    own = [by_item(system_counts.read_all("inspect", path), "exact")[0] for path in (STRONG, WEAK)]
     assert row["gain"] == pytest.approx((own[0] - own[1]).mean())
     assert row["standard_error"] == pytest.approx(standard_error(own[0] - own[1]))
 
@@ -121,7 +123,7 @@ def test_reductions_are_inspects(capsys):
 
 
 def test_both_formats_of_inspect_are_one_log():
-    one, other = (counted.read_all("inspect", str(INSPECT / f"weak.{name}")) for name in ("eval", "json.gz"))
+    one, other = (system_counts.read_all("inspect", str(INSPECT / f"weak.{name}")) for name in ("eval", "json.gz"))
     for mine, theirs in zip(one, other, strict=True):
         assert mine.segments == theirs.segments
         assert mine.contents == theirs.contents
@@ -136,37 +138,37 @@ def test_a_folder_of_logs_has_a_system_a_model(tmp_path, capsys):
     assert {(row["method_a"], row["method_b"]) for row in rows} == {("mockllm/strong", "mockllm/weak")}
     shutil.copy(STRONG, tmp_path / "again.eval")
     refuses(
-        tmp_path, "found two logs of mockllm/strong on sums, again.eval and strong.eval, expected one: name the file"
+        tmp_path, "found two logs of mockllm/strong on sums, again.eval and strong.eval, expected one; name the file"
     )
     (tmp_path / "again.eval").unlink()
-    refused([tmp_path, WEAK], "found the systems mockllm/strong, mockllm/weak, expected one system a file")
+    refused([tmp_path, WEAK], "found the systems mockllm/strong, mockllm/weak, expected one system per file")
 
 
 def test_items_without_a_score(capsys):
     refused(
         [STRONG, FAILING],
-        "mockllm/failing-1 has no score in exact, brevity, parts/form, parts/content for 1 of 12 items that",
+        "mockllm/failing-1 has no score in exact, brevity, parts/form, parts/content for 1 of 12 items, but other",
         "(q07)",
         "--missing",
     )
     rows, err = answer(STRONG, FAILING, "--metric", "exact", "--missing", "drop", "--n-resamples", 99, capsys=capsys)
     assert rows[0]["n_segments"] == 10  # q03 and q07 failed, in one epoch each
-    assert "mockllm/failing-2 has no score in exact for 1 of 12 items: left out of all" in err
-    assert "items without a score were left to --missing drop, 2 of them" in rows[0]["doubt"]
+    assert "mockllm/failing-2 has no score in exact for 1 of 12 items: left out for all systems" in err
+    assert "--missing drop was applied to 2 items without a score" in rows[0]["doubt"]
     rows, _ = answer(STRONG, FAILING, "--metric", "exact", "--missing", "wrong", "--n-resamples", 99, capsys=capsys)
     assert rows[0]["n_segments"] == 12
-    values = np.stack([part.counts["exact"] for part in counted.read_all("inspect", FAILING)])
+    values = np.stack([part.counts["exact"] for part in system_counts.read_all("inspect", FAILING)])
     assert rows[0]["score_b"] == pytest.approx(values.mean())
 
 
 def test_choices_of_a_log_of_inspect():
-    only = counted.read_all("inspect", STRONG, scorer="parts/form", domain="about.size")
+    only = system_counts.read_all("inspect", STRONG, scorer="parts/form", domain="about.size")
     assert [metric.name for metric in only[0].metrics] == ["parts/form"]
     assert set(only[0].domains) == {"small", "large"}
     names = "exact, brevity, parts/form, parts/content"
     refuses(STRONG, f"found no scorer 'exat', expected one of {names}; did you mean exact?", scorer="exat")
-    told = "expected the cluster of the item; there is passage, about; did you mean passage?"
-    refuses(STRONG, f"sample 1: found no pasage in the metadata, {told}", cluster="pasage")
+    message = "expected the document of the item; the fields are passage, about; did you mean passage?"
+    refuses(STRONG, f"sample 1: found no pasage in the metadata, {message}", document="pasage")
 
 
 def of_inspect(name="m", samples=None, version=2, **further):
@@ -188,10 +190,10 @@ def sample(name, value, epoch=1, text="?", **further):
         ({"version": 2, "status": "success", "eval": {}}, "found no eval.task"),
         (of_inspect(samples=[]), "found no item with a score"),
         (of_inspect(samples=[sample("q", "C"), sample("q", "I")]), "found item q again, expected it once"),
-        (of_inspect(samples=[sample("q", "B")]), "found the value 'B' of match, expected a number or one of C, I"),
-        (of_inspect(samples=[sample("q", float("inf"))]), "the score inf in match, expected a finite number"),
-        (of_inspect(samples=[sample("q", float("nan"))]), "match has no score for any item"),
-        (of_inspect(samples=[sample("q", "C"), sample("q", "C", 2, "!")]), "another content in run 2 than in run 1"),
+        (of_inspect(samples=[sample("q", "B")]), "found the value 'B' for match, expected a number or one of C, I"),
+        (of_inspect(samples=[sample("q", float("inf"))]), "the score inf in match for item q, expected a finite"),
+        (of_inspect(samples=[sample("q", float("nan"))]), "found no score for any item in match"),
+        (of_inspect(samples=[sample("q", "C"), sample("q", "C", 2, "!")]), "different content for item q in the runs"),
         ({k: v for k, v in of_inspect().items() if k != "samples"}, "found no samples"),
         (of_inspect() | {"samples": {"a": 1}}, "as samples, expected a list of objects"),
         (of_inspect(name=""), "found no name of the model"),
@@ -204,13 +206,13 @@ def test_what_a_log_of_inspect_can_have_wrong(tmp_path, document, words):
 @pytest.mark.parametrize("value", ["c", "i", "p", "n", "Q", ""])
 def test_values_that_inspect_does_not_know(tmp_path, value):
     path = write(tmp_path / "a.json", of_inspect(samples=[sample("q", value)]))
-    refuses(path, f"found the value '{value}' of match, expected a number or one of C, I, P, N")
+    refuses(path, f"found the value '{value}' for match, expected a number or one of C, I, P, N")
 
 
 def test_values_of_inspect(tmp_path):
     values = {"C": 1, "I": 0, "P": 0.5, "N": 0, "yes": 1, "No": 0, "TRUE": 1, "false": 0, "0.25": 0.25, True: 1, -3: -3}
     samples = [sample(f"q{i}", value) for i, value in enumerate(values)]
-    (part,) = counted.read_all("inspect", write(tmp_path / "a.json", of_inspect(samples=samples)))
+    (part,) = system_counts.read_all("inspect", write(tmp_path / "a.json", of_inspect(samples=samples)))
     assert part.counts["match"].tolist() == list(values.values())
 
 
@@ -221,16 +223,16 @@ def test_epochs_reduced_in_two_ways(tmp_path):
         {"scorer": "match", "reducer": name, "samples": [{"sample_id": f"q{i}", "value": v} for i, v in enumerate(own)]}
         for name, own in (("at_least_2", (0, 0)), (None, (0.5, 0)), ("max", (1, 0)))
     ]
-    for reducers, told in (["max", "at_least_2"], True), (["max", "mean"], False), (None, False):
+    for reducers, noted in (["max", "at_least_2"], True), (["max", "mean"], False), (None, False):
         log = of_inspect(samples=samples, config={"epochs_reducer": reducers}) | {"reductions": reductions}
         path = write(tmp_path / "a.json", log)
         for name, expected in (("at_least_2", [0, 0]), ("mean", [0.5, 0]), ("max", [1, 0])):
-            (part,) = counted.read_all("inspect", path, reducer=name)
+            (part,) = system_counts.read_all("inspect", path, reducer=name)
             assert (part.run, part.counts["match"].tolist(), part.notes) == ("", expected, ())
-        first, second = counted.read_all("inspect", path)
+        first, second = system_counts.read_all("inspect", path)
         assert [first.counts["match"].tolist(), second.counts["match"].tolist()] == [[1, 0], [0, 0]]
-        note = "Inspect has reduced epochs by max, at_least_2, here the score of a sample is their mean"
-        assert [note in one for one in first.notes] == [True] * told
+        note = "Inspect reduced epochs by max, at_least_2, but the score of a sample is their mean here"
+        assert [note in one for one in first.notes] == [True] * noted
 
 
 def test_questions_are_the_same_as_far_as_a_summary_has_them(tmp_path):
@@ -238,16 +240,16 @@ def test_questions_are_the_same_as_far_as_a_summary_has_them(tmp_path):
         write(tmp_path / f"{name}.json", of_inspect(name, [sample("q", "C", text=text)]))
         for name, text in (("a", "x" * 600), ("far", "x" * 500 + "y"), ("near", "x" * 499 + "y"))
     )
-    versus.read_systems([a, far], None)
-    refused([a, near], "item q is another item than in")
+    baseline.read_systems([a, far], None)
+    refused([a, near], "item q has a different content than in")
 
 
 def test_what_the_reader_of_a_log_should_know(tmp_path):
     path = write(tmp_path / "a.json", of_inspect() | {"status": "error", "invalidated": True})
-    (part,) = counted.read_all("inspect", path)
+    (part,) = system_counts.read_all("inspect", path)
     assert [note.partition(": ")[2] for note in part.notes] == [
         "the evaluation ended with the status error",
-        "somebody has marked samples of this log as invalid",
+        "samples of this log were marked as invalid",
     ]
 
 
@@ -255,8 +257,8 @@ def test_two_tasks_are_one_test_set(tmp_path):
     """Where they are asked for: samples of one id are others in another task."""
     for task in "tu":
         write(tmp_path / f"{task}.json", of_inspect("m", task=task))
-    refuses(tmp_path, "found the tasks t, u, expected one", reader="inspect")
-    (part,) = counted.read_all("inspect", tmp_path, task="t,u")
+    refuses(tmp_path, "found the tasks t, u; choose one", reader="inspect")
+    (part,) = system_counts.read_all("inspect", tmp_path, task="t,u")
     assert part.segments == (*(f"t/q{i}" for i in range(4)), *(f"u/q{i}" for i in range(4)))
     assert part.domains == ("t",) * 4 + ("u",) * 4
 
@@ -267,21 +269,20 @@ def test_runs_of_one_log_say_what_runs_are(tmp_path):
     several = [sample(name, "C", epoch) for name in "qp" for epoch in (1, 2)]
     b = write(tmp_path / "b.json", of_inspect("b", several))
     for paths in ([a, b], [b, a]):
-        ((data, _),), _ = versus.read_systems(paths, None)
+        ((data, _),), _ = baseline.read_systems(paths, None)
         assert data.provenance["design"] == "nested"
 
 
-@pytest.mark.parametrize("what", ["domain", "cluster"])
+@pytest.mark.parametrize("what", ["domain", "document"])
 def test_labels_that_differ_between_epochs(tmp_path, what):
     samples = [sample("q", "C", epoch, metadata={"of": f"x{epoch}"}) for epoch in (1, 2)]
-    told = {"domain": "domain", "cluster": "document"}[what]
     path = write(tmp_path / "a.json", of_inspect(samples=samples))
-    refuses(path, f"item q has another {told} in run 2 than in run 1, expected the same", **{what: "of"})
+    refuses(path, f"found different {what} for item q in the runs 2 and 1, expected the same", **{what: "of"})
 
 
 def test_nan_is_no_score(tmp_path):
     samples = [sample("q0", float("nan")), sample("q1", "C"), sample("q2", 0.25)]
-    (part,) = counted.read_all("inspect", write(tmp_path / "a.json", of_inspect(samples=samples)))
+    (part,) = system_counts.read_all("inspect", write(tmp_path / "a.json", of_inspect(samples=samples)))
     assert part.unscored["match"].tolist() == [True, False, False]
     assert part.counts["match"].tolist() == [0, 1, 0.25]
 
@@ -289,12 +290,12 @@ def test_nan_is_no_score(tmp_path):
 def test_same_ids_of_other_questions(tmp_path):
     a = write(tmp_path / "a.json", of_inspect("a"))
     b = write(tmp_path / "b.json", of_inspect("b", [sample(f"q{i}", "C", text="another") for i in range(4)]))
-    refused([a, b], "item q0 is another item than in", "are these the same test set?")
-    versus.read_systems([a, b], None, options={"verify": "false"})
+    refused([a, b], "item q0 has a different content than in", "are these the same test set?")
+    baseline.read_systems([a, b], None, options={"verify": "false"})
 
 
-@pytest.mark.parametrize(("what", "told"), [("cluster", "document"), ("domain", "domain")])
-def test_labels_of_items(tmp_path, what, told):
+@pytest.mark.parametrize("what", ["document", "domain"])
+def test_labels_of_items(tmp_path, what):
     """Those of the first log that has the item; another one in another log is refused, also where one has none."""
     items = {"a": {"q0": "d0", "q1": "d1"}, "b": {"q9": "d9", "q1": "d1", "q0": "d0"}, "c": {"q0": "d0", "q1": ""}}
     paths = {
@@ -303,10 +304,10 @@ def test_labels_of_items(tmp_path, what, told):
         )
         for name, own in items.items()
     }
-    ((data, _),), _ = versus.read_systems([paths["a"], paths["b"]], None, options={what: "of"}, missing="wrong")
+    ((data, _),), _ = baseline.read_systems([paths["a"], paths["b"]], None, options={what: "of"}, missing="wrong")
     assert data.segments.tolist() == ["q0", "q1", "q9"]
-    assert getattr(data, f"{told}s").tolist() == ["d0", "d1", "d9"]
-    words = f"c.json: item q1 is of {told} '', but of 'd1' in {paths['a']}: are these the same test set?"
+    assert getattr(data, f"{what}s").tolist() == ["d0", "d1", "d9"]
+    words = f"c.json: item q1 belongs to {what} '', but to 'd1' in {paths['a']}: are these the same test set?"
     refused([paths["a"], paths["c"]], words, options={what: "of"})
 
 
@@ -315,7 +316,7 @@ def test_items_are_paired_by_their_ids(tmp_path):
     b = write(
         tmp_path / "b.json", of_inspect("b", [sample(f"q{i}", value) for i, value in ((2, "C"), (0, "I"), (1, "C"))])
     )
-    ((data, _),), _ = versus.read_systems([a, b], None)
+    ((data, _),), _ = baseline.read_systems([a, b], None)
     assert data.segments.tolist() == ["q0", "q1", "q2"]
     assert data.counts[:, :, 0].tolist() == [[1, 1, 0], [0, 1, 1]]
 
@@ -327,15 +328,15 @@ def test_missing_by_hand(tmp_path):
         of_inspect("b", [sample("q1", "C"), sample("q2", None), sample("q3", "C"), sample("q4", "I")]),
     )
     refused(
-        [a, b], "a has no score in match for 2 of 5 items that others have one for (q3, q4), expected the same ones"
+        [a, b], "a has no score in match for 2 of 5 items, but other systems have one (q3, q4), expected the same items"
     )
-    ((data, _),), notes = versus.read_systems([a, b], None, missing="drop")
+    ((data, _),), notes = baseline.read_systems([a, b], None, missing="drop")
     assert data.segments.tolist() == ["q1"]
     assert data.provenance["missing"] == "drop:4"
     assert any("no system has a score in match for 1 of 5 items: left out" in note for note in notes)
-    ((data, metrics),), _ = versus.read_systems([a, b], None, missing="wrong")
+    ((data, metrics),), _ = baseline.read_systems([a, b], None, missing="wrong")
     assert data.counts[:, :, 0].tolist() == [[1, 1, 0, 0, 0], [0, 1, 0, 1, 0]]
-    table, _ = versus.versus(data, metrics, ["exact"])
+    table, _ = baseline.compare_to_baseline(data, metrics, ["exact"])
     assert "|missing:wrong:4|version:" in table["signature"][0]
 
 
@@ -344,9 +345,9 @@ def test_only_scores_from_0_to_1_can_be_wrong(tmp_path, score):
     a = write(tmp_path / "a.json", of_inspect("a", [sample("q0", score), sample("q1", 1)]))
     b = write(tmp_path / "b.json", of_inspect("b", [sample("q0", 1)]))
     words = (
-        "expected scores from 0 to 1, of which higher is better, since --missing wrong counts what has no score as 0"
+        "expected scores from 0 to 1 of which higher is better, since --missing wrong counts items without a score as 0"
     )
-    refused([a, b], f"a.json: found the score {score} in match, {words}: use --missing drop", missing="wrong")
+    refused([a, b], f"a.json: found the score {score} in match, {words}; use --missing drop", missing="wrong")
 
 
 # A metric is the same with others beside it and alone.
@@ -411,7 +412,7 @@ def test_what_a_metric_lacks_changes_no_other(tmp_path, reader, missing, capsys)
     (expected,), err = answer(*alone, "--test", "exact", *chosen, capsys=capsys)
     assert "no score" not in err
     assert (expected["metric"], expected["score_a"], expected["score_b"]) == (x, 0.7, 0.35)
-    assert expected["p_value"] == 2 * (1 + 11 + 55) / 2**11  # 9 items that only a has right, and 2 that only b has
+    assert expected["pvalue"] == 2 * (1 + 11 + 55) / 2**11  # 9 items that only a has right, and 2 that only b has
     rows, err = answer(*both, "--test", "exact", *chosen, capsys=capsys)
     found = {row["metric"]: row for row in rows}
     assert found[x] == expected
@@ -419,7 +420,7 @@ def test_what_a_metric_lacks_changes_no_other(tmp_path, reader, missing, capsys)
     n = 20 if missing == "wrong" else 18
     assert found[y]["n_segments"] == n
     assert (found[y]["score_a"], found[y]["score_b"]) == (13 / n, 7 / n)
-    assert found[y]["p_value"] == 2 * (1 + 10 + 45) / 2**10
+    assert found[y]["pvalue"] == 2 * (1 + 10 + 45) / 2**10
     # By its name alone, whatever the other one lacks.
     assert answer(*both, "--test", "exact", "--metric", x, capsys=capsys)[0] == [expected]
 
@@ -434,14 +435,14 @@ def test_every_command_takes_the_items_of_its_metric(tmp_path, command, capsys):
         found.append(capsys.readouterr().out)
     assert found[0] == found[1]
     assert cli.main(words) == 2
-    assert "found the metrics x, y, expected the name of one (--metric)" in capsys.readouterr().err
+    assert "found the metrics x, y; choose one with --metric" in capsys.readouterr().err
 
 
 def test_a_log_without_a_score_in_a_metric_leaves_it_out(tmp_path, capsys):
     paths = [log_of(tmp_path, "inspect", model, x=RIGHT[model], y=[float("nan")] * 20) for model in "ab"]
     (row,), err = answer(*paths, "--test", "exact", capsys=capsys)
     assert (row["metric"], row["n_segments"]) == ("x", 20)
-    assert "a.json: y left out: no score for any item" in err
+    assert "a.json: y left out, since no item has a score in it" in err
     refused(paths, "a.json has no metric 'y', expected one of x", metrics=["y"])
     other = log_of(tmp_path / "other", "inspect", "b", y=RIGHT["b"])
     refused([paths[0], other], "a.json has x; ", "b.json has y", metrics=["y"])
@@ -450,8 +451,8 @@ def test_a_log_without_a_score_in_a_metric_leaves_it_out(tmp_path, capsys):
 def test_no_item_in_common(tmp_path):
     gaps = {"a": range(10, 20), "b": range(10)}
     paths = [log_of(tmp_path, "inspect", m, x=RIGHT[m], y=with_gaps(RIGHT[m], *gaps[m])) for m in "ab"]
-    refused(paths, "b.json: found no item that all have a score for in y, expected some", missing="drop")
-    (_, (statistics, _)), notes = versus.read_systems(paths, None, missing="wrong")
+    refused(paths, "b.json: found no item with a score for all systems in y, expected at least one", missing="drop")
+    (_, (statistics, _)), notes = baseline.read_systems(paths, None, missing="wrong")
     assert statistics.counts[:, :, 0].sum(axis=1).tolist() == [10, 2]
     assert "b has no score in y for 10 of 20 items: counted as wrong" in notes
 
@@ -468,14 +469,14 @@ def test_metrics_stay_in_their_order(tmp_path):
     """Also where neighbours have other items."""
     own = {"x": RIGHT["a"], "y": with_gaps(RIGHT["a"], 3), "z": RIGHT["b"]}
     paths = [log_of(tmp_path, "inspect", model, **own) for model in "ab"]
-    found, _ = versus.read_systems(paths, None)
+    found, _ = baseline.read_systems(paths, None)
     assert [[metric.name for metric in metrics] for _, metrics in found] == [["x"], ["y"], ["z"]]
-    found, _ = versus.read_systems(paths, None, metrics=["z", "x"])
+    found, _ = baseline.read_systems(paths, None, metrics=["z", "x"])
     assert [[metric.name for metric in metrics] for _, metrics in found] == [["z", "x"]]
 
 
-def test_wrong_is_not_told_where_lower_is_better(tmp_path):
-    """The worst error is not known: refused where one is missing, and of no matter where none is."""
+def test_a_missing_score_is_refused_where_lower_is_better(tmp_path):
+    """The worst possible error is unknown: a missing score is refused, and without one nothing changes."""
     costs = {"lower_is_better": "f1_score"}
     paths = {
         name: [
@@ -484,34 +485,34 @@ def test_wrong_is_not_told_where_lower_is_better(tmp_path):
         ]
         for name, right, errors in (("right", (0,), ()), ("errors", (), (0,)))
     }
-    found, _ = versus.read_systems(paths["right"], None, options=costs, missing="wrong")
+    found, _ = baseline.read_systems(paths["right"], None, options=costs, missing="wrong")
     assert [statistics.provenance.get("missing") for statistics, _ in found] == ["wrong:1", None]
     assert [metric.higher_is_better for _, metrics in found for metric in metrics] == [True, False]
     refused(paths["errors"], "found that lower is better in f1_score, expected", options=costs, missing="wrong")
-    (_, (_, (error,))), _ = versus.read_systems(paths["errors"], None, options=costs, missing="drop")
+    (_, (_, (error,))), _ = baseline.read_systems(paths["errors"], None, options=costs, missing="drop")
     assert not error.higher_is_better
 
 
 def test_a_plan_takes_one_run_of_two_logs(capsys):
     """Or Inspect's mean of them."""
     assert cli.main(["plan", STRONG, WEAK, "--reader", "inspect", "--metric", "exact", "--gain", "0.1"]) == 2
-    assert "the pilot has mockllm/strong-1, mockllm/strong-2," in capsys.readouterr().err
+    assert "the pilot has the systems mockllm/strong-1, mockllm/strong-2," in capsys.readouterr().err
 
 
-def test_one_model_twice_is_told_apart_by_its_settings(tmp_path):
+def test_settings_distinguish_runs_of_one_model(tmp_path):
     hot = of_inspect("m", model_generate_config={"temperature": 1.0, "top_p": 0.5})
     cold = of_inspect("m", model_generate_config={"temperature": 0.0, "top_p": 0.5})
     paths = [write(tmp_path / f"2026-01-0{i}T00-00-00_t.json", log) for i, log in enumerate((hot, cold, cold), 1)]
-    ((data, _),), _ = versus.read_systems(paths[:2], None)
+    ((data, _),), _ = baseline.read_systems(paths[:2], None)
     assert data.systems == ("m (temperature=1.0)", "m (temperature=0.0)")
-    ((data, _),), _ = versus.read_systems(paths[1:], None)
+    ((data, _),), _ = baseline.read_systems(paths[1:], None)
     assert data.systems == ("m #1", "m #2")
 
 
 def test_an_evaluation_that_has_not_finished(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.eval", "w") as archive:
         archive.writestr("_journal/start.json", "{}")
-    refuses(tmp_path / "a.eval", "found no header.json, the evaluation has not finished")
+    refuses(tmp_path / "a.eval", "found no header.json, expected a complete log: the evaluation has not finished")
 
 
 # Archives.
@@ -538,7 +539,7 @@ def test_a_damaged_member(tmp_path):
 
 
 def zip_of(path, name, packed, size, crc, method):
-    """A zip archive of one member that says what it is told to."""
+    """A zip archive with one member, whose header has these sizes, checksum and method."""
     common = struct.pack("<HHHHHIIIHH", 20, 0, method, 0, 0, crc, len(packed), size, len(name), 0)
     local = b"PK\3\4" + common + name + packed
     central = b"PK\1\2" + struct.pack("<H", 20) + common + struct.pack("<HHHII", 0, 0, 0, 0, 0) + name
@@ -551,8 +552,8 @@ def zip_of(path, name, packed, size, crc, method):
 def test_an_archive_that_says_it_is_small(tmp_path, monkeypatch, method):
     import pyarrow as pa
 
-    monkeypatch.setattr("pairsig.files.MAX_BYTES", 2**20)
-    monkeypatch.setattr("pairsig.files._CHUNK", 2**16)
+    monkeypatch.setattr("pairsig.io.files.MAX_BYTES", 2**20)
+    monkeypatch.setattr("pairsig.io.files._CHUNK", 2**16)
     bomb = b"[" * 2**22
     deflate = zlib.compressobj(wbits=-15)
     packed = deflate.compress(bomb) + deflate.flush() if method == 8 else pa.compress(bomb, "zstd", asbytes=True)
@@ -563,20 +564,12 @@ def test_an_archive_that_says_it_is_small(tmp_path, monkeypatch, method):
 
 
 def test_a_document_that_is_too_large(tmp_path, monkeypatch):
-    monkeypatch.setattr("pairsig.files.MAX_JSON", 2**10)
+    monkeypatch.setattr("pairsig.io.files.MAX_JSON", 2**10)
     refuses(write(tmp_path / "a.json", of_inspect(samples=[sample(str(i), "C") for i in range(100)])), "bytes of JSON")
 
 
-@pytest.mark.parametrize(
-    "text", ['{"version": 2, "status": "success", "eval": {"task"', '{"version": 2, "status": ' + "[" * 100_000]
-)
-def test_json_cut_in_half(tmp_path, text):
-    refuses(write(tmp_path / "a.json", text), "found no JSON")
-
-
-def test_bytes_that_are_no_text(tmp_path):
-    (tmp_path / "a.json").write_bytes(b'{"version": 2, "status": "\xff\xfe"}')
-    refuses(tmp_path / "a.json", "line 1: found bytes ff, expected UTF-8")
+def test_json_that_is_nested_too_deeply(tmp_path):
+    refuses(write(tmp_path / "a.json", '{"version": 2, "status": ' + "[" * 100_000), "found invalid JSON")
 
 
 # lm-evaluation-harness.
@@ -591,7 +584,7 @@ def results_of(folder):
 @pytest.mark.parametrize("task", ["sums_small", "sums_large"])
 def test_lm_evals_own_figures(folder, task):
     reported = results_of(folder)
-    (part,) = counted.read_all("lm_eval", folder, task=task)
+    (part,) = system_counts.read_all("lm_eval", folder, task=task)
     assert part.system == reported["model_name"]
     for metric in ("acc", "acc_norm"):
         values, _ = by_item([part], metric)
@@ -601,38 +594,38 @@ def test_lm_evals_own_figures(folder, task):
 
 def test_a_group_has_its_subtasks_for_domains(capsys):
     rows, err = answer(
-        A, B, "--option", "task=sums", "--option", "cluster=meta.passage", "--test", "exact", capsys=capsys
+        A, B, "--option", "task=sums", "--option", "document=meta.passage", "--test", "exact", capsys=capsys
     )
-    assert "read as lm_eval" in err
+    assert "detected the format lm_eval" in err
     reported = [results_of(folder) for folder in (A, B)]
     assert [row["metric"] for row in rows] == ["acc", "acc_norm"]
     assert (rows[0]["system_a"], rows[0]["system_b"]) == tuple(one["model_name"] for one in reported)
     assert rows[0]["score_a"] == pytest.approx(reported[0]["groups"]["sums"]["acc,none"])
     assert rows[0]["score_b"] == pytest.approx(reported[1]["groups"]["sums"]["acc,none"])
-    (part,) = counted.read_all("lm_eval", A, task="sums")
+    (part,) = system_counts.read_all("lm_eval", A, task="sums")
     assert set(part.domains) == {"sums_small", "sums_large"}
     assert len(part.segments) == 30
 
 
 def test_filters_of_lm_eval():
     reported = results_of(A)["results"]["sums_answered"]
-    (part,) = counted.read_all("lm_eval", A, task="sums_answered")
+    (part,) = system_counts.read_all("lm_eval", A, task="sums_answered")
     assert [metric.name for metric in part.metrics] == ["exact_match/first", "exact_match/digits"]
     for name in ("first", "digits"):
         assert part.counts[f"exact_match/{name}"].mean() == reported[f"exact_match,{name}"]
-    (one,) = counted.read_all("lm_eval", A, task="sums_answered", filter="first")
+    (one,) = system_counts.read_all("lm_eval", A, task="sums_answered", filter="first")
     assert [metric.name for metric in one.metrics] == ["exact_match"]
-    assert "each document was answered 2 times" in one.notes[0]
+    assert "each question was answered 2 times" in one.notes[0]
 
 
 def test_choices_of_a_log_of_lm_eval():
     refuses(
-        A, "found the tasks sums, sums_answered, sums_large, sums_read, sums_small, expected one: --option task=NAME"
+        A, "found the tasks sums, sums_answered, sums_large, sums_read, sums_small; choose one with --option task=NAME"
     )
     refuses(A, "found no task 'sum', expected one of", "did you mean sums?", task="sum")
-    refuses(A, "no metric that is the mean of a number for each document", task="sums_read")
+    refuses(A, "no metric that is a mean over samples", task="sums_read")
     refuses(A, "found no filter 'none', expected one of first, digits", task="sums_answered", filter="none")
-    refuses(A, "found no meta.page in the document", "there is passage", task="sums_small", cluster="meta.page")
+    refuses(A, "found no meta.page in the doc", "the fields are passage", task="sums_small", document="meta.page")
 
 
 @pytest.fixture
@@ -646,13 +639,13 @@ def lm_eval_log(tmp_path):
 
 
 def test_a_file_of_samples_has_its_model_from_the_results(lm_eval_log):
-    (part,) = counted.read_all("lm_eval", str(lm_eval_log))
+    (part,) = system_counts.read_all("lm_eval", str(lm_eval_log))
     assert part.system == results_of(A)["model_name"]
     (results,) = lm_eval_log.parent.glob("results_*.json")
-    assert counted.read_all("lm_eval", str(results))[0].segments == part.segments
+    assert system_counts.read_all("lm_eval", str(results))[0].segments == part.segments
     results.unlink()
-    refuses(lm_eval_log, "found no results_TIME.json beside it that names the model")
-    assert counted.read_all("lm_eval", str(lm_eval_log), model="mine")[0].system == "mine"
+    refuses(lm_eval_log, "found no results_TIME.json beside it with the name of the model")
+    assert system_counts.read_all("lm_eval", str(lm_eval_log), model="mine")[0].system == "mine"
 
 
 def test_what_a_log_of_lm_eval_can_have_wrong(lm_eval_log):
@@ -663,25 +656,27 @@ def test_what_a_log_of_lm_eval_can_have_wrong(lm_eval_log):
         lm_eval_log.write_text("\n".join(lines) + "\n")
         return lm_eval_log
 
-    refuses(broken(whole[:7]), "found 7 documents, expected 12 as the results say: the file is not whole")
-    refuses(broken([*whole[:11], whole[11][:50]]), "line 12: found no JSON")
-    refuses(broken([*whole, whole[0]]), "line 13: found document 0 with the filter none again")
+    refuses(broken(whole[:7]), "found 7 samples, expected 12 as in the results: the file is incomplete")
+    refuses(broken([*whole[:11], whole[11][:50]]), "line 12: found invalid JSON")
+    refuses(broken([*whole, whole[0]]), "line 13: found doc_id 0 again with the filter none")
     row = json.loads(whole[3])
-    (part,) = counted.read_all(
+    (part,) = system_counts.read_all(
         "lm_eval", str(broken([*whole[:3], json.dumps(row | {"acc": float("inf")}), *whole[4:]]))
     )
-    assert any("which is not the mean of its samples, inf" in note for note in part.notes)
+    assert any("and not the mean over samples, inf" in note for note in part.notes)
     refuses(
         broken([*whole[:3], json.dumps({k: v for k, v in row.items() if k != "doc_id"}), *whole[4:]]),
         "line 4: found no doc_id",
     )
-    (part,) = counted.read_all(
+    (part,) = system_counts.read_all(
         "lm_eval", str(broken([*whole[:3], json.dumps(row | {"acc": 1 - row["acc"]}), *whole[4:]]))
     )
     assert [metric.name for metric in part.metrics] == ["acc_norm"]
-    assert any("acc left out: the results report" in note for note in part.notes)
-    (part,) = counted.read_all("lm_eval", str(broken([*whole[:3], json.dumps(row | {"doc": {"id": "x"}}), *whole[4:]])))
-    assert any("the doc_hash of 1 of 12 lines is not that of their doc" in note for note in part.notes)
+    assert any("acc left out, since the results report" in note for note in part.notes)
+    (part,) = system_counts.read_all(
+        "lm_eval", str(broken([*whole[:3], json.dumps(row | {"doc": {"id": "x"}}), *whole[4:]]))
+    )
+    assert any("the doc_hash does not match the doc in 1 of 12 lines" in note for note in part.notes)
 
 
 @pytest.mark.parametrize(("factor", "kept"), [(1, True), (1 + 1e-11, True), (1.01, False), (0.99, False)])
@@ -689,9 +684,9 @@ def test_the_mean_that_the_results_report(tmp_path, factor, kept):
     rows = [{"doc_id": i, "metrics": ["acc", "f1"], "acc": i % 3 / 7, "f1": 0.5} for i in range(10)]
     mean = factor * sum(row["acc"] for row in rows) / 10
     path = lm_eval_of(tmp_path, rows, results={"t": {"acc,none": mean, "f1,none": 0.5}})
-    (part,) = counted.read_all("lm_eval", path)
+    (part,) = system_counts.read_all("lm_eval", path)
     assert [metric.name for metric in part.metrics] == ["acc", "f1"][not kept :]
-    assert any("acc left out: the results report" in note for note in part.notes) != kept
+    assert any("acc left out, since the results report" in note for note in part.notes) != kept
 
 
 def test_what_is_better_is_what_the_results_say(tmp_path):
@@ -707,13 +702,13 @@ def test_what_is_better_is_what_the_results_say(tmp_path):
     ]
     expected = {"er/first": False, "acc/first": True, "er/last": False, "acc/last": True}
     for path, unsaid in zip(paths[:2], ("", "acc/first, acc/last"), strict=True):
-        (part,) = counted.read_all("lm_eval", path)
+        (part,) = system_counts.read_all("lm_eval", path)
         assert {metric.name: metric.higher_is_better for metric in part.metrics} == expected
-        notes = [note for note in part.notes if "taken as better where higher, which the results do not say" in note]
-        assert [note.rpartition(": ")[2] for note in notes] == [unsaid] * bool(unsaid)
-    (part,) = counted.read_all("lm_eval", paths[0], filter="last")
+        notes = [note for note in part.notes if "higher counts as better" in note]
+        assert [f"no direction for {unsaid};" in note for note in notes] == [True] * bool(unsaid)
+    (part,) = system_counts.read_all("lm_eval", paths[0], filter="last")
     assert {metric.name: metric.higher_is_better for metric in part.metrics} == {"er": False, "acc": True}
-    words = "er/first is better where it is higher by {2}, and lower by {0}: expected the same".format(*paths)
+    words = "higher er/first is better in {2}, but worse in {0}, expected the same".format(*paths)
     refused([paths[0], paths[2]], words)
     refused([paths[2], paths[0]], words)
 
@@ -725,22 +720,22 @@ def test_documents_that_are_not_the_same(tmp_path):
     rows = [json.loads(line) for line in samples.read_text().splitlines()]
     rows[4]["doc_hash"] = "f" * 64
     samples.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    refused([tmp_path / "a", tmp_path / "b"], "item 4 is another item than in", options={"task": "sums_small"})
+    refused([tmp_path / "a", tmp_path / "b"], "item 4 has a different content than in", options={"task": "sums_small"})
     rows = [{"doc_id": 0, "metrics": ["acc"], "acc": 1}]
     paths = [lm_eval_of(tmp_path / name, [row | {"doc": name} for row in rows]) for name in ("c", "d")]
-    refused(paths, "item 0 is another item than in")
-    versus.read_systems(paths, None, options={"verify": "false"})
+    refused(paths, "item 0 has a different content than in")
+    baseline.read_systems(paths, None, options={"verify": "false"})
     path = lm_eval_of(tmp_path / "e", [*rows, rows[0] | {"doc_id": 1}], **{"n-samples": {"t": {"effective": 1}}})
-    refuses(path, "found 2 documents, expected 1 as the results say")
+    refuses(path, "found 2 samples, expected 1 as in the results")
 
 
 def test_metrics_that_not_all_tasks_have_are_left_out(tmp_path):
     for task, metrics in (("u", ["acc", "em"]), ("t", ["acc", "f1"])):
         path = lm_eval_of(tmp_path, [{"doc_id": 0, "metrics": metrics} | dict.fromkeys(metrics, 1)])
         Path(path).rename(tmp_path / f"samples_{task}_{TIME}.jsonl")
-    (part,) = counted.read_all("lm_eval", tmp_path, task="t,u")
+    (part,) = system_counts.read_all("lm_eval", tmp_path, task="t,u")
     assert ([metric.name for metric in part.metrics], part.segments) == (["acc"], ("t/0", "u/0"))
-    assert f"{tmp_path}: f1, em left out: not in every task" in part.notes
+    assert f"{tmp_path}: f1, em left out, since some tasks do not have it" in part.notes
 
 
 def test_two_evaluations_of_one_task_in_a_folder(tmp_path):
@@ -767,7 +762,9 @@ def test_helms_own_figures(folder, subject):
         for stat in json.loads((folder / subject / "stats.json").read_text())
         if "perturbation" not in stat["name"]
     }
-    parts = counted.read_all("helm", str(folder / subject), stat="exact_match,quasi_exact_match,num_prompt_tokens")
+    parts = system_counts.read_all(
+        "helm", str(folder / subject), stat="exact_match,quasi_exact_match,num_prompt_tokens"
+    )
     assert [part.run for part in parts] == ["0", "1"]
     assert {part.system for part in parts} == {folder.name.replace("_", "/")}
     for name in ("exact_match", "quasi_exact_match", "num_prompt_tokens"):
@@ -779,8 +776,8 @@ def test_runs_of_helm_are_domains(capsys):
     rows, err = answer(LARGE, SMALL, "--n-resamples", 99, capsys=capsys)
     assert [row["metric"] for row in rows] == ["exact_match", "quasi_exact_match"]
     assert (rows[0]["method_a"], rows[0]["n_runs_a"], rows[0]["design"]) == ("lab/large", 2, "crossed")
-    assert "12 entries of perturbed instances left out" in err
-    part, _ = counted.read_all("helm", str(LARGE))
+    assert "12 entries for perturbed instances are left out" in err
+    part, _ = system_counts.read_all("helm", str(LARGE))
     assert set(part.domains) == {"mmlu:subject=sums", "mmlu:subject=products"}
     assert len(part.segments) == 20
 
@@ -796,14 +793,14 @@ def entry(name="id0", trial=0, stats=(("exact_match", 1),), split="test", **furt
 @pytest.mark.parametrize(
     ("document", "words"),
     [
-        ([entry(), entry()], "instance id0 has exact_match twice in trial 0, expected once"),
+        ([entry(), entry()], "found exact_match again for instance id0 in trial 0, expected it once"),
         ([{"instance_id": "id0", "stats": []}], "entry 1: found no train_trial_index"),
         ([entry(stats=[("exact_match", "x")])], "entry 1: found the sum 'x', expected a number"),
         ([entry(stats=[("exact_match", float("inf"))])], "the score inf in exact_match"),
-        ([entry(stats=[("speed", 1)])], "found the statistics speed, expected one that HELM's leaderboards show"),
-        ([entry(split="train"), entry("id1", split="valid")], "found the splits train, valid, expected one"),
+        ([entry(stats=[("speed", 1)])], "found the statistics speed, but none from HELM's leaderboards"),
+        ([entry(split="train"), entry("id1", split="valid")], "found the splits train, valid; choose one"),
         ({"a": 1}, "expected a list"),
-        ([entry(perturbation={"name": "typos"})], "expected one that HELM's leaderboards show"),
+        ([entry(perturbation={"name": "typos"})], "found the statistics (none), but none from HELM's leaderboards"),
     ],
 )  # fmt: skip
 def test_what_a_log_of_helm_can_have_wrong(tmp_path, document, words):
@@ -814,12 +811,12 @@ def test_what_a_log_of_helm_can_have_wrong(tmp_path, document, words):
 def test_statistics_of_several_metrics_are_put_together(tmp_path):
     entries = [entry(), entry(stats=[("f1_score", 0.5)]), entry("id1"), entry("id1", stats=[("f1_score", 0.25)])]
     path = write(tmp_path / "mmlu:subject=x,model=lab_a" / "per_instance_stats.json", entries)
-    (part,) = counted.read_all("helm", path)
+    (part,) = system_counts.read_all("helm", path)
     assert (part.system, part.segments) == ("lab_a", ("id0", "id1"))
     assert part.counts["f1_score"].tolist() == [0.5, 0.25]
     nameless = write(tmp_path / "x" / "per_instance_stats.json", entries)
-    refuses(nameless, "found no run_spec.json beside it that names the model")
-    assert counted.read_all("helm", nameless, model="mine")[0].system == "mine"
+    refuses(nameless, "found the name of the model neither in run_spec.json")
+    assert system_counts.read_all("helm", nameless, model="mine")[0].system == "mine"
 
 
 def test_several_values_of_an_instance_are_averaged(tmp_path):
@@ -828,26 +825,26 @@ def test_several_values_of_an_instance_are_averaged(tmp_path):
     for one, count in zip(entries, (4, 1, 0), strict=True):
         one["stats"][0]["count"] = count
     path = tmp_path / "mmlu:model=lab_a" / "per_instance_stats.json"
-    (part,) = counted.read_all("helm", write(path, entries))
+    (part,) = system_counts.read_all("helm", write(path, entries))
     assert part.counts["exact_match"].tolist() == [0.75, 1, 0]
     assert part.unscored["exact_match"].tolist() == [False, False, True]
     entries[1]["stats"] += entry()["stats"]
     entries[1]["stats"][1]["name"]["sub_split"] = "ref"
-    words = "entry 2: instance id1 has exact_match for several sub-splits, expected one"
+    words = "entry 2: found exact_match for several sub-splits of instance id1, expected one"
     refuses(write(path, entries), words, reader="helm")
 
 
 def test_a_run_of_helm_comes_once(tmp_path):
     for folder in "ab":
         write(tmp_path / folder / "mmlu:model=m" / "per_instance_stats.json", [entry()])
-    refuses(tmp_path, "found the run mmlu of m in ", "expected one")
+    refuses(tmp_path, "found the run mmlu of m in ", "expected it once")
 
 
 def test_statistics_of_a_perturbation_are_others(tmp_path):
     one = entry()
     one["stats"] += entry(stats=[("exact_match", 0)])["stats"]
     one["stats"][1]["name"]["perturbation"] = {"name": "typos"}
-    (part,) = counted.read_all("helm", write(tmp_path / "mmlu:model=m" / "per_instance_stats.json", [one]))
+    (part,) = system_counts.read_all("helm", write(tmp_path / "mmlu:model=m" / "per_instance_stats.json", [one]))
     assert part.counts["exact_match"].tolist() == [1]
 
 
@@ -855,9 +852,9 @@ def test_other_splits_are_other_instances(tmp_path):
     entries = [entry("id1", split="valid"), entry("id0"), entry("id2", split="train"), entry("id3", split="valid")]
     path = write(tmp_path / "mmlu:model=lab_a" / "per_instance_stats.json", entries)
     for split, expected, n_left in ((None, ("id0",), 3), ("valid", ("id1", "id3"), 2), ("train", ("id2",), 3)):
-        (part,) = counted.read_all("helm", path, split=split)
+        (part,) = system_counts.read_all("helm", path, split=split)
         assert part.segments == expected
-        assert f"{n_left} instances that are not of the split {split or 'test'} left out" in part.notes[0]
+        assert f"{n_left} instances outside the split {split or 'test'} are left out" in part.notes[0]
     refuses(path, "found no split 'dev', expected one of valid, test, train", split="dev", reader="helm")
 
 
@@ -871,7 +868,7 @@ SWEBENCH = DATA / "swebench"
 def test_swebenchs_own_figures(name):
     path = SWEBENCH / f"lab__{name}-2.1.run_1.json"
     report = json.loads(path.read_text())
-    (part,) = counted.read_all("swebench", str(path), cluster="repo")
+    (part,) = system_counts.read_all("swebench", str(path), document="repo")
     assert part.system == f"lab/{name}-2.1"
     assert len(part.segments) == report["total_instances"] == 40
     assert part.counts["resolved"].sum() == report["resolved_instances"]
@@ -897,27 +894,27 @@ def test_submissions_to_the_leaderboard(tmp_path):
             tmp_path / name / "results" / "results.json",
             {"no_generation": [], "no_logs": [ids[5]], "resolved": resolved},
         )
-    refuses(tmp_path, "found the instances that were resolved and none that were not", "--option instances=FILE")
+    refuses(tmp_path, "found no list of unresolved instances", "--option instances=FILE")
     all_of_them = write(tmp_path / "ids.txt", "\n".join(ids) + "\n")
-    first, second = counted.read_all("swebench", str(tmp_path), instances=all_of_them)
+    first, second = system_counts.read_all("swebench", str(tmp_path), instances=all_of_them)
     assert (first.system, second.system) == ("first", "second")
     assert first.counts["resolved"].tolist() == [1, 1, 1, 0, 0, 0]
     assert first.unscored["resolved"].tolist() == [False] * 5 + [True]
     few = write(tmp_path / "few.txt", "\n".join(ids[:2]) + "\n")
-    refuses(tmp_path, "found 2 instances that are not in the list of them (a__b-2, a__b-5)", instances=few)
+    refuses(tmp_path, "found 2 instances outside the test set (a__b-2, a__b-5)", instances=few)
     details = {one: {"cost": 1.0, "resolved": i % 2 == 0} for i, one in enumerate(ids)}
     path = write(tmp_path / "20250101_third" / "per_instance_details.json", details)
-    (part,) = counted.read_all("swebench", path)
+    (part,) = system_counts.read_all("swebench", path)
     assert (part.system, part.counts["resolved"].tolist()) == ("third", [1, 0, 1, 0, 1, 0])
 
 
 def test_instances_that_a_report_does_not_list(tmp_path):
     report = {"resolved_ids": ["a-1"], "unresolved_ids": ["a-2"], "total_instances": 3}
     path = write(tmp_path / "m.run.json", report)
-    (part,) = counted.read_all("swebench", path)
-    assert part.notes == (f"{path}: 2 instances are listed, of 3 that it says there are",)
+    (part,) = system_counts.read_all("swebench", path)
+    assert part.notes == (f"{path}: the report lists only 2 of its 3 instances",)
     ids = write(tmp_path / "ids.json", ["a-1", "a-2", "a-3"])
-    (part,) = counted.read_all("swebench", path, instances=ids)
+    (part,) = system_counts.read_all("swebench", path, instances=ids)
     assert part.unscored["resolved"].tolist() == [False, False, True]
     assert part.notes == ()
 
@@ -925,17 +922,17 @@ def test_instances_that_a_report_does_not_list(tmp_path):
 @pytest.mark.parametrize(
     ("document", "words"),
     [
-        ({"resolved_ids": ["a-1"], "unresolved_ids": ["a-1"]}, "found a-1 both resolved and not"),
-        ({"resolved_ids": ["a-1"], "empty_patch_ids": ["a-1"]}, "found a-1 both resolved and not"),
+        ({"resolved_ids": ["a-1"], "unresolved_ids": ["a-1"]}, "found a-1 both as resolved and as not resolved"),
+        ({"resolved_ids": ["a-1"], "empty_patch_ids": ["a-1"]}, "found a-1 both as resolved and as not resolved"),
         ({"resolved_ids": ["a"], "submitted_ids": ["a"], "submitted_instances": 0}, "found 1 submitted_ids"),
-        ({"resolved_ids": ["a-1"], "error_ids": ["a-1"], "submitted_ids": []}, "found a-1 both resolved and not"),
-        ({"resolved_ids": ["a-1"], "incomplete_ids": ["a-1"]}, "found a-1 both resolved and not"),
+        ({"resolved_ids": ["a-1"], "error_ids": ["a-1"], "submitted_ids": []}, "found a-1 both as resolved and"),
+        ({"resolved_ids": ["a-1"], "incomplete_ids": ["a-1"]}, "found a-1 both as resolved and as not resolved"),
         ({"resolved_ids": ["a-1", "a-1"], "submitted_ids": ["a-1"]}, "found a-1 twice"),
         ({"resolved_ids": ["a"], "submitted_ids": ["a"], "resolved_instances": 2}, "found 1 resolved_ids, expected 2"),
         ({"resolved_ids": "a-1", "submitted_ids": []}, "resolved_ids: found 'a-1', expected a list of ids"),
         ({"resolved_ids": [], "submitted_ids": ["a"], "schema_version": 3}, "found schema_version 3, expected one of"),
         ({"unresolved_ids": ["a-1"], "total_instances": 1}, "expected resolved_ids or resolved, as in SWE-bench"),
-        ({"a-1": {"resolved": "yes"}}, "found 'yes' as resolved of a-1, expected true or false"),
+        ({"a-1": {"resolved": "yes"}}, "found 'yes' as resolved for a-1, expected true or false"),
     ],
 )  # fmt: skip
 def test_what_a_report_of_swebench_can_have_wrong(tmp_path, document, words):
@@ -951,7 +948,7 @@ ALPACA = DATA / "alpaca_eval"
 @pytest.mark.parametrize("model", ["model-a", "model-b"])
 def test_alpaca_evals_own_figures(model):
     reported = json.loads((ALPACA / "reported.json").read_text())[model]
-    reference, part = counted.read_all("alpaca_eval", str(ALPACA / model))
+    reference, part = system_counts.read_all("alpaca_eval", str(ALPACA / model))
     assert (reference.system, part.system) == ("reference", model)
     (metric,) = part.metrics
     values, _ = by_item([part], "win_rate")
@@ -979,12 +976,12 @@ def annotation(i=0, preference=1.5, **further):
     ("document", "words"),
     [
         ([annotation(), annotation()], "entry 2: found item i0 again (first in entry 1)"),
-        ([annotation(preference=2.5)], "entry 1: found the preference 2.5, expected one from 1 to 2"),
-        ([annotation(preference=0.5)], "entry 1: found the preference 0.5, expected one from 1 to 2"),
+        ([annotation(preference=2.5)], "entry 1: found the preference 2.5, expected a number from 1 to 2"),
+        ([annotation(preference=0.5)], "entry 1: found the preference 0.5, expected a number from 1 to 2"),
         ([annotation(preference="1")], "entry 1: found '1' as preference"),
         ([annotation(), annotation(1, annotator="k")], "found the annotators j, k, expected one"),
         ([annotation(), annotation(1, generator_2="n")], "several pairs of models (m against r, n against r)"),
-        ([annotation(generator_2="r")], "outputs of r against itself"),
+        ([annotation(generator_2="r")], "outputs of r on both sides"),
         ([{"instruction": "i", "output_1": ""}], "entry 1: found no generator_1"),
     ],
 )  # fmt: skip
@@ -995,12 +992,12 @@ def test_what_annotations_can_have_wrong(tmp_path, document, words):
 def test_preferences_of_two_judges_are_not_paired(tmp_path):
     a = write(tmp_path / "a.json", [annotation(i, 1.2, generator_2="a") for i in range(3)])
     b = write(tmp_path / "b.json", [annotation(i, None if i else 0, generator_2="b", annotator="k") for i in range(3)])
-    refused([a, b], "item i0 is another item than in")
+    refused([a, b], "item i0 has a different content than in")
     b = write(tmp_path / "b.json", [annotation(i, None if i else 0, generator_2="b") for i in range(3)])
-    refused([a, b], "b has no score in win_rate for 2 of 3 items that others have one for (i1, i2)")
-    ((data, _),), _ = versus.read_systems([a, b], None, missing="drop")
+    refused([a, b], "b has no score in win_rate for 2 of 3 items, but other systems have one (i1, i2)")
+    ((data, _),), _ = baseline.read_systems([a, b], None, missing="drop")
     assert data.counts[:, :, 0].tolist() == [[0.2], [0.5]]  # 1.2 - 1 as it is written
-    _, part = counted.read_all("alpaca_eval", write(tmp_path / "a.json", [annotation(dataset="koala")]))
+    _, part = system_counts.read_all("alpaca_eval", write(tmp_path / "a.json", [annotation(dataset="koala")]))
     assert part.domains == ("koala",)
 
 
@@ -1018,7 +1015,7 @@ def test_openai_evals_own_figures(capsys):
         for line in path.read_text().splitlines()
         if "final_report" in line
     ]
-    assert "read as openai_evals" in err
+    assert "detected the format openai_evals" in err
     assert (row["system_a"], row["system_b"]) == ("model-a", "model-b")
     assert [row["score_a"], row["score_b"]] == reported
 
@@ -1035,36 +1032,36 @@ def match(sample="s.0", correct=True, run="r", kind="match", **data):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (events(match(), match()), "line 3: found accuracy of sample s.0 again, expected it once"),
-        (events(match(run="q")), "line 2: found an event of run 'q', expected the events of 'r'"),
-        (events(match(), spec=False), "line 1: found no specification of a run"),
+        (events(match(), match()), "line 3: found accuracy for sample s.0 again, expected it once"),
+        (events(match(run="q")), "line 2: found an event of run 'q', expected only events of run 'r'"),
+        (events(match(), spec=False), "line 1: found no specification of the run"),
         (events(match(correct="yes")), "line 2, data: found 'yes' as correct"),
-        (events(match(), {"spec": {"completion_fns": []}}), "line 3: found another specification"),
+        (events(match(), {"spec": {"completion_fns": []}}), "line 3: found a second specification"),
         (events(match(kind="sampling")), "found no event of type match or metrics with a number"),
-        (events(match())[:-20], "line 2: found no JSON"),
+        (events(match())[:-20], "line 2: found invalid JSON"),
     ],
 )  # fmt: skip
 def test_what_events_can_have_wrong(tmp_path, text, words):
     refuses(write(tmp_path / "a.jsonl", text), words, reader="openai_evals")
 
 
-@pytest.mark.parametrize(("told", "differs"), [(0.5, False), (0.505, True)])
-def test_the_accuracy_that_the_report_has(tmp_path, told, differs):
+@pytest.mark.parametrize(("reported", "differs"), [(0.5, False), (0.505, True)])
+def test_the_accuracy_that_the_report_has(tmp_path, reported, differs):
     """Events without a sample score none."""
-    rows = [match("s.0"), match("s.1", False), match(None), {"final_report": {"accuracy": told}}]
-    (part,) = counted.read_all("openai_evals", write(tmp_path / "a.jsonl", events(*rows)))
+    rows = [match("s.0"), match("s.1", False), match(None), {"final_report": {"accuracy": reported}}]
+    (part,) = system_counts.read_all("openai_evals", write(tmp_path / "a.jsonl", events(*rows)))
     assert part.segments == ("s.0", "s.1")
-    assert ["which is not the mean of its samples" in note for note in part.notes] == [True] * differs
+    assert ["differs from the mean over samples" in note for note in part.notes] == [True] * differs
 
 
 def test_samples_of_another_answer(tmp_path):
     paths = [write(tmp_path / f"{own}.jsonl", events(match(expected=own))) for own in "ab"]
-    refused(paths, "item s.0 is another item than in")
+    refused(paths, "item s.0 has a different content than in")
 
 
 def test_samples_without_an_event_that_scores_them(tmp_path):
     path = write(tmp_path / "a.jsonl", events(match("s.0", False, kind="sampling"), match("s.1"), match("s.2", False)))
-    (part,) = counted.read_all("openai_evals", path)
+    (part,) = system_counts.read_all("openai_evals", path)
     assert part.segments == ("s.0", "s.1", "s.2")
     assert part.unscored["accuracy"].tolist() == [True, False, False]
     assert part.counts["accuracy"].tolist() == [0, 1, 0]
@@ -1083,7 +1080,7 @@ def test_comet(tmp_path, capsys):
     scores = {"a": [0.8125, 0.75, 0.5], "b": [0.5, 0.75, 0.25]}
     both = write(tmp_path / "both.json", {f"out/{name}.txt": comet(own) for name, own in scores.items()})
     (row,), err = answer(both, "--test", "exact", capsys=capsys)
-    assert "read as comet" in err
+    assert "detected the format comet" in err
     assert (row["metric"], row["system_a"], row["system_b"]) == ("comet", "a", "b")
     assert (row["score_a"], row["score_b"]) == (pytest.approx(np.mean(scores["a"])), pytest.approx(0.5))
     apart = [write(tmp_path / f"{name}.json", {f"{name}.txt": comet(own)}) for name, own in scores.items()]
@@ -1104,7 +1101,7 @@ def test_comet(tmp_path, capsys):
     [
         ({"a.txt": comet([0.5, "x"])}, "segment 2: found the score 'x', expected a number"),
         ({"a.txt": [{"src": "s", "mt": "x"}]}, "segment 1: found no COMET"),
-        ({"source": ["s", "t"], "translations": [{"name": "a", "scores": [1]}]}, "1 scores, expected 2 as there are"),
+        ({"source": ["s", "t"], "translations": [{"name": "a", "scores": [1]}]}, "1 scores, expected 2, one per"),
         ({"a.txt": comet([float("inf")])}, "the score inf in comet"),
         ({"a.txt": [{"src": 1, "COMET": 1}], "b.txt": {"x": 1}}, "as b.txt, expected a list"),
     ],
@@ -1115,17 +1112,17 @@ def test_what_scores_of_comet_can_have_wrong(tmp_path, document, words):
 
 def test_translations_of_one_name(tmp_path):
     path = write(tmp_path / "a.json", {f"{folder}/out.txt": comet([0.5]) for folder in "ab"})
-    assert [part.system for part in counted.read_all("comet", path)] == ["a/out.txt", "b/out.txt"]
+    assert [part.system for part in system_counts.read_all("comet", path)] == ["a/out.txt", "b/out.txt"]
 
 
 def test_comet_of_other_sources(tmp_path):
     a = write(tmp_path / "a.json", {"a": comet([0.5, 0.25])})
     b = write(tmp_path / "b.json", {"b": comet([0.5, 0.25], ["s0", "other"])})
-    refused([a, b], "item 2 is another item than in")
+    refused([a, b], "item 2 has a different content than in")
     b = write(tmp_path / "b.json", {"b": comet([0.5, 0.25], reference="z")})
-    refused([a, b], "item 1 is another item than in")
+    refused([a, b], "item 1 has a different content than in")
     longer = write(tmp_path / "c.json", {"c": comet([0.5, 0.25, 0.125])})
-    refused([a, longer], "a has no score in comet for 1 of 3 items that others have one for (3)")
+    refused([a, longer], "a has no score in comet for 1 of 3 items, but other systems have one (3)")
 
 
 def test_mt_metrics_eval(tmp_path, capsys):
@@ -1134,7 +1131,7 @@ def test_mt_metrics_eval(tmp_path, capsys):
     path = write(tmp_path / "metric-scores/en-de/XCOMET-refA.seg.score", lines)
     write(tmp_path / "documents/en-de.docs", "news d1\nnews d1\nsocial d2\nsocial d2\n")
     rows, err = answer(path, "--test", "exact", "--option", "systems=online,llm,refB", capsys=capsys)
-    assert "read as mt_metrics_eval" in err
+    assert "detected the format mt_metrics_eval" in err
     assert "en-de.docs" in err
     assert "no system has a score in XCOMET-refA for 1 of 4 items: left out" in err
     assert [(row["metric"], row["system_a"], row["system_b"]) for row in rows] == [
@@ -1142,10 +1139,10 @@ def test_mt_metrics_eval(tmp_path, capsys):
         ("XCOMET-refA", "online", "refB"),
     ]
     assert rows[0]["score_a"] == pytest.approx(np.mean([0.25, 0.25, 0.5]))
-    part = counted.read_all("mt_metrics_eval", path)[0]
+    part = system_counts.read_all("mt_metrics_eval", path)[0]
     assert (part.documents, part.domains) == (("d1", "d1", "d2", "d2"), ("news", "news", "social", "social"))
     human = write(tmp_path / "human-scores/en-de.mqm.seg.score", lines)
-    assert counted.read_all("mt_metrics_eval", human)[0].metrics[0].name == "mqm"
+    assert system_counts.read_all("mt_metrics_eval", human)[0].metrics[0].name == "mqm"
 
 
 TRANSLATION = DATA / "translation"
@@ -1154,10 +1151,10 @@ TRANSLATION = DATA / "translation"
 def test_what_comet_writes():
     """The score of a system is the one that comet-score prints; comet-compare has the same scores, as float32."""
     reported = json.loads((TRANSLATION / "reported.json").read_text())["comet"]
-    compared = {part.system: part for part in counted.read_all("comet", TRANSLATION / "compared.json")}
+    compared = {part.system: part for part in system_counts.read_all("comet", TRANSLATION / "compared.json")}
     assert compared.keys() == reported.keys()
     for name, printed in reported.items():
-        (part,) = counted.read_all("comet", TRANSLATION / f"{name}.json")
+        (part,) = system_counts.read_all("comet", TRANSLATION / f"{name}.json")
         assert part.system == name
         assert f"{part.counts['comet'].mean():.4f}" == f"{printed:.4f}"
         np.testing.assert_allclose(compared[name].counts["comet"], part.counts["comet"], rtol=1e-6)
@@ -1169,7 +1166,7 @@ def test_what_comet_writes():
 def test_what_mt_metrics_eval_reads(file, metric):
     """Scores, documents and domains are those of its EvalSet."""
     reported = json.loads((TRANSLATION / "reported.json").read_text())["mt_metrics_eval"]
-    parts = counted.read_all("mt_metrics_eval", TRANSLATION / f"{file}.seg.score")
+    parts = system_counts.read_all("mt_metrics_eval", TRANSLATION / f"{file}.seg.score")
     assert {part.system for part in parts} == reported[metric].keys()
     for part in parts:
         assert list(part.documents) == reported["documents"]
@@ -1183,10 +1180,10 @@ def test_what_mt_metrics_eval_reads(file, metric):
     [
         ("a\t1\na\tx\n", "line 2: found the score 'x', expected a number or None"),
         ("a\t1\nb\n", "line 2: found 'b', expected SYSTEM<TAB>SCORE"),
-        ("a\t1\na\t2\nb\t1\n", "found 1 segments of 'b' and 2 of 'a', expected equally many"),
-        ("a\t1\nb\t2\nb\t3\n", "found 2 segments of 'b' and 1 of 'a', expected equally many"),
+        ("a\t1\na\t2\nb\t1\n", "found 1 segments for 'b' and 2 for 'a', expected the same number"),
+        ("a\t1\nb\t2\nb\t3\n", "found 2 segments for 'b' and 1 for 'a', expected the same number"),
         ("a\tnan\n", "line 1: found the score 'nan'"),
-        ("a\tNone\nb\tNone\n", "has no score for any item"),
+        ("a\tNone\nb\tNone\n", "found no score for any item"),
     ],
 )
 def test_what_a_file_of_scores_can_have_wrong(tmp_path, text, words):
@@ -1197,7 +1194,7 @@ def test_documents_of_other_segments(tmp_path):
     path = write(tmp_path / "metric-scores/en-de/X-src.seg.score", "a\t1\na\t2\nb\t1\nb\t1\n")
     for n in (1, 3):
         write(tmp_path / "documents/en-de.docs", "news d1\n" * n)
-        refuses(path, f"found {n} lines, expected one for each of 2 segments")
+        refuses(path, f"found {n} lines, expected 2, one per segment")
 
 
 # What a file is, by its content.
@@ -1280,25 +1277,25 @@ def test_outputs_are_recognized_with_their_reference(tmp_path, reader, output, r
 )
 def test_the_three_likeliest_readers_are_named(tmp_path, content, likeliest):
     """In the one sentence, each with what it needs; the first is the one whose files look like that."""
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as message:
         recognition.recognize([write(tmp_path / "a", content)])
-    sentence = str(told.value)
-    first, second, third = re.search(r"likeliest here is --reader (.+), then (.+) or (.+)$", sentence).groups()
+    sentence = str(message.value)
+    first, second, third = re.search(r"try --reader (.+), then (.+) or (.+)$", sentence).groups()
     assert first == likeliest
     readers = [reader.split(" (")[0] for reader in (first, second, third)]
     assert len(set(readers)) == 3
-    assert set(readers) <= {*counted.COUNTED_READERS, *recognition.OUTPUTS}
+    assert set(readers) <= {*COUNTS, *LOGS, *OUTPUTS}
     assert [
-        ("--reference" in reader) == (name in recognition.OUTPUTS)
+        ("--reference" in reader) == (name in OUTPUTS)
         for reader, name in zip((first, second, third), readers, strict=True)
     ] == [True] * 3
 
 
 def test_what_is_not_recognized(tmp_path):
-    with pytest.raises(InputError, match=r"found files of different formats .* is for sigf.* is for evalb"):
+    with pytest.raises(InputError, match=r"found files in different formats .* is for sigf.* is for evalb"):
         recognition.recognize([COMING_FROM / "model1", COMING_FROM / "a.evalb"])
     for name, content in (("a.txt", "the cat\n"), ("b.json", '{"x": 1}'), ("c", "1 2 3 4 5\n"), ("d", "")):
-        with pytest.raises(InputError, match="found no format that is known"):
+        with pytest.raises(InputError, match=r"found an (unknown format|empty file)"):
             recognition.recognize([write(tmp_path / name, content)])
     with pytest.raises(InputError, match="found no log of an evaluation in the folder"):
         recognition.recognize([tmp_path])
@@ -1318,7 +1315,7 @@ def test_a_command_without_reader_is_the_one_with_it(capsys, monkeypatch):
 def test_missing_is_for_logs(capsys, monkeypatch):
     monkeypatch.chdir(COMING_FROM)
     assert cli.main(["test", "model1", "model2", "--missing", "drop"]) == 2
-    assert "model1 is no log of an evaluation" in capsys.readouterr().err
+    assert "model1 is not the log of an evaluation" in capsys.readouterr().err
     assert cli.main(["test", "a.txt", "b.txt", "--reference", "reference.txt", "--missing", "drop"]) == 2
     assert "reader text reads outputs" in capsys.readouterr().err
 
@@ -1331,7 +1328,7 @@ def test_the_logs_beside_the_corpora(logs_dir):
     for suffix in ("eval", "json"):
         found = {}
         for path in (logs_dir / f"inspect/logs-{suffix}").iterdir():
-            parts = counted.read_all("inspect", str(path), cluster="passage")
+            parts = system_counts.read_all("inspect", str(path), document="passage")
             values, clusters = by_item(parts, "match")
             found[parts[0].system] = values
             expected = {"mockllm/strong": (0.8125, 0.0697, 0.0399), "mockllm/weak": (0.4167, 0.0641, 0.0761)}
@@ -1340,10 +1337,10 @@ def test_the_logs_beside_the_corpora(logs_dir):
         gain = found["mockllm/strong"] - found["mockllm/weak"]
         assert (gain.mean(), standard_error(gain)) == pytest.approx((0.3958, 0.0782), abs=5e-5)
     for number, accuracy in ((1, 0.35), (2, 0.30)):
-        (part,) = counted.read_all("lm_eval", str(logs_dir / f"lm_eval/out-{number}"), task="arith_mc")
+        (part,) = system_counts.read_all("lm_eval", str(logs_dir / f"lm_eval/out-{number}"), task="arith_mc")
         assert part.counts["acc"].mean() == pytest.approx(accuracy)
     path = logs_dir / "swebench/multi-swe-java_results.json"
-    (part,) = counted.read_all("swebench", str(path))
+    (part,) = system_counts.read_all("swebench", str(path))
     report = json.loads(path.read_text())
     assert part.counts["resolved"].sum() == report["resolved_instances"]
     assert len(part.segments) == report["total_instances"]
@@ -1356,3 +1353,8 @@ def test_half_a_surrogate_pair_in_a_name(tmp_path, capsys):
     b = write(tmp_path / "b.json", of_inspect("m", samples))
     (row,), _ = answer(a, b, "--test", "exact", capsys=capsys)
     assert (row["metric"], row["system_a"]) == ("\\ud801", "x\\ud800")
+
+
+def test_names_in_an_option_may_have_spaces_around_them():
+    assert items.names_of("exact, match ,f1") == ["exact", "match", "f1"]
+    assert items.names_of(None) == []

@@ -1,4 +1,4 @@
-"""Exact p-values of all pairs: against enumeration, closed forms, and the laws of the two-system tests."""
+"""Exact p-values of all pairs: against enumeration, closed forms, and the distributions of the two-system tests."""
 
 import itertools
 import math
@@ -10,11 +10,14 @@ import pytest
 from scipy.stats import binom
 
 import oracles
-import pairsig
 import simulate
-from pairsig import InputError, Statistics, comparisons, definitions, tables
-from pairsig.exact import contour, exact_bootstrap, exact_test, laws, pairs
+from oracles import how
+from pairsig import InputError, Statistics
+from pairsig.comparisons import all_pairs, pair_tables
+from pairsig.core import definitions
+from pairsig.io import tables
 from pairsig.metrics import registry
+from pairsig.stats.exact import distributions, exact_bootstrap_test, exact_test, pairs, saddle_point
 
 
 def better_first(numerators):
@@ -29,13 +32,13 @@ def swaps(difference):
     return float((signs @ difference >= difference.sum()).mean())
 
 
-def draws(difference, length, variant):
+def draws(difference, length, which):
     """The bootstrap's p by going through all nⁿ resamples."""
     drawn = np.array(list(itertools.product(range(len(difference)), repeat=len(difference))))
     gains, lengths = difference[drawn].sum(axis=1), length[drawn].sum(axis=1)
-    if variant == "percentile":
+    if which == "percentile":
         return float((gains < 0).mean())
-    if variant == "two-sided":
+    if which == "two-sided":
         return float(((gains * length.sum() >= 2 * difference.sum() * lengths) | (gains <= 0)).mean())
     return float((gains * length.sum() > 2 * difference.sum() * lengths).mean())
 
@@ -52,7 +55,7 @@ def test_every_swap_and_every_resample_of_few_units(n, most):
         for length in (np.ones(n, dtype=np.int64), rng.integers(1, 9, n)):
             found = {
                 "permutation": pairs.permutation(numerators, chosen),
-                "gt2": pairs.bootstrap(numerators, length, chosen),
+                "shifted": pairs.bootstrap(numerators, length, chosen),
                 "percentile": pairs.bootstrap(numerators, length, chosen, below=True),
                 "two-sided": pairs.bootstrap(numerators, length, chosen, ties=True)
                 + pairs.bootstrap(numerators, length, chosen, below=True, ties=True),
@@ -60,9 +63,9 @@ def test_every_swap_and_every_resample_of_few_units(n, most):
             for row, (a, b) in enumerate(chosen):
                 difference = numerators[a] - numerators[b]
                 assert found["permutation"][row] == pytest.approx(swaps(difference), rel=1e-12)
-                for variant in ("gt2", "percentile", "two-sided"):
-                    expected = draws(difference, length, variant)
-                    assert found[variant][row] == pytest.approx(expected, rel=1e-11, abs=0 if expected else 1e-300)
+                for which in ("shifted", "percentile", "two-sided"):
+                    expected = draws(difference, length, which)
+                    assert found[which][row] == pytest.approx(expected, rel=1e-11, abs=0 if expected else 1e-300)
 
 
 def test_pass_fail_is_the_sign_test():
@@ -76,7 +79,7 @@ def test_pass_fail_is_the_sign_test():
         assert p == pytest.approx(binom.sf(won - 1, won + lost, 0.5), rel=1e-10)
 
 
-def test_the_trinomial_law_term_by_term():
+def test_the_trinomial_distribution_term_by_term():
     """P(W − L > 2D) with (W, L) trinomial, from whole numbers."""
     won, lost, same = 9, 4, 27
     n = won + lost + same
@@ -92,12 +95,12 @@ def test_the_trinomial_law_term_by_term():
 
 
 @pytest.mark.parametrize("n", [20, 1000])
-def test_against_the_laws_of_two_systems(n):
+def test_against_the_distributions_of_two_systems(n):
     rng = np.random.default_rng(n)
     length = rng.integers(1, 40, n)
     numerators = rng.binomial(length, np.array([[0.5], [0.52], [0.9]]))
     chosen = better_first(numerators)
-    permutation, gt2, percentile = (
+    permutation, shifted, percentile = (
         pairs.permutation(numerators, chosen),
         pairs.bootstrap(numerators, length, chosen, threads=2),
         pairs.bootstrap(numerators, length, chosen, below=True),
@@ -105,15 +108,18 @@ def test_against_the_laws_of_two_systems(n):
     for row, (a, b) in enumerate(chosen):
         two = [np.stack([numerators[system], length], axis=1) for system in (a, b)]
         for p, exact in (
-            (permutation[row], exact_test(*two, variant="one-sided")),
-            (gt2[row], exact_bootstrap(*two)),
-            (percentile[row], exact_bootstrap(*two, variant="percentile")),
+            (permutation[row], exact_test(*two, alternative="observed", metric="accuracy")),
+            (shifted[row], exact_bootstrap_test(*two, metric="accuracy", alternative="observed")),
+            (
+                percentile[row],
+                exact_bootstrap_test(*two, method="percentile", alternative="observed", metric="accuracy"),
+            ),
         ):
             assert p == pytest.approx(exact.pvalue, rel=max(1e-10, 2 * exact.error_bound), abs=1e-307)
 
 
 def test_a_lattice_that_comes_back():
-    """Even steps but for one odd one: half of the frequencies count that a normal law would not have."""
+    """All steps but one are even, so half of the frequencies count that are negligible for a normal distribution."""
     steps, times = np.array([1, 2, 4]), np.array([1, 90, 70])
     total = int(steps @ times)
     for k in (total // 2, total // 2 + 31, total // 2 + 99, total - 4, total):
@@ -122,18 +128,18 @@ def test_a_lattice_that_comes_back():
             for _ in range(number):
                 ways = np.append(ways, [0] * step) + np.append([0] * step, ways)
         expected = Fraction(sum(ways[k:].tolist()), 2 ** int(times.sum()))
-        assert contour.swap_tail(steps, times, k) == pytest.approx(float(expected), rel=1e-11)
+        assert saddle_point.swap_tail(steps, times, k) == pytest.approx(float(expected), rel=1e-11)
 
 
 def test_the_ends_of_the_support():
     steps, times = np.array([3]), np.array([5])
-    assert contour.swap_tail(steps, times, 0) == 1.0
-    assert contour.swap_tail(steps, times, 16) == 0.0
-    assert contour.swap_tail(steps, times, 15) == pytest.approx(2.0**-5, rel=1e-13)
-    assert contour.draw_beyond(np.array([2]), np.array([4]), 7) == 1.0
-    assert contour.draw_beyond(np.array([2]), np.array([4]), 8) == 0.0
-    assert contour.draw_beyond(np.array([-1, 1]), np.array([1, 1]), 2) == 0.0
-    assert contour.draw_beyond(np.array([-1, 1]), np.array([1, 1]), -3) == 1.0
+    assert saddle_point.swap_tail(steps, times, 0) == 1.0
+    assert saddle_point.swap_tail(steps, times, 16) == 0.0
+    assert saddle_point.swap_tail(steps, times, 15) == pytest.approx(2.0**-5, rel=1e-13)
+    assert saddle_point.draw_beyond(np.array([2]), np.array([4]), 7) == 1.0
+    assert saddle_point.draw_beyond(np.array([2]), np.array([4]), 8) == 0.0
+    assert saddle_point.draw_beyond(np.array([-1, 1]), np.array([1, 1]), 2) == 0.0
+    assert saddle_point.draw_beyond(np.array([-1, 1]), np.array([1, 1]), -3) == 1.0
 
 
 def test_threads_and_their_shares_make_no_difference():
@@ -141,11 +147,11 @@ def test_threads_and_their_shares_make_no_difference():
     numerators = rng.integers(0, 5, (40, 60))
     chosen = better_first(numerators)
     assert len(chosen) > 2 * 256
-    told = []
+    fragments = []
     one = pairs.permutation(numerators, chosen, threads=1)
-    two = pairs.permutation(numerators, chosen, threads=3, done=told.append)
+    two = pairs.permutation(numerators, chosen, threads=3, done=fragments.append)
     assert (one == two).all()
-    assert sum(told) == len(chosen)
+    assert sum(fragments) == len(chosen)
     some = pairs.permutation(numerators, chosen[300:310])
     assert (some == one[300:310]).all()
 
@@ -163,35 +169,37 @@ def test_compare_is_the_test_of_two_systems(metric, unit):
     documents = data.documents if unit == "document" else None
     own = registry.metric(metric)
     columns = [data.columns.index(column) for column in own.columns]
-    tests = [("exact", exact_test), *([("exact-bootstrap", exact_bootstrap)] if metric == "accuracy" else [])]
+    tests = [("exact", exact_test), *([("exact-bootstrap", exact_bootstrap_test)] if metric == "accuracy" else [])]
     for name, test in tests:
-        for variant in definitions.variants(name):
-            table = pairsig.compare(data, name, metric=metric, variant=variant, unit=unit)
+        for own_test in [test for test in definitions.TESTS if test.name == name and not test.directed]:
+            table = all_pairs.compare(data, name, metric=metric, unit=unit, **how(own_test))
             for row in table.itertuples():
                 a, b = (data.counts[data.systems.index(system)][:, columns] for system in (row.system_a, row.system_b))
-                one = test(a, b, metric=metric, variant=variant, documents=documents)
-                assert row.p_value == row.p_low == row.p_high == pytest.approx(one.pvalue, rel=1e-10, abs=1e-307)
+                one = test(a, b, metric=metric, documents=documents, **how(own_test))
+                assert (
+                    row.pvalue == row.pvalue_low == row.pvalue_high == pytest.approx(one.pvalue, rel=1e-10, abs=1e-307)
+                )
                 assert (row.n_resamples, row.n_greater, row.n_equal, row.signature) == (0, 0, 0, one.signature)
                 assert row.gain == pytest.approx(one.gain)
 
 
 def test_equal_systems_and_lattices_of_millions_of_points():
-    """No gain: 1 by definition. A contour for scores with five digits takes too long: `laws` has all 2¹² swaps."""
+    """Without a gain, p = 1. Scores with five digits are too fine for inversion: all 2¹² swaps are enumerated."""
     scores = np.round(np.random.default_rng(7).random((3, 12)), 5)
     data = Statistics.from_arrays({"a": scores[0], "b": scores[1], "c": scores[0], "d": scores[2]}, ["value"])
-    table = pairsig.compare(data, "exact", metric="mean").set_index(["system_a", "system_b"])
-    assert table.loc[("a", "c"), "p_value"] == 1.0
+    table = all_pairs.compare(data, "exact", metric="mean").set_index(["system_a", "system_b"])
+    assert table.loc[("a", "c"), "pvalue"] == 1.0
     whole = np.rint(scores * 1e5).astype(np.int64)[[0, 1, 0, 2]]
     assert np.isnan(pairs.permutation(whole, better_first(whole))).all()
     for (a, b), row in table.iterrows():
         one, other = sorted((whole["abcd".index(system)] for system in (a, b)), key=np.sum, reverse=True)
         if (a, b) != ("a", "c"):
-            assert row["p_value"] == pytest.approx(2 * swaps(one - other), rel=1e-13)
+            assert row["pvalue"] == pytest.approx(2 * swaps(one - other), rel=1e-13)
 
 
 @pytest.mark.parametrize("metric", ["f1", "accuracy"])
 def test_few_units_of_large_counts_are_enumerated(metric, monkeypatch):
-    """Ten documents of 10⁵ words and other denominators in every system: 2¹⁰ swaps, and minutes for a contour."""
+    """Ten documents of 10⁵ words, denominators that differ: 2¹⁰ swaps are fast, and inversion takes minutes."""
     rng = np.random.default_rng(4)
     gold = rng.integers(50_000, 100_001, 10)
     predicted = gold + rng.integers(-9_000, 9_000, (3, 10))
@@ -199,15 +207,15 @@ def test_few_units_of_large_counts_are_enumerated(metric, monkeypatch):
     columns = {"f1": ["matched", "predicted", "gold"], "accuracy": ["correct", "total"]}[metric]
     counts = np.stack([matched, predicted, np.broadcast_to(gold, matched.shape)], axis=2)[:, :, : len(columns)]
     monkeypatch.setattr(pairs, "plane_tail", None)
-    monkeypatch.setattr(laws, "_mass", None)
+    monkeypatch.setattr(distributions, "_mass", None)
     data = Statistics.from_arrays(dict(zip("abc", counts, strict=True)), columns)
-    for row in pairsig.compare(data, "exact", metric=metric).itertuples():
+    for row in all_pairs.compare(data, "exact", metric=metric).itertuples():
         a, b = (counts["abc".index(system)] for system in (row.system_a, row.system_b))
-        assert row.p_value == pytest.approx(float(oracles.all_swaps(metric, a, b)[0]), rel=1e-13)
+        assert row.pvalue == pytest.approx(float(oracles.all_swaps(metric, a, b)[0]), rel=1e-13)
 
 
-def test_a_contour_that_takes_too_long_is_left_to_the_laws():
-    """The product of its points, rows and steps is bounded. (As Python: compiling takes longer.)"""
+def test_inversions_that_take_too_long_return_nan():
+    """The product of points, rows and steps is bounded. (Run as Python, since compiling takes longer.)"""
     rng = np.random.default_rng(9)
     length = rng.integers(1, 40, 30)
     numerators = rng.binomial(length, np.array([[0.5], [0.52]])) * 3 + rng.integers(0, 2, (2, 30))
@@ -216,13 +224,13 @@ def test_a_contour_that_takes_too_long_is_left_to_the_laws():
     steps, times = np.unique(difference, return_counts=True)
     kinds, kind_times = np.unique(np.stack([length, difference]), axis=1, return_counts=True)
     plane, tilt = (np.array([[1, 0], [2, 1], [3, 1]]), np.array([3, 4, 5])), (0.3, 0.0)
-    bottom, top = contour.plane_rows(*plane, *tilt)
+    bottom, top = saddle_point.plane_rows(*plane, *tilt)
     starts = np.full(top - bottom + 1, 16)
     for tail, arguments in (
-        (contour.swap_tail, (steps[steps > 0], times[steps > 0], 40)),
-        (contour.draw_tail, (steps - steps[0], times, 30 * -steps[0] + 50)),
-        (contour.ratio_tail, (kinds[1], kinds[0], kind_times, 7, 2, 20)),
-        (contour.plane_tail, (*plane, *tilt, bottom, starts)),
+        (saddle_point.swap_tail, (steps[steps > 0], times[steps > 0], 40)),
+        (saddle_point.draw_tail, (steps - steps[0], times, 30 * -steps[0] + 50)),
+        (saddle_point.ratio_tail, (kinds[1], kinds[0], kind_times, 7, 2, 20)),
+        (saddle_point.plane_tail, (*plane, *tilt, bottom, starts)),
     ):
         found = tail.py_func(*arguments)
         assert 0 < found < 1
@@ -232,14 +240,14 @@ def test_a_contour_that_takes_too_long_is_left_to_the_laws():
 @pytest.mark.parametrize(
     ("metric", "test", "message"),
     [
-        ("f1", "exact-bootstrap", "differ in the denominator of f1, which is out of the reach of exact_bootstrap"),
-        ("bleu", "exact", "bleu is out of the reach of exact_test, which takes a pairsig.Ratio"),
+        ("f1", "exact-bootstrap", "no exact bootstrap test for f1 if the systems have different denominators"),
+        ("bleu", "exact", "no exact test for bleu, which is not a ratio of sums"),
     ],
 )
-def test_what_exact_tests_cannot_do_is_said(metric, test, message):
+def test_what_exact_tests_cannot_do_is_reported(metric, test, message):
     data = simulate.statistics(metric, n_systems=3, n_segments=30)
     with pytest.raises(InputError, match=message):
-        pairsig.compare(data, test, metric=metric)
+        all_pairs.compare(data, test, metric=metric)
 
 
 @pytest.mark.parametrize(
@@ -253,16 +261,16 @@ def test_what_exact_tests_cannot_do_is_said(metric, test, message):
 )
 def test_what_cannot_be_exact_is_drawn_if_one_wishes(metric, test, done):
     data = simulate.statistics(metric, n_systems=3, n_segments=30)
-    found = pairsig.compare(data, test, metric=metric, n_resamples=50, or_draw=True)
-    expected = pairsig.compare(data, done, metric=metric, n_resamples=50)
+    found = all_pairs.compare(data, test, metric=metric, n_resamples=50, or_draw=True)
+    expected = all_pairs.compare(data, done, metric=metric, n_resamples=50)
     assert set(found["test"]) == {done}
     assert found.equals(expected)
 
 
 def test_an_exact_table_is_not_cut_into_parts_but_written_and_read(tmp_path):
     data = simulate.statistics("f1", n_systems=3, n_segments=30)
-    with pytest.raises(InputError, match="test exact draws nothing that could be cut into 2 parts"):
-        pairsig.compare(data, "exact", metric="f1", part=(1, 2))
-    table = pairsig.compare(data, "exact", metric="f1")
+    with pytest.raises(InputError, match="the exact test draws nothing that could be split into 2 parts"):
+        all_pairs.compare(data, "exact", metric="f1", part=(1, 2))
+    table = all_pairs.compare(data, "exact", metric="f1")
     tables.write(table, tmp_path / "exact.tsv")
-    assert comparisons.read(tmp_path / "exact.tsv").equals(table)
+    assert pair_tables.read(tmp_path / "exact.tsv").equals(table)

@@ -8,7 +8,7 @@ from scipy.special import expit, logit, ndtr
 from scipy.stats import t as student
 
 import simulate
-from pairsig import compare
+from pairsig.comparisons.all_pairs import compare
 from study.analysis import expected, over_systems
 
 RANGES = [(0.04, 0.06), (0.0, 0.00125), (0.32, 1.0)]
@@ -78,11 +78,12 @@ def test_the_interval_of_a_share_is_the_jackknife_over_systems():
 
 
 def gains_of(data, segments):
-    table = compare(data.select(segments=np.sort(segments)), metric="f1", n_resamples=400)
+    chosen = data.select(segments=np.sort(segments))
+    table = compare(chosen, "bootstrap", alternative="observed", metric="f1", n_resamples=400)
     names = table[["system_a", "system_b"]].to_numpy(dtype=str)
     order = np.lexsort(np.sort(names, axis=1).T)
     sign = np.where(names[:, 0] < names[:, 1], 1, -1)
-    return [column.to_numpy()[order] for column in (sign * table["gain"], table["standard_error"], table["p_value"])]
+    return [column.to_numpy()[order] for column in (sign * table["gain"], table["standard_error"], table["pvalue"])]
 
 
 @pytest.mark.slow
@@ -92,10 +93,10 @@ def test_as_if_the_segments_were_shuffled_and_dealt_out_again():
     bounds, first, second = (0.02, 0.16), np.arange(200), np.arange(200, 600)
     (d_1, s_1, _), (d_2, s_2, _) = gains_of(data, first), gains_of(data, second)
     right, wrong = expected.on_another(d_1, s_1, d_2, s_2, *bounds)
-    held = []
+    replicated = []
     for _ in range(150):
         order = rng.permutation(600)
         (one, _, p), (other, _, _) = gains_of(data, order[:200]), gains_of(data, order[200:])
-        held.extend(((one > 0) == (other > 0))[(p >= bounds[0]) & (p <= bounds[1])])
-    assert right.sum() / (right + wrong).sum() == pytest.approx(np.mean(held), abs=0.02)
-    assert (right + wrong).sum() == pytest.approx(len(held) / 150, rel=0.08)
+        replicated.extend(((one > 0) == (other > 0))[(p >= bounds[0]) & (p <= bounds[1])])
+    assert right.sum() / (right + wrong).sum() == pytest.approx(np.mean(replicated), abs=0.02)
+    assert (right + wrong).sum() == pytest.approx(len(replicated) / 150, rel=0.08)

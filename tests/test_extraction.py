@@ -9,8 +9,8 @@ import pytest
 import sacrebleu
 
 from pairsig import InputError
-from pairsig.extraction import extract
 from pairsig.metrics import Metric, registry
+from pairsig.readers.extraction import extract
 
 REFERENCE = "The cat sat on the mat .\nA dog barked all night long .\nNobody heard it .\n"
 OTHER = "A cat was on the mat .\nThe dog barked the whole night .\nNo one heard it .\n"
@@ -80,8 +80,10 @@ class TestText:
     @pytest.mark.parametrize(("lines", "longer", "at"), [(2, "ref.txt", 3), (4, "out.txt", 4)])
     def test_unequal_numbers_of_segments(self, files, lines, longer, at):
         files(out="x\n" * lines, ref=REFERENCE)
-        told = f"out.txt has {lines} segments, ref.txt has 3, expected equally many; segment {at} is in {longer} only"
-        with pytest.raises(InputError, match=re.escape(told)):
+        fragments = (
+            f"out.txt has {lines} segments, ref.txt has 3, expected equally many; segment {at} is in {longer} only"
+        )
+        with pytest.raises(InputError, match=re.escape(fragments)):
             extract("out.txt", ["ref.txt"], metric="bleu", system="s")
 
     def test_the_second_reference_is_counted_too(self, files):
@@ -92,15 +94,15 @@ class TestText:
             extract("out.txt", ["one.txt", "two.txt"], metric="bleu", system="s")
 
     @pytest.mark.parametrize(
-        ("content", "told"),
+        ("content", "fragments"),
         [
-            (b"", ["out.txt", "empty", "expected one segment a line"]),
+            (b"", ["out.txt", "empty", "expected one segment per line"]),
             (b"good\ncaf\xe9\n\n", ["out.txt, line 2", "e9", "expected UTF-8"]),
         ],
     )
-    def test_files_that_cannot_be_read(self, files, content, told):
+    def test_files_that_cannot_be_read(self, files, content, fragments):
         files(out=content, ref=REFERENCE)
-        with pytest.raises(InputError, match=message(*told)):
+        with pytest.raises(InputError, match=message(*fragments)):
             extract("out.txt", ["ref.txt"], metric="bleu", system="s")
 
     def test_a_missing_file(self, files):
@@ -111,13 +113,13 @@ class TestText:
     @pytest.mark.parametrize("what", ["domains", "documents"])
     def test_labels_of_another_test_set(self, files, what):
         files(out=OUTPUT, ref=REFERENCE)
-        with pytest.raises(InputError, match=f"ref.txt has 3 segments, but 2 {what} are given"):
+        with pytest.raises(InputError, match=f"found 2 {what} for the 3 segments of ref.txt"):
             extract("out.txt", ["ref.txt"], metric="bleu", system="s", **{what: ["x", "y"]})
 
 
 class TestOptions:
     @pytest.mark.parametrize(
-        ("options", "told"),
+        ("options", "fragments"),
         [
             ({"tokenise": "zh"}, ["'tokenise', expected one of skip_lines, tokenize, lowercase; did you mean"]),
             ({"skip_lines": "one"}, ["option skip_lines is 'one'", "expected a whole number"]),
@@ -125,23 +127,23 @@ class TestOptions:
             ({"tokenize": "none-such"}, ["out.txt", "unknown tokenizer 'none-such'", "13a"]),
         ],
     )
-    def test_refused(self, files, options, told):
+    def test_refused(self, files, options, fragments):
         files(out=OUTPUT, ref=REFERENCE)
-        with pytest.raises(InputError, match=message(*told)):
+        with pytest.raises(InputError, match=message(*fragments)):
             extract("out.txt", ["ref.txt"], metric="bleu", options=options, system="s")
 
     @pytest.mark.parametrize(
-        ("names", "told"),
+        ("names", "fragments"),
         [
             ({"metric": "blue"}, ["unknown metric 'blue'", "did you mean bleu?"]),
             ({"metric": "bleu", "reader": "txt"}, ["unknown reader 'txt'", "expected one of text"]),
-            ({"metric": "bleu", "reader": "conllu"}, ["metric bleu needs the reader text, not conllu"]),
-            ({"metric": "f1"}, ["metric f1 is computed from counts", "matched, predicted, gold"]),
+            ({"metric": "bleu", "reader": "conllu"}, ["found the reader conllu, expected text for metric bleu"]),
+            ({"metric": "f1"}, ["metric f1 cannot be extracted from outputs", "matched, predicted, gold"]),
         ],
     )
-    def test_names(self, files, names, told):
+    def test_names(self, files, names, fragments):
         files(out=OUTPUT, ref=REFERENCE)
-        with pytest.raises(InputError, match=message(*told)):
+        with pytest.raises(InputError, match=message(*fragments)):
             extract("out.txt", ["ref.txt"], system="s", **names)
 
     def test_a_metric_of_ones_own(self, files):
@@ -175,7 +177,9 @@ class TestAlignment:
 
     def test_one_reference_only(self, files):
         files(out="0-0\n", one="0-0\n", two="0-0\n")
-        with pytest.raises(InputError, match=message("metric aer takes one reference, 2 are given: one.txt, two.txt")):
+        with pytest.raises(
+            InputError, match=message("found 2 references (one.txt, two.txt), expected one for metric aer")
+        ):
             extract("out.txt", ["one.txt", "two.txt"], metric="aer", system="s")
 
 

@@ -14,19 +14,23 @@ import pyarrow.parquet as pq
 import pytest
 
 import simulate
-from pairsig import InputError, heterogeneity, statistics, tables
-from pairsig.contributions import likeness
+from pairsig import InputError
+from pairsig.core import statistics
+from pairsig.core.influence import errors_and_correlations
+from pairsig.io import tables
 from pairsig.metrics import registry
+from pairsig.planning import heterogeneity
 from running import ROOT
-from study import cli, columns
+from study import cli
 from study.analysis import heterogeneity as measured_module
 from study.analysis import over_systems
-from study.analysis.heterogeneity import borrowed, left_out, mean_excess
+from study.analysis.heterogeneity import HETEROGENEITY, known_families, left_out, mean_excess
 from study.analysis.heterogeneity import heterogeneity as measured
+from study.tables import columns
 from test_recomputed import BLEU, F1, STATISTICS, bleu, counts, f1, gains, gains_without_each
 
 SHEET = columns.read(ROOT / "config/families.tsv", columns.FAMILIES)
-PREDICTED = ("held", "predicted_iid", "predicted", "coverage_iid", "coverage")
+PREDICTED = ("replicated", "predicted_iid", "predicted", "coverage_iid", "coverage")
 
 
 def embedded(pattern):
@@ -134,7 +138,7 @@ def test_what_the_library_knows_from_the_counts(family, cells):
     for d, e, v, n, m in (
         (one[judged] for one in order) for order in ((d_1, d_2, v_1, n_1, n_2), (d_2, d_1, v_2, n_2, n_1))
     ):
-        found["held"].append(d * e > 0)
+        found["replicated"].append(d * e > 0)
         for name, squared in (("_iid", 0), ("", kappa)):
             spread = np.sqrt(v * n * (1 / n + 1 / m + 2 * squared))
             chance = [0.5 + erf(one / sqrt(2)) / 2 for one in np.abs(d) / spread]
@@ -142,9 +146,9 @@ def test_what_the_library_knows_from_the_counts(family, cells):
             found[f"coverage{name}"].append(np.abs(d - e) < 1.96 * spread)
     for name in PREDICTED:
         assert getattr(published, name) == pytest.approx(np.mean(found[name]), abs=0.003), name
-    held = np.concatenate(found["held"])
+    replicated = np.concatenate(found["replicated"])
     losses = [
-        -np.mean([log(c if won else 1 - c) for c, won in zip(np.concatenate(found[name]), held, strict=True)])
+        -np.mean([log(c if won else 1 - c) for c, won in zip(np.concatenate(found[name]), replicated, strict=True)])
         for name in ("predicted_iid", "predicted")
     ]
     table, chances = measured(
@@ -156,23 +160,25 @@ def test_what_the_library_knows_from_the_counts(family, cells):
     )
     (row,) = table.to_dict("records")
     assert (row["loss_iid"], row["loss"]) == pytest.approx(tuple(losses), rel=0.02)
-    assert row["worth"] == pytest.approx(1 / (2 * excess.mean()), rel=0.02)
-    assert row["saved"] == pytest.approx(losses[0] - losses[1], rel=0.03, abs=0.002)
+    assert row["effective_sample_size"] == pytest.approx(1 / (2 * excess.mean()), rel=0.02)
+    assert row["loss_reduction"] == pytest.approx(losses[0] - losses[1], rel=0.03, abs=0.002)
     # What gives 95 % on the next test set, for the median pair: 1.645 standard deviations of a difference of two u.
     spread = np.concatenate([n_1 * v_1, n_2 * v_2])
-    assert row["floor"] == pytest.approx(1.645 * np.sqrt(2 * excess.mean() * np.median(spread)), rel=0.02)
+    assert row["smallest_reliable_gain"] == pytest.approx(
+        1.645 * np.sqrt(2 * excess.mean() * np.median(spread)), rel=0.02
+    )
     by_gain = np.stack([np.ones(len(excess)), 2 * d_1 * d_2 / (n_1 * v_1 + n_2 * v_2)], axis=1)
     assert row["beta_squared"] == pytest.approx(np.linalg.lstsq(by_gain, excess)[0][1], abs=0.001)
-    told = np.concatenate(found["predicted"])
-    for by, chance in (("next", told), ("i.i.d.", np.concatenate(found["predicted_iid"]))):
+    predicted = np.concatenate(found["predicted"])
+    for by, chance in (("next", predicted), ("i.i.d.", np.concatenate(found["predicted_iid"]))):
         near = chances[(chances["by"] == by) & (chances["chance_low"] == 0.9)].iloc[0]
         inside = (chance >= 0.9) & (chance < 0.95)
-        assert near["held"] == pytest.approx(held[inside].mean(), abs=0.02)
+        assert near["replicated"] == pytest.approx(replicated[inside].mean(), abs=0.02)
     sure = chances[(chances["by"] == "i.i.d.") & (chances["chance_low"] == 0.95)].iloc[0]
     chance = np.concatenate(found["predicted_iid"])
     inside = (chance >= 0.95) & (chance < 0.99)
     assert sure["n_pairs"] == pytest.approx(inside.sum(), rel=0.05)
-    assert sure["held"] == pytest.approx(held[inside].mean(), abs=0.01)
+    assert sure["replicated"] == pytest.approx(replicated[inside].mean(), abs=0.01)
 
 
 def test_every_number_of_a_small_family_by_loops():
@@ -195,7 +201,7 @@ def test_every_number_of_a_small_family_by_loops():
             for each in (one, other):
                 at = [each.systems.index(name) for name in (a, b)]
                 scores = metric.score(each.of(metric)[at].sum(axis=1))
-                error, _ = likeness(each.of(metric)[at], metric, np.array([[0, 1]]))
+                error, _ = errors_and_correlations(each.of(metric)[at], metric, np.array([[0, 1]]))
                 own.append((scores[0] - scores[1], error[0] ** 2, len(each.segments)))
             if all(v > 0 for _, v, _ in own):
                 of = {one.groups[one.systems.index(name)] for name in (a, b)}
@@ -213,7 +219,9 @@ def test_every_number_of_a_small_family_by_loops():
     assert (found["n_pairs"], found["n_test_sets"], found["n_systems"]) == (len(rows), 3, 7)
     assert found["kappa_squared"] == pytest.approx(kappa)
     spread = [v * n for row in rows for _, v, n in row[:2]]
-    assert found["floor"] == pytest.approx(heterogeneity.FLOOR * sqrt(max(kappa, 0) * np.median(spread)))
+    assert found["smallest_reliable_gain"] == pytest.approx(
+        heterogeneity.SMALLEST_RELIABLE_GAIN * sqrt(max(kappa, 0) * np.median(spread))
+    )
     gains = [2 * row[0][0] * row[1][0] / (row[0][1] * row[0][2] + row[1][1] * row[1][2]) for row in rows]
     design = np.stack([np.ones(len(rows)), gains], axis=1)
     assert found["beta_squared"] == pytest.approx(np.linalg.lstsq(design, [excess(row) for row in rows])[0][1])
@@ -238,10 +246,10 @@ def test_every_prediction_of_a_small_family_by_loops():
             own = []
             for each in (one, other):
                 scores = metric.score(each.of(metric)[[a, b]].sum(axis=1))
-                error, _ = likeness(each.of(metric)[[a, b]], metric, np.array([[0, 1]]))
+                error, _ = errors_and_correlations(each.of(metric)[[a, b]], metric, np.array([[0, 1]]))
                 own.append((scores[0] - scores[1], error[0] ** 2, len(each.segments)))
             rows.append((own, {one.groups[a], one.groups[b]}, {one.dataset, other.dataset}))
-    held, chance, covered = [], [], []
+    replicated, chance, covered = [], [], []
     for own, groups, names in rows:
         seen = [its for its, of, there in rows if not groups & of and not names & there]
         above = [(d - e) ** 2 - v - w for (d, v, _), (e, w, _) in seen]
@@ -250,21 +258,21 @@ def test_every_prediction_of_a_small_family_by_loops():
         tau = max(float(np.mean(above)) / 2, 0.0)
         for (d, v, n), (e, _, m) in (own, own[::-1]):
             if d * e != 0:
-                held.append(d * e > 0)
+                replicated.append(d * e > 0)
                 errors = [sqrt(v + v * n / m + 2 * more) for more in (0, v * n * kappa, tau)]
                 chance.append([min(0.5 + erf(abs(d) / one / sqrt(2)) / 2, 1 - 1e-6) for one in errors])
                 covered.append([abs(d - e) < 1.959964 * one for one in errors])
-    held, chance = np.array(held), np.array(chance)
-    assert len(held) < 2 * len(rows)
+    replicated, chance = np.array(replicated), np.array(chance)
+    assert len(replicated) < 2 * len(rows)
     assert (chance[:, 0] == 1 - 1e-6).any()
-    loss = -np.log(np.where(held[:, None], chance, 1 - chance)).mean(axis=0)
+    loss = -np.log(np.where(replicated[:, None], chance, 1 - chance)).mean(axis=0)
     table, chances = measured([(one, metric) for one in data], sheet(("f", "about", "d*", "whole", "all")))
     (found,) = table.to_dict("records")
-    assert found["n_validated"] == len(held)
+    assert found["n_validated"] == len(replicated)
     expected = {
-        "held": held.mean(), "predicted_iid": chance[:, 0].mean(), "predicted": chance[:, 1].mean(),
-        "loss_iid": loss[0], "loss": loss[1], "loss_constant": loss[2], "saved": loss[0] - loss[1],
-        "saved_by_scale": loss[2] - loss[1], "coverage_iid": np.mean(covered, axis=0)[0],
+        "replicated": replicated.mean(), "predicted_iid": chance[:, 0].mean(), "predicted": chance[:, 1].mean(),
+        "loss_iid": loss[0], "loss": loss[1], "loss_constant": loss[2], "loss_reduction": loss[0] - loss[1],
+        "loss_reduction_by_scale": loss[2] - loss[1], "coverage_iid": np.mean(covered, axis=0)[0],
         "coverage": np.mean(covered, axis=0)[1],
     }  # fmt: skip
     for name, value in expected.items():
@@ -272,15 +280,13 @@ def test_every_prediction_of_a_small_family_by_loops():
     for row in chances.itertuples():
         column = ("i.i.d.", "next").index(row.by)
         inside = (chance[:, column] >= row.chance_low) & (chance[:, column] < row.chance_high)
-        assert (row.n_pairs, row.held) == (inside.sum(), pytest.approx(held[inside].mean()))
-    assert chances.groupby("by")["n_pairs"].sum().tolist() == [len(held)] * 2
+        assert (row.n_pairs, row.replicated) == (inside.sum(), pytest.approx(replicated[inside].mean()))
+    assert chances.groupby("by")["n_pairs"].sum().tolist() == [len(replicated)] * 2
 
 
 def test_what_the_library_lends():
     """Families whose κ² is above 0 by its interval and predicts no worse than i.i.d., with four digits."""
-    about = {
-        name: "x" if kind is str else 1 for name, kind in ((c.name, c.type) for c in columns.HETEROGENEITY.columns)
-    }
+    about = {name: "x" if kind is str else 1 for name, kind in ((c.name, c.type) for c in HETEROGENEITY.columns)}
     rows = [
         about | {"family": name, "kappa_squared": 0.123456, "kappa_squared_low": low, "verdict": verdict}
         for name, low, verdict in (
@@ -288,23 +294,30 @@ def test_what_the_library_lends():
             ("e", 0.1, "not validated"),
         )
     ]  # fmt: skip
-    lent = borrowed(pd.DataFrame(rows))
+    lent = known_families(pd.DataFrame(rows))
     assert lent["family"].tolist() == ["a", "b"]
     assert lent["kappa_squared"].tolist() == [0.1235, 0.1235]
 
 
 @pytest.mark.slow
 def test_the_file_of_the_library_is_what_the_command_writes(tmp_path):
-    """Else: python -m study heterogeneity … --borrowed src/pairsig/borrowed.tsv, as the workflow calls it."""
+    """If not, run `python -m study heterogeneity … --family-heterogeneity FILE` with the file of the library."""
     sheet = tables.read(ROOT / "config/datasets.tsv")
     metric = dict(zip(sheet["dataset"], sheet["metric"], strict=True))
     given = [f"{STATISTICS / one}.parquet:{metric[one]}" for one in sheet["dataset"] if one in embedded("*")]
-    outputs = ["--next", tmp_path / "next.tsv", "--borrowed", tmp_path / "b.tsv", "--output", tmp_path / "h.tsv"]
+    outputs = [
+        "--next-test-sets",
+        tmp_path / "next.tsv",
+        "--family-heterogeneity",
+        tmp_path / "b.tsv",
+        "--output",
+        tmp_path / "h.tsv",
+    ]
     arguments = ["heterogeneity", *given, "--families", ROOT / "config/families.tsv", *outputs]
     assert cli.main([str(one) for one in arguments]) == 0
     written, shipped = (
         tables.read(path).set_index(["family", "metric"])
-        for path in (tmp_path / "b.tsv", ROOT / "src/pairsig/borrowed.tsv")
+        for path in (tmp_path / "b.tsv", ROOT / "src/pairsig/planning/family_heterogeneity.tsv")
     )
     pd.testing.assert_frame_equal(written, shipped, rtol=1e-3)
     halves = tables.read(tmp_path / "h.tsv").query("family == 'halves'")
@@ -445,7 +458,7 @@ def test_what_is_compared_with_what():
     table, _ = measured(family(range(2)), sheet(("f", about, "d*", "half:*", "within datasets")))
     assert (table["n_test_sets"].iloc[0], table["n_pairs"].iloc[0]) == (4, 2 * 28)
     again = sheet(("f", about, "d0 d1", "whole", "all"), ("f", about, "d*", "whole", "all"))
-    with pytest.raises(InputError, match=r"families, line 3: d0 whole and d1 whole are compared again, .* line 2 does"):
+    with pytest.raises(InputError, match=r"families, line 3: found d0 whole and d1 whole again, .* in line 2"):
         measured(family(range(3)), again)
     nothing, chances = measured(family([1]), sheet(("f", about, "d*", "whole", "all")))
     assert nothing.empty
@@ -479,7 +492,7 @@ def test_parts_of_test_sets(kind, labels, compared, cells):
     assert (table["n_test_sets"].item(), table["n_pairs"].item()) == (len(cells), 6 * len(pairs))
 
 
-if __name__ == "__main__":  # the table in the docstring of `mean_excess`
+if __name__ == "__main__":  # the table in docs/explanation/family-heterogeneity.md
     for label, one in FAMILIES.items():
         cells = [misses(intervals(one, 400, **world), world["kappa"]) for world in WORLDS.values()]
         print(label, *(f"{100 * (1 - above - below):.0f}" for above, below in cells), flush=True)

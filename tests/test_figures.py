@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -15,21 +16,22 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from scipy.stats import norm
 
-from pairsig import planning
-from pairsig.errors import InputError
-from pairsig.tables import frame
-from study.columns import (
-    BETTER_METHOD,
-    DOCUMENTS,
-    DOLLARS,
-    HETEROGENEITY,
-    ITEMS_NEEDED,
-    LEADERBOARDS,
-    SYSTEMS,
-    TRAININGS,
-)
-from study.figures import FIGURES, save
+from pairsig.io.errors import InputError
+from pairsig.io.pictures import save
+from pairsig.io.tables import frame
+from pairsig.planning import sample_size
+from study import analysis, cli
+from study.analysis.describe import SYSTEMS
+from study.analysis.documents import DOCUMENTS
+from study.analysis.heterogeneity import HETEROGENEITY
+from study.analysis.leaderboards import DOLLARS, ITEMS_NEEDED, LEADERBOARDS
+from study.analysis.training_variance import BETTER_METHOD, TRAINING_VARIANCE
 from study.test_sets import Derivation
+
+FIGURES = {
+    name: getattr(import_module(f"study.figures.{figure.module}"), name) for name, figure in analysis.figures().items()
+}
+SIGNATURE = "test:bootstrap|method:shifted|alternative:observed"
 
 
 def comparisons(
@@ -70,8 +72,8 @@ def comparisons(
             "system_a": [f"s{i}" for i in a], "system_b": [f"s{i}" for i in b], "same_group": same,
             "kind_a": kind[a], "kind_b": kind[b], "n_segments": n_segments, "score_a": truth[b] + gain,
             "score_b": truth[b], "gain": gain, "n_resamples": b_resamples, "n_greater": greater, "n_equal": 0,
-            "p_value": greater / b_resamples, "p_low": 0.9 * p, "p_high": 1.1 * p, "signature": "simulated",
-            "similarity": correlation, "standard_error": se,
+            "pvalue": greater / b_resamples, "pvalue_low": 0.9 * p, "pvalue_high": 1.1 * p, "signature": SIGNATURE,
+            "correlation": correlation, "standard_error": se,
         }
     )  # fmt: skip
 
@@ -82,17 +84,18 @@ def threshold_rows(table: pd.DataFrame, task: str = "mt") -> pd.DataFrame:
     subsets = {"all": slice(None), "same group": table["same_group"], "different group": ~table["same_group"]}
     for subset, chosen in subsets.items():
         mine = table.loc[chosen]
-        gains = mine.loc[mine["p_value"].between(0.04, 0.06), "gain"]
+        gains = mine.loc[mine["pvalue"].between(0.04, 0.06), "gain"]
         enough = len(gains) >= 5
         value = gains.quantile(0.95) if enough else np.nan
         rows.append({
             "task": task, **table[["dataset", "test_set", "metric", "test"]].iloc[0], "subset": subset,
             "n_segments": table["n_segments"].iloc[0], "n_all": len(mine), "n_pairs": len(gains),
             "n_systems": len(set(mine["system_a"]) | set(mine["system_b"])),
-            "need": 1.645 * mine["standard_error"].median(), "need_low": mine["standard_error"].median() * 1.5,
-            "need_high": mine["standard_error"].median() * 1.8,
+            "critical_difference": 1.645 * mine["standard_error"].median(),
+            "critical_difference_low": mine["standard_error"].median() * 1.5,
+            "critical_difference_high": mine["standard_error"].median() * 1.8,
             "threshold": value, "low": value * 0.93, "high": value * 1.06, "printed": value,
-            "verdict": "estimated" if enough else "need only",
+            "verdict": "estimated" if enough else "critical difference only",
         })  # fmt: skip
     return pd.DataFrame(rows)
 
@@ -117,9 +120,9 @@ def sized_thresholds(sized: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([threshold_rows(sized[sized["n_segments"] == n], "parsing") for n in SIZES], ignore_index=True)
 
 
-def law(table: pd.DataFrame) -> pd.DataFrame:
+def variance_model(table: pd.DataFrame) -> pd.DataFrame:
     mine = table[table["subset"] == "all"]
-    exponent, constant = np.polyfit(np.log(mine["n_segments"].astype(float)), np.log(mine["need"]), 1)
+    exponent, constant = np.polyfit(np.log(mine["n_segments"].astype(float)), np.log(mine["critical_difference"]), 1)
     key = {column: mine[column].iloc[0] for column in ("dataset", "metric", "test", "subset")}
     fit = {"exponent": exponent, "exponent_low": exponent - 0.05, "exponent_high": exponent + 0.05}
     return pd.DataFrame(
@@ -144,12 +147,12 @@ def calibrations() -> pd.DataFrame:
     for distance, strength in (("iid", 1.0), ("near", 0.7), ("far", 0.1)):
         for low, p_high in edges:
             n = int(2_000 * (p_high - low)) + 30
-            held = round(n * (0.5 + 0.5 * strength * (1 - 2 * np.sqrt(low * p_high))))
-            error = 1.96 * np.sqrt(held / n * (1 - held / n) / n)
-            share, high = held / n, min(held / n + error, 1)
+            replicated = round(n * (0.5 + 0.5 * strength * (1 - 2 * np.sqrt(low * p_high))))
+            error = 1.96 * np.sqrt(replicated / n * (1 - replicated / n) / n)
+            share, high = replicated / n, min(replicated / n + error, 1)
             rows.append({
                 "calibration": "icepahc", "distance": distance, "p_low": low, "p_high": p_high, "n_systems": 90,
-                "n_test_sets": 1, "n_pairs": n, "n_held": held, "share": share, "share_low": share - error,
+                "n_test_sets": 1, "n_pairs": n, "n_replicated": replicated, "share": share, "share_low": share - error,
                 "share_high": high, "expected": 0.9 - low, "expected_low": 0.88 - low, "expected_high": 0.92 - low,
                 "difference": share - 0.9 + low, "difference_low": share - error - 0.9 + low,
                 "difference_high": high - 0.9 + low,
@@ -221,8 +224,8 @@ def reproductions() -> pd.DataFrame:
                 nan,
                 "not comparable",
             ),
-            ("law", "1002", "exponent", -0.5, "exponent", nan, "exponent:ewt:all", -0.5, -0.6, -0.4, nan, "agrees"),
-            ("iid", "1002", "held", 92, "%", 1600, "share:icepahc:iid:0.04-0.06", 93, 90, 95, 1600, "agrees"),
+            ("size", "1002", "exponent", -0.5, "exponent", nan, "exponent:ewt:all", -0.5, -0.6, -0.4, nan, "agrees"),
+            ("iid", "1002", "replicated", 92, "%", 1600, "share:icepahc:iid:0.04-0.06", 93, 90, 95, 1600, "agrees"),
         ],
         columns=columns,
     )
@@ -259,7 +262,7 @@ def test_every_pair_is_drawn_once() -> None:
     online = ~same & (table["kind_a"] == "online") & (table["kind_b"] == "online")
     assert len(points["both online"]) == online.sum()
     drawn = np.concatenate(list(points.values()))
-    expected = np.column_stack([table["gain"], 1 - table["p_value"]])
+    expected = np.column_stack([table["gain"], 1 - table["pvalue"]])
     np.testing.assert_allclose(drawn[np.lexsort(drawn.T)], expected[np.lexsort(expected.T)])
     assert axes.get_xlabel() == "BLEU gain (points)"
     assert axes.get_ylabel() == "confidence = 1 − p"
@@ -285,7 +288,7 @@ def test_limits_follow_saturation() -> None:
     figure = FIGURES["gain_confidence"](table)
     right = figure.axes[0].get_xlim()[1]
     beyond = int((table["gain"] > right).sum())
-    open_ = table.loc[table["p_value"] > 0.001, "gain"]
+    open_ = table.loc[table["pvalue"] > 0.001, "gain"]
     assert open_.quantile(0.99) < right < 1.2 * open_.max()
     assert beyond >= 1
     assert f"{beyond:,} lie beyond" in words(figure)
@@ -294,13 +297,13 @@ def test_limits_follow_saturation() -> None:
 
 def test_two_sided_tests_get_the_whole_axis() -> None:
     table = comparisons()
-    table["p_value"] *= 2
+    table["pvalue"] *= 2
     assert FIGURES["gain_confidence"](table).axes[0].get_ylim()[0] == pytest.approx(-0.02)
 
 
 def test_tied_pairs_below_the_axis_are_counted() -> None:
     table = comparisons(40)
-    table.loc[:1, ["gain", "p_value"]] = [0.0, 1.0]
+    table.loc[:1, ["gain", "pvalue"]] = [0.0, 1.0]
     figure = FIGURES["gain_confidence"](table)
     assert "2 lie below 0.5" in words(figure)
 
@@ -327,22 +330,22 @@ def test_lines_are_what_theory_expects_of_the_median_pair() -> None:
     for line, pairs in zip(drawn, groups, strict=True):
         expected_curve = norm.cdf(line.get_xdata() / pairs["standard_error"].median())
         np.testing.assert_allclose(line.get_ydata(), expected_curve)
-    two_sided = table.assign(signature="variant:two-sided")
+    two_sided = table.assign(signature="test:randomization|alternative:two-sided")
     line, *_ = lines(FIGURES["gain_confidence"](two_sided).axes[0], "expected")
     assert line.get_ydata()[0] == 0
     none = FIGURES["gain_confidence"](table.assign(standard_error=0.0))
     assert not lines(none.axes[0], "expected")
 
 
-def test_natural_pairs_are_laid_over_in_outline() -> None:
+def test_pairs_of_published_systems_are_outlined() -> None:
     ours, theirs = comparisons(20), comparisons(8, dataset="shared-task", n_groups=4, seed=2)
     figure = FIGURES["gain_confidence"](ours, None, theirs)
     drawn = scatter(figure.axes[0])
-    natural = {label: points for label, points in drawn.items() if label.startswith("natural")}
-    assert set(natural) == {"natural, different groups", "natural, same group"}
-    assert sum(len(points) for points in natural.values()) == len(theirs)
+    published = {label: points for label, points in drawn.items() if label.startswith("published")}
+    assert set(published) == {"published, different groups", "published, same group"}
+    assert sum(len(points) for points in published.values()) == len(theirs)
     assert sum(len(points) for points in drawn.values()) == len(ours) + len(theirs)
-    assert "natural: shared-task" in words(figure)
+    assert "published: shared-task" in words(figure)
 
 
 def test_threshold_of_all_pairs_when_no_class_has_one() -> None:
@@ -356,7 +359,7 @@ def test_threshold_of_all_pairs_when_no_class_has_one() -> None:
 
 def test_one_dataset_at_a_time() -> None:
     both = pd.concat([comparisons(5, dataset="wmt21"), comparisons(5, dataset="wmt22")])
-    with pytest.raises(InputError, match="one dataset at a time, found 2: wmt21, wmt22"):
+    with pytest.raises(InputError, match=r"found 2 values of dataset \(wmt21, wmt22\), expected one"):
         FIGURES["gain_confidence"](both)
 
 
@@ -366,7 +369,7 @@ def test_points_are_rasterized_above_2000() -> None:
     assert all(one.get_rasterized() for one in large.axes[0].collections)
 
 
-@pytest.mark.parametrize("table", [comparisons(2), comparisons(3).assign(gain=0.0, p_value=1.0)])
+@pytest.mark.parametrize("table", [comparisons(2), comparisons(3).assign(gain=0.0, pvalue=1.0)])
 def test_few_or_tied_pairs(table: pd.DataFrame, tmp_path: Path) -> None:
     figure = FIGURES["gain_confidence"](table)
     assert sum(len(points) for points in scatter(figure.axes[0]).values()) == len(table)
@@ -427,12 +430,12 @@ def test_too_many_domains() -> None:
         FIGURES["domains"](table)
 
 
-def test_size_law_lies_on_its_points(sized_thresholds: pd.DataFrame) -> None:
-    fit = law(sized_thresholds)
-    figure = FIGURES["size_law"](sized_thresholds, fit)
+def test_size_scaling_curves_lie_on_their_points(sized_thresholds: pd.DataFrame) -> None:
+    fit = variance_model(sized_thresholds)
+    figure = FIGURES["size_scaling"](sized_thresholds, fit)
     axes = figure.axes[0]
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
-    (line,) = lines(axes, "law")
+    (line,) = lines(axes, "fit")
     drawn = np.polyfit(np.log(line.get_xdata()), np.log(line.get_ydata()), 1)
     np.testing.assert_allclose(drawn, [fit["exponent"].iloc[0], np.log(fit["coefficient"].iloc[0])])
     (reference,) = lines(axes, "reference")
@@ -440,15 +443,17 @@ def test_size_law_lies_on_its_points(sized_thresholds: pd.DataFrame) -> None:
     (stars,) = lines(axes, "paper")
     np.testing.assert_allclose(stars.get_xydata(), [[100, 3.00], [24_000, 0.22]])
     mine = sized_thresholds[sized_thresholds["subset"] == "all"]
-    np.testing.assert_allclose(axes.containers[0].lines[0].get_xydata()[:, 1], mine["need"])
+    np.testing.assert_allclose(axes.containers[0].lines[0].get_xydata()[:, 1], mine["critical_difference"])
     (predicted,) = lines(axes, "predicted")
-    np.testing.assert_allclose(predicted.get_ydata(), mine["need"].iloc[-1] * np.sqrt(1600 / mine["n_segments"]))
+    np.testing.assert_allclose(
+        predicted.get_ydata(), mine["critical_difference"].iloc[-1] * np.sqrt(1600 / mine["n_segments"])
+    )
     assert "the paper's F1 thresholds, Brown" in words(figure)
 
 
-def test_size_law_without_fits_shows_points(sized_thresholds: pd.DataFrame) -> None:
-    figure = FIGURES["size_law"](sized_thresholds)
-    assert not lines(figure.axes[0], "law")
+def test_size_scaling_without_fits_shows_points(sized_thresholds: pd.DataFrame) -> None:
+    figure = FIGURES["size_scaling"](sized_thresholds)
+    assert not lines(figure.axes[0], "fit")
     assert len(figure.axes[0].containers) == 1
 
 
@@ -468,7 +473,7 @@ def test_thresholds_beside_the_papers() -> None:
     assert [float(line.get_xdata()[0]) for line in lines(axes, "by information")] == [0.9]
     assert "realsumm, all\nn = 100" in shown
     assert "ROUGE" in shown
-    assert "held" not in shown
+    assert "replicated" not in shown
 
 
 def test_calibration_shows_shares_beside_what_is_expected() -> None:
@@ -483,9 +488,38 @@ def test_calibration_shows_shares_beside_what_is_expected() -> None:
         np.testing.assert_allclose(line.get_xydata()[:, 1], 100 * rows["expected"])
         assert container.lines[0].get_color() == line.get_color()
     shown = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert shown == ["iid", "near", "far", "expected of one population", "chance"]
+    assert shown == [
+        "same source",
+        "near domain",
+        "far domain",
+        "expected for the same source",
+        "chance",
+    ]
     assert len(figure.legends) == 1
     assert axes.get_xscale() == "log"
+
+
+def test_replication_shows_the_same_source_and_elsewhere() -> None:
+    table = pd.concat(
+        [calibrations().assign(calibration=name) for name in ("parsing", "translation", "constituency", "benchmarks")]
+    )
+    figure = FIGURES["replication"](table)
+    titles = [axes.get_title("left") for axes in figure.axes]
+    assert titles == ["parsers: another language", "translation: another domain", "parsers: another genre"]
+    for axes, elsewhere in zip(figure.axes, ("far", "near", "far"), strict=True):
+        for container, distance in zip(axes.containers, ("iid", elsewhere), strict=True):
+            rows = table[(table["calibration"] == "parsing") & (table["distance"] == distance)]
+            rows = rows[~((rows["p_low"] == 0.04) & (rows["p_high"] == 0.06))]
+            np.testing.assert_allclose(container.lines[0].get_xydata()[:, 1], 100 * rows["share"])
+    assert len(FIGURES["replication"](calibrations()).axes) == 1
+
+
+def test_calibration_shows_six_panels_at_most() -> None:
+    many = pd.concat([calibrations().assign(calibration=f"c{number}") for number in range(8)])
+    few = calibrations()
+    few = few[few["distance"] == "iid"].assign(calibration="without another domain")
+    figure = FIGURES["calibration"](pd.concat([few, many]))
+    assert [axes.get_title("left") for axes in figure.axes] == [f"c{number}" for number in range(6)]
 
 
 def test_calibration_from_zero_and_without_interval() -> None:
@@ -495,12 +529,12 @@ def test_calibration_from_zero_and_without_interval() -> None:
     assert 0 < axes.get_xlim()[0] < 0.00125
 
 
-def test_similar_systems_need_smaller_gains() -> None:
+def test_the_critical_difference_falls_with_the_correlation() -> None:
     table = comparisons(40, n_groups=3)
-    figure = FIGURES["similarity"](table)
+    figure = FIGURES["correlation"](table)
     axes = figure.axes[0]
     points = scatter(axes)
-    significant = table["p_value"] < 0.05
+    significant = table["pvalue"] < 0.05
     assert [len(one) for one in points.values()] == [significant.sum(), (~significant).sum()]
     needed = axes.lines[-1].get_xydata()
     np.testing.assert_allclose(needed[:, 1], 1.645 * 30 * np.sqrt(2 * (1 - needed[:, 0]) / 1_000), rtol=0.02)
@@ -567,7 +601,7 @@ def test_full_sets_alone_have_their_own_pairs_and_thresholds() -> None:
     assert {"0.80", "0.90"} <= set(words(figure).split())
     assert "segments, full sets" in words(figure)
     none = FIGURES["full_sets"](comparisons(12))
-    assert "none" in words(none)
+    assert "no pairs" in words(none)
 
 
 def families() -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -575,14 +609,19 @@ def families() -> tuple[pd.DataFrame, pd.DataFrame]:
     for number, family in enumerate(("domains", "languages")):
         row = dict.fromkeys(HETEROGENEITY.names, 0.5) | {"family": family, "metric": "bleu", "about": "texts"}
         row |= {"n_test_sets": 9, "n_systems": 20, "n_pairs": 900, "n_validated": 1800, "verdict": "better"}
-        row |= {"worth": 15.0 + number, "worth_low": 11.0, "worth_high": np.nan if number else 22.0}
+        row |= {
+            "effective_sample_size": 15.0 + number,
+            "effective_sample_size_low": 11.0,
+            "effective_sample_size_high": np.nan if number else 22.0,
+        }
         known.append(row)
         for by, lost in (("i.i.d.", 0.2), ("next", 0.01)):
             for low, high, n in ((0.5, 0.6, 9), (0.6, 0.8, 50), (0.8, 0.9, 60), (0.9, 1.0, 300)):
-                held = (low + high) / 2 - lost
+                replicated = (low + high) / 2 - lost
                 chances.append(
                     {"family": family, "metric": "bleu", "by": by, "chance_low": low, "chance_high": high, "n_pairs": n,
-                     "predicted": (low + high) / 2, "held": held, "held_low": held - 0.1, "held_high": held + 0.05}
+                     "predicted": (low + high) / 2, "replicated": replicated,
+                     "replicated_low": replicated - 0.1, "replicated_high": replicated + 0.05}
                 )  # fmt: skip
     return pd.DataFrame(known), pd.DataFrame(chances)
 
@@ -601,14 +640,14 @@ def documented() -> pd.DataFrame:
 def test_chances_on_the_next_test_set_by_family() -> None:
     known, chances = families()
     figure = FIGURES["next_test_sets"](known, chances)
-    first, second, *_, worth = figure.axes
+    first, second, *_, effective_sample_size = figure.axes
     assert [axes.get_title("left") for axes in (first, second)] == ["domains", "languages"]
     drawn = {by: line.get_xydata() for by in ("i.i.d.", "next") for line in lines(first, by)}
     assert drawn["next"] == pytest.approx(np.array([[70, 69], [85, 84], [95, 94]]))  # that of 9 pairs is left out
     assert drawn["i.i.d."] == pytest.approx(np.array([[70, 50], [85, 65], [95, 75]]))
-    assert [text.get_text() for text in worth.texts] == ["15", "16"]
+    assert [text.get_text() for text in effective_sample_size.texts] == ["15", "16"]
     few = FIGURES["next_test_sets"](known.assign(n_validated=90), chances)
-    assert "no item to draw" in words(few)
+    assert "nothing to draw" in words(few)
     assert "domains (BLEU)" in words(few)
 
 
@@ -621,9 +660,9 @@ def test_design_effects_by_dataset() -> None:
 
 def described() -> pd.DataFrame:
     """Scores and lengths of two datasets of a metric, and of one without lengths."""
-    shared = {"task": "", "group": "all", "n_systems": 9, "n_segments": 1000, "carrier": "", "left_out": "none"}
+    shared = {"task": "", "group": "all", "n_systems": 9, "n_segments": 1000, "length_unit": "", "left_out": "none"}
     rows = [
-        {"dataset": name, "metric": metric, "per_segment": length, "score_mean": score}
+        {"dataset": name, "metric": metric, "length_per_segment": length, "score_mean": score}
         for name, metric, length, score in (
             ("one", "bleu", 20.0, 30.0), ("two", "bleu", 30.0, 40.0), ("three", "rouge2_recall", np.nan, 20.0)
         )
@@ -632,15 +671,15 @@ def described() -> pd.DataFrame:
 
 
 def test_segments_needed_are_those_of_plan() -> None:
-    left, right = FIGURES["segments_needed"](planning.fitted(), described()).axes
+    left, right = FIGURES["segments_needed"](sample_size.fitted(), described()).axes
     drawn = {str(line.get_label()): line.get_xydata() for line in left.lines}
-    spread = planning.from_law("bleu", score=35.0, length=25.0, likeness=0.75)
+    spread = sample_size.from_variance_model("bleu", score=35.0, length=25.0, correlation=0.75)
     for gain, n in drawn["BLEU (35; 25)"]:
-        assert n == planning.units_for(spread.variance, gain, planning.Design())
+        assert n == sample_size.units_for(spread.variance, gain, sample_size.Design())
     assert "ROUGE-2 recall (20)" in drawn
-    assert {str(line.get_label()) for line in right.lines} > {"0.5", "0.75", "0.9", "not known"}
+    assert {str(line.get_label()) for line in right.lines} > {"0.5", "0.75", "0.9", "unknown"}
     (band,) = right.collections
-    ends = [planning.units_for(v, 0.2, planning.Design()) for v in (spread.low, spread.high)]
+    ends = [sample_size.units_for(v, 0.2, sample_size.Design()) for v in (spread.low, spread.high)]
     assert {y for x, y in band.get_paths()[0].vertices if x == 0.2} == set(ends)
 
 
@@ -659,32 +698,41 @@ def trained() -> tuple[pd.DataFrame, pd.DataFrame]:
                 "verdict": "estimated",
             }
             rows.append(
-                base | {"differ": share, "differ_low": share / 2, "differ_high": (1 + share) / 2, "accounted": 0.05}
+                base
+                | {
+                    "share_significant": share,
+                    "share_significant_low": share / 2,
+                    "share_significant_high": (1 + share) / 2,
+                    "share_significant_by_method": 0.05,
+                }
             )
             named += [
-                base | {"question": question, "named": value, "named_low": value - 0.1, "named_high": (1 + value) / 2,
+                base | {"question": question, "replicated": value, "replicated_low": value - 0.1,
+                "replicated_high": (1 + value) / 2,
                         "expected": 0.94}
-                for question, value in (("outputs", 0.94), ("method", 0.95 - share / 2), ("accounted", 0.93))
+                for question, value in (("outputs", 0.94), ("method", 0.95 - share / 2), ("method-level test", 0.93))
             ]  # fmt: skip
-    return frame(TRAININGS, rows), frame(BETTER_METHOD, named)
+    return frame(TRAINING_VARIANCE, rows), frame(BETTER_METHOD, named)
 
 
 def test_trainings_of_one_method_and_whom_p_names() -> None:
     rows, named = trained()
-    figure = FIGURES["trainings"](rows, named)
+    figure = FIGURES["training_variance"](rows, named)
     left, right = figure.axes
-    for line, dataset in zip(lines(left, "differ"), ("large", "small"), strict=True):  # the most different first
+    for line, dataset in zip(
+        lines(left, "share_significant"), ("large", "small"), strict=True
+    ):  # the most different first
         mine = rows[rows["dataset"] == dataset]
-        np.testing.assert_allclose(line.get_xydata(), mine[["n_segments", "differ"]])
+        np.testing.assert_allclose(line.get_xydata(), mine[["n_segments", "share_significant"]])
     large = named[named["dataset"] == "large"]
-    for question in ("outputs", "method", "accounted"):
+    for question in ("outputs", "method", "method-level test"):
         (line,) = lines(right, question)
-        np.testing.assert_allclose(line.get_ydata(), large.loc[large["question"] == question, "named"])
+        np.testing.assert_allclose(line.get_ydata(), large.loc[large["question"] == question, "replicated"])
     assert "by chance: 5 %" in words(figure)
 
 
 def boards() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Two leaderboards, one of them with runs; gains by likeness; what it costs to decide a pair."""
+    """Two leaderboards, one of them with runs; gains by correlation; what it costs to decide a pair."""
     rows, gains, paid = [], [], []
     for number, dataset in enumerate(("small", "large")):
         row = dict.fromkeys(LEADERBOARDS.names, 0.2 + number / 10) | {"dataset": dataset, "metric": "accuracy"}
@@ -695,18 +743,20 @@ def boards() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     for low, high in ((-1.0, 1.0), (-1.0, 0.5), (0.5, 1.0)):
         row = dict.fromkeys(ITEMS_NEEDED.names, 5.0 - low) | {"score_low": 0.0, "score_high": 100.0}
         row |= dict.fromkeys(("n_datasets", "n_systems", "n_pairs"), 40)
-        gains.append(row | {"likeness_low": low, "likeness_high": high})
+        gains.append(row | {"correlation_low": low, "correlation_high": high})
     for gain, dollars in (("1", 900.0), ("own", 72.0)):
         row = dict.fromkeys(DOLLARS.names, dollars) | {"dataset": "small", "metric": "accuracy", "true_gain": gain}
         paid.append(row | {"n_pairs": 40, "n_systems": 10})
     return frame(LEADERBOARDS, rows), frame(ITEMS_NEEDED, gains), frame(DOLLARS, paid)
 
 
-def test_leaderboards_told_apart_and_what_it_takes() -> None:
+def test_leaderboards_show_significant_neighbours_gains_and_costs() -> None:
     figure = FIGURES["leaderboards"](*boards())
-    apart, sampling, gains, dollars = figure.axes
-    assert [label.get_text() for label in apart.get_yticklabels()] == ["small", "large"]
-    assert [line.get_xdata().tolist() for line in lines(apart, "told")] == [pytest.approx([20, 30])]
+    neighbours, sampling, gains, dollars = figure.axes
+    assert [label.get_text() for label in neighbours.get_yticklabels()] == ["small", "large"]
+    assert [line.get_xdata().tolist() for line in lines(neighbours, "share_significant_holm")] == [
+        pytest.approx([20, 30])
+    ]
     (share,) = lines(sampling, "sampling")
     assert share.get_xdata()[0] == pytest.approx(20)
     drawn = [line.get_xydata() for line in lines(gains, "gain")]
@@ -715,7 +765,7 @@ def test_leaderboards_told_apart_and_what_it_takes() -> None:
         assert line[0] == pytest.approx([100, at_500 * 5**0.5])
         assert line[-1] == pytest.approx([10_000, at_500 * 0.05**0.5])
     assert [text.get_text() for text in dollars.texts] == ["900", "72"]
-    assert "by chance alone" in words(figure)
+    assert "by chance" in words(figure)
 
 
 ARGUMENTS = {
@@ -723,25 +773,30 @@ ARGUMENTS = {
     "full_sets": lambda: ((t := of_sizes(comparisons(12))), threshold_rows(t)),
     "overview": lambda: (comparisons(12), comparisons(80, dataset="large")),
     "sizes": lambda: (pd.concat([comparisons(6, n, derived="initial") for n in SIZES]),),
-    "size_law": lambda: ((t := pd.concat([
-        threshold_rows(comparisons(20, n, derived="initial")) for n in SIZES])), law(t)),
+    "size_scaling": lambda: ((t := pd.concat([
+        threshold_rows(comparisons(20, n, derived="initial")) for n in SIZES])), variance_model(t)),
     "domains": lambda: (pd.concat([comparisons(6, 100, derived="domain", domain=d) for d in ("news", "speech")]),),
     "thresholds": lambda: (reproductions(),),
     "calibration": lambda: (calibrations(),),
-    "similarity": lambda: (comparisons(12),),
+    "replication": lambda: (calibrations(),),
+    "correlation": lambda: (comparisons(12),),
     "relative_error": lambda: (relative_errors(),),
     "run_time": lambda: (run_times(),),
     "next_test_sets": lambda: families(),
     "documents": lambda: (documented(),),
-    "segments_needed": lambda: (planning.fitted(), described()),
-    "trainings": lambda: trained(),
+    "segments_needed": lambda: (sample_size.fitted(), described()),
+    "training_variance": lambda: trained(),
     "leaderboards": lambda: boards(),
 }  # fmt: skip
 
 
+def test_every_figure_has_tables_for_its_tests() -> None:
+    assert ARGUMENTS.keys() == FIGURES.keys()
+
+
 @pytest.mark.parametrize(
     ("name", "suffix"),
-    [*((name, ".svg") for name in FIGURES), ("gain_confidence", ".pdf"), ("gain_confidence", ".png")],
+    [*((name, ".svg") for name in ARGUMENTS), ("gain_confidence", ".pdf"), ("gain_confidence", ".png")],
 )
 def test_the_same_bytes_twice(name: str, suffix: str, tmp_path: Path) -> None:
     paths = tmp_path / f"one{suffix}", tmp_path / f"two{suffix}"
@@ -750,7 +805,7 @@ def test_the_same_bytes_twice(name: str, suffix: str, tmp_path: Path) -> None:
     assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", ARGUMENTS)
 def test_names_are_no_formulas(name: str, tmp_path: Path) -> None:
     odd = "a$b_{$ & <c> \\frac"
     tables = []
@@ -760,14 +815,14 @@ def test_names_are_no_formulas(name: str, tmp_path: Path) -> None:
         tables.append(table.assign(**{column: table[column] + odd for column in named}))
     figure = FIGURES[name](*tables)
     save(figure, tmp_path / "odd.svg")
-    if name not in ("relative_error", "run_time", "segments_needed"):
+    if name not in ("relative_error", "replication", "run_time", "segments_needed"):
         assert "b_{$ & <c>" in words(figure).replace(r"\$", "$")
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", ARGUMENTS)
 def test_empty_tables_say_so(name: str, tmp_path: Path) -> None:
     figure = FIGURES[name](*(table.iloc[:0] for table in ARGUMENTS[name]()))
-    assert any(phrase in words(figure) for phrase in ("too few pairs", "no item"))
+    assert any(phrase in words(figure) for phrase in ("too few pairs", "nothing to draw"))
     save(figure, tmp_path / "empty.svg")
 
 
@@ -775,33 +830,37 @@ def test_empty_tables_say_so(name: str, tmp_path: Path) -> None:
     ("name", "column", "table"),
     [
         ("gain_confidence", "gain", "comparisons"),
-        ("overview", "p_value", "comparisons"),
-        ("sizes", "n_segments", "comparisons"),
-        ("domains", "derived", "comparisons"),
-        ("size_law", "need", "thresholds"),
+        ("overview", "pvalue", "comparisons"),
+        ("sizes", "n_segments", "test_sets"),
+        ("domains", "derived", "test_sets"),
+        ("size_scaling", "critical_difference", "thresholds"),
         ("thresholds", "expected", "reproduction"),
         ("calibration", "expected", "calibration"),
-        ("similarity", "standard_error", "comparisons"),
+        ("correlation", "standard_error", "comparisons"),
         ("relative_error", "closed_form", "relative_error"),
         ("run_time", "seconds_low", "run_time"),
-        ("trainings", "differ", "trainings"),
+        ("training_variance", "share_significant", "training_variance"),
     ],
 )
-def test_a_missing_column_is_named(name: str, column: str, table: str) -> None:
+def test_a_missing_column_is_named(name: str, column: str, table: str, tmp_path: Path, capsys) -> None:
     first, *rest = ARGUMENTS[name]()
-    with pytest.raises(InputError, match=f"^{table} has no column `{column}`, expected"):
-        FIGURES[name](first.drop(columns=column), *rest)
+    paths = [tmp_path / f"{place}.tsv" for place in range(len(rest) + 1)]
+    for path, rows in zip(paths, (first.drop(columns=column), *rest), strict=True):
+        rows.to_csv(path, sep="\t", index=False)
+    assert cli.main(["plot", name, *map(str, paths), "--output", str(tmp_path / "f.svg")]) == 2
+    assert f"0.tsv has no column `{column}`, expected" in capsys.readouterr().err
+    assert analysis.figures()[name].tables[0] == table
 
 
 def test_the_users_settings_do_not_matter(tmp_path: Path) -> None:
-    save(FIGURES["similarity"](comparisons(8)), tmp_path / "plain.svg")
+    save(FIGURES["correlation"](comparisons(8)), tmp_path / "plain.svg")
     with rc_context({"font.size": 20, "axes.grid": True, "svg.hashsalt": None, "savefig.bbox": "tight"}):
-        save(FIGURES["similarity"](comparisons(8)), tmp_path / "changed.svg")
+        save(FIGURES["correlation"](comparisons(8)), tmp_path / "changed.svg")
     assert (tmp_path / "plain.svg").read_bytes() == (tmp_path / "changed.svg").read_bytes()
 
 
 def test_nothing_is_left_of_a_figure_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    figure = FIGURES["similarity"](comparisons(8))
+    figure = FIGURES["correlation"](comparisons(8))
     path = tmp_path / "a.svg"
     path.write_text("old")
 
@@ -816,8 +875,8 @@ def test_nothing_is_left_of_a_figure_that_fails(tmp_path: Path, monkeypatch: pyt
 
 
 def test_unknown_suffix_and_folder(tmp_path: Path) -> None:
-    figure = FIGURES["similarity"](comparisons(8))
-    with pytest.raises(InputError, match=r"\.svg, \.pdf or \.png, not in \.gif"):
+    figure = FIGURES["correlation"](comparisons(8))
+    with pytest.raises(InputError, match=r"a\.gif ends in \.gif, expected \.svg, \.pdf or \.png"):
         save(figure, tmp_path / "a.gif")
     with pytest.raises(InputError, match="does not exist"):
         save(figure, tmp_path / "none" / "a.svg")

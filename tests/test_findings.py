@@ -1,106 +1,282 @@
-"""Every interval that the documents state is one of the reference tables, rounded: a number that has moved is told.
+"""The findings, and the numbers on other pages, are what the reference tables say.
 
-Of any table: of 357 intervals whose lower end is written one digit too high, 106 are those of another row by chance.
+What a template renders is compared with cells that are read here without the project's code.
 """
 
-from __future__ import annotations
-
-import math
+import csv
 import re
-from functools import cache
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
+from jinja2 import DictLoader, UndefinedError
+
+from pairsig.io.errors import InputError
+from study import analysis, cli
+from study.site import text
 
 ROOT = Path(__file__).parent.parent
+REFERENCE = sorted((ROOT / "results/reference").glob("*.tsv"))
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/explanation").glob("*.md"))]
+FINDINGS = ROOT / "results/README.md"
+
 NUMBER = r"[−+]?\d[\d,]*(?:\.\d+)?"
-STATED = re.compile(rf"({NUMBER})(?:\s?%|\s[A-Za-z0-9]+)?(?:\*\*)?\s*\[({NUMBER}),\s+({NUMBER})\]")
-CELL = re.compile(rf"({NUMBER}) % \(({NUMBER}) to ({NUMBER})\)")
+INTERVAL = re.compile(rf"{NUMBER}(?:\s?%|\s[A-Za-z0-9]+)?(?:\*\*)?\s*\[{NUMBER},\s+{NUMBER}\]")
 FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 
-OF_COMMANDS = {
-    # Printed by `pairsig plan` and held by tests/test_planning.py.
-    "1.26 [0.98, 1.62]",
-    "6,375 [3,877, 10,483]",
-}
+OF_COMMANDS = {"1.26 [0.98, 1.62]", "6,375 [3,877, 10,483]"}
+"""Intervals that `pairsig plan` prints; tests/test_planning.py checks them."""
 
 
-def value(text: str) -> float:
-    return float(text.replace("−", "-").replace(",", ""))
+@pytest.fixture(scope="module")
+def tables():
+    return {path.stem: analysis.read(path) for path in REFERENCE}
 
 
-def unit(text: str) -> float:
-    """Of the last digit."""
-    return 10.0 ** -len(text.partition(".")[2])
+def cells(table, **wanted):
+    """The rows of a reference table with these cells, as text."""
+    with (ROOT / f"results/reference/{table}.tsv").open(encoding="utf-8", newline="") as lines:
+        found = list(csv.DictReader(lines, delimiter="\t"))
+    return [row for row in found if all(row[name] == cell for name, cell in wanted.items())]
 
 
-def stated(path: Path) -> list[tuple[int, tuple[str, str, str]]]:
-    """Lines and texts of what is stated with an interval, blocks of code left out."""
-    text = FENCED.sub(lambda block: "\n" * block[0].count("\n"), path.read_text(encoding="utf-8"))
-    return [(text.count("\n", 0, found.start()) + 1, found.groups()) for found in STATED.finditer(text)]
+def in_percent(row, name):
+    value, low, high = (f"{100 * float(row[f'{name}{end}']):.0f}" for end in ("", "_low", "_high"))
+    return f"{value} % [{low}, {high}]"
 
 
-@cache
-def known() -> np.ndarray:
-    """What the reference tables say with an interval, (rows × 3); parts as such and in per cent."""
-    rows = []
-    for path in sorted((ROOT / "results/reference").glob("*.tsv")):
-        table = pd.read_csv(path, sep="\t")
-        ends = [name.removesuffix("_low") for name in table.columns if name.endswith("_low")]
-        triples = [(name, f"{name}_low", f"{name}_high") for name in ends if name in table]
-        if "low" in table:
-            triples += [(name, "low", "high") for name in ("value", "threshold", "exponent") if name in table]
-        for names in triples:
-            numbers = table[list(names)].apply(pd.to_numeric, errors="coerce").dropna().to_numpy()
-            rows += [numbers, 100 * numbers]
-            if path.name == "law_errors.tsv" and names[0] == "error":  # a logarithm, told as a factor
-                rows.append(np.exp(numbers))
-        for cell in table.to_numpy().ravel() if path.name == "table_1.tsv" else ():
-            rows += [[[value(part) for part in found]] for found in CELL.findall(str(cell))]
-    return np.concatenate(rows)
+# ------------------------------------------------------------------------------------------- the committed pages
 
 
-def is_known(numbers: tuple[str, str, str], tables: np.ndarray) -> bool:
-    """Are all three those of a row, rounded? A loss of 3 points may stand for a change of −3."""
-    written = np.array([value(one) for one in numbers])
-    half = np.array([0.5001 * unit(one) for one in numbers])
-    turned = -tables[:, [0, 2, 1]]
-    return bool(any((np.abs(given - written) <= half).all(axis=1).any() for given in (tables, turned)))
-
-
-PAGES = [ROOT / "README.md", ROOT / "results/README.md", *sorted((ROOT / "docs").glob("*.md"))]
+def test_the_committed_findings_are_rendered_from_the_reference_and_nothing_is_left_out(tables):
+    found = text.findings(tables, "reference")
+    assert found.left_out == ()
+    assert found.text == FINDINGS.read_text(encoding="utf-8"), "type make findings; edit src/study/site/templates"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_intervals_are_those_of_the_reference_tables(page):
-    unknown = [
-        f"line {line}: {numbers[0]} [{numbers[1]}, {numbers[2]}]"
-        for line, numbers in stated(page)
-        if "{} [{}, {}]".format(*numbers) not in OF_COMMANDS and not is_known(numbers, known())
+def test_the_numbers_on_a_page_are_rendered_from_the_reference(page, tables):
+    written = page.read_text(encoding="utf-8")
+    assert text.filled(written, tables) == written, "type make findings; edit src/study/site/templates/fragments.md"
+    assert not re.search(r"^<!-- [a-z0-9_]+ -->.", written, re.MULTILINE), "the rest of this line would be HTML"
+
+
+def test_make_findings_renders_these_pages():
+    recipe = re.search(r"^findings: .*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)[
+        1
     ]
-    assert not unknown
+    assert "-m study findings results/reference/*.tsv --output results/README.md" in recipe
+    assert "README.md docs/*.md docs/explanation/*.md)" in recipe
 
 
-def test_what_has_moved_is_told():
-    tables = np.array([[76.62, 71.2, 81.49]])
-    assert is_known(("77", "71", "81"), tables)
-    assert is_known(("−76.6", "−81.5", "−71.2"), tables)
-    assert not is_known(("77", "72", "81"), tables)
-    assert not is_known(("76.7", "71", "81"), tables)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_interval_is_written_by_hand(page):
+    written = re.sub(r"<!-- ([a-z0-9_]+) -->.*?<!-- /\1 -->", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert {found[0] for found in INTERVAL.finditer(FENCED.sub("", written))} <= OF_COMMANDS
 
 
-def test_all_notations_are_read(tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text(
-        "a 77 % [72, 81], **1.83 [1.58,\n2.12]\n```\n5 [4, 6]\n```\n−3 points [−25, −0.0] 1,000 [2, 3,000]\n"
+def test_all_notations_of_intervals_are_found():
+    assert len(INTERVAL.findall("a 77 % [72, 81], **1.83 [1.58,\n2.12] −3 points [−25, −0.0] 1,000 [2, 3,000]")) == 4
+
+
+def test_every_fragment_is_on_a_page():
+    macros = (ROOT / "src/study/site/templates/fragments.md").read_text(encoding="utf-8")
+    used = {name for page in PAGES for name in re.findall(r"<!-- /([a-z0-9_]+) -->", page.read_text(encoding="utf-8"))}
+    assert set(re.findall(r"\{% macro (\w+)\(\)", macros)) == used
+
+
+def test_the_findings_are_short_and_begin_with_the_verdict():
+    written = FINDINGS.read_text(encoding="utf-8")
+    assert written.split("\n\n")[1].startswith(
+        "**Most claims of the 2012 paper reproduce; many of its numbers do not.**"
     )
-    assert stated(page) == [
-        (1, ("77", "72", "81")),
-        (1, ("1.83", "1.58", "2.12")),
-        (6, ("−3", "−25", "−0.0")),
-        (6, ("1,000", "2", "3,000")),
-    ]
-    assert math.isclose(value("−1,234.5"), -1234.5)
-    assert unit("1.25") == pytest.approx(0.01)
+    assert len(re.findall(r"[^\s|]+", re.sub(r"^\|[-|]+\|$", "", written, flags=re.MULTILINE))) <= 2000
+
+
+def test_findings_are_cells_of_the_tables():
+    written = " ".join(FINDINGS.read_text(encoding="utf-8").split())
+    near = {"p_low": "0.04", "p_high": "0.06"}
+    for calibration, distance in (("constituency", "far"), ("translation", "near"), ("benchmarks", "near")):
+        (row,) = cells("calibration", calibration=calibration, distance=distance, **near)
+        low, high, change = (round(100 * float(row[f"difference{end}"])) for end in ("_low", "_high", ""))
+        change, low, high = (f"{points:+d}".replace("-", "−") for points in (change, low, high))
+        expected = f"{100 * float(row['expected']):.0f} %"
+        pairs = f"{int(row['n_pairs']):,}"
+        assert f"| {pairs} | {in_percent(row, 'share')} | {expected} | {change} [{low}, {high}] |" in written
+    (row,) = cells("training_variance", dataset="icepahc-modern", n_segments="19759")
+    assert f"| {in_percent(row, 'share_significant')} | {in_percent(row, 'share_significant_by_method')} |" in written
+    (row,) = cells("heterogeneity", family="wmt-domains")
+    size, low, high = (f"{float(row[f'effective_sample_size{end}']):.0f}" for end in ("", "_low", "_high"))
+    assert f"no better than {size} [{low}, {high}] segments" in written
+    (row,) = [row for row in cells("claims", claim="t-test") if "disagree" in row["measured"]]
+    value, low, high = (f"{100 * float(row[name]):.2f}" for name in ("value", "low", "high"))
+    assert f"on {value} % [{low}, {high}] of {int(row['n']):,} pairs" in written
+
+
+def test_the_verdicts_counts_each_verdict_by_paper():
+    written = FINDINGS.read_text(encoding="utf-8")
+    counts = {True: [], False: []}
+    for exact in counts:
+        own = [row for row in cells("reproduction") if row["item"].startswith("exact-") == exact]
+        verdicts = [row["verdict"] for row in own]
+        counts[exact] = [verdicts.count(name) for name in ("agrees", "better", "differs", "not comparable", "too few")]
+        assert sum(counts[exact]) == len(own)  # all of them are part of this run
+    assert f"Burkett and Klein | {' | '.join(map(str, counts[False]))} | 0 |" in written
+    assert f"Vieira and Cotterell | {' | '.join(map(str, counts[True]))} | 0 |" in written
+
+
+# ----------------------------------------------------------------------------------------------------- other runs
+
+
+def test_a_run_without_some_rows_leaves_their_paragraphs_out_and_says_so(tables):
+    few = {name: tables[name] for name in ("systems", "thresholds", "reproduction", "claims")}
+    few["systems"] = few["systems"][few["systems"]["dataset"].isin(["wmt21-de-en", "hansards"])]
+    few["claims"] = few["claims"][few["claims"]["claim"] != "t-test"]
+    found = text.findings(few)
+    top = found.text.partition("\n## ")[0]
+    assert "a run of 2 datasets (machine translation 1, word alignment 1)" in top
+    assert "too small for a verdict on every claim" in top
+    assert "“New: is it the method or the training run?”" in top
+    assert "make reproduce" in top
+    assert "another domain of the WMT" not in found.text
+    assert "Student's t" not in found.text  # a row of a table
+    assert "Similar systems need smaller gains (3.1)" in found.text
+    assert "## New: is it" not in found.text  # a heading without text
+    assert "](tables/claims.tsv)" in found.text
+    assert "](reference/" not in found.text
+    assert not re.search(rf"[{text.ABSENT}{text.LEFT_OUT}]|\bnan\b|\bNone\b", found.text)
+
+
+def test_a_run_of_nothing_has_findings_too():
+    found = text.findings({})
+    assert "a run of 0 datasets" in found.text
+    assert not INTERVAL.search(found.text)
+
+
+def test_a_number_that_needs_other_data_is_not_in_this_run(tables):
+    changed = tables["reproduction"].copy()
+    at = changed.index[changed["item"] == "calibration-iid"][0]
+    changed.loc[at, ["ours", "low", "high"]] = float("nan")
+    changed.loc[at, ["verdict", "why"]] = ["not comparable", "this run did not compute our number"]
+    before, after = (
+        text.findings(tables | {"reproduction": table}).text for table in (tables["reproduction"], changed)
+    )
+    assert "Klein | 17 | 0 | 18 | 6 | 1 | 0 |" in before
+    assert "Klein | 16 | 0 | 18 | 6 | 1 | 1 |" in after
+
+
+def test_the_run_writes_the_sentence_that_marks_such_a_number():
+    assert text.NOT_IN_THIS_RUN in (ROOT / "src/study/analysis/check.py").read_text(encoding="utf-8")
+
+
+def test_a_conclusion_that_the_numbers_do_not_support_is_left_out(tables):
+    claims = tables["claims"].copy()
+    claims.loc[(claims["claim"] == "t-test") & claims["measured"].str.contains("disagree"), "high"] = 0.02
+    found = text.findings(tables | {"claims": claims}).text
+    assert "Most claims of the 2012 paper reproduce" not in found
+    assert re.search(r"normal distribution \(2\)\..*\| differs \|", found)
+    better = tables["training_variance"].assign(share_significant_by_method_low=0.06)
+    assert "is about these two outputs" not in text.findings(tables | {"training_variance": better}).text
+
+
+# -------------------------------------------------------------------------------------------------------- mistakes
+
+
+@pytest.fixture
+def rendered(tables, monkeypatch):
+    """Fill in one fragment with this template."""
+
+    def render(template):
+        environment = text.environment()
+        environment.loader = DictLoader({"fragments.md": f"{{% macro x() %}}{template}{{% endmacro %}}"})
+        monkeypatch.setattr(text, "environment", lambda: environment)
+        return text.filled("a <!-- x -->old<!-- /x --> b", tables)
+
+    return render
+
+
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        ('{{ one("calibratoin").share }}', "found the table calibratoin, expected one of .*calibration"),
+        ('{{ one("calibration", distnace="near").share }}', "found the column distnace, expected one of"),
+        ('{{ one("calibration", distance="", p_low=0.04).shaer }}', "found the column shaer, expected one of calibr"),
+        ('{{ one("calibration", distance="near", p_low=0.04).share }}', r"found \d+ rows of calibration with"),
+        ('{{ one("calibration", distance="naer").share }}', "no row for a number of the fragment x"),
+        ('{{ table("calibratoin") }}', "found the table calibratoin"),
+    ],
+)  # fmt: skip
+def test_a_misspelt_address_is_an_error(rendered, template, message):
+    with pytest.raises(InputError, match=message):
+        rendered(template)
+
+
+def test_a_misspelt_name_in_a_template_is_an_error(rendered):
+    with pytest.raises(UndefinedError):
+        rendered("{{ near.share }}")
+
+
+def test_a_fragment_is_filled_in_where_it_stands(rendered):
+    share = in_percent(
+        cells("calibration", calibration="dependency", distance="far", p_low="0.04", p_high="0.06")[0], "share"
+    )
+    address = '{{ one("calibration", calibration="dependency", distance="far", p_low=0.04, p_high=0.06).share }}'
+    assert rendered(address) == f"a <!-- x -->{share}<!-- /x --> b"
+
+
+def test_an_unknown_fragment_is_an_error(tables):
+    with pytest.raises(InputError, match="found the fragment nonsense, expected a macro"):
+        text.filled("<!-- nonsense -->\n<!-- /nonsense -->", tables)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (text.Number(0.00156, 0.00104, 0.0122).share, "0.16 % [0.10, 1]"),
+        (text.Number(0.0).share, "0 %"),
+        (text.Number(0.2484, 0.2084, 0.2962).exp, "1.28 [1.23, 1.34]"),
+        (text.Number(-0.484, -0.5, -0.4).alone, "−0.48"),
+        (text.Number(12345.6).digits(0), "12,346"),
+        (text.Number(), text.ABSENT),
+    ],
+)
+def test_numbers_are_written_with_their_interval(value, shown):
+    assert str(value) == shown
+    assert value.shown == (shown if value.known else "–")
+
+
+def test_what_is_not_known_supports_no_conclusion():
+    assert not text.Number().holds(0)
+    assert not text.Number(1.0).holds(1)
+    assert not text.all_hold([], 0)
+    assert text.all_hold([text.Number(1, 0, 2), text.Number(2, 1, 3)], 1)
+    assert not text.all_hold([text.Number(1, 0, 2), text.Number(2, 1.5, 3)], 1)
+    assert str(text.least([])) == str(text.most([])) == text.ABSENT
+
+
+def test_markdown_becomes_html_with_the_links_of_the_site():
+    page, headings = text.html(
+        "## A b?\n\n[x](../docs/x.md) [y](tables/y.tsv) ![z](figures/z.png) ![w](figures/w.png) <i>\n\n"
+        "| a |\n|---|\n| 1 |\n",
+        lambda target: {"tables/y.tsv": "y.csv", "figures/z.png": "z.svg"}.get(target, ""),
+    )
+    assert headings == [("a-b", "A b?")]
+    assert '<h2 id="a-b">A b?</h2>' in page
+    assert '<p>x <a href="y.csv">y</a> <img src="z.svg" alt="z" />  &lt;i&gt;</p>' in page
+    assert 'role="region"' in page
+
+
+# ----------------------------------------------------------------------------------------------------- the command
+
+
+def test_the_command_writes_the_findings_and_fills_in_pages(tmp_path, capsys):
+    page = tmp_path / "page.md"
+    page.write_text("p < 0.05 in <!-- one_method --><!-- /one_method --> of pairs\n", encoding="utf-8")
+    words = ["findings", *REFERENCE, "--output", tmp_path / "README.md", "--fill", page]
+    assert cli.main([str(word) for word in words]) == 0
+    assert (tmp_path / "README.md").read_bytes() == FINDINGS.read_bytes()
+    assert page.read_text(encoding="utf-8") == "p < 0.05 in <!-- one_method -->5 to 52 %<!-- /one_method --> of pairs\n"
+    page.write_text("<!-- nonsense --><!-- /nonsense -->\n", encoding="utf-8")
+    (tmp_path / "README.md").write_text("old", encoding="utf-8")
+    assert cli.main([str(word) for word in words]) == 2
+    assert "found the fragment nonsense" in capsys.readouterr().err
+    assert (tmp_path / "README.md").read_text(encoding="utf-8") == "old"

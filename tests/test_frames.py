@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 import pairsig
-from pairsig import Comparison, InputError, Statistics, compare, compare_logs, versus
+from pairsig import Comparison, InputError, Statistics, compare, compare_logs
+from pairsig.comparisons import baseline
 
 polars = pytest.importorskip("polars")
 FRAMES = {"pandas": pd.DataFrame, "polars": polars.DataFrame}
@@ -37,15 +38,20 @@ def test_long_form(kind):
     of = scores()
     result = compare(FRAMES[kind](long(of)), **COLUMNS)
     a, b = (own.astype(int) for own in of.values())
-    expected, interval = pairsig.exact_test(a, b, metric="mean"), pairsig.gain_interval(a, b, metric="mean")
+    expected, interval = pairsig.exact_test(a, b, metric="mean"), pairsig.difference_interval(a, b, metric="mean")
     assert isinstance(result, Comparison)
     assert type(result.table) is FRAMES[kind]
     assert result.pvalue == pytest.approx(expected.pvalue, rel=1e-9)
     assert result.gain == pytest.approx(expected.gain)
-    assert result.interval == pytest.approx((interval.low, interval.high))
+    assert result.statistic == pytest.approx(-expected.gain)  # the first less the second, which is better
+    assert result.confidence_interval() == pytest.approx((interval.low, interval.high))
+    narrow = pairsig.difference_interval(a, b, metric="mean", confidence_level=0.8)
+    assert result.confidence_interval(0.8) == pytest.approx((narrow.low, narrow.high))
+    assert result.n_resamples == 0
+    assert "test:exact" in result.signature
     assert result.better == "new"
     assert f"new is better than old by {expected.gain:.2f}" in str(result)
-    assert result.table["p_value"].to_list() == [result.pvalue]
+    assert result.table["pvalue"].to_list() == [result.pvalue]
     assert result.table["system_a"].to_list() == ["old"]
     assert "<table" in result._repr_html_()
     assert json.loads(result.to_json())[0]["better"] == "new"
@@ -55,18 +61,19 @@ def test_one_voice():
     """What is printed says that a system is better where a sentence for a paper would; a p of 0 is a bound."""
     same = [1, 0] * 20
     rows = {"question": range(40), "old": same, "new": [0, 1] * 2 + same[4:-1] + [1], "best": [1] * 40}
-    told = str(compare(pd.DataFrame(rows), system=["old", "new", "best"], segment="question", score="correct"))
-    old_new, old_best, new_best = told.split("\n")[:3]
-    assert old_new.startswith("A difference between old and new was not shown: new is ahead by 0.03 points of ")
+    printed = str(compare(pd.DataFrame(rows), system=["old", "new", "best"], segment="question", score="correct"))
+    old_new, old_best, new_best = printed.split("\n")[:3]
+    assert old_new.startswith("old and new are not significantly different: new is ahead by 0.03 points of ")
     assert old_best.startswith("best is better than old by 0.50 points of correct (1.00 against 0.50, ")
     assert "exact test, p = 1.91e-06 (5.72e-06 adjusted by Holm), n = 40)" in old_best  # 2 of 2^20, times 3
     assert new_best.startswith("best is better than new")
     drawn = compare(
-        pd.DataFrame(rows), "bootstrap", n_resamples=20, system=["old", "best"], segment="question", score="correct"
-    )
+        pd.DataFrame(rows), "bootstrap", alternative="observed", n_resamples=20,
+        system=["old", "best"], segment="question", score="correct",
+    )  # fmt: skip
     assert drawn.pvalue == 0
-    assert drawn.table["p_high"].item() == pytest.approx(1 - 0.025 ** (1 / 20))
-    assert str(drawn).startswith("A difference between old and best was not shown: best is ahead by")
+    assert drawn.table["pvalue_high"].item() == pytest.approx(1 - 0.025 ** (1 / 20))
+    assert str(drawn).startswith("old and best are not significantly different: best is ahead by")
     assert "p < 0.169" in str(drawn)
 
 
@@ -83,22 +90,24 @@ def test_wide_form_is_the_long_form(kind):
     one = compare(wide, system=["a", "b", "c"], segment="question", score="correct")
     other = compare(FRAMES[kind](long(of)), **COLUMNS)
     assert one.to_json() == other.to_json()
-    with pytest.raises(InputError, match="3 pairs are compared, each with a p_value of its own: see table"):
+    with pytest.raises(
+        InputError, match=r"found 3 pairs, expected one: each has its own pvalue, in the rows of .table"
+    ):
         _ = one.pvalue
 
 
 def test_all_pairs_are_adjusted_together():
     of = scores(systems=("a", "b", "c", "d"))
     table = compare(pd.DataFrame(long(of)), **COLUMNS).table
-    p = table["p_value"].to_numpy()
+    p = table["pvalue"].to_numpy()
     order = np.argsort(p)
     before = 0.0
     for rank, place in enumerate(order):
         before = max(before, min(1.0, (6 - rank) * p[place]))
-        assert table["p_holm"][place] == pytest.approx(before)
+        assert table["pvalue_holm"][place] == pytest.approx(before)
     for row in table.itertuples():
         expected = pairsig.exact_test(of[row.system_a].astype(int), of[row.system_b].astype(int), metric="mean")
-        assert row.p_value == pytest.approx(expected.pvalue, rel=1e-9)
+        assert row.pvalue == pytest.approx(expected.pvalue, rel=1e-9)
         assert (row.score_a, row.score_b) == pytest.approx((expected.score_a, expected.score_b))
         assert row.better == {"a": row.system_a, "b": row.system_b, None: ""}[expected.better]
 
@@ -140,23 +149,21 @@ def test_runs_test_the_method():
         given = Statistics.from_arrays(
             {name: passed[s][..., None].astype(int) for s, name in enumerate("ab")}, ["value"]
         )
-        (expected,) = pairsig.compare_methods(given, metric="mean", design=design).itertuples()
-        assert result.pvalue == pytest.approx(expected.p_method)
+        (expected,) = pairsig.compare_methods(given, metric="mean", design=design).table.itertuples()
+        assert result.pvalue == pytest.approx(expected.pvalue_method)
         assert result.table["test"].to_list() == ["method"]
-    with pytest.raises(InputError, match="no choice of tests"):
+        low, high = result.confidence_interval()
+        sign = 1 if expected.better == "a" else -1
+        assert sorted([sign * low, sign * high]) == pytest.approx([expected.ci_low, expected.ci_high])
+    with pytest.raises(InputError, match=r"found test='exact' for systems with several runs.*compare_methods"):
         compare(frame, "exact", system="m", segment="q", score="ok", run="epoch")
+    with pytest.raises(InputError, match="found alternative='observed' for systems with several runs"):
+        compare(frame, system="m", segment="q", score="ok", run="epoch", alternative="observed")
 
 
 def test_report(tmp_path):
     compare(pd.DataFrame(long(scores())), **COLUMNS).to_html(tmp_path / "r.html")
     assert "new is better than old" in (tmp_path / "r.html").read_text(encoding="utf-8")
-
-
-def test_statistics_are_compared_as_before():
-    data = Statistics.from_arrays({name: own.astype(int)[:, None] for name, own in scores().items()}, ["value"])
-    table = compare(data, metric="mean", n_resamples=1000)
-    assert isinstance(table, pd.DataFrame)
-    assert table["test"].tolist() == ["bootstrap"]
 
 
 def third(of, column):
@@ -177,13 +184,13 @@ def rows(of, change):
         (lambda of: third(of, "correct"), {}, "row 3: correct is empty or NaN, expected a number"),
         (lambda of: third(of, "question"), {}, "row 3: segment is missing, expected a name"),
         (lambda of: third(of, "model"), {}, "row 3: system is missing, expected a name"),
-        (lambda of: rows(of, lambda own: [*own, own[-1]]), {}, "row 13: segment 5 of system new comes again"),
+        (lambda of: rows(of, lambda own: [*own, own[-1]]), {}, "row 13: found segment 5 of system new again"),
         (lambda of: rows(of, lambda own: own[:-1]), {}, "old has 6 segments, new has 5, .*; segment 5 is in old only"),
         (lambda of: rows(of, lambda own: own[:6]), {}, "found one system, old, expected at least two"),
         (lambda of: rows(of, lambda own: own[:0]), {}, "has no rows"),
         (lambda of: of | {"correct": [str(own) for own in of["correct"]]}, {}, "row 1: correct is '(True|False)'"),
-        (dict, {"score": None}, "neither score nor metric"),
-        (dict, {"metric": "f1"}, "found score='correct' beside a metric"),
+        (dict, {"score": None}, "neither score= nor metric="),
+        (dict, {"metric": "f1"}, "found score='correct' and metric='f1', expected one of them"),
         (dict, {"score": None, "metric": "f1"}, r"unknown column \(f1\): 'matched'"),
     ],
 )
@@ -200,9 +207,9 @@ def test_infinity_and_lazy_frames_and_what_is_none():
         compare(pd.DataFrame(of | {"correct": [float("inf"), *of["correct"][1:]]}), **COLUMNS)
     with pytest.raises(InputError, match=r"found a polars\.LazyFrame, .*collect"):
         compare(polars.LazyFrame(of), **COLUMNS)
-    with pytest.raises(InputError, match=r"found a builtins\.list, expected a data frame"):
+    with pytest.raises(InputError, match=r"found a builtins\.list, expected a data frame .*path of a table"):
         compare([1, 2], **COLUMNS)
-    with pytest.raises(InputError, match="scores are in a column document"):
+    with pytest.raises(InputError, match="scores are in a column called document"):
         compare(pd.DataFrame(of).rename(columns={"correct": "document"}), **COLUMNS | {"score": "document"})
 
 
@@ -239,19 +246,19 @@ def test_logs_of_inspect(tmp_path):
     for name, log in (("weak", weak), ("other", other)):
         (tmp_path / f"{name}.json").write_text(json.dumps(log))
     files = [str(tmp_path / f"{name}.json") for name in ("weak", "other")]
-    ((systems, metrics),), _ = versus.read_systems(files, "inspect", metrics=["exact"])
+    ((systems, metrics),), _ = baseline.read_systems(files, "inspect", metrics=["exact"])
     np.testing.assert_array_equal(result.statistics.counts, systems.counts)
-    (expected,) = pairsig.compare_methods(systems, metric=metrics[0], design="nested").itertuples()
+    (expected,) = pairsig.compare_methods(systems, metric=metrics[0], design="nested").table.itertuples()
     assert result.table["system_b"].tolist() == ["other/model"]
-    assert result.pvalue == pytest.approx(expected.p_method)
+    assert result.pvalue == pytest.approx(expected.pvalue_method)
     reduced = compare_logs([EvalLog(weak), EvalLog(other)], metric="exact", options={"reducer": "mean"})
     assert reduced.table["test"].tolist() == ["exact"]
     del weak["samples"][5]["scores"]["brevity"]
     again = compare_logs([EvalLog(weak), EvalLog(other)], metric="exact")
     pd.testing.assert_frame_equal(again.table, result.table)
-    with pytest.raises(InputError, match=r"log-1\.json: .* has no score in brevity for 1 of 12 items"):
+    with pytest.raises(InputError, match=r"^log-1: .* has no score in brevity for 1 of 12 items"):
         compare_logs([EvalLog(weak), EvalLog(other)], metric="brevity")
-    with pytest.raises(InputError, match="found the metrics exact, brevity, parts/form, parts/content, expected the"):
+    with pytest.raises(InputError, match="found the metrics exact, brevity, parts/form, parts/content; choose one"):
         compare_logs([EvalLog(weak), EvalLog(other)], missing="drop")
 
 
@@ -268,12 +275,12 @@ def test_results_of_lm_eval():
         logs.append({**json.loads(results.read_text()), "samples": samples})
     result = compare_logs(logs, metric="acc", options={"task": "sums"})
     folders = [str(LOGS / "lm_eval" / name) for name in "ab"]
-    ((systems, _),), _ = versus.read_systems(folders, "lm_eval", metrics=["acc"], options={"task": "sums"})
+    ((systems, _),), _ = baseline.read_systems(folders, "lm_eval", metrics=["acc"], options={"task": "sums"})
     assert result.statistics.systems == systems.systems
     np.testing.assert_array_equal(result.statistics.counts, systems.counts)
-    with pytest.raises(InputError, match="have no samples, expected those of log_samples=True"):
+    with pytest.raises(InputError, match=r"have no samples: call lm_eval.simple_evaluate with log_samples=True"):
         compare_logs([{"results": {}}, {"results": {}}])
-    with pytest.raises(InputError, match="found a int, expected a log"):
+    with pytest.raises(InputError, match="found a int, expected an EvalLog of Inspect"):
         compare_logs([1, 2])
     with pytest.raises(InputError, match=r"^log-1: found the tasks"):
         compare_logs(logs)

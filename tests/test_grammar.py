@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("numba")
 
-from study.base_models.grammar import HOLES, NARROWEST, Shape, rules
+from base_models.grammar import HOLES, NARROWEST, Shape, rules
 
 WORDS = "abcdef"
 

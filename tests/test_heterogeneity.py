@@ -11,8 +11,12 @@ from scipy.stats import t as student
 
 import pairsig
 import simulate
-from pairsig import InputError, cli, heterogeneity, tables, transfer, versus
+from pairsig import InputError, cli
+from pairsig.comparisons import all_pairs, baseline
+from pairsig.io import tables
 from pairsig.metrics import registry
+from pairsig.planning import heterogeneity
+from pairsig.planning.heterogeneity import random_effects
 
 # Thirteen trials of a vaccine (Colditz et al. 1994): ill and well with it, ill and well without.
 TRIALS = np.array([
@@ -27,7 +31,7 @@ def test_metafors_printed_values():
     a, b, c, d = TRIALS.T
     effect = np.log(a / (a + b)) - np.log(c / (c + d))
     variance = 1 / a - 1 / (a + b) + 1 / c - 1 / (c + d)
-    found = transfer(effect, np.sqrt(variance))
+    found = random_effects(effect, np.sqrt(variance))
     assert found.heterogeneity[0] ** 2 == pytest.approx(0.3181, abs=5e-5)
     assert found.heterogeneity_low[0] ** 2 == pytest.approx(0.1197, abs=5e-5)
     assert found.heterogeneity_high[0] ** 2 == pytest.approx(1.1115, abs=5e-5)
@@ -45,7 +49,7 @@ def brute(d, v, target):
 def test_heterogeneity_is_the_root():
     rng = np.random.default_rng(3)
     gains, errors = rng.normal(1, 2, (20, 6)), rng.uniform(0.3, 2, (20, 6))
-    found = transfer(gains, errors)
+    found = random_effects(gains, errors)
     for row in range(20):
         assert found.heterogeneity[row] ** 2 == pytest.approx(brute(gains[row], errors[row] ** 2, 5), abs=1e-9)
     assert (found.heterogeneity == 0).any()
@@ -56,7 +60,7 @@ def test_heterogeneity_is_the_root():
 def test_large_test_sets_leave_a_normal_sample(n):
     """Without errors of measurement the next gain is Student's, as that of the next of n normal values is."""
     gains = np.random.default_rng(n).normal(1, 2, n)
-    found = transfer(gains, np.full(n, 1e-4))
+    found = random_effects(gains, np.full(n, 1e-4))
     mean, sd = gains.mean(), gains.std(ddof=1)
     reach = student.ppf(0.975, n - 1) * sd
     assert found.gain[0] == pytest.approx(mean, rel=1e-6)
@@ -77,9 +81,9 @@ def test_large_test_sets_leave_a_normal_sample(n):
 def test_the_least_chance_that_so_few_test_sets_leave(n, least):
     """Gains as alike as can be on large test sets; on small ones they say less."""
     assert student.cdf(-np.sqrt(n**2 / (n + 2)), n) == pytest.approx(least, abs=1e-4)
-    assert transfer(np.full(n, -3.0), np.full(n, 1e-4)).p_next[0] == pytest.approx(least, abs=2e-4)
-    assert transfer(np.full(n, -3.0), np.full(n, 1.0)).p_next[0] > least
-    assert transfer(np.random.default_rng(n).normal(3, 1, (200, n)), np.full((200, n), 0.2)).p_next.min() > least
+    assert random_effects(np.full(n, -3.0), np.full(n, 1e-4)).p_next[0] == pytest.approx(least, abs=2e-4)
+    assert random_effects(np.full(n, -3.0), np.full(n, 1.0)).p_next[0] > least
+    assert random_effects(np.random.default_rng(n).normal(3, 1, (200, n)), np.full((200, n), 0.2)).p_next.min() > least
 
 
 def reliability(n, spread, *, unequal, n_pairs, seed=1):
@@ -87,7 +91,9 @@ def reliability(n, spread, *, unequal, n_pairs, seed=1):
     rng = np.random.default_rng(seed)
     gain = rng.normal(0, spread, n_pairs)
     errors = 0.5 * (rng.uniform(0.4, 1.6, (n_pairs, n)) if unequal else np.ones((n_pairs, n)))
-    found = transfer(gain[:, None] + rng.normal(size=(n_pairs, n)) + errors * rng.normal(size=(n_pairs, n)), errors)
+    found = random_effects(
+        gain[:, None] + rng.normal(size=(n_pairs, n)) + errors * rng.normal(size=(n_pairs, n)), errors
+    )
     return found.p_next, np.where(found.gain > 0, 1, -1) * (gain + rng.normal(size=n_pairs)) < 0
 
 
@@ -102,37 +108,37 @@ def test_predicted_chances_come_true(n, spread):
 
 def test_test_sets_that_do_not_differ():
     """Gains as near as their errors allow: τ = 0, and the mean is that of one source."""
-    found = transfer([1.0, 1.1, 0.9], [0.5, 0.5, 0.5])
+    found = random_effects([1.0, 1.1, 0.9], [0.5, 0.5, 0.5])
     assert (found.heterogeneity[0], found.heterogeneity_low[0]) == (0, 0)
     assert found.gain[0] == pytest.approx(1)
-    assert found.p_iid[0] == pytest.approx(norm.sf(1 / (0.5 / np.sqrt(3))))
-    assert found.p_next[0] > found.p_iid[0]
+    assert found.pvalue_iid[0] == pytest.approx(norm.sf(1 / (0.5 / np.sqrt(3))))
+    assert found.p_next[0] > found.pvalue_iid[0]
 
 
-def test_a_borrowed_heterogeneity():
-    one = transfer([2.0], [0.6], heterogeneity=0.8)
+def test_a_specified_heterogeneity():
+    one = random_effects([2.0], [0.6], heterogeneity=0.8)
     spread = np.sqrt(0.6**2 + 2 * 0.8**2)
     assert one.p_next[0] == pytest.approx(norm.sf(2 / spread))
     assert one.prediction_low[0] == pytest.approx(2 - 1.959964 * spread, rel=1e-6)
-    assert one.p_iid[0] == pytest.approx(norm.sf(2 / 0.6))
+    assert one.pvalue_iid[0] == pytest.approx(norm.sf(2 / 0.6))
     assert np.isnan(one.heterogeneity_low[0])
-    several = transfer([2.0, 1.0, 0.3], [0.6, 0.2, 1.0], heterogeneity=0.8)
+    several = random_effects([2.0, 1.0, 0.3], [0.6, 0.2, 1.0], heterogeneity=0.8)
     weights = 1 / (np.array([0.6, 0.2, 1.0]) ** 2 + 0.64)
     assert several.gain[0] == pytest.approx(np.average([2, 1, 0.3], weights=weights))
     assert several.ci_high[0] - several.gain[0] == pytest.approx(1.959964 / np.sqrt(weights.sum()), rel=1e-6)
 
 
 def test_p_is_about_the_system_with_the_higher_mean():
-    """Turned around, every sign turns and p stays; the large test set, on which the other wins, rules p_iid alone."""
+    """If all signs turn, p stays; the large test set, on which the other system wins, decides pvalue_iid alone."""
     gains, errors = np.array([3.0, 2.5, 3.2, -0.2]), np.array([0.5, 0.5, 0.5, 0.01])
-    one, other = transfer(gains, errors), transfer(-gains, errors)
+    one, other = random_effects(gains, errors), random_effects(-gains, errors)
     assert one.gain[0] == pytest.approx(-other.gain[0])
     assert one.gain[0] > 0
-    assert one.p_iid[0] > 0.5
-    assert (one.p_iid[0], one.p_next[0]) == pytest.approx((other.p_iid[0], other.p_next[0]))
+    assert one.pvalue_iid[0] > 0.5
+    assert (one.pvalue_iid[0], one.p_next[0]) == pytest.approx((other.pvalue_iid[0], other.p_next[0]))
     assert one.prediction_low[0] == pytest.approx(-other.prediction_high[0])
     # Where the mean is next to 0, the other system may even be the likelier one.
-    near = [transfer([-0.5, 1.8, 0.2], [0.3, 2, 0.05]), transfer([0.5, -1.8, -0.2], [0.3, 2, 0.05])]
+    near = [random_effects([-0.5, 1.8, 0.2], [0.3, 2, 0.05]), random_effects([0.5, -1.8, -0.2], [0.3, 2, 0.05])]
     assert near[0].p_next[0] == pytest.approx(near[1].p_next[0])
     assert near[0].p_next[0] > 0.5
 
@@ -143,7 +149,7 @@ def test_p_is_about_the_system_with_the_higher_mean():
 def test_coverage(n, ratio):
     rng = np.random.default_rng(n)
     errors = rng.uniform(0.4, 1.6, (1500, n))
-    found = transfer(1 + ratio * rng.normal(size=(1500, n)) + errors * rng.normal(size=(1500, n)), errors)
+    found = random_effects(1 + ratio * rng.normal(size=(1500, n)) + errors * rng.normal(size=(1500, n)), errors)
     following = 1 + ratio * rng.normal(size=1500)
     margin = 3 * np.sqrt(0.05 * 0.95 / 1500)
     for low, high, truth in (
@@ -157,22 +163,27 @@ def test_coverage(n, ratio):
 @pytest.mark.parametrize(
     ("gains", "errors", "options", "message"),
     [
-        ([1.0], [0.5], {}, "1 test set, expected at least 2 to see how much gains differ between them"),
-        ([1.0, 2.0], [0.5], {}, r"the gains have the shape \(1, 2\) and their standard errors \(1, 1\)"),
+        ([1.0], [0.5], {}, "found 1 test set, expected at least 2 to estimate how much gains differ between them"),
+        ([1.0, 2.0], [0.5], {}, r"found gains of shape \(1, 2\) and standard errors of shape \(1, 1\)"),
         ([1.0, np.nan], [0.5, 0.5], {}, "not finite"),
         ([1.0, 1.0], [0.5, -0.5], {}, "negative"),
-        ([1.0, 1.0], [0.5, 0.5], {"level": 1.0}, "the level is 1.0"),
-        ([1.0], [0.5], {"heterogeneity": -1.0}, "the heterogeneity is -1.0, expected a number, 0 or more"),
-        ([1.0], [0.5], {"heterogeneity": [1.0, 2.0]}, "found 2 heterogeneities for 1 pairs, expected one, or one each"),
+        ([1.0, 1.0], [0.5, 0.5], {"confidence_level": 1.0}, "the confidence level is 1.0"),
+        ([1.0], [0.5], {"heterogeneity": -1.0}, "found heterogeneity=-1.0, expected a number of points, 0 or more"),
+        (
+            [1.0],
+            [0.5],
+            {"heterogeneity": [1.0, 2.0]},
+            "found 2 heterogeneities for 1 pairs, expected one, or one per pair",
+        ),
     ],
 )
 def test_what_is_refused(gains, errors, options, message):
     with pytest.raises(InputError, match=message):
-        transfer(gains, errors, **options)
+        random_effects(gains, errors, **options)
 
 
 def test_equal_outputs_everywhere():
-    found = transfer([0.0, 0.0, 0.0], [0.0, 0.0, 0.0])
+    found = random_effects([0.0, 0.0, 0.0], [0.0, 0.0, 0.0])
     assert (found.gain[0], found.heterogeneity[0]) == (0, 0)
     assert found.p_next[0] == pytest.approx(0.5)
 
@@ -182,7 +193,7 @@ def compared():
     parts = []
     for seed in range(4):
         data = simulate.statistics("f1", n_systems=5, n_segments=60, seed=seed, dataset=f"d{seed}")
-        parts.append(pairsig.compare(data, metric="f1", n_resamples=20))
+        parts.append(all_pairs.compare(data, metric="f1", n_resamples=20))
     return parts
 
 
@@ -196,16 +207,16 @@ def test_all_pairs(compared):
             (own,) = part[names.isin([f"{row.system_a} {row.system_b}", f"{row.system_b} {row.system_a}"])].itertuples()
             gains.append(own.gain if own.system_a == row.system_a else -own.gain)
             errors.append(own.standard_error)
-        alone = transfer(gains, errors)
+        alone = random_effects(gains, errors)
         assert row.gain >= 0
         assert row.gain == pytest.approx(alone.gain[0])
         assert row.n_won == sum(gain > 0 for gain in gains)
         assert (row.prediction_low, row.prediction_high) == pytest.approx(
             (alone.prediction_low[0], alone.prediction_high[0])
         )
-        assert (row.p_iid, row.p_next) == pytest.approx((alone.p_iid[0], alone.p_next[0]))
+        assert (row.pvalue_iid, row.p_next) == pytest.approx((alone.pvalue_iid[0], alone.p_next[0]))
         assert (row.ci_low, row.ci_high) == pytest.approx((alone.ci_low[0], alone.ci_high[0]))
-        assert row.floor == pytest.approx(heterogeneity.FLOOR * row.heterogeneity)
+        assert row.smallest_reliable_gain == pytest.approx(heterogeneity.SMALLEST_RELIABLE_GAIN * row.heterogeneity)
         assert row.heterogeneity == pytest.approx(alone.heterogeneity[0])
 
 
@@ -232,9 +243,9 @@ def test_a_family_by_the_metric_that_it_was_measured_by(monkeypatch):
     (first, *_) = heterogeneity.families()
     by_other = replace(first, metric="chrf", kappa_squared=0.5)
     monkeypatch.setattr(heterogeneity, "families", lambda: (first, by_other))
-    assert heterogeneity.family(first.family, "chrf") is by_other
-    assert heterogeneity.family(first.family, first.metric) is first
-    assert heterogeneity.family(first.family, "f1") is first
+    assert heterogeneity.known_family(first.family, "chrf") is by_other
+    assert heterogeneity.known_family(first.family, first.metric) is first
+    assert heterogeneity.known_family(first.family, "f1") is first
 
 
 def test_tables_that_do_not_fit(compared):
@@ -244,13 +255,13 @@ def test_tables_that_do_not_fit(compared):
     halves = first.assign(test_set="half-1", derived="half")
     for tables_given, message in (
         ([first, first], "are compared more than once on d0:whole, expected once"),
-        ([first, lacking], f"system {name} is on d0:whole, but not on d1:whole, expected it on every test set"),
-        ([lacking, first], f"system {name} is on d0:whole, but not on d1:whole, expected it on every test set"),
+        ([first, lacking], f"system {name} is on d0:whole but not on d1:whole, expected it on every test set"),
+        ([lacking, first], f"system {name} is on d0:whole but not on d1:whole, expected it on every test set"),
         ([first, second.iloc[1:]], "d1:whole has 9 pairs of 5 systems, expected all 10"),
-        ([first, second.assign(metric="bleu")], "the comparisons are by f1 and bleu, expected one metric"),
-        ([first, halves, second], "dataset d0 is there as whole, half, expected it whole, or its domains"),
-        ([first.iloc[:0]], "there are no comparisons"),
-        ([first, first.assign(dataset="copy")], "d0:whole and copy:whole have the same gains of all pairs"),
+        ([first, second.assign(metric="bleu")], "found comparisons by f1 and by bleu, expected one metric"),
+        ([first, halves, second], "found dataset d0 as whole, half, expected the whole, or its domains"),
+        ([first.iloc[:0]], "found no comparisons"),
+        ([first, first.assign(dataset="copy")], "d0:whole and copy:whole have the same gains for all pairs"),
         ([first], "1 test set, expected at least 2"),
     ):
         with pytest.raises(InputError, match=message):
@@ -267,10 +278,10 @@ def test_some_systems(compared):
     pd.testing.assert_frame_equal(table, of.reset_index(drop=True))
     lacking = second[(second["system_a"] != a) & (second["system_b"] != a)]
     for given, systems, message in (
-        ([first, lacking], [a, b], f"system {a} is not on d1:whole, expected it on every test set"),
-        ([lacking, first], [a, b], f"system {a} is not on d1:whole, expected it on every test set"),
+        ([first, lacking], [a, b], f"system {a} is missing on d1:whole, expected it on every test set"),
+        ([lacking, first], [a, b], f"system {a} is missing on d1:whole, expected it on every test set"),
         ([first, second], [a, a], f"system {a} is named 2 times, expected once"),
-        ([first, second], [a], f"one system is named, {a}, expected at least two"),
+        ([first, second], [a], f"found one system, {a}, expected at least two"),
         ([first, second], [a, "x"], "unknown system 'x', expected one of"),
     ):
         with pytest.raises(InputError, match=message):
@@ -286,44 +297,44 @@ def test_the_command(compared, tmp_path, capsys):
     assert cli.main(["transfer", *paths, "--output", str(output)]) == 0
     assert len(tables.read(output)) == 10
     assert cli.main(["transfer", paths[0], "--heterogeneity", "0.5", "--output", str(output)]) == 0
-    assert tables.read(output)["borrowed"].all()
+    assert tables.read(output)["heterogeneity_specified"].all()
     assert cli.main(["transfer", paths[0], "--output", str(output)]) == 2
     assert "expected at least 2" in capsys.readouterr().err
 
 
-def test_a_family_is_borrowed_by_the_unlikeness_of_each_pair(compared):
+def test_a_family_gives_each_pair_its_own_heterogeneity(compared):
     (first, *_) = compared
-    like = heterogeneity.family("wmt-domains")
-    table = heterogeneity.transfers(first, like="wmt-domains")
+    like = heterogeneity.known_family("wmt-domains")
+    table = heterogeneity.transfers(first, family="wmt-domains")
     own = first.set_index(["system_a", "system_b"])
     for row in table.itertuples():
         of = own.loc[(row.system_a, row.system_b)]
         # A test set of n segments says as much of another as n' of that one do: p on so many.
         n = 1 / (1 / of["n_segments"] + 2 * like.kappa_squared)
         assert row.p_next == pytest.approx(norm.sf(of["gain"] / (of["standard_error"] * np.sqrt(60 / n))))
-        assert row.p_iid == pytest.approx(norm.sf(of["gain"] / of["standard_error"]))
+        assert row.pvalue_iid == pytest.approx(norm.sf(of["gain"] / of["standard_error"]))
         assert row.heterogeneity == pytest.approx(np.sqrt(like.kappa_squared * 60) * of["standard_error"])
-        assert (row.like, row.borrowed) == ("wmt-domains", True)
-    twice = heterogeneity.transfers(pd.concat(compared[:2]), like="wmt-domains")
-    assert (twice["p_next"] > twice["p_iid"]).all()
+        assert (row.family, row.heterogeneity_specified) == ("wmt-domains", True)
+    twice = heterogeneity.transfers(pd.concat(compared[:2]), family="wmt-domains")
+    assert (twice["p_next"] > twice["pvalue_iid"]).all()
 
 
 def test_a_family_takes_each_test_set_with_its_own_size_and_error():
     """τ² = κ² times the mean over the test sets of n s², not with the first one's n, nor the largest."""
-    like = heterogeneity.family("wmt-domains")
+    like = heterogeneity.known_family("wmt-domains")
     errors, sizes = [[0.5, 2.0, 1.0], [3.0, 0.1, 0.2]], [400, 100, 900]
     spread = [(400 * 0.25 + 100 * 4 + 900) / 3, (400 * 9 + 100 * 0.01 + 900 * 0.04) / 3]
     assert like.heterogeneity(errors, sizes) == pytest.approx(np.sqrt(like.kappa_squared * np.array(spread)))
 
     sizes = (60, 25, 200)
     parts = [
-        pairsig.compare(
+        all_pairs.compare(
             simulate.statistics("f1", n_systems=3, n_segments=n, seed=n, dataset=f"d{n}"), metric="f1", n_resamples=20
         )
         for n in sizes
     ]
     for order in (parts, parts[::-1]):
-        for row in heterogeneity.transfers(pd.concat(order), like="wmt-domains").itertuples():
+        for row in heterogeneity.transfers(pd.concat(order), family="wmt-domains").itertuples():
             pair = {row.system_a, row.system_b}
             own = [
                 part[[{a, b} == pair for a, b in part[["system_a", "system_b"]].to_numpy()]].iloc[0] for part in parts
@@ -332,48 +343,48 @@ def test_a_family_takes_each_test_set_with_its_own_size_and_error():
             assert row.heterogeneity == pytest.approx(np.sqrt(like.kappa_squared * spread))
 
 
-def test_the_floor_is_the_gain_that_is_trusted_on_a_test_set_of_any_size():
+def test_the_smallest_reliable_gain_is_that_of_a_test_set_of_any_size():
     for tau in (0.3, 4.0):
-        gain = heterogeneity.FLOOR * tau
-        assert transfer([gain], [1e-9], heterogeneity=tau).p_next[0] == pytest.approx(0.05)
-        assert transfer([gain], [0.1], heterogeneity=tau).p_next[0] > 0.05
+        gain = heterogeneity.SMALLEST_RELIABLE_GAIN * tau
+        assert random_effects([gain], [1e-9], heterogeneity=tau).p_next[0] == pytest.approx(0.05)
+        assert random_effects([gain], [0.1], heterogeneity=tau).p_next[0] > 0.05
     for one in heterogeneity.families():
         assert one.kappa_squared_low <= one.kappa_squared <= one.kappa_squared_high
         # The gain that is at p = 0.05 on 1/(2κ²) segments.
-        assert heterogeneity.FLOOR * float(one.heterogeneity([1.0], [1])) == pytest.approx(
-            1.6448536 / np.sqrt(one.worth)
+        assert heterogeneity.SMALLEST_RELIABLE_GAIN * float(one.heterogeneity([1.0], [1])) == pytest.approx(
+            1.6448536 / np.sqrt(one.effective_sample_size)
         )
 
 
 def test_what_is_printed_says_what_it_means(compared, tmp_path, capsys):
     path = str(tmp_path / "one.tsv")
     tables.write(compared[0].query("system_a == system_a.iloc[0]").head(1).assign(n_segments=49), path)
-    assert cli.main(["transfer", path, "--like", "wmt-domains"]) == 0
+    assert cli.main(["transfer", path, "--family", "wmt-domains"]) == 0
     printed = capsys.readouterr().out
     assert "p (i.i.d.)" in printed
-    assert "p (next): the chance that B is the better one on the next test set of this sort" in printed
-    assert "not of your data but borrowed from wmt-domains" in printed
-    assert "these gains are by f1, for which it has not been tried" in printed
-    assert "the chance is rough: it takes gains to be normal, which 49 segments do not make them" in printed
-    assert cli.main(["transfer", path, "--like", "wmt-domain"]) == 2
+    assert "p (next): probability that B is the better one on the next test set of this sort" in printed
+    assert "not estimated from your data but from the family wmt-domains" in printed
+    assert "your metric is f1, for which it was not validated" in printed
+    assert "p (next) is rough: 49 segments are too few for the normal approximation of gains" in printed
+    assert cli.main(["transfer", path, "--family", "wmt-domain"]) == 2
     refused = capsys.readouterr().err
     assert all(one.family in refused for one in heterogeneity.families())
     assert "did you mean wmt-domains?" in refused
-    assert cli.main(["transfer", path, "--like", "wmt-domains", "--heterogeneity", "1"]) == 2
-    assert "expected one of both" in capsys.readouterr().err
-    assert cli.main(["transfer", path, "--like", "ewt-genres", "--output", str(tmp_path / "t.tsv")]) == 0
-    assert "borrowed from ewt-genres" in capsys.readouterr().err
+    assert cli.main(["transfer", path, "--family", "wmt-domains", "--heterogeneity", "1"]) == 2
+    assert "expected one of them" in capsys.readouterr().err
+    assert cli.main(["transfer", path, "--family", "ewt-genres", "--output", str(tmp_path / "t.tsv")]) == 0
+    assert "from the family ewt-genres" in capsys.readouterr().err
 
 
 def test_a_chance_below_what_normal_tails_can_tell(compared):
-    table = heterogeneity.transfers(pd.concat(compared)).assign(p_next=1e-9, p_iid=1e-30)
-    printed = heterogeneity.render(table)
+    table = heterogeneity.transfers(pd.concat(compared)).assign(p_next=1e-9, pvalue_iid=1e-30)
+    printed = heterogeneity.render(table, [])
     assert "< 0.0001" in printed
     assert "< 0.01" in printed
-    printed = heterogeneity.render(table.assign(p_next=heterogeneity.LEAST_CHANCE, p_iid=1e-4))
+    printed = heterogeneity.render(table.assign(p_next=heterogeneity.LEAST_CHANCE, pvalue_iid=1e-4), [])
     assert "<" not in printed
-    assert "rough" in heterogeneity.render(table, smallest=heterogeneity.ROUGH - 1)
-    assert "rough" not in heterogeneity.render(table, smallest=heterogeneity.ROUGH)
+    assert "rough" in heterogeneity.notes(table, heterogeneity.ROUGH - 1)[0]
+    assert not heterogeneity.notes(table, heterogeneity.ROUGH)
 
 
 @pytest.mark.parametrize("unit", ["segment", "document"])
@@ -382,9 +393,9 @@ def test_two_systems_on_the_next_test_set(unit):
     documents = np.repeat(np.arange(25), 4).astype(str)
     data = pairsig.Statistics(**{**vars(data), "documents": documents})
     metric = registry.metric("f1")
-    table, _ = versus.versus(data, [metric], ["exact"], unit=unit, like="wmt-domains")
+    table, _ = baseline.compare_to_baseline(data, [metric], ["exact"], unit=unit, family="wmt-domains")
     (notes,) = table["notes"]
-    (told,) = [note for note in notes if "like wmt-domains is" in note]
+    (fragments,) = [note for note in notes if "of the family wmt-domains is" in note]
     # Errors by the score without each unit, brute force.
     counts = data.of(metric).astype(float)
     whole = metric.score(counts.sum(axis=1))
@@ -393,18 +404,18 @@ def test_two_systems_on_the_next_test_set(unit):
         changes = [metric.score(counts.sum(axis=1) - counts[:, labels == k].sum(axis=1)) for k in np.unique(labels)]
         change = np.subtract(*np.array(changes).T)
         errors[name] = np.sqrt(((change - change.mean()) ** 2).sum())
-    kappa = heterogeneity.family("wmt-domains").kappa_squared
+    kappa = heterogeneity.known_family("wmt-domains").kappa_squared
     spread = np.sqrt(errors[unit] ** 2 + 2 * kappa * 100 * errors["segment"] ** 2)
     chance = norm.sf(abs(whole[0] - whole[1]) / spread)
-    assert float(told.split("like wmt-domains is ")[1].split(",")[0]) == pytest.approx(chance, rel=0.02)
+    assert float(fragments.split("of the family wmt-domains is ")[1].split(",")[0]) == pytest.approx(chance, rel=0.02)
     with pytest.raises(InputError, match="unknown family of test sets: 'wmt'"):
-        versus.versus(data, [metric], ["exact"], like="wmt")
+        baseline.compare_to_baseline(data, [metric], ["exact"], family="wmt")
     same = pairsig.Statistics(**{**vars(data), "counts": data.counts[[0, 0]]})
-    table, _ = versus.versus(same, [metric], ["exact"], like="wmt-domains")
+    table, _ = baseline.compare_to_baseline(same, [metric], ["exact"], family="wmt-domains")
     assert not any("wmt-domains" in note for note in table["notes"].iloc[0])
 
 
-if __name__ == "__main__":  # the table in the docstring of `transfer`
+if __name__ == "__main__":  # the table of probabilities in docs/explanation/heterogeneity.md
     for times in (0.5, 1, 1.5, 3):
         cells = []
         for count in (2, 3, 4, 6, 10):

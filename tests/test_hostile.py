@@ -13,23 +13,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pairsig import (
-    InputError,
-    Statistics,
-    all_pairs,
-    cli,
-    compare,
-    files,
-    memory,
-    methods,
-    ranking,
-    statistics,
-    tables,
-    versus,
-)
-from pairsig.footnotes import of_signatures
+from pairsig import InputError, Statistics, cli, compare
+from pairsig.comparisons import all_pairs, baseline, methods, ranking
+from pairsig.core import statistics
+from pairsig.io import files, memory, tables
+from pairsig.io.columns import Column
+from pairsig.io.rendering import footnote, render
 from pairsig.metrics import registry
-from pairsig.readers import table as table_reader
+from pairsig.readers.counts import table as table_reader
 
 BROKEN = ["a\nb", "a\rb", "a\tb", "a\x1b[2Jb", "a\x9bb", "a\u2028b", "a\u202eb", "a\u2066b", "a\udcffb", "a\0b"]
 MARKUP = ["a|b", "<script>alert(1)</script>", "[*x*](javascript:alert`1`)", r"back\slash $x_1$ ~~ &lt; {50 %} #"]
@@ -49,9 +40,9 @@ def items(systems, n=30, runs=()):
 def test_names_that_break_lines_are_refused(name):
     with pytest.raises(
         InputError, match=r"found the system 'a.*b', expected a name without control characters"
-    ) as told:
+    ) as message:
         items(["x", name])
-    assert str(told.value).isprintable()
+    assert str(message.value).isprintable()
     with pytest.raises(InputError, match="found the column"):
         Statistics.from_arrays({"x": np.ones((3, 1))}, [name])
 
@@ -92,8 +83,8 @@ def rendered(kind, style):
     if kind == "rank":
         return ranking.render(ranking.rank(data, metric=metric, n_resamples=200), style)
     if kind == "test":
-        return versus.render(versus.versus(data, [metric], ["exact"])[0], style)
-    found = methods.compare_methods(data, metric=metric, training_sd=1.0, against=data.methods[0])
+        return baseline.render(baseline.compare_to_baseline(data, [metric], ["exact"])[0], style)
+    found = methods.compare_methods(data, metric=metric, training_sd=1.0, baseline=data.methods[0]).table
     return methods.render(found, style)
 
 
@@ -124,33 +115,36 @@ def test_html():
 
 
 def test_a_row_of_latex_does_not_begin_with_an_option():
-    text = tables.printed(pd.DataFrame({"x": ["[2cm]", "*"], "y": ["1", "2"]}), "latex")
+    rows = pd.DataFrame({"x": ["[2cm]", "*"], "y": ["1", "2"]})
+    text = render(rows, [Column(name, str, "") for name in "xy"], "latex")
     assert " {}[2cm]" in text
     assert " {}*" in text
 
 
 def test_a_metric_with_backticks_stays_code():
-    line = of_signatures(["metric:a``<b>|test:exact|x:1"], "markdown")
+    line = footnote(["metric:a``<b>|test:exact|x:1"], "markdown")
     assert line == "\n- ```metric:a``<b>|test:exact|x:1```"
 
 
 # What the systems of a test set ought to share.
 
 
-def test_a_total_that_differs_is_told(tmp_path, capsys):
+def test_a_total_that_differs_is_reported(tmp_path, capsys):
     given = items(["a", "b", "c"])
     given.counts[2, 4, 1] = 7
     statistics.write(given, tmp_path / "x.parquet")
-    told = "total is 1 for a and 7 for c on segment 5: are these the same test set?"
+    message = (
+        "total is 1 for a and 7 for c on segment 5, expected the same: check that all systems have the same test set"
+    )
     for command in (
         ["compare", "--test", "exact", "--output", str(tmp_path / "o.tsv")],
         ["rank", "--metric", "accuracy", "--n-resamples", "100"],
     ):
         assert cli.main([command[0], str(tmp_path / "x.parquet"), *command[1:]]) == 0
-        assert told in capsys.readouterr().err
+        assert message in capsys.readouterr().err
     given.counts[2, 4, 1] = 1
     given.counts[1, 3] = 0  # not scored there
-    assert given.unlike() == []
+    assert given.inconsistencies() == []
 
 
 # Pipes and devices.
@@ -193,18 +187,18 @@ def test_a_pipe_without_a_writer_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "_WAIT", 0.1)
     for name in ("x.txt", "x.eval"):
         os.mkfifo(tmp_path / name)
-        with pytest.raises(InputError, match=r"x\.\w+: found a pipe that nothing writes to"):
+        with pytest.raises(InputError, match=r"x\.\w+: found a pipe that no program writes to"):
             (files.content if name == "x.txt" else files.zip_members)(tmp_path / name)
     os.mkfifo(tmp_path / "x.parquet")
     for read in (statistics.read, tables.read):
-        with pytest.raises(InputError, match=r"x\.parquet: found no file but a folder, pipe or device"):
+        with pytest.raises(InputError, match=r"x\.parquet: found a folder, pipe or device"):
             read(tmp_path / "x.parquet")
 
 
 def test_an_endless_line_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(tables, "MAX_LINE", 1000)
     (tmp_path / "x.tsv").symlink_to("/dev/zero")
-    with pytest.raises(InputError, match=r"x\.tsv:1: found a line of more than 1,000 characters"):
+    with pytest.raises(InputError, match=r"x\.tsv, line 1: found a line of more than 1,000 characters"):
         tables.read(tmp_path / "x.tsv")
 
 
@@ -237,7 +231,7 @@ def packed(path, n=1000, **columns):
 def test_numbers_that_are_packed_are_counted_unpacked(tmp_path, monkeypatch):
     path = packed(tmp_path / "x.parquet")
     monkeypatch.setattr(table_reader, "MAX_BYTES", 2000 * 3 * 32)
-    with pytest.raises(InputError, match=r"x\.parquet: found 2,000 rows of 3 columns, too many to be read"):
+    with pytest.raises(InputError, match=r"x\.parquet: found 2,000 rows with 3 columns, expected at most"):
         table_reader.read(path)
     monkeypatch.setattr(table_reader, "MAX_BYTES", 2000 * 3 * 32 + 10**5)
     assert len(table_reader.read(path)) == 2
@@ -273,20 +267,20 @@ def test_one_long_name_does_not_make_all_long(tmp_path, monkeypatch):
     path = packed(tmp_path / "x.parquet", document="x" * 1000)
     assert statistics.read(path).documents[0] == "x" * 1000
     monkeypatch.setattr(statistics, "_MOST_LETTERS", 10**5)
-    told = r"document 'xxx.*\(1,000 characters\) is too long for one of 1,000, expected names of no more than 100"
-    for read in (statistics.read, lambda path: versus.read_systems([str(path)], "table")):
-        with pytest.raises(InputError, match=told):
+    message = r"document 'xxx.*\(1,000 characters\) is too long, expected at most 100 characters for 1,000 names"
+    for read in (statistics.read, lambda path: baseline.read_systems([str(path)], "table")):
+        with pytest.raises(InputError, match=message):
             read(path)
 
 
 def test_the_memory_that_is_given_bounds_the_pages(tmp_path, monkeypatch):
     path = packed(tmp_path / "x.parquet")
     monkeypatch.setattr(tables, "_PAGES", 1000)
-    with pytest.raises(InputError, match=r"reading .*x\.parquet, which has groups of many rows: .*needed, and 0 MiB"):
+    with pytest.raises(InputError, match=r"reading .*x\.parquet, which has large row groups: .*needed, and 0 MiB"):
         statistics.read(path, memory=memory.Memory(1))
     assert statistics.read(path).systems == ("a", "b")
     monkeypatch.setattr(memory.Memory, "whole", lambda: memory.Memory(1))
-    with pytest.raises(InputError, match="of memory at least are needed"):
+    with pytest.raises(InputError, match="of memory are needed"):
         tables.read(path)
 
 
@@ -307,9 +301,9 @@ def test_metadata_that_are_damaged(metadata, tmp_path):
 def test_columns_of_a_frame_are_there_once():
     frame = pd.DataFrame({"system": ["a", "b"], "segment": [1, 1], "correct": [1, 0], "total": [1, 1]})
     twice = pd.concat([frame, frame["total"]], axis=1)
-    with pytest.raises(InputError, match="the table has 2 columns called 'total', expected different names"):
+    with pytest.raises(InputError, match="the table: found 2 columns called 'total', expected different names"):
         all_pairs.compare(twice, "exact")
-    with pytest.raises(InputError, match="has 2 columns called '0'"):
+    with pytest.raises(InputError, match="found 2 columns called '0'"):
         all_pairs.compare(pd.concat([frame, pd.DataFrame({0: [1, 1], "0": [1, 1]})], axis=1), "exact")
 
 
@@ -336,5 +330,5 @@ def test_fractions_are_numbers_and_columns_may_be_called_by_numbers():
 def test_a_frame_with_a_column_twice():
     frame = pd.DataFrame({"system": ["a", "b"], "segment": [1, 1], "right": [1, 0]})
     twice = pd.concat([frame, frame["right"]], axis=1)
-    with pytest.raises(InputError, match="the data frame has 2 columns called 'right', expected different names"):
+    with pytest.raises(InputError, match="the data frame: found 2 columns called 'right', expected different names"):
         compare(twice, system="system", segment="segment", score="right")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from nltk.translate import AlignedSent, IBMModel2
 
+from base_models import ibm_model2
 from pairsig import InputError
-from study.base_models import ibm_model2
 
 TINY = [
     (["the", "house", "is", "small"], ["la", "maison", "est", "petite"]),
@@ -41,7 +41,7 @@ def test_unseen_lengths_and_words():
 
 def test_long_pairs_are_left_out():
     assert ibm_model2.fit([TINY[0], TINY[1]], longest=3) == ibm_model2.fit([TINY[1]])
-    with pytest.raises(InputError, match="found no pair of at most 1 words a side"):
+    with pytest.raises(InputError, match="found no pair with at most 1 words per side"):
         ibm_model2.fit(TINY, longest=1)
 
 

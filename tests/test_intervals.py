@@ -8,8 +8,11 @@ import pytest
 from scipy import stats
 
 import simulate
-from pairsig import InputError, Metric, gain_interval, intervals, statistics, streams
+from pairsig import InputError, Metric, Ratio, difference_interval
+from pairsig.core import random_streams, statistics
 from pairsig.metrics import registry
+from pairsig.readers import system_counts
+from pairsig.stats import intervals
 
 
 def quality(metric, totals):
@@ -36,13 +39,16 @@ def by_loops(metric, a, b, level=0.95):
 @pytest.mark.parametrize("family", ["accuracy", "f1", "bleu", "mean"])
 @pytest.mark.parametrize("level", [0.8, 0.95])
 def test_studentized_by_loops(family, level):
+    """The interval of the first system's gain over the second, whose ends change places with the systems."""
     metric = registry.metric(family)
     data = simulate.statistics(family, n_systems=2, n_segments=14, seed=4)
     a, b = data.counts
     full_a, full_b = data.of(metric).astype(float)
     for pair, full in (((a, b), (full_a, full_b)), ((b, a), (full_b, full_a))):
-        interval = gain_interval(*pair, metric=metric, level=level)
-        assert (interval.low, interval.high) == pytest.approx(by_loops(metric, *full, level), rel=1e-9)
+        interval = difference_interval(*pair, metric=metric, confidence_level=level)
+        low, high = by_loops(metric, *full, level)  # of the better one
+        ahead = quality(metric, full[0].sum(0)) > quality(metric, full[1].sum(0))
+        assert (interval.low, interval.high) == pytest.approx((low, high) if ahead else (-high, -low), rel=1e-9)
         assert (interval.n_units, interval.unit) == (14, "segment")
         assert interval.n_different == sum(list(one) != list(other) for one, other in zip(a, b, strict=True))
 
@@ -50,7 +56,7 @@ def test_studentized_by_loops(family, level):
 def test_lower_is_better():
     errors = Metric("wer", ("errors", "words"), lambda t: 100 * t[..., 0] / t[..., 1], "…", higher_is_better=False)
     a, b = np.array([[3, 10], [1, 9], [4, 12]]), np.array([[1, 10], [0, 9], [3, 12]])
-    interval = gain_interval(a, b, metric=errors)
+    interval = difference_interval(a, b, metric=errors)
     assert (interval.low, interval.high) == pytest.approx(by_loops(errors, a, b))
     assert interval.low + interval.high == pytest.approx(2 * 100 * 4 / 31)
 
@@ -59,7 +65,7 @@ def test_the_mean_of_flat_differences_has_students_interval():
     """With a kurtosis below the normal's nothing is taken off n − 1."""
     difference = np.random.default_rng(1).uniform(-1, 2, 40)
     assert stats.kurtosis(difference) < 0
-    interval = gain_interval(difference, np.zeros(40), metric="mean")
+    interval = difference_interval(difference, np.zeros(40), metric="mean")
     students = stats.t.interval(0.95, 39, abs(difference.mean()), difference.std(ddof=1) / math.sqrt(40))
     assert (interval.low, interval.high) == pytest.approx(students)
 
@@ -72,7 +78,7 @@ def test_one_unit_that_decides_takes_the_degrees_of_freedom():
     kurtosis = (n**2 - 3 * n + 3) / (n - 1)
     assert kurtosis == pytest.approx(stats.kurtosis(difference, fisher=False))
     t = stats.t.ppf(0.975, 2 * n / (kurtosis - (n - 3) / (n - 1)))
-    interval = gain_interval(difference, np.zeros(n), metric="mean")
+    interval = difference_interval(difference, np.zeros(n), metric="mean")
     assert interval.high == pytest.approx(2.5 / n * (1 + t))  # the standard error of such a mean is the mean
     assert interval.low == pytest.approx(2.5 / n * (1 - t))
 
@@ -80,7 +86,7 @@ def test_one_unit_that_decides_takes_the_degrees_of_freedom():
 @pytest.mark.parametrize("factor", [1e-200, 1e-9, 3.0, 1e150])
 def test_the_unit_of_the_score_does_not_matter(factor):
     difference = np.random.default_rng(2).normal(1, 3, 25)
-    one, other = (gain_interval(f * difference, np.zeros(25), metric="mean") for f in (1.0, factor))
+    one, other = (difference_interval(f * difference, np.zeros(25), metric="mean") for f in (1.0, factor))
     assert (other.low, other.high) == pytest.approx((factor * one.low, factor * one.high), rel=1e-9)
 
 
@@ -88,6 +94,9 @@ def passed(only_a, only_b, both, neither):
     a = np.repeat([1, 0, 1, 0], [only_a, only_b, both, neither])
     b = np.repeat([0, 1, 1, 0], [only_a, only_b, both, neither])
     return a, b
+
+
+OWN = Metric("own", ("matched", "total"), Ratio((0,), (1,)), "100 · Σ matched / Σ total")
 
 
 def test_passed_or_failed_as_another_program_prints_it():
@@ -99,11 +108,14 @@ def test_passed_or_failed_as_another_program_prints_it():
         (1, (a, b), "mean"),
         (100, (100.0 * a, 100.0 * b), "mean"),
         (1, (a.astype(bool), b.astype(bool)), "mean"),
+        (100, (np.stack([a, ones], 1), np.stack([b, ones], 1)), OWN),
+        (100, (a, b), system_counts.average("passed", factor=100.0)),
     ):
         for pair in (counts, counts[::-1]):
-            interval = gain_interval(*pair, metric=metric)
+            interval = difference_interval(*pair, metric=metric)
             assert interval.passed_or_failed
-            assert (interval.low / scale, interval.high / scale) == pytest.approx((0.0032, 0.1195), abs=5e-5)
+            ends = (-0.1195, -0.0032) if pair is counts else (0.0032, 0.1195)
+            assert (interval.low / scale, interval.high / scale) == pytest.approx(ends, abs=5e-5)
 
 
 def test_what_is_not_passed_or_failed():
@@ -115,14 +127,14 @@ def test_what_is_not_passed_or_failed():
         ((np.stack([mixed, 2 * ones], 1), np.stack([ones, 2 * ones], 1)), "accuracy"),
         ((np.stack([mixed, ones, ones], 1), np.stack([ones, ones, ones], 1)), "f1"),
     ):
-        assert not gain_interval(*values, metric=metric).passed_or_failed
+        assert not difference_interval(*values, metric=metric).passed_or_failed
     # Two segments each: a document is not passed or failed.
-    assert not gain_interval(mixed, ones, metric="mean", documents=np.arange(12) // 2).passed_or_failed
+    assert not difference_interval(mixed, ones, metric="mean", documents=np.arange(12) // 2).passed_or_failed
 
 
 def test_passed_or_failed_without_a_difference():
     """All 20 passed by both: a difference of 100·1.96·√(2·22)/22² is not excluded."""
-    interval = gain_interval(np.ones(20), np.ones(20), metric="mean")
+    interval = difference_interval(np.ones(20), np.ones(20), metric="mean")
     reach = stats.norm.ppf(0.975) * math.sqrt(2 / 22 / 22)
     assert (interval.low, interval.high) == pytest.approx((-reach, reach))
     assert interval.doubt == ""
@@ -132,41 +144,40 @@ def test_documents_are_the_units():
     a, b = simulate.statistics("f1", n_systems=2, n_segments=60, seed=8).counts
     documents = np.arange(60) // 4
     summed = [counts.reshape(15, 4, 3).sum(axis=1) for counts in (a, b)]
-    one, other = gain_interval(a, b, metric="f1", documents=documents), gain_interval(*summed, metric="f1")
+    one, other = difference_interval(a, b, metric="f1", documents=documents), difference_interval(*summed, metric="f1")
     assert (one.low, one.high, one.n_units) == (other.low, other.high, 15)
     assert (one.unit, other.unit) == ("document", "segment")
 
 
 def test_where_there_is_no_interval_or_a_doubt():
     a, b = simulate.statistics("f1", n_systems=2, n_segments=50, seed=1).counts
-    assert gain_interval(a, b, metric="f1").doubt == ""
-    few = gain_interval(np.concatenate([a[:3], b[3:]]), b, metric="f1", level=0.9)
+    assert difference_interval(a, b, metric="f1").doubt == ""
+    few = difference_interval(np.concatenate([a[:3], b[3:]]), b, metric="f1", confidence_level=0.9)
     assert few.doubt == (
-        "the systems differ on 3 of 50 segments, too few (below 10) for the interval of the gain to hold the truth in "
-        "90 % of cases"
+        "the systems differ on 3 of 50 segments, too few (below 10) for a reliable 90 % confidence interval of the gain"
     )
     assert few.low < few.high
     for none, on in (
-        (gain_interval(a, a, metric="f1"), "0 of 50"),
-        (gain_interval(a[:1], b[:1], metric="f1"), "1 of 1"),
+        (difference_interval(a, a, metric="f1"), "0 of 50"),
+        (difference_interval(a[:1], b[:1], metric="f1"), "1 of 1"),
     ):
         assert math.isnan(none.low)
         assert math.isnan(none.high)
-        assert none.doubt == f"the systems differ on {on} segments, from which no interval of the gain can be had"
+        assert none.doubt == f"the systems differ on {on} segments, so there is no confidence interval of the gain"
 
 
 def test_bad_input():
     ratio = Metric("mine", ("errors", "words"), lambda t: t[..., 0] / t[..., 1], "…")
     a, b = np.array([[0, 0], [1, 5], [0, 0]]), np.array([[0, 0], [2, 5], [0, 0]])
-    with pytest.raises(InputError, match=r"needs mine without each unit in turn.* none without number 2 of 3"):
-        gain_interval(a, b, metric=ratio)
-    with pytest.raises(InputError, match=r"needs mine without each unit in turn.* none without number 2 of 2"):
-        gain_interval(a, b, metric=ratio, documents=["x", "y", "x"])
-    with pytest.raises(InputError, match="needs mean without each unit in turn"):
-        gain_interval([1e308] * 3, [0.0, 1.0, 2.0], metric="mean")
+    with pytest.raises(InputError, match=r"mine without unit number 2 of 3 is not a finite number"):
+        difference_interval(a, b, metric=ratio)
+    with pytest.raises(InputError, match=r"mine without unit number 2 of 2 is not a finite number"):
+        difference_interval(a, b, metric=ratio, documents=["x", "y", "x"])
+    with pytest.raises(InputError, match=r"mean without unit number \d of 3 is not a finite number"):
+        difference_interval([1e308] * 3, [0.0, 1.0, 2.0], metric="mean")
     for level in (0.0, 1.0, math.nan):
-        with pytest.raises(InputError, match=f"the level is {level}, expected a number between 0 and 1"):
-            gain_interval([1, 2], [2, 2], metric="mean", level=level)
+        with pytest.raises(InputError, match=f"the confidence level is {level}, expected a number between 0 and 1"):
+            difference_interval([1, 2], [2, 2], metric="mean", confidence_level=level)
 
 
 # How often the interval holds the truth. Populations are finite, so that the truth is known: test sets are drawn from
@@ -226,7 +237,7 @@ def coverage(metric, population, n, times, seed=1, *, level=0.95):
     chosen = registry.metric(metric)
     rng = np.random.default_rng(seed)
     truth = np.subtract(*(quality(chosen, totals) for totals in population.sum(axis=1)))
-    held = done = 0
+    covered = done = 0
     while done < times:
         size = min(times - done, max(1, 400_000 // n))
         units = population[:, rng.integers(0, population.shape[1], (size, n))].swapaxes(0, 1)
@@ -234,44 +245,44 @@ def coverage(metric, population, n, times, seed=1, *, level=0.95):
         first_wins = quality_of(chosen, totals[:, 0]) >= quality_of(chosen, totals[:, 1])
         low, high = intervals.studentized(units, chosen, level)
         mine = np.where(first_wins, truth, -truth)
-        held += int(((low <= mine) & (mine <= high)).sum())
+        covered += int(((low <= mine) & (mine <= high)).sum())
         done += size
-    return held / times
+    return covered / times
 
 
 def quality_of(metric, totals):
     return metric.score(totals) * (1 if metric.higher_is_better else -1)
 
 
-FLOOR = {10: 0.93, 20: 0.935, 50: 0.94, 100: 0.94, 500: 0.94}
-FLOOR_SKEWED = {10: 0.90, 20: 0.92, 50: 0.935, 100: 0.94, 500: 0.94}
+LOWEST = {10: 0.93, 20: 0.935, 50: 0.94, 100: 0.94, 500: 0.94}
+LOWEST_SKEWED = {10: 0.90, 20: 0.92, 50: 0.935, 100: 0.94, 500: 0.94}
 
 
 def check(name, n, times):
-    held = coverage(*POPULATIONS[name](), n, times)
+    covered = coverage(*POPULATIONS[name](), n, times)
     error = 3.5 * math.sqrt(0.95 * 0.05 / times)
-    floor = (FLOOR_SKEWED if name == "exponential" else FLOOR)[n]
-    assert floor - error < held < 0.965 + error
+    lowest = (LOWEST_SKEWED if name == "exponential" else LOWEST)[n]
+    assert lowest - error < covered < 0.965 + error
 
 
 @pytest.mark.parametrize("name", ["normal", "heavy", "exponential"])
 @pytest.mark.parametrize("n", [10, 20])
-def test_holds_the_truth(name, n):
+def test_coverage(name, n):
     check(name, n, 2000)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", POPULATIONS)
-@pytest.mark.parametrize("n", FLOOR)
-def test_holds_the_truth_often_enough(name, n):
+@pytest.mark.parametrize("n", LOWEST)
+def test_coverage_of_the_truth(name, n):
     check(name, n, 10_000 if n < 500 else 4000)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("level", [0.8, 0.99])
-def test_holds_the_truth_at_other_levels(level):
-    held = coverage(*POPULATIONS["bleu"](), 30, 10_000, level=level)
-    assert held == pytest.approx(level, abs=0.012)
+def test_coverage_at_other_levels(level):
+    covered = coverage(*POPULATIONS["bleu"](), 30, 10_000, level=level)
+    assert covered == pytest.approx(level, abs=0.012)
 
 
 @pytest.mark.slow
@@ -286,7 +297,7 @@ def test_holds_the_truth_at_other_levels(level):
         ("realsumm", "rouge1_recall", 2, 6, "segment"),
     ],
 )
-def test_holds_the_truth_on_the_counts_of_real_systems(dataset, metric, better, other, unit):
+def test_coverage_on_the_counts_of_real_systems(dataset, metric, better, other, unit):
     """Test sets are drawn from the embedded statistics of two systems, whose gain on all of them is the truth."""
     data = statistics.read(f"resources/statistics/{dataset}.parquet")
     chosen = registry.metric(metric)
@@ -296,13 +307,13 @@ def test_holds_the_truth_on_the_counts_of_real_systems(dataset, metric, better, 
     counts = counts.astype(float)
     order = np.argsort([-quality(chosen, totals) for totals in counts.sum(axis=1)])
     pair = counts[[order[better], order[other]]]
-    for n, floor in ((10, 0.915), (20, 0.925), (50, 0.94), (100, 0.94)):
-        assert floor - 0.008 < coverage(metric, pair, n, 10_000) < 0.975
+    for n, lowest in ((10, 0.915), (20, 0.925), (50, 0.94), (100, 0.94)):
+        assert lowest - 0.008 < coverage(metric, pair, n, 10_000) < 0.975
 
 
 def percentiles(metric, units, seed):
     """The interval it replaces: percentiles of the gain over 1,000 resamples."""
-    draws = streams.bootstrap_counts(seed, 0, 1000, units.shape[1], out=np.empty((1000, units.shape[1])))
+    draws = random_streams.bootstrap_counts(seed, 0, 1000, units.shape[1], out=np.empty((1000, units.shape[1])))
     gains = quality_of(metric, draws @ units[0]) - quality_of(metric, draws @ units[1])
     return np.quantile(gains, [0.025, 0.975])
 
@@ -315,12 +326,12 @@ def test_nearer_to_its_level_than_the_percentiles_of_the_bootstrap(name):
     truth = np.subtract(*(quality(chosen, totals) for totals in population.sum(axis=1)))
     rng = np.random.default_rng(1)
     for n in (10, 20):
-        held = 0
+        covered = 0
         for seed in range(500):
             units = population[:, rng.integers(0, population.shape[1], n)]
             low, high = percentiles(chosen, units, seed)
-            held += low <= truth <= high
-        assert coverage(metric, population, n, 10_000) > held / 500 - 0.01
+            covered += low <= truth <= high
+        assert coverage(metric, population, n, 10_000) > covered / 500 - 0.01
 
 
 def test_few_differences_are_what_the_doubt_is_about():
@@ -331,27 +342,27 @@ def test_few_differences_are_what_the_doubt_is_about():
 
 @pytest.mark.parametrize(("only_a", "only_b"), [(0.3, 0.2), (0.2, 0.2), (0.05, 0.01), (0.02, 0.02), (0.5, 0.05)])
 @pytest.mark.parametrize("n", [5, 10, 20, 50])
-def test_passed_or_failed_holds_the_truth_however_few_differ(only_a, only_b, n):
+def test_coverage_for_pass_fail_items_however_few_differ(only_a, only_b, n):
     """In closed form: the interval of every table (only A, only B), weighted by its multinomial probability."""
-    held = 0.0
+    covered = 0.0
     for r in range(n + 1):
         for s in range(n + 1 - r):
             weight = stats.multinomial.pmf([r, s, n - r - s], n, [only_a, only_b, 1 - only_a - only_b])
             if weight < 1e-6:
                 continue
-            interval = gain_interval(*passed(r, s, 0, n - r - s), metric="mean") if r + s else None
+            interval = difference_interval(*passed(r, s, 0, n - r - s), metric="mean") if r + s else None
             low, high = (interval.low, interval.high) if interval else (-0.5, 0.5)
-            sign = 1 if r >= s else -1
-            held += weight * (low <= sign * (only_a - only_b) <= high)
-    assert held > 0.935
+            covered += weight * (low <= only_a - only_b <= high)
+    assert covered > 0.935
 
 
 def test_a_result_of_one_pair_is_what_many_are():
-    """The coverage above is that of `gain_interval` itself: the leading axes change nothing."""
+    """The coverage above is that of `difference_interval` itself: the leading axes change nothing."""
     metric, population = heavy()
     chosen = registry.metric(metric)
     units = population[:, :60].reshape(2, 3, 20, 3).swapaxes(0, 1)
     low, high = intervals.studentized(units, chosen, 0.95)
     for place in range(3):
-        alone = gain_interval(*units[place], metric=replace(chosen, at_most=()))
-        assert (alone.low, alone.high) == (pytest.approx(low[place]), pytest.approx(high[place]))
+        alone = difference_interval(*units[place], metric=replace(chosen, at_most=()))
+        ends = sorted((alone.low, alone.high), key=abs)  # of the gain of the better one, whichever it is
+        assert sorted(map(abs, ends)) == pytest.approx(sorted(map(abs, (low[place], high[place]))))

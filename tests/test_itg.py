@@ -7,9 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
+from base_models import itg, joint_hmm
 from pairsig import InputError
-from pairsig.readers.alignment import Alignment
-from study.base_models import itg, joint_hmm
+from pairsig.readers.outputs.alignment import Alignment
 
 
 def is_separable(order):
@@ -145,13 +145,13 @@ def test_weights_are_averages_of_all_steps(hmm):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("a ||| b", r"line 2: found 'a \|\|\| b' at its end, expected \|\|\| and links"),
-        ("a ||| b ||| 0-0 x", r"line 2: found .* at its end, expected \|\|\| and links"),
-        ("a ||| b ||| 0-1", r"line 2: found .* at its end, expected links of a pair of 1 and 1 words"),
+        ("a ||| b", r"line 2: found 'a \|\|\| b' at the end, expected \|\|\| and links"),
+        ("a ||| b ||| 0-0 x", r"line 2: found .* at the end, expected \|\|\| and links"),
+        ("a ||| b ||| 0-1", r"line 2: found .* at the end, expected links for a pair of 1 and 1 words"),
         (f"a{' a' * 60} ||| b ||| 0-0", r"line 2: found a pair of 61 and 1 words, expected at most 60 on a side"),
     ],
 )
-def test_bad_input_is_told_in_one_sentence(tmp_path, hmm, capsys, line, message):
+def test_bad_input_is_reported_in_one_sentence(tmp_path, hmm, capsys, line, message):
     training_set = written(tmp_path / "train", [next(lines()), line])
     with pytest.raises(InputError, match=f"train, {message}"):
         itg.train(training_set, tmp_path / "model", 1, hmm=hmm)
@@ -162,6 +162,6 @@ def test_a_model_that_is_none(tmp_path, hmm):
     segments = written(tmp_path / "input", lines(links=False))
     for text in ("no model", "{}", "[]", '{"any": "x"}'):
         (tmp_path / "model").write_text(text, encoding="utf-8")
-        with pytest.raises(InputError, match="model: not a model of itg"):
+        with pytest.raises(InputError, match="model: found no model of itg"):
             itg.predict(tmp_path / "model", segments, tmp_path / "output", hmm=hmm)
     assert not (tmp_path / "output").exists()

@@ -12,11 +12,11 @@ from math import log
 import numpy as np
 import pytest
 
+from base_models import joint_hmm as joint
 from pairsig import InputError
 from pairsig.metrics import registry
-from pairsig.readers.alignment import Alignment
-from pairsig.readers.alignment import read as read_links
-from study.base_models import joint_hmm as joint
+from pairsig.readers.outputs.alignment import Alignment
+from pairsig.readers.outputs.alignment import read as read_links
 from study.corpora import alignment
 
 TINY = [
@@ -74,7 +74,7 @@ def test_posteriors_are_sums_over_all_alignments(n, m, hmm):
 
 
 def test_expected_jumps_are_those_found_if_the_data_follow_the_weights():
-    """With no emissions to tell words apart the posterior of the jumps is the prior."""
+    """If all emissions are equal, the posterior of the jumps is the prior."""
     jumps = np.random.default_rng(1).random(2 * joint.WIDEST + 1)
     _, _, found, expected, _ = joint._hmm(np.ones((5, 9)), np.ones(5), jumps)
     np.testing.assert_allclose(found, expected, rtol=1e-10)
@@ -137,7 +137,7 @@ def test_a_model_written_and_read_again(tmp_path):
     for pair in TINY:
         np.testing.assert_array_equal(joint.posteriors(model, pair), joint.posteriors(again, pair))
     (tmp_path / "text").write_text("no model")
-    with pytest.raises(InputError, match="text: not a model of joint_hmm"):
+    with pytest.raises(InputError, match="text: found no model of joint_hmm"):
         joint.read(tmp_path / "text")
 
 
@@ -145,7 +145,7 @@ def test_same_bytes_whatever_the_hash_seed(tmp_path):
     (tmp_path / "train").write_text("".join(" ||| ".join(map(" ".join, pair)) + "\n" for pair in TINY))
     joint.train(tmp_path / "train", tmp_path / "model1", 1)
     joint.predict(tmp_path / "model1", tmp_path / "train", tmp_path / "output1")
-    program = [sys.executable, "-m", "study.base_models.joint_hmm"]
+    program = [sys.executable, "-m", "base_models.joint_hmm"]
     train = ["train", "--train", tmp_path / "train", "--model", tmp_path / "model2", "--seed", "2"]
     predict = [
         "predict",

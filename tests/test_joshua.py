@@ -1,4 +1,4 @@
-"""Models for Joshua, what it is told and what is read of what it prints, and the search for weights."""
+"""Models for Joshua, its configuration, the reading of its output, and the search for weights."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 
 pytest.importorskip("numba")
 
+from base_models import joshua
 from pairsig import InputError
-from study.base_models import joshua
 
 TRAINING = "le chat [ noir ] ||| the black [ cat ]\nle chat ||| the cat\nle roi | oui ||| the king | yes\n" * 4
 WANTED = "le chat noir\nle [ roi ]\n"
@@ -72,7 +72,7 @@ def test_phrases_have_probabilities_and_rules_costs(trained):
 
 
 @pytest.mark.parametrize("search", joshua.SHAPES)
-def test_joshua_is_told_of_the_model_and_the_weights(trained, tmp_path, programs, search):
+def test_joshua_gets_the_model_and_the_weights(trained, tmp_path, programs, search):
     model = trained(search)
     source = tmp_path / "input.txt"
     source.write_text("le [ roi ] | x\n\noui\n", encoding="utf-8")
@@ -86,25 +86,25 @@ def test_joshua_is_told_of_the_model_and_the_weights(trained, tmp_path, programs
     assert config.endswith("lm_0 0.5\ntm_pt_0 0.1\n")
 
 
-def test_a_translation_too_few_is_told(trained, tmp_path, monkeypatch):
+def test_a_missing_translation_is_reported(trained, tmp_path, monkeypatch):
     model = trained("stack")
     source = tmp_path / "input.txt"
     source.write_text("a\nb\n", encoding="utf-8")
     monkeypatch.setattr(joshua, "_java", lambda *_, stdin, stdout: stdout.write(stdin.readline()))
-    with pytest.raises(InputError, match="Joshua printed 1 translations of 2 sentences, expected equally many"):
+    with pytest.raises(InputError, match="found 1 translations by Joshua, expected 2"):
         joshua.predict(model, source, tmp_path / "out.txt", search="stack", weights=WEIGHTS, jars=tmp_path)
     assert not (tmp_path / "out.txt").exists()
 
 
-def test_a_training_set_without_pairs_is_told(tmp_path, programs):
+def test_a_training_set_without_pairs_is_refused(tmp_path, programs):
     path = tmp_path / "train.txt"
     path.write_text(WANTED, encoding="utf-8")
-    with pytest.raises(InputError, match="found no pair of at most 60 words a side, expected some"):
+    with pytest.raises(InputError, match="found no pair with at most 60 words per side, expected"):
         joshua.train(path, tmp_path / "model", search="stack", jars=tmp_path)
 
 
 @pytest.mark.parametrize("text", ["lm_0", "lm_0=x", "lm_0=1,,", ""])
-def test_weights_that_are_none_are_told(text, capsys):
+def test_malformed_weights_are_refused(text, capsys):
     with pytest.raises(SystemExit):
         joshua.main(["predict", "--search", "cky", "--model", "m", "--jars", "j", "--weights", text])
     assert "expected NAME=NUMBER" in capsys.readouterr().err

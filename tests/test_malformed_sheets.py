@@ -11,17 +11,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 import simulate
+from conftest import examples
 from malformed import malformed
 from pairsig import cli as library
-from pairsig import statistics
-from pairsig.errors import InputError
+from pairsig.core import statistics
+from pairsig.io.errors import InputError
 from running import ROOT
 from study import cli, sheets
 from study.sheets import synthetic
 
 SCHEMAS = ROOT / "workflow" / "schemas"
+SEEDS = st.integers(0, 10**9)
 
 
 KEPT = {"wmt21-de-en", "wmt22-en-zh", "hansards", "hansards-synthetic", "hansards-110", "alibi-synthetic"}
@@ -70,15 +74,15 @@ def plan(shipped, monkeypatch):
     monkeypatch.setattr(synthetic, "check_needs", lambda *_: None)
 
     def plan(config):
-        before, told = sorted(Path().rglob("*")), ""
+        before, message = sorted(Path().rglob("*")), ""
         try:
             sheets.check_config(config, SCHEMAS)
             sheets.read(config, SCHEMAS)
         except InputError as error:
-            told = str(error)
+            message = str(error)
         assert sorted(Path().rglob("*")) == before
-        assert re.fullmatch(r"(\S.{20,2100})?", told), told[:3000]
-        return not told
+        assert re.fullmatch(r"(\S.{20,2100})?", message), message[:3000]
+        return not message
 
     return plan
 
@@ -87,23 +91,19 @@ def config():
     return yaml.safe_load(Path("config/config.yaml").read_text(encoding="utf-8"))
 
 
-def seeds(few, many):
-    """A few seeds in every run, many where there is time."""
-    return pytest.mark.parametrize(
-        "seeds", [range(few), pytest.param(range(few, many), marks=pytest.mark.slow)], ids=str
-    )
+def test_the_sheets_are_well_formed(plan):
+    assert plan(config())
 
 
-@seeds(12, 100)
 @pytest.mark.parametrize("name", sheets.SHEETS)
-def test_malformed_sheets(plan, name, seeds):
+@examples(12, simplified=False)
+@given(seed=SEEDS)
+def test_malformed_sheets(plan, name, seed):
     path = path_of(name)
     text = path.read_text(encoding="utf-8")
-    assert plan(config())
     try:
-        for seed in seeds:
-            path.write_bytes(malformed(text, "\t" if path.suffix == ".tsv" else " ", random.Random(f"{name} {seed}")))
-            plan(config() | {"retrain": seed % 2 == 0})
+        path.write_bytes(malformed(text, "\t" if path.suffix == ".tsv" else " ", random.Random(f"{name} {seed}")))
+        plan(config() | {"retrain": seed % 2 == 0})
     finally:
         path.write_text(text, encoding="utf-8")
 
@@ -114,19 +114,19 @@ VALUES = (
 )  # fmt: skip
 
 
-@seeds(80, 800)
-def test_malformed_configs(plan, seeds):
-    for seed in seeds:
-        choice = random.Random(seed)
-        spoilt = config()
-        part = spoilt
-        while True:
-            key = choice.choice([*part])
-            if not isinstance(part[key], dict) or choice.random() < 0.2:
-                break
-            part = part[key]
-        part[choice.choice([key, key, key, key, None, 1, "x" * 9000, ("a", 1)])] = choice.choice(VALUES)
-        plan(spoilt)
+@examples(80, simplified=False)
+@given(seed=SEEDS)
+def test_malformed_configs(plan, seed):
+    choice = random.Random(seed)
+    spoilt = config()
+    part = spoilt
+    while True:
+        key = choice.choice([*part])
+        if not isinstance(part[key], dict) or choice.random() < 0.2:
+            break
+        part = part[key]
+    part[choice.choice([key, key, key, key, None, 1, "x" * 9000, ("a", 1)])] = choice.choice(VALUES)
+    plan(spoilt)
 
 
 SHEET = "calibration distance on_dataset on_test_set against_dataset against_test_set"
@@ -152,10 +152,10 @@ STUDY = [
     "approximate --n-resamples 100 1000 --n-simulated 4 --n-pairs 1 --n-runs 2 --output >error.tsv",
     "race --n-segments 250 500 --n-repeats 1 --output >seconds.tsv",
     "merge 1.tsv 2.tsv --output >out.tsv",
-    "thresholds c.tsv sizes.tsv --datasets datasets.tsv --min-pairs 2 --size-law >law.tsv --output >t.tsv",
+    "thresholds c.tsv sizes.tsv --datasets datasets.tsv --min-pairs 2 --size-scaling >scaling.tsv --output >t.tsv",
     "validate c.tsv sizes.tsv --overlay s=s --output >v.tsv",
     "calibrate c.tsv sizes.tsv --sheet sheet.tsv --published published.tsv --table-1 >table-1.tsv --output >k.tsv",
-    "check --published published.tsv --thresholds t.tsv --size-law law.tsv --calibration k.tsv"
+    "check --published published.tsv --thresholds t.tsv --size-scaling scaling.tsv --calibration k.tsv"
     " --relative-error error.tsv --run-time seconds.tsv --output >r.tsv",
     "tabulate t.tsv --output >out.csv >out.md >out.tex >out.html",
     "tabulate k.tsv --output >out.csv >out.md >out.tex >out.html",
@@ -163,9 +163,9 @@ STUDY = [
     "plot overview c.tsv --output >out.svg",
     "plot sizes sizes.tsv c.tsv --output >out.svg",
     "plot domains sizes.tsv --output >out.svg",
-    "plot size_law t.tsv law.tsv --output >out.svg",
+    "plot size_scaling t.tsv scaling.tsv --output >out.svg",
     "plot calibration k.tsv --output >out.svg",
-    "plot similarity c.tsv --output >out.svg",
+    "plot correlation c.tsv --output >out.svg",
     "plot thresholds r.tsv --output >out.svg",
     "plot relative_error error.tsv --output >out.svg",
     "plot run_time seconds.tsv --output >out.svg",
@@ -190,7 +190,7 @@ def run(command):
 def study(tmp_path_factory):
     """The tables of a study, and those that each of its commands reads."""
     folder = tmp_path_factory.mktemp("study")
-    data = simulate.statistics("f1", n_systems=8, n_segments=400, n_groups=2, spread=0.02, likeness=0.5)
+    data = simulate.statistics("f1", n_systems=8, n_segments=400, n_groups=2, spread=0.02, correlation=0.5)
     domains = np.array(["news", "speech"] * 200)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
@@ -204,20 +204,20 @@ def study(tmp_path_factory):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # a glyph that the font lacks, a name longer than the figure
-@seeds(4, 50)
 @pytest.mark.parametrize("command", STUDY[FIRST:], ids=lambda command: command.partition(" -")[0])
-def test_malformed_tables(study, command, seeds, monkeypatch, capsys):
+@examples(4, simplified=False)
+@given(seed=SEEDS)
+def test_malformed_tables(study, command, seed, monkeypatch, capsys):
     monkeypatch.chdir(study)
-    for seed in seeds:
-        choice = random.Random(f"{command} {seed}")
-        path = Path(choice.choice(re.findall(r"(?<= )[\w-]+\.tsv", command)))
-        text = path.read_text(encoding="utf-8")
-        path.write_bytes(malformed(text, "\t", choice))
-        status = run(command.replace(">", "new-"))
-        told = [line for line in capsys.readouterr().err.splitlines() if "pairsig: warning: " not in line]
-        path.write_text(text, encoding="utf-8")
-        left = list(Path().glob("*new-*"))
-        assert (status, len(told), bool(left)) in ((0, 0, True), (2, 1, False)), (seed, told, left)
-        assert all(len(line) < 2200 for line in told)
-        for file in left:
-            file.unlink()
+    choice = random.Random(f"{command} {seed}")
+    path = Path(choice.choice(re.findall(r"(?<= )[\w-]+\.tsv", command)))
+    text = path.read_text(encoding="utf-8")
+    path.write_bytes(malformed(text, "\t", choice))
+    status = run(command.replace(">", "new-"))
+    message = [line for line in capsys.readouterr().err.splitlines() if "pairsig: warning: " not in line]
+    path.write_text(text, encoding="utf-8")
+    left = list(Path().glob("*new-*"))
+    assert (status, len(message), bool(left)) in ((0, 0, True), (2, 1, False)), (message, left)
+    assert all(len(line) < 2200 for line in message)
+    for file in left:
+        file.unlink()

@@ -9,8 +9,10 @@ from scipy import stats
 
 import pairsig
 import simulate
-from pairsig import InputError, cli, intervals, margin_test, margins, pass_fail, versus
+from pairsig import InputError, cli, margin_test
+from pairsig.comparisons import baseline
 from pairsig.metrics import registry
+from pairsig.stats import intervals, margins, pass_fail
 from test_intervals import POPULATIONS, heavy, passed, quality
 from test_levels import within
 
@@ -53,7 +55,7 @@ def test_the_exact_p_is_the_worst_sum_over_all_tables(m):
 
 
 @pytest.mark.parametrize(("n", "m"), [(20, 0.1), (50, 0.02), (100, 0.05), (300, 0.03)])
-def test_the_exact_test_keeps_its_level_however_few_differ(n, m):
+def test_false_positive_rate_of_the_exact_test_however_few_differ(n, m):
     """In closed form: all tables that are rejected, weighted by their probability where Δ is exactly at the margin."""
     tables = np.array([(r, s) for r in range(n + 1) for s in range(n + 1 - r)])
     z = pass_fail.tango(tables[:, 0], tables[:, 1], n, m)
@@ -74,12 +76,14 @@ def test_the_exact_test_keeps_its_level_however_few_differ(n, m):
 def test_both_sides_and_the_larger():
     a, b = table_of(9, 4, 80)
     assert a.shape == (80, 2)
-    first, second, both = (margin_test(a, b, 10.0, claim) for claim in ("a-not-worse", "b-not-worse", "equivalence"))
+    first, second, both = (
+        margin_test(a, b, 10.0, claim, metric="accuracy") for claim in ("a-not-worse", "b-not-worse", "equivalence")
+    )
     assert first.pvalue == pass_fail.exact_p(9, 4, 80, 0.1)
     assert second.pvalue == pass_fail.exact_p(4, 9, 80, 0.1)
     assert both.pvalue == max(first.pvalue, second.pvalue) == second.pvalue
     assert (first.exact, first.test, first.gain, first.better) == (True, "margin", pytest.approx(6.25), "a")
-    swapped = margin_test(b, a, 10.0, "b-not-worse")
+    swapped = margin_test(b, a, 10.0, "b-not-worse", metric="accuracy")
     assert swapped.pvalue == first.pvalue
     # Where lower is better, who fails more is the better one.
     errors = pairsig.Metric("errors", ("wrong", "total"), registry.metric("accuracy").function, "", False)
@@ -103,21 +107,26 @@ def test_studentized_by_loops_and_the_interval_that_lies_within():
     kurtosis = np.mean(u**4) / np.mean(u**2) ** 2
     degrees = min(2 * n / (kurtosis - (n - 3) / (n - 1)), n - 1)
     margin = abs(delta) + 1.3 * s
-    told = {claim: margin_test(a, b, margin, claim, metric=metric).pvalue for claim in margins.CLAIMS}
-    assert told["a-not-worse"] == pytest.approx(stats.t.sf((margin + delta) / s, degrees), rel=1e-9)
-    assert told["b-not-worse"] == pytest.approx(stats.t.sf((margin - delta) / s, degrees), rel=1e-9)
-    assert told["equivalence"] == max(told["a-not-worse"], told["b-not-worse"])
+    message = {claim: margin_test(a, b, margin, claim, metric=metric).pvalue for claim in margins.CLAIMS}
+    assert message["a-not-worse"] == pytest.approx(stats.t.sf((margin + delta) / s, degrees), rel=1e-9)
+    assert message["b-not-worse"] == pytest.approx(stats.t.sf((margin - delta) / s, degrees), rel=1e-9)
+    assert message["equivalence"] == max(message["a-not-worse"], message["b-not-worse"])
     # p = alpha where the interval at 1 − 2 alpha ends at the margin.
     for alpha in rng.uniform(0.01, 0.2, 4):
-        interval = intervals.gain_interval(a, b, metric=metric, level=1 - 2 * alpha)
-        assert margin_test(a, b, interval.high, metric=metric).pvalue == pytest.approx(alpha, rel=1e-6)
+        interval = intervals.difference_interval(a, b, metric=metric, confidence_level=1 - 2 * alpha)
+        assert margin_test(a, b, max(-interval.low, interval.high), metric=metric).pvalue == pytest.approx(
+            alpha, rel=1e-6
+        )
 
 
 def test_documents_are_the_units():
     data = simulate.statistics("accuracy", n_systems=2, n_segments=120, document_size=6, spread=0.2)
     a, b = data.counts
     summed = [counts.reshape(20, 6, -1).sum(axis=1) for counts in (a, b)]
-    assert margin_test(a, b, 4.0, documents=data.documents).pvalue == margin_test(*summed, 4.0).pvalue
+    assert (
+        margin_test(a, b, 4.0, documents=data.documents, metric="accuracy").pvalue
+        == margin_test(*summed, 4.0, metric="accuracy").pvalue
+    )
 
 
 def test_what_has_no_spread():
@@ -125,16 +134,16 @@ def test_what_has_no_spread():
     assert margin_test(a, a, 1.0, metric="f1").pvalue == 1  # nothing differs: nothing is known of what might
     assert margin_test(a[:1], b[:1], 1.0, metric="f1").pvalue == 1
     for claim in margins.CLAIMS:  # passed or failed units tell, by how many they are
-        assert 0.95**100 < margin_test(*table_of(0, 0, 100), 5.0, claim).pvalue < 0.05
-        assert 0.05 < 0.95**50 < margin_test(*table_of(0, 0, 50), 5.0, claim).pvalue
-    assert margin_test(*table_of(0, 40, 40), 5.0, "a-not-worse").pvalue == 1
+        assert 0.95**100 < margin_test(*table_of(0, 0, 100), 5.0, claim, metric="accuracy").pvalue < 0.05
+        assert 0.05 < 0.95**50 < margin_test(*table_of(0, 0, 50), 5.0, claim, metric="accuracy").pvalue
+    assert margin_test(*table_of(0, 40, 40), 5.0, "a-not-worse", metric="accuracy").pvalue == 1
 
 
 @pytest.mark.parametrize("margin", [0.0, -1.0, math.nan, math.inf, 100.0, 250.0])
 def test_what_is_no_margin(margin):
     a, b = table_of(3, 2, 20)
-    with pytest.raises(InputError, match=r"expected a (number above 0|smaller one), in the unit of the score"):
-        margin_test(a, b, margin)
+    with pytest.raises(InputError, match=r"expected a (number above 0|smaller number), in points"):
+        margin_test(a, b, margin, metric="accuracy")
 
 
 def test_a_margin_beyond_a_mean_of_zeros_and_ones():
@@ -166,7 +175,7 @@ LEVELS = {
     "exponential": {10: 0.13, 50: 0.085, 500: 0.065},
     "bleu": {10: 0.065, 50: 0.06, 500: 0.06},
 }
-"""The table in the docstring: at most so often."""
+"""The table in docs/explanation/false-positive-rate.md: at most so often."""
 
 
 @pytest.mark.parametrize("n", [10, 50, 500])
@@ -195,27 +204,28 @@ def test_rows_of_the_command(tmp_path, capsys):
     assert cli.main([*command, "--margin", "4", "--format", "json"]) == 0
     first, *rows = json.loads(capsys.readouterr().out)
     assert (first["test"], first["margin"]) == ("exact", None)
-    assert [(row["test"], row["variant"]) for row in rows] == [("margin", claim) for claim in margins.CLAIMS]
-    assert [row["p_value"] for row in rows] == [
+    assert [(row["test"], row["alternative"]) for row in rows] == [("margin", claim) for claim in margins.CLAIMS]
+    assert [row["pvalue"] for row in rows] == [
         max(pass_fail.exact_p(6, 5, 300, 0.04), pass_fail.exact_p(5, 6, 300, 0.04)),
         pass_fail.exact_p(6, 5, 300, 0.04),
         pass_fail.exact_p(5, 6, 300, 0.04),
     ]
-    assert all("|test:margin|" in row["signature"] and "|margin:4.0|method:exact|" in row["signature"] for row in rows)
+    assert all("|test:margin|method:exact|alternative:" in row["signature"] for row in rows)
+    assert all("|margin:4.0|" in row["signature"] for row in rows)
     assert cli.main([*command, "--margin", "4", "--stop-at", "0.05"]) == 0
     out = capsys.readouterr().out
     assert "margin a-not-worse" in out
-    assert "- a small p shows that a is not worse than b by more than 4 in accuracy" in out
+    assert "- a small p shows that a is not worse than b by 4 in accuracy or more" in out
     assert cli.main([*command, "--margin", "0"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_without_a_margin_there_is_nothing_of_it():
     data = simulate.statistics("accuracy", n_systems=3, n_segments=40)
-    table, _ = versus.versus(data, [registry.metric("accuracy")], ["exact"])
+    table, _ = baseline.compare_to_baseline(data, [registry.metric("accuracy")], ["exact"])
     assert table["margin"].isna().all()
-    table, _ = versus.versus(data, [registry.metric("accuracy")], ["exact"], margin=10.0)
+    table, _ = baseline.compare_to_baseline(data, [registry.metric("accuracy")], ["exact"], margin=10.0)
     assert table.groupby("test").size().to_dict() == {"exact": 2, "margin": 6}
-    family = table[(table["test"] == "margin") & (table["variant"] == "equivalence")]
-    p = np.sort(family["p_value"])
-    np.testing.assert_allclose(np.sort(family["p_holm"]), np.maximum.accumulate(np.minimum(1, p * [2, 1])))
+    family = table[(table["test"] == "margin") & (table["alternative"] == "equivalence")]
+    p = np.sort(family["pvalue"])
+    np.testing.assert_allclose(np.sort(family["pvalue_holm"]), np.maximum.accumulate(np.minimum(1, p * [2, 1])))

@@ -1,4 +1,4 @@
-"""Memory: what is needed is told or refused before anything is computed, and changes nothing but time."""
+"""The memory needed is reported or refused before any computation; less memory only takes more time."""
 
 import tracemalloc
 from dataclasses import replace
@@ -8,9 +8,12 @@ import pandas as pd
 import pytest
 
 import simulate
-from pairsig import InputError, Statistics, all_pairs, cli, definitions, engine, memory, statistics
-from pairsig.exact import pairs
+from pairsig import InputError, Statistics, cli
+from pairsig.comparisons import all_pairs
+from pairsig.core import definitions, engine, statistics
+from pairsig.io import memory
 from pairsig.metrics import registry
+from pairsig.stats.exact import pairs
 
 MIB = 2**20
 
@@ -46,7 +49,7 @@ def test_the_table_is_the_same_in_little_memory(metric, test, monkeypatch):
     given = data(metric)
     if metric == "mean":  # a hundredth each, which the exact tests need
         given = replace(given, counts=np.rint(given.counts * 100) / 100)
-    arguments = {"metric": metric, "n_resamples": 500, "seed": 3, "threads": 2}
+    arguments = {"metric": metric, "n_resamples": 500, "rng": 3, "threads": 2}
     whole = all_pairs.compare(given, test, **arguments)
     seen, refused = [], []
     enough = 2 if definitions.find(test).exact else 5  # without drawing all that little memory changes is the threads
@@ -64,29 +67,29 @@ def test_the_table_is_the_same_in_little_memory(metric, test, monkeypatch):
         if len(seen) == enough:
             break
     assert refused
-    assert all("of memory at least are needed" in told for told in refused)
+    assert all("of memory are needed" in message for message in refused)
     assert len(seen) == enough
-    assert all("of memory are needed" in told for told in seen)
+    assert all("of memory in addition to" in message for message in seen)
     if not definitions.find(test).exact:
         assert "columns of systems at a time" in seen[0]
 
 
 @pytest.mark.parametrize("test", ["bootstrap", "randomization"])
 @pytest.mark.parametrize("metric", simulate.FAMILIES)
-def test_the_plan_keeps_its_word(metric, test, monkeypatch):
+def test_needed_memory_stays_within_the_plan(metric, test, monkeypatch):
     """What is allocated while drawing is no more than was planned, and in the memory that was given."""
     given = simulate.statistics(metric, n_systems=40, n_segments=3000)
     chosen, kind = registry.metric(metric), definitions.find(test)
-    judge = engine.Judge(given.of(chosen), chosen)
+    scorer = engine.Scorer(given.of(chosen), chosen)
     all_pairs = np.column_stack(np.triu_indices(40, k=1))
-    judge.tally(all_pairs[:3], kind, engine.Resampling(10))  # compile
+    scorer.exceedances(all_pairs[:3], kind, engine.Resampling(10))  # compile
     for size in (500 * MIB, 150 * MIB, 50 * MIB):
-        judge = engine.Judge(given.of(chosen), chosen)
+        scorer = engine.Scorer(given.of(chosen), chosen)
         resampling = engine.Resampling(2000, threads=2, memory=size)
-        plan = engine.Work.of(judge.product, kind, resampling, 2000)
+        plan = engine.Work.of(scorer.product, kind, resampling, 2000)
         assert plan.n_bytes <= size
         tracemalloc.start()
-        judge.tally(all_pairs, kind, resampling)
+        scorer.exceedances(all_pairs, kind, resampling)
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert peak <= plan.n_bytes + 2 * MIB
@@ -95,7 +98,7 @@ def test_the_plan_keeps_its_word(metric, test, monkeypatch):
 def test_too_little_is_refused_before_anything_is_drawn(monkeypatch):
     monkeypatch.setattr(engine, "for_each_batch", None)
     for metric, test in CASES:
-        with pytest.raises(InputError, match=r"[0-9]+ MiB of memory at least are needed, and [0-9]+ MiB are left"):
+        with pytest.raises(InputError, match=r"at least [0-9]+ MiB of memory are needed, and [0-9]+ MiB are left"):
             all_pairs.compare(data(metric), test, metric=metric, memory=1 * MIB)
 
 
@@ -109,7 +112,7 @@ def test_sizes(text, expected):
 
 @pytest.mark.parametrize("wrong", ["", "4", "-4G", "4X", "G", "nanG", "1e3G", 0, -1, True, 2.5])
 def test_what_is_no_size(wrong):
-    with pytest.raises(InputError, match=r"the memory is .*, expected .*500M or 4G"):
+    with pytest.raises(InputError, match=r"found the memory .*, expected .*500M or 4G"):
         memory.Memory.of(wrong)
 
 
@@ -143,7 +146,7 @@ class TestReading:
         given = items(5, 1000)
         statistics.write(given, tmp_path / "x.parquet")
         monkeypatch.setattr(statistics._Rows, "_sorted", None)
-        monkeypatch.setattr("pairsig.tables._ROWS", 300)
+        monkeypatch.setattr("pairsig.io.tables._ROWS", 300)
         read = statistics.read(tmp_path / "x.parquet")
         np.testing.assert_array_equal(read.counts, given.counts)
         assert read.counts.dtype == np.int64
@@ -157,7 +160,7 @@ class TestReading:
         table["segment"] = table["segment"].astype(int)
         table["kind"] = None
         table.to_parquet(tmp_path / "x.parquet")  # with the index, which is no count
-        monkeypatch.setattr("pairsig.tables._ROWS", n_rows)
+        monkeypatch.setattr("pairsig.io.tables._ROWS", n_rows)
         expected = Statistics.from_table(table, dataset="x")
         for room in (None, memory.Memory.of("8G")):
             read = statistics.read(tmp_path / "x.parquet", memory=room)
@@ -174,32 +177,32 @@ class TestReading:
             assert read.counts.ravel().tolist() == [0, 1, largest, 0]
 
     @pytest.mark.parametrize(
-        ("row", "change", "told"),
+        ("row", "change", "message"),
         [
             (17, {"correct": np.nan}, "row 18: correct is empty or NaN, expected a number"),
             (17, {"segment": ""}, "row 18: segment is empty, expected a name"),
-            (17, {"segment": "17"}, "row 18: segment 17 of system s0 comes again, expected once"),
+            (17, {"segment": "17"}, "row 18: found segment 17 of system s0 again, expected it once"),
             (20, {"segment": "x"}, "expected the same ones; segment 1 is in s0 only"),
             (25, {"group": "other"}, "system s1 has more than one group, expected one"),
         ],
     )
-    def test_what_is_wrong_in_a_later_piece(self, row, change, told, tmp_path, monkeypatch):
+    def test_what_is_wrong_in_a_later_piece(self, row, change, message, tmp_path, monkeypatch):
         table = items(3, 20).to_table().astype({"system": str, "group": str, "kind": str})
         for column, cell in change.items():
             if column == "correct":
                 table[column] = table[column].astype(float)
             table.loc[row, column] = cell
         table.to_parquet(tmp_path / "x.parquet")
-        monkeypatch.setattr("pairsig.tables._ROWS", 6)
-        with pytest.raises(InputError, match=told):
+        monkeypatch.setattr("pairsig.io.tables._ROWS", 6)
+        with pytest.raises(InputError, match=message):
             statistics.read(tmp_path / "x.parquet")
 
     def test_a_file_too_large_is_refused(self, tmp_path):
         statistics.write(items(50, 1000), tmp_path / "x.parquet")
-        with pytest.raises(InputError, match=r"the counts of .*x\.parquet: 1 MiB of memory at least are needed, and 0"):
+        with pytest.raises(InputError, match=r"the counts of .*x\.parquet: at least 1 MiB of memory are needed, and 0"):
             statistics.read(tmp_path / "x.parquet", memory=memory.Memory(1))
         items(3, 10).to_table().to_csv(tmp_path / "x.tsv", sep="\t", index=False)
-        with pytest.raises(InputError, match=r"reading .*x\.tsv .*: 1 MiB of memory at least"):
+        with pytest.raises(InputError, match=r"reading .*x\.tsv .*: at least 1 MiB of memory"):
             statistics.read(tmp_path / "x.tsv", memory=memory.Memory(1))
 
 
@@ -218,5 +221,5 @@ class TestCommand:
         statistics.write(items(), tmp_path / "x.parquet")
         output = tmp_path / "a.tsv"
         assert cli.main(["compare", str(tmp_path / "x.parquet"), "--output", str(output), "--memory", size]) == 2
-        assert "of memory at least are needed, and 0 MiB are left" in capsys.readouterr().err
+        assert "of memory are needed, and 0 MiB are left" in capsys.readouterr().err
         assert not output.exists()

@@ -11,8 +11,9 @@ import pytest
 from scipy import stats
 
 import pairsig
-from pairsig import InputError, Statistics, cli, statistics
-from pairsig.methods import cheapest, sum_of_variances
+from pairsig import InputError, Statistics, cli
+from pairsig.comparisons.methods import cheapest, sum_of_variances
+from pairsig.core import statistics
 from pairsig.metrics import registry
 
 
@@ -27,7 +28,7 @@ def drawn(rng, k, n, *, run=0.0, unit=0.0, rest=1.0, common=0.0):
 
 
 def compared(given, **options) -> pd.Series:
-    return pairsig.compare_methods(given, metric="mean", **options).iloc[0]
+    return pairsig.compare_methods(given, metric="mean", **options).table.iloc[0]
 
 
 class TestClosedForms:
@@ -39,8 +40,8 @@ class TestClosedForms:
         kurtosis = (squares**2).mean() / squares.mean() ** 2
         degrees = min(2 * 60 / (kurtosis - 57 / 59), 59)
         t = stats.ttest_rel(a[0], b[0]).statistic
-        assert found["p_method"] == pytest.approx(2 * stats.t.sf(abs(t), degrees), rel=1e-10)
-        assert found["p_method"] == found["p_outputs"]
+        assert found["pvalue_method"] == pytest.approx(2 * stats.t.sf(abs(t), degrees), rel=1e-10)
+        assert found["pvalue_method"] == found["pvalue_outputs"]
         assert np.isnan(found["sd_rest"])
 
     def test_runs_alone_are_welchs_t_test(self):
@@ -49,8 +50,10 @@ class TestClosedForms:
         levels_a, levels_b = rng.normal(size=4), 1 + 3 * rng.normal(size=3)
         a, b = (levels[:, None] + np.zeros(50) for levels in (levels_a, levels_b))
         found = compared(means(a=a, b=b))
-        assert found["p_method"] == pytest.approx(stats.ttest_ind(levels_a, levels_b, equal_var=False).pvalue, rel=1e-9)
-        assert found["p_outputs"] == 0  # of these outputs, nothing is uncertain
+        assert found["pvalue_method"] == pytest.approx(
+            stats.ttest_ind(levels_a, levels_b, equal_var=False).pvalue, rel=1e-9
+        )
+        assert found["pvalue_outputs"] == 0  # of these outputs, nothing is uncertain
         assert found["sd_rest"] == found["sd_test_set"] == 0
 
     def test_the_parts_are_those_of_the_two_way_analysis_of_variance(self):
@@ -93,7 +96,7 @@ class TestClosedForms:
             less.append(total < rest)
         assert any(less) == (run < 1)
         t = (a.mean() - b.mean()) / variance**0.5
-        assert found["p_method"] == pytest.approx(2 * stats.t.sf(abs(t), variance**2 / doubt), rel=1e-9)
+        assert found["pvalue_method"] == pytest.approx(2 * stats.t.sf(abs(t), variance**2 / doubt), rel=1e-9)
         assert found["ci_low"] == pytest.approx(
             abs(a.mean() - b.mean()) - variance**0.5 * stats.t.ppf(0.975, variance**2 / doubt), rel=1e-9
         )
@@ -119,9 +122,9 @@ class TestClosedForms:
             doubt = segments**2 / degrees + (((training + rest) / ks) ** 2 / (ks - 1)).sum()
             return 2 * stats.t.sf(gain / variance**0.5, variance**2 / doubt)
 
-        assert found["p_twice_segments"] == pytest.approx(p(segments / 2, 2 * degrees, rest / 2, ks), rel=1e-6)
+        assert found["pvalue_twice_segments"] == pytest.approx(p(segments / 2, 2 * degrees, rest / 2, ks), rel=1e-6)
         fewer = segments - (rest / ks).sum() / 2
-        assert found["p_twice_runs"] == pytest.approx(p(fewer, degrees, rest, 2 * ks), rel=1e-6)
+        assert found["pvalue_twice_runs"] == pytest.approx(p(fewer, degrees, rest, 2 * ks), rel=1e-6)
 
         error = np.hypot(*(n / (n - 1) * n**0.5 * own.std() for own in squares))
         reach = np.exp(stats.norm.ppf(0.975) * error / rest.sum())
@@ -144,7 +147,7 @@ class TestClosedForms:
         of_means = (a.mean(0) - b.mean(0)).var(ddof=1) / 20
         assert found["sd_test_set"] ** 2 == pytest.approx(max(0, of_means - sampling[0] / 3 - sampling[1] / 4))
 
-    def test_a_borrowed_standard_deviation_is_that_of_one_run(self):
+    def test_a_specified_standard_deviation_is_that_of_one_run(self):
         """The mean over k runs has the variance σ²/k, by the formula and in the bootstrap."""
         rng = np.random.default_rng(13)
         a, b = drawn(rng, 4, 200, unit=1), drawn(rng, 9, 200, unit=1)
@@ -152,9 +155,9 @@ class TestClosedForms:
         segments = (a.mean(0) - b.mean(0)).var(ddof=1) / 200
         error = (segments + 0.09 / 4 + 0.09 / 9) ** 0.5
         assert found["standard_error"] == pytest.approx(error)
-        assert found["p_bootstrap"] == pytest.approx(2 * stats.norm.sf(found["gain"] / error), abs=0.02)
+        assert found["pvalue_bootstrap"] == pytest.approx(2 * stats.norm.sf(found["gain"] / error), abs=0.02)
         wrong = (segments + 0.18) ** 0.5  # without √k
-        assert abs(found["p_bootstrap"] - 2 * stats.norm.sf(found["gain"] / wrong)) > 0.1
+        assert abs(found["pvalue_bootstrap"] - 2 * stats.norm.sf(found["gain"] / wrong)) > 0.1
 
     def test_twice_as_many_have_the_standard_error_of_the_formula(self):
         rng = np.random.default_rng(4)
@@ -174,7 +177,7 @@ class TestClosedForms:
             matched = rng.binomial(np.minimum(gold, predicted), rate + 0.02 * rng.normal(size=(3, 1)))
             runs[name] = np.stack([matched, predicted, np.broadcast_to(gold, (3, 400))], axis=2)
         given = Statistics.from_arrays(runs, ["matched", "predicted", "gold"])
-        found = pairsig.compare_methods(given, metric="f1").iloc[0]
+        found = pairsig.compare_methods(given, metric="f1").table.iloc[0]
 
         def score(counts):
             m, p, g = counts.sum(axis=-2)[..., :3].T
@@ -203,7 +206,7 @@ class TestClosedForms:
         by_segment = replace(means(a=a, b=b), documents=documents)
         by_hand = means(a=a.reshape(3, 4, 3).mean(2), b=b.reshape(3, 4, 3).mean(2))
         found, expected = compared(by_segment, unit="document"), compared(by_hand)
-        for column in ("gain", "standard_error", "p_method", "sd_rest", "sd_test_set"):
+        for column in ("gain", "standard_error", "pvalue_method", "sd_rest", "sd_test_set"):
             assert found[column] == pytest.approx(expected[column]), column
 
     def test_lower_is_better(self):
@@ -212,7 +215,7 @@ class TestClosedForms:
         counts["b"][:, :, :2] -= 2  # fewer hits of the same links: the error rate is higher
         found = pairsig.compare_methods(
             Statistics.from_arrays(counts, ["sure_hits", "possible_hits", "predicted", "sure"]), metric="aer"
-        ).iloc[0]
+        ).table.iloc[0]
         assert found["better"] == "a"
         assert found["score_a"] < found["score_b"]
 
@@ -227,35 +230,35 @@ class TestLevelAndCoverage:
         given = means(
             **{f"m{i}": drawn(rng, k, self.N, run=run / np.sqrt(self.N), unit=1, rest=0.5) for i in range(100)}
         )
-        return pairsig.compare_methods(given, metric="mean", **options)
+        return pairsig.compare_methods(given, metric="mean", **options).table
 
     @pytest.mark.parametrize("k", [2, 3, 5, 10])
     @pytest.mark.parametrize("run", [0, 1, 3])
     def test_crossed(self, k, run):
         found = pd.concat([self.pairs(k, run, seed) for seed in range(6)])
         # The true gain is 0, so the intervals hold it where p is above 0.05.
-        assert ((found["ci_low"] > 0) == (found["p_method"] < 0.05)).all()
-        assert 0.02 < (found["p_method"] < 0.05).mean() < 0.075
+        assert ((found["ci_low"] > 0) == (found["pvalue_method"] < 0.05)).all()
+        assert 0.02 < (found["pvalue_method"] < 0.05).mean() < 0.075
         outputs = 2 * stats.norm.sf(1.96 * np.sqrt((2 + 0.5 / k) / (2 + 0.5 / k + 2 * run**2 / k)))
-        assert (found["p_outputs"] < 0.05).mean() == pytest.approx(outputs, abs=0.04)
+        assert (found["pvalue_outputs"] < 0.05).mean() == pytest.approx(outputs, abs=0.04)
         truth = np.sqrt(2 * run**2 / self.N)
-        held = (found["sd_training_low"] <= truth + 1e-12) & (truth <= found["sd_training_high"] + 1e-12)
-        assert held.mean() > 0.9
+        covered = (found["sd_training_low"] <= truth + 1e-12) & (truth <= found["sd_training_high"] + 1e-12)
+        assert covered.mean() > 0.9
 
     @pytest.mark.parametrize("k", [1, 2, 3, 5, 10])
     def test_nested(self, k):
         found = pd.concat([self.pairs(k, 0, seed, design="nested") for seed in range(6)])
-        assert 0.03 < (found["p_method"] < 0.05).mean() < 0.07
+        assert 0.03 < (found["pvalue_method"] < 0.05).mean() < 0.07
 
     def test_one_run_with_the_true_variance_of_training(self):
         found = pd.concat([self.pairs(1, 3, seed, training_sd=3 / np.sqrt(self.N)) for seed in range(5)])
-        assert 0.03 < (found["p_method"] < 0.05).mean() < 0.07
-        assert (found["p_outputs"] < 0.05).mean() > 0.4
+        assert 0.03 < (found["pvalue_method"] < 0.05).mean() < 0.07
+        assert (found["pvalue_outputs"] < 0.05).mean() > 0.4
 
     @pytest.mark.parametrize(("k", "low", "high"), [(2, 0.05, 0.2), (10, 0.03, 0.09)])
     def test_the_bootstrap_of_few_runs_is_too_small(self, k, low, high):
         found = pd.concat([self.pairs(k, 3, seed, n_resamples=1000) for seed in range(3)])
-        assert low < (found["p_bootstrap"] < 0.05).mean() < high
+        assert low < (found["pvalue_bootstrap"] < 0.05).mean() < high
 
 
 class TestBootstrap:
@@ -265,7 +268,7 @@ class TestBootstrap:
         given = means(a=drawn(rng, 40, 300, run=0.1), b=drawn(rng, 30, 300, run=0.1, common=0.05))
         found = compared(given, n_resamples=100_000)
         z = found["gain"] / found["standard_error"]
-        assert found["p_bootstrap"] == pytest.approx(2 * stats.norm.sf(z), abs=0.006)
+        assert found["pvalue_bootstrap"] == pytest.approx(2 * stats.norm.sf(z), abs=0.006)
 
     def test_against_all_draws_of_a_small_example(self):
         a, b = np.array([[0.0, 1, 5], [3, 4, 9]]), np.array([[1.0, 1, 4], [0, 2, 2]])
@@ -279,63 +282,84 @@ class TestBootstrap:
             runs.append((y.mean(1) - y.mean()) * np.sqrt(share))
         observed = a.mean() - b.mean()
         every = gains[:, None, None] + runs[0][:, None] - runs[1] - observed
-        assert found["p_bootstrap"] == pytest.approx((np.abs(every) >= observed - 1e-9).mean(), abs=0.004)
+        assert found["pvalue_bootstrap"] == pytest.approx((np.abs(every) >= observed - 1e-9).mean(), abs=0.004)
 
     def test_does_not_depend_on_threads(self):
         rng = np.random.default_rng(9)
         given = means(a=drawn(rng, 3, 20), b=drawn(rng, 2, 20), c=drawn(rng, 5, 20))
         one, two = (compared(given, n_resamples=5000, threads=threads) for threads in (1, 2))
-        assert one["p_bootstrap"] == two["p_bootstrap"]
+        assert one["pvalue_bootstrap"] == two["pvalue_bootstrap"]
 
 
 class TestInput:
     def test_the_same_outputs(self):
         y = np.ones((2, 5)) * np.arange(5)
         found = compared(means(a=y, b=y), n_resamples=100)
-        assert (found["gain"], found["p_outputs"], found["p_method"], found["p_bootstrap"]) == (0, 1, 1, 1)
+        assert (found["gain"], found["pvalue_outputs"], found["pvalue_method"], found["pvalue_bootstrap"]) == (
+            0,
+            1,
+            1,
+            1,
+        )
         assert found["better"] == ""
 
     @pytest.mark.parametrize(
-        ("given", "options", "told"),
+        ("given", "options", "message"),
         [
             ({"a": np.ones((2, 4)), "b": np.ones((1, 4))}, {}, "system b has one run, expected at least 2"),
-            ({"a": np.ones((2, 4))}, {}, "the systems are all runs of a, expected two methods"),
-            ({"a": np.ones((2, 1)), "b": np.ones((2, 1))}, {}, "the test set is a single segment"),
-            ({"a": np.ones((2, 4)), "b": np.ones((2, 4))}, {"training_sd": -1}, "is -1, expected a number, 0 or more"),
-            ({"a": np.ones((2, 4)), "b": np.ones((2, 4))}, {"training_sd": np.nan}, "is nan, expected a number"),
-            ({"a": np.ones((2, 4)), "b": np.ones((2, 4))}, {"training_sd": 1, "design": "nested"}, "no variance of tr"),
+            ({"a": np.ones((2, 4))}, {}, "found runs of one method only, a, expected at least two"),
+            ({"a": np.ones((2, 1)), "b": np.ones((2, 1))}, {}, "found a test set of one segment"),
+            (
+                {"a": np.ones((2, 4)), "b": np.ones((2, 4))},
+                {"training_sd": -1},
+                "training -1, expected a number, 0 or more",
+            ),
+            ({"a": np.ones((2, 4)), "b": np.ones((2, 4))}, {"training_sd": np.nan}, "training nan, expected a number"),
+            (
+                {"a": np.ones((2, 4)), "b": np.ones((2, 4))},
+                {"training_sd": 1, "design": "nested"},
+                "of training for nested runs",
+            ),
             ({"a": np.ones((2, 4)), "b": np.ones((2, 4))}, {"design": "x"}, "expected crossed or nested"),
-            ({"a": np.ones((2, 4)), "b": np.ones((2, 4))}, {"unit": "document"}, "no segment names its document"),
-            ({"a": np.ones((2, 4)), "b": np.ones((2, 4))}, {"against": "c"}, "system c is not among a, b"),
+            (
+                {"a": np.ones((2, 4)), "b": np.ones((2, 4))},
+                {"unit": "document"},
+                "found no documents for the unit document",
+            ),
+            (
+                {"a": np.ones((2, 4)), "b": np.ones((2, 4))},
+                {"baseline": "c"},
+                "unknown baseline 'c', expected one of a, b",
+            ),
             ({"a": np.ones((2, 4)), "b": np.full((2, 4), np.nan)}, {}, "system b-1, segment 1"),
         ],
     )
-    def test_refused(self, given, options, told):
-        with pytest.raises(InputError, match=told):
+    def test_refused(self, given, options, message):
+        with pytest.raises(InputError, match=message):
             compared(means(**given), **options)
 
-    def test_runs_that_are_not_nested_are_told(self):
+    def test_runs_that_are_not_nested_are_reported(self):
         rng = np.random.default_rng(10)
         given = means(a=drawn(rng, 5, 100, run=2), b=drawn(rng, 5, 100))
         y = given.counts[:5, :, 0]
         rest = y.var(axis=0, ddof=1).sum() / 100**2
         drift = stats.chi2.sf(4 * y.mean(axis=1).var(ddof=1) / rest, 4)
-        told = f"the runs of a differ more as wholes than segments that are each sampled anew would (p = {drift:.1g})"
-        assert told in compared(given, design="nested")["doubt"]
+        message = f"runs of a differ more than they would if each segment were sampled anew (p = {drift:.1g})"
+        assert message in compared(given, design="nested")["doubt"]
         assert "the runs of b" not in compared(given, design="nested")["doubt"]
 
 
 @pytest.mark.parametrize(("k", "n", "runs", "units"), [(2, 50, True, False), (3, 49, False, True)])
-def test_few_runs_and_few_units_are_told(k, n, runs, units):
+def test_few_runs_and_few_units_are_reported(k, n, runs, units):
     rng = np.random.default_rng(15)
     doubt = compared(means(a=drawn(rng, k, n), b=drawn(rng, k, n)))["doubt"]
-    assert ("runs, which say little of training" in doubt) == runs
-    assert (f"{n} segments are few" in doubt) == units
+    assert ("runs, too few to estimate the training variance well" in doubt) == runs
+    assert (f"{n} segments are too few" in doubt) == units
 
 
 def test_embedded_systems_are_runs_as_they_are():
     given = statistics.read("resources/statistics/hansards-110.parquet").numbered()
-    found = pairsig.compare_methods(given)
+    found = pairsig.compare_methods(given).table
     names = set(given.methods)
     assert len(found) == len(names) * (len(names) - 1) / 2
     # Scores by hand: the mean of the runs' own.
@@ -386,25 +410,25 @@ class TestCommandLine:
         statistics.write(given, "d.parquet")
         assert cli.main(["methods", "d.parquet", "--metric", "mean", "--output", "m.tsv"]) == 0
         found = pd.read_csv("m.tsv", sep="\t")
-        expected = pairsig.compare_methods(given, metric="mean")
-        assert found["p_method"].tolist() == expected["p_method"].tolist()
+        expected = pairsig.compare_methods(given, metric="mean").table
+        assert found["pvalue_method"].tolist() == expected["pvalue_method"].tolist()
 
     @pytest.mark.parametrize(
-        ("words", "told"),
+        ("words", "message"),
         [
-            (("base1.csv", "base2.csv", "--", "ours1.csv"), "found -- between files, which only ends the options"),
-            (("base1.csv", "--runs", "ours1.csv", "ours2.csv"), "found base1.csv beside --runs"),
+            (("base1.csv", "base2.csv", "--", "ours1.csv"), "found -- between files, which does not separate systems"),
+            (("base1.csv", "--runs", "ours1.csv", "ours2.csv"), "found base1.csv in addition to --runs"),
             (("--runs", "base1.csv", "base2.csv", "--runs", "ours1.csv"), "system ours1 has one run"),
             (("--runs", "base1.csv", "base1.csv", "--runs", "ours1.csv"), "base1.csv is given 2 times"),
             (("--runs", "all.csv", "base1.csv", "--runs", "ours1.csv"), "found the systems base, ours"),
             ((), "found no file"),
-            ((*RUNS, "--test", "exact"), "--test is given"),
+            ((*RUNS, "--test", "exact"), "--test does not apply"),
         ],
     )  # fmt: skip
-    def test_refused(self, files, capsys, words, told):
+    def test_refused(self, files, capsys, words, message):
         words = ["--reader", "table", *words]
         assert cli.main(["test", *words]) == 2
-        assert told in capsys.readouterr().err
+        assert message in capsys.readouterr().err
 
     def test_dashes_before_files_end_the_options(self, files, capsys):
         assert cli.main(["test", "--reader", "table", "--test", "exact", "--", "base1.csv", "ours1.csv"]) == 0
@@ -412,10 +436,10 @@ class TestCommandLine:
         assert cli.main(["test", "base1.csv", "ours1.csv", "--reader", "table", "--test", "exact"]) == 0
         assert plain == capsys.readouterr().out
 
-    def test_one_run_each_with_a_borrowed_variance(self, files, capsys):
+    def test_one_run_each_with_a_specified_variance(self, files, capsys):
         status, printed = self.run(capsys, "base1.csv", "ours1.csv", "--training-sd", "0.1")
         assert status == 0
-        assert "the variance of training is borrowed" in printed.out
+        assert "the training variance was specified" in printed.out
 
 
 @pytest.mark.parametrize("k", [[2, 2], [10] * 9, [3, 3, 3, 5, 6, 6, 10, 10]])
@@ -475,10 +499,10 @@ class TestCostOfItems:
     @pytest.mark.parametrize(
         ("arguments", "expected"),
         [
-            ((*RUNS, "20"), "is of use where every segment is sampled anew, expected nested runs"),
-            ((*RUNS, "-1", "--design", "nested"), "the cost of an item is -1 answers, expected a number, 0 or more"),
-            ((*RUNS, "inf", "--design", "nested"), "the cost of an item is inf answers"),
-            (("test", "a1.csv", "b1.csv", "--item-cost", "2"), "no system has several runs"),
+            ((*RUNS, "20"), "found an item cost for crossed runs, expected nested ones"),
+            ((*RUNS, "-1", "--design", "nested"), "found the item cost -1, expected a number of answers, 0 or more"),
+            ((*RUNS, "inf", "--design", "nested"), "found the item cost inf"),
+            (("test", "a1.csv", "b1.csv", "--item-cost", "2"), "--item-cost needs systems with several runs"),
         ],
     )
     def test_has_to_be_possible(self, files, capsys, arguments, expected):
@@ -486,3 +510,10 @@ class TestCostOfItems:
         printed = capsys.readouterr()
         assert expected in printed.err
         assert printed.out == ""
+
+
+def test_two_segments_are_enough_and_one_is_not():
+    a, b = np.random.default_rng(8).normal(size=(2, 3, 2))
+    assert np.isfinite(compared(means(a=a, b=b))["gain"])
+    with pytest.raises(InputError, match="found a test set of one segment, expected at least two"):
+        compared(means(a=a[:, :1], b=b[:, :1]))

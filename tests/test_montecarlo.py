@@ -11,10 +11,13 @@ import pytest
 from scipy.stats import binom, truncnorm
 from scipy.stats import t as student
 
-from pairsig import tables
-from pairsig.errors import InputError
-from pairsig.exact import exact_test
-from study import cli, montecarlo
+from pairsig.io import tables
+from pairsig.io.errors import InputError
+from pairsig.stats.exact import exact_test
+from study import cli
+from study.analysis import montecarlo
+from study.analysis import race as racing
+from study.analysis.approximate import approximate
 
 TABLE_2 = {250: 0.0512, 500: 0.0189, 1000: 0.0153, 2000: 0.0202, 4000: 0.0170, 8000: 0.0360}
 
@@ -22,9 +25,7 @@ TABLE_2 = {250: 0.0512, 500: 0.0189, 1000: 0.0153, 2000: 0.0202, 4000: 0.0170, 8
 @pytest.fixture(scope="module")
 def error():
     """A small run: two sizes, accuracy and F1."""
-    return montecarlo.approximate(
-        [100, 1000, 4000], n_simulated=40, n_pairs=8, n_runs=25, factors={250: 0.95, 500: 0.96}
-    )
+    return approximate([100, 1000, 4000], n_simulated=40, n_pairs=8, n_runs=25, factors={250: 0.95, 500: 0.96})
 
 
 class TestSystems:
@@ -32,9 +33,9 @@ class TestSystems:
         rng = np.random.default_rng(1)
         for (mean, spread), highest in ((montecarlo.ACCURACY, 1.0), (montecarlo.LENGTH, np.inf)):
             drawn = montecarlo._truncated(rng, mean, spread, highest, 200_000)
-            law = truncnorm((0 - mean) / spread, (highest - mean) / spread, mean, spread)
-            assert drawn.mean() == pytest.approx(law.mean(), abs=4 * law.std() / 200_000**0.5)
-            assert drawn.std() == pytest.approx(law.std(), rel=0.01)
+            variance_model = truncnorm((0 - mean) / spread, (highest - mean) / spread, mean, spread)
+            assert drawn.mean() == pytest.approx(variance_model.mean(), abs=4 * variance_model.std() / 200_000**0.5)
+            assert drawn.std() == pytest.approx(variance_model.std(), rel=0.01)
             assert 0 < drawn.min() <= drawn.max() <= highest
         # Before they are truncated they have the moments of Table 1: the mode is the paper's mean.
         heights, edges = np.histogram(montecarlo._truncated(rng, *montecarlo.LENGTH, np.inf, 200_000), bins=12)
@@ -43,11 +44,11 @@ class TestSystems:
     @pytest.mark.parametrize("n", TABLE_2)
     def test_p_values_are_those_of_table_2(self, n):
         factor = montecarlo.FACTORS[n]
-        p = [exact_test(*montecarlo.systems(n, factor, seed=seed)).pvalue for seed in range(400)]
+        p = [exact_test(*montecarlo.systems(n, factor, seed=seed), metric="accuracy").pvalue for seed in range(400)]
         assert 1 / 2 < np.mean(p) / TABLE_2[n] < 2
 
     def test_lengths_are_rounded_up_and_correct_words_down(self):
-        """Mean length and number of correct words from the truncated normal laws, by P(⌈L⌉ = k) and P(⌊Ak⌋ >= j)."""
+        """Mean length and number of correct words by truncated normal distributions: P(⌈L⌉ = k) and P(⌊Ak⌋ >= j)."""
         (mean, spread), (long, wide) = montecarlo.ACCURACY, montecarlo.LENGTH
         right = truncnorm((0 - mean) / spread, (1 - mean) / spread, mean, spread)
         length = truncnorm((0 - long) / wide, np.inf, long, wide)
@@ -73,9 +74,11 @@ class TestSystems:
         if metric == "f1":
             assert a[:, 1].sum() == pytest.approx(a[:, 2].sum(), rel=0.02)
 
-    @pytest.mark.parametrize(("n", "metric", "told"), [(0, "f1", "sentences is 0"), (9, "bleu", "simulated for bleu")])
-    def test_refused(self, n, metric, told):
-        with pytest.raises(InputError, match=told):
+    @pytest.mark.parametrize(
+        ("n", "metric", "message"), [(0, "f1", "found 0 sentences"), (9, "bleu", "found the metric bleu")]
+    )
+    def test_refused(self, n, metric, message):
+        with pytest.raises(InputError, match=message):
             montecarlo.systems(n, metric=metric)
 
 
@@ -101,7 +104,7 @@ class TestApproximate:
         assert (np.abs(error["error"] - error["closed_form"]) < 2 * margin).all()
         assert (margin < 0.2 * error["error"]).all()
 
-    def test_errors_fall_and_settings_are_told(self, error):
+    def test_errors_fall_and_settings_are_reported(self, error):
         for _, rows in error.groupby(["metric", "n_segments"]):
             assert rows["n_resamples"].tolist() == [100, 1000, 4000]
             assert rows["error"].is_monotonic_decreasing
@@ -109,7 +112,7 @@ class TestApproximate:
         assert error.groupby("n_segments")["factor"].first().to_dict() == {250: 0.95, 500: 0.96}
 
     def test_the_same_for_any_threads_and_other_numbers_of_samples(self, error):
-        few = montecarlo.approximate(
+        few = approximate(
             [4000, 1000], n_simulated=40, n_pairs=8, n_runs=25, factors={250: 0.95}, metrics=["f1"], threads=1
         )
         mine = error.query("metric == 'f1' and n_segments == 250 and n_resamples >= 1000")
@@ -118,7 +121,7 @@ class TestApproximate:
     def test_interval_of_two_runs_is_students_with_one_degree_of_freedom(self):
         """Runs follow each other in the same stream: from one run and the mean of two the second is known."""
         options = {"n_simulated": 12, "n_pairs": 3, "factors": {250: 0.95}, "metrics": ["accuracy"]}
-        one, two = (montecarlo.approximate([50], n_runs=n_runs, **options).iloc[0] for n_runs in (1, 2))
+        one, two = (approximate([50], n_runs=n_runs, **options).iloc[0] for n_runs in (1, 2))
         errors = np.array([one["error"], 2 * two["error"] - one["error"]])
         low, high = student(df=1, loc=errors.mean(), scale=errors.std(ddof=1) / np.sqrt(2)).interval(0.95)
         assert two["error_high"] == pytest.approx(high, rel=1e-9)
@@ -126,41 +129,44 @@ class TestApproximate:
 
     def test_interval_of_five_runs(self):
         options = {"n_simulated": 12, "n_pairs": 3, "factors": {250: 0.95}, "metrics": ["accuracy"]}
-        means = [montecarlo.approximate([50], n_runs=n, **options).iloc[0]["error"] * n for n in range(1, 6)]
+        means = [approximate([50], n_runs=n, **options).iloc[0]["error"] * n for n in range(1, 6)]
         errors = np.diff([0.0, *means])
-        found = montecarlo.approximate([50], n_runs=5, **options).iloc[0]
+        found = approximate([50], n_runs=5, **options).iloc[0]
         low, high = student(df=4, loc=errors.mean(), scale=errors.std(ddof=1) / np.sqrt(5)).interval(0.95)
         assert (found["error_low"], found["error_high"]) == (pytest.approx(max(low, 0.0)), pytest.approx(high))
         assert low > 0
 
     def test_mean_and_spread_of_the_exact_p_values(self):
-        found = montecarlo.approximate(
+        found = approximate(
             [10], n_simulated=9, n_pairs=1, n_runs=1, factors={250: 0.95}, metrics=["accuracy"], seed=5
         ).iloc[0]
-        p = [exact_test(*montecarlo.systems(250, 0.95, seed=5 + number)).pvalue for number in range(9)]
+        p = [
+            exact_test(*montecarlo.systems(250, 0.95, seed=5 + number), metric="accuracy").pvalue for number in range(9)
+        ]
         assert (found["p_mean"], found["p_sd"]) == (
             pytest.approx(statistics.mean(p)),
             pytest.approx(statistics.stdev(p)),
         )
 
     def test_one_run_has_no_interval(self):
-        found = montecarlo.approximate([100], n_simulated=9, n_runs=1, factors={250: 0.95}, metrics=["accuracy"])
+        found = approximate([100], n_simulated=9, n_runs=1, factors={250: 0.95}, metrics=["accuracy"])
         assert found[["error_low", "error_high"]].isna().all(axis=None)
 
     @pytest.mark.parametrize(
-        ("options", "told"),
+        ("options", "message"),
         [
-            ({"n_resamples": [0, 10]}, "n_resamples is 0, 10"), ({"n_resamples": []}, "n_resamples is empty"),
-            ({"n_pairs": 0}, "n_pairs is 0"), ({"n_simulated": 2, "factors": {250: 0.5}}, "simulate more"),
+            ({"n_resamples": [0, 10]}, "n_resamples: found 0, 10"),
+            ({"n_resamples": []}, "n_resamples: found no numbers"),
+            ({"n_pairs": 0}, "n_pairs: found 0"), ({"n_simulated": 2, "factors": {250: 0.5}}, "increase --n-simulated"),
         ],
     )  # fmt: skip
-    def test_refused(self, options, told):
-        with pytest.raises(InputError, match=re.escape(told)):
-            montecarlo.approximate(**{"n_resamples": [10], **options})
+    def test_refused(self, options, message):
+        with pytest.raises(InputError, match=re.escape(message)):
+            approximate(**{"n_resamples": [10], **options})
 
 
 def test_race_times_every_test_once_a_size():
-    found = montecarlo.race([500, 250], n_resamples=(20, 400), n_repeats=2)
+    found = racing.race([500, 250], n_resamples=(20, 400), n_repeats=2)
     assert len(found) == 2 * 2 * 3
     assert found["n_segments"].tolist() == [250] * 3 + [500] * 3 + [250] * 3 + [500] * 3
     assert found["test"].tolist() == ["exact", "randomization", "randomization"] * 4
@@ -174,8 +180,8 @@ def test_race_times_every_test_once_a_size():
 def test_race_tells_the_median_and_the_ends_of_its_times(monkeypatch):
     """A clock that makes every test take 0.2, 0.5 and 0.1 seconds."""
     ticks = chain.from_iterable(repeat([0.0, 0.2, 0.0, 0.5, 0.0, 0.1]))
-    monkeypatch.setattr(montecarlo, "time", SimpleNamespace(perf_counter=lambda: next(ticks)))
-    found = montecarlo.race([250], n_resamples=(20,), n_repeats=3, metrics=["accuracy"])
+    monkeypatch.setattr(racing, "time", SimpleNamespace(perf_counter=lambda: next(ticks)))
+    found = racing.race([250], n_resamples=(20,), n_repeats=3, metrics=["accuracy"])
     assert (
         found[["seconds", "seconds_low", "seconds_high", "n_repeats"]].to_numpy().tolist() == [[0.2, 0.1, 0.5, 3]] * 2
     )

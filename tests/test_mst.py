@@ -8,8 +8,8 @@ from itertools import product
 import numpy as np
 import pytest
 
+from base_models import mst
 from pairsig import InputError
-from study.base_models import mst
 
 
 def projective_trees(size):
@@ -179,15 +179,17 @@ def test_long_sentences_have_no_more_features_than_there_is_room_for(tmp_path):
     assert (tmp_path / "output").read_text(encoding="utf-8").count("\n") == 201
 
 
-def test_bad_input_is_told_in_one_sentence(tmp_path):
+def test_bad_input_is_reported_in_one_sentence(tmp_path):
     rows = toy(random.Random(1))
     for head in (9, 2):
         rows[1] = ("cat", "NOUN", head, "nsubj")
         training_set = write(tmp_path / "train", [toy(random.Random(1)), rows])
-        told = rf"train, sentence 2: found the head '{head}' of word 2, expected another number from 0 to {len(rows)}"
-        with pytest.raises(InputError, match=told):
+        message = (
+            rf"train, sentence 2: found the head '{head}' of word 2, expected another number from 0 to {len(rows)}"
+        )
+        with pytest.raises(InputError, match=message):
             mst.train(training_set, tmp_path / "model", seed=1)
     (tmp_path / "model").write_text("no model", encoding="utf-8")
-    with pytest.raises(InputError, match="model: not a model of mst"):
+    with pytest.raises(InputError, match="model: found no model of mst"):
         mst.predict(tmp_path / "model", training_set, tmp_path / "output")
     assert not (tmp_path / "output").exists()

@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pairsig import cli, statistics
-from pairsig.errors import InputError
+from pairsig import cli
+from pairsig.core import statistics
+from pairsig.io.errors import InputError
 from pairsig.metrics import registry
 from study import cli as study_cli
-from study import outcomes
+from study.corpora import outcomes
 
 
 def read(reader, *files, **options):
@@ -21,23 +22,23 @@ def read(reader, *files, **options):
 
 
 def shares(data):
-    """Of each system and item, the share that is correct."""
+    """The share of correct outcomes for each system and item."""
     correct, total = (data.counts[:, :, data.columns.index(name)] for name in ("correct", "total"))
     return correct / total
 
 
-def write_llmbar(path, told):
-    """told: subset → judge → items of (label, verdict, verdict with the outputs swapped)."""
+def write_llmbar(path, fragments):
+    """`fragments` maps subset → judge → items of (label, verdict, verdict with the outputs swapped)."""
     with tarfile.open(path, "w:xz") as archive:
-        for subset, judges in told.items():
-            for judge, items in judges.items():
+        for subset, judges in fragments.items():
+            for scorer, items in judges.items():
                 file = path.parent / "result.json"
                 listed = [
                     {"label": label, "results": [{}, {"swap = False": {"winner": a}, "swap = True": {"winner": b}}]}
                     for label, a, b in items
                 ]
                 file.write_text(json.dumps(listed), encoding="utf-8")
-                archive.add(file, f"Dataset/LLMBar/{subset}/evaluators/{judge}/result.json")
+                archive.add(file, f"Dataset/LLMBar/{subset}/evaluators/{scorer}/result.json")
     return path
 
 
@@ -73,7 +74,7 @@ def test_mmlu_pro(tmp_path):
         (name, "no outcome for 1 of 2 items") for name in ("C", "D")
     ]
     # With one question that is enough there is none that all were asked.
-    with pytest.raises(InputError, match="no system with a score for 3 items"):
+    with pytest.raises(InputError, match="no system with scores for 3 items"):
         read("mmlu_pro", path, least=3)
 
 
@@ -100,7 +101,7 @@ def test_bfcl(tmp_path):
     assert data.segments.tolist() == ["java-1", "java-2", "simple-1", "simple-2", "simple-3"]
     np.testing.assert_array_equal(shares(data), [[0, 0, 1, 1, 1], [1, 1, 1, 0, 1]])
     (tmp_path / "f.tsv").write_text(f"{text}\n".replace("m\tjava\t2", "m\tjava\t4"), encoding="utf-8")
-    with pytest.raises(InputError, match="m has 4 items of java, expected 2"):
+    with pytest.raises(InputError, match="found 4 items in java for m, expected 2"):
         read("bfcl", tmp_path / "f.tsv")
 
 
@@ -156,8 +157,8 @@ def test_the_command_writes_what_it_reads_and_says_who_is_left_out(wide, capsys)
     ("reader", "files", "options", "message"),
     [
         ("mmlu", ["a"], {}, "reader of outcomes"),
-        ("scores", ["a"], {}, "takes 3 to 4 files, 1 are given"),
-        ("bfcl", ["a", "b"], {}, "takes 1 files, 2 are given"),
+        ("scores", ["a"], {}, "found 1, expected 3 to 4"),
+        ("bfcl", ["a", "b"], {}, "found 2, expected 1"),
         ("scores", ["a", "b", "c"], {"run": "5"}, "option"),
         ("bfcl", ["nowhere.tsv"], {}, "cannot be read as outcomes of bfcl"),
         ("llmbar", [__file__], {}, "cannot be read as outcomes of llmbar"),
@@ -173,7 +174,7 @@ def test_what_cannot_be_read_is_one_sentence(reader, files, options, message):
     assert "\n" not in str(error.value)
 
 
-def test_a_table_cut_in_half_is_told(wide):
+def test_a_table_cut_in_half_is_refused(wide):
     whole = wide[0].read_bytes()
     wide[0].write_bytes(whole[: len(whole) // 2])
     with pytest.raises(InputError, match="cannot be read as outcomes of scores"):

@@ -10,8 +10,8 @@ from scipy.special import ndtr
 from scipy.stats import binomtest
 from scipy.stats import t as student
 
-from pairsig import tally
-from pairsig.intervals import degrees_of_freedom
+from pairsig.core import exceedances
+from pairsig.stats.intervals import degrees_of_freedom
 from study.analysis import expected, over_systems
 from study.analysis.pairs import quantile_interval
 
@@ -82,8 +82,8 @@ def test_the_two_halves_of_a_test_set_are_one_draw():
 
 def test_pairs_of_systems_of_their_own_are_independent():
     systems = np.arange(40).reshape(-1, 2)
-    held = np.r_[np.ones(15), np.zeros(5)]
-    e = (held - 0.75) / 20
+    replicated = np.r_[np.ones(15), np.zeros(5)]
+    e = (replicated - 0.75) / 20
     found, degrees = over_systems.variance(e, systems)
     # 20 numbers, each left out in turn: their variance, n/(n − 1) times that about their mean.
     assert found == pytest.approx((20 / 19) ** 2 * 0.75 * 0.25 / 20)
@@ -93,7 +93,7 @@ def test_pairs_of_systems_of_their_own_are_independent():
     assert (low, high) == (pytest.approx(exact.low), 1.0)
 
 
-def test_rows_of_the_same_two_systems_are_one_where_all_held():
+def test_rows_of_the_same_two_systems_count_once_if_all_replicate():
     systems = np.repeat(np.arange(12).reshape(-1, 2), 5, axis=0)
     low, high = over_systems.share_interval(np.ones(30), systems)
     assert (low, high) == (pytest.approx(binomtest(6, 6).proportion_ci(0.95, "exact").low), 1.0)
@@ -101,30 +101,32 @@ def test_rows_of_the_same_two_systems_are_one_where_all_held():
     assert over_systems.share_interval(np.zeros(30), turned)[1] == pytest.approx(1 - low)
 
 
-@pytest.mark.parametrize(("held", "n"), [(0, 7), (3, 7), (7, 7), (40, 81)])
-def test_clopper_and_pearson(held, n):
-    exact = binomtest(held, n).proportion_ci(0.9, "exact")
-    assert tally.clopper_pearson(held, n, 0.9) == (pytest.approx(exact.low), pytest.approx(exact.high))
+@pytest.mark.parametrize(("successes", "n"), [(0, 7), (3, 7), (7, 7), (40, 81)])
+def test_clopper_and_pearson(successes, n):
+    exact = binomtest(successes, n).proportion_ci(0.9, "exact")
+    assert exceedances.clopper_pearson(successes, n, 0.9) == (pytest.approx(exact.low), pytest.approx(exact.high))
 
 
-def test_what_is_in_every_row_is_given():
+def test_what_is_in_every_row_is_a_fixed_effect():
     draws = over_systems.members(["draw-1", "draw-2", "draw-1"], ["whole"] * 3)
     assert (over_systems.drawn(draws)[:, 1] == -1).all()
     assert (over_systems.drawn(draws)[:, 0] >= 0).all()
     assert (over_systems.drawn(draws[:1]) == -1).all()
 
 
-def test_a_weighted_share_is_worth_what_its_variance_says():
+def test_effective_sample_size_of_a_weighted_share_follows_its_variance():
     rng = np.random.default_rng(4)
     systems = np.stack(np.triu_indices(9, k=1), axis=1)
-    held, weights = rng.random(36) < 0.7, np.r_[np.full(30, 0.2), np.full(6, 3.0)]
-    share = np.average(held, weights=weights)
-    e = weights * (held - share) / weights.sum()
+    replicated, weights = rng.random(36) < 0.7, np.r_[np.full(30, 0.2), np.full(6, 3.0)]
+    share = np.average(replicated, weights=weights)
+    e = weights * (replicated - share) / weights.sum()
     _, degrees = over_systems.variance(e, systems, weights=weights)
-    n = share * (1 - share) / max(one_way(held.astype(float), weights, systems), e @ e)
+    n = share * (1 - share) / max(one_way(replicated.astype(float), weights, systems), e @ e)
     n *= (student.ppf(0.975, 35) / student.ppf(0.975, degrees)) ** 2
-    expected = tally.clopper_pearson(share * n, n)
-    assert over_systems.share_interval(held, systems, weights=weights) == pytest.approx(tuple(map(float, expected)))
+    expected = exceedances.clopper_pearson(share * n, n)
+    assert over_systems.share_interval(replicated, systems, weights=weights) == pytest.approx(
+        tuple(map(float, expected))
+    )
 
 
 @pytest.mark.parametrize(("share", "weighted"), [(0.5, False), (0.72, False), (0.72, True)])
@@ -136,13 +138,13 @@ def test_a_quantile_lies_where_the_interval_of_its_share_ends(share, weighted):
     order = np.argsort(values)
     middles = (weights[order].cumsum() - weights[order] / 2) / weights.sum()
 
-    def end(held, place):
-        below = np.average(held, weights=weights)
-        e = weights * (held - below) / weights.sum()
+    def end(replicated, place):
+        below = np.average(replicated, weights=weights)
+        e = weights * (replicated - below) / weights.sum()
         _, degrees = over_systems.variance(e, systems, weights=weights)
-        n = min(below * (1 - below) / max(one_way(held.astype(float), weights, systems), e @ e), 45)
+        n = min(below * (1 - below) / max(one_way(replicated.astype(float), weights, systems), e @ e), 45)
         n *= (student.ppf(0.975, 44) / student.ppf(0.975, min(degrees, 44))) ** 2
-        return np.interp(tally.clopper_pearson(below * n, n)[place], middles, values[order])
+        return np.interp(exceedances.clopper_pearson(below * n, n)[place], middles, values[order])
 
     found = np.interp(share, middles, values[order])
     expected = (found, end(values < found, 0), end(values <= found, 1))
@@ -170,7 +172,7 @@ def test_few_pairs_or_systems_have_a_quantile_without_an_interval():
         assert np.isnan(ends).all()
 
 
-def test_a_system_of_all_rows_is_given():
+def test_a_system_in_every_row_is_a_fixed_effect():
     """Every other one is compared with it: rows are independent, each left out in turn."""
     systems = np.stack([np.zeros(12, dtype=int), np.arange(1, 13)], axis=1)
     y = np.random.default_rng(3).standard_normal(12)
@@ -274,7 +276,7 @@ WINDOW = (0.04, 0.06)
 
 
 def counted(gain, gains, error, against):
-    """Which pairs are in the window, and which held; what is expected of all."""
+    """Which pairs are in the window and which of all replicate, and the expected chances of all pairs."""
     p = ndtr(-np.abs(gains[0]) / error)
     inside = (p >= WINDOW[0]) & (p <= WINDOW[1])
     if against == "population":
@@ -282,22 +284,22 @@ def counted(gain, gains, error, against):
     return inside, (gains[0] > 0) == (gains[1] > 0), expected.on_another(gains[0], error, gains[1], error, *WINDOW)
 
 
-class Judged:
-    """Whether intervals held the truth, how wide they were, and numbers of pairs, one set of rows after the other."""
+class Coverage:
+    """Whether intervals cover the truth, how wide they are, and numbers of pairs, for one set of rows after another."""
 
     def __init__(self):
         self.hits, self.widths, self.n_pairs = [], [], []
 
-    def add(self, truth, mean, inside, held, chances, systems, test_sets=None):
+    def add(self, truth, mean, inside, replicated, chances, systems, test_sets=None):
         """`truth` and `mean`: the true share, and the true expected one."""
         if not inside.any():
             return
-        n, share = inside.sum(), held[inside].mean()
+        n, share = inside.sum(), replicated[inside].mean()
         drawn = None if test_sets is None else test_sets[inside]
-        low, high = over_systems.share_interval(held[inside], systems[inside], drawn)
+        low, high = over_systems.share_interval(replicated[inside], systems[inside], drawn)
         centre, least, most = expected.share(*chances, systems, test_sets)
         difference = expected.difference(share, low, high, centre, least, most)
-        intervals = [tally.clopper_pearson(share * n, n), (low, high), (least, most), difference]
+        intervals = [exceedances.clopper_pearson(share * n, n), (low, high), (least, most), difference]
         truths = [truth, truth, mean, truth - mean]
         self.hits.append([one[0] <= true <= one[1] for one, true in zip(intervals, truths, strict=True)])
         self.widths.append([one[1] - one[0] for one in intervals])
@@ -308,29 +310,29 @@ class Judged:
         return np.mean(self.hits, axis=0), np.mean(self.widths, axis=0), float(np.mean(self.n_pairs))
 
 
-def coverage(n_systems, against, *, kind="normal", shift=0.0, n_worlds=100, n_sets=5, seed=1):
-    """Share of the sets of systems whose intervals hold the truth: naive, share, expected, difference; and widths."""
-    rng, judged = np.random.default_rng(seed), Judged()
+def coverage(n_systems, against, *, kind="normal", shift=0.0, n_worlds=100, n_sets=5, n_truth=3, seed=1):
+    """Share of sets of systems whose intervals cover the truth (naive, share, expected, difference), and widths."""
+    rng, found_coverage = np.random.default_rng(seed), Coverage()
     for _ in range(n_worlds):
         world = World(rng, kind, shift)
-        held, n, right, both = 0, 0, 0.0, 0.0
-        for _ in range(3):
+        replicated, n, right, both = 0, 0, 0.0, 0.0
+        for _ in range(n_truth):
             _, gain, gains, error = world.rows(300)
             inside, same, (one, other) = counted(gain, gains, error, against)
-            held, n = held + same[inside].sum(), n + inside.sum()
+            replicated, n = replicated + same[inside].sum(), n + inside.sum()
             right, both = right + one.sum(), both + (one + other).sum()
-        truth, mean = held / n, right / both
+        truth, mean = replicated / n, right / both
         for _ in range(n_sets):
             systems, gain, gains, error = world.rows(n_systems)
-            judged.add(truth, mean, *counted(gain, gains, error, against), systems)
-    return judged.means()
+            found_coverage.add(truth, mean, *counted(gain, gains, error, against), systems)
+    return found_coverage.means()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("against", ["population", "another", "another domain"])
 @pytest.mark.parametrize(("n_systems", "pairs"), [(30, 15), (42, 30), (57, 55), (94, 150)])
-def test_intervals_hold_the_truth(n_systems, pairs, against):
-    """The table in docs/coverage.md: nine times of ten or more, where 95 % is said."""
+def test_coverage_of_the_truth(n_systems, pairs, against):
+    """The table in docs/explanation/coverage.md: nine times of ten or more, where 95 % is said."""
     found, _, n_pairs = coverage(n_systems, against, shift=float("domain" in against))
     assert n_pairs == pytest.approx(pairs, rel=0.25)
     assert (found[1:] >= 0.9).all()
@@ -339,14 +341,25 @@ def test_intervals_hold_the_truth(n_systems, pairs, against):
 @pytest.mark.slow
 @pytest.mark.parametrize("against", ["population", "another"])
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "normal"])
-def test_intervals_hold_the_truth_with_heavy_tails(kind, against):
+def test_coverage_of_the_truth_with_heavy_tails(kind, against):
     """The others there."""
     found, _, _ = coverage(60, against, kind=kind, n_worlds=100, n_sets=4)
     assert (found[1:] >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / 400)).all()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(6))
+def test_intervals_in_a_single_world(seed):
+    """The table of single worlds there has 60 of them: the expected rate is covered in 85.5 % of cases at worst."""
+    _, share, mean, difference = coverage(
+        60, "population", kind="a few errors far beyond the others", n_worlds=1, n_sets=200, n_truth=30, seed=seed
+    )[0]
+    assert min(share, difference) >= 0.94
+    assert mean >= 0.855
+
+
 DESIGNS = {
-    # systems a dataset, test sets of each, what they are held against, domains differ
+    # systems per dataset, test sets of each, the second test sets, whether domains differ
     "12 systems, 20 draws of a population": ([12], 20, "population", False),
     "22 systems, 20 draws": ([22], 20, "population", False),
     "12 systems, 4 test sets of as many domains": ([12], 4, "others", True),
@@ -367,7 +380,7 @@ def on_test_sets(rng, quality, n_systems, n_test_sets, *, domains, kind):
 
 
 def rows_of(rng, quality, design, kind):
-    """Rows in the window: which held, their systems and test sets; of all rows: chances, systems and test sets."""
+    """Which rows are in the window and which of them replicate; chances, systems and test sets of all rows."""
     sizes, n_test_sets, against, domains = design
     found, systems, places = [], 0, 0
     for n_systems in sizes:
@@ -377,30 +390,30 @@ def rows_of(rng, quality, design, kind):
             for other in others:
                 if other != on:
                     two = np.stack([gains[on], gains[other]])
-                    inside, held, chances = counted(gain, two, error, "population" if other < 0 else "another")
+                    inside, replicated, chances = counted(gain, two, error, "population" if other < 0 else "another")
                     label = [places + on, places + other if other >= 0 else -1]
-                    found.append((inside, held, *chances, systems + pairs, np.tile(label, (len(pairs), 1))))
+                    found.append((inside, replicated, *chances, systems + pairs, np.tile(label, (len(pairs), 1))))
         systems, places = systems + n_systems, places + n_test_sets
     return [np.concatenate(part) for part in zip(*found, strict=True)]
 
 
 def coverage_of_designs(design, *, n_runs, kind="normal", seed=1):
-    """As `coverage`, where test sets are drawn, too: the truth is that of infinitely many systems and test sets."""
-    rng, judged = np.random.default_rng(seed), Judged()
+    """As `coverage`, with random test sets: the truth is that of infinitely many systems and test sets."""
+    rng, found_coverage = np.random.default_rng(seed), Coverage()
     _, n_test_sets, against, domains = design
     for _ in range(n_runs):
         quality = base_models(rng, kind)
         many = ([25] * 150, min(n_test_sets, 2), against, domains)
-        inside, held, right, wrong, *_ = rows_of(rng, quality, many, kind)
-        truth, mean = held[inside].mean(), right.sum() / (right + wrong).sum()
-        inside, held, right, wrong, systems, test_sets = rows_of(rng, quality, design, kind)
-        judged.add(truth, mean, inside, held, (right, wrong), systems, over_systems.drawn(test_sets))
-    return judged.means()
+        inside, replicated, right, wrong, *_ = rows_of(rng, quality, many, kind)
+        truth, mean = replicated[inside].mean(), right.sum() / (right + wrong).sum()
+        inside, replicated, right, wrong, systems, test_sets = rows_of(rng, quality, design, kind)
+        found_coverage.add(truth, mean, inside, replicated, (right, wrong), systems, over_systems.drawn(test_sets))
+    return found_coverage.means()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
-def test_intervals_hold_the_truth_where_test_sets_are_drawn(design):
+def test_coverage_of_the_truth_where_test_sets_are_drawn(design):
     found, _, _ = coverage_of_designs(design, n_runs=100)
     assert (found[1:] >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / 100)).all()
 
@@ -421,7 +434,7 @@ def test_what_hardly_varies_has_degrees_of_freedom(size):
 
 
 def print_tables():
-    """Those of docs/coverage.md: naive, share, expected and difference, in % (and how wide); pairs in the window."""
+    """Rows of docs/explanation/coverage.md: naive, share, expected, difference, in % (widths); pairs in the window."""
 
     def show(name, hits, widths, n_pairs):
         cells = (f"{100 * hit:.1f} ({100 * width:.0f})" for hit, width in zip(hits, widths, strict=True))

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pairsig import InputError, exact_test, margin_test, pass_fail, planning
-from pairsig.definitions import find
-from pairsig.pass_fail import Difference, Margin
-from pairsig.planning import Design, from_outcomes, from_pilot, plan, power, size_for, units_for
+from pairsig import InputError, exact_test, margin_test
+from pairsig.core.definitions import find
+from pairsig.planning import sample_size
+from pairsig.planning.sample_size import Design, from_outcomes, from_pilot, plan, power, size_for, units_for
+from pairsig.stats import pass_fail
+from pairsig.stats.pass_fail import Difference, Margin
 
 
 def tables(n):
@@ -29,13 +31,13 @@ def chances(n, discordant, gain):
     return stats.multinomial.pmf(tables(n), n, shares)
 
 
-@pytest.mark.parametrize("variant", ["two-sided", "one-sided"])
+@pytest.mark.parametrize("alternative", ["two-sided", "observed"])
 @pytest.mark.parametrize(("discordant", "gain", "alpha"), [(0.6, 0.3, 0.05), (1.0, 0.5, 0.2), (0.3, 0.3, 0.0625)])
-def test_the_power_of_a_difference_is_the_sum_over_all_tables(variant, discordant, gain, alpha):
+def test_the_power_of_a_difference_is_the_sum_over_all_tables(alternative, discordant, gain, alpha):
     n = 11
-    results = [exact_test(*counts(*table), variant=variant) for table in tables(n)]
+    results = [exact_test(*counts(*table), alternative=alternative, metric="accuracy") for table in tables(n)]
     shown = [result.better == "a" and result.pvalue < alpha for result in results]
-    sides = len(find("exact", variant).borders)
+    sides = len(find("exact", alternative=alternative).borders())
     assert Difference(discordant, gain, alpha, sides).power(n) == pytest.approx(
         chances(n, discordant, gain)[shown].sum(), abs=1e-12
     )
@@ -45,7 +47,7 @@ def test_the_power_of_a_difference_is_the_sum_over_all_tables(variant, discordan
 @pytest.mark.parametrize(("margin", "gain"), [(0.1, 0.0), (0.3, 0.1), (0.5, 0.05)])
 def test_the_power_of_a_margin_is_the_sum_over_all_tables(claim, margin, gain):
     n, alpha, discordant = 9, 0.25, 0.3
-    shown = [margin_test(*counts(*table), 100 * margin, claim).pvalue < alpha for table in tables(n)]
+    shown = [margin_test(*counts(*table), 100 * margin, claim, metric="accuracy").pvalue < alpha for table in tables(n)]
     test = Margin(discordant, gain, alpha, margin, both=claim == "equivalence")
     summed = chances(n, discordant, gain)[shown].sum()
     assert test.power(n) == pytest.approx(summed, abs=1e-12)
@@ -90,13 +92,13 @@ def test_tails_are_the_same_by_incomplete_betas_and_step_by_step(n, m):
 SETTINGS = [(60, 0.4, 5.0), (60, 0.4, 10.0), (80, 0.3, 5.0), (50, 0.0, 20.0)]
 
 
-@pytest.mark.parametrize(("score", "likeness", "gain"), SETTINGS)
-def test_planned_items_have_the_power_in_simulations(score, likeness, gain):
+@pytest.mark.parametrize(("score", "correlation", "gain"), SETTINGS)
+def test_planned_items_have_the_power_in_simulations(score, correlation, gain):
     """Outcomes are drawn, and tested by the sign test of another library: normal theory gave 74 to 78 %."""
-    spread = from_outcomes(score=score, likeness=likeness)
+    spread = from_outcomes(score=score, correlation=correlation)
     (row,) = plan("accuracy", spread, gains=[gain]).to_dict("records")
     a, b = score / 100 + gain / 200, score / 100 - gain / 200
-    both = a * b + likeness * math.sqrt(a * (1 - a) * b * (1 - b))
+    both = a * b + correlation * math.sqrt(a * (1 - a) * b * (1 - b))
     n, times = int(row["n_segments"]), 40_000
     r, s, _ = np.random.default_rng(8).multinomial(n, [a - both, b - both, 1 - a - b + 2 * both], times).T
     found = np.mean((r > s) & (2 * stats.binom.sf(r - 1, r + s, 0.5) < 0.05))
@@ -110,7 +112,7 @@ def test_planned_items_have_the_power_in_simulations(score, likeness, gain):
 @pytest.mark.parametrize("claim", ["equivalence", "not-worse"])
 def test_planned_items_show_a_margin_in_simulations(claim):
     """Equal systems, discordant on 4.75 % of the items: normal theory gave 65 to 69 %."""
-    spread = from_outcomes(score=95, likeness=0.5)
+    spread = from_outcomes(score=95, correlation=0.5)
     design = Design(claim=claim, margin=5.0)
     n = units_for(spread.variance, 0.0, design, passed=100.0)
     r, s, _ = np.random.default_rng(9).multinomial(n, [0.02375, 0.02375, 0.9525], 5000).T
@@ -125,15 +127,15 @@ def test_planned_items_show_a_margin_in_simulations(claim):
         enough = pass_fail.exact_p(int(r[order[middle]]), int(s[order[middle]]), n, 0.05) < 0.05
         low, high = (low, middle) if enough else (middle + 1, high)
     found = 1 - low / len(order)
-    told = power(spread.variance, n, 0.0, design, passed=100.0)
-    assert told >= 0.8
-    assert found == pytest.approx(told, abs=0.02)
+    message = power(spread.variance, n, 0.0, design, passed=100.0)
+    assert message >= 0.8
+    assert found == pytest.approx(message, abs=0.02)
 
 
-@pytest.mark.parametrize("claim", planning.CLAIMS)
+@pytest.mark.parametrize("claim", sample_size.CLAIMS)
 @pytest.mark.parametrize("n", [30, 400])
 def test_what_so_many_items_show_and_how_many_show_it(claim, n):
-    spread = from_outcomes(score=60, likeness=0.4)
+    spread = from_outcomes(score=60, correlation=0.4)
     size = size_for(spread.variance, n, Design(claim=claim, margin=1.0), passed=100.0)
     gain, margin = (size, None) if claim == "difference" else (0.0, size)
     design = Design(claim=claim, margin=margin)
@@ -144,7 +146,7 @@ def test_what_so_many_items_show_and_how_many_show_it(claim, n):
 
 
 def test_where_normal_theory_takes_over_it_agrees():
-    spread = from_outcomes(score=60, likeness=0.4)
+    spread = from_outcomes(score=60, correlation=0.4)
     n = round(1.1 * pass_fail.MANY / 0.288)
     gain = 0.2
     own = Difference(0.288 + 4e-6, 0.002, 0.05, 2)
@@ -160,10 +162,10 @@ def test_where_normal_theory_takes_over_it_agrees():
 
 
 def test_what_is_no_exact_test_of_items_has_the_power_of_students():
-    spread = from_outcomes(score=60, likeness=0.4)
+    spread = from_outcomes(score=60, correlation=0.4)
     for design in (Design(test=find("bootstrap")), Design(training=0.1)):
         assert power(spread.variance, 200, 10.0, design, 100.0) == power(spread.variance, 200, 10.0, design)
-    assert from_outcomes(score=60, likeness=0.4, design_effect=2).passed is None  # items in groups
+    assert from_outcomes(score=60, correlation=0.4, design_effect=2).passed is None  # items in groups
 
 
 def test_a_pilot_of_items_is_planned_with_the_power_of_items():
@@ -171,11 +173,11 @@ def test_a_pilot_of_items_is_planned_with_the_power_of_items():
     a, b = (rng.random((2, 400)) < np.array([[0.7], [0.6]])).astype(float)
     for metric, whole in (("mean", 1.0), ("accuracy", 100.0)):
         one, other = ((x if metric == "mean" else np.stack([x, np.ones(400)], axis=1)) for x in (a, b))
-        spread = from_pilot(planning.Pair.of(one, other, metric, None))
+        spread = from_pilot(sample_size.Pair.of(one, other, metric, None))
         assert spread.passed == whole
         assert spread.variance == pytest.approx(whole**2 * np.var(a - b, ddof=1))
         (row,) = plan(metric, spread, gains=[0.05 * whole]).to_dict("records")
-        (own,) = plan("accuracy", from_outcomes(score=65, likeness=0.0), gains=[5.0]).to_dict("records")
+        (own,) = plan("accuracy", from_outcomes(score=65, correlation=0.0), gains=[5.0]).to_dict("records")
         assert row["n_segments"] == pytest.approx(own["n_segments"], rel=0.2)
         n = row["n_segments"]
         variances = {"power": spread.variance, "power_low": spread.high, "power_high": spread.low}
@@ -183,7 +185,7 @@ def test_a_pilot_of_items_is_planned_with_the_power_of_items():
             assert row[column] == power(variance, n, 0.05 * whole, Design(), whole)
         assert row["power_low"] < 0.8 <= row["power"] < row["power_high"]
     halves = np.array([[1, 2], [2, 2], [0, 2]]), np.array([[0, 2], [2, 2], [1, 2]])
-    assert from_pilot(planning.Pair.of(*halves, "accuracy", None)).passed is None
+    assert from_pilot(sample_size.Pair.of(*halves, "accuracy", None)).passed is None
 
 
 def test_the_variance_and_the_gain_say_how_many_items_are_discordant():
@@ -196,7 +198,7 @@ def test_the_variance_and_the_gain_say_how_many_items_are_discordant():
 
 def test_the_better_system_alone_passes_at_least_its_gain():
     """Near a score of 100 the variance of equal systems is less than a gain of 5 points needs."""
-    spread = from_outcomes(score=97, likeness=0.5)
+    spread = from_outcomes(score=97, correlation=0.5)
     assert spread.variance / 1e4 < 0.05 * 0.95
     assert power(spread.variance, 200, 5.0, Design(), 100.0) == pytest.approx(stats.binom.sf(5, 200, 0.05), abs=1e-12)
 
@@ -204,4 +206,4 @@ def test_the_better_system_alone_passes_at_least_its_gain():
 @pytest.mark.parametrize("asked", [{"gains": [100.0]}, {"margins": [120.0]}])
 def test_sizes_that_no_two_systems_can_differ_by(asked):
     with pytest.raises(InputError, match="no two systems differ by more than 100 in accuracy"):
-        plan("accuracy", from_outcomes(score=50, likeness=0.1), **asked)
+        plan("accuracy", from_outcomes(score=50, correlation=0.1), **asked)

@@ -1,4 +1,4 @@
-"""Planning: power against simulations of the tests themselves, the law against an independent computation."""
+"""Planning: power against simulations of the tests themselves, the variance model against independent code."""
 
 import json
 import math
@@ -10,15 +10,28 @@ import pytest
 from scipy import stats
 from scipy.special import chdtri
 
-from pairsig import InputError, cli, intervals, margin_test, planning, readers, statistics, tables
-from pairsig.definitions import find
+from pairsig import InputError, cli, margin_test, readers
+from pairsig.core import statistics
+from pairsig.core.definitions import find
+from pairsig.io import tables
 from pairsig.metrics import registry
-from pairsig.paired import Pair
-from pairsig.planning import Design, Spread, from_law, from_pilot, plan, power, size_for, units_for
+from pairsig.planning import sample_size
+from pairsig.planning.sample_size import (
+    Design,
+    Spread,
+    from_pilot,
+    from_variance_model,
+    plan,
+    power,
+    size_for,
+    units_for,
+)
+from pairsig.stats import intervals
+from pairsig.stats.paired import Pair
 from running import ROOT
 from test_levels import within
 
-NORMAL = Spread(variance=225.0, low=150.0, high=400.0, source="law", given="likeness")
+NORMAL = Spread(variance=225.0, low=150.0, high=400.0, source="variance model", given="correlation")
 
 
 def embedded(dataset, metric, better, other):
@@ -38,7 +51,7 @@ def test_segments_are_those_of_the_textbook():
     assert n == pytest.approx((stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) ** 2 * 225, rel=2e-3)
     # Cohen (1988), Table 2.4.1, as statsmodels has it: d = 0.5, paired t test, 80 %: 33.37 pairs.
     assert units_for(4.0, 1.0, Design()) == 34
-    assert units_for(225.0, 1.0, Design(test=find("bootstrap"))) == pytest.approx(
+    assert units_for(225.0, 1.0, Design(test=find("bootstrap", alternative="observed"))) == pytest.approx(
         (stats.norm.ppf(0.95) + stats.norm.ppf(0.8)) ** 2 * 225, rel=2e-3
     )
     # Julious (2004): equivalence of equal means, n = (z₁₋α + z₁₋β/₂)² S²/M².
@@ -49,20 +62,20 @@ def test_segments_are_those_of_the_textbook():
 
 
 @pytest.mark.parametrize(
-    ("test", "variant", "critical"),
+    ("test", "alternative", "critical"),
     [
         ("randomization", "two-sided", stats.t.ppf(0.975, 11)),
-        ("randomization", "one-sided", stats.t.ppf(0.95, 11)),
-        ("bootstrap", "gt2", stats.norm.ppf(0.95) * math.sqrt(11 / 12)),
+        ("randomization", "observed", stats.t.ppf(0.95, 11)),
+        ("bootstrap", "observed", stats.norm.ppf(0.95) * math.sqrt(11 / 12)),
         ("bootstrap", "two-sided", stats.norm.ppf(0.975) * math.sqrt(11 / 12)),
     ],
 )
-def test_power_by_the_noncentral_distribution(test, variant, critical):
-    told = power(4.0, 12, 1.0, Design(test=find(test, variant)))
-    assert told == pytest.approx(stats.nct.sf(critical, 11, math.sqrt(12 / 4)), rel=1e-6)
+def test_power_by_the_noncentral_distribution(test, alternative, critical):
+    fragments = power(4.0, 12, 1.0, Design(test=find(test, alternative=alternative)))
+    assert fragments == pytest.approx(stats.nct.sf(critical, 11, math.sqrt(12 / 4)), rel=1e-6)
 
 
-@pytest.mark.parametrize("claim", planning.CLAIMS)
+@pytest.mark.parametrize("claim", sample_size.CLAIMS)
 @pytest.mark.parametrize("training", [0.0, 0.02])
 def test_what_is_found_is_the_first_and_there_and_back(claim, training):
     design = Design(claim=claim, margin=None if claim == "difference" else 0.7, training=training)
@@ -72,13 +85,13 @@ def test_what_is_found_is_the_first_and_there_and_back(claim, training):
     assert size_for(225.0, n, design) == pytest.approx(0.7, rel=2e-3)
 
 
-def test_training_noise_is_a_floor():
+def test_training_noise_that_no_size_removes():
     design = Design(training=2 * 0.5**2)
     assert units_for(225.0, 1.0, design) is None
     (row,) = plan("bleu", NORMAL, design, gains=[1.0]).to_dict("records")
     assert pd.isna(row["n_segments"])
     needed = 0.5 * (stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) ** 2
-    assert f"expected {needed:.1f} times as many runs" in row["notes"][-1]
+    assert f"at least {needed:.1f} times as many runs" in row["notes"][-1]
     assert units_for(225.0, 1.0, Design(training=0.5 / (1.05 * needed))) is not None
     assert units_for(225.0, 1.0, Design(training=0.5 / (0.98 * needed))) is None
 
@@ -91,8 +104,10 @@ def test_runs_that_a_size_takes_without_end_of_segments(claim, missed):
     gain, margin = (1.0, None) if claim == "difference" else (0.0, 1.0)
     found = plan("bleu", NORMAL, Design(training=0.5), gains=[1.0] * (margin is None), margins=[1.0] * (margin == 1))
     (row,) = found[found["claim"] == claim].to_dict("records")
-    assert row["notes"] == [f"no number of segments shows 1, since runs vary too much: expected {needed:.1f} times as "
-                            "many runs or more"]  # fmt: skip
+    assert row["notes"] == [
+        "no number of segments is sufficient for 1, since runs vary too much; use at least "
+        f"{needed:.1f} times as many runs"
+    ]
     assert np.isnan(row["power_low"])
     for times, enough in ((1.02, True), (0.98, False)):
         design = Design(claim=claim, margin=margin, training=0.5 / (times * needed))
@@ -146,7 +161,7 @@ PAIRS = [
     ("hansards", "aer", 2, 5),
     ("realsumm", "rouge2_recall", 2, 12),
 ]
-"""Of these the spread is told by all segments, which are the population."""
+"""Pairs whose segments are the population: all of them together give the true variance."""
 
 
 @pytest.mark.parametrize(("dataset", "metric", "better", "other"), PAIRS)
@@ -157,11 +172,12 @@ def test_power_is_that_of_the_test(dataset, metric, better, other, test):
     spread = from_pilot(Pair.of(*pair[:, :, : len(chosen.columns)], chosen, None))
     times = 300
     for wanted in (0.3, 0.8):
-        design = Design(test=find(test), power=wanted)
-        n = max(planning.FEW, units_for(spread.variance, gain, design))
-        told = power(spread.variance, n, gain, design)
+        alternative = "observed" if test == "bootstrap" else "two-sided"
+        design = Design(test=find(test, alternative=alternative), power=wanted)
+        n = max(sample_size.FEW, units_for(spread.variance, gain, design))
+        fragments = power(spread.variance, n, gain, design)
         found = times_shown(chosen, pair, n, times, 11, test)
-        assert within(found, times, told - 0.03, min(1.0, told + 0.03)), (n, told, found / times)
+        assert within(found, times, fragments - 0.03, min(1.0, fragments + 0.03)), (n, fragments, found / times)
 
 
 @pytest.mark.parametrize(("dataset", "metric", "better", "other"), PAIRS[:3])
@@ -173,10 +189,10 @@ def test_power_of_margins_is_that_of_the_test(dataset, metric, better, other, cl
     error = math.sqrt(spread.variance / n)
     for far in (2.0, 3.0):
         design = Design(claim=claim, margin=gain + far * error if claim == "equivalence" else far * error)
-        told = power(spread.variance, n, gain, design)
+        fragments = power(spread.variance, n, gain, design)
         counted = drawn(pair[:, :, : len(chosen.columns)], n, times, 3)
         found = sum(shown(chosen, units, claim, design.margin, design.alpha) for units in counted)
-        assert within(found, times, told - 0.04, min(1.0, told + 0.04)), (told, found / times)
+        assert within(found, times, fragments - 0.04, min(1.0, fragments + 0.04)), (fragments, found / times)
 
 
 @pytest.mark.parametrize("n", [20, 30])
@@ -184,10 +200,14 @@ def test_few_units_are_off_by_no_more_than_is_said(n):
     for dataset, metric, better, other in PAIRS:
         chosen, pair, gain = embedded(dataset, metric, better, other)
         spread = from_pilot(Pair.of(*pair[:, :, : len(chosen.columns)], chosen, None))
-        told = power(spread.variance, n, gain, Design())
+        fragments = power(spread.variance, n, gain, Design())
         found = times_shown(chosen, pair, n, 300, 5)
-        off = planning.OFF_FEW / 100
-        assert within(found, 300, max(0.0, told - off), min(1.0, told + off)), (dataset, told, found / 300)
+        off = sample_size.OFF_FEW / 100
+        assert within(found, 300, max(0.0, fragments - off), min(1.0, fragments + off)), (
+            dataset,
+            fragments,
+            found / 300,
+        )
 
 
 def test_too_few_units_for_any_p_value():
@@ -196,15 +216,15 @@ def test_too_few_units_for_any_p_value():
     assert power(1.0, 1, 1.0, Design()) == 0
 
 
-def test_a_pilot_tells_its_own_source():
+def test_coverage_of_pilots_from_the_same_source():
     """The interval of the number of segments holds that of the population in 95 % of pilots (BLEU, 200 segments)."""
     chosen, pair, _ = embedded("wmt22-en-cs", "bleu", 1, 6)
     truth = from_pilot(Pair.of(*pair, chosen, None)).variance
-    held = 0
+    covered = 0
     for units in drawn(pair, 200, 400, 2):
         spread = from_pilot(Pair.of(*units, chosen, None))
-        held += spread.low <= truth <= spread.high
-    assert within(held, 400, 0.92, 0.98)
+        covered += spread.low <= truth <= spread.high
+    assert within(covered, 400, 0.92, 0.98)
 
 
 HELD_OUT = [
@@ -228,7 +248,7 @@ def pilots(dataset, metric, m, *, by_document=False, n_pairs=20, times=100, seed
     if by_document:
         counts = statistics.by_document(data.documents, counts)
     rng = np.random.default_rng(seed)
-    held, reached = [], []
+    covered, reached = [], []
     for _ in range(n_pairs):
         pair = counts[rng.choice(len(counts), 2, replace=False)].astype(float)
         total = pair.sum(axis=1, keepdims=True)
@@ -237,15 +257,17 @@ def pilots(dataset, metric, m, *, by_document=False, n_pairs=20, times=100, seed
             pair[:, rng.integers(0, pair.shape[1], (times, m))].swapaxes(0, 1), chosen
         )
         ratio = m * error**2 / np.var(influence)
-        held.append((degrees * ratio / chdtri(degrees, 0.025) <= 1) & (degrees * ratio / chdtri(degrees, 0.975) >= 1))
+        covered.append(
+            (degrees * ratio / chdtri(degrees, 0.025) <= 1) & (degrees * ratio / chdtri(degrees, 0.975) >= 1)
+        )
         reached.append(stats.norm.cdf(2.8016 * np.sqrt(ratio) - 1.96))
-    return np.concatenate(held), np.concatenate(reached)
+    return np.concatenate(covered), np.concatenate(reached)
 
 
 @pytest.mark.parametrize(("dataset", "metric"), HELD_OUT[1::3])
-def test_intervals_of_pilots_cover_as_is_said(dataset, metric):
-    held, reached = pilots(dataset, metric, 100)
-    assert within(held.sum(), len(held), 0.86, 0.97)
+def test_intervals_of_pilots_have_the_documented_coverage(dataset, metric):
+    covered, reached = pilots(dataset, metric, 100)
+    assert within(covered.sum(), len(covered), 0.86, 0.97)
     # What is planned from a pilot of 100 segments is nowhere near 3 points of what was asked for.
     low, high = np.quantile(reached, [0.025, 0.975])
     assert low < 0.7
@@ -256,10 +278,10 @@ def test_intervals_of_pilots_cover_as_is_said(dataset, metric):
 @pytest.mark.parametrize("by_document", [False, True])
 def test_the_pages_table_on_pilots(by_document):
     for m in (30, 50, 100, 200) if by_document else (30, 50, 100, 200, 500):
-        (line,) = [line for line in PAGE.splitlines() if line.startswith(f"| {m} | ")]
+        (line,) = [line for line in ACCURACY.splitlines() if line.startswith(f"| {m} | ")]
         cells = [[int(number) for number in re.findall(r"\d+", cell)] for cell in line.split("|")[2:5]]
         found = [pilots(*own, m, by_document=by_document) for own in (BY_DOCUMENT if by_document else HELD_OUT)]
-        shares = [100 * held.mean() for held, _ in found]
+        shares = [100 * covered.mean() for covered, _ in found]
         assert [min(shares), max(shares)] == pytest.approx(cells[2 if by_document else 1], abs=0.6)
         if not by_document:
             ends = np.median([np.quantile(reached, [0.025, 0.975]) for _, reached in found], axis=0)
@@ -292,63 +314,69 @@ def test_documents_are_counted_as_such():
     assert row["n_segments"] == math.ceil(row["n_documents"] * spread.segments_per_unit)
 
 
-def test_the_law_by_hand():
-    table = planning.fitted()
-    row = table[(table["metric"] == "bleu") & (table["given"] == "likeness")].iloc[0]
-    spread = from_law("bleu", score=30.0, length=25.0, likeness=0.75)
+def test_the_variance_model_by_hand():
+    table = sample_size.fitted()
+    row = table[(table["metric"] == "bleu") & (table["given"] == "correlation")].iloc[0]
+    spread = from_variance_model("bleu", score=30.0, length=25.0, correlation=0.75)
     variance = row["overdispersion"] * 1e4 * 2 * 0.25 * 0.3 * 0.7 / 5
     assert spread.variance == pytest.approx(variance)
     sd = math.sqrt(row["between"] ** 2 * (1 + 1 / row["n_datasets"]) + row["within"] ** 2)
     ratio = math.exp(stats.t.ppf(0.975, row["degrees"]) * sd)
     assert (spread.low, spread.high) == (pytest.approx(variance / ratio), pytest.approx(variance * ratio))
-    assert from_law("bleu", score=30.0, length=25.0, likeness=0.75, design_effect=2).variance == 2 * spread.variance
-    assert from_law("conll_uas", score=80, length=20).variance == from_law("uas", score=80, length=20).variance
+    assert (
+        from_variance_model("bleu", score=30.0, length=25.0, correlation=0.75, design_effect=2).variance
+        == 2 * spread.variance
+    )
+    assert (
+        from_variance_model("conll_uas", score=80, length=20).variance
+        == from_variance_model("uas", score=80, length=20).variance
+    )
 
 
-def outcomes(p, gain, likeness):
+def outcomes(p, gain, correlation):
     """Variance of the difference of two outcomes, in points², from the four cells of their table."""
     a, b = p + gain / 2, p - gain / 2
-    both = a * b + likeness * math.sqrt(a * (1 - a) * b * (1 - b))
+    both = a * b + correlation * math.sqrt(a * (1 - a) * b * (1 - b))
     only_a, only_b = a - both, b - both
     assert min(both, only_a, only_b, 1 - both - only_a - only_b) > -1e-12, "no such outcomes"
     return 1e4 * (only_a + only_b - (only_a - only_b) ** 2)
 
 
-def test_items_that_are_passed_or_failed_need_no_law():
+def test_pass_fail_items_do_without_the_variance_model():
     for p in (0.2, 0.35, 0.5, 0.8):
-        for likeness in (0.0, 0.31, 0.65, 0.7):
-            said = planning.from_outcomes(score=100 * p, likeness=likeness).variance
-            assert said == pytest.approx(outcomes(p, 0.0, likeness))
-            assert said == pytest.approx(outcomes(p, 0.05, likeness), rel=0.01)
-            assert said == pytest.approx(outcomes(p, 0.1, likeness), rel=0.04)
-    spread = planning.from_outcomes(score=60, likeness=0.4, design_effect=2)
+        for correlation in (0.0, 0.31, 0.65, 0.7):
+            said = sample_size.from_outcomes(score=100 * p, correlation=correlation).variance
+            assert said == pytest.approx(outcomes(p, 0.0, correlation))
+            assert said == pytest.approx(outcomes(p, 0.05, correlation), rel=0.01)
+            assert said == pytest.approx(outcomes(p, 0.1, correlation), rel=0.04)
+    spread = sample_size.from_outcomes(score=60, correlation=0.4, design_effect=2)
     assert spread.low == spread.high == spread.variance == pytest.approx(2 * outcomes(0.6, 0.0, 0.4))
-    # Models on MMLU-Pro, as `pairsig test` would find them: likeness and score say all.
+    # Models on MMLU-Pro, as `pairsig test` would find them: correlation and score say all.
     data = statistics.read("resources/statistics/mmlu-pro.parquet")
     chosen = registry.metric("accuracy")
     for a, b in ((0, 1), (3, 9), (20, 27)):
         one, other = data.of(chosen)[[a, b], :, 0].astype(float)
-        said = planning.from_outcomes(
-            score=50 * (one.mean() + other.mean()), likeness=float(np.corrcoef(one, other)[0, 1])
+        said = sample_size.from_outcomes(
+            score=50 * (one.mean() + other.mean()), correlation=float(np.corrcoef(one, other)[0, 1])
         )
-        found = planning.from_pilot(Pair(chosen, data.of(chosen)[[a, b]], None))
+        found = sample_size.from_pilot(Pair(chosen, data.of(chosen)[[a, b]], None))
         assert said.variance == pytest.approx(found.variance, rel=0.1)
 
 
-def test_what_is_said_of_leaderboards_is_their_table():
+def test_the_page_on_leaderboards_agrees_with_their_table():
     boards = pd.read_csv("results/reference/leaderboards.tsv", sep="\t")
-    low, high = boards["likeness"].min(), boards["likeness"].max()
+    low, high = boards["correlation"].min(), boards["correlation"].max()
     assert (
         f"median pair of eleven leaderboards of language models had {low:.2f} to {high:.2f}"
-        in (planning.from_outcomes(score=50, likeness=0.5).notes[0])
+        in (sample_size.from_outcomes(score=50, correlation=0.5).notes[0])
     )
     assert len(boards) == 11
     low, high = boards["overdispersion"].min(), boards["overdispersion"].max()
-    assert f"{low:.2f} to {high:.2f} times this" in planning.from_outcomes.__doc__
+    assert f"{low:.2f} to {high:.2f} times this" in sample_size.from_outcomes.__doc__
 
 
 def independent(datasets):
-    """Log S² less what the law's features say, of all pairs: with loops, influences by leaving each segment out."""
+    """Residuals of log S² from the variance model, for all pairs: with loops and leave-one-out influence values."""
     residuals = {}
     for dataset, metric in datasets:
         data = statistics.read(f"resources/statistics/{dataset}.parquet")
@@ -373,12 +401,12 @@ def independent(datasets):
     return residuals
 
 
-def test_the_law_holds_for_the_embedded_statistics():
-    """φ, and the scatter, from the counts themselves, on some test sets, by code that the analysis has nothing of."""
-    table = planning.fitted().set_index(["metric", "given"])
+def test_the_variance_model_fits_the_embedded_statistics():
+    """φ and the scatter, from the counts of some test sets, by code that the analysis does not share."""
+    table = sample_size.fitted().set_index(["metric", "given"])
     found = independent([(f"wmt22-{pair}", "bleu") for pair in ("en-cs", "en-ja", "ja-en", "uk-en")])
     means = np.array([values.mean() for values in found.values()])
-    row = table.loc[("bleu", "likeness")]
+    row = table.loc[("bleu", "correlation")]
     # The mean of four of 31 test sets lies within t · τ/√4 of that of all.
     assert abs(means.mean() - math.log(row["overdispersion"])) < 3 * row["between"] / 2
     assert 0.02 < np.mean([values.std() for values in found.values()]) < 2 * row["within"]
@@ -390,13 +418,13 @@ def test_the_constant_of_a_metric_is_recomputed():
     names = ("icepahc-23", "icepahc-domains", "icepahc-modern", "craft-test")
     found = independent([(name, "parseval") for name in names])
     expected = math.exp(np.mean([values.mean() for values in found.values()]))
-    table = planning.fitted().set_index(["metric", "given"])
-    assert table.loc[("parseval", "likeness")]["overdispersion"] == pytest.approx(expected, rel=2e-3)
+    table = sample_size.fitted().set_index(["metric", "given"])
+    assert table.loc[("parseval", "correlation")]["overdispersion"] == pytest.approx(expected, rel=2e-3)
 
 
 @pytest.mark.slow
-def test_the_page_says_how_alike_the_pairs_of_the_study_are():
-    """Correlations of what leaving each segment out does: systems of others, and retrained ones of one base model."""
+def test_the_page_states_the_correlations_of_the_study():
+    """Correlations of leave-one-out influence values: published systems, and retrained ones of one base model."""
     sheet = tables.read(ROOT / "config/datasets.tsv")
     sheet = sheet[(sheet["pool"] == "") & sheet["task"].isin(["mt", "dependency", "constituency"])]
     found = {(study, task): [] for study in ("natural", "synthetic") for task in ("translation", "parsers")}
@@ -410,13 +438,15 @@ def test_the_page_says_how_alike_the_pairs_of_the_study_are():
         pairs = np.triu(same, 1) & ~np.isclose(np.var(influence, axis=1), 0)
         task = "translation" if row.task == "mt" else "parsers"
         found["synthetic" if row.study == "synthetic" else "natural", task].extend(np.corrcoef(influence)[pairs])
-    told = {key: "{:.2f} to {:.2f}".format(*np.quantile(values, [0.1, 0.9])) for key, values in found.items()}
-    page = " ".join((ROOT / "docs/planning.md").read_text(encoding="utf-8").split())
-    assert (
-        f"Of the pairs of systems of others 80 % have a likeness of {told['natural', 'translation']} "
-        f"(translation, WMT) and {told['natural', 'parsers']} (parsers, CoNLL), of retrained ones of one base model "
-        f"{told['synthetic', 'translation']} and {told['synthetic', 'parsers']}."
-    ) in page
+    fragments = {key: "{:.2f} to {:.2f}".format(*np.quantile(values, [0.1, 0.9])) for key, values in found.items()}
+    page = (ROOT / "docs/planning.md").read_text(encoding="utf-8")
+    for name, key in {
+        "published translation systems, WMT": ("natural", "translation"),
+        "published parsers, CoNLL": ("natural", "parsers"),
+        "retrained translation systems with one base model": ("synthetic", "translation"),
+        "retrained parsers with one base model": ("synthetic", "parsers"),
+    }.items():
+        assert f"| {name} | {fragments[key]} |" in page
 
 
 def test_the_help_has_an_example_that_works(capsys):
@@ -426,7 +456,7 @@ def test_the_help_has_an_example_that_works(capsys):
     assert cli.main(example[1:]) == 0
     out = capsys.readouterr().out
     assert "segments [95 %]" in out
-    assert "on 31 test sets that were left out the number of segments was off by a factor of" in out
+    assert "on 31 left-out test sets, the number of segments was off by a factor of" in out
 
 
 def test_the_json_has_what_is_declared(capsys):
@@ -446,7 +476,7 @@ def test_the_json_has_what_is_declared(capsys):
     ]
     assert cli.main(["plan", *options, "--format", "json"]) == 0
     rows = json.loads(capsys.readouterr().out)
-    from pairsig.columns import PLAN
+    from pairsig.io.columns import PLAN
 
     assert [tuple(row) for row in rows] == [PLAN.names] * 6
     assert [(row["question"], row["claim"]) for row in rows] == [
@@ -456,7 +486,7 @@ def test_the_json_has_what_is_declared(capsys):
     assert rows[0]["n_low"] < rows[0]["n_segments"] < rows[0]["n_high"]
     assert rows[4]["gain_low"] < rows[4]["gain"] < rows[4]["gain_high"]
     # A gain that n segments show takes n segments.
-    spread = from_law("bleu", score=35, length=25)
+    spread = from_variance_model("bleu", score=35, length=25)
     assert units_for(spread.variance, rows[4]["gain"], Design()) == 1000
 
 
@@ -466,36 +496,45 @@ PILOT = "resources/statistics/wmt22-en-cs.parquet"
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("--metric bleu --score 35 --gain 1", "needs the length of segments, expected --length, in reference words"),
+        ("--metric bleu --score 35 --gain 1", "needs the mean length of segments: add --length, in reference words"),
         ("--metric bleu --gain 1", "needs --score"),
         ("--score 30", "needs --metric"),
         (
             "--metric ter --score 35 --gain 1",
-            "there is no law for the metric ter, expected a pilot, or one of accuracy, aer, bleu",
+            "there is no variance model for the metric ter, expected a pilot, or one of accuracy, aer, bleu",
         ),
-        ("--metric rouge2_recall --score 20 --length 9", "knows no lengths, found 9"),
-        ("--metric accuracy --score 60 --gain 1", "needs --likeness, the correlation of two systems' outcomes"),
-        ("--metric accuracy --score 60 --likeness 0.4 --length 3", "takes --score and --likeness alone"),
-        ("--metric accuracy --score 60 --likeness 1", "likeness is 1, expected a number above −1 and below 1"),
+        ("--metric rouge2_recall --score 20 --length 9", "does not use lengths, found 9"),
+        ("--metric accuracy --score 60 --gain 1", "needs --correlation, that of the two systems' outcomes"),
+        ("--metric accuracy --score 60 --correlation 0.4 --length 3", "only takes --score and --correlation"),
+        ("--metric accuracy --score 60 --correlation 1", "correlation is 1, expected a number between −1 and 1"),
         ("--metric bleu --score 0 --length 25", "the score is 0, expected a number between 0 and 100"),
         ("--metric bleu --score nan --length 25", "the score is nan"),
-        ("--metric bleu --score 35 --length -3", "length of segments is -3, expected a number above 0"),
-        ("--metric bleu --score 35 --length 25 --likeness 1", "likeness is 1, expected a number above −1 and below 1"),
-        ("--metric bleu --score 35 --length 25 --gain 0", "the gain is 0, expected a number above 0"),
-        ("--metric bleu --score 35 --length 25 --gain nan", "the gain is nan, expected a number above 0"),
-        ("--metric bleu --score 35 --length 25 --margin inf", "the margin is inf, expected a number above 0"),
+        ("--metric bleu --score 35 --length -3", "length of segments is -3, expected a positive number"),
+        (
+            "--metric bleu --score 35 --length 25 --correlation 1",
+            "correlation is 1, expected a number between −1 and 1",
+        ),
+        ("--metric bleu --score 35 --length 25 --gain 0", "the gain is 0, expected a positive number"),
+        ("--metric bleu --score 35 --length 25 --gain nan", "the gain is nan, expected a positive number"),
+        ("--metric bleu --score 35 --length 25 --margin inf", "the margin is inf, expected a positive number"),
         ("--metric bleu --score 35 --length 25 --segments 1.5", "expected whole numbers"),
         ("--metric bleu --score 35 --length 25 --segments 1", "the number of segments is 1, expected one from 2"),
         ("--metric bleu --score 35 --length 25 --segments inf", "expected whole numbers"),
-        ("--metric bleu --score 35 --length 25 --power 1", "the power is 1, expected a number between 0 and 1"),
-        ("--metric bleu --score 35 --length 25 --power 0.04", "the power is 0.04, expected more than the level"),
-        ("--metric bleu --score 35 --length 25 --alpha 0", "the level is 0"),
+        ("--metric bleu --score 35 --length 25 --power 1", "the power is 1.0, expected a number between 0 and 1"),
+        (
+            "--metric bleu --score 35 --length 25 --power 0.04",
+            "the power is 0.04, expected more than the significance level",
+        ),
+        ("--metric bleu --score 35 --length 25 --alpha 0", "the significance level is 0"),
         ("--metric bleu --score 35 --length 25 --test sign", "unknown test 'sign'"),
-        ("--metric bleu --score 35 --length 25 --test bootstrap:gt3", "no variant 'gt3'"),
-        ("--metric bleu --score 35 --length 25 --runs 3", "--runs and --training-sd belong together"),
+        (
+            "--metric bleu --score 35 --length 25 --test bootstrap --method gt3",
+            "unknown method of the bootstrap test: 'gt3'",
+        ),
+        ("--metric bleu --score 35 --length 25 --runs 3", "found only one of --runs and --training-sd"),
         ("--metric bleu --score 35 --length 25 --runs 0 --training-sd 1", "expected 1 or more"),
         ("--metric bleu --score 35 --length 25 --runs 1 --training-sd nan", "expected 1 or more"),
-        (PILOT, "has 10 systems, expected --systems with two of their names"),
+        (PILOT, "has 10 systems; choose two with --systems A B"),
         (f"{PILOT} --systems Lan-Bridge JDExploreAcademy --score 3", "--score is for planning without a pilot"),
         (f"{PILOT} --systems Lan-Bridge Lan-Bridge", "system Lan-Bridge is named 2 times"),
         (
@@ -503,7 +542,7 @@ PILOT = "resources/statistics/wmt22-en-cs.parquet"
             "unknown system of resources/statistics/wmt22-en-cs.parquet: 'Nobody'",
         ),
         (f"{PILOT} {PILOT} {PILOT} --reader text", "found 3 outputs, expected two"),
-        (f"{PILOT} {PILOT}", "found 2 files, expected two of a pilot and their --reader"),
+        (f"{PILOT} {PILOT}", "found 2 files, expected two files of a pilot and their --reader"),
     ],
 )
 def test_bad_input_is_one_sentence(arguments, message, capsys):
@@ -524,22 +563,23 @@ def test_pilots_that_tell_nothing():
 
 
 def test_two_outputs_without_a_reference(tmp_path, capsys):
-    table = planning.fitted()
+    table = sample_size.fitted()
     if not ((table["given"] == "outputs") & (table["metric"] == "bleu")).any():
-        pytest.skip("the law was fitted without outputs")
+        pytest.skip("the variance model was fitted without outputs")
     lines = ["the cat sat on the mat today", "a dog barked at the moon all night", "no one knows what comes next here"]
     (tmp_path / "a.txt").write_text("\n".join(lines) + "\n")
     (tmp_path / "b.txt").write_text("\n".join([lines[0], lines[1].replace("night", "day"), lines[2]]) + "\n")
     files = [str(tmp_path / name) for name in ("a.txt", "b.txt")]
     options = ["--reader", "text", "--metric", "bleu", "--score", "30", "--length", "25", "--gain", "1"]
     assert cli.main(["plan", *files, *options, "--format", "json"]) == 0
-    told = capsys.readouterr()
-    (row,) = json.loads(told.out)
-    assert (row["given"], row["source"]) == ("outputs", "law")
-    assert "BLEU of the outputs against each other: 9" in told.err
+    fragments = capsys.readouterr()
+    (row,) = json.loads(fragments.out)
+    assert (row["given"], row["source"]) == ("outputs", "variance model")
+    assert "BLEU of the outputs against each other: 9" in fragments.err
 
 
 PAGE = (ROOT / "docs/planning.md").read_text(encoding="utf-8")
+ACCURACY = (ROOT / "docs/explanation/planning.md").read_text(encoding="utf-8")
 SHOWN = re.findall(r"```bash\n(pairsig plan [^\n]*)\n```\n\n```text\n(.*?)\n```", PAGE, flags=re.DOTALL)
 
 
@@ -551,31 +591,31 @@ def test_the_page_shows_what_is_printed(command, printed, monkeypatch, capsys):
 
 
 def test_the_numbers_of_the_page_are_those_of_the_table():
-    """Factors are e to the power of the errors of `law_errors`, as committed."""
+    """Factors are e to the power of the errors of `variance_model_errors`, as committed."""
     assert len(SHOWN) == 5
-    errors = pd.read_csv(ROOT / "results/reference/law_errors.tsv", sep="\t").set_index("law")
-    told = {
-        "| likeness, score, √length": "likeness, score, √length",
-        "| … length instead": "likeness, score, length",
-        "| … without length": "likeness, score",
+    errors = pd.read_csv(ROOT / "results/reference/variance_model_errors.tsv", sep="\t").set_index("model")
+    fragments = {
+        "| correlation, score, √length": "correlation, score, √length",
+        "| … length instead": "correlation, score, length",
+        "| … without length": "correlation, score",
         "| … all exponents": "all exponents fitted",
-        "| likeness alone": "likeness",
+        "| correlation alone": "correlation",
         "| score, √length": "score, √length",
         "| the metric alone": "constant",
         "| BLEU of one's": "BLEU of outputs, score, √length",
         "| share of the same": "same outputs, score, √length",
     }
-    for start, law in told.items():
-        (line,) = [line for line in PAGE.splitlines() if line.startswith(start)]
-        row = errors.loc[law]
+    for start, variance_model in fragments.items():
+        (line,) = [line for line in ACCURACY.splitlines() if line.startswith(start)]
+        row = errors.loc[variance_model]
         factors = [math.exp(row[name]) for name in ("error", "error_low", "error_high")]
         shares = [100 * row[name] for name in ("coverage", "coverage_low", "coverage_high")]
         assert "{:.2f} [{:.2f}, {:.2f}]".format(*factors) in line
         assert "{:.0f} % [{:.0f}, {:.0f}]".format(*shares) in line
 
 
-def test_the_law_of_the_library_is_that_of_the_study():
-    assert planning.LAW_FILE.read_bytes() == (ROOT / "results/reference/law.tsv").read_bytes()
+def test_the_variance_model_of_the_library_is_that_of_the_study():
+    assert sample_size.VARIANCE_MODEL_FILE.read_bytes() == (ROOT / "results/reference/variance_model.tsv").read_bytes()
 
 
 def test_overlaps_are_those_of_the_outputs(data_dir):
@@ -586,5 +626,13 @@ def test_overlaps_are_those_of_the_outputs(data_dir):
         one, other = (
             readers.read("text", str(data_dir / sheet[row["dataset"], row[side]])) for side in ("system_a", "system_b")
         )
-        assert 100 * planning.overlap_of(one, other) == pytest.approx(row["bleu"], abs=1e-3)
+        assert 100 * sample_size.overlap_of(one, other) == pytest.approx(row["bleu"], abs=1e-3)
         assert np.mean([a == b for a, b in zip(one, other, strict=True)]) == pytest.approx(row["same"], abs=1e-5)
+
+
+@pytest.mark.parametrize("gain", [0.2, 0.7])
+def test_the_power_of_equivalence_is_the_same_in_both_directions(gain):
+    design = Design(claim="equivalence", margin=1.0)
+    one, other, centre = (power(225.0, 2_000, change, design) for change in (gain, -gain, 0.0))
+    assert one == pytest.approx(other, rel=1e-12)
+    assert one < centre

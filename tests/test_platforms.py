@@ -51,7 +51,7 @@ STRICT = """\
 import sys, warnings
 warnings.filterwarnings("error", category=EncodingWarning, module=r"(pairsig|study)\\b")
 from pairsig import cli
-from pairsig.tables import read
+from pairsig.io.tables import read
 sys.exit(cli.main(sys.argv[1:]))
 """
 
@@ -86,7 +86,7 @@ def test_every_file_is_opened_with_its_encoding(tmp_path):
         ["compare", "d.parquet", "--n-resamples", "200", "--part", "2/2", "--output", "2.tsv"],
         ["rank", "d.parquet", "--metric", "bleu", "--n-resamples", "200", "--pairs", "ranked.csv"],
         ["merge", "1.tsv", "2.tsv", "--output", "pairs.tsv"],
-        ["plan", "--metric", "bleu", "--score", "35", "--length", "25", "--likeness", "0.7", "--gain", "1"],
+        ["plan", "--metric", "bleu", "--score", "35", "--length", "25", "--correlation", "0.7", "--gain", "1"],
     ):
         ended = strictly(*step, cwd=tmp_path)
         assert ended.returncode == 0, (step, ended.stderr.decode())

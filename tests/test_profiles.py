@@ -45,7 +45,7 @@ def test_every_rule_is_in_a_group_or_local(project):
         assert {entry.partition("=")[0] for entry in profile(name)["group-components"]} <= set(groups.values())
 
 
-def test_all_profiles_are_planned():
+def test_all_profiles_plan_the_same():
     assert sorted(PROFILES) == sorted(path.name for path in (ROOT / "workflow" / "profiles").iterdir())
     slurm, other = map(profile, PROFILES)
     shared = {key for key in other if not key.startswith("cluster-generic")} - {"executor"}
@@ -59,17 +59,16 @@ def planned(project, name, *options):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("config", ["config", "quick"])
-@pytest.mark.parametrize("name", PROFILES)
+@pytest.mark.parametrize(("name", "config"), [*zip(PROFILES, ("config", "quick"), strict=True)])
 def test_a_study_is_planned(project, name, config):
     jobs = planned(project, name, "--configfile", f"config/{config}.yaml")
-    assert jobs["check"] == jobs["site"] == 1
+    assert jobs["check"] == jobs["findings"] == jobs["site"] == 1
     assert jobs["compare"] > 5
 
 
 def test_a_study_in_parts_is_planned(project):
     jobs = planned(project, "slurm", "--configfile", "config/quick.yaml", "--set-scatter", "resamples=3")
-    assert jobs["check"] == jobs["site"] == 1
+    assert jobs["check"] == jobs["findings"] == jobs["site"] == 1
     assert jobs["compare_part"] + jobs["resize_part"] == 3 * jobs["merge"] > 0
 
 
@@ -95,15 +94,14 @@ def corpora(project, monkeypatch):
 
 
 @pytest.mark.packages
-@pytest.mark.parametrize("name", PROFILES)
-def test_retraining_from_a_folder_of_corpora_is_planned(project, name, request):
+def test_retraining_from_a_folder_of_corpora_is_planned(project, request):
     needed = [module for module in ("pycrfsuite", "thot", "ufal.udpipe") if not find_spec(module.partition(".")[0])]
     needed += [command for command in ("java", "mvn") if not shutil.which(command)]
     if needed:
         pytest.skip(f"base models need {', '.join(needed)}: make setup-retrain, Java and Maven")
     data_dir = request.getfixturevalue("corpora")
     settings = ("--configfile", "config/retrain.yaml", "--config", f"data_dir={data_dir}", "scale=0.05")
-    jobs = planned(project, name, *settings)
+    jobs = planned(project, "slurm", *settings)
     assert jobs["train"] > 20
     assert min(jobs[rule] for rule in ("fetch", "resample", "predict", "extract", "collect", "compare", "check")) > 0
 

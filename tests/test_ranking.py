@@ -9,7 +9,10 @@ import pytest
 
 import pairsig
 import simulate
-from pairsig import InputError, Statistics, cli, engine, rank, ranking, statistics, tables
+from pairsig import InputError, Statistics, cli, rank
+from pairsig.comparisons import all_pairs, ranking
+from pairsig.core import engine, statistics
+from pairsig.io import tables
 from pairsig.metrics import registry
 
 
@@ -53,7 +56,7 @@ def test_max_t_is_the_step_down_over_all_swaps(seed):
     assert len(found) == 6
     for row in found.itertuples():
         p = expected[names[row.system_a], names[row.system_b]] if row.gain > 0 else 1.0
-        assert row.p_adjusted == pytest.approx(p, abs=5 * np.sqrt(0.25 / b) + 2 / b)
+        assert row.pvalue_adjusted == pytest.approx(p, abs=5 * np.sqrt(0.25 / b) + 2 / b)
 
 
 @pytest.mark.parametrize("name", ["f1", "bleu"])
@@ -61,7 +64,7 @@ def test_what_a_swap_moves_is_half_of_what_it_takes_from_the_gain(name):
     """Of 200 segments, each swapped alone: a gain spread evenly over short and long ones would be off by more."""
     metric = registry.metric(name)
     counts = simulate.statistics(name, n_systems=2, n_segments=200, spread=1.0, seed=3).of(metric)
-    moving = ranking._Moving.of(engine.Judge(counts, metric))
+    moving = ranking._Moving.of(engine.Scorer(counts, metric))
     moved = (moving.rows[0] - moving.rows[1]) * moving.unit
 
     def gain(counts):
@@ -114,7 +117,7 @@ def test_every_p_value_is_that_of_all_swaps(every_swap, x, metric, totals):
     expected = brute_max_t(x.astype(float))
     for row in pairs.itertuples():
         p = expected[int(row.system_a[1:]), int(row.system_b[1:])] if row.gain > 0 else 1.0
-        assert row.p_adjusted == pytest.approx(p, rel=1e-12)
+        assert row.pvalue_adjusted == pytest.approx(p, rel=1e-12)
 
 
 def ends_by_search(d, weights, c):
@@ -165,7 +168,7 @@ def test_one_pair_is_the_exact_test():
     x = np.random.default_rng(1).integers(0, 2, (2, 300))
     found = rank(items(x, "accuracy"), metric="accuracy", n_resamples=50_000).pairs.iloc[0]
     p = pairsig.exact_test(with_totals(x[0], 2), with_totals(x[1], 2), metric="accuracy").pvalue
-    assert found["p_value"] == found["p_adjusted"] == pytest.approx(p, abs=5 * np.sqrt(p / 50_000))
+    assert found["pvalue"] == found["pvalue_adjusted"] == pytest.approx(p, abs=5 * np.sqrt(p / 50_000))
 
 
 def test_holm_is_written_out():
@@ -177,7 +180,7 @@ def test_holm_is_written_out():
         pairsig.exact_test(one, other, metric="accuracy").pvalue / 2 for one, other in itertools.combinations(counts, 2)
     )
     least = 0.0
-    for k, (p, adjusted) in enumerate(zip(one_sided, found["p_adjusted"], strict=True)):
+    for k, (p, adjusted) in enumerate(zip(one_sided, found["pvalue_adjusted"], strict=True)):
         least = max(least, min(1.0, (20 - k) * p))
         assert adjusted == pytest.approx(least, rel=1e-9)
 
@@ -194,39 +197,39 @@ def block_of_equals(rng, kind, n):
 
 
 @pytest.mark.parametrize("kind", ["passed", "passed, two blocks", "normal", "normal, two blocks"])
-def test_false_claims_are_as_rare_as_alpha_says(kind):
+def test_family_wise_error_rate_is_at_most_alpha(kind):
     """Of 200 families with ties no more have a false claim than 5 % give (99.9 % bound: 21); ranks hold as often."""
-    wrong = missed = told = 0
+    wrong = missed = message = 0
     for number in range(200):
         rng = np.random.default_rng([number, 5])
         x, level = block_of_equals(rng, kind, 60)
         metric = "accuracy" if kind.startswith("passed") else "mean"
-        found = rank(items(x, metric), metric=metric, n_resamples=499, seed=number, threads=1)
+        found = rank(items(x, metric), metric=metric, n_resamples=499, rng=number, threads=1)
         of = {f"s{place}": own for place, own in enumerate(level)}
-        sure = found.pairs[found.pairs["p_adjusted"] <= 0.05]
+        sure = found.pairs[found.pairs["pvalue_adjusted"] <= 0.05]
         wrong += any(of[a] <= of[b] for a, b in sure[["system_a", "system_b"]].to_numpy())
-        assert (found.pairs["ci_low"] <= 0)[found.pairs["p_adjusted"] > 0.05].all()
-        told += len(sure)
-        for row in found.systems.itertuples():
+        assert (found.pairs["ci_low"] <= 0)[found.pairs["pvalue_adjusted"] > 0.05].all()
+        message += len(sure)
+        for row in found.table.itertuples():
             better, worse = int((level > of[row.system]).sum()), int((level < of[row.system]).sum())
             if row.rank_low > 1 + better or row.rank_high < 10 - worse:
                 missed += 1
                 break
     assert wrong <= 21
     assert missed <= wrong
-    assert told > 0 or "blocks" not in kind
+    assert message > 0 or "blocks" not in kind
 
 
 @pytest.mark.parametrize(("n", "apart"), [(20, 0.0), (20, 5.0)])
-def test_intervals_hold_all_gains_together(n, apart):
+def test_intervals_cover_all_gains_simultaneously(n, apart):
     """On 60 sets of ten systems, equal or far from each other; 51 is the 99.9 % bound of 95 %."""
-    held = 0
+    covered = 0
     for number in range(60):
         x = np.random.default_rng([number, 6]).normal(size=(10, n)) + apart * np.arange(10)[:, None]
-        pairs = rank(items(x), metric="mean", n_resamples=499, seed=number, threads=1).pairs
+        pairs = rank(items(x), metric="mean", n_resamples=499, rng=number, threads=1).pairs
         truth = [apart * (int(a[1:]) - int(b[1:])) for a, b in pairs[["system_a", "system_b"]].to_numpy()]
-        held += bool(((pairs["ci_low"] <= truth) & (truth <= pairs["ci_high"])).all())
-    assert held >= 51
+        covered += bool(((pairs["ci_low"] <= truth) & (truth <= pairs["ci_high"])).all())
+    assert covered >= 51
 
 
 def no_interval(pairs):
@@ -241,8 +244,8 @@ def test_no_interval_where_the_test_could_reject_no_gain(n, n_resamples, none):
     """At 5 %: of 2⁵ swaps two are extreme whatever the data are, and of 18 shuffles p is 1/19 at least."""
     found = rank(items(np.random.default_rng(9).normal(size=(3, n))), metric="mean", n_resamples=n_resamples)
     assert (no_interval(found.pairs) == none).all()
-    assert ("no intervals of gains" in ranking.render(found, "table")) == none
-    for form in ranking.FORMATS:
+    assert ("gains have no intervals" in ranking.render(found, "table")) == none
+    for form in FORMATS:
         assert "nan" not in ranking.render(found, form).lower()
 
 
@@ -258,7 +261,7 @@ def test_no_interval_of_systems_that_differ_by_the_same_everywhere():
     found = rank(items(np.stack([x[0], x[0] + 0.1, x[0], x[1]])), metric="mean", n_resamples=200)
     of_last = (found.pairs[["system_a", "system_b"]] == "s3").any(axis=1)
     assert (no_interval(found.pairs) == ~of_last).all()
-    assert "3 of 6 pairs differ by the same on every unit" in ranking.render(found, "table")
+    assert "3 of 6 pairs differ by the same amount on every unit" in ranking.render(found, "table")
 
 
 @pytest.mark.parametrize("name", ["wmt22-ja-en", "realsumm", "conll2018-en_pud"])
@@ -266,25 +269,25 @@ def test_first_order_is_near_the_swaps_of_segments(name):
     """BLEU, ROUGE and UAS: p of every pair beside that of the randomization test, which computes the metric anew."""
     data = statistics.read(f"resources/statistics/{name}.parquet")
     data = data.select(systems=data.systems[:6])
-    found = rank(data, n_resamples=20_000).pairs.set_index(["system_a", "system_b"])["p_value"]
-    drawn = pairsig.compare(data, "randomization", n_resamples=20_000)
-    expected = drawn.set_index(["system_a", "system_b"])["p_value"].reindex(found.index)
+    found = rank(data, n_resamples=20_000).pairs.set_index(["system_a", "system_b"])["pvalue"]
+    drawn = all_pairs.compare(data, "randomization", n_resamples=20_000)
+    expected = drawn.set_index(["system_a", "system_b"])["pvalue"].reindex(found.index)
     assert expected.notna().all()
     error = np.sqrt(2 * expected * (1 - expected) / 20_000)
     assert (np.abs(found - expected) <= 4 * error + 0.03 * expected + 1e-4).all()
 
 
-def test_equal_systems_and_what_is_told_of_them():
+def test_equal_systems_share_rank_and_cluster():
     x = np.array([[1] * 30 + [0] * 10, [1] * 30 + [0] * 10, [0] * 40])
     found = rank(items(x, "accuracy"), metric="accuracy", n_resamples=2_000)
-    assert found.systems["rank"].tolist() == [1, 1, 3]
-    assert found.systems["cluster"].tolist() == [1, 1, 2]
-    assert found.systems["rank_high"].tolist() == [2, 2, 3]
-    assert found.pairs["p_adjusted"].iloc[-1] == 1.0
+    assert found.table["rank"].tolist() == [1, 1, 3]
+    assert found.table["cluster"].tolist() == [1, 1, 2]
+    assert found.table["rank_high"].tolist() == [2, 2, 3]
+    assert found.pairs["pvalue_adjusted"].iloc[-1] == 1.0
 
 
-def told_of(n_systems, *told):
-    """Ranks of s0, s1, …, each better than the next, of which these pairs (better, worse) are told apart."""
+def ranked(n_systems, *significant):
+    """Ranks of s0, s1, …, each better than the next, where these pairs (better, worse) are significantly different."""
     pairs = [
         {
             "system_a": f"s{better}",
@@ -292,7 +295,7 @@ def told_of(n_systems, *told):
             "score_a": 10.0 - better,
             "score_b": 10.0 - worse,
             "gain": float(worse - better),
-            "p_adjusted": 0.01 if (better, worse) in told else 0.06,
+            "pvalue_adjusted": 0.01 if (better, worse) in significant else 0.06,
             "ci_low": np.nan,
             "ci_high": np.nan,
             "signature": "metric:mean|x",
@@ -303,13 +306,13 @@ def told_of(n_systems, *told):
     return ranking._ranked(names, pd.DataFrame(pairs), registry.metric("mean"), 0.05)
 
 
-def test_a_line_stands_where_everything_above_is_told_from_everything_below():
-    """Neighbours that are told apart are not enough, nor one system that is told from all on the other side."""
-    assert told_of(4, (1, 2)).cluster.tolist() == [1, 1, 1, 1]
-    assert told_of(4, (1, 2), (1, 3)).cluster.tolist() == [1, 1, 1, 1]
-    assert told_of(4, (0, 2), (1, 2)).cluster.tolist() == [1, 1, 1, 1]
-    assert told_of(4, (0, 2), (1, 2), (0, 3), (1, 3)).cluster.tolist() == [1, 1, 2, 2]
-    assert told_of(4, (0, 1), (0, 2), (0, 3), (1, 3), (2, 3)).cluster.tolist() == [1, 2, 2, 3]
+def test_clusters_end_where_all_above_are_significantly_better_than_all_below():
+    """Neighbours that differ significantly are not enough, nor one system that differs from all on the other side."""
+    assert ranked(4, (1, 2)).cluster.tolist() == [1, 1, 1, 1]
+    assert ranked(4, (1, 2), (1, 3)).cluster.tolist() == [1, 1, 1, 1]
+    assert ranked(4, (0, 2), (1, 2)).cluster.tolist() == [1, 1, 1, 1]
+    assert ranked(4, (0, 2), (1, 2), (0, 3), (1, 3)).cluster.tolist() == [1, 1, 2, 2]
+    assert ranked(4, (0, 1), (0, 2), (0, 3), (1, 3), (2, 3)).cluster.tolist() == [1, 2, 2, 3]
 
 
 @pytest.mark.parametrize("higher_is_better", [True, False])
@@ -322,7 +325,7 @@ def test_of_scores_that_count_as_equal_the_better_one_stands_first(higher_is_bet
     counts = {name: np.column_stack([own, whole]) for name, own in (("more", more), ("fewer", fewer))}
     for order in (["more", "fewer"], ["fewer", "more"]):
         data = Statistics.from_arrays({name: counts[name] for name in order}, metric.columns)
-        found = rank(data, metric=metric, n_resamples=100).systems
+        found = rank(data, metric=metric, n_resamples=100).table
         assert found["rank"].tolist() == [1, 1]
         assert found["system"].tolist() == (["more", "fewer"] if higher_is_better else ["fewer", "more"])
 
@@ -331,15 +334,15 @@ def test_lower_is_better_where_it_is():
     links = np.array([[8, 8, 10, 10]] * 20), np.array([[4, 4, 10, 10], [9, 9, 10, 10]] * 10)
     data = Statistics.from_arrays({"good": links[0], "bad": links[1]}, registry.metric("aer").columns)
     found = rank(data, metric="aer", n_resamples=500)
-    assert found.systems["system"].tolist() == ["good", "bad"]
-    assert found.systems["behind"].iloc[1] > 0
+    assert found.table["system"].tolist() == ["good", "bad"]
+    assert found.table["behind"].iloc[1] > 0
 
 
 def test_the_same_for_any_threads_and_batches():
     x = np.random.default_rng(4).normal(size=(7, 50))
     one, two = (rank(items(x), metric="mean", n_resamples=3_001, threads=threads) for threads in (1, 3))
     pd.testing.assert_frame_equal(one.pairs, two.pairs)
-    pd.testing.assert_frame_equal(one.systems, two.systems)
+    pd.testing.assert_frame_equal(one.table, two.table)
 
 
 def test_documents_are_swapped_as_wholes():
@@ -350,11 +353,14 @@ def test_documents_are_swapped_as_wholes():
     by_segment, by_document = (
         rank(data, metric="mean", unit=unit, n_resamples=2_000) for unit in ("segment", "document")
     )
-    assert by_document.pairs["p_value"][0] > by_segment.pairs["p_value"][0]
-    assert "unit:document" in by_document.systems["signature"][0]
+    assert by_document.pairs["pvalue"][0] > by_segment.pairs["pvalue"][0]
+    assert "unit:document" in by_document.table["signature"][0]
 
 
-@pytest.mark.parametrize("form", ranking.FORMATS)
+FORMATS = ("table", "markdown", "latex", "html", "json")
+
+
+@pytest.mark.parametrize("form", FORMATS)
 def test_rendered(form):
     x = np.array([[1] * 40, [1] * 38 + [0] * 2, [0] * 40])
     data = Statistics.from_arrays(
@@ -368,12 +374,12 @@ def test_rendered(form):
         return
     shown = {"latex": r"a\_1\&\ensuremath{<}b", "html": "a_1&amp;&lt;b", "markdown": r"a\_1&\<b"}.get(form, "a_1&<b")
     assert shown in text
-    assert "2 of 3 pairs are told apart, 2 of 3 systems may be the best" in text
+    assert "2 of 3 pairs differ significantly, 2 of 3 systems may be the best" in text
     line = {
         "table": "··",
         "latex": "\\midrule\n 3 ",
         "html": 'border-top: 1px solid"><td>3',
-        "markdown": "| 2         | 3",
+        "markdown": "|         2 | 3",
     }
     assert line[form] in text
 
@@ -406,9 +412,12 @@ def test_command(tmp_path, capsys):
     [
         (["a.csv", "a.csv"], "a.csv is given 2 times"),
         (["a.csv", "--reader", "table"], "expected at least two"),
-        (["a.csv", "b.csv", "--reader", "table", "--alpha", "5"], "alpha is 5.0, expected a number between 0 and 1"),
-        (["a.csv", "b.csv", "--reader", "table", "--unit", "document"], "no segment names its document"),
-        (["a.csv", "b.csv", "--reader", "table", "--memory", "1M"], "of memory at least are needed"),
+        (
+            ["a.csv", "b.csv", "--reader", "table", "--alpha", "5"],
+            "the significance level is 5.0, expected",
+        ),
+        (["a.csv", "b.csv", "--reader", "table", "--unit", "document"], "found no documents for the unit document"),
+        (["a.csv", "b.csv", "--reader", "table", "--memory", "1M"], "of memory are needed"),
         (["a.csv", "two.csv", "--reader", "table"], "two.csv"),
         (["none.parquet"], "none.parquet"),
     ],

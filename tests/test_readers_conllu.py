@@ -1,12 +1,13 @@
 import io
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from udtools.udeval import UDError, load_conllu
 
-from pairsig.errors import InputError
-from pairsig.readers import conllu
+from conftest import examples
+from pairsig.io.errors import InputError
+from pairsig.readers.outputs import conllu
 
 
 def row(identifier, form, head="_", deprel="_", misc="_"):
@@ -108,13 +109,13 @@ def test_conllx_takes_any_graph(tmp_path):
         ([row("1-2", "ab"), row(1, "a", 0), row("2-3", "b"), row(2, "b", 1)], r"line 3: found ID '2-3', exp\w+ 2"),
         ([row("1-3", "ab"), row(1, "a", 0)], r"line 2: found the end of the sentence after word 1, .* up to 3"),
         ([row("1-3", "ab")], r"line 1: found the end of the sentence after word 0"),
-        ([row(1, "a", 2), row(2, "b", 1)], r"line 1: found a sentence without root, expected one HEAD of 0"),
+        ([row(1, "a", 2), row(2, "b", 1)], r"line 1: found a sentence without a root, expected one HEAD of 0"),
         ([row(1, "a", 0), row(2, "b", 0)], r"line 2: found a sentence with 2 roots, expected one HEAD of 0"),
         ([row(1, "a", 1), row(2, "b", 0)], r"line 1: found a cycle through word 1, expected a tree"),
         ([row(1, "a", 0), row(2, "b", 4), row(3, "c", 2), row(4, "d", 3)], r"line 2: found a cycle through word 2"),
         ([row(1, "a", 0), "", "", row(1, "b", 3)], r"line 4: found HEAD 3"),
-        ([""], r"found no sentence, expected CoNLL-U"),
-        (["# only a comment"], r"found no sentence, expected CoNLL-U"),
+        ([""], r"found no sentence, expected at least one in CoNLL-U"),
+        (["# only a comment"], r"found no sentence, expected at least one in CoNLL-U"),
     ],
 )
 def test_bad_input_names_file_and_line(tmp_path, lines, message):
@@ -170,7 +171,7 @@ def sentences(draw):
 
 
 @given(st.lists(sentences(), min_size=1, max_size=3))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_reads_what_was_written(tmp_path_factory, written):
     line = 1
     for sentence, lines in written:
@@ -181,7 +182,7 @@ def test_reads_what_was_written(tmp_path_factory, written):
 
 
 @given(st.integers(1, 6).flatmap(lambda n: st.lists(st.integers(-1, n + 1), min_size=n, max_size=n)))
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_accepts_the_graphs_the_evaluation_accepts(tmp_path_factory, heads):
     lines = [row(number, "a", head) for number, head in enumerate(heads, start=1)]
     try:

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pairsig.errors import InputError
-from pairsig.files import open_text
-from pairsig.readers import READERS, read, read_documents
-from pairsig.readers import text as text_reader
+from pairsig.io.errors import InputError
+from pairsig.io.files import open_text
+from pairsig.readers import read, read_documents
+from pairsig.readers.outputs import text as text_reader
 
 
 @pytest.fixture
@@ -72,13 +72,13 @@ class TestLines:
     def test_skip_lines(self, write):
         path = write(b"canary\none\n")
         assert read("text", path, skip_lines=1) == ["one"]
-        with pytest.raises(InputError, match=r"out\.txt: found 2 lines, 2 of them skipped, expected segments"):
+        with pytest.raises(InputError, match=r"out\.txt: found 2 lines, expected more than the 2"):
             read("text", path, skip_lines=2)
         with pytest.raises(InputError, match="found skip_lines -1, expected 0 or more"):
             read("text", path, skip_lines=-1)
 
     def test_empty_file(self, write):
-        with pytest.raises(InputError, match=r"out\.txt: found an empty file, expected one segment a line"):
+        with pytest.raises(InputError, match=r"out\.txt: found an empty file, expected one segment per line"):
             read("text", write(b""))
 
     def test_wrong_encoding_names_the_line(self, write):
@@ -142,12 +142,12 @@ class TestFiles:
     )
     def test_damaged(self, write, tmp_path, name, data):
         write(data, name.partition("!")[0])
-        with pytest.raises(InputError, match=rf"{name}: cannot be read \(not in the format its name says, or damaged"):
+        with pytest.raises(InputError, match=rf"{name}: cannot be read \(damaged, or not in the format of its suffix"):
             open_text(tmp_path / name)
 
     def test_missing_member_suggests_one(self, tmp_path):
         path = archive(tmp_path / "runs.tar.xz", {"team/en_ewt.conllu": b"one\n"})
-        with pytest.raises(InputError, match=r"no member team/en-ewt\.conllu; did you mean team/en_ewt\.conllu\?"):
+        with pytest.raises(InputError, match=r"no member .*en-ewt\.conllu.*; did you mean team/en_ewt\.conllu\?"):
             open_text(f"{path}!team/en-ewt.conllu")
 
 
@@ -156,42 +156,42 @@ class TestBounds:
 
     @pytest.mark.parametrize("name", ["plain.txt", "bomb.gz", "bomb.xz", "bomb.tar", "bomb.tar.gz", "bomb.tar.xz"])
     def test_content_beyond_the_bound_is_not_read(self, tmp_path, monkeypatch, name):
-        monkeypatch.setattr("pairsig.files.MAX_BYTES", 2**20)
-        monkeypatch.setattr("pairsig.files._CHUNK", 2**16)
+        monkeypatch.setattr("pairsig.io.files.MAX_BYTES", 2**20)
+        monkeypatch.setattr("pairsig.io.files._CHUNK", 2**16)
         fits, beyond = b"\0" * (2**20 - 20 * 512), b"\0" * 2**25
         pack = {"gz": gzip.compress, "xz": lzma.compress}.get(name.rpartition(".")[2], bytes)
         path = tmp_path / name
-        for data, told in ((fits, "found a NUL character"), (beyond, "found more than 1,048,576 bytes of content")):
+        for data, message in ((fits, "found a NUL character"), (beyond, "found more than 1,048,576 bytes of content")):
             if ".tar" in name:
                 archive(path, {"a": data}, f"w:{name.partition('.tar')[2].strip('.')}")
             else:
                 path.write_bytes(pack(data))
             tracemalloc.start()
-            with pytest.raises(InputError, match=rf"{name}.*: {told}"):
+            with pytest.raises(InputError, match=rf"{name}.*: {message}"):
                 open_text(f"{path}!a" if ".tar" in name else path)
             assert tracemalloc.get_traced_memory()[1] < 2**24  # xz has a window of 8 MiB
             tracemalloc.stop()
 
     def test_a_file_without_end(self, monkeypatch):
-        monkeypatch.setattr("pairsig.files.MAX_BYTES", 2**25)
+        monkeypatch.setattr("pairsig.io.files.MAX_BYTES", 2**25)
         with pytest.raises(InputError, match="/dev/zero: found more than 33,554,432 bytes of content"):
             open_text("/dev/zero")
 
     @pytest.mark.parametrize("before", ["", "x\n", "12345678901\n" * 3])
     def test_the_longest_line(self, write, monkeypatch, before):
-        monkeypatch.setattr("pairsig.files.MAX_LINE", 12)
+        monkeypatch.setattr("pairsig.io.files.MAX_LINE", 12)
         for line in ("x" * 12, "x" * 12 + "\n", "x" * 12 + "\n\nx\n" + "x" * 12):
             assert open_text(write((before + line).encode())).read() == before + line
         for line in ("x" * 13, "x" * 13 + "\n", "x" * 40 + "\nx"):
             number = before.count("\n") + 1
-            told = rf"out\.txt, line {number}: found a line of more than 12 bytes, expected shorter ones"
-            with pytest.raises(InputError, match=told):
+            message = rf"out\.txt, line {number}: found a line of more than 12 bytes, expected shorter lines"
+            with pytest.raises(InputError, match=message):
                 open_text(write((before + line).encode()))
 
     def test_the_most_lines(self, write, monkeypatch):
-        monkeypatch.setattr("pairsig.files.MAX_LINES", 3)
+        monkeypatch.setattr("pairsig.io.files.MAX_LINES", 3)
         assert open_text(write(b"\n\n\n")).read() == "\n\n\n"
-        with pytest.raises(InputError, match=r"out\.txt: found 4 lines, expected no more than 3"):
+        with pytest.raises(InputError, match=r"out\.txt: found 4 lines, expected at most 3"):
             open_text(write(b"\n\n\n\n"))
 
     def test_nul_characters_are_no_text(self, write):
@@ -202,9 +202,6 @@ class TestBounds:
 
 
 class TestRegistry:
-    def test_names(self):
-        assert list(READERS) == ["text", "alignment", "trees", "conllu"]
-
     def test_unknown_reader(self, write):
         with pytest.raises(InputError, match=r"unknown reader 'tree', expected one of text, .*; did you mean trees\?"):
             read("tree", write(b"one\n"))

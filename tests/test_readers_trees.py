@@ -3,8 +3,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.tree import Tree
 
-from pairsig.errors import InputError
-from pairsig.readers import trees
+from conftest import examples
+from pairsig.io.errors import InputError
+from pairsig.readers.outputs import trees
 
 
 def write(directory, text):
@@ -58,16 +59,16 @@ def test_only_ascii_space_parts_words(tmp_path, space):
         ("(S (VB go))\ngo (S (VB go))\n", {}, r", line 2: found 'go' outside a tree, expected '\('"),
         ("(S (VB go))\n(S (VB go)\n)\n", {"one_per_line": True}, r", line 2: found a tree with 1 more '\('"),
         ("\n(S (VB go)) )\n", {"one_per_line": True}, r", line 2: found '\)' outside a tree"),
-        ("(" * 10**6, {}, r", line 1: found a tree of more than 500 levels, expected fewer"),
+        ("(" * 10**6, {}, r", line 1: found a tree of more than 500 levels, expected at most"),
         ("(S (VB " + "go" * 10**6, {}, r", line 1: found a tree with 2 more"),
         ("go" * 10**6, {}, r", line 1: found '(go){30}…' \(2,000,000 characters\) outside a tree"),
-        ("", {}, r": found no tree, expected bracketed trees"),
+        ("", {}, r": found no tree, expected at least one"),
         ("\n\n", {"one_per_line": True}, r": found no tree"),
         ("(())\n", {}, r": found no tree"),
         (
             "(S (VB go))\n" + 501 * "(S\n" + "(VB go)" + 501 * ")",
             {},
-            r", line 2: found a tree of more than 500 levels, expected fewer",
+            r", line 2: found a tree of more than 500 levels, expected at most",
         ),
     ],
 )
@@ -77,9 +78,9 @@ def test_bad_input_names_file_and_line(tmp_path, text, options, message):
 
 
 def test_a_tree_that_does_not_end(tmp_path, monkeypatch):
-    monkeypatch.setattr("pairsig.readers.trees.MAX_LINE", 100)
+    monkeypatch.setattr("pairsig.readers.outputs.trees.MAX_LINE", 100)
     assert trees.read(write(tmp_path, "(S\n" + "(VB go)\n" * 10 + ")\n" + "(S (VB go))\n" * 20))[1:] == [GO] * 20
-    with pytest.raises(InputError, match="line 2: found a tree of more than 100 characters, expected shorter ones"):
+    with pytest.raises(InputError, match="line 2: found a tree of more than 100 characters, expected a shorter one"):
         trees.read(write(tmp_path, "(S (VB go))\n(S\n" + "(VB go)\n" * 20))
 
 
@@ -92,14 +93,37 @@ NESTED = st.recursive(
 
 
 @given(st.lists(NESTED, min_size=1, max_size=4), st.integers(10, 80), st.sampled_from(["\n", "\n\n", " ", ""]))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_reads_what_was_written_over_lines(tmp_path_factory, written, margin, between):
     text = between.join(tree.pformat(margin=margin) for tree in written)
     assert trees.read(write(tmp_path_factory.getbasetemp(), text)) == written
 
 
 @given(st.lists(NESTED | st.none(), min_size=1, max_size=5).filter(any))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_reads_what_was_written_one_per_line(tmp_path_factory, written):
     text = "".join(("" if tree is None else tree.pformat(margin=10**6)) + "\n" for tree in written)
     assert trees.read(write(tmp_path_factory.getbasetemp(), text), one_per_line=True) == written
+
+
+def listed(tree):
+    return tree if isinstance(tree, str) else [tree.label(), *map(listed, tree)]
+
+
+@given(st.lists(NESTED, min_size=1, max_size=4), st.integers(10, 80))
+@settings(deadline=None)
+def test_nested_lists_are_the_trees_of_nltk_with_their_first_lines(written, margin):
+    texts = [tree.pformat(margin=margin) for tree in written]
+    lines = "\n".join(["(())", *texts]).split("\n")
+    found = list(trees.nodes(enumerate(lines, start=1), "a"))
+    assert found == [
+        (2 + sum(text.count("\n") + 1 for text in texts[:number]), listed(tree)) for number, tree in enumerate(written)
+    ]
+    for (_, tree), theirs in zip(found, written, strict=True):
+        assert trees.parse(trees.write(tree)) == tree
+        assert trees.words(tree) == [(tag, word) for word, tag in theirs.pos()]
+
+
+def test_one_tree_in_a_line():
+    with pytest.raises(InputError, match="a, line 7: found 2 trees, expected one"):
+        trees.parse("(S (VB go)) (S (VB go))", "a", 7)

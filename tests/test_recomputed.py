@@ -74,9 +74,9 @@ def expected_on_another(d_1, s_1, d_2, s_2, low=ONE_SIDED[0.06], high=ONE_SIDED[
         z = sign * (low + (np.arange(2001) + 0.5) / 2001 * (high - low))
         first = z[:, None] * s_1
         density = np.exp(-0.5 * ((first - mean) / spread) ** 2) / (spread * np.sqrt(2 * np.pi)) * s_1
-        held = first * (mean + (mean - first) * v_2 / v_1) > 0
-        right += (density * held).sum() * (high - low) / 2001
-        wrong += (density * ~held).sum() * (high - low) / 2001
+        replicated = first * (mean + (mean - first) * v_2 / v_1) > 0
+        right += (density * replicated).sum() * (high - low) / 2001
+        wrong += (density * ~replicated).sum() * (high - low) / 2001
     return right, wrong
 
 
@@ -84,20 +84,21 @@ def ours(datasets, metric, sheet, *, resized=None):
     """The row of [0.04, 0.06] by the project's analyses; p by few resamples, since nothing expected depends on it."""
     import pandas as pd
 
-    import pairsig
-    from pairsig import statistics
-    from study import analysis
-    from study.columns import CALIBRATIONS
-    from study.resize import resize
+    from pairsig.comparisons import all_pairs
+    from pairsig.core import statistics
+    from study.analysis.calibrate import calibrate
+    from study.tables.columns import CALIBRATIONS
+    from study.test_sets.resize import resize
 
     tables = []
     for dataset in datasets:
         data = statistics.read(STATISTICS / f"{dataset}.parquet")
-        tables.append(pairsig.compare(data, metric=metric, n_resamples=2000))
+        settings = {"metric": metric, "method": "shifted", "alternative": "observed", "n_resamples": 2000}
+        tables.append(all_pairs.compare(data, "bootstrap", **settings))
         if resized:
-            tables.append(resize(data, metric=metric, n_resamples=2000, **resized))
+            tables.append(resize(data, "bootstrap", **settings, **resized))
     comparisons = pd.concat(tables)
-    found = analysis.calibrate(comparisons, pd.DataFrame([sheet], columns=CALIBRATIONS.names))
+    found = calibrate(comparisons, pd.DataFrame([sheet], columns=CALIBRATIONS.names))
     return found[(found["p_low"] == 0.04) & (found["p_high"] == 0.06)].iloc[0], comparisons
 
 
@@ -155,14 +156,14 @@ def test_a_cell_of_table_1(datasets, metric, columns, score):
     # What was counted: by the same p-values, but gains added up here.
     a, b = np.triu_indices(len(both), 1)
     better = {frozenset((both[i], both[j])): (x, y) for i, j, x, y in zip(a, b, d_1, d_2, strict=True)}
-    on = comparisons[(comparisons["dataset"] == datasets[0]) & comparisons["p_value"].between(0.04, 0.06)]
+    on = comparisons[(comparisons["dataset"] == datasets[0]) & comparisons["pvalue"].between(0.04, 0.06)]
     pairs = [better[pair] for pair in map(frozenset, on[["system_a", "system_b"]].to_numpy()) if pair in better]
-    assert (row["n_pairs"], row["n_held"]) == (len(pairs), sum(x * y > 0 for x, y in pairs))
+    assert (row["n_pairs"], row["n_replicated"]) == (len(pairs), sum(x * y > 0 for x, y in pairs))
     # p is close to that of a normal gain, so that little hangs on the resamples.
     normal_p = dict(zip(better, 1 - normal(np.abs(d_1) / s_1), strict=True))
     own = comparisons[comparisons["dataset"] == datasets[0]]
-    told = zip(map(frozenset, own[["system_a", "system_b"]].to_numpy()), own["p_value"], strict=True)
-    assert np.quantile([abs(normal_p[pair] - p) for pair, p in told if pair in normal_p], 0.99) < 0.05
+    paired = zip(map(frozenset, own[["system_a", "system_b"]].to_numpy()), own["pvalue"], strict=True)
+    assert np.quantile([abs(normal_p[pair] - p) for pair, p in paired if pair in normal_p], 0.99) < 0.05
 
 
 F1 = ["matched", "predicted", "gold"]

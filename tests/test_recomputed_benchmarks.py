@@ -1,7 +1,7 @@
 """Findings on benchmarks once more, from the embedded statistics, with numpy and pyarrow alone: none of our code.
 
-What is compared are numbers of the reference tables: neighbours told apart, what a test set is worth on another
-subject, what sources of questions do to a standard error, the share of sampling.
+It compares numbers of the reference tables: significant neighbours, the effective sample size on another subject,
+the effect of sources of questions on a standard error, the share of sampling.
 """
 
 import csv
@@ -57,25 +57,27 @@ def sign_flips(differences):
 
 
 @pytest.mark.parametrize(("dataset", "runs"), [("mmlu-pro", 1), ("llmbar", 2)])
-def test_neighbours_told_apart(dataset, runs):
+def test_shares_of_significant_neighbours(dataset, runs):
     row = reference("leaderboards", dataset=dataset)
     passed = np.rint(outcomes(dataset)[0] * runs).astype(int)
     order = np.argsort(-passed.sum(axis=1), kind="stable").tolist()
     p = {frozenset(pair): sign_flips(passed[pair[0]] - passed[pair[1]]) for pair in combinations(order, 2)}
     ranked = sorted(p, key=p.get)
-    limit, told = 2 * len(p), set()
+    limit, significant = 2 * len(p), set()
     for number, pair in enumerate(ranked):  # Holm: both directions of each pair are claims
         if (limit - number) * p[pair] / 2 >= 0.05:
             break
-        told.add(pair)
+        significant.add(pair)
     neighbours = [frozenset(pair) for pair in pairwise(order)]
     # Systems with the same score may stand in either order.
     ties = len(passed) - len(set(passed.sum(axis=1).tolist()))
     slack = 1e-9 + 2 * ties / len(neighbours)
     assert int(row["n_neighbours"]) == len(neighbours)
-    assert float(row["apart"]) == pytest.approx(np.mean([p[pair] < 0.05 for pair in neighbours]), abs=slack)
-    assert float(row["told"]) == pytest.approx(np.mean([pair in told for pair in neighbours]), abs=slack)
-    assert float(row["pairs_told"]) == pytest.approx(len(told) / len(p))
+    assert float(row["share_significant"]) == pytest.approx(np.mean([p[pair] < 0.05 for pair in neighbours]), abs=slack)
+    assert float(row["share_significant_holm"]) == pytest.approx(
+        np.mean([pair in significant for pair in neighbours]), abs=slack
+    )
+    assert float(row["share_significant_pairs_holm"]) == pytest.approx(len(significant) / len(p))
 
 
 def test_sampling_of_judges():
@@ -97,12 +99,12 @@ def gains(shares, items):
     return difference.mean(axis=1), difference.var(axis=1)
 
 
-def test_what_a_test_set_is_worth_on_another_subject():
+def test_effective_sample_size_on_another_subject():
     row = reference("heterogeneity", family="mmlu-pro-subjects", metric="accuracy")
     shares, domains, _ = outcomes("mmlu-pro")
     of = {name: np.flatnonzero(domains == name) for name in dict.fromkeys(domains.tolist())}
     assert int(row["n_test_sets"]) == len(of) == 14
-    excess, held, told = [], [], []
+    excess, replicated, predicted = [], [], []
     for one, other in combinations(of.values(), 2):
         (d, v), (e, w) = gains(shares, one), gains(shares, other)
         known = (v > 0) & (w > 0)
@@ -111,14 +113,14 @@ def test_what_a_test_set_is_worth_on_another_subject():
         excess.append(((d - e) ** 2 - v / n - w / m) / (v + w))
         for gain, spread, against in ((d, v, e), (e, w, d)):
             both = (gain != 0) & (against != 0)
-            held.append((gain > 0)[both] == (against > 0)[both])
+            replicated.append((gain > 0)[both] == (against > 0)[both])
             z = abs(gain)[both] / np.sqrt(spread[both] * (1 / n + 1 / m))
-            told.append([1 - erfc(one / 2**0.5) / 2 for one in z])
+            predicted.append([1 - erfc(one / 2**0.5) / 2 for one in z])
     kappa_squared = np.concatenate(excess).mean()
     assert float(row["kappa_squared"]) == pytest.approx(kappa_squared, rel=1e-3)
-    assert float(row["worth"]) == pytest.approx(1 / (2 * kappa_squared), rel=1e-3)
-    assert float(row["held"]) == pytest.approx(np.concatenate(held).mean(), abs=1e-3)
-    assert float(row["predicted_iid"]) == pytest.approx(np.concatenate(told).mean(), abs=1e-3)
+    assert float(row["effective_sample_size"]) == pytest.approx(1 / (2 * kappa_squared), rel=1e-3)
+    assert float(row["replicated"]) == pytest.approx(np.concatenate(replicated).mean(), abs=1e-3)
+    assert float(row["predicted_iid"]) == pytest.approx(np.concatenate(predicted).mean(), abs=1e-3)
 
 
 def test_what_sources_of_questions_do_to_a_standard_error():
@@ -151,7 +153,7 @@ def test_the_better_one_on_a_category_on_another(dataset):
     size = {"mmlu-pro": 381, "llmbar": 92}[dataset]
     sets = [np.flatnonzero(domains == name)[:size] for name in dict.fromkeys(domains.tolist())]
     sets = [one for one in sets if len(one) == size]
-    held = n = 0
+    replicated = n = 0
     for one in sets:
         d, v = gains(shares, one)
         p = np.array([erfc(z / 2**0.5) / 2 for z in abs(d) / np.sqrt(np.maximum(v, 1e-12) / size)])
@@ -159,8 +161,8 @@ def test_the_better_one_on_a_category_on_another(dataset):
         for other in sets:
             if other is not one:
                 e = gains(shares, other)[0][near]
-                held += int(((d[near] > 0) == (e > 0))[e != 0].sum()) + 0.5 * int((e == 0).sum())
+                replicated += int(((d[near] > 0) == (e > 0))[e != 0].sum()) + 0.5 * int((e == 0).sum())
                 n += int(near.sum())
-    # p here is that of a normal law, there it is drawn: a pair at a border may be in one window and not in the other.
+    # p is normal here and resampled there: a pair near a border may be in one window and not in the other.
     assert n == pytest.approx(int(row["n_pairs"]), rel=0.25)
-    assert float(row["share"]) == pytest.approx(held / n, abs=0.05)
+    assert float(row["share"]) == pytest.approx(replicated / n, abs=0.05)

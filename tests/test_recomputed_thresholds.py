@@ -46,44 +46,44 @@ def rouge() -> np.ndarray:
     )
 
 
-def need(errors: np.ndarray) -> float:
+def critical_difference(errors: np.ndarray) -> float:
     # Of the logarithms: where half of the pairs are with one bad aligner, the middle two are far apart.
     return float(1.6448536 * np.exp(np.median(np.log(errors[errors > 0]))))
 
 
 def test_needs_and_exponents_are_found_again():
-    from pairsig import compare
-    from study import analysis
-    from study.resize import resize
+    from pairsig.comparisons.all_pairs import compare
+    from study.analysis.thresholds import size_scaling, thresholds
+    from study.test_sets.resize import resize
 
     path = STATISTICS / "realsumm.parquet"
-    found = analysis.thresholds(compare(path, metric="rouge2_recall", n_resamples=100))
-    assert found["need"].iloc[0] == pytest.approx(need(rouge()), rel=1e-4)
+    found = thresholds(compare(path, metric="rouge2_recall", n_resamples=100))
+    assert found["critical_difference"].iloc[0] == pytest.approx(critical_difference(rouge()), rel=1e-4)
 
-    from pairsig import statistics
+    from pairsig.core import statistics
 
     data = statistics.read(STATISTICS / "ewt-test.parquet")
     sizes = [100, 400, 1600]
-    law = analysis.size_law(resize(data, initial=sizes, metric="uas", n_resamples=2)).iloc[0]
+    variance_model = size_scaling(resize(data, initial=sizes, metric="uas", n_resamples=2)).iloc[0]
     errors = np.array([uas(size) for size in sizes])
     errors = errors[:, (errors > 1e-9).all(axis=0)]
     medians = [np.exp(np.median(np.log(one))) for one in errors]
     slope, _ = np.polyfit(np.log(sizes), np.log(medians), 1)
-    assert law["exponent"] == pytest.approx(slope, abs=1e-4)
-    assert law["n_all"] == errors.shape[1]
+    assert variance_model["exponent"] == pytest.approx(slope, abs=1e-4)
+    assert variance_model["n_all"] == errors.shape[1]
 
 
 def test_needs_of_the_two_series_are_found_again():
     """Aligners: the median pair of one base model, of full sets alone and of all, on the first 100 of 110 pairs."""
-    from pairsig import statistics
-    from study import analysis
-    from study.resize import resize
+    from pairsig.core import statistics
+    from study.analysis.thresholds import thresholds
+    from study.test_sets.resize import resize
 
     links = counts("hansards-110", ["sure_hits", "possible_hits", "predicted", "sure"])[:, :100]
     table = parquet.read_table(STATISTICS / "hansards-110.parquet", columns=["system"])
     named = [name.rsplit("-", 2) for name in dict.fromkeys(table["system"].to_pylist())]
     data = statistics.read(STATISTICS / "hansards-110.parquet")
-    found = analysis.thresholds(resize(data, initial=[100], metric="aer", n_resamples=2)).set_index("subset")
+    found = thresholds(resize(data, initial=[100], metric="aer", n_resamples=2)).set_index("subset")
     for series, sizes in (("full sets, ", {"full"}), ("", {"full", "half", "quarter"})):
         for kind, same in (("same group", True), ("different group", False)):
             errors = [
@@ -93,7 +93,9 @@ def test_needs_of_the_two_series_are_found_again():
                 for j in range(i)
                 if (named[i][0] == named[j][0]) == same and {named[i][1], named[j][1]} <= sizes
             ]
-            assert found.loc[series + kind, "need"] == pytest.approx(need(np.array(errors)), rel=1e-4)
+            assert found.loc[series + kind, "critical_difference"] == pytest.approx(
+                critical_difference(np.array(errors)), rel=1e-4
+            )
             assert found.loc[series + kind, "n_all"] == (np.array(errors) > 1e-12).sum()
 
 

@@ -13,13 +13,15 @@ import pandas as pd
 import pytest
 
 import pairsig
-from pairsig import cli, report, versus
-from pairsig.definitions import find
-from pairsig.engine import Resampling
+from oracles import how
+from pairsig import cli, report
+from pairsig.comparisons import baseline
+from pairsig.core.definitions import find
+from pairsig.core.engine import Resampling
+from pairsig.core.statistics import Statistics
 from pairsig.metrics import registry
-from pairsig.paired import Pair
 from pairsig.report import evidence
-from pairsig.statistics import Statistics
+from pairsig.stats.paired import Pair
 
 F1 = registry.metric("f1")
 MEAN = registry.metric("mean")
@@ -86,7 +88,7 @@ def test_a_segment_carries_half_of_what_swapping_it_costs(metric):
 
 
 @pytest.mark.parametrize("counts", ["f1", "mean", "mean of decimals", "few differ"])
-def test_the_law_is_that_of_all_swaps(counts):
+def test_the_null_distribution_is_that_of_all_swaps(counts):
     """Each bin has the share of the 2ⁿ swaps whose gain is in it, and those that p counts have p."""
     metric = F1 if counts == "f1" else MEAN
     rng = np.random.default_rng(5)
@@ -98,17 +100,17 @@ def test_the_law_is_that_of_all_swaps(counts):
     }[counts]()
     pair = Pair(metric, values, None)
     order = pair.order[0]
-    law = evidence.null(pair, find("exact"), Resampling(10))
+    variance_model = evidence.null(pair, find("exact"), Resampling(10))
     gains = swapped_gains(values[order], metric)
-    inside = gains[(gains >= law.edges[0]) & (gains < law.edges[-1])]
-    assert law.n_drawn == 0
+    inside = gains[(gains >= variance_model.edges[0]) & (gains < variance_model.edges[-1])]
+    assert variance_model.n_drawn == 0
     # A gain on an edge belongs to the bin above it on the right, and to that below it, by symmetry, on the left.
-    expected = np.histogram(np.where(inside > 0, inside + 1e-9, inside - 1e-9), law.edges)[0] / len(gains)
-    np.testing.assert_allclose(law.mass, expected, atol=1e-9)
-    assert law.mass[law.counted].sum() + (len(gains) - len(inside)) / len(gains) == pytest.approx(
+    expected = np.histogram(np.where(inside > 0, inside + 1e-9, inside - 1e-9), variance_model.edges)[0] / len(gains)
+    np.testing.assert_allclose(variance_model.mass, expected, atol=1e-9)
+    assert variance_model.mass[variance_model.counted].sum() + (len(gains) - len(inside)) / len(gains) == pytest.approx(
         pairsig.exact_test(*values, metric=metric).pvalue
         if metric is F1
-        else np.mean(np.abs(gains) >= abs(pair.lead) - 1e-9)
+        else np.mean(np.abs(gains) >= abs(pair.difference) - 1e-9)
     )
 
 
@@ -145,19 +147,22 @@ def test_what_is_drawn_is_what_the_test_counts():
     n = 3_000
     for test in (
         find("randomization"),
-        find("randomization", "one-sided"),
-        find("bootstrap"),
-        find("bootstrap", "percentile"),
+        find("randomization", alternative="observed"),
+        find("randomization", alternative="less"),
+        find("bootstrap", alternative="observed"),
+        find("bootstrap", "percentile", "observed"),
     ):
-        law = evidence.null(pair, test, Resampling(n, 7))
+        variance_model = evidence.null(pair, test, Resampling(n, 7))
         if test.draw == "swap":
-            result = pairsig.randomization_test(*counts, metric="bleu", variant=test.variant, n_resamples=n, seed=7)
+            result = pairsig.randomization_test(*counts, metric="bleu", n_resamples=n, rng=7, **how(test))
             expected = result.n_greater + result.n_equal
         else:
-            result = pairsig.bootstrap_test(*counts, metric="bleu", variant=test.variant, n_resamples=n, seed=7)
+            result = pairsig.bootstrap_test(*counts, metric="bleu", n_resamples=n, rng=7, **how(test))
             expected = result.n_greater
-        assert law.n_drawn == n
-        assert law.mass[law.counted].sum() * n == pytest.approx(expected, abs=1 + n * (1 - law.mass.sum()))
+        assert variance_model.n_drawn == n
+        assert variance_model.mass[variance_model.counted].sum() * n == pytest.approx(
+            expected, abs=1 + n * (1 - variance_model.mass.sum())
+        )
 
 
 def table(tmp_path, systems, name="scores.jsonl"):
@@ -185,7 +190,7 @@ def of(systems, metric=MEAN, **options):
     found = Statistics.from_arrays(counts, ["value"])
     domains = np.array([row["domain"] for row in next(iter(systems.values()))])
     object.__setattr__(found, "domains", domains)
-    rows, _ = versus.versus(found, [metric], ["exact"], n_resamples=100)
+    rows, _ = baseline.compare_to_baseline(found, [metric], ["exact"], n_resamples=100)
     return list(evidence.of_systems(found, metric, rows, unit="segment", resampling=Resampling(100), **options))
 
 
@@ -196,9 +201,8 @@ def test_domains_are_the_gain_on_each_alone():
     for row in own.domains.itertuples():
         a, b = ([item["value"] for item in systems[name] if item["domain"] == row.domain] for name in "ab")
         assert row.gain == pytest.approx(np.mean(b) - np.mean(a))
-        alone = pairsig.gain_interval(a, b, metric="mean")
-        ends = (alone.low, alone.high) if np.mean(b) >= np.mean(a) else (-alone.high, -alone.low)
-        assert (row.low, row.high) == pytest.approx(ends)
+        alone = pairsig.difference_interval(a, b, metric="mean")
+        assert (row.low, row.high) == pytest.approx((-alone.high, -alone.low))  # of b over a
     a, b = (np.array([item["value"] for item in systems[name]]) for name in "ab")
     assert own.outcomes == ((b > a).sum(), (a == b).sum(), (b < a).sum())
     assert own.enough == (b > a).sum() - (b < a).sum()  # of passes and fails: wins less losses
@@ -280,10 +284,10 @@ def test_in_a_browser(tmp_path, browser, capsys, width, scheme, content):
     path = table(tmp_path, systems)
     assert cli.main(["test", path, "--n-resamples", "200", "--html", str(tmp_path / "report.html")]) == 0
     page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
-    told, asked = [], []
-    page.on("console", lambda message: told.append(message.text))
-    page.on("pageerror", lambda error: told.append(str(error)))
-    page.on("dialog", lambda dialog: told.append(dialog.message))
+    fragments, asked = [], []
+    page.on("console", lambda message: fragments.append(message.text))
+    page.on("pageerror", lambda error: fragments.append(str(error)))
+    page.on("dialog", lambda dialog: fragments.append(dialog.message))
     page.on("request", lambda request: asked.append(request.url))
     page.goto((tmp_path / "report.html").as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -303,7 +307,7 @@ def test_in_a_browser(tmp_path, browser, capsys, width, scheme, content):
     assert header.get_attribute("aria-sort") == "descending"
     header.locator("button").click()
     assert column() == sorted(before)
-    assert told == []
+    assert fragments == []
     assert [url for url in asked if not url.startswith("file://")] == []
     page.close()
 
@@ -338,11 +342,11 @@ def few(values):
     ("systems", "said"),
     [
         ({"a": items(1), "b": items(1)}, "have the same"),
-        ({"a": few([1]), "b": few([0])}, "<h2>A difference between a and b was not shown: a is ahead by 1.00 points"),
-        ({"a": few([0.5, 0.25, 1 / 3]), "b": few([0, 1, 1])}, "was not shown: b is ahead by"),
-        ({"a": few([0, 0, 0, 0]), "b": few([1, 1, 1, 1])}, "4 of the 4 segments that speak for b"),
+        ({"a": few([1]), "b": few([0])}, "<h2>a and b are not significantly different: a is ahead by 1.00 points"),
+        ({"a": few([0.5, 0.25, 1 / 3]), "b": few([0, 1, 1])}, "are not significantly different: b is ahead by"),
+        ({"a": few([0, 0, 0, 0]), "b": few([1, 1, 1, 1])}, "4 of the 4 segments that favour b"),
         ({"a": few([0] * 6), "b": few([1] * 6)}, "<h2>b is better than a by 1.00 points"),
-        ({"a": few([-3.5, 2]), "b": few([1, 1e9])}, "was not shown: b is ahead by"),
+        ({"a": few([-3.5, 2]), "b": few([1, 1e9])}, "are not significantly different: b is ahead by"),
     ],
 )
 def test_odd_systems(tmp_path, capsys, systems, said):
@@ -369,7 +373,7 @@ def test_documents_and_runs(tmp_path, capsys):
     assert cli.main(["test", path, "--n-resamples", "200", "--html", str(output), "--plot", picture]) == 0
     text = output.read_text(encoding="utf-8")
     assert "over runs and test sets, p = " in text  # the sentence of --format sentence
-    assert "What the gain of one run each would vary by" in text
+    assert "Why a gain between one run of each method varies" in text
 
 
 @pytest.mark.parametrize(
@@ -396,7 +400,7 @@ def test_what_cannot_be_written(tmp_path, monkeypatch, capsys, arguments, expect
 def test_a_picture_of_too_many(tmp_path):
     pytest.importorskip("matplotlib")
     systems = {name: items(seed) for seed, name in enumerate("abcdefghijklmno")}
-    with pytest.raises(pairsig.InputError, match="room for 12 comparisons, found 14"):
+    with pytest.raises(pairsig.InputError, match="found 14 comparisons, expected at most 12"):
         report.draw(of(systems), tmp_path / "p.svg")
     assert list(tmp_path.iterdir()) == []
 
@@ -404,17 +408,18 @@ def test_a_picture_of_too_many(tmp_path):
 def test_a_domain_column_of_a_table_is_read(tmp_path):
     Path(tmp_path / "a.csv").write_text("segment,domain,value\n1,x,1\n2,y,0\n")
     Path(tmp_path / "b.csv").write_text("segment,domain,value\n1,x,1\n2,z,0\n")
-    ((found, _),), _ = versus.read_systems([str(tmp_path / "a.csv")], "table")
+    ((found, _),), _ = baseline.read_systems([str(tmp_path / "a.csv")], "table")
     assert found.domains.tolist() == ["x", "y"]
-    with pytest.raises(pairsig.InputError, match=r"line 3: segment 2 is of domain 'z', expected 'y' as in .*a\.csv"):
-        versus.read_systems([str(tmp_path / "a.csv"), str(tmp_path / "b.csv")], "table")
+    with pytest.raises(pairsig.InputError, match=r"line 3: segment 2 belongs to domain .*, expected .y. as in"):
+        baseline.read_systems([str(tmp_path / "a.csv"), str(tmp_path / "b.csv")], "table")
 
 
 def test_what_is_a_bound_is_said_to_be_one(tmp_path, capsys):
     """p = 0 of 1,000 resamples is no 0, adjusted or not."""
     path = table(tmp_path, {"a": items(1, share=0.1), "b": items(2, share=0.9), "c": items(3, share=0.95)})
     output = tmp_path / "r.html"
-    assert cli.main(["test", path, "--test", "bootstrap", "--n-resamples", "1000", "--html", str(output)]) == 0
+    assert cli.main(["test", path, "--test", "bootstrap", "--alternative", "observed", "--n-resamples", "1000",
+                     "--html", str(output)]) == 0  # fmt: skip
     seen = Tags()
     seen.feed(output.read_text(encoding="utf-8"))
     assert re.search(r"resamples, p < 0\.00\d+ \(< 0\.00\d+ adjusted by Holm\), n = 60", seen.text)
@@ -426,7 +431,7 @@ def test_a_margin_alone_is_no_test(tmp_path, monkeypatch, capsys):
         (tmp_path / name).write_text("".join(f"{name} was here with {i} of us\n" for i in range(20)))
     words = ["test", "a", "b", "--reader", "text", "--reference", "reference", "--test", "exact", "--margin", "1"]
     assert cli.main([*words, "--html", "r.html"]) == 2
-    assert "a report needs a test beside the margin, found none for bleu" in capsys.readouterr().err
+    assert "found only the test against the margin for bleu" in capsys.readouterr().err
     assert not (tmp_path / "r.html").exists()
 
 
@@ -434,3 +439,12 @@ def test_gains_are_printed_with_the_digits_that_count():
     (own,) = of({"a": items(1, n=600), "b": items(2, n=600, share=0.55)})
     assert own.digits == 3
     assert re.search(rf"by {own.gain:.3f} points of mean", report.page([own]))
+
+
+def test_the_null_distribution_of_the_bootstrap_is_centred():
+    """The mean of b gains on resamples, minus the gain, is within four of its standard errors of 0."""
+    counts = parsed(80, seed=3)
+    pair = Pair.of(counts[0], counts[1], F1, None)
+    order = [0, 1] if pair.difference > 0 else [1, 0]
+    gains = evidence._resampled(pair, order, Resampling(2_000, 5))
+    assert abs(gains.mean()) < 4 * gains.std() / np.sqrt(len(gains)) + 0.1 * gains.std()  # F1 is biased by n⁻¹

@@ -6,27 +6,29 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest, multinomial, norm
 
 import pairsig
 import simulate
-from pairsig import (
-    InputError,
-    Metric,
-    Ratio,
-    bootstrap_test,
-    definitions,
-    engine,
-    randomization_test,
-    streams,
-    tally,
-)
+from conftest import examples
+from oracles import how
+from pairsig import InputError, Metric, Ratio, bootstrap_test, randomization_test
+from pairsig.comparisons import all_pairs
+from pairsig.core import definitions, engine, exceedances, random_streams
 from pairsig.metrics import registry
-from pairsig.sequential import sequential_test
+from pairsig.stats.sequential import sequential_test
 
 TINY = 1e-10
+
+ONE_SIDED = {"alternative": "observed"}
+BOOTSTRAPS = {"shifted": ONE_SIDED, "percentile": ONE_SIDED | {"method": "percentile"}, "two-sided": {}}
+
+
+def settings_of(name):
+    """The arguments for every method and alternative of a test."""
+    return [how(test) for test in definitions.TESTS if test.name == name]
 
 
 def counts_of(metric, n_segments, seed):
@@ -59,15 +61,16 @@ def quality(metric, counts):
 
 
 def brute_bootstrap(metric, a, b):
-    """Every one of the nⁿ resamples: shares that are extreme and that tie, by variant."""
+    """Every one of the nⁿ resamples: shares that are extreme and that tie, for `BOOTSTRAPS`."""
     n = len(a)
     if quality(metric, a) < quality(metric, b):
         a, b = b, a
     delta = quality(metric, a) - quality(metric, b)
     gains = np.array([quality(metric, a[list(i)]) - quality(metric, b[list(i)]) for i in product(range(n), repeat=n)])
     shares = {}
-    for variant, far in (("gt2", gains - 2 * delta), ("percentile", -gains), ("two-sided", abs(gains - delta) - delta)):
-        shares[variant] = (far > TINY).mean(), (np.abs(far) <= TINY).mean()
+    fars = {"shifted": gains - 2 * delta, "percentile": -gains, "two-sided": abs(gains - delta) - delta}
+    for which, far in fars.items():
+        shares[which] = (far > TINY).mean(), (np.abs(far) <= TINY).mean()
     return shares, delta
 
 
@@ -94,14 +97,14 @@ def test_bootstrap_is_brute_force(metric, seed):
     a, b = counts_of(metric, 5, seed)
     n = 40_000
     shares, delta = brute_bootstrap(metric, a, b)
-    for variant, (beyond, tied) in shares.items():
-        result = bootstrap_test(a, b, metric=metric, variant=variant, n_resamples=n, seed=seed)
+    for which, (beyond, tied) in shares.items():
+        result = bootstrap_test(a, b, metric=metric, n_resamples=n, rng=seed, **BOOTSTRAPS[which])
         assert result.gain == pytest.approx(delta, abs=1e-9)
         assert within_error(result.n_greater, beyond, n)
         assert within_error(result.n_equal, tied, n)
-        p = (result.n_greater + result.n_equal + 1) / (n + 1) if variant == "two-sided" else result.n_greater / n
+        p = (result.n_greater + result.n_equal + 1) / (n + 1) if which == "two-sided" else result.n_greater / n
         assert result.pvalue == (1.0 if delta <= TINY else p)
-        assert result.p_low <= result.pvalue <= result.p_high + 1 / n
+        assert result.pvalue_low <= result.pvalue <= result.pvalue_high + 1 / n
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "f1", "precision", "recall", "aer", "mean"])
@@ -110,10 +113,10 @@ def test_randomization_is_brute_force(metric, seed):
     a, b = counts_of(metric, 6, seed)
     n = 40_000
     two_sided, one_sided = brute_randomization(metric, a, b)
-    result = randomization_test(a, b, metric=metric, n_resamples=n, seed=seed)
+    result = randomization_test(a, b, metric=metric, n_resamples=n, rng=seed)
     assert within_error(result.n_greater + result.n_equal, two_sided, n)
     assert result.pvalue == (1.0 if result.better is None else (result.n_greater + result.n_equal + 1) / (n + 1))
-    bikel = randomization_test(a, b, metric=metric, variant="one-sided", n_resamples=n, seed=seed)
+    bikel = randomization_test(a, b, metric=metric, alternative="observed", n_resamples=n, rng=seed)
     assert within_error(bikel.n_greater + bikel.n_equal, one_sided, n)
 
 
@@ -138,23 +141,23 @@ def test_bootstrap_of_discordant_segments_is_multinomial():
     b = np.r_[np.zeros(won), np.ones(lost), np.ones(same)][:, None].astype(int)
     a, b = (np.hstack([x, np.ones_like(x)]) for x in (a, b))
     n_segments, n = won + lost + same, 200_000
-    law = multinomial(n_segments, np.array([won, lost, same]) / n_segments)
+    variance_model = multinomial(n_segments, np.array([won, lost, same]) / n_segments)
     grid = [(w, k) for w in range(n_segments + 1) for k in range(n_segments + 1 - w)]
-    p = np.array([law.pmf([w, k, n_segments - w - k]) for w, k in grid])
-    lead = np.array([w - k for w, k in grid])
-    result = bootstrap_test(a, b, n_resamples=n)
-    assert within_error(result.n_greater, p[lead > 2 * (won - lost)].sum(), n)
-    assert within_error(result.n_equal, p[lead == 2 * (won - lost)].sum(), n)
+    p = np.array([variance_model.pmf([w, k, n_segments - w - k]) for w, k in grid])
+    gain = np.array([w - k for w, k in grid])
+    result = bootstrap_test(a, b, metric="accuracy", alternative="observed", n_resamples=n)
+    assert within_error(result.n_greater, p[gain > 2 * (won - lost)].sum(), n)
+    assert within_error(result.n_equal, p[gain == 2 * (won - lost)].sum(), n)
 
 
 def test_randomization_of_discordant_segments_is_the_sign_test():
     won, lost = 15, 5
     a = np.r_[np.ones(won), np.zeros(lost)].astype(int)
     both = np.stack([a, np.ones_like(a)], 1), np.stack([1 - a, np.ones_like(a)], 1)
-    result = randomization_test(*both, n_resamples=200_000)
+    result = randomization_test(*both, metric="accuracy", n_resamples=200_000)
     exact = binomtest(won, won + lost).pvalue
     assert within_error(result.n_greater + result.n_equal, exact, 200_000)
-    assert result.p_low <= exact <= result.p_high
+    assert result.pvalue_low <= exact <= result.pvalue_high
 
 
 def test_large_test_sets_are_normal():
@@ -162,7 +165,7 @@ def test_large_test_sets_are_normal():
     rng = np.random.default_rng(3)
     a, b = rng.normal(0.05, 1, 3000), rng.normal(0, 1, 3000)
     gain, error = (a - b).mean(), (a - b).std() / np.sqrt(3000)
-    result = bootstrap_test(a, b, metric="mean", n_resamples=100_000)
+    result = bootstrap_test(a, b, alternative="observed", n_resamples=100_000)
     assert result.gain == pytest.approx(abs(gain), rel=1e-9)
     assert result.pvalue == pytest.approx(norm.sf(abs(gain) / error), abs=0.006)
 
@@ -171,7 +174,7 @@ def test_large_test_sets_are_normal():
 def test_identical_systems_have_p_1(test):
     a, _ = counts_of("f1", 30, 0)
     result = test(a, a, metric="f1", n_resamples=1000)
-    assert (result.pvalue, result.p_low, result.p_high, result.gain, result.better) == (1, 1, 1, 0, None)
+    assert (result.pvalue, result.pvalue_low, result.pvalue_high, result.gain, result.better) == (1, 1, 1, 0, None)
     assert result.n_different == 0
 
 
@@ -192,22 +195,24 @@ def test_order_of_the_systems_changes_only_their_names(test, metric):
 def test_error_rates_turn_the_sign():
     """Fewer errors are better: A finds every link, B none."""
     a, b = np.array([[3, 3, 3, 3]] * 20), np.array([[0, 0, 3, 3]] * 20)
-    result = bootstrap_test(a, b, metric="aer", n_resamples=1000)
+    result = bootstrap_test(a, b, metric="aer", alternative="observed", n_resamples=1000)
     assert (result.score_a, result.score_b, result.gain, result.better) == (0.0, 100.0, 100.0, "a")
+    assert result.statistic == -100.0
     assert result.pvalue == 0
 
 
 @pytest.mark.parametrize("test", [bootstrap_test, randomization_test])
-def test_clearly_better_gives_small_p_in_every_variant(test):
-    a, b = np.array([[1, 1]] * 60), np.array([[1, 1], [0, 1], [0, 1]] * 20)
-    for variant in definitions.variants(test.__name__.removesuffix("_test")):
-        for pair in ((a, b), (b, a)):
-            assert test(*pair, variant=variant, n_resamples=2000).pvalue < 0.001
+def test_clearly_better_gives_small_p_with_every_alternative_but_the_wrong_one(test):
+    a, b = np.array([1] * 60), np.array([1, 0, 0] * 20)
+    for own in settings_of(test.__name__.removesuffix("_test")):
+        for pair, wrong in (((a, b), "less"), ((b, a), "greater")):
+            p = test(*pair, n_resamples=2000, **own).pvalue
+            assert p > 0.999 if own["alternative"] == wrong else p < 0.002
 
 
 def test_randomization_never_reaches_0():
     a, b = np.array([[1, 1]] * 60), np.array([[0, 1]] * 60)
-    assert randomization_test(a, b, n_resamples=999).pvalue == 1 / 1000
+    assert randomization_test(a, b, metric="accuracy", n_resamples=999).pvalue == 1 / 1000
 
 
 @pytest.mark.parametrize("test", ["bootstrap", "randomization"])
@@ -218,9 +223,11 @@ def test_counts_do_not_depend_on_batches_threads_or_parts(test, metric):
     pairs = np.array([[0, 1], [1, 2], [0, 2]])
 
     def count(resamples=range(9000), **options):
-        judge = engine.Judge(counts, registry.metric(metric))
-        told = judge.tally(pairs, definitions.find(test), engine.Resampling(9000, 5, **options), resamples=resamples)
-        return np.concatenate([told.n_greater, told.n_equal])
+        scorer = engine.Scorer(counts, registry.metric(metric))
+        fragments = scorer.exceedances(
+            pairs, definitions.find(test), engine.Resampling(9000, 5, **options), resamples=resamples
+        )
+        return np.concatenate([fragments.n_greater, fragments.n_equal])
 
     whole = count(batch=1000, threads=1)
     assert whole[:3].min() > 0
@@ -234,32 +241,32 @@ def test_counts_do_not_depend_on_batches_threads_or_parts(test, metric):
 def test_pairs_that_are_scored_a_few_at_a_time(metric, monkeypatch):
     """Seven pairs in chunks of three: the second and the third count what all pairs together do."""
     statistics = simulate.statistics(metric, n_systems=5, n_segments=40, spread=0.3)
-    judge = engine.Judge(statistics.of(registry.metric(metric)), registry.metric(metric))
+    scorer = engine.Scorer(statistics.of(registry.metric(metric)), registry.metric(metric))
     pairs = np.array([[0, 1], [0, 2], [3, 0], [1, 2], [4, 1], [2, 3], [3, 4]])
 
-    def count(test, variant):
-        told = judge.tally(pairs, definitions.find(test, variant), engine.Resampling(600, 5, threads=1, batch=200))
-        return np.stack([told.n_greater, told.n_equal])
+    def count(test):
+        fragments = scorer.exceedances(pairs, test, engine.Resampling(600, 5, threads=1, batch=200))
+        return np.stack([fragments.n_greater, fragments.n_equal])
 
-    for variant in definitions.variants("randomization"):
-        whole = count("randomization", variant)
+    for test in [test for test in definitions.TESTS if test.name == "randomization"]:
+        whole = count(test)
         assert len({tuple(own) for own in whole.T}) > 3
         with monkeypatch.context() as patch:
-            patch.setattr(engine, "_SHUFFLED_ELEMENTS", 3 * 200 * len(judge.product.index))
-            np.testing.assert_array_equal(count("randomization", variant), whole)
+            patch.setattr(engine, "_SHUFFLED_ELEMENTS", 3 * 200 * len(scorer.product.index))
+            np.testing.assert_array_equal(count(test), whole)
 
 
 def test_a_score_that_is_not_finite_in_a_later_chunk_of_pairs(monkeypatch):
     """The systems of the pair and the shuffle are named, not those of the first chunk."""
     own = Metric("own", ("x",), lambda totals: np.log(totals[..., 0] - 10), "log(Σ x − 10)")
     counts = np.array([[8, 7, 6], [9, 8, 7], [8, 8, 8], [20, 1, 1], [1, 20, 1]])[:, :, None]
-    judge = engine.Judge(counts, own, ["a", "b", "c", "d", "e"])
+    scorer = engine.Scorer(counts, own, ["a", "b", "c", "d", "e"])
     monkeypatch.setattr(engine, "_SHUFFLED_ELEMENTS", 2 * 50)
     pairs, test = np.array([[0, 1], [1, 2], [0, 2], [3, 4]]), definitions.find("randomization")
     with np.errstate(all="ignore"), pytest.raises(InputError) as refused:
-        judge.tally(pairs, test, engine.Resampling(50, 5, threads=1, batch=50))
+        scorer.exceedances(pairs, test, engine.Resampling(50, 5, threads=1, batch=50))
     system, shuffle = re.search(r"own of system (\w) after shuffle (\d+) is", str(refused.value)).groups()
-    swapped = streams.swaps(5, int(shuffle), 1, 3)[0].astype(bool)
+    swapped = random_streams.swaps(5, int(shuffle), 1, 3)[0].astype(bool)
     x, y = counts[3:, :, 0] if system == "d" else counts[:2:-1, :, 0]
     assert np.where(swapped, y, x).sum() <= 10
 
@@ -269,11 +276,11 @@ def test_large_counts_are_summed_exactly():
     n = 50
     a = np.stack([np.full(n, 2_000_001), np.full(n, 4_000_000)], 1)
     b = np.stack([np.full(n, 2_000_000), np.full(n, 4_000_000)], 1)
-    result = bootstrap_test(a, b, n_resamples=2000)
+    result = bootstrap_test(a, b, metric="accuracy", alternative="observed", n_resamples=2000)
     assert result.gain == pytest.approx(100 / 4_000_000, rel=1e-9)
     assert (result.n_greater, result.n_equal) == (0, 0)  # δ(x*) is δ(x) always
     with pytest.raises(InputError, match="cannot be exact"):
-        bootstrap_test(a * 10**9, b * 10**9, n_resamples=10)
+        bootstrap_test(a * 10**9, b * 10**9, metric="accuracy", n_resamples=10)
 
 
 @pytest.mark.parametrize("size", [2**20, 2**28])
@@ -285,11 +292,11 @@ def test_products_are_those_of_whole_numbers(size):
     difference[:8] = 1  # A is the better one
     gain, n = int(difference.sum()), 3000
     assert gain > 0
-    drawn = pairsig.streams.bootstrap_counts(2012, 0, n, 64).astype(int) @ difference
-    result = bootstrap_test(b + difference, b, metric="mean", n_resamples=n)
+    drawn = pairsig.core.random_streams.bootstrap_counts(2012, 0, n, 64).astype(int) @ difference
+    result = bootstrap_test(b + difference, b, alternative="observed", n_resamples=n)
     assert (result.n_greater, result.n_equal) == ((drawn > 2 * gain).sum(), (drawn == 2 * gain).sum())
     assert result.n_equal > 50
-    shuffled = abs((1 - 2 * pairsig.streams.swaps(2012, 0, n, 64).astype(int)) @ difference)
+    shuffled = abs((1 - 2 * pairsig.core.random_streams.swaps(2012, 0, n, 64).astype(int)) @ difference)
     result = randomization_test(b + difference, b, metric="mean", n_resamples=n)
     assert (result.n_greater, result.n_equal) == ((shuffled > gain).sum(), (shuffled == gain).sum())
     assert result.n_equal > 50
@@ -298,11 +305,11 @@ def test_products_are_those_of_whole_numbers(size):
 def test_sums_are_exact_up_to_two_to_the_53rd_and_refused_from_there_on():
     largest = np.array([[2**51 - 1, 2**51 - 1]] * 4)
     wrong = largest - np.array([[2**50, 0]])
-    assert bootstrap_test(largest, wrong, n_resamples=10).gain == pytest.approx(50)
+    assert bootstrap_test(largest, wrong, metric="accuracy", n_resamples=10).gain == pytest.approx(50)
     with pytest.raises(InputError, match="cannot be exact"):
-        bootstrap_test(largest + 1, wrong, n_resamples=10)
+        bootstrap_test(largest + 1, wrong, metric="accuracy", n_resamples=10)
     with pytest.raises(InputError, match="cannot be exact"):
-        randomization_test(largest + 1, wrong, n_resamples=10)
+        randomization_test(largest + 1, wrong, metric="accuracy", n_resamples=10)
 
 
 @pytest.mark.parametrize(
@@ -324,7 +331,7 @@ def test_values_that_are_not_whole_tie_where_they_should():
     """Thirds have no binary form; the difference is 1/3 on every segment whatever is drawn."""
     a, b = np.full(30, 2 / 3), np.full(30, 1 / 3)
     result = randomization_test(a, b, metric="mean", n_resamples=4000)
-    result_boot = bootstrap_test(a, b, metric="mean", n_resamples=4000)
+    result_boot = bootstrap_test(a, b, alternative="observed", n_resamples=4000)
     assert result.n_greater == 0
     assert result_boot.n_greater == result_boot.n_equal == 0
     assert result.gain == pytest.approx(1 / 3, rel=1e-12)
@@ -338,8 +345,10 @@ def test_documents_are_the_unit_when_segments_are_not_independent():
     counts = data.of(registry.metric("accuracy"))
     by_segment = by_document = 0
     for a, b in zip(counts[::2], counts[1::2], strict=True):
-        by_segment += randomization_test(a, b, n_resamples=1000).pvalue <= 0.05
-        by_document += randomization_test(a, b, documents=data.documents, n_resamples=1000).pvalue <= 0.05
+        by_segment += randomization_test(a, b, metric="accuracy", n_resamples=1000).pvalue <= 0.05
+        by_document += (
+            randomization_test(a, b, metric="accuracy", documents=data.documents, n_resamples=1000).pvalue <= 0.05
+        )
     assert binom.sf(by_segment - 1, 80, 0.05) < 1e-4
     assert binom.sf(by_document - 1, 80, 0.05) > 0.001
 
@@ -358,24 +367,29 @@ def test_segments_are_drawn_together_for_both_systems():
     right = np.arange(1, 101)
     a, b = np.stack([right, np.full(100, 100)], 1), np.stack([right - 1, np.full(100, 100)], 1)
     assert np.hypot(right.std(), right.std()) / np.sqrt(100) == pytest.approx(4.1, abs=0.05)
-    for variant in ("gt2", "percentile"):
-        result = bootstrap_test(a, b, variant=variant, n_resamples=2000)
+    for method in ("shifted", "percentile"):
+        result = bootstrap_test(a, b, metric="accuracy", method=method, alternative="observed", n_resamples=2000)
         assert (result.gain, result.n_greater, result.n_equal) == (pytest.approx(1.0), 0, 0)
 
 
 @given(st.integers(0, 50), st.integers(1, 50))
 def test_clopper_pearson_is_scipys(successes, more):
-    low, high = tally.clopper_pearson(successes, successes + more)
+    low, high = exceedances.clopper_pearson(successes, successes + more)
     interval = binomtest(successes, successes + more).proportion_ci(0.95, method="exact")
     assert (low, high) == (pytest.approx(interval.low, abs=1e-12), pytest.approx(interval.high, abs=1e-12))
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=8))
 def test_any_counts_give_a_p_value(pairs):
     a, b = (np.array([[pair[side], 9] for pair in pairs]) for side in (0, 1))
-    for result in (bootstrap_test(a, b, n_resamples=200), randomization_test(a, b, n_resamples=200)):
-        assert 0 <= result.p_low <= result.pvalue + 1 / 200
+    results = [
+        test(a, b, metric="accuracy", n_resamples=200, **own)
+        for test in (bootstrap_test, randomization_test)
+        for own in settings_of(test.__name__.removesuffix("_test"))
+    ]
+    for result in results:
+        assert 0 <= result.pvalue_low <= result.pvalue + 2 / 200
         assert result.pvalue <= 1
         assert result.gain >= 0
         assert result.n_different == sum(x != y for x, y in pairs)
@@ -401,53 +415,63 @@ def test_a_metric_of_ones_own():
 
 
 def test_what_is_done_unless_one_says():
-    """A million resamples of seed 2012; the first variants; accuracy."""
+    """A million resamples of seed 2012, two-sided, shifted."""
     a, b = [[1, 1], [1, 1], [0, 1]], [[0, 1], [1, 1], [0, 1]]
-    for test, variant in ((bootstrap_test, "gt2"), (randomization_test, "two-sided")):
-        result = test(a, b)
-        name = test.__name__.removesuffix("_test")
-        expected = f"metric:accuracy|test:{name}|variant:{variant}|resamples:1000000|seed:2012|unit:segment|"
+    for test, name in ((bootstrap_test, "bootstrap|method:shifted"), (randomization_test, "randomization")):
+        result = test(a, b, metric="accuracy")
+        expected = f"metric:accuracy|test:{name}|alternative:two-sided|resamples:1000000|seed:2012|unit:segment|"
         assert result.signature.startswith(expected)
         assert result.n_resamples == 1_000_000
-    table = pairsig.compare(pairsig.Statistics.from_arrays({"a": np.array(a), "b": np.array(b)}, ["correct", "total"]))
-    expected = "metric:accuracy|test:bootstrap|variant:gt2|resamples:1000000|seed:2012|unit:segment|"
+    table = all_pairs.compare(
+        pairsig.Statistics.from_arrays({"a": np.array(a), "b": np.array(b)}, ["correct", "total"])
+    )
+    expected = "metric:accuracy|test:randomization|alternative:two-sided|resamples:1000000|seed:2012|unit:segment|"
     assert table["signature"][0].startswith(expected)
     assert "|part:" not in table["signature"][0]
 
 
 def test_the_signature_says_it_all():
-    result = bootstrap_test([[1, 1]] * 2, [[0, 1]] * 2, n_resamples=10, seed=4, variant="percentile")
+    result = bootstrap_test([1, 1], [0, 0], n_resamples=10, rng=4, method="percentile", alternative="observed")
     assert result.signature == (
-        f"metric:accuracy|test:bootstrap|variant:percentile|resamples:10|seed:4|unit:segment|version:{pairsig.__version__}"
+        "metric:mean|test:bootstrap|method:percentile|alternative:observed|resamples:10|seed:4|unit:segment|"
+        f"version:{pairsig.__version__}"
     )
+    assert definitions.from_signature(result.signature) == definitions.find("bootstrap", "percentile", "observed")
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"metric": "blue"}, "unknown metric 'blue', expected one of .*; did you mean bleu"),
-        ({"variant": "two"}, "test bootstrap has no variant 'two', expected one of gt2, percentile, two-sided"),
+        (
+            {"alternative": "two"},
+            "unknown alternative of the bootstrap test: 'two', expected one of two-sided, greater",
+        ),
+        ({"method": "basic"}, "unknown method of the bootstrap test: 'basic', expected one of shifted, percentile"),
         ({"n_resamples": 0}, "number of resamples is 0, expected at least 1"),
-        ({"seed": -1}, "seed is -1, expected 0 or more"),
+        ({"rng": -1}, "seed is -1, expected 0 or more"),
         ({"threads": 0}, "number of threads is 0, expected at least 1"),
         ({"batch": 0}, "batch size is 0, expected at least 1"),
-        ({"metric": None}, "unknown metric None, expected one of accuracy, "),
+        (
+            {"metric": None},
+            r"the shape \(2, 2\), which do not determine the metric; specify metric= .*: accuracy, ter, ",
+        ),
         ({"metric": ["f1"]}, r"unknown metric \['f1'\], expected one of accuracy, "),
         ({"threads": "2"}, "number of threads is '2', expected a whole number"),
         ({"batch": 2.5}, r"batch size is 2\.5, expected a whole number"),
-        ({"documents": ["d"]}, "1 document ids for 2 segments"),
-        ({"documents": ["d", ""]}, "segment number 2 names no document"),
-        ({"b": [[1, 1]]}, "equally many segments: a has 2, b has 1"),
+        ({"documents": ["d"]}, "found 1 documents for 2 segments"),
+        ({"documents": ["d", ""]}, "segment number 2 has no document"),
+        ({"b": [[1, 1]]}, "the same number for all systems: a has 2, b has 1"),
         ({"b": [[1, 1, 1]] * 2}, r"shape \(2, 3\), expected \(segments, 2\): correct, total"),
         ({"b": [[2, 1], [1, 1]]}, r"system b, segment 1 .* has correct > total \(correct 2, total 1\)"),
         ({"b": [[1, 1], [-1, 1]]}, "system b, segment 2 .* has a negative count"),
         ({"b": [[1, 1], [np.nan, 1]]}, "system b, segment 2 .* not a finite number"),
-        ({"a": np.empty((0, 2)), "b": np.empty((0, 2))}, "0 segments: nothing to compare"),
+        ({"a": np.empty((0, 2)), "b": np.empty((0, 2))}, "0 segments, expected at least one of each"),
         ({"b": [["x", "y"]] * 2}, "expected numbers"),
         ({"b": [[1, 1], [1]]}, "rows of counts have different lengths"),
-        ({"seed": 1.5}, r"seed is 1\.5, expected a whole number"),
+        ({"rng": 1.5}, r"rng is 1\.5, expected a whole number or a numpy Generator"),
         (
-            {"seed": 10**5000},
+            {"rng": 10**5000},
             "seed is beyond 10⁴⁰, expected at most 340,282,366,920,938,463,463,374,607,431,768,211,455",
         ),
         ({"n_resamples": "10"}, "number of resamples is '10', expected a whole number"),
@@ -456,19 +480,19 @@ def test_the_signature_says_it_all():
         ({"threads": 10**6}, "number of threads is 1000000, expected at most 1,024"),
         ({"batch": "x"}, "batch size is 'x', expected a whole number"),
         ({"batch": 10**9}, "batch size is 1000000000, expected at most 134,217,728"),
-        ({"documents": [None, None]}, "no segment names its document"),
-        ({"documents": ["d", None]}, "segment number 2 names no document"),
-        ({"documents": [float("nan"), 2.0]}, "segment number 1 names no document"),
-        ({"documents": "de"}, r"ids of documents have the shape \(\), expected one a segment"),
-        ({"documents": [["d"], ["e"]]}, r"ids of documents have the shape \(2, 1\), expected one a segment"),
-        ({"documents": ["d", "d"]}, r"single segment \(or document, .* a bootstrap needs at least two"),
-        ({"a": [[1, 1]], "b": [[0, 1]]}, r"single segment \(or document, .* a bootstrap needs at least two"),
+        ({"documents": [None, None]}, "found no documents for the unit document"),
+        ({"documents": ["d", None]}, "segment number 2 has no document"),
+        ({"documents": [float("nan"), 2.0]}, "segment number 1 has no document"),
+        ({"documents": "de"}, r"ids of documents have the shape \(\), expected one per segment"),
+        ({"documents": [["d"], ["e"]]}, r"ids of documents have the shape \(2, 1\), expected one per segment"),
+        ({"documents": ["d", "d"]}, r"single segment \(or a single document, .* the bootstrap needs at least two"),
+        ({"a": [[1, 1]], "b": [[0, 1]]}, r"single segment \(or a single document, .* the bootstrap needs at least two"),
         ({"a": [[1j, 1]] * 2}, "counts of type complex128, expected numbers"),
         ({"a": None}, r"system a has counts of shape \(\), expected"),
     ],
 )
-def test_bad_input_is_told_in_one_sentence(change, message):
-    arguments = {"a": [[1, 1], [0, 1]], "b": [[1, 1], [1, 1]], "n_resamples": 10} | change
+def test_bad_input_is_reported_in_one_sentence(change, message):
+    arguments = {"a": [[1, 1], [0, 1]], "b": [[1, 1], [1, 1]], "metric": "accuracy", "n_resamples": 10} | change
     a, b = arguments.pop("a"), arguments.pop("b")
     with pytest.raises(InputError, match=message):
         bootstrap_test(a, b, **arguments)
@@ -479,16 +503,17 @@ def test_a_single_unit():
     a, b = [[1, 1]] * 3, [[0, 1]] * 3
     for one in ({"documents": ["d"] * 3}, {}):
         pair = (a, b) if one else (a[:1], b[:1])
+        one["metric"] = "accuracy"
         assert randomization_test(*pair, n_resamples=50, **one).pvalue == 1.0
-        for variant in definitions.variants("bootstrap"):
-            with pytest.raises(InputError, match="a bootstrap needs at least two"):
-                bootstrap_test(*pair, n_resamples=50, variant=variant, **one)
-            with pytest.raises(InputError, match="a bootstrap needs at least two"):
-                sequential_test(*pair, variant=variant, **one)
+        for own in settings_of("bootstrap"):
+            with pytest.raises(InputError, match="the bootstrap needs at least two"):
+                bootstrap_test(*pair, n_resamples=50, **own, **one)
+            with pytest.raises(InputError, match="the bootstrap needs at least two"):
+                sequential_test(*pair, test="bootstrap", **own, **one)
     data = pairsig.Statistics.from_arrays({"a": np.array(a[:1]), "b": np.array(b[:1])}, ["correct", "total"])
-    with pytest.raises(InputError, match="a bootstrap needs at least two"):
-        pairsig.compare(data, metric="accuracy", n_resamples=50)
-    assert pairsig.compare(data, "randomization", metric="accuracy", n_resamples=50)["p_value"].tolist() == [1.0]
+    with pytest.raises(InputError, match="the bootstrap needs at least two"):
+        all_pairs.compare(data, "bootstrap", metric="accuracy", n_resamples=50)
+    assert all_pairs.compare(data, "randomization", metric="accuracy", n_resamples=50)["pvalue"].tolist() == [1.0]
 
 
 # Scores that are no numbers
@@ -500,9 +525,7 @@ def rate(totals):
 
 
 WER = Metric("wer", ("errors", "words"), rate, "100 · Σ errors / Σ words", higher_is_better=False)
-SENTENCE = (
-    "expected a finite number: the metric must define its score where a denominator is 0, as a pairsig.Ratio does"
-)
+SENTENCE = "expected a finite number; the metric must define its score for a denominator of 0, as a pairsig.Ratio does"
 
 
 @pytest.mark.parametrize("test", ["bootstrap", "randomization"])
@@ -515,32 +538,32 @@ def test_scores_that_are_not_finite_are_refused(test, threads):
         run(a, b, metric=WER, n_resamples=100)
     words = np.array([[0, 0], [0, 0], [0, 5]])
     pair = (a, words) if test == "bootstrap" else (np.array([[0, 4], [0, 0]]), np.array([[0, 0], [0, 4]]))
-    told = "resample" if test == "bootstrap" else "shuffle"
-    place = rf"^wer of system [ab] (on|after) {told} (\d+) is nan, {re.escape(SENTENCE)}$"
-    for variant in definitions.variants(test):
+    fragments = "resample" if test == "bootstrap" else "shuffle"
+    place = rf"^wer of system [ab] (on|after) {fragments} (\d+) is nan, {re.escape(SENTENCE)}$"
+    for own in settings_of(test):
         with pytest.raises(InputError, match=place) as error:
-            run(*pair, metric=WER, n_resamples=5000, batch=16, threads=threads, variant=variant)
+            run(*pair, metric=WER, n_resamples=5000, batch=16, threads=threads, **own)
         number = int(re.match(place, str(error.value))[2])
         if test == "bootstrap":
-            assert pairsig.streams.bootstrap_counts(2012, number, 1, 3)[0, 2] == 0
+            assert pairsig.core.random_streams.bootstrap_counts(2012, number, 1, 3)[0, 2] == 0
         else:
-            assert len(set(pairsig.streams.swaps(2012, number, 1, 2)[0])) == 2
-        with pytest.raises(InputError, match=f"after {told}|on {told}"):
-            sequential_test(*pair, metric=WER, test=test, variant=variant)
+            assert len(set(pairsig.core.random_streams.swaps(2012, number, 1, 2)[0])) == 2
+        with pytest.raises(InputError, match=f"after {fragments}|on {fragments}"):
+            sequential_test(*pair, metric=WER, test=test, **own)
 
 
 def test_scores_that_are_not_finite_are_refused_in_all_pairs():
     own = {"first": [[0, 5]] * 3, "second": [[1, 5]] * 3, "third": [[1, 5], [0, 0], [0, 0]]}
     data = pairsig.Statistics.from_arrays({name: np.array(counts) for name, counts in own.items()}, WER.columns)
     with pytest.raises(InputError, match=r"^wer of system third on resample \d+ is nan, expected a finite number"):
-        pairsig.compare(data, metric=WER, n_resamples=500)
+        all_pairs.compare(data, "bootstrap", metric=WER, n_resamples=500)
     # 3 of 8 swaps leave it, or the other one, without a word? None does: the others have words everywhere.
-    assert len(pairsig.compare(data, "randomization", metric=WER, n_resamples=500)) == 3
+    assert len(all_pairs.compare(data, "randomization", metric=WER, n_resamples=500)) == 3
     data = pairsig.Statistics.from_arrays(
         {"first": np.array(own["first"]), "empty": np.zeros((3, 2), int)}, WER.columns
     )
     with pytest.raises(InputError, match="wer of system empty on the whole test set is nan"):
-        pairsig.compare(data, metric=WER, n_resamples=500)
+        all_pairs.compare(data, metric=WER, n_resamples=500)
 
 
 def test_identical_systems_without_words_have_no_winner():
@@ -568,7 +591,7 @@ def test_a_function_may_mend_its_own_zeros():
     [lambda totals: totals.sum(), lambda totals: totals, lambda totals: totals[0], lambda _: 1.0],
 )
 def test_functions_that_make_no_scores(function):
-    with pytest.raises(InputError, match=r"the function of metric own makes scores of shape .*, expected \(2,\)"):
+    with pytest.raises(InputError, match=r"the function of metric own returns scores of shape .*, expected \(2,\)"):
         bootstrap_test([1, 2, 3], [2, 3, 3], metric=Metric("own", ("value",), function, ""), n_resamples=10)
 
 
@@ -587,14 +610,19 @@ def test_an_error_stops_the_other_threads(which):
 
 
 def test_the_two_sided_bootstrap_is_both_tails():
-    """δ* >= 2δ, which gt2 counts with its ties, and δ* <= 0, which percentile does: the same resamples."""
+    """δ* >= 2δ, which shifted counts with its ties, and δ* <= 0, which percentile does: the same resamples."""
     for metric in ("f1", "mean", "aer"):
         a, b = counts_of(metric, 12, 3)
-        gt2, percentile, both = (
-            bootstrap_test(a, b, metric=metric, variant=variant, n_resamples=4000)
-            for variant in ("gt2", "percentile", "two-sided")
+        shifted, percentile, both = (
+            bootstrap_test(a, b, metric=metric, n_resamples=4000, **how) for how in BOOTSTRAPS.values()
         )
-        assert gt2.better is not None
-        assert both.n_greater == gt2.n_greater + percentile.n_greater
-        assert both.n_equal == gt2.n_equal + percentile.n_equal
+        assert shifted.better is not None
+        assert both.n_greater == shifted.n_greater + percentile.n_greater
+        assert both.n_equal == shifted.n_equal + percentile.n_equal
         assert both.pvalue == (both.n_greater + both.n_equal + 1) / 4001
+
+
+def test_systems_without_a_name_are_numbered_from_one():
+    metric = Metric("odds", ("won", "lost"), lambda totals: totals[..., 0] / totals[..., 1], "won / lost")
+    with pytest.raises(InputError, match="odds of system 2 on the whole test set is inf"):
+        engine.Scorer(np.array([[[1, 2]], [[1, 0]]]), metric)

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import pairsig
 import simulate
 from pairsig import InputError
-from pairsig.columns import COMPARISONS
-from study.resize import doubling, other_test_sets, resize
+from pairsig.comparisons import all_pairs
+from pairsig.io.columns import COMPARISONS
+from study.test_sets.resize import doubling, other_test_sets, resize
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def labelled(made):
 def test_initial_segments(systems):
     table = resize(systems, initial=[10, 20, 500], metric="f1", n_resamples=200)
     assert list(dict.fromkeys(table["test_set"])) == ["first-10", "first-20"]
-    first = pairsig.compare(systems.select(segments=slice(20)), metric="f1", n_resamples=200)
+    first = all_pairs.compare(systems.select(segments=slice(20)), "bootstrap", metric="f1", n_resamples=200)
     mine = table[table["test_set"] == "first-20"].reset_index(drop=True)
     pd.testing.assert_frame_equal(
         mine.drop(columns=["test_set", "derived"]), first.drop(columns=["test_set", "derived"])
@@ -101,20 +101,20 @@ def test_halves_part_the_test_set(systems):
 
 
 def test_bad_input(systems):
-    with pytest.raises(InputError, match="yields no test set"):
+    with pytest.raises(InputError, match="found no test sets to make"):
         resize(systems, metric="f1")
     for wrong, message in (
-        ({"initial": [5, 0]}, "the initial size is 0, expected at least 1"),
-        ({"domain_size": -1}, "the domain size is -1"),
-        ({"document_size": 0}, "the document size is 0"),
-        ({"draws": -2}, "the number of draws is -2, expected at least 0"),
-        ({"draws": 1, "draw_size": 0}, "the draw size is 0"),
-        ({"initial": [5], "shuffle": -1}, "the seed of the order is -1"),
-        ({"shuffle": 1}, "found the order 1 of initial segments without their sizes"),
+        ({"initial": [5, 0]}, "initial size: found 0, expected at least 1"),
+        ({"domain_size": -1}, "domain size: found -1"),
+        ({"document_size": 0}, "document size: found 0"),
+        ({"draws": -2}, "number of draws: found -2, expected at least 0"),
+        ({"draws": 1, "draw_size": 0}, "draw size: found 0"),
+        ({"initial": [5], "shuffle": -1}, "seed of the order: found -1"),
+        ({"shuffle": 1}, "--shuffle: found 1 without --initial"),
     ):
         with pytest.raises(InputError, match=message):
             resize(systems, metric="f1", **wrong)
-    with pytest.raises(InputError, match="first size is 0"):
+    with pytest.raises(InputError, match="found the first size 0"):
         doubling(0, 10)
 
 

@@ -10,9 +10,12 @@ import pytest
 from scipy.stats import binomtest
 from statsmodels.stats.multitest import multipletests
 
-from pairsig import cli, sentences, statistics, versus
-from pairsig.footnotes import of_signatures
+from pairsig import cli
+from pairsig.comparisons import baseline
+from pairsig.core import definitions, statistics
+from pairsig.io.rendering import footnote
 from pairsig.metrics import registry
+from pairsig.report import sentences
 
 
 def passed(*wins: int, n: int = 200) -> statistics.Statistics:
@@ -43,82 +46,89 @@ def statistics_of(table: pd.DataFrame) -> statistics.Statistics:
         return statistics.read(path)
 
 
-def said(*wins: int, tests: tuple[str, ...] = versus.TESTS, n: int = 200, **options: object) -> str:
-    table, _ = versus.versus(passed(*wins, n=n), [registry.metric("accuracy")], tests, n_resamples=2000, **options)
+def said(*wins: int, tests: tuple[str, ...] = definitions.DEFAULT_TESTS, n: int = 200, **options: object) -> str:
+    table, _ = baseline.compare_to_baseline(
+        passed(*wins, n=n), [registry.metric("accuracy")], tests, n_resamples=2000, **options
+    )
     return sentences.of_systems(table)
 
 
 def test_a_difference_that_is_shown():
     """The sign test's own p-value, and the gain of 12 of 200 items."""
     p = binomtest(12, 12).pvalue
-    told = said(12)
-    assert told.startswith("s1 is better than base by 6.0 points of accuracy (95 % CI ")
-    assert told.endswith(f"; exact permutation test, p = {p:.3g}, n = 200).")
-    low, high = (float(end) for end in re.search(r"CI ([\d.]+) to ([\d.]+);", told).groups())
+    message = said(12)
+    assert message.startswith("s1 is better than base by 6.0 points of accuracy (95 % CI ")
+    assert message.endswith(f"; two-sided exact permutation test, p = {p:.3g}, n = 200).")
+    low, high = (float(end) for end in re.search(r"CI ([\d.]+) to ([\d.]+);", message).groups())
     assert 0 < low < 6 < high
 
 
 def test_a_difference_that_is_not_shown_is_not_called_none():
-    told = said(3)
-    assert told.startswith("A difference between base and s1 was not shown: s1 is ahead by 1.5 points of accuracy (")
-    assert f"p = {binomtest(3, 3).pvalue:.3g}" in told
-    assert told.endswith("which does not say that they are equally good.")
-    assert "better" not in told
-    assert "equal" not in told.removesuffix("which does not say that they are equally good.")
+    message = said(3)
+    assert message.startswith("base and s1 are not significantly different: s1 is ahead by 1.5 points of accuracy (")
+    assert f"p = {binomtest(3, 3).pvalue:.3g}" in message
+    assert message.endswith("this does not show that they are equally good.")
+    assert "better" not in message
+    assert "equal" not in message.removesuffix("this does not show that they are equally good.")
 
 
 def test_the_level_itself_is_not_below_it():
     """Of 6 wins in 6 p is 0.03, of 5 in 5 it is 0.0625."""
     assert "s1 is better" in said(6)
-    assert "was not shown" in said(5)
+    assert "are not significantly different" in said(5)
 
 
 def test_the_same_scores():
-    told = said(0)
-    assert told == "base and s1 have the same accuracy on this test set (n = 200), so that p = 1 by definition."
+    message = said(0)
+    assert message == "base and s1 have the same accuracy on this test set (n = 200), so p = 1 by definition."
 
 
 def test_several_systems_are_adjusted():
     wins = (12, -30, 2, 6)
-    told = said(*wins)
+    message = said(*wins)
     p = multipletests([binomtest(abs(won), abs(won)).pvalue for won in wins], method="holm")[1]
     assert p[3] > 0.05 > binomtest(6, 6).pvalue  # which is what the adjustment is for
-    assert told == (
-        f"Of 4 systems held against base by accuracy, s1 (+6.0, p = {p[0]:.3g}) is better, s2 (−15.0, p = {p[1]:.3g}) "
-        f"is worse and s3 (+1.0, p = {p[2]:.3g}) and s4 (+3.0, p = {p[3]:.3g}) are not shown to differ "
-        "(exact permutation test, p adjusted by Holm, n = 200)."
+    assert message == (
+        f"Of 4 systems compared with base by accuracy, s1 (+6.0, p = {p[0]:.3g}) is better, s2 (−15.0, p = {p[1]:.3g}) "
+        f"is worse and s3 (+1.0, p = {p[2]:.3g}) and s4 (+3.0, p = {p[3]:.3g}) are not significantly "
+        "different (two-sided exact permutation test, p adjusted by Holm, n = 200)."
     )
 
 
 @pytest.mark.parametrize(
-    ("test", "variant", "words"),
+    ("test", "method", "alternative", "words"),
     [
-        ("randomization", "two-sided", "approximate randomization with 2,000 shuffles"),
-        ("randomization", "one-sided", "one-sided approximate randomization with 2,000 shuffles"),
-        ("bootstrap", "gt2", "one-sided paired bootstrap (δ* > 2δ) with 2,000 resamples"),
-        ("bootstrap", "percentile", "one-sided paired bootstrap (δ* < 0) with 2,000 resamples"),
-        ("exact", "one-sided", "one-sided exact permutation test"),
+        ("randomization", "", "two-sided", "two-sided approximate randomization with 2,000 shuffles"),
+        ("randomization", "", "observed", "one-sided approximate randomization with 2,000 shuffles"),
+        ("bootstrap", "shifted", "observed", "one-sided paired shifted bootstrap with 2,000 resamples"),
+        ("bootstrap", "percentile", "two-sided", "two-sided paired percentile bootstrap with 2,000 resamples"),
+        ("exact", "", "less", "one-sided exact permutation test (alternative: less)"),
     ],
 )
-def test_what_the_test_is_called(test, variant, words):
-    assert f"; {words}, p" in said(12, tests=(test,), variants=(variant,))
+def test_what_the_test_is_called(test, method, alternative, words):
+    methods = (method,) if method else ()
+    assert f"; {words}, p" in said(12, tests=(test,), methods=methods, alternatives=(alternative,))
 
 
 def test_a_p_of_zero_is_a_bound():
-    told = said(60, tests=("bootstrap",))
-    bound = float(re.search(r"p < ([\d.e-]+),", told)[1])
+    message = said(60, tests=("bootstrap",), alternatives=("observed",))
+    bound = float(re.search(r"p < ([\d.e-]+),", message)[1])
     assert bound == pytest.approx(1 - 0.025 ** (1 / 2000), rel=0.01)  # Clopper and Pearson, none of 2,000
-    several = said(60, 61, tests=("bootstrap",))
+    several = said(60, 61, tests=("bootstrap",), alternatives=("observed",))
     assert len(re.findall(r"p < 0\.00369", several)) == 2  # twice that, rounded up
 
 
 def test_a_p_of_zero_of_few_resamples_shows_nothing():
     """None of 20 resamples: p is below 0.17, and says no more than that."""
-    table, _ = versus.versus(passed(60, 61), [registry.metric("accuracy")], ("bootstrap",), n_resamples=20)
-    assert (table["p_value"] == 0).all()
-    assert "s1 (+30.0, p < 0.337) and s2 (+30.5, p < 0.337) are not shown to differ" in sentences.of_systems(table)
-    alone = table.head(1).assign(p_holm=0.0)
-    assert sentences.of_systems(alone).startswith("A difference between base and s1 was not shown: s1 is ahead by ")
+    table, _ = baseline.compare_to_baseline(
+        passed(60, 61), [registry.metric("accuracy")], ("bootstrap",), alternatives=("observed",), n_resamples=20
+    )
+    assert (table["pvalue"] == 0).all()
+    assert "s1 (+30.0, p < 0.337) and s2 (+30.5, p < 0.337) are not significantly different" in sentences.of_systems(
+        table
+    )
+    alone = table.head(1).assign(pvalue_holm=0.0)
+    assert sentences.of_systems(alone).startswith("base and s1 are not significantly different: s1 is ahead by ")
 
 
 def test_an_exact_p_that_no_float_holds_is_a_bound():
@@ -129,7 +139,7 @@ def test_an_exact_p_that_no_float_holds_is_a_bound():
 
 def test_equally_good_up_to_a_margin_is_a_sentence_of_its_own():
     assert "base and s1 are equally good up to 20 points of accuracy (two one-sided tests, p = " in said(1, margin=20.0)
-    assert "base and s1 were not shown to be equally good up to 1 points" in said(12, margin=1.0)
+    assert "base and s1 could not be shown to be equally good up to 1 points" in said(12, margin=1.0)
 
 
 def test_decimals_follow_the_interval():
@@ -146,12 +156,12 @@ def test_from_the_command_line(tmp_path, capsys):
     assert cli.main(["test", *files, "--format", "sentence"]) == 0
     out, err = capsys.readouterr()
     assert out == (
-        "A difference between a and b was not shown: a is ahead by 0.42 on average (95 % CI 0.04 to 0.68; exact "
-        "permutation test, p = 0.0625, n = 12), which does not say that they are equally good.\n"
+        "a and b are not significantly different: a is ahead by 0.42 on average (95 % CI 0.04 to 0.68; two-sided exact "
+        "permutation test, p = 0.0625, n = 12); this does not show that they are equally good.\n"
     )
     assert "bootstrap" not in err  # which the sentence does not speak of
-    assert cli.main(["test", *files, "--test", "bootstrap", "--format", "sentence"]) == 0
-    assert "pairsig: note: bootstrap gt2 is one-sided" in capsys.readouterr().err
+    assert cli.main(["test", *files, "--test", "bootstrap", "--alternative", "observed", "--format", "sentence"]) == 0
+    assert "pairsig: note: bootstrap observed is one-sided" in capsys.readouterr().err
     assert cli.main(["test", *files, "--format", "sentence", "--stop-at", "0.05"]) == 2
     assert "--stop-at" in capsys.readouterr().err
 
@@ -173,18 +183,18 @@ def test_of_methods(tmp_path, capsys):
 
 class TestSignatures:
     def test_of_latex_can_be_set(self):
-        told = of_signatures(["metric:my_f1|test:exact|version:1", "metric:a&b|test:exact|version:1"], "latex")
-        assert told == (
+        message = footnote(["metric:my_f1|test:exact|version:1", "metric:a&b|test:exact|version:1"], "latex")
+        assert message == (
             "\n\\par{\\footnotesize\\texttt{metric:my\\_f1,a\\&b\\textbar{}test:exact\\textbar{}version:1}}"
         )
 
     def test_of_other_formats_are_not_printed(self):
-        assert of_signatures(["metric:f1|test:exact"], "table") == ""
+        assert footnote(["metric:f1|test:exact"], "table") == ""
 
     @pytest.mark.parametrize("style", ["markdown", "latex"])
     def test_all_settings_stand_below_a_table(self, style):
-        table, _ = versus.versus(passed(12), [registry.metric("accuracy")], n_resamples=2000)
-        last = versus.render(table, style).splitlines()[-3:]
+        table, _ = baseline.compare_to_baseline(passed(12), [registry.metric("accuracy")], n_resamples=2000)
+        last = baseline.render(table, style).splitlines()[-2:]
         for line, signature in zip(last, table["signature"], strict=True):
             for setting in signature.split("|"):
                 assert setting.replace("_", "\\_" if style == "latex" else "_") in line

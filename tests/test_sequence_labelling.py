@@ -9,21 +9,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from base_models import sequence_labelling
+from base_models.sequence_labelling import decode, encode
 from pairsig.metrics.constituency import parseval
-from pairsig.readers import trees
-from study.base_models import sequence_labelling
-from study.base_models.sequence_labelling import decode, encode
+from pairsig.readers.outputs import trees
 from study.corpora import constituency
 
 pytestmark = pytest.mark.packages
 
 
 def labels(text):
-    return encode(constituency.parse(text))
+    return encode(trees.parse(text))
 
 
 def decoded(words, gaps, chains):
-    return constituency.write(decode([("N", word) for word in words], gaps, chains))
+    return trees.write(decode([("N", word) for word in words], gaps, chains))
 
 
 def test_labels_of_a_tree():
@@ -43,8 +43,8 @@ def test_labels_of_a_tree():
 )
 def test_outermost_constituents(text, gaps, chains):
     assert labels(text) == (gaps, chains)
-    tree = constituency.parse(text)
-    assert decode(constituency.words(tree), gaps, chains) == tree
+    tree = trees.parse(text)
+    assert decode(trees.words(tree), gaps, chains) == tree
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_round_trip(nodes, encoding):
     gaps, chains = encode(tree)
     read = sequence_labelling._read(sequence_labelling._written(gaps, encoding), encoding)
     assert read == gaps
-    assert decode(constituency.words(tree), read, chains) == tree
+    assert decode(trees.words(tree), read, chains) == tree
 
 
 @given(st.data(), st.integers(1, 12))
@@ -93,8 +93,8 @@ def test_any_labels_are_a_tree_of_the_words(data, size):
     chains = data.draw(st.lists(label, min_size=size, max_size=size))
     tree = decode(words, gaps, chains)
     assert tree[0] == "TOP"
-    assert constituency.words(tree) == words
-    assert constituency.parse(constituency.write(tree)) == tree
+    assert trees.words(tree) == words
+    assert trees.parse(trees.write(tree)) == tree
 
 
 @pytest.mark.data
@@ -108,8 +108,8 @@ def test_any_labels_are_a_tree_of_the_words(data, size):
 )
 def test_round_trip_of_public_corpora(data_dir, name, lemmas):
     for segment in constituency.read(data_dir / name, lemmas=lemmas):
-        tree = constituency.parse(segment.text)
-        assert decode(constituency.words(tree), *encode(tree)) == tree
+        tree = trees.parse(segment.text)
+        assert decode(trees.words(tree), *encode(tree)) == tree
 
 
 TRAIN = """(TOP (S (NP (D the) (N cat)) (VP (V sees) (NP (D a) (N mouse))) (. .)))
@@ -147,7 +147,7 @@ def test_the_same_seed_the_same_model(training_set, tmp_path):
     """In processes of their own, since CRFsuite's draws go on where they were."""
 
     def train(name, seed):
-        program = [sys.executable, "-m", "study.base_models.sequence_labelling", "train", "--train", training_set]
+        program = [sys.executable, "-m", "base_models.sequence_labelling", "train", "--train", training_set]
         subprocess.run([*program, "--model", tmp_path / name, "--seed", str(seed)], check=True)
         return {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()}
 
@@ -159,7 +159,7 @@ def test_the_same_seed_the_same_model(training_set, tmp_path):
 def test_no_tree_of_two_words(training_set, tmp_path, capsys):
     training_set.write_text("(TOP (UH yes))\n")
     assert run("train", train=training_set, model=tmp_path / "model", seed=1) == 2
-    assert "train: found no tree of two words or more" in capsys.readouterr().err
+    assert "train: found no tree with two or more words" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The sequential mode: the same draws as the fixed run, and decisions that are wrong as seldom as promised."""
+"""The sequential mode: the same draws as the fixed run, and decisions that are wrong as seldom as expected_loss."""
 
 import math
 from dataclasses import replace
@@ -10,24 +10,26 @@ from scipy.integrate import quad
 from scipy.stats import binom
 
 import simulate
-from pairsig import InputError, bootstrap_test, definitions, randomization_test, sequential, versus
-from pairsig.exact import exact_bootstrap, exact_test
-from pairsig.sequential import sequential_test
+from oracles import how
+from pairsig import InputError, bootstrap_test, randomization_test
+from pairsig.comparisons import baseline
+from pairsig.core import definitions
+from pairsig.stats import sequential
+from pairsig.stats.exact import exact_bootstrap_test, exact_test
+from pairsig.stats.sequential import sequential_test
 
 
 def pair(seed, n=300, spread=0.2, metric="f1"):
     return simulate.statistics(metric, n_systems=2, n_segments=n, spread=spread, seed=seed).counts
 
 
-@pytest.mark.parametrize(
-    ("test", "variant"), [(test.name, test.variant) for test in definitions.TESTS if not test.exact]
-)
+@pytest.mark.parametrize("test", [test for test in definitions.TESTS if not test.exact], ids=lambda test: test.label)
 @pytest.mark.parametrize("seed", range(4))
-def test_counts_are_those_of_the_fixed_run(test, variant, seed):
+def test_counts_are_those_of_the_fixed_run(test, seed):
     a, b = pair(seed)
-    fixed = {"bootstrap": bootstrap_test, "randomization": randomization_test}[test]
-    result = sequential_test(a, b, metric="f1", test=test, variant=variant, max_resamples=20_000)
-    whole = fixed(a, b, metric="f1", variant=variant, n_resamples=result.n_resamples)
+    fixed = {"bootstrap": bootstrap_test, "randomization": randomization_test}[test.name]
+    result = sequential_test(a, b, metric="f1", test=test.name, max_resamples=20_000, **how(test))
+    whole = fixed(a, b, metric="f1", n_resamples=result.n_resamples, **how(test))
     if result.significant is not None:
         assert result.significant == (whole.pvalue < 0.05)
     for name in ("score_a", "score_b", "gain", "better", "pvalue", "n_greater", "n_equal", "n_different", "n_segments"):
@@ -85,7 +87,7 @@ def stopping(p, alpha, confidence, most):
 @pytest.mark.parametrize("confidence", [0.9, 0.99])
 @pytest.mark.parametrize("p", [0.02, 0.04, 0.049, 0.05, 0.051, 0.06, 0.1])
 def test_wrong_decisions_are_as_rare_as_promised(p, confidence):
-    """The law of the counts at every look, in closed form: no simulation."""
+    """The distribution of the counts at every look is computed in closed form, without simulation."""
     answers, _ = stopping(p, 0.05, confidence, 4000)
     assert sum(answers.values()) == pytest.approx(1, abs=1e-9)
     wrong = answers[True] * (p >= 0.05) + answers[False] * (p <= 0.05)
@@ -115,24 +117,24 @@ def test_decisions_are_those_of_the_exact_test():
     decided = 0
     for seed in range(20):
         a, b = pair(seed, n=100, spread=0.1, metric="accuracy")
-        for test, exact in (("randomization", exact_test), ("bootstrap", exact_bootstrap)):
-            result = sequential_test(a, b, test=test, confidence=1 - 1e-6, max_resamples=3000)
-            p = exact(a, b).pvalue
+        for test, exact in (("randomization", exact_test), ("bootstrap", exact_bootstrap_test)):
+            result = sequential_test(a, b, test=test, confidence_level=1 - 1e-6, max_resamples=3000, metric="accuracy")
+            p = exact(a, b, metric="accuracy").pvalue
             if result.significant is None:
                 assert result.n_resamples == 3000
             else:
                 decided += 1
                 assert result.significant == (p < 0.05)
-                assert not result.p_low < 0.05 < result.p_high
-            assert result.p_low <= p <= result.p_high
+                assert not result.pvalue_low < 0.05 < result.pvalue_high
+            assert result.pvalue_low <= p <= result.pvalue_high
     assert decided > 20
 
 
 def test_giving_up():
     """p = 0.0625 is too near to 0.05 for 200 resamples."""
-    result = sequential_test([[1, 1]] * 5, [[0, 1]] * 5, test="randomization", max_resamples=200)
+    result = sequential_test([[1, 1]] * 5, [[0, 1]] * 5, test="randomization", max_resamples=200, metric="accuracy")
     assert (result.significant, result.n_resamples) == (None, 200)
-    assert result.p_low < 0.05 < result.p_high
+    assert result.pvalue_low < 0.05 < result.pvalue_high
     assert "resamples:200|" in result.signature
     assert result.signature.endswith("|sequential:0.05,0.99")
 
@@ -152,45 +154,45 @@ def test_giving_up():
 )
 def test_an_exact_p_decides_unless_its_bounds_are_on_both_sides_of_alpha(p, error, significant):
     result = replace(exact_test([1, 1, 1], [0, 0, 0], metric="mean"), pvalue=p, log10_pvalue=0.0, error_bound=error)
-    cells = versus._p_value(result, (0.05, 0.99))
+    cells = baseline._pvalue(result, (0.05, 0.99))
     assert cells["significant"] is significant
-    assert (cells["p_low"] < 0.05 <= cells["p_high"]) == (significant is None)
-    assert versus._p_value(result, None)["significant"] is None
+    assert (cells["pvalue_low"] < 0.05 <= cells["pvalue_high"]) == (significant is None)
+    assert baseline._pvalue(result, None)["significant"] is None
 
 
 def test_identical_systems_are_not_significant():
     a, _ = pair(1)
     for test in ("bootstrap", "randomization"):
         result = sequential_test(a, a, metric="f1", test=test)
-        assert (result.significant, result.pvalue, result.p_low, result.p_high) == (False, 1.0, 1.0, 1.0)
+        assert (result.significant, result.pvalue, result.pvalue_low, result.pvalue_high) == (False, 1.0, 1.0, 1.0)
         assert (result.better, result.n_resamples) == (None, 100)
 
 
-def test_variants_and_documents():
+def test_alternatives_and_documents():
     a, b = pair(3)
     documents = np.arange(300) // 10
     result = sequential_test(
-        a, b, metric="f1", test="randomization", variant="one-sided", documents=documents, max_resamples=1000, seed=5
+        a, b, metric="f1", test="randomization", alternative="observed", documents=documents, max_resamples=1000, rng=5
     )
     whole = randomization_test(
-        a, b, metric="f1", variant="one-sided", documents=documents, n_resamples=result.n_resamples, seed=5
+        a, b, metric="f1", alternative="observed", documents=documents, n_resamples=result.n_resamples, rng=5
     )
     assert (result.n_greater, result.pvalue) == (whole.n_greater, whole.pvalue)
-    assert "variant:one-sided" in result.signature
+    assert "alternative:observed" in result.signature
     assert "unit:document" in result.signature
 
 
 def test_bad_input():
     for options, message in (
-        ({"alpha": 0.0}, "alpha is 0.0, expected a number between 0 and 1"),
-        ({"confidence": 1.0}, "confidence is 1.0, expected a number between 0 and 1"),
+        ({"alpha": 0.0}, "the significance level is 0.0, expected a number between 0 and 1"),
+        ({"confidence_level": 1.0}, "the confidence level is 1.0, expected a number between 0 and 1"),
         ({"max_resamples": 0}, "the number of resamples is 0, expected at least 1"),
-        ({"seed": -1}, "the seed is -1, expected 0 or more"),
-        ({"test": "exact"}, "test exact draws nothing, expected one of randomization, bootstrap"),
+        ({"rng": -1}, "the seed is -1, expected 0 or more"),
+        ({"test": "exact"}, "the exact test draws nothing and cannot stop early, expected randomization or bootstrap"),
         (
-            {"variant": "one-sided"},
-            "bootstrap has no variant 'one-sided', expected one of gt2, percentile, two",
+            {"alternative": "one-sided"},
+            "unknown alternative of the randomization test: 'one-sided', expected one of two-sided, gre",
         ),
     ):
         with pytest.raises(InputError, match=message):
-            sequential_test([[1, 1]] * 3, [[0, 1]] * 3, **options)
+            sequential_test([1, 1, 1], [0, 0, 0], **options)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import simulate
-from pairsig import InputError, statistics
-from pairsig.contributions import contributions
+from pairsig import InputError
+from pairsig.core import statistics
+from pairsig.core.influence import influence_values
 from pairsig.metrics import registry
 
 
@@ -54,18 +55,20 @@ def test_equal_systems_differ_by_chance_only_and_less_on_larger_test_sets():
     assert small / large == pytest.approx(1, rel=0.6)
 
 
-@pytest.mark.parametrize("likeness", [0.0, 0.5, 1.0])
-def test_likeness_is_that_of_a_group(likeness):
-    data = simulate.statistics("accuracy", n_systems=8, n_segments=4000, n_groups=2, spread=0.0, likeness=likeness)
+@pytest.mark.parametrize("correlation", [0.0, 0.5, 1.0])
+def test_correlation_is_that_of_a_group(correlation):
+    data = simulate.statistics(
+        "accuracy", n_systems=8, n_segments=4000, n_groups=2, spread=0.0, correlation=correlation
+    )
     metric = registry.metric("accuracy")
-    correlation = np.corrcoef(contributions(data.of(metric), metric))
+    observed = np.corrcoef(influence_values(data.of(metric), metric))
     groups = np.array(data.groups)
     same = (groups[:, None] == groups) & ~np.eye(8, dtype=bool)
-    within, between = correlation[same].mean(), correlation[groups[:, None] != groups].mean()
-    if likeness == 0:
+    within, between = observed[same].mean(), observed[groups[:, None] != groups].mean()
+    if correlation == 0:
         assert within == pytest.approx(between, abs=0.02)
     else:
-        assert within - between > 0.05 * likeness
+        assert within - between > 0.05 * correlation
 
 
 def test_documents_make_segments_depend_on_each_other():
@@ -81,17 +84,17 @@ def test_documents_make_segments_depend_on_each_other():
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"n_systems": 0}, "at least 1"),
         ({"n_segments": 0}, "at least 1"),
         ({"n_groups": 0}, "at least 1"),
         ({"document_size": 0}, "at least 1"),
-        ({"likeness": 1.5}, "likeness is 1.5, expected a share from 0 to 1"),
+        ({"correlation": 1.5}, "correlation is 1.5, expected a share from 0 to 1"),
     ],
 )
-def test_settings_without_meaning(options, told):
-    with pytest.raises(InputError, match=told):
+def test_settings_without_meaning(options, message):
+    with pytest.raises(InputError, match=message):
         simulate.statistics("f1", **{"n_systems": 3, "n_segments": 5} | options)
 
 

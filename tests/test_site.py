@@ -12,11 +12,12 @@ import pytest
 
 import pages
 import simulate
-from pages import DATASET, HOSTILE, MADE, page, rows, script, told, words
-from pairsig import ranking
+from pages import DATASET, HOSTILE, MADE, page, rows, script, text_of, words
+from pairsig.comparisons import ranking
 from pairsig.metrics import registry
 from study import analysis, cli
-from study.analysis.ranks import reaches
+from study.analysis.ranks import ranks, reaches
+from study.site import text
 
 
 @pytest.fixture(scope="session")
@@ -94,16 +95,17 @@ def test_ours_beside_the_papers_is_the_table(site, folder):
     lines = list(body.all("tr"))
     assert len(lines) == len(table) > 40
     for line, row in zip(lines, table, strict=True):
-        verdict, ours, published, expected, what = (told(cell) for cell in line.all("td"))
+        verdict, ours, published, expected, what = (text_of(cell) for cell in line.all("td"))
         assert verdict == row["verdict"]
         unit = row["unit"]
         if row["ours"]:
             ends = f" [{shown(row['low'], unit)}, {shown(row['high'], unit)}]" if row["low"] else ""
-            assert ours == shown(row["ours"], unit) + ends + (" %" if unit == "%" else "")
+            assert ours == shown(row["ours"], unit) + (" %" if unit == "%" else "") + ends
         else:
             assert ours == "–"
         assert published.split(" ")[0] == (shown(row["published"], unit) if row["published"] else "–")
-        scaled = [shown(row[name], unit) for name in ("expected", "expected_by_information") if row[name]]
+        sign = " %" if unit == "%" else ""
+        scaled = [shown(row[name], unit) + sign for name in ("expected", "expected_by_information") if row[name]]
         assert expected == (" or ".join(scaled) or published)
         assert row["what"].split(" (")[0][1:] in what
         assert row["why"] in what
@@ -116,7 +118,7 @@ def test_the_filter_offers_each_verdict_with_its_number(site, folder):
     (form,) = page(site / "paper.html").all("form")
     boxes = {box.attributes["value"] for box in form.all("input", type="checkbox")}
     assert boxes == set(verdicts)
-    counts = [told(label).split() for label in form.all("label") if list(label.all("input", type="checkbox"))]
+    counts = [text_of(label).split() for label in form.all("label") if list(label.all("input", type="checkbox"))]
     assert {" ".join(label[:-1]): int(label[-1]) for label in counts} == {one: verdicts.count(one) for one in boxes}
 
 
@@ -126,7 +128,7 @@ def test_table_1_has_the_paper_and_ours_beside_what_is_expected(site, folder):
     paper = {row["p_range"]: row for row in table if row["calibration"] == "the paper"}
     shown_tables = list(page(site / "paper.html").all("table", class_="table-1"))
     names = [
-        told(one).removeprefix("Table 1, the paper and ") for one in (next(t.all("caption")) for t in shown_tables)
+        text_of(one).removeprefix("Table 1, the paper and ") for one in (next(t.all("caption")) for t in shown_tables)
     ]
     assert names[0] == "constituency"
     assert set(names) == {row["calibration"] for row in table} - {"the paper"}
@@ -138,109 +140,59 @@ def test_table_1_has_the_paper_and_ours_beside_what_is_expected(site, folder):
             for line, source in zip(body.all("tr"), (paper[row["p_range"]], row), strict=True):
                 for cell, distance in zip(line.all("td"), ("near", "middle", "far"), strict=True):
                     if not source[distance]:
-                        assert told(cell) == "–"
+                        assert text_of(cell) == "–"
                         continue
                     share, low_high, expected = re.fullmatch(
                         r"(\d+ %)(?: \((\d+ to \d+)\))?.*?\|(.*)",
                         f"{source[distance]}|{source[f'{distance}_expected']}",
                     ).groups()
-                    said = told(cell)
+                    said = text_of(cell)
                     assert said.startswith(share)
                     assert f"i.i.d. {expected.split(' (')[0] or '–'}" in said
                     assert not low_high or f"[{low_high.replace(' to ', ', ')}]" in said
                     address = f"share:{name}:{distance}:{row['p_range'].replace(' to ', '-')}"
                     assert (verdicts.get(address, "") if source is row else "") == "".join(
-                        told(one) for one in cell.all("span", class_="verdict")
+                        text_of(one) for one in cell.all("span", class_="verdict")
                     )
 
 
-def finding(site, key):
-    (one,) = page(site / "index.html").all("article", id=key)
-    return one
+def test_the_first_page_is_the_findings_of_the_run(site, folder):
+    tables = {path.stem: analysis.read(path) for path in (folder / "results/tables").glob("*.tsv")}
+    written = text.findings(tables).text
+    first = page(site / "index.html")
+    (article,) = first.all("article")
+    said = text_of(article)
+    plain = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", written)
+    for block in plain.split("\n\n"):
+        if not block.startswith(("|", "#", "How often")):
+            for item in block.split("\n- "):
+                assert " ".join(re.sub(r"[*`]|^- |\\(?=\W)", "", item).split()) in said
+    assert "too small for a verdict" in said
+    headings = [text_of(one) for one in article.all("h2")]
+    assert headings == re.findall(r"^## (.*)$", written, re.MULTILINE)
+    (contents,) = first.all("nav", class_="contents")
+    assert [text_of(one) for one in contents.all("a")] == headings
+    assert not re.search(rf"[{text.ABSENT}{text.LEFT_OUT}]|\bnan\b|\bNone\b|[{{}}]", said)
 
 
-def test_findings_stand_in_the_order_of_the_paper(site):
-    sections = [told(one).removeprefix("Section ") for one in page(site / "index.html").all("p", class_="section")]
-    numbered = [one for one in sections if re.fullmatch(r"[\d.]+", one)]
-    keys = [[int(part) for part in one.split(".")] for one in numbered]
-    assert len(keys) > 10
-    assert [key[0] for key in keys] == sorted(key[0] for key in keys)
+def test_the_first_page_counts_the_verdicts_on_each_paper(site, folder):
+    reproduced = rows(folder / "results/tables/reproduction.tsv")
+    (article,) = page(site / "index.html").all("article")
+    lines = [[text_of(cell) for cell in line.all("td")] for line in next(article.all("tbody")).all("tr")]
+    assert len(lines) == 2
+    for exact, (_, *counts) in enumerate(lines):
+        verdicts = [row["verdict"] for row in reproduced if row["item"].startswith("exact-") == exact]
+        expected = [verdicts.count(name) for name in ("agrees", "better", "differs", "not comparable", "too few")]
+        assert counts == [str(count) for count in (*expected, 0)]
 
 
-def test_every_finding_says_what_it_means_and_where_it_is_from(site):
-    found = list(page(site / "index.html").all("article"))
-    assert len(found) >= 18
-    for one in found:
-        for name in ("found", "meaning"):
-            (said,) = one.all("p", class_=name)
-            assert told(said).endswith(".")
-            assert not re.search(r"\bnan\b|None|[{}`]", told(said)), told(said)
-        assert list(one.all("a"))
-
-
-def test_the_t_test_is_that_of_the_claims(site, folder):
-    row = next(row for row in rows(folder / "results/tables/claims.tsv")
-               if row["claim"] == "t-test" and "decide apart" in row["measured"])  # fmt: skip
-    value, low, high = (f"{100 * float(row[name]):#.2g}" for name in ("value", "low", "high"))
-    said = told(finding(site, "t-test"))
-    assert f"{value} % [{low}, {high}] of {int(row['n']):,} pairs otherwise" in said
-    assert ("holds" if float(row["high"]) < 0.01 else "does not hold") in said
-
-
-def test_what_holds_elsewhere_is_that_of_the_calibration(site, folder):
+def test_replication_on_the_first_page_is_that_of_the_calibration(site, folder):
     row = next(row for row in rows(folder / "results/tables/calibration.tsv")
                if (row["distance"], float(row["p_low"]), float(row["p_high"])) == ("near", 0.04, 0.06))  # fmt: skip
-    said = told(finding(site, "elsewhere"))
-    for name in ("share", "expected"):
-        value, low, high = (f"{100 * float(row[f'{name}{end}']):.0f}" for end in ("", "_low", "_high"))
-        assert f"{value} % [{low}, {high}]" in said
-    lies = float(row["difference_high"]) < 0, float(row["difference_low"]) > 0
-    assert {(True, False): "fewer", (False, True): "more", (False, False): "as expected"}[lies] in said
-
-
-def test_heterogeneity_trainings_and_documents_are_those_of_their_tables(site, folder):
-    first = next(
-        row for row in rows(folder / "results/tables/heterogeneity.tsv") if row["held"] and row["family"] != "halves"
-    )
-    held = [f"{100 * float(first[f'held{end}']):.0f}" for end in ("", "_low", "_high")]
-    assert f"{held[0]} % [{held[1]}, {held[2]}]" in told(finding(site, "next"))
-    assert (
-        f"{float(first['worth']):,.0f} [{float(first['worth_low']):,.0f}, {float(first['worth_high']):,.0f}]"
-        in told(finding(site, "next"))
-    )
-    trainings = [
-        row for row in rows(folder / "results/tables/trainings.tsv") if row["verdict"] == "estimated" and row["differ"]
-    ]
-    largest = max(trainings, key=lambda row: int(row["n_segments"]))
-    share = [f"{100 * float(largest[f'differ{end}']):.0f}" for end in ("", "_low", "_high")]
-    assert f"{share[0]} % [{share[1]}, {share[2]}] of pairs on {int(largest['n_segments']):,} segments" in told(
-        finding(site, "method")
-    )
-    effects = [float(row["design_effect"]) for row in rows(folder / "results/tables/documents.tsv")
-               if row["design_effect"] and row["dataset"] != "all"]  # fmt: skip
-    assert f"{min(effects):.2g} to {max(effects):.2g} times that by sentences" in told(finding(site, "documents"))
-
-
-def test_leaderboards_are_those_of_their_tables(site, folder):
-    boards = rows(folder / "results/tables/leaderboards.tsv")
-    most = max(boards, key=lambda row: float(row["told"]))
-    told_apart = [f"{100 * float(most[f'told{end}']):.0f}" for end in ("", "_low", "_high")]
-    none = sum(float(row["told"]) == 0 for row in boards)
-    said = told(finding(site, "neighbours"))
-    assert f"On {most['dataset']} {told_apart[0]} % [{told_apart[1]}, {told_apart[2]}] of the systems are told" in said
-    assert f"on {none} of {len(boards)} leaderboards none is" in said
-    needed = rows(folder / "results/tables/items_needed.tsv")
-    widest = max(needed, key=lambda row: int(row["n_pairs"]))
-    points = [f"{float(widest[f'gain_500{end}']):.1f}" for end in ("", "_low", "_high")]
-    assert f"500 items show a gain of {points[0]} [{points[1]}, {points[2]}] points" in told(finding(site, "items"))
-    for row in boards:
-        if row["sampling"]:
-            ends = [f"{100 * float(row[f'sampling{end}']):.0f}" for end in ("", "_low", "_high")]
-            assert f"{ends[0]} % [{ends[1]}, {ends[2]}]" in told(finding(site, "sampling"))
-    cost = next(row for row in rows(folder / "results/tables/dollars.tsv"))
-    ends = [f"${float(cost[f'dollars{end}']):,.0f}" for end in ("", "_low", "_high")]
-    assert f"{ends[0]} [{ends[1]}, {ends[2]}] for the median pair ({cost['dataset']}, a true gain of 1 point)" in told(
-        finding(site, "dollars")
+    said = re.sub(r"\s+", " ", text_of(page(site / "index.html")))
+    value, low, high = (f"{100 * float(row[f'share{end}']):.0f}" for end in ("", "_low", "_high"))
+    assert f"WMT translation: another domain {int(row['n_pairs']):,} {value} % [{low}, {high}] " in re.sub(
+        r"\s+", " ", said
     )
 
 
@@ -262,8 +214,12 @@ def test_the_explorer_draws_what_was_compared(site, folder, name):
         a, b = data["a"][at], data["b"][at]
         assert (systems[a], systems[b]) == (row["system_a"], row["system_b"])
         assert (kinds[systems[a]], kinds[systems[b]]) == (row["kind_a"], row["kind_b"])
-        assert data["p"][at] == pytest.approx(float(row["p_value"]), rel=1e-3)
-        for key, column, digits in (("gain", "gain", 4), ("like", "similarity", 3), ("error", "standard_error", 4)):
+        assert data["p"][at] == pytest.approx(float(row["pvalue"]), rel=1e-3)
+        for key, column, digits in (
+            ("gain", "gain", 4),
+            ("correlation", "correlation", 3),
+            ("error", "standard_error", 4),
+        ):
             assert data[key][at] == pytest.approx(float(row[column]), abs=0.51 * 10**-digits)
         assert data["score"][a] == pytest.approx(float(row["score_a"]), abs=0.0051)
         assert data["score"][b] == pytest.approx(float(row["score_b"]), abs=0.0051)
@@ -281,7 +237,7 @@ def test_the_pairs_of_a_calibration_are_those_it_counts(site, folder):
         low, high = float(row["p_low"]), float(row["p_high"])
         inside = [at for at, p in enumerate(data["p"]) if low <= p and (p < high or (high == 0.06 and p <= high))]
         assert len(inside) == one["n"] == int(row["n_pairs"])
-        assert sum(data["against"][at] > 0 for at in inside) == one["held"] == int(row["n_held"])
+        assert sum(data["against"][at] > 0 for at in inside) == one["replicated"] == int(row["n_replicated"])
     # By brute force, from the comparisons: p on one test set, the gain of the same system on the other.
     gains, chances = {}, {}
     for row in rows(folder / f"results/test_sets/{DATASET}.bootstrap.tsv"):
@@ -289,7 +245,7 @@ def test_the_pairs_of_a_calibration_are_those_it_counts(site, folder):
             where = f"{DATASET} / {row['test_set']}"
             gains[where, row["system_a"], row["system_b"]] = float(row["gain"])
             gains[where, row["system_b"], row["system_a"]] = -float(row["gain"])
-            chances[where, row["system_a"], row["system_b"]] = float(row["p_value"])
+            chances[where, row["system_a"], row["system_b"]] = float(row["pvalue"])
     expected = sorted(
         (on, other, a, b)
         for (on, a, b), p in chances.items()
@@ -314,25 +270,25 @@ def test_a_page_a_dataset_has_its_systems_with_ranks_and_scores(site, folder):
     (body,) = printed.all("tbody")
     clusters = [row["cluster"] for row in table]
     for at, (line, row) in enumerate(zip(body.all("tr"), table, strict=True)):
-        ranks, score = (told(cell) for cell in list(line.all("td"))[:2])
+        ranks, score = (text_of(cell) for cell in list(line.all("td"))[:2])
         low, high = int(row["rank_low"]), int(row["rank_high"])
         assert ranks == (f"{low}–{high}" if low < high else f"{low}")
         assert score == f"{float(row['score']):.2f} [{float(row['score_low']):.2f}, {float(row['score_high']):.2f}]"
         (head,) = line.all("th")
-        assert told(head).startswith(row["system"])
+        assert text_of(head).startswith(row["system"])
         better = row["p_next"] != "" and float(row["p_next"]) <= 0.05
-        assert ("†" in told(head)) == better
+        assert ("†" in text_of(head)) == better
         assert (line.attributes.get("class") == "line") == (at > 0 and clusters[at] != clusters[at - 1])
 
 
 def test_a_page_a_dataset_says_what_it_is_and_whose(site):
     corpora = {row["corpus"]: row for row in rows(pages.ROOT / "config/corpora.tsv")}
-    said = told(page(site / f"datasets/{DATASET}.html"))
+    said = text_of(page(site / f"datasets/{DATASET}.html"))
     for column in ("licence", "citation", "sha256"):
         assert corpora["wmt24"][column] in said
 
 
-def test_needs_by_size_and_domain_are_those_of_the_thresholds(site, folder):
+def test_critical_differences_by_size_and_domain_are_those_of_the_thresholds(site, folder):
     table = {row["test_set"]: row for row in rows(folder / "results/tables/thresholds.tsv")
              if (row["dataset"], row["subset"]) == (DATASET, "all")}  # fmt: skip
     one = page(site / f"datasets/{DATASET}.html")
@@ -341,24 +297,29 @@ def test_needs_by_size_and_domain_are_those_of_the_thresholds(site, folder):
         ("thresholds", {"first-400": "first", "whole": "whole"}),
     ):
         (part,) = one.all("section", id=section)
-        lines = [told(line) for line in part.all("tr")]
+        lines = [text_of(line) for line in part.all("tr")]
         for test_set, label in labels.items():
             row = table[test_set]
-            need = "{:.2f} [{:.2f}, {:.2f}]".format(*(float(row[name]) for name in ("need", "need_low", "need_high")))
+            critical_difference = "{:.2f} [{:.2f}, {:.2f}]".format(
+                *(
+                    float(row[name])
+                    for name in ("critical_difference", "critical_difference_low", "critical_difference_high")
+                )
+            )
             assert any(
-                re.sub(r"\s", "", f"{label}{int(row['n_segments']):,}{need}") in re.sub(r"\s", "", line)
+                re.sub(r"\s", "", f"{label}{int(row['n_segments']):,}{critical_difference}") in re.sub(r"\s", "", line)
                 for line in lines
             )
 
 
 def test_names_are_shown_as_they_are_and_run_nothing(site):
     text = (site / f"datasets/{MADE}.html").read_text(encoding="utf-8")
-    heads = [told(head) for head in page(site / f"datasets/{MADE}.html").all("th", scope="row")]
+    heads = [text_of(head) for head in page(site / f"datasets/{MADE}.html").all("th", scope="row")]
     for name in HOSTILE:
         assert any(head.startswith(re.sub(r"\s+", " ", name)) for head in heads), name
         assert name.isalnum() or name == escape(name) or name not in text
-    assert "A <b>note." in told(page(site / f"datasets/{MADE}.html"))
-    assert "<i>task" in told(page(site / "datasets.html"))
+    assert "A <b>note." in text_of(page(site / f"datasets/{MADE}.html"))
+    assert "<i>task" in text_of(page(site / "datasets.html"))
     for path in site.rglob("*.html"):
         assert "<script>alert" not in path.read_text(encoding="utf-8")
 
@@ -380,19 +341,19 @@ def test_a_run_of_little_has_pages_too(folder, tmp_path):
     ]
     pages.run(cli.main, *wanted, "--output", tmp_path / "site")
     for one in every_page(tmp_path / "site").values():
-        assert told(one)
-    assert "no numbers to hold beside" in told(page(tmp_path / "site/paper.html"))
+        assert text_of(one)
+    assert "no numbers to compare" in text_of(page(tmp_path / "site/paper.html"))
 
 
 def test_tables_without_rows_have_pages_too(folder, tmp_path):
     for path in (folder / "results/tables").glob("*.tsv"):
         head = path.read_text(encoding="utf-8").splitlines()[0].removesuffix("\tn_rows")
         (tmp_path / path.name).write_text(head + "\n", encoding="utf-8")
-    told_ = [
+    arguments = [
         tmp_path / word.name if str(word).startswith(str(folder / "results/tables")) else word for word in words(folder)
     ]
-    pages.run(cli.main, *told_, "--output", tmp_path / "site")
-    assert "no rows that a finding is made of" in told(page(tmp_path / "site/index.html"))
+    pages.run(cli.main, *arguments, "--output", tmp_path / "site")
+    assert "a run of 0 datasets" in text_of(page(tmp_path / "site/index.html"))
 
 
 def test_a_table_that_was_cut_is_refused_and_the_old_pages_stay(folder, tmp_path, capsys):
@@ -422,7 +383,7 @@ def test_a_folder_of_something_else_is_left_alone(folder, tmp_path, capsys):
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis/chapter-1.tex").write_text("years of work", encoding="utf-8")
     assert cli.main([str(word) for word in [*words(folder), "--output", tmp_path / "thesis"]]) == 2
-    assert "found something else than pages" in capsys.readouterr().err
+    assert "found files that are not pages" in capsys.readouterr().err
     assert (tmp_path / "thesis/chapter-1.tex").read_text(encoding="utf-8") == "years of work"
 
 
@@ -432,8 +393,8 @@ def test_a_folder_of_something_else_is_left_alone(folder, tmp_path, capsys):
 def test_ranks_are_those_of_the_library_and_intervals_those_of_a_mean():
     made = simulate.statistics("accuracy", n_systems=5, n_segments=80, seed=3)
     metric = registry.metric("accuracy")
-    found = analysis.ranks(made, metric, n_resamples=500)
-    ranked = ranking.rank(made, metric=metric, n_resamples=500).systems
+    found = ranks(made, metric, n_resamples=500)
+    ranked = ranking.rank(made, metric=metric, n_resamples=500).table
     for name in ("rank", "rank_low", "rank_high", "cluster", "system", "score", "p_next"):
         pd.testing.assert_series_equal(found[name], ranked[name])
     scores = made.of(metric).astype(float)
@@ -447,23 +408,23 @@ def test_ranks_are_those_of_the_library_and_intervals_those_of_a_mean():
 
 
 @pytest.mark.parametrize("family", ["accuracy", "bleu"])
-def test_intervals_of_scores_hold_the_truth_as_often_as_they_say(family):
-    """Test sets of 150 segments out of a population of 20,000: of 800 intervals 93 to 97 % hold its score."""
+def test_intervals_of_scores_have_their_coverage(family):
+    """Test sets of 150 segments out of a population of 20,000: 93 to 97 % of 800 intervals contain its score."""
     population = simulate.statistics(family, n_systems=2, n_segments=20_000, seed=8)
     metric = registry.metric(family)
     counts = population.of(metric)
     truth = metric.score(counts.sum(axis=1))
     draw = np.random.default_rng(5)
-    held = []
+    covered = []
     for _ in range(400):
         chosen = counts[:, draw.integers(0, counts.shape[1], 150)]
         scores, reach = metric.score(chosen.sum(axis=1)), reaches(chosen, metric)
-        held += (np.abs(scores - truth) <= reach).tolist()
-    assert 0.93 <= np.mean(held) <= 0.97
+        covered += (np.abs(scores - truth) <= reach).tolist()
+    assert 0.93 <= np.mean(covered) <= 0.97
 
 
 def test_a_test_set_of_one_segment_has_no_interval():
     made = simulate.statistics("accuracy", n_systems=3, n_segments=1)
-    found = analysis.ranks(made, registry.metric("accuracy"), n_resamples=20)
+    found = ranks(made, registry.metric("accuracy"), n_resamples=20)
     assert found["score_low"].isna().all()
     assert (found["rank_low"] == 1).all()

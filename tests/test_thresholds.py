@@ -1,6 +1,6 @@
 """How often the intervals of needs, thresholds and exponents hold the truth, on systems whose truth is known.
 
-`python tests/test_thresholds.py` prints the tables of docs/coverage.md; the tests look at fewer sets of systems.
+`python tests/test_thresholds.py` prints the tables of docs/explanation/coverage.md; the tests use fewer sets.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def points_far_out(rng: np.random.Generator, n: int) -> tuple[np.ndarray, Errors
 
 
 def unequal_variances(rng: np.random.Generator, n: int) -> tuple[np.ndarray, Errors]:
-    """A quarter of the systems has six times the error: the needs of pairs with one of them are apart from the rest."""
+    """A quarter of the systems has six times the error: critical differences of their pairs are far from the rest."""
     noisy = rng.random(n) < 0.25
     own = np.where(noisy, 1.5, 0.25) * np.exp(rng.normal(0, 0.2, n))
     return rng.normal(0, 1, n) - noisy, lambda i, j: np.hypot(own[i], own[j])
@@ -116,20 +116,20 @@ WORLDS = CHOSEN_ON | REPORTED_ON
 
 
 def contest(world: Callable, rng: np.random.Generator, n: int) -> pd.DataFrame:
-    """All pairs of n systems, with p by the normal law."""
+    """All pairs of n systems, with p from the normal distribution."""
     skill, error = world(rng, n)
     i, j = np.triu_indices(n, 1)
     gain, spread = np.abs(skill[i] - skill[j]), error(i, j)
     return pd.DataFrame(
-        {"system_a": i, "system_b": j, "gain": gain, "standard_error": spread, "p_value": norm.sf(gain / spread)}
+        {"system_a": i, "system_b": j, "gain": gain, "standard_error": spread, "pvalue": norm.sf(gain / spread)}
     )
 
 
 @cache
 def truth(world: Callable) -> dict[str, float]:
-    """Of a million pairs of different systems: the median need, the 95th percentile of the needs of pairs at p = 0.05.
+    """The median critical difference of a million pairs, and the 95th percentile of those of pairs at p = 0.05.
 
-    And what the paper's percentile aims at, that of the gains in the window.
+    `printed` is what the paper's percentile estimates: that of the gains in the window.
     """
     skill, error = world(np.random.default_rng(99), 2_000_000)
     i, j = np.arange(2_000_000).reshape(2, -1)
@@ -137,7 +137,7 @@ def truth(world: Callable) -> dict[str, float]:
     z = gain / spread
     window = (z >= norm.isf(0.06)) & (z <= norm.isf(0.04))
     return {
-        "need": Z_05 * float(np.median(spread)),
+        "critical_difference": Z_05 * float(np.median(spread)),
         "threshold": Z_05 * float(np.quantile(spread[np.abs(z - Z_05) < 0.1], 0.95)),
         "printed": float(np.quantile(gain[window], 0.95)),
     }
@@ -146,24 +146,30 @@ def truth(world: Callable) -> dict[str, float]:
 def coverage(world: Callable, n_systems: int, n_runs: int, seed: int = 1) -> dict[str, float]:
     """Share of runs in which the interval holds the truth, of those with a threshold; share of runs with one."""
     rng, true = np.random.default_rng([seed, n_systems]), truth(world)
-    need, threshold = [], []
+    critical_difference, threshold = [], []
     for _ in range(n_runs):
         table = contest(world, rng, n_systems)
-        row = thresholds._needs(table, table[table["p_value"].between(0.04, 0.06)], 95, 10)
-        need.append(row["need_low"] <= true["need"] <= row["need_high"])
+        row = thresholds._critical_differences(table, table[table["pvalue"].between(0.04, 0.06)], 95, 10)
+        critical_difference.append(
+            row["critical_difference_low"] <= true["critical_difference"] <= row["critical_difference_high"]
+        )
         if row["verdict"] == "estimated":
             threshold.append(row["low"] <= true["threshold"] <= row["high"])
-    held = np.mean(threshold) if threshold else np.nan
-    return {"need": np.mean(need), "threshold": held, "estimated": len(threshold) / n_runs}
+    covered = np.mean(threshold) if threshold else np.nan
+    return {
+        "critical_difference": np.mean(critical_difference),
+        "threshold": covered,
+        "estimated": len(threshold) / n_runs,
+    }
 
 
 def by_draws_of_systems(world: Callable, n_systems: int, n_runs: int, seed: int = 1) -> float:
     """The same for the paper's percentile with an interval by bootstrap draws of systems: why it has none."""
     rng, true = np.random.default_rng(seed), truth(world)["printed"]
-    held = 0
+    covered = 0
     for _ in range(n_runs):
         table = contest(world, rng, n_systems)
-        window = table[table["p_value"].between(0.04, 0.06)].sort_values("gain")
+        window = table[table["pvalue"].between(0.04, 0.06)].sort_values("gain")
         times = rng.multinomial(n_systems, np.full(n_systems, 1 / n_systems), size=500)
         a, b = (window[side].to_numpy(int) for side in ("system_a", "system_b"))
         drawn = (times[:, a] * times[:, b]).cumsum(axis=1)
@@ -171,8 +177,8 @@ def by_draws_of_systems(world: Callable, n_systems: int, n_runs: int, seed: int 
         if not len(drawn):
             continue
         found = window["gain"].to_numpy()[(drawn < 0.95 * drawn[:, -1:]).sum(axis=1)]
-        held += np.percentile(found, 2.5) <= true <= np.percentile(found, 97.5)
-    return held / n_runs
+        covered += np.percentile(found, 2.5) <= true <= np.percentile(found, 97.5)
+    return covered / n_runs
 
 
 SIZES = (100, 200, 400, 800, 1600)
@@ -220,7 +226,7 @@ def coverage_of_exponents(kind: str, n_systems: int, n_runs: int, seed: int = 1)
 
     Ten sets of systems have the same segments.
     """
-    held = 0
+    covered = 0
     i, j = (side.astype(str) for side in np.triu_indices(n_systems, 1))
     for run in range(n_runs):
         segments = seed + run // 10
@@ -234,9 +240,9 @@ def coverage_of_exponents(kind: str, n_systems: int, n_runs: int, seed: int = 1)
             })
             for n, errors in zip(SIZES, few, strict=True)
         ]  # fmt: skip
-        row = thresholds._law(pd.concat(tables), 3)
-        held += row["exponent_low"] <= true <= row["exponent_high"]
-    return held / n_runs
+        row = thresholds._fit(pd.concat(tables), 3)
+        covered += row["exponent_low"] <= true <= row["exponent_high"]
+    return covered / n_runs
 
 
 SIDES = {"synthetic": (2, 0.8), "natural": (5, 1.0)}
@@ -248,12 +254,12 @@ def side(rng: np.random.Generator, pairs: np.ndarray, kind: str) -> validate._Si
     n, (n_models, factor) = pairs.max() + 1, SIDES[kind]
     model, skill, own = rng.integers(0, n_models, n), rng.normal(0, 1, n), 0.2 * rng.standard_t(3, n)
     a, b = pairs.T
-    unlike = np.where(model[a] == model[b], 0.15, 0.4) * np.exp(0.3 * rng.normal(0, 1, n)[pairs].sum(axis=1))
-    unlike = np.clip(unlike, 0.02, 0.95)
+    one_minus_r = np.where(model[a] == model[b], 0.15, 0.4) * np.exp(0.3 * rng.normal(0, 1, n)[pairs].sum(axis=1))
+    one_minus_r = np.clip(one_minus_r, 0.02, 0.95)
     return validate._Side(
         pd.DataFrame({
-            "system_a": a, "system_b": b, "gain": np.abs(skill[a] - skill[b]), "similarity": 1 - unlike,
-            "standard_error": factor * np.sqrt(unlike) * np.exp(own[a] + own[b]),
+            "system_a": a, "system_b": b, "gain": np.abs(skill[a] - skill[b]), "correlation": 1 - one_minus_r,
+            "standard_error": factor * np.sqrt(one_minus_r) * np.exp(own[a] + own[b]),
         })
     )  # fmt: skip
 
@@ -262,16 +268,17 @@ def coverage_of_ratios(n_systems: int, n_runs: int, seed: int = 1) -> tuple[np.n
     """Share of runs in which the intervals of both ratios of `validate` hold the truth, and of runs that have them."""
     rng = np.random.default_rng([seed, n_systems])
     ours, theirs = (side(rng, np.arange(1_000_000).reshape(-1, 2), kind) for kind in SIDES)
-    medians = [weighted_quantile(one.needs, one.weights, 0.5)[0] for one in (ours, theirs)]
-    alike = validate._shift(ours.weights, ours.unlike, ours.needs, theirs.weights, theirs.unlike, theirs.needs)
-    true = {"ratio": np.exp(medians[0] - medians[1]), "alike_ratio": np.exp(alike)}
-    held = []
+    medians = [weighted_quantile(one.critical_differences, one.weights, 0.5)[0] for one in (ours, theirs)]
+    one, other = ((side.weights, side.log_distance, side.critical_differences) for side in (ours, theirs))
+    shift = validate._shift(*one, *other)
+    true = {"ratio": np.exp(medians[0] - medians[1]), "equal_correlation_ratio": np.exp(shift)}
+    covered = []
     pairs = np.stack(np.triu_indices(n_systems, 1), axis=1)
     for _ in range(n_runs):
-        row = validate._confronted(*(side(rng, pairs, kind) for kind in SIDES))
-        if "alike_ratio" in row:
-            held.append([row[f"{name}_low"] <= value <= row[f"{name}_high"] for name, value in true.items()])
-    return np.mean(held, axis=0), len(held)
+        row = validate._compared(*(side(rng, pairs, kind) for kind in SIDES))
+        if "equal_correlation_ratio" in row:
+            covered.append([row[f"{name}_low"] <= value <= row[f"{name}_high"] for name, value in true.items()])
+    return np.mean(covered, axis=0), len(covered)
 
 
 def least(n_runs: int) -> float:
@@ -282,17 +289,17 @@ def least(n_runs: int) -> float:
 @pytest.mark.slow
 @pytest.mark.parametrize("world", WORLDS)
 @pytest.mark.parametrize("n_systems", SYSTEMS)
-def test_intervals_hold_what_they_say(world, n_systems):
+def test_intervals_have_their_nominal_coverage(world, n_systems):
     n_runs = 100
     found = coverage(WORLDS[world], n_systems, n_runs)
-    assert found["need"] >= least(n_runs)
+    assert found["critical_difference"] >= least(n_runs)
     if found["estimated"] > 0.5:
         assert found["threshold"] >= least(n_runs * found["estimated"])
 
 
-def test_medians_between_two_kinds_of_pairs_are_held():
-    """The delete-one-system jackknife of the median held these in 71 of 100 sets of systems."""
-    assert coverage(unequal_variances, 30, 60)["need"] >= least(60)
+def test_coverage_of_medians_between_two_kinds_of_pairs():
+    """The delete-one-system jackknife of the median covers the truth in only 71 of 100 sets of systems."""
+    assert coverage(unequal_variances, 30, 60)["critical_difference"] >= least(60)
 
 
 def test_draws_of_systems_do_not_hold_the_percentile_of_few():
@@ -301,36 +308,42 @@ def test_draws_of_systems_do_not_hold_the_percentile_of_few():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", SEGMENTS)
-def test_intervals_of_exponents_hold_what_they_say(kind):
-    """In 91 % or more, as docs/coverage.md says."""
+def test_intervals_of_exponents_have_their_nominal_coverage(kind):
+    """In 91 % or more, as docs/explanation/coverage.md says."""
     assert coverage_of_exponents(kind, 24, 100) >= 0.91 - 3 * np.sqrt(0.91 * 0.09 / 100)
 
 
 @pytest.mark.slow
-def test_intervals_of_ratios_hold_what_they_say():
+def test_intervals_of_ratios_have_their_nominal_coverage():
     found, n = coverage_of_ratios(30, 150)
     assert n > 140
     assert (found >= least(n)).all()
 
 
 def print_tables(n: int) -> None:
-    """Those of docs/coverage.md; in brackets how many sets of systems have a threshold."""
+    """Those of docs/explanation/coverage.md; in brackets how many sets of systems have a threshold."""
     chosen = thresholds.WIDENED
     for thresholds.WIDENED in np.arange(1, chosen, 0.5).tolist():
         for label, world in CHOSEN_ON.items():
-            held = (f"{100 * coverage(world, systems, n)['threshold']:.1f}" for systems in SYSTEMS[2:])
-            print("threshold, factor", thresholds.WIDENED, label, *held, sep="  ", flush=True)
+            covered = (f"{100 * coverage(world, systems, n)['threshold']:.1f}" for systems in SYSTEMS[2:])
+            print("threshold, factor", thresholds.WIDENED, label, *covered, sep="  ", flush=True)
     thresholds.WIDENED = chosen
     for label, world in WORLDS.items():
         cells = [coverage(world, systems, n) for systems in SYSTEMS]
-        print("need", label, *(f"{100 * one['need']:.1f}" for one in cells), sep="  ", flush=True)
-        held = (f"{100 * one['threshold']:.1f} ({one['estimated'] * n:.0f})" for one in cells)
-        print("threshold", label, *held, sep="  ", flush=True)
+        print(
+            "critical_difference",
+            label,
+            *(f"{100 * one['critical_difference']:.1f}" for one in cells),
+            sep="  ",
+            flush=True,
+        )
+        covered = (f"{100 * one['threshold']:.1f} ({one['estimated'] * n:.0f})" for one in cells)
+        print("threshold", label, *covered, sep="  ", flush=True)
     for systems in SYSTEMS:
-        print("ratio, alike_ratio", systems, *coverage_of_ratios(systems, n), sep="  ", flush=True)
+        print("ratio, equal_correlation_ratio", systems, *coverage_of_ratios(systems, n), sep="  ", flush=True)
     for label in SEGMENTS:
-        held = (f"{100 * coverage_of_exponents(label, systems, n // 10):.1f}" for systems in SYSTEMS)
-        print("exponent", label, *held, sep="  ", flush=True)
+        covered = (f"{100 * coverage_of_exponents(label, systems, n // 10):.1f}" for systems in SYSTEMS)
+        print("exponent", label, *covered, sep="  ", flush=True)
     for label, world in CHOSEN_ON.items():
         print("printed", label, f"{100 * by_draws_of_systems(world, 24, n // 5):.1f}", sep="  ", flush=True)
 

@@ -1,9 +1,9 @@
-"""Paired significance tests for NLP, on any metric that is a function of summed per-segment counts.
+"""Paired significance tests for NLP: which of two systems is better, by any metric computed from summed counts.
 
 >>> import pairsig
->>> result = pairsig.bootstrap_test([[1, 1], [1, 1], [0, 1]], [[0, 1], [1, 1], [0, 1]], n_resamples=10_000)
->>> result.better
-'a'
+>>> result = pairsig.compare({"old": [0, 1, 0, 0, 1, 0, 0, 1], "new": [1, 1, 1, 1, 1, 0, 1, 1]})
+>>> result.better, result.pvalue
+('new', 0.125)
 """
 
 from importlib import import_module
@@ -22,45 +22,54 @@ except PackageNotFoundError:  # `src` is on the path, as for jobs of the study u
     del Path, run_path
 
 if TYPE_CHECKING:
-    from pairsig.errors import InputError
-    from pairsig.exact import ExactResult, exact_bootstrap, exact_test
-    from pairsig.frames import Comparison, compare, compare_logs
-    from pairsig.heterogeneity import Transfer, transfer
-    from pairsig.intervals import Interval, gain_interval
-    from pairsig.margins import MarginResult, margin_test
-    from pairsig.methods import compare_methods
+    from pairsig.api import Comparison, compare, compare_logs
+    from pairsig.comparisons.methods import MethodComparison, compare_methods
+    from pairsig.comparisons.ranking import Ranking, rank
+    from pairsig.comparisons.transfers import Transfer, transfer
+    from pairsig.core.statistics import Statistics, collect, pool
+    from pairsig.core.statistics import read as read_statistics
+    from pairsig.core.statistics import write as write_statistics
+    from pairsig.io.errors import InputError
     from pairsig.metrics import Metric, Ratio
-    from pairsig.ranking import Ranking, rank
-    from pairsig.resampling import TestResult, bootstrap_test, randomization_test
-    from pairsig.sequential import SequentialResult, sequential_test
-    from pairsig.statistics import Statistics
+    from pairsig.readers.extraction import extract
+    from pairsig.stats.exact import ExactResult, exact_bootstrap_test, exact_test
+    from pairsig.stats.intervals import Interval, difference_interval
+    from pairsig.stats.margins import MarginResult, margin_test
+    from pairsig.stats.resampling import TestResult, bootstrap_test, randomization_test
+    from pairsig.stats.sequential import SequentialResult, sequential_test
 
 # Imported when first used: the command line answers `--help` without waiting for numba.
 _HOMES = {
-    "Comparison": "frames",
-    "ExactResult": "exact",
-    "InputError": "errors",
-    "Interval": "intervals",
-    "MarginResult": "margins",
+    "Comparison": "api",
+    "ExactResult": "stats.exact",
+    "InputError": "io.errors",
+    "Interval": "stats.intervals",
+    "MarginResult": "stats.margins",
+    "MethodComparison": "comparisons.methods",
     "Metric": "metrics",
-    "Ranking": "ranking",
+    "Ranking": "comparisons.ranking",
     "Ratio": "metrics",
-    "SequentialResult": "sequential",
-    "Statistics": "statistics",
-    "TestResult": "resampling",
-    "Transfer": "heterogeneity",
-    "bootstrap_test": "resampling",
-    "compare": "frames",
-    "compare_logs": "frames",
-    "compare_methods": "methods",
-    "exact_bootstrap": "exact",
-    "exact_test": "exact",
-    "gain_interval": "intervals",
-    "margin_test": "margins",
-    "randomization_test": "resampling",
-    "rank": "ranking",
-    "sequential_test": "sequential",
-    "transfer": "heterogeneity",
+    "SequentialResult": "stats.sequential",
+    "Statistics": "core.statistics",
+    "TestResult": "stats.resampling",
+    "Transfer": "comparisons.transfers",
+    "bootstrap_test": "stats.resampling",
+    "collect": "core.statistics",
+    "compare": "api",
+    "compare_logs": "api",
+    "compare_methods": "comparisons.methods",
+    "exact_bootstrap_test": "stats.exact",
+    "exact_test": "stats.exact",
+    "extract": "readers.extraction",
+    "difference_interval": "stats.intervals",
+    "margin_test": "stats.margins",
+    "pool": "core.statistics",
+    "randomization_test": "stats.resampling",
+    "rank": "comparisons.ranking",
+    "read_statistics": "core.statistics:read",
+    "sequential_test": "stats.sequential",
+    "transfer": "comparisons.transfers",
+    "write_statistics": "core.statistics:write",
 }
 
 __all__ = [
@@ -69,6 +78,7 @@ __all__ = [
     "InputError",
     "Interval",
     "MarginResult",
+    "MethodComparison",
     "Metric",
     "Ranking",
     "Ratio",
@@ -78,23 +88,44 @@ __all__ = [
     "Transfer",
     "__version__",
     "bootstrap_test",
+    "collect",
     "compare",
     "compare_logs",
     "compare_methods",
-    "exact_bootstrap",
+    "difference_interval",
+    "exact_bootstrap_test",
     "exact_test",
-    "gain_interval",
+    "extract",
     "margin_test",
     "metric_names",
+    "pool",
     "randomization_test",
     "rank",
+    "read_statistics",
     "sequential_test",
     "transfer",
+    "write_statistics",
 ]
 
 
 def metric_names() -> list[str]:
-    """Names of all metrics that come with pairsig."""
+    """List the names of the metrics that come with pairsig.
+
+    Returns
+    -------
+    list of str
+        Every function with a `metric` accepts these names.
+
+    See Also
+    --------
+    Metric, Ratio : Define a metric of your own.
+
+    Examples
+    --------
+    >>> import pairsig
+    >>> [name for name in pairsig.metric_names() if name in ("accuracy", "bleu", "f1", "mean")]
+    ['accuracy', 'f1', 'mean', 'bleu']
+    """
     from pairsig.metrics.registry import METRICS
 
     return list(METRICS)
@@ -103,6 +134,11 @@ def metric_names() -> list[str]:
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'pairsig' has no attribute {name!r}")
-    value = getattr(import_module(f"pairsig.{_HOMES[name]}"), name)
+    module, _, function = _HOMES[name].partition(":")
+    value = getattr(import_module(f"pairsig.{module}"), function or name)
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -12,49 +12,40 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pairsig import console, definitions
-from pairsig.choices import choose, once, options_of, sort_options
-from pairsig.errors import InputError, listed
+from pairsig import readers
+from pairsig.core import definitions
+from pairsig.io import console
+from pairsig.io.choices import choose, once, options_of, sort_options
+from pairsig.io.errors import InputError, listed
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from pairsig.memory import Memory
+    from pairsig.core.statistics import Statistics
+    from pairsig.io.memory import Memory
     from pairsig.metrics import Metric
-    from pairsig.planning import Spread
-    from pairsig.statistics import Statistics
+    from pairsig.planning.sample_size import Spread
 
-_LEVELS = """\
-δ = 0: no system is better, p = 1 by definition. p_low and p_high bound the Monte Carlo error of p (95 %).
-Of two equal systems, p < 0.05 comes up on no more than 5 % of test sets by the two-sided exact and randomization tests;
-one-sided, after one has looked who won, on up to 10 %; by the bootstrap gt2 and percentile on 10 to 21 % (10 of 500
-segments, 20 of 20), by percentile on up to 48 % where few segments differ, by the two-sided one on 5 to 10 %.
-"""
-_VARIANTS = """\
---variant: each test is done in those variants of the list that it has, or else in the first above.
-  as Koehn (2004): --test bootstrap --variant percentile       as sigf and art: --test randomization
-  as Bikel's comparator: --test randomization --variant one-sided
+_ALTERNATIVES = """\
+--alternative: two-sided (default); greater or less, if the score of the first system is expected to be greater or
+  less, which must be decided in advance; observed: one-sided in the direction of the better system.
 """
 _MARGIN = """\
---margin M adds the test margin, with Δ the true gain of A over B and s the standard error of δ, here of either sign:
+--margin M adds the test margin. Let Δ be by how much A is truly better than B, δ the same on the test set (negative if
+A is worse), and s the standard error of δ:
   a-not-worse  p = P(Tν >= (M + δ) / s): Δ > −M    b-not-worse  p = P(Tν >= (M − δ) / s): Δ < M
-  equivalence  the larger of the two: |Δ| < M (TOST); of units that are passed or failed all three are exact
+  equivalence  the larger of the two: |Δ| < M (TOST). For pass/fail items all three are exact.
 """
 _PLAN = """\
-with S the standard deviation of the difference of two systems on a unit, the gain on n of them has the standard error
-S/√n; the power is that of Student's noncentral distribution. S comes from a pilot, or from a law fitted to the study:
-  S² = φ · 10⁴ · 2(1 − likeness) · p(1 − p) / √length, with the score p as a share
-For accuracy (items passed or failed) φ and the length are 1, and no law is needed. The power of the exact tests of
-items is exact; the segments are the fewest from which on it is reached, since a few items more may lower it a little.
-S is uncertain, unless score and likeness are known: [95 %] is the range of the sizes, and of the power that the printed
-size has, for the values of S that the pilot or the law leaves possible.
+With S the standard deviation of the difference of two systems on a unit, the gain on n units has the standard error
+S/√n, and the power is that of Student's noncentral distribution. S comes from a pilot, or from a variance model
+that was fitted to the study:
+  S² = φ · 10⁴ · 2(1 − correlation) · p(1 − p) / √length, where the score p is a share
+For accuracy (pass/fail items) φ and the length are 1, and no variance model is needed. The power of the exact tests for
+such items is exact. More items may lower it slightly; the number of segments is one from which on it is always reached.
+S is uncertain, unless score and correlation are known. [95 %] is the range of sizes, and the range of the power at the
+printed size, for the values of S that the pilot or the variance model leaves plausible.
 """
-_READERS = """\
---reader, of counts: evalb, sigf, art, coref, table; of logs: inspect, lm_eval, helm, swebench, alpaca_eval,
-openai_evals, comet, mt_metrics_eval (files or folders); of outputs, with --reference: text, trees, conllu, conllx,
-alignment.
-"""
-TEST_HELP = f"{definitions.formulas()}{_LEVELS}"
 
 # What ends the help of a command, by its name: works as it stands in a shell, in an empty folder.
 _TWO = """\
@@ -77,7 +68,7 @@ _EXAMPLES = {
     "rank": f"{_TWO}\nprintf '%s\\n' 0 1 0 0 1 0 1 0 0 0 0 0 > c.txt\npairsig rank a.txt b.txt c.txt",
     "plan": """\
 # How many segments show a gain of 1 BLEU between two systems at 35 BLEU, on segments of 25 words?
-pairsig plan --metric bleu --score 35 --length 25 --likeness 0.75 --gain 1""",
+pairsig plan --metric bleu --score 35 --length 25 --correlation 0.75 --gain 1""",
     "extract": "\n".join((_TEXTS, _EXTRACTED.splitlines()[0])),
     "collect": "\n".join(
         (_TEXTS, _EXTRACTED, "pairsig collect a.parquet b.parquet --dataset mine --output mine.parquet")
@@ -101,125 +92,183 @@ pairsig transfer one.tsv two.tsv""",
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; 0 when it worked, 2 with one sentence when the input cannot be used."""
     words = list(sys.argv[1:] if argv is None else argv)
-    if words[:1] == ["test"] and "--" in words:  # argparse drops the first one; `_files` wants to see where it was
+    if words[:1] == ["test"] and "--" in words:  # argparse drops the first one, which `_files` checks
         words.insert(words.index("--"), "--")
     return _commands().main(words)
 
 
+def _readers() -> str:
+    """What `--reader` accepts."""
+    return f"""\
+--reader
+  for outputs, with --reference: {", ".join(readers.OUTPUTS)}
+  for counts: {", ".join(readers.COUNTS)}
+  for logs (files or folders): {", ".join(readers.LOGS)}
+"""
+
+
 def _commands() -> console.Commands:
-    """The command line; the documentation is made from it, too."""
-    commands = console.Commands("pairsig", "Paired significance tests for NLP: outputs in, counts and p-values out.")
+    """The command line, from which the documentation is also generated."""
+    commands = console.Commands("pairsig", "Paired significance tests for NLP: from outputs or counts to p-values.")
     commands.complete()
 
-    commands.group("from files of systems to a result")
+    commands.group("compare systems, from their files to a result")
     p = commands.add(
         _test,
-        definitions.formulas("exact", "randomization", "bootstrap") + _LEVELS + _VARIANTS + _MARGIN + _READERS,
+        test_help() + _ALTERNATIVES + _MARGIN + _readers(),
         _EXAMPLES["test"],
     )
-    p.add_argument("systems", nargs="*", metavar="FILE", help="the base system first; each other is held against it")
-    runs = "several runs of one system, once for each system, the base first, instead of FILE: tests the method, too"
+    p.add_argument(
+        "systems", nargs="*", metavar="FILE", help="the baseline first; every other system is compared with it"
+    )
+    runs = "instead of FILE: the runs of one system; repeat it for each system, the baseline first"
     p.add_argument("--runs", nargs="+", action="append", default=[], metavar="FILE", help=runs)
     p.add_argument(
         "--design",
         choices=("crossed", "nested"),
         help="crossed: a run is a training, the same for all segments (default); nested: each segment is sampled anew",
     )
-    borrowed = "of a score between trainings, in points, known from elsewhere: one run each is enough then"
-    p.add_argument("--training-sd", type=float, metavar="SD", help=f"standard deviation {borrowed}")
-    cost = "of nested runs: what a segment costs, in answers to one; tells how many answers to each are cheapest"
+    known = "standard deviation of a score between trainings, in points; one run per system is enough then"
+    p.add_argument("--training-sd", type=float, metavar="SD", help=known)
+    cost = "cost of a segment relative to one answer, to print the cheapest number of answers per segment (nested runs)"
     p.add_argument("--item-cost", type=float, metavar="R", help=cost)
-    p.add_argument("--reader", help="by default what fits the content; see below")
-    p.add_argument("--reference", nargs="+", default=[], help="for outputs")
-    p.add_argument("--metric", default="", metavar="M[,M…]", help="by default all that the files have")
-    p.add_argument("--test", default="", metavar="T[,T…]", help="default: exact,randomization,bootstrap")
-    p.add_argument("--variant", default="", metavar="V[,V…]", help="for those of the tests that have it; see below")
+    p.add_argument("--reader", help="format of the files; default: detected from their content; see below")
+    p.add_argument("--reference", nargs="+", default=[], help="reference files, for outputs")
+    p.add_argument("--metric", default="", metavar="M[,M…]", help="default: every metric found in the files")
+    p.add_argument(
+        "--test", default="", metavar="T[,T…]",
+        help=f"{', '.join(definitions.names())}; default: {', '.join(definitions.DEFAULT_TESTS)}",
+    )  # fmt: skip
+    p.add_argument("--method", default="", metavar="M[,M…]", help=definitions.described_methods())
+    p.add_argument("--alternative", default="", metavar="A[,A…]", help="default: two-sided; see below")
     p.add_argument("--n-resamples", type=console.whole, default=100_000, metavar="B", help="default: 100,000")
     p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
-    p.add_argument("--unit", choices=("segment", "document"), default="segment", help="what is drawn or swapped")
-    p.add_argument("--stop-at", type=float, metavar="ALPHA", help="draw only until p is known to be below it or not")
-    p.add_argument("--confidence", type=float, default=0.99, help="of that decision; default: 0.99")
-    p.add_argument("--margin", type=float, metavar="M", help="also: are they equally good, up to M points? see below")
-    p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="for the reader or the metric")
-    p.add_argument("--documents", help="file of `domain<TAB>document` lines, one a segment")
-    p.add_argument("--missing", choices=("wrong", "drop"), help="items of a log that not all have a score for")
-    p.add_argument("--like", metavar="FAMILY", default="", help="who wins on the next test set like wmt-domains, too")
-    p.add_argument("--threads", type=console.whole, help="default: all cores; changes nothing but time")
-    formats = ("table", "sentence", "json", "markdown", "latex")
-    p.add_argument("--format", choices=formats, default="table", help="sentence: one to put into a paper")
-    p.add_argument("--html", type=console.page, metavar="FILE", help="write a report to open in a browser, too")
+    p.add_argument("--unit", choices=("segment", "document"), default="segment", help="unit that is drawn or swapped")
     p.add_argument(
-        "--plot", type=console.picture, metavar="FILE", help="draw gains and their laws, too: .svg, .pdf, .png"
+        "--stop-at", type=float, metavar="ALPHA", help="stop sampling once p is clearly above or below ALPHA"
+    )
+    p.add_argument("--confidence-level", type=float, default=0.99, metavar="C", help="of that decision; default: 0.99")
+    p.add_argument(
+        "--margin", type=float, metavar="M", help="also test whether they are equal up to M points; see below"
+    )
+    p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="for the reader or the metric")
+    p.add_argument("--documents", help="file of `domain<TAB>document` lines, one per segment")
+    p.add_argument("--missing", choices=("wrong", "drop"), help="items of a log without a score for every system")
+    p.add_argument(
+        "--family", metavar="FAMILY", default="",
+        help="also predict who wins on another test set of this family, such as wmt-domains",
+    )  # fmt: skip
+    p.add_argument("--threads", type=console.whole, help="default: all cores; only changes time")
+    formats = ("table", "sentence", "json", "markdown", "latex")
+    p.add_argument("--format", choices=formats, default="table", help="sentence: for a paper; default: table")
+    p.add_argument("--html", type=console.page, metavar="FILE", help="also write a report to open in a browser")
+    p.add_argument(
+        "--plot",
+        type=console.picture,
+        metavar="FILE",
+        help="also plot each difference with its null distribution: .svg, .pdf, .png",
     )
 
     p = commands.add(_rank, example=_EXAMPLES["rank"])
-    p.add_argument("systems", nargs="+", metavar="FILE", help="one a system, or one of statistics (.parquet, …) of all")
-    p.add_argument("--reader", help="as for `pairsig test`")
-    p.add_argument("--reference", nargs="+", default=[], help="for outputs")
-    p.add_argument("--metric", help="may be left out where there is one only")
+    p.add_argument("systems", nargs="+", metavar="FILE", help="one per system, or one file of statistics (.parquet, …)")
+    p.add_argument("--reader", help="format of the files, as for `pairsig test`; default: detected")
+    p.add_argument("--reference", nargs="+", default=[], help="reference files, for outputs")
+    p.add_argument("--metric", help="required if the files have several")
     p.add_argument(
         "--adjust", choices=("max-t", "holm"), default="max-t",
-        help="max-t: shuffles common to all pairs, step-down (default); holm: exact p-values where there are some",
+        help="max-t: the same shuffles for all pairs, step-down (default); holm: exact p-values where possible",
     )  # fmt: skip
-    p.add_argument("--alpha", type=float, default=0.05, help="chance that anything told is false; default: 0.05")
+    p.add_argument("--alpha", type=float, default=0.05, help="family-wise error rate; default: 0.05")
     p.add_argument("--n-resamples", type=console.whole, default=100_000, metavar="B", help="default: 100,000")
     p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
-    p.add_argument("--unit", choices=("segment", "document"), default="segment", help="what is swapped")
+    p.add_argument("--unit", choices=("segment", "document"), default="segment", help="unit that is swapped")
     p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="for the reader or the metric")
-    p.add_argument("--documents", help="file of `domain<TAB>document` lines, one a segment")
-    p.add_argument("--missing", choices=("wrong", "drop"), help="items of a log that not all have a score for")
-    p.add_argument("--threads", type=console.whole, help="default: all cores; changes nothing but time")
-    p.add_argument("--memory", type=console.size, metavar="SIZE", help="of the process; default: half of what is free")
+    p.add_argument("--documents", help="file of `domain<TAB>document` lines, one per segment")
+    p.add_argument("--missing", choices=("wrong", "drop"), help="items of a log without a score for every system")
+    p.add_argument("--threads", type=console.whole, help="default: all cores; only changes time")
+    p.add_argument(
+        "--memory", type=console.size, metavar="SIZE", help="memory limit of the process; default: half of what is free"
+    )
     p.add_argument("--format", choices=("table", "markdown", "latex", "html", "json"), default="table")
-    p.add_argument("--pairs", type=console.table, metavar="FILE", help="write all pairs, too")
-    p.add_argument("--plot", type=console.picture, metavar="FILE", help="draw the ranks, too: .svg, .pdf, .png")
+    p.add_argument("--pairs", type=console.table, metavar="FILE", help="also write a table of all pairs")
+    p.add_argument("--plot", type=console.picture, metavar="FILE", help="also plot the ranks: .svg, .pdf, .png")
 
     p = commands.add(_plan, _PLAN, _EXAMPLES["plan"])
-    p.add_argument("pilot", nargs="*", metavar="FILE", help="two systems, as for test; or statistics (Parquet)")
-    p.add_argument("--reader", help="of the pilot, as for test")
-    p.add_argument("--reference", nargs="+", default=[], help="for outputs; without one their likeness is guessed")
-    p.add_argument("--systems", nargs=2, metavar=("A", "B"), help="names of two systems of the statistics")
-    p.add_argument("--metric", help="may be left out where the pilot has one only")
-    p.add_argument("--gain", type=console.numbers, default=[], metavar="G[,G…]", help="how many segments show it?")
-    p.add_argument("--margin", type=console.numbers, default=[], metavar="M[,M…]", help="how many show equivalence?")
-    p.add_argument("--segments", type=console.numbers, default=[], metavar="N[,N…]", help="what gain do they show?")
+    p.add_argument(
+        "pilot", nargs="*", metavar="FILE", help="files of two systems, as for test, or a file of statistics"
+    )
+    p.add_argument("--reader", help="format of the pilot, as for test")
+    p.add_argument("--reference", nargs="+", default=[], help="for outputs; without it their correlation is estimated")
+    p.add_argument("--systems", nargs=2, metavar=("A", "B"), help="names of two systems in the statistics")
+    p.add_argument("--metric", help="required if the pilot has several")
+    p.add_argument("--gain", type=console.numbers, default=[], metavar="G[,G…]", help="find the segments to detect G")
+    p.add_argument(
+        "--margin",
+        type=console.numbers,
+        default=[],
+        metavar="M[,M…]",
+        help="find the segments to show equivalence up to M",
+    )
+    p.add_argument(
+        "--segments", type=console.numbers, default=[], metavar="N[,N…]", help="find the gain that N segments detect"
+    )
     p.add_argument("--power", type=float, default=0.8, help="default: 0.8")
-    p.add_argument("--alpha", type=float, default=0.05, help="level of the test; default: 0.05")
-    p.add_argument("--test", default="randomization", metavar="T[:VARIANT]", help="default: randomization")
-    p.add_argument("--unit", choices=("segment", "document"), default="segment", help="of the pilot")
-    p.add_argument("--documents", help="of the pilot: file of `domain<TAB>document` lines, one a segment")
-    p.add_argument("--missing", choices=("wrong", "drop"), help="of the pilot: items of a log without a score")
-    p.add_argument("--score", type=float, help="without a pilot: that the systems will have, 0 to 100")
+    p.add_argument("--alpha", type=float, default=0.05, help="significance level; default: 0.05")
+    p.add_argument("--test", default="randomization", help=f"{', '.join(definitions.names())}; default: randomization")
+    p.add_argument("--method", help=definitions.described_methods())
+    p.add_argument("--alternative", default="two-sided", help="default: two-sided")
+    p.add_argument("--unit", choices=("segment", "document"), default="segment", help="unit of the pilot")
+    p.add_argument("--documents", help="file of `domain<TAB>document` lines of the pilot, one per segment")
+    p.add_argument("--missing", choices=("wrong", "drop"), help="items of a log in the pilot without a score")
+    p.add_argument("--score", type=float, help="without a pilot: expected score of the systems, 0 to 100")
     p.add_argument("--length", type=float, help="without a pilot: mean length of a segment, in words")
-    p.add_argument("--likeness", type=float, help="without a pilot: correlation of the systems, as compare has it")
-    p.add_argument("--design-effect", type=float, default=1.0, help="without a pilot: of documents; default: 1")
-    p.add_argument("--runs", type=console.whole, metavar="K", help="of each method; with --training-sd")
-    p.add_argument("--training-sd", type=float, metavar="SD", help="of a method's score from run to run, in points")
+    p.add_argument(
+        "--correlation", type=float, help="without a pilot: correlation of the systems, as in the table of compare"
+    )
+    p.add_argument(
+        "--design-effect", type=float, default=1.0, help="without a pilot: design effect of documents; default: 1"
+    )
+    p.add_argument("--runs", type=console.whole, metavar="K", help="runs of each method; with --training-sd")
+    p.add_argument(
+        "--training-sd", type=float, metavar="SD", help="standard deviation of a score between runs, in points"
+    )
     p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="for the reader or the metric")
     p.add_argument("--format", choices=("table", "json", "markdown", "latex"), default="table")
 
-    commands.group("counts, kept in a file")
+    commands.group("files of counts")
     p = commands.add(_extract, example=_EXAMPLES["extract"])
     p.add_argument("system_output", metavar="OUTPUT", help="file of outputs; archive.tar.xz!member works too")
-    p.add_argument("--reference", nargs="+", required=True, help="reference file(s), several for BLEU, chrF and TER")
+    p.add_argument("--reference", nargs="+", required=True, help="reference files; several for metrics of texts")
     p.add_argument("--metric", required=True)
-    p.add_argument("--reader", help="by default the metric's own")
+    p.add_argument("--reader", help="default: that of the metric")
     p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="for the reader or the metric")
-    p.add_argument("--output-option", action="append", default=[], metavar="KEY=VALUE", help="for reading the output")
-    p.add_argument("--documents", help="file of `domain<TAB>document` lines, one a segment")
+    p.add_argument(
+        "--output-option", action="append", default=[], metavar="KEY=VALUE", help="for the reader of the output only"
+    )
+    p.add_argument("--documents", help="file of `domain<TAB>document` lines, one per segment")
     p.add_argument("--system", required=True, help="name of the system")
-    p.add_argument("--leave-out-broken", action="store_true", help="write why, where the output cannot be used")
-    p.add_argument("--group", help="who made it; the system itself by default")
-    p.add_argument("--kind", default="", help="sort of entry, such as submission or online")
+    p.add_argument(
+        "--leave-out-broken", action="store_true", help="if the output cannot be used, write the reason instead"
+    )
+    p.add_argument("--group", help="who made the system; default: its name")
+    p.add_argument("--kind", default="", help="kind of entry, such as submission or online")
     p.add_argument("--output", type=console.table, required=True)
 
     p = commands.add(_collect, example=_EXAMPLES["collect"])
     p.add_argument("counts", nargs="*", type=Path)
-    p.add_argument("--onto", type=Path, metavar="FILE", help="statistics whose systems of the groups --keep come first")
-    p.add_argument("--keep", nargs="*", default=[], metavar="GROUP", help="of --onto; those given anew are left out")
+    p.add_argument(
+        "--onto", type=Path, metavar="FILE", help="statistics to extend: their systems in the groups --keep come first"
+    )
+    p.add_argument(
+        "--keep",
+        nargs="*",
+        default=[],
+        metavar="GROUP",
+        help="groups of --onto to keep, except systems in the new counts",
+    )
     p.add_argument("--dataset", required=True)
     p.add_argument("--provenance", action="append", default=[], metavar="KEY=VALUE")
-    p.add_argument("--dated", action="store_true", help="the provenance tells the day, too")
+    p.add_argument("--dated", action="store_true", help="add the date to the provenance")
     p.add_argument("--output", type=console.table, required=True)
 
     p = commands.add(_pool, example=_EXAMPLES["pool"])
@@ -227,32 +276,41 @@ def _commands() -> console.Commands:
     p.add_argument("--dataset", required=True)
     p.add_argument("--output", type=console.table, required=True)
 
-    commands.group("tables of all pairs, from such counts")
-    p = commands.add(_compare, TEST_HELP, _EXAMPLES["compare"])
+    commands.group("tables of all pairs, from files of counts")
+    p = commands.add(_compare, test_help(), _EXAMPLES["compare"])
     p.add_argument("statistics", type=Path)
     add_test_options(p)
     p.add_argument("--output", type=console.table, required=True)
 
     p = commands.add(_methods, example=_EXAMPLES["methods"])
     p.add_argument("statistics", type=Path)
-    p.add_argument("--metric", help="may be left out when the columns fit one metric only")
-    p.add_argument("--numbered", action="store_true", help="systems called NAME-1, NAME-2, … are runs of NAME")
-    p.add_argument("--design", choices=("crossed", "nested"), default="crossed", help="default: crossed, as trainings")
-    p.add_argument("--training-sd", type=float, metavar="SD", help=f"standard deviation {borrowed}")
-    p.add_argument("--unit", choices=("segment", "document"), default="segment", help="what is drawn")
-    p.add_argument("--n-resamples", type=console.whole, default=0, metavar="B", help="of the bootstrap; default: none")
+    p.add_argument("--metric", help="required if the columns fit several metrics")
+    p.add_argument("--numbered", action="store_true", help="systems named NAME-1, NAME-2, … are runs of NAME")
+    p.add_argument(
+        "--design", choices=("crossed", "nested"), default="crossed", help="see `pairsig test`; default: crossed"
+    )
+    p.add_argument("--training-sd", type=float, metavar="SD", help=known)
+    p.add_argument("--unit", choices=("segment", "document"), default="segment", help="unit that is drawn")
+    p.add_argument(
+        "--n-resamples", type=console.whole, default=0, metavar="B", help="resamples of the bootstrap; default: none"
+    )
     p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
-    p.add_argument("--threads", type=console.whole, help="default: all cores; changes nothing but time")
+    p.add_argument("--threads", type=console.whole, help="default: all cores; only changes time")
     p.add_argument("--output", type=console.table, required=True)
 
     p = commands.add(_transfer, example=_EXAMPLES["transfer"])
-    p.add_argument("comparisons", nargs="+", type=Path, help="tables of compare, one a test set")
-    p.add_argument("--systems", nargs="+", default=[], metavar="NAME", help="two or more of them; by default all")
-    p.add_argument("--heterogeneity", type=float, metavar="TAU", help="borrowed: known from other test sets, in points")
+    p.add_argument("comparisons", nargs="+", type=Path, help="tables of compare, one per test set")
+    p.add_argument("--systems", nargs="+", default=[], metavar="NAME", help="two or more of them; default: all")
     p.add_argument(
-        "--like", metavar="FAMILY", default="", help="borrowed: that of a family of test sets, such as wmt-domains"
+        "--heterogeneity", type=float, metavar="TAU", help="heterogeneity known from other test sets, in points"
     )
-    p.add_argument("--output", type=console.table, help="the table; by default it is printed, with what it means")
+    p.add_argument(
+        "--family",
+        metavar="FAMILY",
+        default="",
+        help="use the heterogeneity of this family of test sets: wmt-domains, …",
+    )
+    p.add_argument("--output", type=console.table, help="write the table instead of printing it")
 
     p = commands.add(_merge, example=_EXAMPLES["merge"])
     p.add_argument("parts", nargs="+", type=Path)
@@ -260,48 +318,65 @@ def _commands() -> console.Commands:
     return commands
 
 
+def test_help() -> str:
+    """What ends the help of commands that test: the formulas of all tests, and their error rates."""
+    return definitions.formulas() + definitions.ERROR_RATES
+
+
 def add_test_options(parser: argparse.ArgumentParser) -> None:
-    """What commands that test all pairs let one choose."""
-    parser.add_argument("--metric", help="may be left out when the columns fit one metric only")
-    parser.add_argument("--test", default="bootstrap", help="default: bootstrap; see below")
-    parser.add_argument("--variant", help="of the test; by default the first below")
-    parser.add_argument("--or-draw", action="store_true", help="draw where an exact test cannot be had")
+    """Add the options of commands that test all pairs."""
+    parser.add_argument("--metric", help="required if the columns fit several metrics")
+    known = ", ".join(definitions.names())
+    parser.add_argument("--test", default="randomization", help=f"{known}; default: randomization; see below")
+    parser.add_argument("--method", help=definitions.described_methods())
+    parser.add_argument("--alternative", default="two-sided", help="two-sided (default) or observed; see below")
+    parser.add_argument("--or-draw", action="store_true", help="use the Monte Carlo test if there is no exact test")
     parser.add_argument("--n-resamples", type=console.whole, default=1_000_000, metavar="B", help="default: 1,000,000")
     parser.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
-    parser.add_argument("--unit", choices=("segment", "document"), default="segment", help="what is drawn or swapped")
-    parser.add_argument("--threads", type=console.whole, help="default: all cores; changes nothing but time")
-    parser.add_argument("--batch", type=console.whole, help="resamples a batch; changes nothing but time and memory")
+    parser.add_argument(
+        "--unit", choices=("segment", "document"), default="segment", help="unit that is drawn or swapped"
+    )
+    parser.add_argument("--threads", type=console.whole, help="default: all cores; only changes time")
+    parser.add_argument("--batch", type=console.whole, help="resamples per batch; only changes time and memory")
     parser.add_argument(
         "--memory", type=console.size, metavar="SIZE",
-        help="of the process, such as 500M or 4G; default: half of what is free; changes nothing but time",
+        help="memory limit of the process, such as 500M or 4G; default: half of what is free; only changes time",
     )  # fmt: skip
     parser.add_argument(
-        "--part", type=console.part, default=(1, 1), metavar="K/M", help="only part K of M of the resamples"
+        "--part",
+        type=console.part,
+        default=(1, 1),
+        metavar="K/M",
+        help="draw only the K-th of M parts of the resamples",
     )
 
 
 def _test(arguments: argparse.Namespace) -> None:
-    """Two systems (or more against the first): scores, gain, interval and p-values, ready to paste."""
+    """Compare systems with a baseline: scores, gain, confidence interval and p-values."""
     import pandas as pd
 
-    from pairsig import methods, sentences, versus
+    from pairsig.comparisons import baseline, methods
+    from pairsig.report import sentences
 
-    chosen, tests, variants = (
-        [name for name in names.split(",") if name] for names in (arguments.metric, arguments.test, arguments.variant)
+    chosen, tests, ways, alternatives = (
+        [name for name in names.split(",") if name]
+        for names in (arguments.metric, arguments.test, arguments.method, arguments.alternative)
     )
-    once(chosen, "metric")
+    tests = tests or list(definitions.DEFAULT_TESTS)
     as_sentence = arguments.format == "sentence"
     if as_sentence and arguments.stop_at is not None:
-        raise InputError("--format sentence gives p-values, which --stop-at does not go on to, expected one of them")
+        raise InputError("--format sentence needs precise p-values, which --stop-at does not compute; leave one out")
     with console.progress("read"):
-        data, notes = _read_systems(arguments, _files(arguments.systems, arguments.runs), chosen)
+        data, notes = _read_systems(arguments, _files(arguments.systems, arguments.runs, arguments.reference), chosen)
     if arguments.plot:
-        from pairsig import pictures  # noqa: F401  says what is missing before anything is drawn
+        from pairsig.io import pictures  # noqa: F401  fails before anything is drawn if matplotlib is missing
     found: list[tuple[Statistics, list[Metric], pd.DataFrame]] = []
     if arguments.runs or arguments.design or arguments.training_sd is not None or any(data[0][0].runs):
-        for option in ("test", "variant", "stop_at", "margin", "like"):
+        for option in ("test", "method", "alternative", "stop_at", "margin", "family"):
             if getattr(arguments, option) not in (None, ""):
-                raise InputError(f"--{option.replace('_', '-')} is given, but what tests runs has no choice of tests")
+                raise InputError(
+                    f"--{option.replace('_', '-')} does not apply to the test for several runs; leave it out"
+                )
         for systems, metrics in data:
             for first, second in systems.duplicates():
                 console.warn(f"{first} and {second} have the same counts on every segment{_where(metrics, data)}")
@@ -313,12 +388,12 @@ def _test(arguments: argparse.Namespace) -> None:
                         design=arguments.design or methods.design_of(systems),
                         training_sd=arguments.training_sd,
                         unit=arguments.unit,
-                        against=systems.methods[0],
+                        baseline=systems.methods[0],
                         n_resamples=arguments.n_resamples,
-                        seed=arguments.seed,
+                        rng=arguments.seed,
                         threads=arguments.threads,
                         progress=progress,
-                    )
+                    ).table
                 found.append((systems, [metric], table))
         for note in notes:
             console.note(note)
@@ -329,25 +404,26 @@ def _test(arguments: argparse.Namespace) -> None:
         )
         return
     if arguments.item_cost is not None:
-        raise InputError("--item-cost is given, but no system has several runs, expected k samples of every segment")
+        raise InputError("--item-cost needs systems with several runs, found one run of each")
     for systems, metrics in data:
         for first, second in systems.duplicates():
             where = _where(metrics, data)
             console.warn(f"systems {first} and {second} have the same counts on every segment{where}, p = 1")
-        n_drawn = versus.n_drawn(systems, metrics, tests or versus.TESTS, variants) * arguments.n_resamples
+        n_drawn = baseline.n_drawn(systems, metrics, tests, ways, alternatives) * arguments.n_resamples
         with console.progress("test", n_drawn or None) as progress:
-            table, further = versus.versus(
+            table, further = baseline.compare_to_baseline(
                 systems,
                 metrics,
-                tests or versus.TESTS,
-                variants=variants,
+                tests,
+                methods=ways,
+                alternatives=alternatives,
                 n_resamples=arguments.n_resamples,
-                seed=arguments.seed,
+                rng=arguments.seed,
                 unit=arguments.unit,
-                stop_at=None if arguments.stop_at is None else (arguments.stop_at, arguments.confidence),
+                stop_at=None if arguments.stop_at is None else (arguments.stop_at, arguments.confidence_level),
                 margin=arguments.margin,
                 threads=arguments.threads,
-                like=arguments.like,
+                family=arguments.family,
                 progress=progress,
             )
         found.append((systems, metrics, table))
@@ -357,17 +433,17 @@ def _test(arguments: argparse.Namespace) -> None:
     _report(arguments, found)
     whole = pd.concat([table for *_, table in found], ignore_index=True)
     if as_sentence:
-        for note in versus.footnotes(sentences.rows_told(whole)):
+        for note in baseline.footnotes(sentences.rows_reported(whole)):
             console.note(note)
-    print(sentences.of_systems(whole) if as_sentence else versus.render(whole, arguments.format))
+    print(sentences.of_systems(whole) if as_sentence else baseline.render(whole, arguments.format))
 
 
 def _report(arguments: argparse.Namespace, found: Sequence[tuple[Statistics, list[Metric], pd.DataFrame]]) -> None:
-    """Tables of `versus` or `compare_methods` as a page or a picture, where one is asked for."""
+    """Write tables of `compare_to_baseline` or `compare_methods` as a page or a picture, if these are requested."""
     if not (arguments.html or arguments.plot):
         return
     from pairsig import report
-    from pairsig.engine import Resampling
+    from pairsig.core.engine import Resampling
 
     resampling = Resampling(arguments.n_resamples, arguments.seed, arguments.threads)
     evidence = [
@@ -387,14 +463,16 @@ def _report(arguments: argparse.Namespace, found: Sequence[tuple[Statistics, lis
 
 
 def _where(metrics: Sequence[Metric], data: Sequence[object]) -> str:
-    """The metrics that a warning is about, where others have statistics of their own."""
+    """The metrics that a warning is about, if other metrics have separate statistics."""
     return f" in {listed(metric.name for metric in metrics)}" if len(data) > 1 else ""
 
 
 def _rank(arguments: argparse.Namespace) -> None:
-    """Many systems: their ranks with intervals, clusters, and which are told from which, all pairs together."""
-    from pairsig import ranking, statistics, tables, versus
-    from pairsig.memory import Memory
+    """Rank many systems: simultaneous intervals of ranks, and which pairs differ significantly."""
+    from pairsig.comparisons import baseline, ranking
+    from pairsig.core import statistics
+    from pairsig.io import tables
+    from pairsig.io.memory import Memory
 
     memory = Memory.of(arguments.memory)
     files, metric = arguments.systems, arguments.metric
@@ -404,13 +482,13 @@ def _rank(arguments: argparse.Namespace) -> None:
         and Path(files[0]).suffix in tables.SEPARATORS.keys() | {".parquet"}
     ):
         data = statistics.read(Path(files[0]), memory=memory)
-        for sentence in data.unlike():
+        for sentence in data.inconsistencies():
             console.warn(sentence)
     else:
         found, notes = _read_systems(arguments, files, [metric] if metric else [])
         for note in notes:
             console.note(note)
-        data, metric = versus.only(found)
+        data, metric = baseline.only(found)
     for first, second in data.duplicates():
         console.warn(f"systems {first} and {second} have the same counts on every segment, p = 1")
     with console.progress("rank", arguments.n_resamples) as progress:
@@ -420,7 +498,7 @@ def _rank(arguments: argparse.Namespace) -> None:
             adjustment=arguments.adjust,
             alpha=arguments.alpha,
             n_resamples=arguments.n_resamples,
-            seed=arguments.seed,
+            rng=arguments.seed,
             unit=arguments.unit,
             threads=arguments.threads,
             memory=memory,
@@ -434,98 +512,102 @@ def _rank(arguments: argparse.Namespace) -> None:
 
 
 def _plan(arguments: argparse.Namespace) -> None:
-    """Before the experiment: how many segments show a gain, and what gain so many segments show."""
-    from pairsig import planning
+    """Plan an experiment: the number of segments that detects a gain, or the gain that so many segments detect."""
+    from pairsig.planning import sample_size
 
-    name, variant = (*arguments.test.split(":", 1), None)[:2]
     runs, deviation = arguments.runs, arguments.training_sd
     if (runs is None) != (deviation is None):
-        raise InputError("--runs and --training-sd belong together, found one of them")
+        raise InputError("found only one of --runs and --training-sd, expected both or neither")
     if runs is not None and not (runs >= 1 and deviation >= 0):
         raise InputError(f"found {runs} runs of standard deviation {deviation:g}, expected 1 or more, and 0 or more")
     sizes = [int(size) for size in arguments.segments if float(size).is_integer()]
     if len(sizes) < len(arguments.segments):
         raise InputError(f"found {arguments.segments} segments, expected whole numbers")
-    design = planning.Design(
-        test=definitions.find(name, variant),
+    design = sample_size.Design(
+        test=definitions.find(arguments.test, arguments.method, arguments.alternative),
         alpha=arguments.alpha,
         power=arguments.power,
         training=0.0 if runs is None else 2 * deviation**2 / runs,
     )
     metric, spread = _spread(arguments)
-    table = planning.plan(metric, spread, design, gains=arguments.gain, margins=arguments.margin, sizes=sizes)
-    print(planning.render(table, arguments.format))
+    table = sample_size.plan(metric, spread, design, gains=arguments.gain, margins=arguments.margin, sizes=sizes)
+    print(sample_size.render(table, arguments.format))
 
 
 def _spread(arguments: argparse.Namespace) -> tuple[str, Spread]:
-    """The metric, and how much two systems' difference varies: by the pilot that is given, or by the law."""
-    from pairsig import planning, readers
+    """The metric, and the variance of the difference of two systems: from a pilot, or from the variance model."""
+    from pairsig.planning import sample_size
 
     files, options = arguments.pilot, console.pairs(arguments.option)
-    assumed = {name: getattr(arguments, name) for name in ("score", "length", "likeness")}
+    assumed = {name: getattr(arguments, name) for name in ("score", "length", "correlation")}
     if files and (arguments.reader != "text" or arguments.reference):
         for option, value in assumed.items():
             if value is not None:
-                raise InputError(f"--{option} is for planning without a pilot, found {listed(files)}, too")
+                raise InputError(f"--{option} is for planning without a pilot, but found the files {listed(files)}")
         return _pilot(arguments)
     if files:
         if len(files) != 2:
             raise InputError(f"found {len(files)} outputs, expected two")
-        assumed["overlap"] = planning.overlap_of(*(readers.read("text", path) for path in files), **options)
+        assumed["overlap"] = sample_size.overlap_of(*(readers.read("text", path) for path in files), **options)
         console.note(f"BLEU of the outputs against each other: {100 * assumed['overlap']:.1f}")
     for option, value in (("metric", arguments.metric), ("score", arguments.score)):
         if value is None:
-            raise InputError(f"planning without a pilot needs --{option}, or give two systems' files, or statistics")
-    if arguments.metric == planning.OUTCOMES:
+            raise InputError(f"planning without a pilot needs --{option}; or specify files of two systems as a pilot")
+    if arguments.metric == sample_size.OUTCOMES:
         if files or arguments.length is not None:
             found = listed(files) if files else f"--length {arguments.length:g}"
-            raise InputError(f"found {found}, but planning for {arguments.metric} takes --score and --likeness alone")
-        return arguments.metric, planning.from_outcomes(
-            score=arguments.score, likeness=arguments.likeness, design_effect=arguments.design_effect
+            raise InputError(f"found {found}, but planning for {arguments.metric} only takes --score and --correlation")
+        return arguments.metric, sample_size.from_outcomes(
+            score=arguments.score, correlation=arguments.correlation, design_effect=arguments.design_effect
         )
-    return arguments.metric, planning.from_law(arguments.metric, **assumed, design_effect=arguments.design_effect)
+    return arguments.metric, sample_size.from_variance_model(
+        arguments.metric, **assumed, design_effect=arguments.design_effect
+    )
 
 
 def _pilot(arguments: argparse.Namespace) -> tuple[str, Spread]:
-    """The same by a pilot: two systems' files, or two systems of some statistics."""
-    from pairsig import planning, versus
-    from pairsig.all_pairs import only_metric
+    """The same from a pilot: files of two systems, or two systems in a file of statistics."""
+    from pairsig.comparisons import baseline
+    from pairsig.comparisons.all_pairs import only_metric
     from pairsig.metrics import registry
-    from pairsig.paired import Pair
+    from pairsig.planning import sample_size
+    from pairsig.stats.paired import Pair
 
     files = arguments.pilot
     if len(files) == 1 and arguments.reader is None:
         data = read_statistics(Path(files[0]))
         if arguments.systems is None:
-            raise InputError(f"{files[0]} has {len(data.systems)} systems, expected --systems with two of their names")
+            raise InputError(f"{files[0]} has {len(data.systems)} systems; choose two with --systems A B")
         for system in arguments.systems:
             choose(system, data.systems, f"system of {files[0]}:")
         once(arguments.systems, "system")
         data = data.select(systems=arguments.systems)
         metric = registry.metric(arguments.metric) if arguments.metric else only_metric(data)
     elif len(files) != 2 or arguments.reader is None:
-        raise InputError(f"found {len(files)} files, expected two of a pilot and their --reader, or one of statistics")
+        raise InputError(
+            f"found {len(files)} files, expected two files of a pilot and their --reader, or one file of statistics"
+        )
     else:
         found, notes = _read_systems(arguments, files, [arguments.metric] if arguments.metric else [])
         for note in notes:
             console.note(note)
-        data, metric = versus.only(found)
+        data, metric = baseline.only(found)
         if len(data.systems) != 2:
-            raise InputError(f"the pilot has {listed(data.systems)}, expected two systems with one run each")
+            raise InputError(f"the pilot has the systems {listed(data.systems)}, expected two with one run each")
     a, b = data.of(metric)[:, :, : len(metric.columns)]
     documents_of = data.documents if arguments.unit == "document" else None
-    return metric.name, planning.from_pilot(Pair.of(a, b, metric, documents_of))
+    return metric.name, sample_size.from_pilot(Pair.of(a, b, metric, documents_of))
 
 
 def _read_systems(
     arguments: argparse.Namespace, files: Sequence[str | Sequence[str]], metrics: Sequence[str]
 ) -> tuple[list[tuple[Statistics, list[Metric]]], list[str]]:
-    """Systems of the files, with the options of reading that are given; see `versus.read_systems`."""
-    from pairsig import versus
+    """Systems of the files, read with the options of the command; see `baseline.read_systems`."""
+    from pairsig.comparisons import baseline
 
     options = console.pairs(arguments.option)
     domains, documents = _labels(arguments.documents, options)
-    return versus.read_systems(
+    return baseline.read_systems(
         files,
         arguments.reader,
         references=arguments.reference,
@@ -537,28 +619,32 @@ def _read_systems(
     )
 
 
-def _files(systems: Sequence[str], runs: Sequence[Sequence[str]]) -> Sequence[str | Sequence[str]]:
-    """The file of each system, or those of its runs."""
+def _files(
+    systems: Sequence[str], runs: Sequence[Sequence[str]], references: Sequence[str]
+) -> Sequence[str | Sequence[str]]:
+    """The file of each system, or the files of its runs."""
     files = [*systems]
     if files[:1] == ["--"]:
         files = files[1:]
     if "--" in files:
         raise InputError(
-            "found -- between files, which only ends the options: the runs of each system are named as "
+            "found -- between files, which does not separate systems; specify the runs of each system as "
             "--runs a1 a2 a3 --runs b1 b2"
         )
     if files and runs:
-        raise InputError(f"found {files[0]} beside --runs, expected every system as --runs FILE …")
+        raise InputError(f"found {files[0]} in addition to --runs, expected every system as --runs FILE …")
+    if not files and not runs and len(references) > 1:
+        raise InputError("found no file before --reference, which takes all that follow; put the systems before it")
     if not files and not runs:
-        raise InputError("found no file, expected one a system, or --runs FILE … for each system")
+        raise InputError("found no file, expected one per system, or --runs FILE … for each system")
     return runs or files
 
 
 def _extract(arguments: argparse.Namespace) -> None:
-    """Counts of one system from its output and the reference."""
-    from pairsig import statistics
-    from pairsig.extraction import extract
-    from pairsig.omission import Omission
+    """Extract the counts of one system from its output and the reference."""
+    from pairsig.core import statistics
+    from pairsig.core.omission import Omission
+    from pairsig.readers.extraction import extract
 
     options = console.pairs(arguments.option)
     domains, documents = _labels(arguments.documents, options)
@@ -594,22 +680,20 @@ def _extract(arguments: argparse.Namespace) -> None:
 
 
 def _labels(path: str | None, options: Mapping[str, str]) -> tuple[list[str], list[str]]:
-    """Domains and documents of the segments; lines that are skipped in the outputs are skipped there too."""
-    from pairsig.readers import read_documents
-
+    """Domains and documents of the segments, without the lines that are skipped in the outputs."""
     if path is None:
         return [], []
-    own = {name: value for name, value in options.items() if name in options_of(read_documents)}
-    (typed,) = sort_options(own, "documents", read_documents)
-    return read_documents(path, **typed)
+    own = {name: value for name, value in options.items() if name in options_of(readers.read_documents)}
+    (typed,) = sort_options(own, "documents", readers.read_documents)
+    return readers.read_documents(path, **typed)
 
 
 def _collect(arguments: argparse.Namespace) -> None:
-    """Statistics of a dataset from the counts of its systems."""
+    """Collect the counts of several systems in one file of statistics."""
     from datetime import date
 
-    from pairsig import statistics
-    from pairsig.omission import Omission
+    from pairsig.core import statistics
+    from pairsig.core.omission import Omission
 
     omissions = {path: found for path in arguments.counts if (found := Omission.read(path))}
     for omission in omissions.values():
@@ -626,7 +710,7 @@ def _collect(arguments: argparse.Namespace) -> None:
         parts[:0] = [onto.select(systems=kept)] * bool(kept)
     if not parts:
         raise InputError(
-            f"dataset {arguments.dataset}: all {len(omissions)} systems are left out, expected some to remain"
+            f"dataset {arguments.dataset}: all {len(omissions)} systems are left out, expected at least one"
         )
     provenance = dict(console.pairs(arguments.provenance))
     if arguments.dated:
@@ -640,22 +724,23 @@ def _collect(arguments: argparse.Namespace) -> None:
 
 
 def _pool(arguments: argparse.Namespace) -> None:
-    """One test set out of several, for the systems present in all of them."""
-    from pairsig import statistics
+    """Pool several test sets into one, for the systems that are in all of them."""
+    from pairsig.core import statistics
 
     parts = [statistics.read(path) for path in arguments.statistics]
     statistics.write(statistics.pool(parts, dataset=arguments.dataset), arguments.output)
 
 
 def _compare(arguments: argparse.Namespace) -> None:
-    """Test every pair of systems of a dataset, on draws shared by all."""
-    from pairsig import all_pairs, tables
-    from pairsig.memory import Memory
+    """Test every pair of systems of a dataset, on the same draws."""
+    from pairsig.comparisons import all_pairs
+    from pairsig.io import tables
+    from pairsig.io.memory import Memory
 
     options = test_options(arguments)
     options["memory"] = Memory.of(arguments.memory)
     data = read_statistics(arguments.statistics, options["memory"])
-    # Where --memory asks for it, and where somebody looks on.
+    # Memory is reported to users who limit it, and on terminals.
     note = console.note if arguments.memory or sys.stderr.isatty() else None
     with console.progress(f"compare {data.dataset}", arguments.n_resamples // arguments.part[1]) as progress:
         table = all_pairs.compare(data, progress=progress, note=note, **options)
@@ -663,8 +748,9 @@ def _compare(arguments: argparse.Namespace) -> None:
 
 
 def _methods(arguments: argparse.Namespace) -> None:
-    """Test every pair of methods that were run several times, over their runs and the test set."""
-    from pairsig import methods, tables
+    """Test every pair of methods with several runs, over their runs and the test set."""
+    from pairsig.comparisons import methods
+    from pairsig.io import tables
 
     data = read_statistics(arguments.statistics)
     with console.progress(f"methods of {data.dataset}", arguments.n_resamples) as progress:
@@ -675,61 +761,64 @@ def _methods(arguments: argparse.Namespace) -> None:
             training_sd=arguments.training_sd,
             unit=arguments.unit,
             n_resamples=arguments.n_resamples,
-            seed=arguments.seed,
+            rng=arguments.seed,
             threads=arguments.threads,
             progress=progress,
-        )
+        ).table
     tables.write(table, arguments.output)
 
 
 def _transfer(arguments: argparse.Namespace) -> None:
-    """What gains on several test sets say of the next one: how much they differ, and who wins there."""
+    """Predict who wins on the next test set, from gains on several test sets and their heterogeneity."""
     import pandas as pd
 
-    from pairsig import comparisons, heterogeneity, tables
+    from pairsig.comparisons import pair_tables
+    from pairsig.io import tables
+    from pairsig.planning import heterogeneity
 
-    given = pd.concat(map(comparisons.read, arguments.comparisons), ignore_index=True)
+    given = pd.concat(map(pair_tables.read, arguments.comparisons), ignore_index=True)
     found = heterogeneity.transfers(
-        given, systems=arguments.systems, heterogeneity=arguments.heterogeneity, like=arguments.like
+        given, systems=arguments.systems, heterogeneity=arguments.heterogeneity, family=arguments.family
     )
-    smallest = int(given["n_segments"].min())
+    limits = heterogeneity.notes(found, int(given["n_segments"].min()))
     if arguments.output is None:
-        print(heterogeneity.render(found, smallest=smallest))
+        print(heterogeneity.render(found, limits))
         return
     tables.write(found, arguments.output)
-    for sentence in heterogeneity.notes(found, smallest):
+    for sentence in limits:
         console.note(sentence)
 
 
 def _merge(arguments: argparse.Namespace) -> None:
-    """Comparisons over all resamples from those over parts of them."""
-    from pairsig import comparisons, tables
+    """Merge comparisons over parts of the resamples."""
+    from pairsig.comparisons import pair_tables
+    from pairsig.io import tables
 
-    tables.write(comparisons.merge(map(comparisons.read, arguments.parts)), arguments.output)
+    tables.write(pair_tables.merge(map(pair_tables.read, arguments.parts)), arguments.output)
 
 
 def read_statistics(path: Path, memory: Memory | None = None) -> Statistics:
-    """The statistics of a dataset; warns of systems that are the same, and of what ought to be and is not."""
-    from pairsig import statistics
+    """The statistics of a dataset; warns about identical systems and about inconsistent counts."""
+    from pairsig.core import statistics
 
     data = statistics.read(path, memory=memory)
     for first, second in data.duplicates():
         console.warn(
             f"dataset {data.dataset}: systems {first} and {second} have the same counts on every segment, p = 1"
         )
-    for sentence in data.unlike():
+    for sentence in data.inconsistencies():
         console.warn(f"dataset {data.dataset}: {sentence}")
     return data
 
 
 def test_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """What `add_test_options` added, as `compare` takes it."""
+    """The options of `add_test_options`, as arguments of `compare`."""
     names = (
         "metric",
         "test",
-        "variant",
+        "method",
+        "alternative",
         "n_resamples",
-        "seed",
         "unit",
         "threads",
         "batch",
@@ -737,7 +826,7 @@ def test_options(arguments: argparse.Namespace) -> dict[str, Any]:
         "part",
         "or_draw",
     )
-    return {name: getattr(arguments, name) for name in names}
+    return {name: getattr(arguments, name) for name in names} | {"rng": arguments.seed}
 
 
 if __name__ == "__main__":

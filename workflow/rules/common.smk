@@ -1,4 +1,4 @@
-"""What all rules share: the checked config and sheets, names for wildcards, the library."""
+"""Definitions for all rules: the checked config and sheets, names for wildcards, the library."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from snakemake.logging import logger
 SRC = Path(workflow.basedir, "src").resolve()
 SCHEMAS = Path(workflow.basedir, "workflow", "schemas")
 
-# `python -m pairsig` works in every rule, without an install and with whatever Python runs Snakemake.
+# `python -m pairsig` works in every rule without installation, with the Python that runs Snakemake.
 sys.path.insert(0, str(SRC))
 os.environ.update(
     PYTHONPATH=str(SRC),
@@ -21,10 +21,11 @@ os.environ.update(
     ),
 )
 
-from study import sheets
-from pairsig import definitions
-from pairsig.errors import InputError
+from study import analysis, sheets
+from pairsig.core import definitions
+from pairsig.io.errors import InputError
 from study.sheets import code
+from study.sheets.jobs import Jobs, captions, first_page, reported, section
 
 try:
     sheets.check_config(config, SCHEMAS)
@@ -41,60 +42,42 @@ TESTS = list(config["tests"])
 DRAWN_TESTS = [name for name in TESTS if name in definitions.names(exact=False)]
 SELECTED = [name for name, dataset in study.datasets.items() if dataset.selected]
 RESIZED = [name for name in SELECTED if study.datasets[name].test_sets]
-COMPARISONS = collect(
-    "results/comparisons/{dataset}.{test}.tsv", dataset=SELECTED, test=TESTS
+jobs = Jobs(study, config)
+TABLES = reported()
+FIGURES = analysis.figures()
+CAPTIONS = Path(".snakemake", "captions").resolve()
+captions(CAPTIONS)
+first_page(
+    Path(workflow.basedir, "workflow", "report", "workflow.rst"),
+    Path("results", "findings.md"),
+    CAPTIONS / "workflow.rst",
 )
-# By the first test, and no segment twice.
-COMPARED_ONCE = collect(
-    "results/comparisons/{dataset}.{test}.tsv",
-    dataset=[name for name in SELECTED if study.datasets[name].source != "pool"],
-    test=TESTS[0],
-)
-TEST_SETS = collect(
-    "results/test_sets/{dataset}.{test}.tsv", dataset=RESIZED, test=TESTS
-)
-
-
-def of_text(paths):
-    """Those of datasets that are no benchmarks: claims and the law are of the papers' metrics."""
-    return [
-        path
-        for path in paths
-        if study.datasets[Path(path).name.partition(".")[0]].study != sheets.BENCHMARK
-    ]
 
 
 def grown(amount):
-    """What a job is given: as much again with every attempt, where a cluster has killed it for taking more."""
+    """Request more of a resource with every attempt, because clusters kill jobs that exceed their request."""
     return lambda wildcards, attempt: attempt * (
         amount(wildcards) if callable(amount) else amount
     )
 
 
+def words(record):
+    """Build the arguments of an analysis, when the number of its threads is known."""
+    return lambda wildcards, threads: jobs.words(record, threads)
+
+
 def plotted(wildcards):
-    """The figures of a dataset and test, each with the tables it is drawn from."""
-    dataset = study.datasets[wildcards.dataset]
-    known = {**wildcards, "overlay": dataset.overlay}
-    return {name: collect(DATASET_TABLES[name], **known) for name in dataset.figures}
-
-
-def to_plot(tables, file):
-    """What `plot` is told to draw: figures, each from its tables and into files named after it."""
-    words = []
-    for figure, paths in tables.items():
-        path = f"results/figures/{file.format(figure=figure)}"
-        files = [f"{path}.{suffix}" for suffix in ("svg", "pdf", "png")]
-        words += ["--and", figure, *paths, "--output", *files]
-    return words[1:]
+    """List the figures of a dataset."""
+    return [FIGURES[name] for name in study.datasets[wildcards.dataset].figures]
 
 
 def one_of(names):
-    """A regular expression that matches these names and nothing else."""
+    """Build a regular expression that matches exactly these names."""
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
 def from_source(source):
-    """The same, for datasets whose statistics come from there."""
+    """Build the same expression for the datasets whose statistics have this source."""
     return one_of(
         name for name, dataset in study.datasets.items() if dataset.source == source
     )
@@ -102,7 +85,7 @@ def from_source(source):
 
 @cache
 def library(command, *programs):
-    """What a command runs, and the programs that it runs in turn: code is an input."""
+    """List the source files that a command runs, including other programs: code is an input."""
     return [os.path.relpath(path) for path in code.of(command, *programs)]
 
 

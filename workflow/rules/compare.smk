@@ -1,6 +1,6 @@
 """Comparisons of all pairs of systems: on the whole test set, and on other test sets made from it.
 
-One job a dataset and test: the draws are shared by all systems, which is what makes a million resamples cheap.
+There is one job per dataset and test, because sharing the draws among all systems makes a million resamples cheap.
 """
 
 
@@ -25,7 +25,9 @@ rule compare:
         runtime=grown(60),
     params:
         metric=lambda w: study.datasets[w.dataset].metric,
-        variant=lookup("tests/{test}", within=config),
+        settings=lambda w: " ".join(
+            f"--{key} {value}" for key, value in config["tests"][w.test].items()
+        ),
         n_resamples=lookup("resampling/n_resamples", within=config),
         seed=lookup("resampling/seed", within=config),
         unit=lookup("resampling/unit", within=config),
@@ -35,7 +37,7 @@ rule compare:
         python -m pairsig compare {input.statistics:q} \
             --metric {params.metric:q} \
             --test {wildcards.test:q} \
-            --variant {params.variant:q} \
+            {params.settings} \
             --or-draw \
             --n-resamples {params.n_resamples:q} \
             --seed {params.seed:q} \
@@ -69,7 +71,9 @@ rule resize:
     params:
         metric=lambda w: study.datasets[w.dataset].metric,
         test_sets=lambda w: study.datasets[w.dataset].test_sets,
-        variant=lookup("tests/{test}", within=config),
+        settings=lambda w: " ".join(
+            f"--{key} {value}" for key, value in config["tests"][w.test].items()
+        ),
         n_resamples=lookup("resampling/n_resamples", within=config),
         seed=lookup("resampling/seed", within=config),
         unit=lookup("resampling/unit", within=config),
@@ -80,7 +84,7 @@ rule resize:
             {params.test_sets:q} \
             --metric {params.metric:q} \
             --test {wildcards.test:q} \
-            --variant {params.variant:q} \
+            {params.settings} \
             --or-draw \
             --n-resamples {params.n_resamples:q} \
             --seed {params.seed:q} \

@@ -1,8 +1,8 @@
-"""What comes from outside: corpora, system outputs and Java libraries, verified; outputs become counts here."""
+"""Verify external data (corpora, system outputs, Java libraries), and count the outputs."""
 
 
 rule fetch:
-    """Verify that a corpus is, byte for byte, the one the study was made from."""
+    """Verify the checksums of a corpus."""
     input:
         sums=Path(config["data_dir"], "{corpus}", "SHA256SUMS"),
     output:
@@ -28,7 +28,7 @@ rule fetch:
 
 
 rule extract:
-    """Count what the metric needs, segment by segment, in the outputs of one system."""
+    """Count the statistics of each segment in the outputs of one system."""
     input:
         files=lambda w: study.systems[w.dataset, w.system].files,
         verified=collect(
@@ -67,7 +67,7 @@ rule extract:
 
 
 rule jar:
-    """Get a Java library that base models need."""
+    """Download a Java library for base models."""
     output:
         jar="results/jars/{jar}.jar",
     log:

@@ -1,31 +1,8 @@
-"""Figures, from tables only: those of the study in one job, those of a dataset and test in another."""
+"""Plot figures from tables: one job for the study, and one job per dataset and test."""
 
-# Of the whole study; they show the first test of the config.
-STUDY_TABLES = {
-    "overview": COMPARED_ONCE,
-    "size_law": ["results/tables/thresholds.tsv", "results/tables/size_law.tsv"],
-    "thresholds": ["results/tables/reproduction.tsv"],
-    "next_test_sets": FAMILY_TABLES,
-    "segments_needed": ["results/tables/law.tsv", "results/tables/systems.tsv"],
-    "trainings": TRAINING_TABLES,
-    "leaderboards": BOARD_TABLES,
-} | {
-    name: [f"results/tables/{name}.tsv"]
-    for name in ["calibration", "relative_error", "run_time", "documents"]
-}
-# Of one dataset and test; `overlay` is a natural dataset, laid over a synthetic one.
-COMPARED = "results/comparisons/{dataset}.{test}.tsv"
-OVERLAID = "results/comparisons/{overlay}.{test}.tsv"
-MADE = "results/test_sets/{dataset}.{test}.tsv"
-CONFIDENCE = [COMPARED, "results/tables/thresholds.tsv", OVERLAID]
-DATASET_TABLES = {
-    "gain_confidence": CONFIDENCE,
-    "full_sets": CONFIDENCE,
-    "sizes": [MADE, COMPARED],
-    "domains": [MADE],
-    "similarity": [COMPARED],
-}
-# Which datasets have the same figures: one rule makes what one list of files says, in one process, not many.
+# Figures of the whole study, for the first test of the config.
+STUDY_FIGURES = [one for one in FIGURES.values() if not one.per_dataset]
+# Datasets with the same figures share a rule, so that one process plots all figures of a dataset.
 DRAWN = {
     figures: [name for name in SELECTED if study.datasets[name].figures == figures]
     for figures in {study.datasets[name].figures: None for name in SELECTED}
@@ -40,22 +17,22 @@ DATASET_FIGURES = [
 
 
 rule plot:
-    """The figures of the whole study."""
+    """Plot the figures of the whole study."""
     input:
-        tables=sum(STUDY_TABLES.values(), []),
+        tables=sum(map(jobs.tables, STUDY_FIGURES), []),
         library=library("plot"),
     output:
         svg=[
             report(
-                f"results/figures/{figure}.svg",
-                caption=f"../report/figures/{figure}.rst",
-                category=SECTIONS.get(figure, BEYOND),
-                labels={"figure": figure},
+                f"results/figures/{figure.name}.svg",
+                caption=CAPTIONS / f"figures/{figure.name}.rst",
+                category=section(figure),
+                labels={"figure": figure.name},
             )
-            for figure in STUDY_TABLES
+            for figure in STUDY_FIGURES
         ],
-        pdf=collect("results/figures/{figure}.pdf", figure=STUDY_TABLES),
-        png=collect("results/figures/{figure}.png", figure=STUDY_TABLES),
+        pdf=[f"results/figures/{x.name}.pdf" for x in STUDY_FIGURES],
+        png=[f"results/figures/{x.name}.png" for x in STUDY_FIGURES],
     log:
         "results/logs/plot.log",
     benchmark:
@@ -68,7 +45,7 @@ rule plot:
         mem_mb=grown(1000),
         runtime=grown(20),
     params:
-        figures=to_plot(STUDY_TABLES, "{figure}"),
+        figures=jobs.drawn(STUDY_FIGURES),
     shell:
         r"""
         python -m study plot {params.figures:q} >{log:q} 2>&1
@@ -78,18 +55,18 @@ rule plot:
 for figures, names in DRAWN.items():
 
     rule:
-        """The figures of a dataset and test."""
+        """Plot the figures of a dataset and test."""
         name:
             f"plot_{'_'.join(figures)}"
         input:
-            tables=lambda w: sum(plotted(w).values(), []),
+            tables=lambda w: sum((jobs.tables(one, **w) for one in plotted(w)), []),
             library=library("plot"),
         output:
             svg=[
                 report(
                     f"results/figures/{figure}/{{dataset}}.{{test}}.svg",
-                    caption=f"../report/figures/{figure}.rst",
-                    category=SECTIONS.get(figure, BEYOND),
+                    caption=CAPTIONS / f"figures/{figure}.rst",
+                    category=section(FIGURES[figure]),
                     subcategory=figure,
                     labels={"dataset": "{dataset}", "test": "{test}"},
                 )
@@ -111,7 +88,7 @@ for figures, names in DRAWN.items():
             mem_mb=grown(1000),
             runtime=grown(20),
         params:
-            figures=lambda w: to_plot(plotted(w), f"{{figure}}/{w.dataset}.{w.test}"),
+            figures=lambda w: jobs.drawn(plotted(w), **w),
         shell:
             r"""
             python -m study plot {params.figures:q} >{log:q} 2>&1

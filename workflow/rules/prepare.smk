@@ -1,8 +1,8 @@
-"""Corpora cut into segments in the format of their task, and training sets resampled from them."""
+"""Split corpora into segments in the format of their task, and resample training sets."""
 
 
 rule prepare_training_set:
-    """Cut a training corpus into segments, in the format of its task."""
+    """Split a training corpus into segments, in the format of its task."""
     input:
         files=lambda w: study.training_sets[w.training_set].read,
         verified=collect(
@@ -38,7 +38,7 @@ rule prepare_training_set:
 
 
 rule prepare_test_set:
-    """Cut a test corpus into segments, and leave of each what a base model may see."""
+    """Split a test corpus into segments, with the input that a base model may see."""
     input:
         files=lambda w: study.test_sets[w.dataset].read,
         verified=collect(
@@ -78,7 +78,7 @@ rule prepare_test_set:
 
 
 rule resample:
-    """Draw a training set, with replacement, from a whole one."""
+    """Draw the segments of a training set with replacement."""
     input:
         segments="results/training_sets/{training_set}.txt",
         unlabelled=lambda w: study.resampled[w.training_set, w.resampled].unlabelled,

@@ -1,7 +1,7 @@
-"""Large comparisons cut into parts: each job takes some of the resamples, and whole numbers are added up.
+"""Split large comparisons into parts: each job draws some of the resamples, and the counts are added up.
 
 `--set-scatter resamples=8` (in a profile: `set-scatter`) makes eight jobs of every comparison. The tables are the
-same, byte for byte, since resample i is a function of the seed and of i alone. Exact tests are not cut.
+same, byte for byte, because resample i depends only on the seed and on i. Exact tests are not split.
 """
 
 

@@ -1,10 +1,39 @@
-"""The study as pages, for people: results/site/index.html."""
+"""The findings of a run, results/findings.md, and the web pages of the study, results/site/index.html."""
 
 SITE = Path(workflow.basedir, "src", "study", "site")
 
 
+rule findings:
+    """Write the findings, with numbers from the tables of this run."""
+    input:
+        tables=collect("results/tables/{table}.tsv", table=TABLES),
+        library=library("findings"),
+        templates=[
+            os.path.relpath(path) for path in sorted((SITE / "templates").iterdir())
+        ],
+    output:
+        findings="results/findings.md",
+    log:
+        "results/logs/findings.log",
+    benchmark:
+        "results/benchmarks/findings.tsv"
+    group:
+        "figures"
+    conda:
+        "../envs/pairsig.yaml"
+    resources:
+        mem_mb=grown(500),
+        runtime=grown(5),
+    shell:
+        r"""
+        python -m study findings {input.tables:q} \
+            --output {output.findings:q} \
+            >{log:q} 2>&1
+        """
+
+
 rule site:
-    """A folder of pages that opens from disk and can be served anywhere; of the first test."""
+    """Build the web pages for the first test; they open from disk and can be served anywhere."""
     input:
         tables=collect("results/tables/{table}.tsv", table=TABLES),
         comparisons=collect(
@@ -16,7 +45,7 @@ rule site:
         calibrated="results/calibrated.parquet",
         datasets=config["sheets"]["datasets"],
         corpora=config["sheets"]["corpora"],
-        figures=collect("results/figures/{figure}.svg", figure=STUDY_TABLES),
+        figures=[f"results/figures/{figure.name}.svg" for figure in STUDY_FIGURES],
         dataset_figures=[
             f"results/figures/{figure}/{dataset}.{TESTS[0]}.svg"
             for dataset in SELECTED

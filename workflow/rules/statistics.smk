@@ -1,8 +1,8 @@
-"""Statistics of every dataset: copied (source: embedded), put together from its systems (derived), or pooled."""
+"""Statistics of every dataset: copied (source: embedded), combined from its systems (derived), or pooled."""
 
 
 rule embed:
-    """Take the statistics that the project carries."""
+    """Copy the statistics that are part of the project."""
     input:
         statistics="resources/statistics/{dataset}.parquet",
     output:
@@ -25,7 +25,7 @@ rule embed:
 
 
 rule collect_systems:
-    """Put the counts of all systems of a dataset into one file, with where they came from."""
+    """Combine the counts of all systems of a dataset in one file, with their provenance."""
     name:
         "collect"
     input:
@@ -63,7 +63,7 @@ rule collect_systems:
 
 
 rule pool:
-    """Make one test set out of several, for the systems present in all of them."""
+    """Pool several test sets, for the systems present in all of them."""
     input:
         statistics=collect(
             "results/statistics/{member}.parquet",

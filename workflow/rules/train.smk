@@ -1,4 +1,4 @@
-"""Synthetic systems: base models trained on resampled training sets, and what they predict.
+"""Retrained systems: base models trained on resampled training sets, and their predictions.
 
 From `extract` on they are systems like all others. Models are deleted when nothing needs them any more (`--notemp`
 keeps them); resampled training sets stay, so that a new base model trains no other one again. A base model that fails
@@ -11,11 +11,11 @@ ATTEMPTS = 1 + config["retries"]
 rule train:
     """Train a base model on a resampled training set."""
     input:
-        resampled=lambda w: study.trainings[w.training_set, w.system].resampled,
-        given=lambda w: study.trainings[w.training_set, w.system].given,
-        jars=ancient(lambda w: study.trainings[w.training_set, w.system].jars),
+        resampled=lambda w: study.training_runs[w.training_set, w.system].resampled,
+        given=lambda w: study.training_runs[w.training_set, w.system].given,
+        jars=ancient(lambda w: study.training_runs[w.training_set, w.system].jars),
         library=lambda w: library(
-            "train", *study.trainings[w.training_set, w.system].programs
+            "train", *study.training_runs[w.training_set, w.system].programs
         ),
     output:
         model=temp(directory("results/models/{training_set}/{system}")),
@@ -28,16 +28,16 @@ rule train:
         "system"
     conda:
         "../envs/retrain.yaml"
-    threads: lambda w: study.trainings[w.training_set, w.system].threads
+    threads: lambda w: study.training_runs[w.training_set, w.system].threads
     resources:
-        mem_mb=grown(lambda w: study.trainings[w.training_set, w.system].mem_mb),
-        runtime=grown(lambda w: study.trainings[w.training_set, w.system].runtime),
+        mem_mb=grown(lambda w: study.training_runs[w.training_set, w.system].mem_mb),
+        runtime=grown(lambda w: study.training_runs[w.training_set, w.system].runtime),
         attempt=lambda wildcards, attempt: attempt,
         attempts=ATTEMPTS,
     params:
-        command=lambda w: study.trainings[w.training_set, w.system].command,
-        given=lambda w: study.trainings[w.training_set, w.system].given_option,
-        seed=lambda w: study.trainings[w.training_set, w.system].seed,
+        command=lambda w: study.training_runs[w.training_set, w.system].command,
+        given=lambda w: study.training_runs[w.training_set, w.system].given_option,
+        seed=lambda w: study.training_runs[w.training_set, w.system].seed,
     shell:
         r"""
         python -m study train {input.resampled:q} \
@@ -53,7 +53,7 @@ rule train:
 
 
 rule predict:
-    """Let a system predict a test set, of which it sees no label."""
+    """Predict a test set, without access to its labels."""
     input:
         segments="results/segments/{dataset}.input.txt",
         model=lambda w: study.predictions[w.dataset, w.system].model,

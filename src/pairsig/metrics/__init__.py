@@ -1,11 +1,11 @@
 """Metrics as functions of summed per-segment counts.
 
-A metric of a set of segments follows from its *totals*, the sums of the segments' sufficient statistics. That
-is all a resampling test needs to know, so a metric here is its columns and a function of their totals; how the
-counts come out of texts, trees or alignments is the business of its `extract`.
+The score of a set of segments is a function of its *totals*, the sums of the segments' sufficient statistics, which
+are all that a resampling test needs. A metric therefore consists of its columns and a function of their totals, and of
+an extractor that computes the columns from texts, trees or alignments.
 
-Scores are percentages (0 to 100), as in the paper and as sacrebleu prints them, except for `mean`, which is in
-the unit of its values.
+Scores are percentages (0 to 100), as in the paper and in sacrebleu, except for `mean`, which is in the unit of its
+values.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pairsig.errors import InputError
+from pairsig.io.errors import InputError
 
 Totals = NDArray[np.float64]
 Counts = Mapping[str, NDArray[Any]]
@@ -27,26 +27,30 @@ Extractor = Callable[..., Counts]
 
 @dataclass(frozen=True, eq=False)
 class Ratio:
-    """A function of totals whose form is known: factor × Σ of some columns / Σ of others.
+    """A metric that is a ratio of sums: factor × Σ of some columns / Σ of other columns.
 
-    That is what exact tests need, and what lets ties be told by whole numbers: who has a ratio should say so. Columns
-    are given by position; of an `averaged` metric the number of segments is the last.
+    Exact tests require this form, and it allows ties to be detected exactly, in integers. Declare metrics that are
+    ratios as `Ratio` to get both. Columns are specified by position; for an `averaged` metric, the number of segments
+    is the last column.
 
     Attributes
     ----------
     numerator, denominator
-        Positions of the columns that are added up above and below.
+        Positions of the columns whose sums are the numerator and the denominator.
     factor
-        Above 0. 100 for percentages.
+        Positive factor, 100 for percentages.
     complement
-        1 − the ratio: (Σ denominator − Σ numerator) / Σ denominator.
+        Whether the score is 1 − the ratio: (Σ denominator − Σ numerator) / Σ denominator.
     over_nothing
-        The ratio, before `factor`, where the denominator is 0 and the numerator is not. 0 / 0 is 0: nothing to find,
-        nothing found.
+        The ratio, before `factor`, if only the denominator is 0. 0 / 0 is always 0.
     given
-        Pairs of positions (small, large): the form holds where small <= large in every unit; everywhere without any.
+        Pairs of positions (small, large). The form applies only if small <= large in every unit.
     otherwise
-        The function itself where `given` does not hold. It is what is printed in either case.
+        The function that computes the score; it must equal the ratio if `given` is satisfied.
+
+    See Also
+    --------
+    Metric : Names the columns, the formula and the direction.
 
     Examples
     --------
@@ -71,19 +75,19 @@ class Ratio:
             reduce(np.add, [totals[..., column] for column in columns])
             for columns in (self.numerator, self.denominator)
         )
-        # Subtracted before the division: a perfect error rate is exactly 0.
+        # Subtracting before the division makes a perfect error rate exactly 0.
         score = ratio(below - above if self.complement else above, below, self.factor)
         if self.over_nothing:
             score[(below == 0) & (above != 0)] = self.factor * self.over_nothing
         return score
 
     def holds(self, counts: NDArray[Any]) -> bool:
-        """Whether the form is `given` on units with these counts, (..., columns)."""
+        """Whether units with these counts (..., columns) satisfy `given`."""
         return all(bool((counts[..., small] <= counts[..., large]).all()) for small, large in self.given)
 
 
 class NotedCounts(dict[str, NDArray[Any]]):
-    """Counts of an extractor that has something to tell the user: that it took segments for failures, say."""
+    """Counts with notes for the user, for example about segments that were treated as failures."""
 
     notes: tuple[str, ...] = ()
 
@@ -95,28 +99,41 @@ class Metric:
     Attributes
     ----------
     name
-        The word for it in commands, sheets and signatures.
+        Name in commands, sheets and signatures.
     columns
-        Names of the sufficient statistics it needs, in the order `score` takes them.
+        Names of the sufficient statistics, in the order of the totals.
     function
-        Totals `(..., len(columns))` in float64 to scores `(...,)`; vectorized over the leading axes. The totals
-        of an `averaged` metric carry the number of segments as one more, last column. A `Ratio` where the metric is
-        one. Scores must be finite on every resample, also where a denominator is 0.
+        Function from totals `(..., len(columns))` in float64 to scores `(...,)`, vectorized over the leading axes. It
+        should be a `Ratio` if possible. The totals of an `averaged` metric have the number of segments as an additional
+        last column. Scores must be finite on every resample, even if a denominator is 0.
     formula
-        The definition, for `--help` and docstrings.
+        The definition, for the documentation.
     higher_is_better
         False for error rates; the gain is always "better minus worse".
     averaged
-        The score is a mean over segments: the number of segments is appended to the counts.
+        Whether the score is a mean over segments; then the number of segments is appended to the counts.
     scale
-        A bound on the size of the score; ties are judged relative to it where whole numbers do not tell. None: the
-        largest value in the data.
+        A bound on the absolute score. Ties that cannot be detected in integers are differences that are tiny relative
+        to it. Default: the largest value in the data.
     at_most
-        Pairs of columns `(small, large)` with `small <= large` in every segment; anything else is bad input.
+        Pairs of columns `(small, large)`; counts with small > large in a segment are refused.
     reader
-        The reader of the outputs and references that `extract` takes.
+        Reader of the outputs and references for the extractor.
     extractor
-        The function that turns segments into counts; what is heavy in it (tokenizers) it imports when it is called.
+        Function from segments to counts. It imports large packages (tokenizers) only when it is called.
+    title
+        Name in sentences and figures. Default: in capitals, such as BLEU for `bleu`.
+
+    See Also
+    --------
+    Ratio : A metric that is a ratio of sums, which has exact tests.
+    metric_names : Names of all metrics that come with pairsig.
+
+    Examples
+    --------
+    >>> rate = Metric("rate", ("hits", "total"), Ratio((0,), (1,)), "Σ hits / Σ total")
+    >>> float(rate.score([3, 4]))
+    75.0
     """
 
     name: str
@@ -129,6 +146,7 @@ class Metric:
     at_most: tuple[tuple[str, str], ...] = ()
     reader: str | None = None
     extractor: Extractor | None = field(default=None, repr=False)
+    title: str = ""
 
     def __post_init__(self) -> None:
         if not isinstance(self.function, Ratio):
@@ -141,11 +159,11 @@ class Metric:
                     f"{width - 1}"
                 )
         if not 0 < form.factor < np.inf:
-            raise InputError(f"the factor of metric {self.name} is {form.factor}, expected a number above 0")
+            raise InputError(f"the factor of metric {self.name} is {form.factor}, expected a positive number")
         if self.averaged and form.denominator != (width - 1,):
             raise InputError(
-                f"metric {self.name} is averaged over segments, but its denominator has the columns "
-                f"{form.denominator}, expected the number of segments, {(width - 1,)}"
+                f"the denominator of metric {self.name}, which is averaged, has the columns {form.denominator}, "
+                f"expected {(width - 1,)}, the number of segments"
             )
 
     @property
@@ -154,10 +172,10 @@ class Metric:
         return len(self.columns) + self.averaged
 
     def score(self, totals: ArrayLike) -> NDArray[np.float64]:
-        """Scores of `totals` of shape (..., columns), or of a mapping's worth of them; see `formula`.
+        """Scores for `totals` of shape (..., columns); see `formula`.
 
-        What a function of one's own warns of (a division by 0 that it mends afterwards) is not passed on; whether
-        the scores are finite is the caller's to check.
+        Floating-point warnings of the function are suppressed, since it may correct a division by 0 afterwards. The
+        caller checks whether scores are finite.
         """
         array = np.asarray(totals, dtype=np.float64)
         if array.shape[-1:] != (self.width,):
@@ -166,13 +184,13 @@ class Metric:
             scores = np.asarray(self.function(array), dtype=np.float64)
         if scores.shape != array.shape[:-1]:
             raise InputError(
-                f"the function of metric {self.name} makes scores of shape {scores.shape} from totals of shape "
-                f"{array.shape}, expected {array.shape[:-1]}: it should compute with totals[..., column]"
+                f"the function of metric {self.name} returns scores of shape {scores.shape} for totals of shape "
+                f"{array.shape}, expected {array.shape[:-1]}; use totals[..., column] in the function"
             )
         return scores
 
     def form(self, counts: NDArray[Any]) -> Ratio | None:
-        """The ratio that the metric is on units with these counts (..., columns of the totals), if it is one."""
+        """The ratio of the metric, if it has one that applies to units with these counts (..., columns)."""
         return self.function if isinstance(self.function, Ratio) and self.function.holds(counts) else None
 
     def statistics(self, output: Sequence[Any], reference: Sequence[Any], **options: Any) -> Counts:
@@ -181,23 +199,25 @@ class Metric:
         Parameters
         ----------
         output, reference
-            Segments as the reader named in `reader` returns them, equally many.
+            The same number of segments, as `reader` returns them. If texts have several references, each element of
+            `reference` is a tuple.
         options
-            What the extractor offers (a tokenizer, stemming, ...); its docstring says.
+            Options of the extractor (a tokenizer, stemming, …), see its docstring.
 
         Returns
         -------
-        Columns, each of shape (segments,): those of this metric, and of its sisters that come for free.
+        Columns, each of shape (segments,), for this metric and for related metrics that share the computation.
         """
         if self.extractor is None:
-            raise InputError(f"metric {self.name} is computed from counts: give a table with columns {self.columns}")
+            columns = ", ".join(self.columns)
+            raise InputError(f"metric {self.name} is computed from counts: use a table with the columns {columns}")
         return self.extractor(output, reference, **options)
 
 
 def ratio(
     numerator: NDArray[np.float64], denominator: NDArray[np.float64], factor: float = 100.0
 ) -> NDArray[np.float64]:
-    """Factor × numerator / denominator, and 0 where the denominator is 0 (nothing to find, nothing found)."""
+    """Factor × numerator / denominator, and 0 if the denominator is 0."""
     score = np.zeros(np.broadcast_shapes(numerator.shape, denominator.shape))
     np.divide(numerator, denominator, out=score, where=denominator != 0)
     score *= factor

@@ -8,31 +8,30 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pairsig.errors import InputError
+from pairsig.io.errors import InputError
 from pairsig.metrics import Metric, Ratio
 
 if TYPE_CHECKING:
-    from pairsig.readers.alignment import Alignment
+    from pairsig.readers.outputs.alignment import Alignment
 
 _COLUMNS = ("sure_hits", "possible_hits", "predicted", "sure")
 _AT_MOST = (("sure_hits", "possible_hits"), ("possible_hits", "predicted"), ("sure_hits", "sure"))
 
 
 def link_counts(output: Sequence[Alignment], reference: Sequence[Alignment]) -> dict[str, NDArray[np.int64]]:
-    """Counts of links A of an aligner against the sure links S and possible links P ⊇ S of the reference.
+    """Count the links A of an aligner that agree with the sure links S and possible links P ⊇ S of the reference.
 
     Parameters
     ----------
     output, reference
-        Alignments of the same sentence pairs. All links of `output` count as predicted, whatever it calls
-        them.
+        Alignments of the same sentence pairs. All links of `output`, sure or possible, count as predicted.
 
     Returns
     -------
     Columns of shape (segments,): `sure_hits` |A∩S|, `possible_hits` |A∩P|, `predicted` |A|, `sure` |S|.
     """
     if len(output) != len(reference):
-        raise InputError(f"the output has {len(output)} segments, the reference {len(reference)}")
+        raise InputError(f"the output has {len(output)} segments, expected {len(reference)} as in the reference")
     rows = [
         (len(a.possible & r.sure), len(a.possible & r.possible), len(a.possible), len(r.sure))
         for a, r in zip(output, reference, strict=True)
@@ -42,17 +41,17 @@ def link_counts(output: Sequence[Alignment], reference: Sequence[Alignment]) -> 
 
 
 aer = Ratio((0, 1), (2, 3), complement=True)
-"""100 × (1 − (|A∩S| + |A∩P|) / (|A| + |S|)), and 0 where there is neither a link nor a sure one to find.
+"""100 × (1 − (|A∩S| + |A∩P|) / (|A| + |S|)), and 0 if A and S are empty.
 
 Lower is better. Source: F. J. Och and H. Ney (2003), A systematic comparison of various statistical alignment models,
 Computational Linguistics.
 """
 
 alignment_precision = Ratio((1,), (2,))
-"""100 × |A∩P| / |A|, and 0 where nothing was predicted."""
+"""100 × |A∩P| / |A|, and 0 if A is empty."""
 
 alignment_recall = Ratio((0,), (3,))
-"""100 × |A∩S| / |S|, and 0 where there is no sure link."""
+"""100 × |A∩S| / |S|, and 0 if S is empty."""
 
 METRICS: tuple[Metric, ...] = (
     Metric(
@@ -70,6 +69,7 @@ METRICS: tuple[Metric, ...] = (
         _COLUMNS,
         alignment_precision,
         "100 · Σ|A∩P| / Σ|A|",
+        title="alignment precision",
         at_most=_AT_MOST,
         reader="alignment",
         extractor=link_counts,
@@ -79,6 +79,7 @@ METRICS: tuple[Metric, ...] = (
         _COLUMNS,
         alignment_recall,
         "100 · Σ|A∩S| / Σ|S|",
+        title="alignment recall",
         at_most=_AT_MOST,
         reader="alignment",
         extractor=link_counts,

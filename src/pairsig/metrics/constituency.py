@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pairsig.errors import InputError, quoted
-from pairsig.files import open_text
+from pairsig.io.errors import InputError, quoted
+from pairsig.io.files import open_text
 from pairsig.metrics import Counts, Metric, NotedCounts
 from pairsig.metrics.counts import f1, precision, recall
 
@@ -25,25 +25,25 @@ Pairs = frozenset[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Parameters:
-    """What evalb's parameter file says. The defaults are those compiled into evalb: nothing is deleted.
+    """Parameters of evalb. The defaults are those compiled into evalb, which delete nothing.
 
     Attributes
     ----------
     labeled
-        LABELED: brackets match if span and label do; False asks for the span only.
+        LABELED: whether matching brackets must have the same label as well as the same span.
     delete_label
-        DELETE_LABEL: a word with such a tag is deleted; of a phrase only the bracket is, its words stay.
+        DELETE_LABEL: words with such a tag are deleted; phrases with such a label lose only their bracket.
     delete_label_for_length
-        DELETE_LABEL_FOR_LENGTH: tags of words that do not count for the length of a sentence.
+        DELETE_LABEL_FOR_LENGTH: tags of words that do not count towards the length of a sentence.
     quote_label
-        QUOTE_LABEL: tags quotes are confused with. A word `'`, `"` or `/` with such a tag that one side
-        deletes and the other does not is put back when the numbers of words differ.
+        QUOTE_LABEL: tags that are confused with those of quotation marks. If the numbers of words differ, a word `'`,
+        `"` or `/` with such a tag is restored when only one side deletes it.
     eq_label, eq_word
-        EQ_LABEL, EQ_WORD: pairs of labels (or tags) and of words taken for the same. Not transitive.
+        EQ_LABEL, EQ_WORD: pairs of labels (or tags), and of words, that count as equal. Not transitive.
     cutoff_len
-        CUTOFF_LEN: length up to which the second part of evalb's summary goes.
+        CUTOFF_LEN: maximum length of a sentence in the second part of evalb's summary.
     max_error
-        MAX_ERROR: how many sentences may have other words than the gold sentence before evalb gives up.
+        MAX_ERROR: number of sentences whose words may differ from the gold sentence before evalb stops.
     """
 
     labeled: bool = True
@@ -57,7 +57,7 @@ class Parameters:
 
     @cached_property
     def deleted_brackets(self) -> frozenset[str]:
-        """Labels of brackets that do not count: `delete_label`, and what `eq_label` takes for the same."""
+        """Labels of brackets that do not count: `delete_label`, and labels that `eq_label` equates with them."""
         both_ways = self.eq_label | {(second, first) for first, second in self.eq_label}
         return self.delete_label | {other for label, other in both_ways if label in self.delete_label}
 
@@ -67,7 +67,7 @@ COLLINS = Parameters(
     delete_label_for_length=frozenset(["-NONE-"]),
     eq_label=frozenset([("ADVP", "PRT")]),
 )
-"""evalb's COLLINS.prm: the scoring of Collins (1997), and of nearly every published figure since."""
+"""evalb's COLLINS.prm: the scoring of Collins (1997) and of almost all later publications."""
 
 _SUMS = ("matched", "predicted", "gold", "crossing", "words", "correct_tags", "complete")
 _COLUMNS = (*_SUMS, "length", "status")
@@ -80,15 +80,15 @@ _QUOTES = frozenset("'\"/")
 
 
 def read_parameters(path: str | PathLike[str]) -> Parameters:
-    """Parameters of an evalb file, one `KEYWORD value` a line; lines that begin with `#` are comments.
+    """Read a parameter file of evalb, with one `KEYWORD value` per line; lines that begin with `#` are comments.
 
-    DEBUG is read and ignored. DISC_ONLY (of disco-dop's evalb) must be 0: bracketed trees have no
-    discontinuous constituents.
+    DEBUG is ignored. DISC_ONLY (from disco-dop's evalb) must be 0, since bracketed trees have no discontinuous
+    constituents.
 
     Raises
     ------
     InputError
-        With file and line for an unknown keyword and for a value that is missing or no number.
+        With file and line, for an unknown keyword and for a value that is missing or not a number.
     """
     parameters: dict[str, Any] = {}
     for number, line in enumerate(open_text(path), start=1):
@@ -104,7 +104,7 @@ def read_parameters(path: str | PathLike[str]) -> Parameters:
             raise bad(f"keyword {quoted(keyword)}", f"one of {', '.join(_KEYWORDS)}")
         wanted = 2 if keyword in _PAIRS else 1
         if len(values) != wanted:
-            raise bad(f"{len(values)} values of {keyword}", str(wanted))
+            raise bad(f"{len(values)} values for {keyword}", str(wanted))
         if keyword in _LABELS:
             parameters[name] = parameters.get(name, frozenset()) | {values[0]}
         elif keyword in _PAIRS:
@@ -125,47 +125,46 @@ def parseval(
     parameters: Parameters | str | PathLike[str] | None = None,
     skip_failed: bool = False,
 ) -> Counts:
-    """Matching, predicted and gold brackets per sentence, as evalb counts them in the sentences that it scores.
+    """Count matching, predicted and gold brackets in every sentence, by the conventions of evalb.
 
-    With M, P and G their sums: precision 100·M/P, recall 100·M/G, F1 = 100·2M/(P + G) (Black et al. 1991;
-    Sekine and Collins 1997, evalb of 2006).
+    With their sums M, P and G: precision = 100·M/P, recall = 100·M/G, F1 = 100·2M/(P + G) (Black et al. 1991; Sekine
+    and Collins 1997, evalb of 2006).
 
-    Words with a deleted tag go first; then brackets around no word and brackets with a deleted label. Labels
-    of brackets end before their first `-` or `=`; tags are whole. A gold bracket is matched by the first
-    predicted one not yet taken that has its span and a label equal or equivalent to its own: of (NP (NP ...))
-    against (NP ...), one matches. An outer empty label is a label: it counts, as in evalb.
+    Words with a deleted tag are removed first, then brackets without words and brackets with a deleted label. Labels of
+    brackets end before their first `-` or `=`; tags are not shortened. A gold bracket is matched by the first unused
+    predicted bracket with the same span and an equal or equivalent label; of (NP (NP ...)) against (NP ...), one
+    matches. An outer bracket with an empty label counts, as in evalb.
 
-    A sentence fails where the output has no words (no parse) or others than the reference. No bracket of it matches:
-    it adds 0 to M, the brackets that the output has for it to P (none without a parse), those of the reference to G.
-    So nobody gains by failing: other words leave P and G as they are, and no parse is nothing found. evalb leaves
-    such sentences out of all three sums, which raises the score of a system that fails on the hard ones; that is what
-    `skip_failed` asks for. (Its README has it that there should be none if the files are in order; of its parameters,
-    in COLLINS.prm as elsewhere, only MAX_ERROR is about them: after how many to stop.)
+    A sentence fails if the output has no words (no parse) or words that differ from the reference. None of its brackets
+    match: it adds 0 to M, the brackets of the output (none without a parse) to P, and the brackets of the reference to
+    G. A failure therefore never raises the score. evalb leaves such sentences out of all three sums, which favours a
+    system that fails on difficult sentences; `skip_failed` does the same. (According to evalb's README there should be
+    no such sentences; its parameter MAX_ERROR limits their number.)
 
     Parameters
     ----------
     output, reference
-        Trees in the same order, with one word and one tag in a preterminal. None is a failed parse.
+        Trees in the same order, with one word and one tag per preterminal. None is a failed parse.
     parameters
-        An evalb parameter file, or `Parameters`; None is `COLLINS`.
+        An evalb parameter file, or `Parameters`. Default: `COLLINS`.
     skip_failed
-        True: as evalb. All counts of a sentence that failed are 0, so that the score is one over the others; the
-        scores of two systems are then of different sentences.
+        Whether to set all counts of a failed sentence to 0, as in evalb. The scores of two systems may then be based on
+        different sentences.
 
     Returns
     -------
-    Columns, int64 of shape (sentences,): `matched`, `predicted`, `gold`; `crossing`, predicted brackets that
-    cross a gold bracket; `words` of the reference that are left after deletion and `correct_tags` of them; `complete`,
-    1 if all brackets match; `length` of the gold sentence for the cutoff; `status`, evalb's: 0 a sentence that was
-    scored, 1 an error (the words differ in number or form), 2 skipped (the output has no words). Of a sentence that
-    failed, `matched`, `crossing`, `correct_tags` and `complete` are 0. A note says how many there are; a sentence
-    without words in the reference either, whose status is 2 as well, did not fail and counts for nothing.
+    Columns, int64 of shape (sentences,): `matched`, `predicted`, `gold`; `crossing`, predicted brackets that cross a
+    gold bracket; `words`, words of the reference after deletion, and `correct_tags` among them; `complete`, 1 if all
+    brackets match; `length` of the gold sentence for the cutoff; and evalb's `status`: 0 for a scored sentence, 1 for
+    an error (the words differ in number or form), 2 for a skipped sentence (the output has no words). For a failed
+    sentence, `matched`, `crossing`, `correct_tags` and `complete` are 0. A note reports the number of failed sentences.
+    A sentence without words in the reference has status 2 as well, but did not fail and adds nothing to the sums.
 
     Raises
     ------
     InputError
-        If there are not equally many trees, if a preterminal has several words, and if more than `max_error`
-        + 1 sentences have status 1: evalb gives up there, since then the tokenization differs.
+        If the numbers of trees differ, if a preterminal has several words, or if more than `max_error` + 1 sentences
+        have status 1, as in evalb, since this indicates a different tokenization.
     """
     if parameters is None:
         parameters = COLLINS
@@ -173,7 +172,7 @@ def parseval(
         parameters = read_parameters(parameters)
     if len(output) != len(reference):
         raise InputError(
-            f"the output has {len(output)} trees and the reference {len(reference)}, expected equally many; "
+            f"the output has {len(output)} trees, expected {len(reference)} as in the reference; "
             f"{_first_difference(output, reference)}"
         )
     counts = NotedCounts({name: np.zeros(len(reference), dtype=np.int64) for name in _COLUMNS})
@@ -186,7 +185,7 @@ def parseval(
         if status == 0:
             row = _compare(system, gold, parameters)
         else:
-            # Read again, since the comparison may have put quotes back.
+            # Parse again, since the comparison may have restored quotation marks.
             ours, theirs = _Parse(system_tree, parameters, ""), _Parse(gold_tree, parameters, "")
             row = (0, len(ours.scored_brackets()), len(theirs.scored_brackets()), 0, len(theirs.words), 0, 0)
             if status == 1:
@@ -197,33 +196,34 @@ def parseval(
                 row = (0,) * len(row)
         for name, value in zip(_COLUMNS, (*row, gold.length, status), strict=True):
             counts[name][index] = value
-    if len(errors) > parameters.max_error + 1:  # evalb counts after it has compared, so it allows one more
+    if len(errors) > parameters.max_error + 1:  # evalb checks after the comparison, so it allows one more
         raise InputError(
-            f"{len(errors)} sentences do not have the words of the reference, first {errors[0]}; expected"
-            f" at most {parameters.max_error + 1}, or a higher MAX_ERROR in evalb's parameters"
+            f"found {len(errors)} sentences with words that differ from the reference, first {errors[0]}, expected at "
+            f"most {parameters.max_error + 1}; check the tokenization, or raise MAX_ERROR in evalb's parameters"
         )
     if errors or missing:
-        told = [f"{len(errors)} with other words than the reference, first {errors[0]}"] if errors else []
-        told += [f"{len(missing)} without a parse, first {missing[0]}"] if missing else []
+        description = [f"{len(errors)} with words that differ from the reference, first {errors[0]}"] if errors else []
+        description += [f"{len(missing)} without a parse, first {missing[0]}"] if missing else []
         fate = (
-            "left out with their gold brackets, as evalb does"
+            "they are left out with their gold brackets, as in evalb"
             if skip_failed
-            else "no bracket of theirs matches, and their gold brackets count; the option skip_failed leaves them out"
+            else "none of their brackets match, but their gold brackets count; use the option skip_failed to leave "
+            "them out"
         )
         failed = len(errors) + len(missing)
-        counts.notes = (f"{failed} of {len(reference)} sentences failed ({'; '.join(told)}): {fate}",)
+        counts.notes = (f"{failed} of {len(reference)} sentences failed ({'; '.join(description)}): {fate}",)
     return counts
 
 
-@dataclass(eq=False)  # two quotes in a row may look the same
+@dataclass(eq=False)  # two quotation marks in a row may have equal attributes
 class _Quote:
-    """A quote in a parse, deleted or not, and where to put it back."""
+    """A quotation mark in a parse, deleted or not, and its place in the tree."""
 
     word: str
     tag: str
-    position: int  # among the words that are left
-    bracket: int  # the first that opens after it
-    open: list[int]  # brackets around it
+    position: int  # among the remaining words
+    bracket: int  # the first bracket that opens after it
+    open: list[int]  # the brackets around it
 
 
 @dataclass
@@ -234,7 +234,7 @@ class _Bracket:
 
 
 class _Parse:
-    """Words and brackets of a tree after words with deleted tags are gone."""
+    """Words and brackets of a tree without the words that have deleted tags."""
 
     def __init__(self, tree: Tree | None, parameters: Parameters, name: str) -> None:
         self.parameters = parameters
@@ -245,7 +245,7 @@ class _Parse:
         self.length = 0
 
         open_brackets: list[int] = []
-        # Nodes to come, the next one last; a bracket's index stands for its end.
+        # Nodes to visit, the next one last; the index of a bracket marks its end.
         agenda: list[Any] = [] if tree is None else [tree]
         while agenda:
             node = agenda.pop()
@@ -256,7 +256,7 @@ class _Parse:
                 raise InputError(f"{name}: found word {quoted(node)} beside another node, expected a word with one tag")
             elif len(node) == 1 and isinstance(node[0], str):
                 self._add_word(node[0], node.label(), open_brackets)
-            elif node.label() is None:  # several trees on a line
+            elif node.label() is None:  # a line with several trees
                 agenda += reversed(node)
             else:
                 open_brackets.append(len(self.brackets))
@@ -284,7 +284,7 @@ class _Parse:
             later.position += 1
 
     def scored_brackets(self) -> list[_Bracket]:
-        """The brackets that count, with their labels cut."""
+        """The brackets that count, with shortened labels."""
         cut = (
             _Bracket(bracket.label.partition("-")[0].partition("=")[0], bracket.start, bracket.end)
             for bracket in self.brackets
@@ -309,9 +309,9 @@ def _compare_words(system: _Parse, gold: _Parse, parameters: Parameters) -> tupl
 
 
 def _put_quotes_back(system: _Parse, gold: _Parse, deleted: frozenset[str]) -> None:
-    """Undo the deletion of quotes that the other side has in the same place with a tag that stays."""
+    """Restore deleted quotation marks if the other side has one in the same place that is not deleted."""
     for ours in system.quotes:
-        position = ours.position  # of `ours` before anything is put back; evalb does not follow it
+        position = ours.position  # the original position: evalb does not update it when it restores others
         for theirs in gold.quotes:
             if theirs.position == position and theirs.tag in deleted and ours.tag not in deleted:
                 gold.put_back(theirs)
@@ -340,7 +340,7 @@ def _compare(system: _Parse, gold: _Parse, parameters: Parameters) -> tuple[int,
 
 
 def _crossing(ours: Sequence[_Bracket], theirs: Sequence[_Bracket]) -> int:
-    """How many of ours cross one of theirs: it begins inside and ends behind, or begins before and ends inside."""
+    """Number of our brackets that cross one of theirs, so that each contains only one end of the other."""
     n = max((bracket.end for bracket in (*ours, *theirs)), default=0)
     last_end, first_start = [0] * (n + 1), [n] * (n + 1)  # of their brackets that start, and that end, at a word
     for bracket in theirs:
@@ -355,7 +355,7 @@ def _crossing(ours: Sequence[_Bracket], theirs: Sequence[_Bracket]) -> int:
 
 @cache
 def _equality(pairs: Pairs) -> Callable[[str, str], bool]:
-    """Test of two strings for being the same, or one of the pairs in either order."""
+    """A test whether two strings are equal or form one of the pairs in either order."""
     both = pairs | {(second, first) for first, second in pairs}
     return lambda first, second: first == second or (first, second) in both
 
@@ -364,8 +364,9 @@ def _first_difference(output: Sequence[Tree | None], reference: Sequence[Tree | 
     for number, trees in enumerate(zip(output, reference, strict=False), start=1):
         ours, theirs = ([] if tree is None else tree.leaves() for tree in trees)
         if ours != theirs and ours:
-            return f"they part at tree {number}, {quoted(' '.join(ours[:5]))} and {quoted(' '.join(theirs[:5]))}"
-    return f"the words of the first {min(len(output), len(reference))} are the same"
+            start, expected = (quoted(" ".join(words[:5])) for words in (ours, theirs))
+            return f"the first difference is in tree {number}, {start} instead of {expected}"
+    return f"the words of the first {min(len(output), len(reference))} trees are the same"
 
 
 METRICS: tuple[Metric, ...] = tuple(

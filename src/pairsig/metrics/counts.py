@@ -24,9 +24,13 @@ _BRACKETS = ("matched", "predicted", "gold")
 _BRACKETS_AT_MOST = (("matched", "predicted"), ("matched", "gold"))
 
 METRICS: tuple[Metric, ...] = (
-    Metric("accuracy", _COUNTS, accuracy, "100 · Σ correct / Σ total", at_most=(("correct", "total"),)),
+    Metric(
+        "accuracy", _COUNTS, accuracy, "100 · Σ correct / Σ total", at_most=(("correct", "total"),), title="accuracy"
+    ),
     Metric("f1", _BRACKETS, f1, "100 · 2 Σ matched / (Σ predicted + Σ gold)", at_most=_BRACKETS_AT_MOST),
-    Metric("precision", _BRACKETS, precision, "100 · Σ matched / Σ predicted", at_most=_BRACKETS_AT_MOST),
-    Metric("recall", _BRACKETS, recall, "100 · Σ matched / Σ gold", at_most=_BRACKETS_AT_MOST),
-    Metric("mean", ("value",), mean, "Σ value / number of segments", averaged=True, scale=None),
+    Metric(
+        "precision", _BRACKETS, precision, "100 · Σ matched / Σ predicted", at_most=_BRACKETS_AT_MOST, title="precision"
+    ),
+    Metric("recall", _BRACKETS, recall, "100 · Σ matched / Σ gold", at_most=_BRACKETS_AT_MOST, title="recall"),
+    Metric("mean", ("value",), mean, "Σ value / number of segments", averaged=True, scale=None, title="mean"),
 )

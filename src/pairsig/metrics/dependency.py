@@ -1,4 +1,4 @@
-"""Attachment scores of dependency parses: on gold tokens, and of raw text as in CoNLL 2017 and 2018."""
+"""Attachment scores of dependency parses, on gold tokens or for raw text as in CoNLL 2017 and 2018."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pairsig.errors import InputError, quoted
+from pairsig.io.errors import InputError, quoted
 from pairsig.metrics import Counts, Extractor, Metric
 from pairsig.metrics.counts import accuracy, f1
 
 if TYPE_CHECKING:
-    from pairsig.readers.conllu import Sentence
+    from pairsig.readers.outputs.conllu import Sentence
 
 Spans = list[tuple[int, int]]
 
 _LONGEST_SPAN = 1_000
-"""Words of multiword tokens that touch; the common subsequence of so many takes a second. Real ones have a few."""
+"""Maximum words in adjacent multiword tokens; the common subsequence of so many takes a second. Real data has a few."""
 
-# Unicode category Zs; no character above the ideographic space is in it.
+# Unicode category Zs; the ideographic space is its last character.
 _SPACES = {code: None for code in range(0x3001) if unicodedata.category(chr(code)) == "Zs"}
 
 
@@ -33,7 +33,7 @@ def gold_uas(
     punctuation: bool = True,
     deprel_subtypes: bool = False,
 ) -> Counts:
-    """Words with the right head, per sentence, for parses of the gold tokens.
+    """Count the words with the correct head in every sentence, for parses of the gold tokens.
 
     UAS = 100 · Σ correct / Σ total (Buchholz and Marsi 2006, CoNLL-X shared task).
 
@@ -42,10 +42,10 @@ def gold_uas(
     output, reference
         Sentences with the same words.
     punctuation
-        False leaves out words all characters of which are punctuation (Unicode category P), as the scorers of
-        the CoNLL shared tasks of 2006 and 2007 do. Symbols (category S: `$`, `+`) are words.
+        False leaves out words that consist only of punctuation (Unicode category P), as in the scorers of the CoNLL
+        shared tasks of 2006 and 2007. Symbols (category S: `$`, `+`) are words.
     deprel_subtypes
-        Of no effect here; for `gold_las`.
+        Ignored; used by `gold_las`.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def gold_uas(
     Raises
     ------
     InputError
-        If the words differ; the message names the first sentence and token that do.
+        If the words differ; the message names the first sentence and token with a difference.
     """
     del deprel_subtypes
     return _attachment(output, reference, labelled=False, punctuation=punctuation, subtypes=False)
@@ -67,7 +67,7 @@ def gold_las(
     punctuation: bool = True,
     deprel_subtypes: bool = False,
 ) -> Counts:
-    """Words with the right head and relation, per sentence, for parses of the gold tokens.
+    """Count the words with the correct head and relation in every sentence, for parses of the gold tokens.
 
     LAS = 100 · Σ correct / Σ total (Buchholz and Marsi 2006, CoNLL-X shared task).
 
@@ -128,54 +128,53 @@ def _check_same_words(output: Sequence[Sentence], reference: Sequence[Sentence])
         raise InputError(
             f"sentence {number} (line {system.line} of the output, {gold.line} of the reference): "
             f"token {token + 1} is {ours} in the output and {theirs} in the reference, expected the same "
-            "tokens; for parses of raw text there are conll_uas and conll_las"
+            "tokens; use conll_uas and conll_las for parses of raw text"
         )
     if len(output) != len(reference):
         raise InputError(
-            f"the output has {len(output)} sentences and the reference {len(reference)}, "
-            f"expected equally many; the first {min(len(output), len(reference))} are the same"
+            f"the output has {len(output)} sentences, expected {len(reference)} as in the reference; the words of the "
+            f"first {min(len(output), len(reference))} are the same"
         )
 
 
 def aligned_attachment(output: Sequence[Sentence], reference: Sequence[Sentence]) -> Counts:
-    """Attachment counts of parses of raw text, per gold sentence, as the CoNLL 2018 evaluation defines them.
+    """Count correct attachments in every gold sentence, for parses of raw text, as in the CoNLL 2018 evaluation.
 
-    F1 = 100 · 2 Σ matched / (Σ predicted + Σ gold), with system words aligned to gold words over the
-    characters of the text (Zeman et al. 2018, CoNLL 2018 shared task, section 5; the same as in 2017). Sums
-    over sentences are the counts of that evaluation.
+    F1 = 100 · 2 Σ matched / (Σ predicted + Σ gold), where system words are aligned to gold words by the characters of
+    the text (Zeman et al. 2018, CoNLL 2018 shared task, section 5; the same as in 2017). The sums over sentences are
+    the counts of that evaluation.
 
-    Spaces (Unicode category Zs) do not count as text. A word is aligned to the gold word with the same span.
-    Where one of the two sides has a multiword token, the words of the smallest span around all multiword
-    tokens that touch are aligned by the longest common subsequence of their lower-cased forms. An aligned
-    word is right if its head is aligned to the gold head (or both are roots), for LAS also if the relations
-    are the same up to the first colon.
+    Spaces (Unicode category Zs) are ignored. A word is aligned to the gold word with the same span. If either side has
+    a multiword token, the words in the smallest span around all overlapping multiword tokens are aligned by the longest
+    common subsequence of their lower-cased forms. An aligned word is correct if its head is aligned to the gold head
+    (or both are roots); for LAS the relations must also be equal up to the first colon.
 
     Parameters
     ----------
     output, reference
-        Sentences over the same characters, however they are cut into sentences, tokens and words.
+        Sentences with the same characters; their division into sentences, tokens and words may differ.
 
     Returns
     -------
-    Columns, int64 of shape (gold sentences,): `uas_matched`, `las_matched`, and `gold` words of the sentence;
-    `predicted` are the system words aligned to a word of the sentence, and those aligned to none whose span
-    begins in it, so no more are matched than predicted. (Only near a multiword token at the start of a gold
-    sentence can an aligned word begin elsewhere; of 10 million words of CoNLL 2017 and 2018, none does.)
+    Columns, int64 of shape (gold sentences,): `uas_matched`, `las_matched`, the `gold` words of the sentence, and
+    `predicted`, the system words that are aligned to a word of the sentence or, if unaligned, begin in it. Matched
+    words therefore never exceed predicted ones. (Only near a multiword token at the start of a gold sentence can an
+    aligned word begin in another sentence; this never happens in the 10 million words of CoNLL 2017 and 2018.)
 
     Raises
     ------
     InputError
-        If the characters differ; the message names the first place where they do.
+        If the characters differ; the message names the first difference.
     """
     if not reference:
-        raise InputError("found a reference with no sentence, expected at least one")
+        raise InputError("the reference has no sentence, expected at least one")
     system, gold = _Text(output), _Text(reference)
     if system.characters != gold.characters:
         raise _different_text(system, gold, reference)
 
     partner = _align(system, gold)
     is_aligned = partner >= 0
-    # What a head is compared as: the index of a gold word, -1 for the root, -2 for a word aligned to none.
+    # Heads as indices of gold words, with -1 for the root and -2 for an unaligned word.
     heads = np.where(system.heads < 0, -1, np.where(partner[system.heads] < 0, -2, partner[system.heads]))
     right_head = is_aligned & (heads == gold.heads[partner])
     right = np.array(
@@ -231,13 +230,13 @@ class _Text:
         self.first_words = list(accumulate((len(sentence.words) for sentence in sentences), initial=0))[:-1]
 
     def key(self, word: int) -> str:
-        """What words inside a multiword span are compared by."""
+        """Key for the comparison of words inside a multiword span."""
         form = self.forms[word]
         return (form if self.is_multiword[word] else form.translate(_SPACES)).lower()
 
 
 def _align(system: _Text, gold: _Text) -> NDArray[np.int64]:
-    """Index of the gold word each system word is aligned to, -1 for none."""
+    """For each system word, the index of the aligned gold word, or -1."""
     partner = np.full(len(system.forms), -1)
     s = g = 0
     while s < len(system.forms) and g < len(gold.forms):
@@ -246,7 +245,7 @@ def _align(system: _Text, gold: _Text) -> NDArray[np.int64]:
             if max(len(system_words), len(gold_words)) > _LONGEST_SPAN:
                 raise InputError(
                     f"found multiword tokens of {len(system_words):,} words in the output and {len(gold_words):,} in "
-                    f"the reference at word {quoted(system.forms[s])}, expected no more than {_LONGEST_SPAN:,}"
+                    f"the reference at word {quoted(system.forms[s])}, expected at most {_LONGEST_SPAN:,}"
                 )
             for ours, theirs in _common(
                 [system.key(word) for word in system_words], [gold.key(word) for word in gold_words]
@@ -264,11 +263,11 @@ def _align(system: _Text, gold: _Text) -> NDArray[np.int64]:
 
 
 def _multiword_span(system: _Text, gold: _Text, s: int, g: int) -> tuple[range, range]:
-    """Words from `s` and `g`, one of them in a multiword token, to the end of all such that touch it."""
+    """Words from `s` and `g`, one of them in a multiword token, to the end of all overlapping multiword tokens."""
     if gold.is_multiword[g]:
         end = gold.spans[g][1]
-        # A word begun before the token sticks out of the span. The evaluation steps over one such word, not
-        # over all of them, and so do we.
+        # A word that begins before the token does not fit into the span. Like the evaluation, this skips one
+        # such word, not all of them.
         s += not system.is_multiword[s] and system.spans[s][0] < gold.spans[g][0]
     else:
         end = system.spans[s][1]
@@ -292,8 +291,8 @@ def _multiword_span(system: _Text, gold: _Text, s: int, g: int) -> tuple[range, 
 
 
 def _common(ours: Sequence[str], theirs: Sequence[str]) -> list[tuple[int, int]]:
-    """Pairs of indices of a longest common subsequence; of several the one that the evaluation takes."""
-    # Length of the longest one from (i, j) to the ends.
+    """Pairs of indices of a longest common subsequence; if there are several, the one in the CoNLL evaluation."""
+    # length[i][j] is the length of the longest one from (i, j) to the ends.
     length = [[0] * (len(theirs) + 1) for _ in range(len(ours) + 1)]
     for i in reversed(range(len(ours))):
         for j in reversed(range(len(theirs))):
@@ -315,7 +314,7 @@ def _common(ours: Sequence[str], theirs: Sequence[str]) -> list[tuple[int, int]]
 
 
 def _different_text(system: _Text, gold: _Text, reference: Sequence[Sentence]) -> InputError:
-    """The first place where two texts differ."""
+    """The error for two texts that differ, with the first difference."""
     pairs = zip(system.characters, gold.characters, strict=False)
     shorter = min(len(system.characters), len(gold.characters))
     place = next((index for index, (ours, theirs) in enumerate(pairs) if ours != theirs), shorter)
@@ -327,8 +326,8 @@ def _different_text(system: _Text, gold: _Text, reference: Sequence[Sentence]) -
         for text in (system, gold)
     )
     return InputError(
-        f"the texts part at character {place + 1} without spaces, in sentence {number} of the reference "
-        f"(line {line}): found {ours} in the output, expected {theirs}"
+        f"the first difference between the texts is at character {place + 1} (without spaces), in sentence {number} of "
+        f"the reference (line {line}): found {ours} in the output, expected {theirs}"
     )
 
 
@@ -353,12 +352,13 @@ def _aligned_metric(name: str, matched: str, what: str) -> Metric:
         at_most=((matched, "predicted"), (matched, "gold")),
         reader="conllu",
         extractor=aligned_attachment,
+        title=name.removeprefix("conll_").upper(),
     )
 
 
 METRICS: tuple[Metric, ...] = (
-    _gold_metric("uas", "words with the right head", gold_uas),
-    _gold_metric("las", "words with the right head and relation", gold_las),
-    _aligned_metric("conll_uas", "uas_matched", "matched = words with the right head"),
-    _aligned_metric("conll_las", "las_matched", "matched = words with the right head and relation"),
+    _gold_metric("uas", "words with the correct head", gold_uas),
+    _gold_metric("las", "words with the correct head and relation", gold_las),
+    _aligned_metric("conll_uas", "uas_matched", "matched = words with the correct head"),
+    _aligned_metric("conll_las", "las_matched", "matched = words with the correct head and relation"),
 )

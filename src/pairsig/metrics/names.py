@@ -1,30 +1,17 @@
-"""Metrics as they are written in a text."""
+"""Names of metrics for texts, such as BLEU for `bleu`."""
 
 from __future__ import annotations
 
-import re
-
-_NAMES = {
-    "chrf": "chrF",
-    "chrf++": "chrF++",
-    "alignment": "alignment",
-    "conll_uas": "UAS",
-    "conll_las": "LAS",
-    "accuracy": "accuracy",
-    "mean": "mean",
-    "precision": "precision",
-    "recall": "recall",
-}
+from pairsig.metrics.registry import METRICS
 
 
 def metric_name(metric: str) -> str:
-    """A metric of this library as it is printed.
+    """The name of a metric for readers: its title, or else its name in capitals.
 
     >>> metric_name("bleu"), metric_name("rouge2_recall"), metric_name("conll_uas")
     ('BLEU', 'ROUGE-2 recall', 'UAS')
     """
-    if metric in _NAMES:
-        return _NAMES[metric]
+    if metric in METRICS and METRICS[metric].title:
+        return METRICS[metric].title
     head, *rest = str(metric).split("_")
-    head = _NAMES.get(head) or re.sub(r"^(rouge)[-_]?(\w+)", r"\1-\2", head).upper()
-    return " ".join([head, *(part.upper() if len(part) == 1 else part for part in rest)])
+    return " ".join([metric_name(head), *rest]) if rest else head.upper()

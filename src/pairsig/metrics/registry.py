@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from pairsig.choices import choose
-from pairsig.metrics import Metric, alignment, constituency, counts, dependency, summarization, translation
+from importlib import import_module
 
-_FAMILIES = (counts, translation, summarization, alignment, constituency, dependency)
+from pairsig.io.choices import choose
+from pairsig.metrics import Metric
 
-METRICS: dict[str, Metric] = {metric.name: metric for family in _FAMILIES for metric in family.METRICS}
-"""Every metric by name, families in the order of the README."""
+MODULES = ("counts", "translation", "summarization", "alignment", "constituency", "dependency")
+"""Modules of this folder that have metrics, each in a tuple `METRICS`."""
+
+METRICS: dict[str, Metric] = {
+    metric.name: metric for module in MODULES for metric in import_module(f"pairsig.metrics.{module}").METRICS
+}
+"""Every metric by name."""
 
 
 def metric(name: str | Metric) -> Metric:
-    """The metric of that name; a `Metric` (one of your own) is returned as it is.
+    """Look up a metric by its name; a `Metric` object is returned unchanged.
 
     Raises
     ------
     InputError
-        If there is none; the message lists all names and the closest one.
+        If the name is unknown; the message lists all names and suggests one.
     """
     if isinstance(name, Metric):
         return name

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pairsig.errors import InputError
+from pairsig.io.errors import InputError
 from pairsig.metrics import Metric, Ratio
 
 _TYPES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 _MARKER = re.compile(r"</?t>")
 _LARGEST_TABLE = 10**8
-"""Cells of rouge-score's table of common subsequences, words × words: summaries of 10,000 words, nearly a gigabyte."""
+"""Maximum size of rouge-score's table of common subsequences, words × words: 10,000 words each, almost a gigabyte."""
 
 
 class _Words:
-    """Tokenizer for RougeScorer that keeps what its own throws away: capitals, punctuation, or both."""
+    """Tokenizer for RougeScorer that can keep case and punctuation, which its own tokenizer removes."""
 
     def __init__(self, *, stem: bool, lowercase: bool, strip_punctuation: bool) -> None:
         from nltk.stem.porter import PorterStemmer
@@ -47,28 +47,28 @@ def rouge_scores(
     lowercase: bool = True,
     strip_punctuation: bool = True,
 ) -> dict[str, NDArray[np.float64]]:
-    """ROUGE of every document, by the rouge-score package.
+    """Compute ROUGE for every document with the rouge-score package.
 
     Parameters
     ----------
     output, reference
-        Summaries, equally many. Sentences may be marked `<t> ... </t>` or stand on lines of their own; only
-        ROUGE-Lsum looks at them, and takes a summary without either for one sentence. With a tuple of
-        references a summary gets, for each ROUGE, the reference with the largest F, as in rouge-score.
+        The same number of summaries. Sentences may be marked as `<t> ... </t>` or be on separate lines. Only ROUGE-Lsum
+        uses this, and treats a summary without either as one sentence. With a tuple of references, each ROUGE uses the
+        reference with the largest F, as in rouge-score.
     stem
         Porter-stem words of more than three characters (`-m` of ROUGE-1.5.5).
     lowercase
         Ignore case.
     strip_punctuation
-        Split at everything but ASCII letters and digits, as rouge-score does; otherwise at white space.
+        Split at all characters except ASCII letters and digits, as rouge-score does; otherwise at white space.
 
     Returns
     -------
-    Columns of shape (segments,), from 0 to 1: `rouge1_recall`, `rouge1_f`, and the same for `rouge2`,
-    `rougeL`, `rougeLsum`. All are 0 where the summary or the reference is empty.
+    Columns of shape (segments,), from 0 to 1: `rouge1_recall`, `rouge1_f`, and the same for `rouge2`, `rougeL`,
+    `rougeLsum`. All are 0 if the summary or the reference is empty.
     """
     if len(output) != len(reference):
-        raise InputError(f"the output has {len(output)} segments, the reference {len(reference)}")
+        raise InputError(f"the output has {len(output)} segments, expected {len(reference)} as in the reference")
     from rouge_score.rouge_scorer import RougeScorer
     from rouge_score.tokenizers import DefaultTokenizer
 
@@ -82,7 +82,7 @@ def rouge_scores(
     for i, (summary, references) in enumerate(zip(output, reference, strict=True)):
         targets = (references,) if isinstance(references, str) else references
         if not targets:
-            raise InputError(f"segment {i + 1} has no reference")
+            raise InputError(f"segment {i + 1} has no reference, expected at least one")
         for target in targets:
             _check_size(i, summary, target, tokenizer)
         scores = scorer.score_multi([_sentences(target) for target in targets], _sentences(summary))
@@ -93,19 +93,19 @@ def rouge_scores(
 
 
 def _check_size(index: int, summary: str, target: str, tokenizer: Any) -> None:
-    """Refuse texts that are no summaries, before rouge-score makes a table of all their pairs of words."""
-    if len(summary) * len(target) <= 4 * _LARGEST_TABLE:  # a word and what parts it from the next: two characters
+    """Refuse texts that are too long for summaries, before rouge-score makes a table of all their pairs of words."""
+    if len(summary) * len(target) <= 4 * _LARGEST_TABLE:  # a word takes at least two characters, with its separator
         return
     ours, theirs = len(tokenizer.tokenize(summary)), len(tokenizer.tokenize(target))
     if ours * theirs > _LARGEST_TABLE:
         raise InputError(
-            f"segment {index + 1} has {ours:,} words and its reference {theirs:,}, expected summaries: the product is "
-            f"more than {_LARGEST_TABLE:,}"
+            f"segment {index + 1} has {ours:,} words and its reference {theirs:,}, expected shorter texts: the product "
+            f"exceeds {_LARGEST_TABLE:,}"
         )
 
 
 def _sentences(summary: str) -> str:
-    """The summary with line ends for sentence markers; to all but ROUGE-Lsum they are white space."""
+    """The summary with line ends instead of sentence markers, which only ROUGE-Lsum distinguishes from other space."""
     return "\n".join(map(str.strip, _MARKER.split(summary)))
 
 
@@ -121,6 +121,7 @@ METRICS: tuple[Metric, ...] = tuple(
         averaged=True,
         reader="text",
         extractor=rouge_scores,
+        title=f"{rouge.replace('rouge', 'ROUGE-')} {word}",
     )
     for rouge in _TYPES
     for part, word in (("recall", "recall"), ("f", "F"))

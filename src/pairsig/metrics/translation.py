@@ -1,8 +1,8 @@
 """Machine translation: BLEU, chrF, chrF++ and TER.
 
-Counts are sacrebleu's own segment statistics, so the tokenizers, references and signatures are sacrebleu's
-too; the scores are its formulas, vectorized over leading axes of totals, with its default smoothing (`exp`
-for BLEU, effective order for chrF).
+The counts are sacrebleu's segment statistics, so tokenizers, references and signatures are also sacrebleu's. The
+scores use its formulas, vectorized over leading axes of the totals, with its default smoothing (`exp` for BLEU,
+effective order for chrF).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pairsig.errors import InputError, quoted, reason
+from pairsig.io.errors import InputError, quoted, reason
 from pairsig.metrics import Extractor, Metric, Ratio, Totals, ratio
 
 References = Sequence[str] | Sequence[tuple[str, ...]]
@@ -41,14 +41,14 @@ _SACREBLEU: dict[str, tuple[str, dict[str, Any]]] = {
 def bleu_counts(
     output: Sequence[str], reference: References, *, tokenize: str = "13a", lowercase: bool = False
 ) -> Counts:
-    """n-gram counts of every segment.
+    """Count the n-grams of every segment for BLEU.
 
     Parameters
     ----------
     output
-        Detokenized hypotheses; blank ones are legal.
+        Detokenized hypotheses, which may be blank.
     reference
-        As many detokenized references, or tuples of several.
+        One detokenized reference, or a tuple of several, per hypothesis.
     tokenize
         One of sacrebleu's tokenizers: "13a", "intl", "char", "zh", "ja-mecab", "none", ...
     lowercase
@@ -56,15 +56,14 @@ def bleu_counts(
 
     Returns
     -------
-    Integer columns of shape (segments,): `hypothesis_length`, `reference_length` (of the reference closest in
-    length), `match_1` to `match_4` (n-grams found in a reference, clipped), `total_1` to `total_4` (n-grams
-    of the hypothesis).
+    Integer columns of shape (segments,): `hypothesis_length`, `reference_length` (of the reference with the closest
+    length), `match_1` to `match_4` (clipped n-gram matches), `total_1` to `total_4` (n-grams of the hypothesis).
     """
     return _counts("bleu", _BLEU, output, reference, tokenize=tokenize, lowercase=lowercase)
 
 
 def chrf_counts(output: Sequence[str], reference: References, *, lowercase: bool = False) -> Counts:
-    """Character n-gram counts of every segment; of several references, the one with the best chrF is counted.
+    """Count the character n-grams of every segment for chrF, with the best of several references.
 
     Parameters
     ----------
@@ -79,11 +78,11 @@ def chrf_counts(output: Sequence[str], reference: References, *, lowercase: bool
 
 
 def chrfpp_counts(output: Sequence[str], reference: References, *, lowercase: bool = False) -> Counts:
-    """Character and word n-gram counts of every segment.
+    """Count the character and word n-grams of every segment for chrF++.
 
-    As `chrf_counts`, and for n = 1 and 2 `word_hypothesis_n`, `word_reference_n`, `word_match_n`. With one
-    reference a segment the columns `char_...` are those of chrF. With several they need not be: they belong
-    to the reference with the best chrF++.
+    The columns are those of `chrf_counts`, and `word_hypothesis_n`, `word_reference_n`, `word_match_n` for n = 1 and 2.
+    With several references, the columns `char_...` may differ from those of chrF, since they belong to the reference
+    with the best chrF++.
     """
     return _counts("chrf++", _CHRF_PP, output, reference, lowercase=lowercase)
 
@@ -97,16 +96,16 @@ def ter_counts(
     asian_support: bool = False,
     case_sensitive: bool = False,
 ) -> Counts:
-    """Edits of every segment; the options are Tercom's, as sacrebleu has them.
+    """Count the edits of every segment for TER; the options are those of Tercom, as in sacrebleu.
 
     Parameters
     ----------
     output, reference
         As for `bleu_counts`.
     normalized, no_punct
-        Tokenize punctuation; remove it.
+        Tokenize punctuation; remove punctuation.
     asian_support
-        Let these two treat Asian characters as well.
+        Apply both to Asian characters as well.
     case_sensitive
         Distinguish case.
 
@@ -129,12 +128,12 @@ def sacrebleu_signature(metric: str, *, n_references: int = 1, **options: Any) -
     metric
         "bleu", "chrf", "chrf++" or "ter".
     n_references
-        References a segment; -1 if their number varies.
+        Number of references per segment; -1 if it varies.
     options
-        Those of the metric's extractor.
+        Options of the metric's extractor.
     """
     if metric not in _SACREBLEU:
-        raise InputError(f"metric {quoted(metric)} is not one of sacrebleu: {', '.join(_SACREBLEU)}")
+        raise InputError(f"unknown metric {quoted(metric)}, expected one of {', '.join(_SACREBLEU)} from sacrebleu")
     scorer = _scorer(metric, None, **options)
     scorer.num_refs = n_references
     return str(scorer.get_signature())
@@ -144,12 +143,12 @@ def _counts(
     metric: str, columns: tuple[str, ...], output: Sequence[str], reference: References, **options: Any
 ) -> Counts:
     if len(output) != len(reference):
-        raise InputError(f"the output has {len(output)} segments, the reference {len(reference)}")
+        raise InputError(f"the output has {len(output)} segments, expected {len(reference)} as in the reference")
     if not output:
         return {name: np.zeros(0, dtype=np.int64) for name in columns}
     references = tuple((r,) if isinstance(r, str) else tuple(r) for r in reference)
     if not all(references):
-        raise InputError(f"segment {references.index(()) + 1} has no reference")
+        raise InputError(f"segment {references.index(()) + 1} has no reference, expected at least one")
     scorer = _scorer(metric, references, **options)
     rows = np.array(scorer._extract_corpus_statistics(output, None), dtype=np.float64)
     counts: Counts = {}
@@ -159,10 +158,10 @@ def _counts(
     return counts
 
 
-# The systems of a dataset are extracted one after the other against the same references, tokenized once here.
+# The systems of a dataset are extracted one after the other, and the cache tokenizes their common references only once.
 @lru_cache(maxsize=4)
 def _scorer(metric: str, references: tuple[tuple[str, ...], ...] | None, **options: Any) -> Any:
-    """The metric object of sacrebleu, holding the n-grams of the references (one tuple a segment)."""
+    """The metric object of sacrebleu, with the n-grams of the references (one tuple per segment)."""
     from sacrebleu.metrics.bleu import BLEU
     from sacrebleu.metrics.chrf import CHRF
     from sacrebleu.metrics.ter import TER
@@ -171,25 +170,25 @@ def _scorer(metric: str, references: tuple[tuple[str, ...], ...] | None, **optio
     tokenizer = options.get("tokenize", "13a")
     if tokenizer not in BLEU.TOKENIZERS:
         raise InputError(f"unknown tokenizer {quoted(tokenizer)}, expected one of {', '.join(BLEU.TOKENIZERS)}")
-    # sacrebleu takes one list a reference position, padded with None where a segment has fewer.
+    # sacrebleu expects one list per reference position, padded with None for segments with fewer references.
     documents = None if references is None else list(zip_longest(*references))
     try:
         return {"BLEU": BLEU, "CHRF": CHRF, "TER": TER}[kind](references=documents, **defaults, **options)
-    except (ImportError, RuntimeError, OSError) as error:  # a tokenizer's package or model is missing
+    except (ImportError, RuntimeError, OSError) as error:  # the package or model of a tokenizer is missing
         raise InputError(f"tokenizer {tokenizer} is not available: {reason(error)}") from None
 
 
 def bleu(totals: Totals) -> NDArray[np.float64]:
     """BLEU with exponential smoothing, sacrebleu's default.
 
-    100 × min(1, exp(1 − r/h)) × (p₁ p₂ p₃ p₄)^(1/4), with pₙ = matchₙ/totalₙ. The k-th order without a match
-    counts as 1/2ᵏ matches. 0 where no order has a match, or one has no n-grams at all (blank hypotheses).
-    Sources: Papineni et al. (ACL 2002); Post (WMT 2018).
+    100 × min(1, exp(1 − r/h)) × (p₁ p₂ p₃ p₄)^(1/4), with pₙ = matchₙ/totalₙ. The k-th order without a match counts as
+    1/2ᵏ matches. The score is 0 if no order has a match, or if an order has no n-grams (blank hypotheses). Sources:
+    Papineni et al. (ACL 2002); Post (WMT 2018).
 
     Parameters
     ----------
     totals
-        Shape (..., 10): h, r, the matches of order 1 to 4, the n-grams of order 1 to 4. Scores are (...,).
+        Shape (..., 10): h, r, the matches of order 1 to 4, the n-grams of order 1 to 4. Scores have the shape (...,).
     """
     hypothesis, reference, *ngrams = (totals[..., c] for c in range(10))
     matches, score, brevity = (np.empty(totals.shape[:-1]) for _ in range(3))
@@ -197,8 +196,8 @@ def bleu(totals: Totals) -> NDArray[np.float64]:
         np.multiply(orders[0], orders[1], out=product)
         product *= orders[2]
         product *= orders[3]
-    # This runs for every system and resample, hence no temporaries but these three. The fourth root is two
-    # square roots: fast on every processor, and correctly rounded, so that scores agree between machines.
+    # This runs for every system and resample, so it uses only these three temporary arrays. The fourth root is
+    # computed as two square roots, which are fast and correctly rounded, so that scores agree between machines.
     with np.errstate(divide="ignore", invalid="ignore"):
         np.divide(matches, score, out=score)
         np.sqrt(score, out=score)
@@ -216,7 +215,7 @@ def bleu(totals: Totals) -> NDArray[np.float64]:
 
 
 def _smoothed_bleu(totals: Totals) -> NDArray[np.float64]:
-    """BLEU of totals (rows, 10) that all have an order without a match."""
+    """BLEU for totals (rows, 10) with an order without a match in each row."""
     matches, ngrams = totals[:, 2:6], totals[:, 6:10]
     unmatched = matches == 0.0
     scored = ~unmatched.all(axis=1) & (ngrams > 0.0).all(axis=1)
@@ -228,17 +227,17 @@ def _smoothed_bleu(totals: Totals) -> NDArray[np.float64]:
 
 
 def chrf(totals: Totals) -> NDArray[np.float64]:
-    """chrF2 or chrF2++, without epsilon smoothing, sacrebleu's default.
+    """chrF2 or chrF2++ without epsilon smoothing, as in sacrebleu by default.
 
-    100 × 5PR / (4P + R): P and R are the means of the n-gram precisions match/hypothesis and recalls
-    match/reference over the orders that have n-grams on both sides; 0 where no order has, or nothing matches.
-    Sources: Popović (WMT 2015); for the words, Popović (WMT 2017).
+    100 × 5PR / (4P + R), where P and R are the means of the n-gram precisions match/hypothesis and recalls
+    match/reference over the orders with n-grams on both sides. The score is 0 if there is no such order or no match.
+    Sources: Popović (WMT 2015); for word n-grams, Popović (WMT 2017).
 
     Parameters
     ----------
     totals
-        Shape (..., 3 × orders): n-grams of the hypothesis, of the reference, and matches; order by order.
-        Scores are (...,).
+        Shape (..., 3 × orders): for each order, the n-grams of the hypothesis, those of the reference, and the matches.
+        Scores have the shape (...,).
     """
     precision, recall, orders, share = (np.zeros(totals.shape[:-1]) for _ in range(4))
     for c in range(0, totals.shape[-1], 3):
@@ -257,12 +256,12 @@ def chrf(totals: Totals) -> NDArray[np.float64]:
 ter = Ratio((0,), (1,), over_nothing=1)
 """100 × edits / reference length; without reference words, 100 if there are edits, else 0.
 
-Lower is better; runaway hypotheses can make it exceed 100. Source: Snover et al. (AMTA 2006).
+Lower is better; very long hypotheses can make it exceed 100. Source: Snover et al. (AMTA 2006).
 """
 
 
 def _at_most(columns: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    """Matches are at most the n-grams they are among, and unigrams at most the words."""
+    """Bounds on counts: matches do not exceed n-grams, and unigrams do not exceed words."""
     pairs = [(c, c.replace("match", side)) for c in columns for side in ("total", "hypothesis", "reference")]
     pairs.append(("total_1", "hypothesis_length"))
     return tuple((small, large) for small, large in pairs if small != large and {small, large} <= set(columns))
@@ -289,6 +288,7 @@ METRICS: tuple[Metric, ...] = tuple(
         at_most=_at_most(columns),
         reader="text",
         extractor=extractor,
+        title=name.replace("chrf", "chrF") if "chrf" in name else "",
     )
     for name, columns, function, extractor, formula in _FORMS
 )

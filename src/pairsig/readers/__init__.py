@@ -1,78 +1,167 @@
-"""Files in, segments out.
+"""Read files of other programs: outputs of systems, counts and scores, and logs of evaluations.
 
-A reader turns a file into a list with one item a segment. `READERS` names them; `read` imports the one asked
-for. Every path may be a plain file, a `.gz` or `.xz` file, or a member of an archive, written
-`runs.tar.xz!team/en.conllu`.
+A reader is a module with a function `read` and a `Reader` called `READER`, and its name is listed below. The help, the
+table of formats in the documentation, the detection of the format and the tests that every reader must pass follow
+from these two.
 
+Every path may be a plain file, a `.gz` or `.xz` file, or a member of an archive, written `runs.tar.xz!team/en.conllu`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from importlib import import_module
+from os import fspath
+from pathlib import Path
 from typing import Any
 
-from pairsig.choices import choose, options_of
-from pairsig.errors import InputError, quoted
-from pairsig.files import AnyPath
+from pairsig.io.choices import choose, options_of
+from pairsig.io.errors import InputError, quoted
+from pairsig.io.files import AnyPath, beginning
+
+# From the most general format to the most specific. Detection asks the last one first.
+OUTPUTS = ("text", "alignment", "trees", "conllu", "conllx")
+"""Modules of `outputs`: segments that a metric compares with a reference."""
+COUNTS = ("table", "sigf", "art", "evalb", "coref")
+"""Modules of `counts`: counts or scores of segments."""
+LOGS = ("swebench", "lm_eval", "inspect", "helm", "openai_evals", "alpaca_eval", "comet", "mt_metrics_eval")
+"""Modules of `logs`: scores of items, which are paired by their ids."""
+
+_START = 2**16
+
+
+@dataclass(frozen=True)
+class InMemory:
+    """A log in memory, which some readers accept in place of a path; `name` stands for it in messages."""
+
+    name: str
+    document: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """The beginning of a file, from which its format is detected."""
+
+    path: AnyPath
+
+    @cached_property
+    def data(self) -> bytes:
+        """The first bytes, decompressed."""
+        return beginning(self.path, _START)
+
+    @property
+    def suffix(self) -> str:
+        """The suffix of the path, without `.gz` or `.xz`."""
+        return Path(fspath(self.path).removesuffix(".gz").removesuffix(".xz")).suffix
+
+    @cached_property
+    def text(self) -> str:
+        """The first characters that are not blank."""
+        return self.data.decode("utf-8", errors="replace").removeprefix("\ufeff").lstrip()
+
+    @cached_property
+    def rows(self) -> list[str]:
+        """The lines that are not blank, without one that may be incomplete."""
+        lines = self.text.splitlines()[: None if len(self.data) < _START else -1]
+        return [line for line in lines if line.strip()]
+
+
+def begins(*patterns: str) -> Callable[[Beginning], bool]:
+    """Recognize files whose text begins with one of the patterns."""
+    return lambda file: any(re.match(pattern, file.text, re.DOTALL) for pattern in patterns)
 
 
 @dataclass(frozen=True)
 class Reader:
-    """A way to read segments.
+    r"""What is known about a format besides the function that reads it.
 
     Attributes
     ----------
-    name
-        The word for it in sheets and on the command line.
-    module
-        Where its function `read(path, **options)` is; imported when needed.
-    segment
-        What one segment is, for `--help`.
+    read
+        Function `read(path, **options)`. For outputs, it returns one item per segment; otherwise one `SystemCounts`, or
+        one per system and run.
+    content
+        Description of a file, for the documentation.
+    example
+        A small valid file. All readers must pass the same tests with it.
+    recognizes
+        Whether a file has this format, judged by its beginning.
+    metrics
+        Description of the metrics in a file. Outputs need none: they have the metrics with this reader.
+    metric
+        For outputs, the default metric.
+    like
+        For outputs, another reader with the same segments, and so with the same metrics.
+    parallel
+        For outputs, whether segments are paired by their number. Otherwise the metric compares the words.
+    suffixes
+        Suffixes that only this format has; they take precedence over `recognizes`.
+    in_folder
+        Names of files, such as `*.eval`, by which a folder is recognized.
+    document
+        For logs that may be in memory, a function from an object to the JSON document that the program would write. It
+        returns None for objects that are no such log.
+    line
+        Pattern of a line. If no format is recognized, the readers whose pattern fits most lines are suggested.
+    example_name, example_options
+        Name of the example, and options to read it with.
+
+    Examples
+    --------
+    >>> from pairsig.readers import Reader, begins
+    >>> reader = Reader(read=lambda path: [], content="words", example="a\n", recognizes=begins(r"\w"))
     """
 
-    name: str
-    module: str
-    segment: str
+    read: Callable[..., Any]
+    content: str
+    example: str
+    recognizes: Callable[[Beginning], bool]
+    metrics: str = ""
+    metric: str = ""
+    like: str = ""
+    parallel: bool = False
+    suffixes: tuple[str, ...] = ()
+    in_folder: tuple[str, ...] = ()
+    document: Callable[[Any], Any] = lambda _: None
+    line: str = ""
+    example_name: str = "example.txt"
+    example_options: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def function(self) -> Callable[..., Sequence[Any]]:
-        """The function `read` of its module."""
-        read: Callable[..., Sequence[Any]] = import_module(self.module).read
-        return read
+    def resemblance(self, file: Beginning) -> int:
+        """Number of lines that look like those of this format; for JSON, of names that it shares with the example."""
+        if file.text.startswith(("{", "[")):
+            names, known = (set(re.findall(r'"(\w+)"\s*:', text)) for text in (file.text, self.example))
+            return len(names & known) + (file.text[0] == self.example[0])
+        return sum(re.fullmatch(self.line, row) is not None for row in file.rows)
 
 
-READERS: dict[str, Reader] = {
-    reader.name: reader
-    for reader in (
-        Reader("text", "pairsig.readers.text", "a line"),
-        Reader("alignment", "pairsig.readers.alignment", "the word alignment of a sentence pair"),
-        Reader("trees", "pairsig.readers.trees", "a bracketed tree"),
-        Reader("conllu", "pairsig.readers.conllu", "a sentence of CoNLL-U or CoNLL-X"),
-    )
-}
-"""The readers by name."""
+def reader_of_outputs(name: str) -> Reader:
+    """Look up a reader of outputs."""
+    reader: Reader = import_module(f"pairsig.readers.outputs.{choose(name, OUTPUTS, 'reader')}").READER
+    return reader
 
 
 def read(reader: str, path: AnyPath, **options: Any) -> Sequence[Any]:
-    """Segments of the file `path`, read by the reader of that name.
+    """Read the segments of a file of outputs or references.
 
     Parameters
     ----------
     reader
-        A name in `READERS`.
+        A name in `OUTPUTS`.
     path
         A file, or a member of an archive (`runs.tar.xz!team/en.conllu`).
     options
-        Those of the `read` function of the reader's module.
+        Options of the `read` function in the reader's module.
 
     Raises
     ------
     InputError
-        For an unknown reader or option, and for anything the file has wrong.
+        If the reader or an option is unknown, or if the file is invalid.
     """
-    function = READERS[choose(reader, READERS, "reader")].function
+    function = reader_of_outputs(reader).read
     for option in options:
         choose(option, options_of(function), f"option of reader {reader}:")
     segments: Sequence[Any] = function(path, **options)
@@ -80,23 +169,23 @@ def read(reader: str, path: AnyPath, **options: Any) -> Sequence[Any]:
 
 
 def read_documents(path: AnyPath, *, skip_lines: int = 0) -> tuple[list[str], list[str]]:
-    """Domains and documents of the segments of a test set, one line `domain<TAB>document` a segment.
+    """Read the domain and the document of every segment from a file with lines `domain<TAB>document`.
 
-    A document `-` is one that is not known, "": a test over documents refuses it.
+    The document `-` is unknown and becomes "", which a test with documents as units refuses.
 
     Parameters
     ----------
     path
         A file such as WMT's `en-de.docs`.
     skip_lines
-        Lines at the top that belong to no segment.
+        Number of lines at the top that belong to no segment.
 
     Returns
     -------
     domains, documents
-        Equally many strings.
+        One string per segment.
     """
-    from pairsig.readers import text
+    from pairsig.readers.outputs import text
 
     domains, documents = [], []
     for number, line in enumerate(text.read(path, skip_lines=skip_lines), start=skip_lines + 1):

@@ -1,6 +1,6 @@
-"""A report of comparisons: one page of HTML that opens anywhere, or a picture for a paper.
+"""Report comparisons as a self-contained HTML page or as a figure for a paper.
 
-`evidence` finds what there is to see, `words` says it, `page` and `draw` show it.
+`evidence` computes the content, `words` phrases it, `page` and `draw` display it.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pairsig.errors import InputError
+from pairsig.comparisons.baseline import equation
+from pairsig.io.errors import InputError
+from pairsig.io.tables import replacing
 from pairsig.report.evidence import Evidence, of_methods, of_systems
 from pairsig.report.page import page
 from pairsig.report.words import points
-from pairsig.tables import replacing
-from pairsig.versus import equation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,38 +25,40 @@ if TYPE_CHECKING:
 __all__ = ["Evidence", "draw", "of_methods", "of_systems", "page", "write"]
 
 MOST_DRAWN = 12
-"""Comparisons that one picture has room for."""
+"""Maximum number of comparisons in a figure."""
 
 
 def write(found: Sequence[Evidence], path: str | Path) -> None:
-    """The page, as a file: whole, or not at all."""
+    """Write the page to a file, which appears only when it is complete."""
     with replacing(path) as temporary:
         temporary.write_text(page(found), encoding="utf-8", newline="\n")
 
 
 def draw(found: Sequence[Evidence], path: str | Path) -> None:
-    """A picture, as SVG, PDF or PNG: the law of each gain if nobody were better, and the gain by domain.
+    """Draw each gain with its null distribution and by domain, as SVG, PDF or PNG.
 
     Raises
     ------
     InputError
-        If matplotlib is missing, and for more comparisons than one picture has room for.
+        If matplotlib is missing, or if there are more than `MOST_DRAWN` comparisons.
     """
-    from pairsig import pictures
+    from pairsig.io import pictures
 
     if len(found) > MOST_DRAWN:
-        raise InputError(f"a picture has room for {MOST_DRAWN} comparisons, found {len(found)}: choose some, or --html")
+        raise InputError(
+            f"found {len(found)} comparisons, expected at most {MOST_DRAWN} in a figure; select systems, or use --html"
+        )
     pictures.save(pictures.styled(_drawn)(found), path)
 
 
 def _drawn(found: Sequence[Evidence]) -> Figure:
     from matplotlib.figure import Figure
 
-    from pairsig.pictures import BLUE, GREY, INK, RUST
+    from pairsig.io.pictures import BLUE, GREY, INK, RUST
 
     rows = [1 + len(own.domains) for own in found]
     heights = [max(1.5 if own.null else 0.7, 0.6 + 0.17 * n) for own, n in zip(found, rows, strict=True)]
-    both = any(own.null is not None for own in found)  # of runs there is no law to draw
+    both = any(own.null is not None for own in found)  # methods with runs have no null distribution
     figure = Figure(figsize=(6.3 if both else 4.2, math.fsum(heights)))
     grid = figure.subplots(len(found), 2 if both else 1, squeeze=False, height_ratios=heights)
     for own, (left, *others) in zip(found, grid, strict=True):
@@ -74,7 +76,7 @@ def _drawn(found: Sequence[Evidence]) -> Figure:
             left.axvline(own.gain, color=INK, linewidth=1)
             left.spines[["left"]].set_visible(False)
             left.set_yticks([])
-            left.set_xlabel(f"gain by chance (points); {equation(own.tests[0][1])}")
+            left.set_xlabel(f"gain by chance alone (points); {equation(own.tests[0][1])}")
         table = [("all", own.gain, own.low, own.high)]
         table += [(str(row.domain), row.gain, row.low, row.high) for row in own.domains.itertuples(index=False)]
         for height, (_, gain, low, high) in enumerate(table):
@@ -85,5 +87,5 @@ def _drawn(found: Sequence[Evidence]) -> Figure:
         right.tick_params(axis="y", length=0)
         right.spines[["left"]].set_visible(False)
         right.set_ylim(len(table) - 0.4, -0.6)
-        right.set_xlabel(f"gain, 95 % (points); all: {points(own.gain, own.digits)}")
+        right.set_xlabel(f"gain with 95 % interval (points); all: {points(own.gain, own.digits)}")
     return figure

@@ -1,4 +1,4 @@
-"""What there is to see of two systems beside p: the law of the gain if nobody is better, domains, segments."""
+"""Content of a report beside p-values: the null distribution of the gain, the gain by domain, influential segments."""
 
 from __future__ import annotations
 
@@ -6,102 +6,108 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pairsig import engine, exact, intervals, methods, sentences
-from pairsig.contributions import likeness
-from pairsig.definitions import Test, find
-from pairsig.engine import Resampling
-from pairsig.errors import InputError
-from pairsig.exact import Ratios
-from pairsig.exact.laws import LARGEST, TooLargeError, mass
-from pairsig.lattice import lattice
+from pairsig.comparisons import methods
+from pairsig.comparisons.baseline import decisive, label, shown_adjusted, shown_p
+from pairsig.core import engine
+from pairsig.core.definitions import Test, find
+from pairsig.core.engine import Resampling
+from pairsig.core.influence import errors_and_correlations
+from pairsig.core.statistics import Statistics
+from pairsig.io.errors import InputError
 from pairsig.metrics import Metric
-from pairsig.paired import Pair, Unit
-from pairsig.statistics import Statistics
-from pairsig.versus import decisive, label, shown_adjusted, shown_p
+from pairsig.metrics.exact_arithmetic import steps_by_column
+from pairsig.report import sentences
+from pairsig.stats import exact, intervals
+from pairsig.stats.exact import Ratios
+from pairsig.stats.exact.distributions import LARGEST, TooLargeError, mass
+from pairsig.stats.paired import Pair, Unit
 
 Floats = NDArray[np.float64]
-Side = Literal["both", "above", "below"]
+Borders = tuple[tuple[int, int], ...]
 
 BINS = 60
-"""Of the picture of a law, about."""
+"""Approximate number of bins in the figure of a null distribution."""
 
 REACH = 4.5
-"""Standard deviations on either side that it shows."""
+"""Standard deviations on each side of that figure."""
 
 MOST_DRAWN = 100_000
-"""Shuffles and resamples that it is made of, at most."""
+"""Maximum number of shuffles or resamples for that figure."""
 
 _TIED = 1e-10
-"""What a segment carries is nothing, relative to the largest."""
+"""Contributions below this, relative to the largest one, are numerically zero."""
 
 
 @dataclass(frozen=True)
 class Null:
-    """The law of the better system's gain if neither is better.
+    """Null distribution of the better system's gain, as if neither system were better.
 
     Attributes
     ----------
     edges, mass
-        Of bins, in points, and the probability of each.
-    border, extreme
-        What the p-value counts: beyond this edge, on these sides.
+        Edges of the bins, in points, and the probability of each bin.
+    border, borders
+        The p-value counts gains with sign · gain > multiple · border for any (sign, multiple) of `borders`.
     n_drawn
-        Shuffles or resamples that it is counted from; 0 where it is exact.
+        Number of shuffles or resamples; 0 if the distribution is exact.
     swaps
-        Whether outputs are swapped; else segments (or documents) are drawn with replacement, and the gain subtracted.
+        Whether outputs are swapped. Otherwise segments (or documents) are drawn with replacement, and the observed gain
+        is subtracted.
     """
 
     edges: Floats
     mass: Floats
     border: float
-    extreme: Side
+    borders: Borders
     n_drawn: int
     swaps: bool
 
     @property
     def counted(self) -> NDArray[np.bool_]:
-        """Which bins the p-value counts."""
+        """Mask of the bins that the p-value counts."""
         middle = (self.edges[1:] + self.edges[:-1]) / 2
-        above, below = middle > self.border, middle < -self.border
-        return {"both": above | below, "above": above, "below": below}[self.extreme]
+        sides = [sign * middle > multiple * self.border for sign, multiple in self.borders]
+        counted: NDArray[np.bool_] = np.any(sides, axis=0)
+        return counted
 
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """One system held against another, by one metric.
+    """Comparison of two systems by one metric.
 
     Attributes
     ----------
     system_a, system_b, better
-        Names; `better` is "" where the scores are equal.
+        Names; `better` is "" if the scores are equal.
     gain, low, high
-        Of the better system, with its 95 % interval (nan where there is none).
+        Gain of the better system with its 95 % interval (nan if there is none).
     tests
-        Label, p as printed, and p adjusted for the number of systems ("" where there is one only).
+        For each test, its label, p as printed, and p adjusted for the number of systems ("" with a single comparison).
     test
-        The first of the tests, which the law is of; None for runs of methods.
+        The first test, to which the null distribution belongs; None for methods with runs.
     p, decides
-        Of the first of the tests; and what decides whether a system is called better: adjusted, a bound where p is 0.
+        P-value of the first test, and the value that decides whether a system is called better: the adjusted p-value,
+        or a bound if p is 0.
     parts
-        Of runs: shares of the variance of a gain, by what they are due to.
+        For methods with runs: shares of the variance of a gain, by source.
     segments
-        One row a segment: `segment`, `document`, `domain`, both systems' scores on it, and what it carries (see
-        `carried`), which is above 0 where it speaks for the better system.
+        One row per segment: `segment`, `document`, `domain`, both systems' scores, and the contribution to the gain
+        (`carried`), which is positive if the segment favours the better system.
     domains
-        One row a domain: `domain`, `n_segments`, `gain`, `low`, `high`, of the better system; none where there are not
-        at least two.
-    likeness
-        Correlation of what units contribute to either score; nan where there is none.
+        One row per domain: `domain`, `n_segments`, and the better system's `gain`, `low`, `high`; empty with fewer than
+        two domains.
+    correlation
+        Correlation between the two systems' per-unit contributions to their scores; nan if it is undefined.
     sentence
-        To put into a paper.
+        A sentence for a paper.
     notes, signatures
-        As `versus` and `compare_methods` have them.
+        As in `compare_to_baseline` and `compare_methods`.
     """
 
     metric: str
@@ -122,7 +128,7 @@ class Evidence:
     unit: Unit
     segments: pd.DataFrame
     domains: pd.DataFrame
-    likeness: float
+    correlation: float
     runs: tuple[int, int]
     sentence: str
     notes: tuple[str, ...]
@@ -130,45 +136,46 @@ class Evidence:
 
     @property
     def ahead(self) -> str:
-        """The better system; the first where the scores are equal."""
+        """The better system, or the first if the scores are equal."""
         return self.better or self.system_a
 
     @property
     def behind(self) -> str:
-        """The other one."""
+        """The other system."""
         return self.system_b if self.ahead == self.system_a else self.system_a
 
     @property
     def digits(self) -> int:
-        """Digits behind the point that its scores and gains are printed with."""
+        """Number of decimals of printed scores and gains."""
         return sentences.digits(self.gain, self.low, self.high)
 
     @property
     def outcomes(self) -> tuple[int, int, int]:
-        """Segments that speak for the better system, for neither, and for the other one."""
+        """Numbers of segments that favour the better system, neither, and the other system."""
         carried = self.segments["carried"]
         return int((carried > 0).sum()), int((carried == 0).sum()), int((carried < 0).sum())
 
     @property
     def n_documents(self) -> int:
-        """Documents that are known; 0 where those of some segments are not."""
+        """Number of documents; 0 if the documents of some segments are unknown."""
         documents = self.segments["document"]
         return 0 if (documents == "").any() else documents.nunique()
 
     @property
     def enough(self) -> int:
-        """The least number of segments that carry all of the gain: those that speak most for the better system."""
+        """Smallest number of segments whose contributions add up to the gain, starting from the largest."""
         most = np.sort(self.segments["carried"].to_numpy())[::-1]
         reached = np.flatnonzero(np.cumsum(most) >= self.gain * (1 - _TIED))
         return int(reached[0]) + 1 if len(reached) and self.better else 0
 
 
 def carried(counts: NDArray[Any], metric: Metric) -> Floats:
-    """What each unit carries of the gain of the first of two systems over the second, (units,).
+    """Contribution of each unit to the gain of the first of two systems over the second, (units,).
 
-    Half of what the gain would lose if the two outputs were swapped on that unit alone: exactly 0 where their counts
-    are the same. Of a mean, and of a ratio whose denominators are the same for both, it is the difference of the two on
-    the unit over the total, and the sum over units is the gain; of other metrics it is so to first order.
+    It is half of the decrease of the gain if the two outputs were swapped on that unit alone, and exactly 0 if their
+    counts are equal. For a mean, and for a ratio with equal denominators of both systems, it is the difference between
+    the two on the unit, divided by the total, and the sum over units is the gain. For other metrics this holds to first
+    order.
 
     Parameters
     ----------
@@ -190,20 +197,22 @@ def carried(counts: NDArray[Any], metric: Metric) -> Floats:
 def of_systems(
     statistics: Statistics, metric: Metric, table: pd.DataFrame, *, unit: Unit, resampling: Resampling
 ) -> Iterator[Evidence]:
-    """The evidence of every system against the first one, for a table of `versus` over this metric."""
+    """Evidence for every system against the first one, from a table of `compare_to_baseline` for this metric."""
     counts = statistics.of(metric)
     documents = statistics.documents if unit == "document" else None
     several = len(set(table["system_b"])) > 1
-    table = table.assign(holm=shown_adjusted(table, "p_holm") if several else "", p_holm=decisive(table, "p_holm"))
+    table = table.assign(
+        holm=shown_adjusted(table, "pvalue_holm") if several else "", pvalue_holm=decisive(table, "pvalue_holm")
+    )
     for name, rows in table[table["metric"] == metric.name].groupby("system_b", sort=False):
         first = rows.iloc[0]
         both = [statistics.systems.index(system) for system in (first["system_a"], name)]
         pair = Pair(metric, counts[both], documents)
         ahead = [1, 0] if first["better"] == name else [0, 1]
-        tested = rows[rows["test"] != "margin"]
+        tested = rows[rows["margin"].isna()]
         if not len(tested):
-            raise InputError(f"a report needs a test beside the margin, found none for {metric.name}")
-        test = find(tested["test"].iloc[0], tested["variant"].iloc[0])
+            raise InputError(f"found only the test against the margin for {metric.name}, expected another test as well")
+        test = find(*tested[["test", "method", "alternative"]].iloc[0])
         yield Evidence(
             metric=metric.name,
             system_a=first["system_a"],
@@ -214,16 +223,19 @@ def of_systems(
             gain=first["gain"],
             low=first["ci_low"],
             high=first["ci_high"],
-            tests=tuple((label(row["test"], row["variant"]), shown_p(row), row["holm"]) for _, row in rows.iterrows()),
+            tests=tuple(
+                (label(row["test"], row["method"], row["alternative"]), shown_p(row), row["holm"])
+                for _, row in rows.iterrows()
+            ),
             test=test,
-            p=float(tested["p_value"].iloc[0]),
-            decides=float(tested["p_holm"].iloc[0]),
+            p=float(tested["pvalue"].iloc[0]),
+            decides=float(tested["pvalue_holm"].iloc[0]),
             null=null(pair, test, resampling),
             parts=(),
             unit=unit,
             segments=_segments(statistics, metric, counts[both[:1]], counts[both[1:]], ahead),
             domains=_domains(statistics, lambda rows, p=pair, order=ahead: _on_segments(p, rows, order)),
-            likeness=float(likeness(pair.units, metric, np.array([[0, 1]]))[1][0]),
+            correlation=float(errors_and_correlations(pair.units, metric, np.array([[0, 1]]))[1][0]),
             runs=(1, 1),
             sentence=sentences.of_systems(rows).replace("\n", " "),
             notes=tuple(dict.fromkeys(note for notes in rows["notes"] for note in notes)),
@@ -234,9 +246,10 @@ def of_systems(
 def of_methods(
     statistics: Statistics, metric: Metric, table: pd.DataFrame, *, unit: Unit, training_sd: float | None
 ) -> Iterator[Evidence]:
-    """The same of methods that were run several times, for a table of `compare_methods`."""
+    """Evidence for methods with several runs, from a table of `compare_methods`."""
     counts = statistics.of(metric)
-    for row in table.itertuples(index=False):
+    said = sentences.of_methods(table).split("\n")
+    for row, sentence in zip(table.itertuples(index=False), said, strict=True):
         rows_a, rows_b = (
             [place for place, method in enumerate(statistics.methods) if method == name]
             for name in (row.method_a, row.method_b)
@@ -253,7 +266,7 @@ def of_methods(
         ) -> tuple[float, float, float]:
             (found,) = methods.compare_methods(
                 own.select(segments=segments), metric=metric, design=row.design, training_sd=training_sd, unit=unit
-            ).itertuples(index=False)
+            ).table.itertuples(index=False)
             return _turned(found.gain, found.ci_low, found.ci_high, sign * (-1 if found.better == row.method_b else 1))
 
         yield Evidence(
@@ -267,21 +280,25 @@ def of_methods(
             low=row.ci_low,
             high=row.ci_high,
             tests=tuple(
-                (f"p ({of})", f"{p:.3g}", "")
-                for of, p in (("method", row.p_method), ("outputs", row.p_outputs), ("bootstrap", row.p_bootstrap))
+                (f"p ({of})", f"{p:.3g}", f"{row.pvalue_holm:.3g}" if of == "method" and len(table) > 1 else "")
+                for of, p in (
+                    ("method", row.pvalue_method),
+                    ("outputs", row.pvalue_outputs),
+                    ("bootstrap", row.pvalue_bootstrap),
+                )
                 if not math.isnan(p)
             ),
             test=None,
-            p=row.p_method,
-            decides=row.p_method,
+            p=row.pvalue_method,
+            decides=row.pvalue_holm,
             null=None,
             parts=tuple((name, share / whole) for name, share in shares.items()) if whole > 0 else (),
             unit=unit,
             segments=_segments(statistics, metric, counts[rows_a], counts[rows_b], ahead),
             domains=_domains(statistics, on),
-            likeness=math.nan,
+            correlation=math.nan,
             runs=(row.n_runs_a, row.n_runs_b),
-            sentence=sentences.of_methods(pd.DataFrame([row])),
+            sentence=sentence,
             notes=(*methods.made_of(row), *filter(None, row.doubt.split("; "))),
             signatures=(),
         )
@@ -290,7 +307,7 @@ def of_methods(
 def _segments(
     statistics: Statistics, metric: Metric, of_a: NDArray[Any], of_b: NDArray[Any], ahead: Sequence[int]
 ) -> pd.DataFrame:
-    """One row a segment, from the counts of the runs of both, (runs, segments, columns)."""
+    """One row per segment, from the counts of both methods' runs, (runs, segments, columns)."""
     found = np.mean([carried(np.stack([a, b]), metric) for a in of_a for b in of_b], axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         score_a, score_b = (metric.score(own.astype(np.float64)).mean(axis=0) for own in (of_a, of_b))
@@ -315,7 +332,7 @@ def _domains(statistics: Statistics, on: Any) -> pd.DataFrame:
         segments = np.flatnonzero(names == domain)
         try:
             gain, low, high = on(segments)
-        except InputError:  # one segment, or a score that is none without the others
+        except InputError:  # a single segment, or a score that is undefined on this domain
             continue
         rows.append({"domain": domain or "(none)", "n_segments": len(segments), "gain": gain, "low": low, "high": high})
     table = pd.DataFrame(rows, columns=["domain", "n_segments", "gain", "low", "high"])
@@ -329,7 +346,7 @@ def _on_segments(pair: Pair, segments: NDArray[np.intp], ahead: Sequence[int]) -
     low, high = (found.low, found.high) if found.passed_or_failed or found.n_different >= intervals.ENOUGH else (
         math.nan, math.nan,
     )  # fmt: skip
-    return _turned(abs(part.lead), low, high, -1 if part.lead < 0 else 1)
+    return _turned(abs(part.difference), low, high, -1 if part.difference < 0 else 1)
 
 
 def _turned(gain: float, low: float, high: float, sign: int) -> tuple[float, float, float]:
@@ -337,8 +354,8 @@ def _turned(gain: float, low: float, high: float, sign: int) -> tuple[float, flo
 
 
 def null(pair: Pair, test: Test, resampling: Resampling) -> Null | None:
-    """The law that a test holds the gain of the better system against; None where no system is better."""
-    if pair.better is None:
+    """The null distribution with which a test compares the gain; None if it compares none or no system is better."""
+    if pair.better is None or not test.favoured:
         return None
     (order,) = pair.order.tolist()
     units = pair.units[order]
@@ -346,28 +363,28 @@ def null(pair: Pair, test: Test, resampling: Resampling) -> Null | None:
     spread = float(np.sqrt(np.square(steps).sum()))
     if spread == 0:
         return None
-    gain = abs(pair.lead)
+    gain = abs(pair.difference)
     resampling = replace(resampling, n_resamples=min(resampling.n_resamples, MOST_DRAWN))
-    extreme: Side = "both" if test.two_sided else "below" if test.variant == "percentile" else "above"
+    borders = test.null_borders(pair.favours(test))
     if test.draw == "resample":
         gains = _resampled(pair, order, resampling)
-        return _counted(gains, gain, spread, extreme, swaps=False)
+        return _counted(gains, gain, spread, borders, swaps=False)
     highest = _highest(units, steps, pair.metric)
     try:
-        return _exact(pair, spread, highest, extreme)
+        return _exact(pair, spread, highest, borders)
     except (InputError, TooLargeError):
-        return _counted(_shuffled(pair, order, resampling), gain, spread, extreme, swaps=True)
+        return _counted(_shuffled(pair, order, resampling), gain, spread, borders, swaps=True)
 
 
 def _highest(units: NDArray[Any], steps: Floats, metric: Metric) -> float:
-    """The gain where the first system gets whatever speaks for it: no swaps give more where the metric is linear."""
+    """The gain if every unit that favours the second system is swapped: the largest one for a linear metric."""
     best = np.where((steps >= 0)[None, :, None], units, units[::-1]).astype(np.float64).sum(axis=1)
     one, other = (float(score) for score in metric.score(best))
     return one - other if metric.higher_is_better else other - one
 
 
 def _edges(start: float, reach: float, width: float) -> Floats:
-    """Edges above 0, `width` apart, one of them `start`; 0 itself where it is one."""
+    """Edges from 0 upwards with distance `width`; one of them is `start`, and 0 is included only if it is an edge."""
     below = np.arange(math.floor(start / width + 1e-9), 0, -1)
     above = np.arange(1, max(1, math.ceil((reach - start) / width)) + 1) if reach > start else np.empty(0)
     edges = start + width * np.concatenate([-below, [0.0], above])
@@ -379,22 +396,24 @@ def _mirrored(edges: Floats) -> Floats:
     return np.concatenate([-edges[::-1], edges[1:] if edges[0] == 0 else edges])
 
 
-def _exact(pair: Pair, spread: float, highest: float, extreme: Side) -> Null:
-    """The law over all swaps: the mass beyond each edge is that of an event, as the p-value is beyond the gain."""
-    judge = pair.judge
-    ratios = Ratios.of(exact.fractions(judge, find("exact"), pair.unit), *pair.order[0].tolist())
-    assert judge.fractions is not None  # else it would have been refused
-    factor, gain = judge.fractions.factor, abs(pair.lead)
-    law, _, (below, _, _, least, units) = ratios.swapped()
+def _exact(pair: Pair, spread: float, highest: float, borders: Borders) -> Null:
+    """The distribution over all swaps: the mass beyond each edge is computed like the p-value beyond the gain."""
+    scorer = pair.scorer
+    ratios = Ratios.of(exact.fractions(scorer, find("exact"), pair.unit), *pair.order[0].tolist())
+    assert scorer.fractions is not None  # otherwise `exact.fractions` would have refused the metric
+    factor, gain = scorer.fractions.factor, abs(pair.difference)
+    distribution, _, (below, _, _, least, units) = ratios.swapped()
     step = 0.0
-    if not law.steps[:, 1].any():  # one denominator: gains are multiples of a step apart, which bins must not cut
+    if not distribution.steps[
+        :, 1
+    ].any():  # one denominator: gains are multiples of a step apart, which bins must not cut
         step = factor * float(units[0]) * (1 / least[1] + 1 / (below - least[1]))
     reach = min(REACH * spread, highest + step)
     width = 2 * reach / BINS
     if step:
         width = step * max(1, round(width / step))
     edges = _edges(gain - step / 2, max(reach, width), width)
-    if len(edges) * float(law.times.sum()) > LARGEST:
+    if len(edges) * float(distribution.times.sum()) > LARGEST:
         raise TooLargeError
     tails = np.zeros(len(edges))
     for place, edge in enumerate(edges.tolist()):
@@ -407,32 +426,32 @@ def _exact(pair: Pair, spread: float, highest: float, extreme: Side) -> Null:
     halves = tails[:-1] - tails[1:]
     centre = [] if edges[0] == 0 else [max(0.0, 1 - 2 * tails[0])]
     masses = np.concatenate([halves[::-1], centre, halves])
-    return Null(_mirrored(edges), masses, gain - step / 2, extreme, 0, swaps=True)
+    return Null(_mirrored(edges), masses, gain - step / 2, borders, 0, swaps=True)
 
 
-def _counted(gains: Floats, gain: float, spread: float, extreme: Side, *, swaps: bool) -> Null:
-    # Ties with the gain count with the shuffles beyond it, as they do in the p-value; of strict tests they do not.
+def _counted(gains: Floats, gain: float, spread: float, borders: Borders, *, swaps: bool) -> Null:
+    # As in the p-value, ties with the gain count as beyond it for shuffles, but not for the strict bootstrap tests.
     start = gain * (1 - 1e-9) if swaps else gain * (1 + 1e-9)
     edges = _mirrored(_edges(start, REACH * spread, 2 * REACH * spread / BINS))
-    return Null(edges, np.histogram(gains, edges)[0] / len(gains), start, extreme, len(gains), swaps=swaps)
+    return Null(edges, np.histogram(gains, edges)[0] / len(gains), start, borders, len(gains), swaps=swaps)
 
 
 def _resampled(pair: Pair, order: Sequence[int], resampling: Resampling) -> Floats:
-    """Gains on resamples, less the gain."""
+    """Gains on resamples minus the observed gain."""
     gains = np.empty(resampling.n_resamples)
 
     def take(scores: Floats, number: int) -> None:
         gains[number : number + scores.shape[1]] = scores[order[0]] - scores[order[1]]
 
-    pair.judge.for_each_batch(take, resampling)
-    return gains - abs(pair.lead)
+    pair.scorer.for_each_batch(take, resampling)
+    return gains - abs(pair.difference)
 
 
 def _shuffled(pair: Pair, order: Sequence[int], resampling: Resampling) -> Floats:
     """Gains after shuffles."""
     gains = np.empty(resampling.n_resamples)
     counts = pair.units[list(order)]
-    product = engine.Product(list(np.moveaxis(counts, -1, 0)), lattice(counts))
+    product = engine.Product(list(np.moveaxis(counts, -1, 0)), steps_by_column(counts))
     totals = product.observed[:, :, None]
     sign = 1.0 if pair.metric.higher_is_better else -1.0
 

@@ -1,5 +1,5 @@
 "use strict";
-// Tables are sorted by a click on a column's name: numbers from the largest, text from the first letter.
+// A click on the name of a column sorts its table: numbers in descending order first, text in ascending order.
 for (const table of document.querySelectorAll("table.sortable")) {
   const headers = Array.from(table.tHead.rows[0].cells);
   headers.forEach((header, column) => {

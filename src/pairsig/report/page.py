@@ -1,4 +1,4 @@
-"""The report as one page of HTML: nothing is fetched, and no name of a file or segment is markup."""
+"""The report as a single HTML page that loads nothing and in which names of files or segments cannot act as markup."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from pairsig.report.words import (
 )
 
 MOST_SEGMENTS = 100
-"""Segments that are listed, those that carry most; of several comparisons `FEWER` each."""
+"""Number of listed segments, those with the largest contributions; `FEWER` if there are several comparisons."""
 FEWER = 40
 
 _OPEN = 3
-"""Comparisons up to which all of them are open from the beginning."""
+"""Number of comparisons that are expanded at first."""
 
 
 def page(found: Sequence[Evidence]) -> str:
-    """The whole page."""
+    """The HTML page."""
     style, script = (files("pairsig.report").joinpath(f"page.{kind}").read_text("utf-8") for kind in ("css", "js"))
     first = found[0]
     bases = dict.fromkeys(own.system_a for own in found)
@@ -43,7 +43,7 @@ def page(found: Sequence[Evidence]) -> str:
     title = f"{base} and {first.system_b}" if len(others) == 1 else f"{len(others)} systems against {base}"
     segments = max(len(own.segments) for own in found)
     metrics = ", ".join(dict.fromkeys(own.metric for own in found))
-    runs = " · runs of methods" if max(max(own.runs) for own in found) > 1 else ""
+    runs = " · methods with several runs" if max(max(own.runs) for own in found) > 1 else ""
     several = len(found) > 1
     body = [
         f"<header><h1>{_text(title)}</h1>",
@@ -65,7 +65,7 @@ def page(found: Sequence[Evidence]) -> str:
             "<!DOCTYPE html>",
             '<html lang="en"><head><meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            # Nothing but this style and this script: what a name might smuggle in would not run, nor be fetched.
+            # Only this style and this script are allowed, so that markup in a name could neither run nor load anything.
             f"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src '{_hash(style)}'; "
             f"script-src '{_hash(script)}'; base-uri 'none'; form-action 'none'\">",
             f"<title>{_text(title)} – pairsig</title>",
@@ -81,13 +81,13 @@ def _hash(content: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}"
 
 
-def _text(said: object) -> str:
-    """Text as it stands in HTML: markup is escaped, and so is what no reader would see or what turns a line around."""
-    return escape("".join(c if c.isprintable() else repr(c)[1:-1] for c in str(said)), quote=True)
+def _text(content: object) -> str:
+    """Text for HTML, with markup, invisible characters and those that reverse the writing direction escaped."""
+    return escape("".join(c if c.isprintable() else repr(c)[1:-1] for c in str(content)), quote=True)
 
 
-def _bold(said: object) -> str:
-    return f"<strong>{_text(said)}</strong>"
+def _bold(content: object) -> str:
+    return f"<strong>{_text(content)}</strong>"
 
 
 def _overview(found: Sequence[Evidence]) -> str:
@@ -96,7 +96,7 @@ def _overview(found: Sequence[Evidence]) -> str:
     low, high = min(0.0, *ends), max(0.0, *ends)
     adjusted = any(holm for own in found for *_, holm in own.tests)
     head = [("System", "name"), ("Metric", "wide"), ("Score", "n wide"), ("Gain [95 %]", "n")]
-    # On a phone there is room for one p.
+    # A phone has room for only one p-value.
     alone = "n wide" if adjusted else "n"
     head += [("", "picture wide"), ("p", alone)] + [("p (Holm)", "n")] * adjusted
     rows = []
@@ -113,9 +113,9 @@ def _overview(found: Sequence[Evidence]) -> str:
             ("n", holm, _text(holm)),
         ]
         rows.append(cells[: len(head)])
-    note = f"Gains over {found[0].system_a}. p: {found[0].tests[0][0]}."
+    note = f"Gains are differences from {found[0].system_a}. The column p is for: {found[0].tests[0][0]}."
     if adjusted:
-        note += " p (Holm) takes all systems together: read it, not p, where you look for the ones that differ."
+        note += " p (Holm) is adjusted for the number of systems; use it, not p, to find the systems that differ."
     return f'<h2>At a glance</h2>{_table(head, rows)}<p class="note">{_text(note)}</p>'
 
 
@@ -129,22 +129,23 @@ def _signed(own: Evidence) -> tuple[float, float, float]:
 def _comparison(own: Evidence, most: int) -> str:
     won, tied, lost = own.outcomes
     label, p, _ = own.tests[0]
-    alike = "–" if math.isnan(own.likeness) else f"{own.likeness:.2f}"
     facts = [
         ("Gain", gain_of(own), "points [95 % interval]" if not math.isnan(own.low) else "points; no interval"),
         ("p", p, label),
-        ("Won, tied, lost", f"{number(won)} / {number(tied)} / {number(lost)}", f"segments, of {own.ahead}"),
+        ("Won, tied, lost", f"{number(won)} / {number(tied)} / {number(lost)}", f"segments, for {own.ahead}"),
     ]
-    if not math.isnan(own.likeness):
-        facts.append(("Likeness", alike, "1: what is hard for one is hard for the other"))
-    told = "".join(f"<div><dt>{_text(a)}</dt><dd>{_text(b)}<small>{_text(c)}</small></dd></div>" for a, b, c in facts)
+    if not math.isnan(own.correlation):
+        facts.append(("Correlation", f"{own.correlation:.2f}", "of the systems' segment contributions (1: identical)"))
+    description = "".join(
+        f"<div><dt>{_text(a)}</dt><dd>{_text(b)}<small>{_text(c)}</small></dd></div>" for a, b, c in facts
+    )
     parts = [
         f"<h2>{_text(headline(own))}</h2>",
-        f'<dl class="facts">{told}</dl>',
+        f'<dl class="facts">{description}</dl>',
         f"<blockquote><p>{_text(own.sentence)}</p></blockquote>",
-        "<h3>What p says, and what it does not</h3>",
+        "<h3>What p means, and what it does not</h3>",
         _list([*about_p(own), *map(_sentence, own.notes)]),
-        _law(own),
+        _null(own),
         _parts(own),
         _outcomes(own),
         _domains(own),
@@ -162,22 +163,22 @@ def _sentence(note: str) -> str:
     return f"{note[:1].upper()}{note[1:].rstrip('.')}."
 
 
-def _law(own: Evidence) -> str:
+def _null(own: Evidence) -> str:
     if own.null is None:
         return ""
     pictures = "".join(
-        f'<div class="{kind}">{_law_svg(own.null, own.gain, own.digits, width)}</div>'
+        f'<div class="{kind}">{_null_svg(own.null, own.gain, own.digits, width)}</div>'
         for kind, width in (("wide", 760), ("narrow", 350))
     )
     return (
-        f"<h3>If nobody were better</h3><figure>{pictures}"
-        '<ul class="key"><li class="k-law">gains that chance alone makes</li>'
-        '<li class="k-extreme">those that p counts</li></ul>'
+        f"<h3>If neither system were better</h3><figure>{pictures}"
+        '<ul class="key"><li class="k-null">gains by chance alone</li>'
+        '<li class="k-extreme">gains that p counts</li></ul>'
         f"<figcaption>{_text(caption(own))}</figcaption></figure>"
     )
 
 
-def _law_svg(null: Null, gain: float, places: int, width: int) -> str:
+def _null_svg(null: Null, gain: float, places: int, width: int) -> str:
     height, left, right, top, bottom = 230, 12, 12, 28, 40
     reach = max(abs(null.edges[0]), null.edges[-1], 1.06 * gain)
     density = null.mass / np.diff(null.edges)
@@ -193,7 +194,7 @@ def _law_svg(null: Null, gain: float, places: int, width: int) -> str:
         tall = share * (base - top)
         if tall <= 0:
             continue
-        kind = "extreme" if counted else "law"
+        kind = "extreme" if counted else "null"
         span = max(0.6, x(high) - x(low) - 0.5)
         bars.append(
             f'<rect class="{kind}" x="{x(low):.1f}" y="{base - tall:.1f}" width="{span:.1f}" height="{tall:.1f}"/>'
@@ -206,12 +207,12 @@ def _law_svg(null: Null, gain: float, places: int, width: int) -> str:
     anchor = "end" if x(gain) > 0.6 * width else "start"
     shift = -6 if anchor == "end" else 6
     return (
-        f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{_text("law of the gain if nobody were better")}">'
+        f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="null distribution of the gain">'
         f'{"".join(bars)}<line class="axis" x1="{left}" x2="{width - right}" y1="{base}" y2="{base}"/>{"".join(ticks)}'
         f'<text x="{width / 2:.0f}" y="{height - 5}" text-anchor="middle">gain, in points</text>'
         f'<line class="seen" x1="{x(gain):.1f}" x2="{x(gain):.1f}" y1="{top - 8}" y2="{base}"/>'
         f'<text class="strong" x="{x(gain) + shift:.1f}" y="{top - 2}" text-anchor="{anchor}">'
-        f"{_text(f'seen: {points(gain, places)}')}</text></svg>"
+        f"{_text(f'observed: {points(gain, places)}')}</text></svg>"
     )
 
 
@@ -222,7 +223,7 @@ def _parts(own: Evidence) -> str:
     shares = [(name, share, kind) for (name, share), kind in zip(own.parts, kinds, strict=False)]
     key = "".join(f'<li class="k-{kind}">{_text(f"{100 * share:.0f} % {name}")}</li>' for name, share, kind in shares)
     return (
-        "<h3>What the gain of one run each would vary by</h3>"
+        "<h3>Why a gain between one run of each method varies: shares of its variance</h3>"
         f'<figure class="bar">{_bar([(share, kind) for _, share, kind in shares])}<ul class="key">{key}</ul></figure>'
     )
 
@@ -240,15 +241,16 @@ def _outcomes(own: Evidence) -> str:
     won, tied, lost = own.outcomes
     n = max(1, len(own.segments))
 
-    def told(count: int, what: str) -> str:
+    def description(count: int, what: str) -> str:
         return _text(f"{number(count)} ({100 * count / n:.0f} %) {what}")
 
     return (
         "<h3>Segment by segment</h3>"
         f'<figure class="bar">{_bar([(won, "ahead"), (tied, "tied"), (lost, "behind")])}'
-        f'<ul class="key"><li class="k-ahead">{told(won, f"{own.ahead} better")}</li>'
-        f'<li class="k-tied">{told(tied, "no difference")}</li>'
-        f'<li class="k-behind">{told(lost, f"{own.behind} better")}</li></ul></figure>{_list(about_segments(own))}'
+        f'<ul class="key"><li class="k-ahead">{description(won, f"{own.ahead} better")}</li>'
+        f'<li class="k-tied">{description(tied, "no difference")}</li>'
+        f'<li class="k-behind">{description(lost, f"{own.behind} better")}</li></ul></figure>'
+        f"{_list(about_segments(own))}"
     )
 
 
@@ -269,15 +271,15 @@ def _domains(own: Evidence) -> str:
     ]
     head = [("Domain", "name"), ("Segments", "n wide"), ("Gain [95 %]", "n"), ("", "picture")]
     note = (
-        f"The gain of {own.ahead} on the segments of each domain alone. "
-        "Each interval holds with 95 %, but by itself: the domain that stands out most is the one to doubt most. No "
-        "interval: too few segments on which the systems differ."
+        f"The gain of {own.ahead} on the segments of each domain. Each 95 % interval is for a single domain, so the "
+        "most extreme domain is also the least reliable one. There is no interval if the systems differ on too few "
+        "segments."
     )
     return f'<h3>By domain</h3>{_table(head, rows)}<p class="note">{_text(note)}</p>'
 
 
 def _whisker(gain: float, low: float, high: float, least: float, most: float) -> str:
-    """A gain with its interval, between the least and the most of all."""
+    """A gain with its interval, on an axis from the smallest to the largest value of all rows."""
     span = (most - least) or 1.0
 
     def x(value: float) -> float:
@@ -304,8 +306,8 @@ def _carrying(own: Evidence, most: int) -> str:
         if (own.segments[name] != "").any()
     ]
     head = [("Segment", "name"), *((title, "wide") for _, title in optional)]
-    head += [(own.system_a, "n"), (own.system_b, "n"), ("Carries", "n")]
-    # In JSON's digits, not in those that are shown: sorting must not see ties that are none.
+    head += [(own.system_a, "n"), (own.system_b, "n"), ("Contribution", "n")]
+    # Sort keys have all digits, since rounded numbers would tie.
     rows = [
         [
             ("name", row["segment"], _text(row["segment"])),
@@ -316,19 +318,24 @@ def _carrying(own: Evidence, most: int) -> str:
         ]
         for row in shown.to_dict("records")
     ]
-    many = f"the {number(len(shown))} of {number(len(table))} that count most" if len(shown) < len(table) else "all"
-    note = (
-        f"Segments on which the systems differ, {many}; click on a column to sort. Scores are those of the segment "
-        f"alone, by {own.metric}. What a segment carries is, in points, half of what the gain would lose if the two "
-        f"outputs were swapped there: + speaks for {own.ahead}, − for {own.behind}."
+    which = (
+        f"The {number(len(shown))} segments with the largest contributions, of {number(len(table))} on which the "
+        "systems differ."
+        if len(shown) < len(table)
+        else "All segments on which the systems differ."
     )
-    return f'<h3>Segments that carry the gain</h3><p class="note">{_text(note)}</p>{_table(head, rows, "scroll")}'
+    note = (
+        f"{which} Click on a column to sort. Scores are the {own.metric} of the segment alone. The contribution of a "
+        f"segment, in points, is half of the decrease of the gain if the two outputs were swapped on it: + favours "
+        f"{own.ahead}, − favours {own.behind}."
+    )
+    return f'<h3>Segments that contribute most</h3><p class="note">{_text(note)}</p>{_table(head, rows, "scroll")}'
 
 
 def _table(
     head: Sequence[tuple[str, str]], rows: Sequence[Sequence[tuple[str, object, str]]], box: str = "table"
 ) -> str:
-    """A table that can be sorted; a cell is its classes, what it is sorted by, and its HTML."""
+    """A sortable table; a cell consists of its classes, its sort key, and its HTML."""
     titles = "".join(
         f'<th scope="col" class="{kind}">'
         + (f'<button type="button">{_text(title)}</button>' if title else "")
@@ -356,7 +363,7 @@ def _tests(own: Evidence) -> str:
     return (
         f'<h3>All tests</h3><div class="table"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
         + (
-            f'<h3>Signature</h3><p class="note">What gives the same numbers again.</p><ul>{signed}</ul>'
+            f'<h3>Signature</h3><p class="note">All settings that reproduce these numbers.</p><ul>{signed}</ul>'
             if signed
             else ""
         )
@@ -364,7 +371,7 @@ def _tests(own: Evidence) -> str:
 
 
 def _ticks(low: float, high: float, about: int) -> list[float]:
-    """Round numbers in between."""
+    """Round numbers between `low` and `high`."""
     rough = (high - low) / about
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(m * power for m in (1, 2, 5, 10) if m * power >= rough)

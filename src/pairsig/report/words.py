@@ -1,27 +1,26 @@
-"""What a report says in sentences."""
+"""The sentences of a report."""
 
 from __future__ import annotations
 
 import math
 
-from pairsig.definitions import Test
+from pairsig.comparisons.baseline import equation
 from pairsig.report.evidence import Evidence
-from pairsig.sentences import ALPHA, told
-from pairsig.versus import equation
+from pairsig.report.sentences import ALPHA, verdict
 
 
 def number(count: int) -> str:
-    """A count, with commas."""
+    """A count with commas."""
     return f"{count:,}"
 
 
 def points(value: float, places: int = 2) -> str:
-    """A score or a gain, or a dash where there is none."""
+    """A score or a gain, or a dash if it is undefined."""
     return f"{value + 0.0:.{places}f}".replace("-", "−") if math.isfinite(value) else "–"
 
 
 def signed(value: float, places: int) -> str:
-    """A gain that may be one of the other system, with its sign."""
+    """A difference with its sign."""
     return ("+" if value > 0 else "") + points(value, places)
 
 
@@ -36,13 +35,13 @@ def gain_of(own: Evidence) -> str:
 
 
 def headline(own: Evidence) -> str:
-    """Who is better, by how much, or that it was not shown."""
+    """Which system is better and by how much, or that the difference is not significant."""
     if not own.better:
         return f"{own.system_a} and {own.system_b} have the same {own.metric}: {points(own.score_a, own.digits)}"
     ahead, behind = _scores(own)
     gain = f"{points(own.gain, own.digits)} points of {own.metric}"
-    verdict = told(own.system_a, own.system_b, own.better, own.decides, gain)
-    return f"{verdict}, {points(ahead, own.digits)} against {points(behind, own.digits)}"
+    sentence = verdict(own.system_a, own.system_b, own.better, own.decides, gain)
+    return f"{sentence}, {points(ahead, own.digits)} against {points(behind, own.digits)}"
 
 
 def _scores(own: Evidence) -> tuple[float, float]:
@@ -51,99 +50,97 @@ def _scores(own: Evidence) -> tuple[float, float]:
 
 
 def about_p(own: Evidence) -> list[str]:
-    """What p says, and what it does not."""
+    """What the p-value means, and what it does not."""
     _, p, holm = own.tests[0]
     units = f"{own.unit}s"
     if not own.better:
         return ["The scores are the same, so no system is better, and p is 1 by definition."]
-    says = _says(own, p, units)
-    sentences = [f"It says: {says}"]
+    sentences = [_meaning(own, p, units)]
     if not math.isnan(own.low):
         sentences.append(
-            f"The interval says how large the gain may be on {units} like these: from {points(own.low, own.digits)} to "
-            f"{points(own.high, own.digits)} points"
+            f"On new {units} from the same source, gains from {points(own.low, own.digits)} to "
+            f"{points(own.high, own.digits)} points are plausible (95 % interval)"
             + (", so the other system may be the better one." if own.low < 0 else ".")
         )
     sentences.append(
-        "It does not say how probable it is that the systems are equal, nor that a gain is large enough to matter: "
-        "that is for you to say, from the gain and its interval."
+        "p is not the probability that the systems are equally good, and a small p does not mean that the gain is "
+        "large enough to matter. The gain and its interval show that."
     )
     if own.decides >= ALPHA:
         sentences.append(
-            "A p that is not small does not show that the systems are equally good: the interval has all gains that "
-            "would not surprise. Whether they are equally good up to a margin is another test (--margin)."
+            "A large p does not show that the systems are equally good: every gain in the interval is plausible. To "
+            "test whether they are equally good up to a margin, use --margin."
         )
     sentences.append(
-        f"It is about other {units} from the source of this test set. On another domain, language or benchmark the "
-        "better system may be the other one, however small p is (--like, pairsig transfer)."
+        f"p is about new {units} from the source of this test set. In another domain, language or benchmark, the other "
+        "system may be better, however small p is; see --family and pairsig transfer."
     )
     if max(own.runs) == 1:
         sentences.append(
-            "It is about these outputs. A system that is trained or sampled again has others, and may score otherwise; "
-            "with several runs of each that is tested too (--runs)."
+            "p is about these outputs. If a system is trained or sampled again, its outputs and its score change. To "
+            "test the methods, compare several runs of each with --runs."
         )
     if holm:
         sentences.append(
-            "Several systems are held against the first one, and some p are small by chance alone; p (Holm) takes that "
-            "into account."
+            "Several systems are compared with the first one, so some p are small by chance alone; p (Holm) is "
+            "adjusted for this."
         )
     return sentences
 
 
-def _says(own: Evidence, p: str, units: str) -> str:
-    cases = f"in a share {equation(p)} of cases"
-    gain = f"{points(own.gain, own.digits)} points"
+def _meaning(own: Evidence, p: str, units: str) -> str:
+    probability = f"({equation(p)})"
     if own.test is None:
         return (
-            "if the two methods were equally good, and both were run again on another test set, a gain of at least "
-            f"{gain}, of either one, would come up {cases}."
+            "p is the probability that the methods, if they were equally good and were run again on a new test set, "
+            f"would differ by at least {points(own.gain, own.digits)} points {probability}."
         )
-    if own.test.draw == "swap":
-        whose = "of either one" if own.test.two_sided else f"of {own.ahead}"
-        return (
-            f"if on each of these {units} it were chance which of the two outputs is whose, a gain of at least {gain}, "
-            f"{whose}, would come up {cases}."
-        )
-    drawn = f"on test sets drawn with replacement from the {units} of this one"
-    if own.test.variant == "percentile":
-        return f"{drawn}, {own.behind} wins {cases}."
-    if own.test.variant == "gt2":
-        twice = f"{points(2 * own.gain, own.digits)} points, twice the gain"
-        return f"{drawn}, {own.ahead} is ahead by more than {twice}, {cases}."
-    return f"{drawn}, the gain is at least {gain} away from the one that was seen {cases}."
+    return own.test.meaning(
+        probability,
+        units,
+        lambda value: points(value, own.digits),
+        a=own.system_a,
+        b=own.system_b,
+        ahead=own.ahead,
+        behind=own.behind,
+        statistic=own.score_a - own.score_b,
+        gain=own.gain,
+    )
 
 
 def caption(own: Evidence) -> str:
-    """Below the law of the gain."""
+    """Caption of the null distribution."""
     null = own.null
     assert null is not None
-    test: Test | None = own.test
     units = f"{own.unit}s"
     if null.swaps:
-        how = f"the law over all 2ⁿ ways to swap the two outputs on {units}, exactly"
+        how = f"Exact distribution of the gain over all 2ⁿ ways to swap the two outputs on {units}."
         if null.n_drawn:
-            how = f"{number(null.n_drawn)} shuffles, in which the two outputs are swapped on half of the {units}"
-        where = f"To the right {own.ahead} is ahead, to the left {own.behind}."
+            how = f"Gains after {number(null.n_drawn)} shuffles, each of which swaps the two outputs on random {units}."
+        where = f"{own.ahead} leads on the right, {own.behind} on the left."
     else:
-        how = f"{number(null.n_drawn)} test sets drawn with replacement from this one, less the gain that was seen"
-        where = f"To the right {own.ahead} is further ahead than it was."
-    counted = "on both sides" if null.extreme == "both" else "on one side" if test else ""
-    return f"{how[0].upper()}{how[1:]}. {where} p counts what is at least as far out as the gain, {counted}."
+        how = (
+            f"Gains on {number(null.n_drawn)} test sets drawn with replacement from this one, minus the observed gain."
+        )
+        where = f"On the right, {own.ahead} leads by more than on the test set."
+    counted = "on both sides" if len(null.borders) > 1 else "on one side"
+    return f"{how} {where} p counts gains that are at least as extreme as the observed one, {counted}."
 
 
 def about_segments(own: Evidence) -> list[str]:
-    """How many segments carry the gain, and how alike the systems are."""
+    """How many segments the gain depends on, and how strongly the systems correlate."""
     sentences = []
     won = own.outcomes[0]
     few = own.enough
     if few and won:
         sentences.append(
-            f"{number(few)} of the {number(won)} segments that speak for {own.ahead} carry as much as the whole gain: "
-            f"without {'it' if few == 1 else 'them'} {own.ahead} would be no better."
+            f"{number(few)} of the {number(won)} segments that favour {own.ahead} "
+            f"{'contributes' if few == 1 else 'contribute'} as much as the whole gain: without "
+            f"{'it' if few == 1 else 'them'}, {own.ahead} would not be better."
         )
-    if not math.isnan(own.likeness):
+    if not math.isnan(own.correlation):
         sentences.append(
-            f"The systems' contributions from the {own.unit}s correlate with {own.likeness:.2f}; the more alike two "
-            "systems are, the smaller a gain can be told from none."
+            f"The correlation between the systems' contributions per {own.unit} is {own.correlation:.2f}; the higher "
+            "it is, the smaller the gain that a test can detect."
         )
     return sentences

@@ -1,36 +1,79 @@
-"""What the comparisons tell: thresholds, the law of size, calibration, ours beside the paper's.
+"""The analyses of the study, one module each.
 
-Tables in, tables out; no statistics but for `describe`, `ranks` and `trainings`, no files, no figures. A module a
-stage, called as its function and the command are.
+A module contains the declarations of its tables, a function from tables to tables, which reads no files and plots no
+figures, and the record `ANALYSIS`. `NAMES` lists these modules; the others serve several analyses.
 """
 
-from study.analysis.calibrate import P_RANGES, WINDOW, calibrate, calibrated, table_1
-from study.analysis.check import VERDICTS, check
-from study.analysis.claims import claims
-from study.analysis.describe import describe
-from study.analysis.law import law
-from study.analysis.pairs import subsets
-from study.analysis.ranks import ranks
-from study.analysis.thresholds import TASK, size_law, thresholds
-from study.analysis.trainings import trainings
-from study.analysis.validate import validate
+from __future__ import annotations
 
-__all__ = [
-    "P_RANGES",
-    "TASK",
-    "VERDICTS",
-    "WINDOW",
-    "calibrate",
-    "calibrated",
-    "check",
-    "claims",
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pairsig.io.columns import COMPARISONS, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from study.analysis.record import Analysis, Figure, Output
+
+NAMES = (
     "describe",
-    "law",
     "ranks",
-    "size_law",
-    "subsets",
-    "table_1",
     "thresholds",
-    "trainings",
+    "comparisons",
+    "claims",
+    "calibrate",
     "validate",
-]
+    "training_variance",
+    "heterogeneity",
+    "documents",
+    "variance_model",
+    "leaderboards",
+    "approximate",
+    "race",
+    "check",
+)
+"""The analyses: names of their modules, commands, rules and logs."""
+
+
+def load(name: str) -> Analysis:
+    """Load the record of an analysis."""
+    found: Analysis = import_module(f"study.analysis.{name}").ANALYSIS
+    return found
+
+
+@cache
+def every() -> dict[str, Analysis]:
+    """Load the records of all analyses, by name."""
+    return {name: load(name) for name in NAMES}
+
+
+def figures() -> dict[str, Figure]:
+    """Figures of all analyses, by name."""
+    return {figure.name: figure for analysis in every().values() for figure in analysis.figures}
+
+
+def outputs() -> dict[str, Output]:
+    """Tables of all analyses, by the name of their file."""
+    return {output.name: output for analysis in every().values() for output in analysis.tables}
+
+
+def table(name: str) -> Table:
+    """Declaration of a table, by the name of its file; all comparisons have the same columns."""
+    return COMPARISONS if name in ("comparisons", "test_sets", "overlay") else outputs()[name].table
+
+
+def known() -> tuple[Table, ...]:
+    """Declarations of all tables, in which columns are looked up by name."""
+    from study.tables import columns
+
+    return (*columns.KNOWN, *(output.table for output in outputs().values()))
+
+
+def read(path: Path, name: str = "") -> pd.DataFrame:
+    """Read a table of the study; with a name, it must have the columns of the table with this name."""
+    from pairsig.io import tables
+
+    return tables.read(path, table(name) if name else None, known=known())

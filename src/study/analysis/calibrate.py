@@ -1,90 +1,170 @@
-"""How often the better system on one test set is the better one on another, and how often it should be."""
+"""Replication rates: how often the better system on one test set is also better on another, and the expected rate."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise, product
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pairsig.errors import InputError
-from pairsig.tables import frame
-from pairsig.tally import clopper_pearson
+from pairsig.core.exceedances import clopper_pearson
+from pairsig.io import columns, console
+from pairsig.io.columns import Column, Table, count, points
+from pairsig.io.errors import InputError
+from pairsig.io.tables import frame
 from study.analysis import expected, over_systems
 from study.analysis.pairs import by_test_set, of_one_test
-from study.columns import CALIBRATED, CALIBRATION_TABLE, DISTANCES, TABLE_1
-from study.test_sets import SAME, matches
+from study.analysis.record import Analysis, Comparisons, Figure, Output, Rows, Setting
+from study.tables.columns import CALIBRATION, CALIBRATIONS, DISTANCE, PUBLISHED, numeric, with_interval
+from study.test_sets import SAME, is_whole, matches
+
+CALIBRATION_TABLE = Table(
+    "calibration",
+    (
+        CALIBRATION,
+        DISTANCE,
+        numeric("p_low", "lower end of the range of p-values on the first test set", shown="bound"),
+        numeric("p_high", "upper end of the range", shown="bound"),
+        count("n_systems", "systems", "systems", "systems"),
+        count("n_test_sets", "ordered pairs of test sets", "pairs", "pairs of test sets"),
+        count(
+            "n_pairs", "pairs of systems with a p-value in the range on the first test set", "pairs", "pairs in range"
+        ),
+        count(
+            "n_replicated",
+            "those whose better system is also the better one on the second test set",
+            "pairs",
+            "replicated",
+        ),
+        *with_interval("share", "replication rate: share of these pairs that replicate", "share"),
+        *with_interval("expected", "rate expected if both test sets came from the same source", "share"),
+        *with_interval("difference", "replication rate minus the expected rate", "change of share"),
+    ),
+    key=("calibration", "distance", "p_low", "p_high"),
+)
+
+DISTANCES = ("near", "middle", "far")
+"""Distances of the paper's Table 1: sections 22 and 24 of the treebank, and another corpus."""
+
+CALIBRATED = Table(
+    "calibrated",
+    (
+        CALIBRATION,
+        DISTANCE,
+        Column("on_dataset", str, "dataset of the first test set"),
+        Column("on_test_set", str, "name of the first test set"),
+        Column("against_dataset", str, "dataset of the second test set"),
+        Column("against_test_set", str, "name of the second test set"),
+        Column("system_a", str, "the better system of the pair on the first test set", heading="system A"),
+        columns.SYSTEM_B,
+        columns.PVALUE,
+        columns.GAIN,
+        points("gain_against", "score of A minus score of B on the second test set; negative where B is better"),
+    ),
+    key=(
+        "calibration", "on_dataset", "on_test_set", "against_dataset", "against_test_set", "system_a", "system_b"
+    ),
+)  # fmt: skip
+
+TABLE_1 = Table(
+    "table_1",
+    (
+        replace(CALIBRATION, meaning="name of the calibration, or `the paper`"),
+        Column("p_range", str, "range of p-values"),
+        *(
+            column
+            for distance in DISTANCES
+            for column in (
+                Column(
+                    distance,
+                    str,
+                    f"replication rate at this distance ({distance}) with its interval and number of pairs",
+                ),
+                Column(
+                    f"{distance}_expected",
+                    str,
+                    "rate expected if both test sets came from the same source, with its interval",
+                ),
+            )
+        ),
+    ),
+    key=("calibration", "p_range"),
+)
+
 
 P_RANGES = (0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 1.0)
-"""Bounds of the p-value ranges: the six of the paper's Table 1, and the rest on either side."""
+"""Bounds of the ranges of p-values: the six ranges of the paper's Table 1, and further ones on both sides."""
 
 WINDOW = (0.04, 0.06)
-"""The range around 0.05 of the paper's section 4.2."""
+"""The range around 0.05 in the paper's section 4.2."""
 
 
-def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame, *, source: str = "calibrations") -> pd.DataFrame:
-    """How often the better system on one test set is the better one on another, by p-value range (Table 1).
+def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> pd.DataFrame:
+    """Measure the replication rate on a second test set, by range of p-values on the first (Table 1).
 
-    Beside the share that is counted stands the one that is expected if both test sets were drawn from one population,
-    in closed form: `expected.on_population` for test sets drawn from the other, `expected.on_another` for two finite
-    ones. What is lost to the noise of the second test set is in both; the difference is what its domain changes.
+    The replication rate is the share of pairs whose better system on the first test set is also the better one on the
+    second. Beside it, the table has the rate expected if both test sets came from the same source, in closed form:
+    `expected.on_population` if one was drawn from the other, and `expected.on_another` for two finite ones. Both rates
+    include the noise of the second test set; their difference is the effect of its domain.
 
     Parameters
     ----------
     comparisons
-        Tables of `compare` and `resize`, one below the other. Of several tests the bootstrap counts, as in the paper.
+        Tables of `compare` and `resize`, concatenated. Where there are several tests, the bootstrap is used, as in the
+        paper.
     sheet
-        Table `CALIBRATIONS`. P-values on the first test set are compared with who wins on the second. Cells hold
-        one pattern or several, separated by blanks, with `*` for anything; `=` is what the first side has. All
-        ordered pairs of the test sets that match are taken, those excepted that an earlier line of the calibration
-        has taken, and a test set against itself. Rows with the same `calibration` and `distance` are added up.
-    source
-        What messages call the sheet; its index counts the lines below the header, from 0.
+        Table `CALIBRATIONS`. P-values on the first test set are compared with the winner on the second. Cells contain
+        one or more patterns, separated by blanks, where `*` matches anything and `=` repeats the first side. A line
+        selects all ordered pairs of different test sets that match, except those of an earlier line of the same
+        calibration. Rows with the same `calibration` and `distance` are pooled. Its index counts the lines below the
+        header, from 0.
 
     Raises
     ------
     InputError
-        If a side matches nothing that has been compared, or a row without patterns compares a test set with itself, or
-        two that an earlier one compares.
+        If a side matches no comparisons, or if a row without patterns compares a test set with itself or repeats a pair
+        of test sets.
 
     Returns
     -------
-    Table `CALIBRATION_TABLE`, one row a calibration, distance and p-value range [p_low, p_high), the last one with 1.
-    The range [0.04, 0.06] comes as well. Ties on either test set are left out.
+    Table `CALIBRATION_TABLE`, one row per calibration, distance and range [p_low, p_high); the last range includes 1,
+    and the range [0.04, 0.06] is added. Ties on either test set are left out.
 
-    Intervals (95 %) are over systems, and over test sets where there are several: `over_systems.share_interval` for
-    what is counted, Student's on the logit scale for what is expected. That of the difference is made of both (Zou and
-    Donner 2008), as if they were independent: rather too wide than too narrow. Nothing is expected (nan) where two
-    test sets of a dataset overlap otherwise than by a draw; that two datasets do, as a pool and its members, is not
-    seen. Cost: 22 CPU seconds and 0.55 GB for the 856 ordered pairs of test sets of the study's sheet.
+    Notes
+    -----
+    Intervals (95 %) are over systems, and over test sets where there are several: `over_systems.share_interval` for the
+    replication rate, and Student's on the logit scale for the expected rate. The interval of the difference combines
+    both as if they were independent (Zou and Donner 2008), which is conservative. The expected rate is nan if two test
+    sets of a dataset overlap, unless one is drawn from the other. Overlaps between datasets, such as a pool and its
+    members, are not detected. Cost: 22 CPU seconds and 0.55 GB for the 856 ordered pairs of test sets in the study.
     """
     found = []
-    for (name, distance), cells in _compared(comparisons, sheet, source).items():
-        held, known = _Held.of(cells)
+    for (name, distance), cells in _compared(comparisons, sheet).items():
+        replicated, known = _Replications.of(cells)
         for low, high in [*pairwise(P_RANGES), WINDOW]:
             row: dict[str, object] = {"calibration": name, "distance": distance, "p_low": low, "p_high": high}
-            found.append(row | {"n_test_sets": len(cells)} | held.row(low, high, known))
+            found.append(row | {"n_test_sets": len(cells)} | replicated.row(low, high, known))
     return frame(CALIBRATION_TABLE, found)
 
 
-def calibrated(comparisons: pd.DataFrame, sheet: pd.DataFrame, *, source: str = "calibrations") -> pd.DataFrame:
-    """The pairs that `calibrate` counts, of the p-value ranges of the paper's Table 1; its parameters and errors.
+def calibrated(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> pd.DataFrame:
+    """List the pairs that `calibrate` counts in the ranges of the paper's Table 1; see there for parameters and errors.
 
     Returns
     -------
-    Table `CALIBRATED`, one row a pair of systems and ordered pair of test sets, in the order of the sheet; `system_a`
-    is the better one on the first test set, so that it holds where `gain_against` is above 0.
+    Table `CALIBRATED`, one row per pair of systems and ordered pair of test sets, in the order of the sheet. `system_a`
+    is the better one on the first test set; the result replicates where `gain_against` is above 0.
     """
     names = _names(comparisons)
     found = []
-    for (name, distance), cells in _compared(comparisons, sheet, source).items():
+    for (name, distance), cells in _compared(comparisons, sheet).items():
         for on, one, against, other in cells:
             pair, left, right = np.intersect1d(one.pair, other.pair, assume_unique=True, return_indices=True)
-            p_value, gain, gain_against = one.p_value[left], one.gain[left], other.gain[right]
-            chosen = (p_value >= P_RANGES[1]) & (p_value < P_RANGES[7]) & (gain != 0) & (gain_against != 0)
+            pvalue, gain, gain_against = one.pvalue[left], one.gain[left], other.gain[right]
+            chosen = (pvalue >= P_RANGES[1]) & (pvalue < P_RANGES[7]) & (gain != 0) & (gain_against != 0)
             first, second = (names[one] for one in np.divmod(pair[chosen], one.n_systems))
             ahead, sign = gain[chosen] > 0, np.sign(gain[chosen])
             found.append(
@@ -92,7 +172,7 @@ def calibrated(comparisons: pd.DataFrame, sheet: pd.DataFrame, *, source: str = 
                     {
                         "system_a": np.where(ahead, first, second),
                         "system_b": np.where(ahead, second, first),
-                        "p_value": p_value[chosen],
+                        "pvalue": pvalue[chosen],
                         "gain": sign * gain[chosen],
                         "gain_against": sign * gain_against[chosen],
                     }
@@ -109,17 +189,17 @@ def calibrated(comparisons: pd.DataFrame, sheet: pd.DataFrame, *, source: str = 
 
 
 def _names(comparisons: pd.DataFrame) -> NDArray[np.object_]:
-    """The names of all systems; their places are their numbers."""
+    """Sort the names of all systems; the position of a name is its number."""
     return np.sort(pd.unique(comparisons[["system_a", "system_b"]].to_numpy(dtype=object).ravel()))
 
 
-def _compared(comparisons: pd.DataFrame, sheet: pd.DataFrame, source: str) -> dict[tuple[str, str], list[_Cell]]:
-    """The ordered pairs of test sets of each calibration and distance, with what was compared on them."""
+def _compared(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> dict[tuple[str, str], list[_Cell]]:
+    """Find the ordered pairs of test sets of each calibration and distance, with their comparisons."""
     keyed = dict(by_test_set(of_one_test(comparisons)))
     numbers = {name: number for number, name in enumerate(_names(comparisons))}
     compared: dict[Key, _Compared] = {}
     found = {}
-    for which, cells in _cells(keyed, sheet, source).items():
+    for which, cells in _cells(keyed, sheet).items():
         for key in {key for cell in cells for key in cell} - set(compared):
             compared[key] = _Compared.of(keyed[key], numbers)
         found[which] = [(on, compared[on], against, compared[against]) for on, against in cells]
@@ -132,36 +212,37 @@ Key = tuple[str, ...]
 Floats = NDArray[np.float64]
 
 
-def _cells(
-    test_sets: Collection[Key], sheet: pd.DataFrame, source: str
-) -> dict[tuple[str, str], list[tuple[Key, Key]]]:
-    """The ordered pairs of test sets of each calibration and distance."""
+def _cells(test_sets: Collection[Key], sheet: pd.DataFrame) -> dict[tuple[str, str], list[tuple[Key, Key]]]:
+    """Find the ordered pairs of test sets of each calibration and distance."""
     found: dict[tuple[str, str], list[tuple[Key, Key]]] = {}
     taken: dict[tuple[str, Key, Key], int] = {}
+    source = sheet.attrs.get("source", CALIBRATIONS.name)
     for index, row in zip(sheet.index, sheet.itertuples(index=False), strict=True):
         line, name = index + 2, str(row.calibration)
         sides = []
         for dataset, test_set in ((row.on_dataset, row.on_test_set), (row.against_dataset, row.against_test_set)):
             sides.append([key for key in test_sets if matches(key[0], dataset) and matches(key[1], test_set)])
             if not sides[-1]:
-                raise InputError(f"{source}, line {line}: no comparisons of dataset {dataset} on test set {test_set}")
-        # Another test set, the same metric.
+                raise InputError(
+                    f"{source}, line {line}: found no comparisons of dataset {dataset} on test set {test_set}"
+                )
+        # Both sides need different test sets and the same metric.
         both = [(on, against) for on, against in product(*sides) if on != against and on[2] == against[2]]
         for place, cell in ((0, row.against_dataset), (1, row.against_test_set)):
             if cell == SAME:
                 both = [(on, against) for on, against in both if on[place] == against[place]]
         new = [(on, against) for on, against in both if taken.setdefault((name, on, against), line) == line]
-        # Patterns may match too little where only some datasets are run; names that stand alone are meant.
+        # Patterns may match no pairs if only some datasets are run; plain names must match.
         if not new and not any(cell == SAME or set(cell) & set("* ?[") for cell in row[2:]):
             if not both:
                 raise InputError(
-                    f"{source}, line {line}: dataset {row.on_dataset} on test set {row.on_test_set} is compared "
-                    "with nothing but itself or another metric, expected another test set"
+                    f"{source}, line {line}: found dataset {row.on_dataset}, test set {row.on_test_set} compared with "
+                    "itself or another metric only, expected another test set with the same metric"
                 )
             on, against = both[0]
             raise InputError(
-                f"{source}, line {line}: dataset {on[0]} on test set {on[1]} is compared with dataset {against[0]} "
-                f"on test set {against[1]} again, expected once: line {taken[name, on, against]} does"
+                f"{source}, line {line}: found {on[0]} {on[1]} and {against[0]} {against[1]} again, expected them "
+                f"once: they are in line {taken[name, on, against]}"
             )
         if new:
             found.setdefault((name, str(row.distance)), []).extend(new)
@@ -170,12 +251,12 @@ def _cells(
 
 @dataclass(frozen=True)
 class _Compared:
-    """The pairs of a test set, in order; `pair` is a · n_systems + b for systems number a < b, and gains are a's."""
+    """Sorted pairs of a test set; `pair` is a · n_systems + b for system numbers a < b, and gains are those of a."""
 
     pair: NDArray[np.int64]
     gain: Floats
     error: Floats
-    p_value: Floats
+    pvalue: Floats
     n_systems: int
     n_segments: int
     derived: str
@@ -191,7 +272,7 @@ class _Compared:
             pair[order],
             np.where(a < b, rows["gain"], -rows["gain"])[order],
             rows["standard_error"].to_numpy(dtype=float)[order],
-            rows["p_value"].to_numpy(dtype=float)[order],
+            rows["pvalue"].to_numpy(dtype=float)[order],
             len(numbers),
             int(first["n_segments"]),
             str(first["derived"]),
@@ -200,18 +281,18 @@ class _Compared:
 
 
 _Cell = tuple[Key, _Compared, Key, _Compared]
-"""A test set, what was compared on it, and another one with what was compared there."""
+"""A test set with its comparisons, and another one with its comparisons."""
 
 
 @dataclass(frozen=True)
-class _Held:
-    """Pairs on test sets held against others: a row a pair and an ordered pair of test sets.
+class _Replications:
+    """Pairs of systems on two test sets: one row per pair of systems and ordered pair of test sets.
 
-    Gains are those of the same system on both. `population`: where the second test set is what the first was drawn
-    from.
+    Gains are those of the same system on both test sets. `population` marks rows whose first test set was drawn from
+    the second.
     """
 
-    p_value: Floats
+    pvalue: Floats
     gain_on: Floats
     error_on: Floats
     gain_against: Floats
@@ -221,8 +302,8 @@ class _Held:
     test_sets: over_systems.Codes
 
     @classmethod
-    def of(cls, cells: Sequence[_Cell]) -> tuple[_Held, bool]:
-        """All rows, and whether one can tell what to expect: no test sets overlap but draws and their population."""
+    def of(cls, cells: Sequence[_Cell]) -> tuple[_Replications, bool]:
+        """Collect all rows, and whether a rate can be expected: only draws may overlap, with their population."""
         parts = []
         numbers = {key: number for number, key in enumerate(sorted({key for cell in cells for key in cell[::2]}))}
         known = True
@@ -235,7 +316,7 @@ class _Held:
             rows = len(pair)
             parts.append(
                 cls(
-                    p_value=one.p_value[left],
+                    pvalue=one.pvalue[left],
                     gain_on=one.gain[left],
                     error_on=one.error[left],
                     gain_against=other.gain[right],
@@ -249,18 +330,18 @@ class _Held:
         return cls(**whole | {"test_sets": over_systems.drawn(whole["test_sets"])}), known
 
     def row(self, low: float, high: float, known: bool) -> dict[str, object]:
-        """What the table says of a range of p-values."""
-        inside = (self.p_value >= low) & (self.gain_on != 0) & (self.gain_against != 0)
-        inside &= self.p_value <= high if (low, high) == WINDOW or high == 1 else self.p_value < high
-        held = ((self.gain_on > 0) == (self.gain_against > 0))[inside]
-        share = held.mean() if len(held) else np.nan
-        share_low, share_high = over_systems.share_interval(held, self.systems[inside], self.test_sets[inside])
+        """Compute the row of the table for a range of p-values."""
+        inside = (self.pvalue >= low) & (self.gain_on != 0) & (self.gain_against != 0)
+        inside &= self.pvalue <= high if (low, high) == WINDOW or high == 1 else self.pvalue < high
+        replicated = ((self.gain_on > 0) == (self.gain_against > 0))[inside]
+        share = replicated.mean() if len(replicated) else np.nan
+        share_low, share_high = over_systems.share_interval(replicated, self.systems[inside], self.test_sets[inside])
         centre, least, most = self._expected(low, high) if known else (np.nan,) * 3
         less, more = expected.difference(share, share_low, share_high, centre, least, most)
         return {
             "n_systems": len(np.unique(self.systems)),
-            "n_pairs": len(held),
-            "n_held": int(held.sum()),
+            "n_pairs": len(replicated),
+            "n_replicated": int(replicated.sum()),
             "share": share,
             "share_low": share_low,
             "share_high": share_high,
@@ -273,7 +354,7 @@ class _Held:
         }
 
     def _expected(self, low: float, high: float) -> tuple[float, float, float]:
-        """The share that is expected, with its interval."""
+        """Expected replication rate with its interval."""
         drawn = self.population
         right, wrong = np.empty((2, len(drawn)))
         right[drawn], wrong[drawn] = expected.on_population(
@@ -291,43 +372,43 @@ class _Held:
 
 
 def _is_population(on: Key, one: _Compared, against: Key, other: _Compared) -> bool | None:
-    """Is the second test set the population that the first was drawn from? None where they overlap otherwise."""
+    """Whether the first test set was drawn from the second; None if they overlap in another way."""
     if on[0] != against[0]:
         return False
     if (one.derived, other.derived) == ("draw", "whole"):
         return True
-    if one.derived == other.derived == "half":  # 1 and 2 are of one split, 3 and 4 of the next
+    if one.derived == other.derived == "half":  # halves 1 and 2 belong to the first split, 3 and 4 to the next
         return False if (one.number - 1) // 2 == (other.number - 1) // 2 else None
     return False if one.derived == other.derived and one.derived in ("domain", "document") else None
 
 
 PAPER = {"near": 1700, "middle": 1346, "far": 24000}
-"""Sentences of the second test sets of the paper's Table 1: sections 22 and 24 of the treebank, and Brown."""
+"""Sentences in the second test sets of the paper's Table 1: sections 22 and 24 of the treebank, and Brown."""
 
 SECTION_23 = 2416
-"""Sentences of its first one."""
+"""Sentences in the first test set of the paper's Table 1."""
 
 PAPER_PAIRS = {WINDOW: 58}
-"""How many pairs the paper counted, where it says so."""
+"""Number of pairs in the ranges for which the paper reports it."""
 
 
 def table_1(calibration: pd.DataFrame, published: pd.DataFrame, population: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Calibrations in the layout of the paper's Table 1, each share beside the one that is expected.
+    """Arrange calibrations as in the paper's Table 1, each replication rate beside the expected one.
 
     Parameters
     ----------
     calibration
-        Made by `calibrate`.
+        Table of `calibrate`.
     published
-        The numbers printed in the paper; those compared with `share:…:DISTANCE:P_LOW-P_HIGH` are used.
+        The published numbers; those with the address `share:…:DISTANCE:P_LOW-P_HIGH` are used.
     population
-        Comparisons on one test set, whose gains stand for true ones: what is expected of the paper's pairs is that of
-        these pairs on test sets of the paper's sizes, `SECTION_23` and `PAPER` sentences.
+        Comparisons on one test set, whose gains are used as true gains. The expected rates for the paper are those of
+        these pairs on test sets of the paper's sizes, with `SECTION_23` and `PAPER` sentences.
 
     Returns
     -------
-    Table `TABLE_1`, one row a calibration that has one of the `DISTANCES` and p-value range; the paper's come first.
-    Its interval is Clopper and Pearson's as if pairs were independent, where it says how many there were.
+    Table `TABLE_1`, one row per p-value range and calibration with one of the `DISTANCES`, after the paper's rows. The
+    paper's intervals are Clopper and Pearson's for independent pairs, where it reports the number of pairs.
     """
     parts = published["compared_with"].astype(str).str.extract(r"^share:[^:]*:(\w+):([\d.]+)-([\d.]+)$")
     paper = {
@@ -370,3 +451,84 @@ def _share(share: float, low: float, high: float, n_pairs: int | None = None) ->
         return ""
     between = "" if np.isnan(low) else f" ({100 * low:.0f} to {100 * high:.0f})"
     return f"{100 * share:.0f} %{between}" + (f", {n_pairs:,} pairs" if n_pairs else "")
+
+
+def _with_pairs(
+    comparisons: pd.DataFrame,
+    sheet: pd.DataFrame,
+    published: pd.DataFrame | None = None,
+    population: str | None = None,
+) -> tuple[pd.DataFrame, pd.DataFrame | None, pd.DataFrame]:
+    """Measure how often the better system on one test set is also better on another, by p-value."""
+    datasets, source = set(comparisons["dataset"]), sheet.attrs["source"]
+    run = sheet[["on_dataset", "against_dataset"]].map(
+        lambda patterns: any(matches(dataset, patterns) for dataset in datasets)
+    )
+    for index in sheet.index[~run.all(axis=1)]:
+        dataset = sheet.loc[index, run.columns[~run.loc[index]][0]]
+        console.warn(f"{source}, line {index + 2}: found no comparisons of dataset {dataset}, skipped this line")
+    sheet = sheet[run.all(axis=1)]
+    found, paper = calibrate(comparisons, sheet), None
+    if published is not None:
+        own = comparisons[(comparisons["dataset"] == population) & is_whole(comparisons)]
+        if own.empty and population:
+            console.warn(f"found no comparisons of dataset {population}, skipped the expected rates for the paper")
+        paper = table_1(found, published, None if own.empty else own)
+    return found, paper, calibrated(comparisons, sheet)
+
+
+ANALYSIS = Analysis(
+    _with_pairs,
+    {
+        "comparisons": Comparisons(),
+        "sheet": Rows(CALIBRATIONS),
+        "published": Rows(PUBLISHED, optional=True),
+        "population": Setting(
+            "dataset whose gains replace the paper's true gains in table_1", type=str, fixed="icepahc-modern"
+        ),
+    },
+    tables=(
+        Output(
+            CALIBRATION_TABLE,
+            "one row per calibration, distance and range of p-values",
+            "Replication rates by p-value, observed and expected",
+        ),
+        Output(
+            TABLE_1,
+            "the paper's Table 1 beside ours",
+            "The paper's Table 1: replication rates by the p-value on the first test set, beside the rates expected "
+            "if both test sets came from the same source. The first rows contain the paper's rates; their expected "
+            "rates assume test sets of the paper's sizes and the gains of our parsers",
+        ),
+        Output(
+            CALIBRATED,
+            "one row per pair of systems and ordered pair of test sets",
+            path="results/calibrated.parquet",
+        ),
+    ),
+    figures=(
+        Figure(
+            "replication",
+            "summaries",
+            ("calibration",),
+            "How often the better system on one test set is also the better one on a second, by p-value on the first.",
+            "Black circles: the second test set is the population that the first was drawn from. Orange triangles: it "
+            "is in another language, domain or genre. Dashed lines: rate expected if both came from the same source.",
+            section="4.2",
+        ),
+        Figure(
+            "calibration",
+            "summaries",
+            ("calibration",),
+            "Replication rate: how often the better system on one test set is also the better one on another, by p on "
+            "the first. Dashed lines: rate expected if both test sets came from the same source.",
+            "This is the paper's section 4.2 and Table 1. Markers show the observed rates with 95 % intervals over "
+            "systems and test sets. The expected rates already include the noise of the second test set. A marker "
+            "below its line therefore shows the effect of another domain. *iid*: test sets drawn from a population, "
+            "compared with that population. *halves*: two halves of a test set. *near*, *middle*, *far*: all ordered "
+            "pairs of test sets of a family; config/README.md defines them.",
+            section="4.2",
+        ),
+    ),
+    minutes=10,
+)

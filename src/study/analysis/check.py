@@ -1,4 +1,4 @@
-"""Our numbers beside those printed in the papers."""
+"""Compare our numbers with those printed in the papers."""
 
 from __future__ import annotations
 
@@ -9,19 +9,75 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from pairsig.errors import InputError
-from pairsig.tables import frame
+from pairsig.io.columns import Column, Table
+from pairsig.io.errors import InputError
+from pairsig.io.tables import frame
 from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, of_one_test
-from study.columns import IN_ORDER, PUBLISHED, REPRODUCTION
+from study.analysis.record import Analysis, Figure, Output, Rows
+from study.tables.columns import COMPARED_WITH, ENDS, IN_ORDER, INFORMATION, ITEM, PUBLISHED, numeric
+
+_WHY = "why the two cannot be compared, or what the comparison assumes"
+
+REPRODUCTION = Table(
+    "reproduction",
+    (
+        *ITEM,
+        COMPARED_WITH,
+        numeric("ours", "our number", "see `unit`", shown="by unit", missing=True, ends=ENDS),
+        numeric("low", "lower end of its 95 % interval", "see `unit`", shown="by unit", missing=True),
+        numeric("high", "upper end of its 95 % interval", "see `unit`", shown="by unit", missing=True),
+        numeric("ours_n_segments", "segments in our test set", "segments", "our segments", "count", missing=True),
+        numeric(
+            "expected",
+            "the published number scaled to the number of segments in our test set",
+            "see `unit`",
+            "published, scaled",
+            "by unit",
+            missing=True,
+        ),
+        INFORMATION,
+        numeric(
+            "ours_information", "words, brackets or links in our test set", "", "our information", "count", missing=True
+        ),
+        numeric(
+            "expected_by_information",
+            "the published number scaled to the words, brackets or links in our test set",
+            "see `unit`",
+            "scaled by information",
+            "by unit",
+            missing=True,
+        ),
+        numeric(
+            "ratio",
+            "our number divided by the expected one (scaled by information where that is known)",
+            "",
+            "",
+            "two decimals",
+            missing=True,
+        ),
+        numeric(
+            "z", "difference divided by the standard error of both numbers together", shown="two decimals", missing=True
+        ),
+        Column(
+            "verdict",
+            str,
+            "whether the two numbers agree",
+            choices=("agrees", "differs", "better", "too few", "not comparable"),
+        ),
+        Column("why", str, _WHY),
+    ),
+    key=("item",),
+)
+
 
 VERDICTS = {
-    "agrees": "the two numbers differ by no more than 1.96 standard errors, both sides' errors taken together",
-    "differs": "they differ by more",
-    "better": "what the paper gives as a bound (a time, a size) is surpassed",
-    "too few": f"ours rests on fewer than {MIN_PAIRS} pairs in the window, or fewer than {MIN_SYSTEMS} systems",
-    "not comparable": "the two are not of the same thing, or this run has none of ours; `why` says which",
+    "agrees": "the two numbers differ by at most 1.96 standard errors of their difference",
+    "differs": "the two numbers differ by more than that",
+    "better": "our number is better than a bound (a time or a size) that the paper reports",
+    "too few": f"our number is based on fewer than {MIN_PAIRS} pairs in the window or fewer than {MIN_SYSTEMS} systems",
+    "not comparable": "the two numbers measure different things, or this run did not compute ours; `why` explains it",
 }
-"""The verdicts and what they mean."""
+"""Meaning of each verdict."""
 
 Z_95 = 1.959963984540054
 
@@ -32,117 +88,120 @@ def check(
     published: pd.DataFrame,
     *,
     thresholds: pd.DataFrame,
-    size_law: pd.DataFrame,
+    size_scaling: pd.DataFrame,
     calibration: pd.DataFrame,
     systems: pd.DataFrame | None = None,
     claims: pd.DataFrame | None = None,
     relative_error: pd.DataFrame | None = None,
     run_time: pd.DataFrame | None = None,
-    source: str = "published",
 ) -> pd.DataFrame:
-    """Our numbers beside the papers', with a verdict (see `VERDICTS`).
+    """Compare each published number with ours and give a verdict (see `VERDICTS`).
 
     Parameters
     ----------
     published
         The numbers printed in the papers, table `PUBLISHED`.
-    thresholds, size_law, calibration
-        Tables of `thresholds`, `size_law` and `calibrate`; of several tests the bootstrap counts, as in the paper.
+    thresholds, size_scaling, calibration
+        Tables of `thresholds`, `size_scaling` and `calibrate`. Where there are several tests, the bootstrap is used, as
+        in the paper.
     systems
-        Table of `describe`: how many words, brackets or links our segments have.
+        Table of `describe`, for the number of words, brackets or links per segment.
     claims
-        Table of `claims`: how exponents vary when the segments are in random order.
+        Table of `claims`, for the variation of exponents when the segments are in random order.
     relative_error, run_time
         Tables of `montecarlo.approximate` and `montecarlo.race`, for the numbers of the exact-test paper.
-    source
-        What messages call the table of published numbers.
 
     Notes
     -----
     Addresses: ``threshold:DATASET:SUBSET[:TEST_SET]`` (dataset `task=mt` for a task), ``exponent:DATASET:SUBSET``,
     ``share:CALIBRATION:DISTANCE:P_LOW-P_HIGH``; ``p:N:METRIC`` (mean exact p of simulated systems of N sentences),
     ``samples:METRIC`` (see `_samples`), ``faster:K:METRIC`` (sentences up to which the exact test is faster than K
-    samples) and ``seconds:TEST:N:METRIC``. Without an address, the sheet's `why` says why there is none.
+    samples) and ``seconds:TEST:N:METRIC``. If there is no address, the column `why` of the sheet gives the reason.
 
-    Test sets differ in size, and a threshold falls with the square root of what carries the information. It is expected
-    at the published one times sqrt(n_published / n), n the segments, and likewise with n the words, brackets or links
-    where the sheet knows the paper's (`expected_by_information`; ours are the average of the dataset per segment times
-    the segments). The verdict is by the second where there is one; where ours
-    differs from both, but lies between them, it is `not comparable`.
+    Test sets differ in size, and a threshold falls with the square root of the amount of information. The expected
+    threshold is therefore the published one times sqrt(n_published / n), where n is the number of segments. Where the
+    sheet contains the number of words, brackets or links in the paper's test set, a second expected threshold
+    (`expected_by_information`) uses these instead; ours are the dataset's average per segment times the number of
+    segments. The verdict uses the second one where it exists. If our threshold differs from both but lies between
+    them, the verdict is `not comparable`.
 
-    Two numbers are compared on the scale on which they are nearly normal: thresholds by logarithms, shares by logits.
-    Our standard error is that of our interval. The paper's: of a share of n pairs, that of the binomial law, which
-    counts pairs that share systems as independent; of a threshold, ours times sqrt(our pairs / its pairs in the
-    window). Where the paper does not say how many pairs it has, its error is unknown and taken to be as large as ours,
-    and `why` says so. −1/2 is a theory's and has no error; ours has that of the systems and, where `claims` tells it,
-    that of the order of the segments. Published seconds are an upper bound, published sentences up
-    to which a test is faster a lower one: `better` beyond them.
+    Two numbers are compared on the scale on which they are nearly normal: thresholds as logarithms, shares as logits.
+    Our standard error follows from our interval. The paper's standard error follows from the binomial distribution for
+    a share of n pairs, which treats pairs with a common system as independent; for a threshold it is ours times
+    sqrt(our pairs / its pairs in the window). Where the paper does not report its number of pairs, its error is unknown
+    and assumed to be as large as ours, and `why` says so. The exponent −1/2 comes from theory and has no error; the
+    error of ours comes from the systems and, if `claims` is given, from the order of the segments. Published run times
+    are upper bounds, and published numbers of sentences up to which a test is faster are lower bounds: the verdict
+    beyond them is `better`.
 
     Returns
     -------
-    Table `REPRODUCTION`, one row a published number.
+    Table `REPRODUCTION`, one row per published number.
     """
-    thresholds, size_law = of_one_test(thresholds), of_one_test(size_law)
+    thresholds, size_scaling = of_one_test(thresholds), of_one_test(size_scaling)
     finders: dict[str, Callable[..., pd.Series | None]] = {
         "threshold": lambda dataset, subset, test_set=None: _first(
             thresholds, dataset=dataset, subset=subset, test_set=test_set or "whole"
         ),
-        "exponent": lambda dataset, subset: _exponent_of(size_law, claims, dataset, subset),
+        "exponent": lambda dataset, subset: _exponent_of(size_scaling, claims, dataset, subset),
         "share": lambda name, distance, between: _share(calibration, name, distance, between),
     }
     if relative_error is not None:
         finders |= {"p": partial(_mean_p, relative_error), "samples": partial(_samples, relative_error)}
     if run_time is not None:
         finders |= {"faster": partial(_faster, run_time), "seconds": partial(_seconds, run_time)}
-    carried = _carried(systems)
-    found = []
+    lengths = _lengths(systems)
+    found, source = [], published.attrs.get("source", PUBLISHED.name)
     for line, row in enumerate(published.to_dict("records"), start=2):
-        told = str(row["compared_with"]) if pd.notna(row["compared_with"]) else ""
-        kind, *address = told.split(":")
+        description = str(row["compared_with"]) if pd.notna(row["compared_with"]) else ""
+        kind, *address = description.split(":")
         ours = None
         if kind in finders:
             try:
                 ours = finders[kind](*address)
-            except (TypeError, ValueError):  # too many parts or too few; a range that is not two numbers
+            except (TypeError, ValueError):  # a wrong number of parts, or a range that is not two numbers
                 raise InputError(
-                    f"{source}, line {line}: {told} is not an address of our numbers, expected one as "
+                    f"{source}, line {line}: found the address {description}, expected one of the form "
                     "threshold:DATASET:SUBSET or share:CALIBRATION:DISTANCE:P_LOW-P_HIGH"
                 ) from None
         for column in ("published", *(["n_segments"] if kind == "threshold" else [])) if ours is not None else ():
             number = pd.to_numeric(row[column], errors="coerce")
             if not (number > 0 or (kind == "exponent" and column == "published" and number < 0)):
-                raise InputError(f"{source}, line {line}: {column} is {row[column]}, expected a number above 0")
+                raise InputError(f"{source}, line {line}: found {column} {row[column]}, expected a number above 0")
         reason = "" if pd.isna(row.get("why")) else str(row.get("why", "") or "")
-        beside: dict[str, object] = {"verdict": "not comparable", "why": reason or "this run has no such number"}
+        beside: dict[str, object] = {
+            "verdict": "not comparable",
+            "why": reason or "this run did not compute our number",
+        }
         if ours is not None:
-            beside = _KINDS[kind](row, ours, carried)
+            beside = _KINDS[kind](row, ours, lengths)
             if reason:
                 beside |= {"verdict": "not comparable", "why": reason}
         found.append({key: row.get(key) for key in _PUBLISHED} | beside)
     return frame(REPRODUCTION, found)
 
 
-def _carried(systems: pd.DataFrame | None) -> Mapping[str, float]:
-    """Words, brackets or links a segment, by dataset; of the datasets of a task their mean."""
+def _lengths(systems: pd.DataFrame | None) -> Mapping[str, float]:
+    """Words, brackets or links per segment, by dataset; the mean over the datasets for a task."""
     if systems is None:
         return {}
-    known = systems[(systems["group"] == "all") & systems["per_segment"].notna()]
+    known = systems[(systems["group"] == "all") & systems["length_per_segment"].notna()]
     natural = known[~known["dataset"].isin(systems.loc[systems["group"] != "all", "dataset"]) & (known["task"] != "")]
-    tasks = natural.groupby("task")["per_segment"].mean()
-    return dict(zip(known["dataset"], known["per_segment"], strict=True)) | {
+    tasks = natural.groupby("task")["length_per_segment"].mean()
+    return dict(zip(known["dataset"], known["length_per_segment"], strict=True)) | {
         f"task={task}": value for task, value in tasks.items()
     }
 
 
-def _threshold(row: Mapping[str, float], ours: pd.Series, carried: Mapping[str, float]) -> dict[str, object]:
+def _threshold(row: Mapping[str, float], ours: pd.Series, lengths: Mapping[str, float]) -> dict[str, object]:
     published, n = float(row["published"]), float(ours["n_segments"])
     expected = published * math.sqrt(float(row["n_segments"]) / n)
     beside: dict[str, object] = {"ours_n_segments": n, "expected": expected}
-    per_segment = carried.get(str(ours["dataset"]), math.nan)
+    length_per_segment = lengths.get(str(ours["dataset"]), math.nan)
     information = pd.to_numeric(row.get("information"), errors="coerce")
-    if information > 0 and per_segment > 0:
-        beside["ours_information"] = round(per_segment * n)
-        expected = published * math.sqrt(information / (per_segment * n))
+    if information > 0 and length_per_segment > 0:
+        beside["ours_information"] = round(length_per_segment * n)
+        expected = published * math.sqrt(information / (length_per_segment * n))
         beside["expected_by_information"] = expected
     if ours["verdict"] != "estimated":
         return beside | _too_few(ours["n_pairs"], "in the window")
@@ -156,7 +215,7 @@ def _threshold(row: Mapping[str, float], ours: pd.Series, carried: Mapping[str, 
     other = _tested(math.log(value / by_segments), error, theirs)
     between = min(by_segments, expected) < value < max(by_segments, expected)
     if beside["verdict"] == other["verdict"] == "differs" and between:
-        why = f"by segments {by_segments:.2f} would be expected, by what is in them {expected:.2f}: ours is between"
+        why = f"expected {by_segments:.2f} scaled by segments and {expected:.2f} by information; ours lies between"
         beside |= {"verdict": "not comparable", "why": why}
     return beside
 
@@ -185,7 +244,7 @@ def _percentage(row: Mapping[str, float], ours: pd.Series, _: Mapping[str, float
 
 
 def _logit(percentage: float, n: float) -> float:
-    """Of a share of n, none nearer to 0 or 1 than half of one."""
+    """Logit of a share of n, kept half a count away from 0 and 1."""
     share = min(max(percentage / 100, 0.5 / n), 1 - 0.5 / n)
     return math.log(share / (1 - share))
 
@@ -210,18 +269,24 @@ def _bend(row: Mapping[str, float], ours: pd.Series, _: Mapping[str, float]) -> 
     errors = ours["errors"]
     before, after = (_slope(errors[side]) for side in (errors.index <= place, errors.index >= place))
     if after is None or before is None:
-        return {"expected": place, "verdict": "too few", "why": "too few numbers of samples on one side"}
-    told = f"the error falls as K^{before[0]:.2f} up to there and as K^{after[0]:.2f} beyond".replace("-", "−")
+        return {
+            "expected": place,
+            "verdict": "too few",
+            "why": "too few numbers of samples on one side of the published number",
+        }
+    description = f"the error falls as K^{before[0]:.2f} up to this number and as K^{after[0]:.2f} beyond it".replace(
+        "-", "−"
+    )
     bent = after[0] - before[0] > Z_95 * math.hypot(before[1], after[1])
     return {
         "expected": place,
         "verdict": "agrees" if bent else "differs",
-        "why": told + ("" if bent else ": no bend, so no number of samples is the least"),
+        "why": description + ("" if bent else ": without a bend, no number of samples is a minimum"),
     }
 
 
 def _slope(errors: pd.Series[float]) -> tuple[float, float] | None:
-    """Exponent of the relative error by the number of samples, and its standard error."""
+    """Fit the exponent of the relative error in the number of samples; with its standard error."""
     x, y = np.log(errors.index.to_numpy(float)), np.log(errors.to_numpy(float))
     centred = x - x.mean()
     spread = float(centred @ centred)
@@ -244,25 +309,27 @@ _KINDS: Mapping[str, Callable[[Mapping[str, float], pd.Series, Mapping[str, floa
 
 
 def _tested(difference: float, ours: float, theirs: float | None) -> dict[str, object]:
-    """The difference in standard errors of both sides; the paper's error is None where it is unknown."""
+    """Divide the difference by its standard error; `theirs` is None where the paper's error is unknown."""
     error = math.hypot(ours, ours if theirs is None else theirs)
     z = difference / error if error else math.copysign(math.inf, difference) if difference else 0.0
     if not math.isfinite(difference) or math.isnan(z):
-        return {"verdict": "too few", "why": "ours has no interval"}
+        return {"verdict": "too few", "why": "our number has no interval"}
     return {
         "z": z if math.isfinite(z) else math.nan,
         "verdict": "agrees" if abs(z) <= Z_95 else "differs",
-        "why": "the paper's error is unknown and taken to be as large as ours" if theirs is None else "",
+        "why": "the paper's standard error is unknown and assumed to be as large as ours" if theirs is None else "",
     }
 
 
 def _too_few(n_pairs: float, where: str) -> dict[str, object]:
-    return {"verdict": "too few", "why": f"{int(n_pairs)} pairs of ours are {where}"}
+    return {"verdict": "too few", "why": f"number of our pairs {where}: {int(n_pairs)}"}
 
 
-def _exponent_of(size_law: pd.DataFrame, claims: pd.DataFrame | None, dataset: str, subset: str) -> pd.Series | None:
-    """A row of `size_law`, with the standard error that the order of the segments makes; 0 where it is not known."""
-    row = _first(size_law, dataset=dataset, subset=subset)
+def _exponent_of(
+    size_scaling: pd.DataFrame, claims: pd.DataFrame | None, dataset: str, subset: str
+) -> pd.Series | None:
+    """Find a row of `size_scaling` and add the standard error from the order of the segments (0 if unknown)."""
+    row = _first(size_scaling, dataset=dataset, subset=subset)
     order = None if row is None or claims is None else _first(claims, claim="order", dataset=dataset, measured=IN_ORDER)
     spread = 0.0 if order is None else (order["high"] - order["low"]) / (2 * Z_95)
     return None if row is None else pd.concat([row, pd.Series({"of_order": spread})])
@@ -283,13 +350,13 @@ def _mean_p(relative_error: pd.DataFrame, n_segments: str, metric: str) -> pd.Se
 
 
 def _samples(relative_error: pd.DataFrame, metric: str) -> pd.Series | None:
-    """Relative errors by the number of samples, averaged over the sizes: what a bend would show in."""
+    """Relative error for each number of samples, averaged over sizes, to look for a bend."""
     errors = relative_error[relative_error["metric"] == metric].groupby("n_resamples")["error"].mean()
     return pd.Series({"errors": errors}) if len(errors) else None
 
 
 def _faster(run_time: pd.DataFrame, n_resamples: str, metric: str) -> pd.Series | None:
-    """The largest number of sentences tried up to which the exact test is always faster; 0 if there is none."""
+    """Largest number of sentences tried up to which the exact test is always faster; 0 if there is none."""
     rows = run_time[run_time["metric"] == metric]
     exact = rows[rows["test"] == "exact"].set_index("n_segments")["seconds"]
     sampled = rows[rows["n_resamples"] == int(n_resamples)].set_index("n_segments")["seconds"].sort_index()
@@ -313,3 +380,33 @@ def _first(table: pd.DataFrame, **values: object) -> pd.Series | None:
     for column, value in values.items():
         keep &= (table[column] == value).to_numpy()
     return table[keep].iloc[0] if keep.any() else None
+
+
+ANALYSIS = Analysis(
+    check,
+    {
+        "published": Rows(PUBLISHED),
+        "thresholds": Rows("thresholds"),
+        "size_scaling": Rows("size_scaling"),
+        "calibration": Rows("calibration"),
+        "systems": Rows("systems", optional=True),
+        "claims": Rows("claims", optional=True),
+        "relative_error": Rows("relative_error", optional=True),
+        "run_time": Rows("run_time", optional=True),
+    },
+    tables=(Output(REPRODUCTION, "one row per published number", "Published numbers beside ours, with verdicts"),),
+    figures=(
+        Figure(
+            "thresholds",
+            "summaries",
+            ("reproduction",),
+            "Our thresholds beside the published ones; ticks: published thresholds scaled to our test-set sizes.",
+            "A tick is the published value times the square root of the ratio of the two test-set sizes, which is the "
+            "value expected on a test set of our size. A cross uses the number of words, brackets or links instead of "
+            "segments.",
+            section="3",
+        ),
+    ),
+    memory=500,
+    minutes=5,
+)

@@ -1,42 +1,66 @@
-"""The systems of a study: how many there are, how good they are, and which had to be left out."""
+"""Describe the systems of a study: their number, their scores, and those that were left out."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 
+from pairsig.core.statistics import Statistics
+from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, Column, Table, count
+from pairsig.io.tables import frame
 from pairsig.metrics import Metric
-from pairsig.statistics import Statistics
-from pairsig.tables import frame
-from study.columns import SYSTEMS
-from study.training_sets import SYNTHETIC
+from study.analysis.record import Analysis, Data, Output
+from study.tables.columns import TASK, numeric
+from study.training.training_sets import SYNTHETIC
 
-CARRIERS = {
+SYSTEMS = Table(
+    "systems",
+    (
+        DATASET,
+        TASK,
+        METRIC,
+        Column("group", str, "`all`, or a base model"),
+        count("n_systems", "number of systems", "systems", "n systems"),
+        N_SEGMENTS,
+        numeric("length_per_segment", "mean number of length units (words, brackets, links) per segment", missing=True),
+        Column("length_unit", str, "the unit in which the length of a segment is measured"),
+        numeric("score_low", "lowest of their scores", "points"),
+        numeric("score_mean", "mean of their scores", "points"),
+        numeric("score_high", "highest of their scores", "points"),
+        Column("left_out", str, "systems that failed, each with the reason; empty if none did"),
+    ),
+    key=("dataset", "metric", "group"),
+)
+
+
+LENGTH_UNITS = {
     "bleu": ("reference_length", "reference words"),
     "conll_uas": ("gold", "words"),
     "uas": ("total", "words"),
     "parseval": ("gold", "gold brackets"),
     "aer": ("sure", "sure links"),
 }
-"""Of a metric, the column that says how much a segment tells, and what it counts."""
+"""By metric, the column that measures the length of a segment, and its length unit."""
 
 
 def describe(statistics: Statistics, metric: Metric) -> pd.DataFrame:
-    """Number and scores of the systems of a dataset, and of each of its base models where they are synthetic.
+    """Describe the number and scores of the systems of a dataset, and of each base model of retrained systems.
 
     Returns
     -------
-    Table `SYSTEMS`, one row for `all` systems, and one a base model; scores are on the whole test set.
+    Table `SYSTEMS`, one row for `all` systems and one per base model. Scores are those on the whole test set.
     """
     scores = metric.score(statistics.of(metric).sum(axis=1))
     groups = np.array(statistics.groups)
     made_here = {group for group, kind in zip(statistics.groups, statistics.kinds, strict=True) if kind == SYNTHETIC}
-    column, carrier = CARRIERS.get(metric.name, ("", ""))
-    carried = statistics.of(metric)[0, :, metric.columns.index(column)].mean() if column in metric.columns else np.nan
+    column, length_unit = LENGTH_UNITS.get(metric.name, ("", ""))
+    length = statistics.of(metric)[0, :, metric.columns.index(column)].mean() if column in metric.columns else np.nan
     found = []
     for group in ("all", *sorted(made_here)):
         own = scores if group == "all" else scores[groups == group]
-        told = [
+        description = [
             f"{omission.system}: {omission}"
             for omission in statistics.omissions
             if group == "all" or omission.system.startswith(f"{group}-")
@@ -49,12 +73,27 @@ def describe(statistics: Statistics, metric: Metric) -> pd.DataFrame:
                 "group": group,
                 "n_systems": len(own),
                 "n_segments": len(statistics.segments),
-                "per_segment": float(carried),
-                "carrier": carrier,
+                "length_per_segment": float(length),
+                "length_unit": length_unit,
                 "score_low": own.min(),
                 "score_mean": own.mean(),
                 "score_high": own.max(),
-                "left_out": "; ".join(told) or "none",
+                "left_out": "; ".join(description) or "none",
             }
         )
     return frame(SYSTEMS, found)
+
+
+def _of_all(data: Iterable[tuple[Statistics, Metric]]) -> pd.DataFrame:
+    """List the number and scores of the systems, and those that were left out."""
+    return frame(SYSTEMS, pd.concat([frame(SYSTEMS, []), *(describe(*given) for given in data)], ignore_index=True))
+
+
+ANALYSIS = Analysis(
+    _of_all,
+    {"data": Data()},
+    tables=(
+        Output(SYSTEMS, "one row per dataset and base model", "Number and scores of the systems of every dataset"),
+    ),
+    minutes=10,
+)

@@ -1,4 +1,4 @@
-"""What documents do to a p-value: their design effect, and whether p by documents keeps its word where p does not."""
+"""Effect of documents on p-values: design effects, and calibration by segments and by documents."""
 
 from __future__ import annotations
 
@@ -10,52 +10,106 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pairsig.contributions import contributions
+from pairsig.core.statistics import Statistics
+from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, Column, Table, count
+from pairsig.io.tables import frame
 from pairsig.metrics import Metric
-from pairsig.statistics import Statistics
-from pairsig.tables import frame
 from study.analysis import expected, over_systems
 from study.analysis.calibrate import WINDOW
-from study.columns import DOCUMENTS
+from study.analysis.record import SEED, Analysis, Data, Figure, Output
+from study.tables.columns import numeric, with_interval
+
+
+def _by_unit(unit: str, by: str) -> list[Column]:
+    return [
+        *with_interval(
+            f"excess_{unit}",
+            f"squared difference between the gains on two halves, divided by its variance {by}",
+            "two decimals",
+        ),
+        numeric(
+            f"replicated_{unit}",
+            f"replication rate: share of pairs with p near 0.05 {by} on one half that replicate on the other",
+            shown="share",
+            missing=True,
+        ),
+        numeric(
+            f"expected_{unit}", f"replication rate expected from the standard errors {by}", shown="share", missing=True
+        ),
+        *with_interval(f"difference_{unit}", "replication rate minus the expected rate", "change of share"),
+    ]
+
+
+DOCUMENTS = Table(
+    "documents",
+    (
+        replace(
+            DATASET,
+            meaning="name of the dataset; `all` for the halves of all datasets with this metric, equally weighted",
+        ),
+        METRIC,
+        N_SEGMENTS,
+        count("n_documents", "documents", "documents", "documents"),
+        count("n_systems", "systems", "systems", "systems"),
+        count("n_pairs", "pairs of systems whose outputs differ", "pairs", "pairs"),
+        *with_interval(
+            "design_effect",
+            "variance of a gain by documents divided by that by segments, mean over pairs",
+            "two decimals",
+        ),
+        numeric(
+            "by_chance_low",
+            "2.5th percentile of the design effect with segments assigned to documents at random",
+            missing=True,
+        ),
+        numeric("by_chance_high", "97.5th percentile of the same", missing=True),
+        *_by_unit("segment", "by segments"),
+        *_by_unit("document", "by documents"),
+    ),
+    key=("dataset", "metric"),
+)
+
 
 ENOUGH = 15
-"""Documents from which a design effect is told."""
+"""Minimal number of documents for a design effect."""
 
 SHUFFLES = 200
-"""Times that segments are dealt out to documents of the same sizes at random: what chance alone gives."""
+"""Number of random assignments of segments to documents of the same sizes, for design effects by chance."""
 
 SPLITS = 50
-"""Times that documents are split into two halves at random."""
+"""Number of random splits of the documents into two halves."""
 
 Floats = NDArray[np.float64]
 
 
 def documents(data: Iterable[tuple[Statistics, Metric]], *, seed: int = 2012) -> pd.DataFrame:
-    """Design effects of documents, and calibration on halves of the documents, by dataset.
+    """Estimate design effects of documents, and calibrate p-values on halves of the documents.
 
-    The design effect of a pair of systems is the variance of their gain with documents drawn as wholes over that with
-    segments (`pairsig.contributions.design_effect`); told is the mean over pairs. Its interval is over systems and
-    documents: the variance over systems (`over_systems.variance`) and that over documents, Σ of squared influences, are
-    added, which is rather too much. What chance alone gives is the range of 95 of 100 mean design effects where the
-    segments are dealt out to the documents at random.
+    The design effect of a pair of systems is the variance of their gain by documents divided by that by segments
+    (`pairsig.core.influence.design_effect`); the table has the mean over pairs. Its interval is over systems and
+    documents. It adds the variance over systems (`over_systems.variance`) and that over documents (the sum of squared
+    influence values), which is conservative. The values by chance are the central 95 % of mean design effects with
+    segments assigned to documents at random.
 
-    Calibration: documents are split into two halves at random, `SPLITS` times. If standard errors are right, the
-    squared difference of the gains on both halves is on average the sum of the squared standard errors: `excess` is the
-    ratio of both sums, over pairs. And of the pairs with p (= Φ(−gain/standard error)) in `WINDOW` on one half, the
-    better system is the better one on the other as often as `expected.on_another` says. Both by segments and by
-    documents; errors on halves are by what segments contribute to the score on the whole test set.
+    For calibration, the documents are split into two random halves, `SPLITS` times. If standard errors are correct, the
+    expectation of the squared difference between the gains on both halves is the sum of the squared standard errors;
+    `excess` is the mean ratio over pairs. Of the pairs with p = Φ(−gain/standard error) in `WINDOW` on one half, as
+    many should replicate on the other as `expected.on_another` predicts. Both numbers are computed by segments and by
+    documents. Standard errors on halves use the influence values on the whole test set.
 
     Parameters
     ----------
     data
-        Statistics with their metrics. Those with fewer than `ENOUGH` documents, or only one segment a document, have
-        no row, nor have those whose systems are all the same.
+        Statistics with their metrics. There is no row for datasets with fewer than `ENOUGH` documents, with one segment
+        per document, or with identical systems only.
 
     Returns
     -------
-    Table `DOCUMENTS`, one row a dataset, and one a metric, `all`, of the halves of its datasets together: each of them
-    counts as much as another, however many systems it has.
+    Table `DOCUMENTS`, one row per dataset, and one row `all` per metric for the halves of its datasets together. All
+    datasets have the same weight there, whatever their number of systems.
     """
+    from pairsig.core.influence import influence_values
+
     found: list[dict[str, Any]] = []
     halves: dict[str, list[_Halves]] = {}
     for statistics, metric in data:
@@ -72,7 +126,7 @@ def documents(data: Iterable[tuple[Statistics, Metric]], *, seed: int = 2012) ->
             "n_systems": len(statistics.systems),
         }
         counts = statistics.of(metric)
-        u = contributions(counts, metric)
+        u = influence_values(counts, metric)
         pairs = np.stack(np.triu_indices(len(u), k=1), axis=1)
         if not _squares(u - u.mean(axis=1, keepdims=True), pairs).any():
             continue
@@ -91,7 +145,7 @@ def documents(data: Iterable[tuple[Statistics, Metric]], *, seed: int = 2012) ->
 
 
 def _effect(u: Floats, of: NDArray[np.intp], pairs: NDArray[np.intp], rng: np.random.Generator) -> dict[str, float]:
-    """Mean design effect over pairs, with its interval, and what chance alone gives."""
+    """Mean design effect over pairs, with its interval and the range by chance."""
     n, sizes = len(of), np.bincount(of)
     u = u - u.mean(axis=1, keepdims=True)
     by_segment = n / (n - 1) * _squares(u, pairs)
@@ -102,7 +156,7 @@ def _effect(u: Floats, of: NDArray[np.intp], pairs: NDArray[np.intp], rng: np.ra
     share = _correction(sizes) * (sums[a] - sums[b]) ** 2 / by_segment[:, None]  # (pairs × documents)
     effects = share.sum(axis=1)
     middle = float(effects.mean())
-    # Of each document, what it adds to the mean over pairs, less what its segments take part in the denominator.
+    # Influence of each document: its part of the numerator, minus the part of its segments in the denominator.
     parts = np.array_split(np.arange(len(a)), len(a) * n // 20_000_000 + 1)
     squares = np.concatenate([_by_document((u[a[part]] - u[b[part]]) ** 2, of) for part in parts])
     influence = (share - effects[:, None] * (n / (n - 1)) * squares / by_segment[:, None]).mean(axis=0)
@@ -113,8 +167,8 @@ def _effect(u: Floats, of: NDArray[np.intp], pairs: NDArray[np.intp], rng: np.ra
     low, high = over_systems.interval(middle, both, degrees, scale="log")
     chance = []
     for _ in range(SHUFFLES):
-        dealt = _by_document(u, rng.permutation(of))
-        chance.append(float((_correction(sizes) * _squares(dealt, pairs) / by_segment).mean()))
+        assigned = _by_document(u, rng.permutation(of))
+        chance.append(float((_correction(sizes) * _squares(assigned, pairs) / by_segment).mean()))
     less, more = np.quantile(chance, [0.025, 0.975])
     return {
         "n_pairs": len(pairs),
@@ -128,7 +182,7 @@ def _effect(u: Floats, of: NDArray[np.intp], pairs: NDArray[np.intp], rng: np.ra
 
 @dataclass(frozen=True)
 class _Halves:
-    """Gains and squared errors on two halves of the documents, a row a pair and split; columns are the two halves."""
+    """Gains and squared errors on two halves of the documents: one row per pair and split, one column per half."""
 
     gain: Floats
     by_segment: Floats
@@ -176,7 +230,7 @@ class _Halves:
         return cls(**{one.name: np.concatenate([getattr(part, one.name) for part in numbered]) for one in fields(cls)})
 
     def row(self) -> dict[str, float]:
-        """What the table says of them."""
+        """Compute the columns of the table."""
         systems = over_systems.members(*self.names.T)
         drawn = np.stack([self.dataset, np.full(len(self.dataset), -1)], axis=1)
         drawn = over_systems.drawn(drawn)
@@ -185,20 +239,20 @@ class _Halves:
         for unit, squared in (("segment", self.by_segment), ("document", self.by_document)):
             usable = (squared > 0).all(axis=1)
             difference = (self.gain[:, 0] - self.gain[:, 1])[usable] ** 2
-            promised = squared[usable].sum(axis=1)
-            # A mean of ratios, so that pairs that are alike count as much as others.
-            excess, own = difference / promised, weights[usable] / weights[usable].sum()
+            expected_loss = squared[usable].sum(axis=1)
+            # A mean of ratios, so that pairs with a high correlation have the same weight as others.
+            excess, own = difference / expected_loss, weights[usable] / weights[usable].sum()
             middle = float((own * excess).sum())
             variance = over_systems.variance(own * (excess - middle), systems[usable], drawn[usable], weights=own)
             low, high = over_systems.interval(middle, *variance, scale="log")
             found |= {f"excess_{unit}": middle, f"excess_{unit}_low": low, f"excess_{unit}_high": high}
-            found |= self._held(np.sqrt(squared), weights, systems, drawn, unit)
+            found |= self._replication(np.sqrt(squared), weights, systems, drawn, unit)
         return found
 
-    def _held(
+    def _replication(
         self, error: Floats, weights: Floats, systems: over_systems.Codes, drawn: over_systems.Codes, unit: str
     ) -> dict[str, float]:
-        """Of pairs with p in the window on the first half, the share that held on the second, and what is expected."""
+        """Replication rate on the second half for pairs with p in the window on the first, and the expected rate."""
         from scipy.special import ndtr
 
         usable = (error > 0).all(axis=1) & (self.gain != 0).all(axis=1)
@@ -206,15 +260,15 @@ class _Halves:
         systems, drawn = systems[usable], drawn[usable]
         p = ndtr(-np.abs(gain[:, 0]) / error[:, 0])
         inside = (p >= WINDOW[0]) & (p <= WINDOW[1])
-        held = (gain[:, 0] > 0)[inside] == (gain[:, 1] > 0)[inside]
+        replicated = (gain[:, 0] > 0)[inside] == (gain[:, 1] > 0)[inside]
         own = weights[inside]
-        low, high = over_systems.share_interval(held, systems[inside], drawn[inside], weights=own)
+        low, high = over_systems.share_interval(replicated, systems[inside], drawn[inside], weights=own)
         right, wrong = expected.on_another(gain[:, 0], error[:, 0], gain[:, 1], error[:, 1], *WINDOW)
         centre, least, most = expected.share(weights * right, weights * wrong, systems, drawn)
-        middle = float((own * held).sum() / own.sum()) if len(held) else np.nan
+        middle = float((own * replicated).sum() / own.sum()) if len(replicated) else np.nan
         less, more = expected.difference(middle, low, high, centre, least, most)
         return {
-            f"held_{unit}": middle,
+            f"replicated_{unit}": middle,
             f"expected_{unit}": centre,
             f"difference_{unit}": middle - centre,
             f"difference_{unit}_low": less,
@@ -223,7 +277,7 @@ class _Halves:
 
 
 def _squares(u: Floats, pairs: NDArray[np.intp]) -> Floats:
-    """Σ (uᴬ − uᴮ)² of pairs."""
+    """Σ (uᴬ − uᴮ)² for each pair."""
     products = u @ u.T
     a, b = pairs.T
     own = products.diagonal()
@@ -232,7 +286,7 @@ def _squares(u: Floats, pairs: NDArray[np.intp]) -> Floats:
 
 
 def _by_document(u: Floats, of: NDArray[np.intp]) -> Floats:
-    """Sums over the segments of each document, (rows × documents)."""
+    """Sums over the segments of each document, shape (rows, documents)."""
     order = np.argsort(of, kind="stable")
     starts = np.searchsorted(of[order], np.arange(int(of.max()) + 1))
     found: Floats = np.add.reduceat(u[:, order], starts, axis=1)
@@ -241,3 +295,29 @@ def _by_document(u: Floats, of: NDArray[np.intp]) -> Floats:
 
 def _correction(sizes: NDArray[np.intp]) -> float:
     return len(sizes) / (len(sizes) - 1)
+
+
+ANALYSIS = Analysis(
+    documents,
+    {"data": Data("measured"), "seed": SEED},
+    tables=(
+        Output(
+            DOCUMENTS,
+            "one row per dataset whose segments form documents",
+            "Effects of documents on the variance of gains and on p-values",
+        ),
+    ),
+    figures=(
+        Figure(
+            "documents",
+            "elsewhere",
+            ("documents",),
+            "Effect of documents on the variance of a gain and on p.",
+            "Sentences from the same document are not independent. Left: the design effect, that is, the variance of "
+            "a gain by documents divided by that by sentences, as a mean over pairs of systems. Intervals (95 %) are "
+            "over systems and documents. Grey: the design effect if sentences are assigned to documents at random. "
+            "Right: the squared difference between the gains on two halves of the documents, divided by its variance "
+            "by sentences and by documents, with intervals over systems.",
+        ),
+    ),
+)

@@ -1,4 +1,4 @@
-"""What independent draws predict for a calibration, in closed form: infinitely many draws instead of some."""
+"""Expected replication rates in closed form: the limit of infinitely many random draws."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from study.analysis.over_systems import Codes, Floats
 
 
 def on_population(gain: ArrayLike, error: ArrayLike, p_low: float, p_high: float) -> tuple[Floats, Floats]:
-    """Probabilities that a test set drawn from a population puts p in a range, and names the better system, or not.
+    """Probability that p on a drawn test set lies in a range and the better system is the right one, or the wrong one.
 
-    The gain on a drawn test set is normal around the true one, and its bootstrap has p = Φ(−|z|) for the z that it
-    is in standard errors. With θ = δ/s and the range of p that of |z| from z₁ to z₂,
+    The gain on a drawn test set is normally distributed around the true gain. With z the gain in standard errors, its
+    bootstrap has p = Φ(−|z|). With θ = δ/s, and |z| from z₁ to z₂ for p in the range,
 
         right = Φ(z₂ − |θ|) − Φ(z₁ − |θ|),   wrong = Φ(z₂ + |θ|) − Φ(z₁ + |θ|).
 
-    The share that held among infinitely many draws of all pairs is Σ right / Σ (right + wrong).
+    The replication rate over infinitely many draws of all pairs is Σ right / Σ (right + wrong).
 
     Parameters
     ----------
     gain
-        True gains δ of pairs, on the population.
+        True gains δ of pairs, on the whole population.
     error
-        Standard errors s of the gain on a test set of the size that is drawn: √(N/n) that on the population's N.
+        Standard errors s of the gain on a drawn test set of n segments: √(N/n) times that on the population of N.
 
     Returns
     -------
-    Two numbers a pair; nan where the error is 0, since the systems are equal.
+    Two numbers per pair; nan where the error is 0, because the systems are equal.
     """
     from scipy.special import ndtr
 
@@ -45,17 +45,20 @@ def on_another(
     p_low: float,
     p_high: float,
 ) -> tuple[Floats, Floats]:
-    """Probabilities that one test set puts p in a range and the better system there is the better one on another.
+    """Probability that p on one test set lies in a range and the better system is also better on another, or is not.
 
-    They are those of two test sets that are drawn from *one* population, of which nothing is assumed: they are
-    conditional on the gain on both together. With gains d₁, d₂ and variances v₁, v₂ (squared standard errors), of one
-    population, m = (d₁/v₁ + d₂/v₂)/(1/v₁ + 1/v₂) tells all that the two tell of the true gain, and given m
+    Both test sets come from the *same* source. Nothing else is assumed about it, because the probabilities are
+    conditional on the gain on both test sets together. With gains d₁, d₂ and variances v₁, v₂ (squared standard
+    errors), m = (d₁/v₁ + d₂/v₂)/(1/v₁ + 1/v₂) is sufficient for the true gain. Given m,
 
         d₁ ~ N(m, v₁²/(v₁ + v₂)),   d₂ = m + (m − d₁)v₂/v₁,
 
-    that is, as if the segments of both were shuffled and dealt out again. For m > 0 the second gain has the sign of the
-    first where 0 < d₁ < m(1 + v₁/v₂); right and wrong are differences of normal probabilities. Sizes and lengths
-    of segments are in the standard errors.
+    as if the segments of both test sets were shuffled and split again. For m > 0, the second gain has the sign of the
+    first where 0 < d₁ < m(1 + v₁/v₂), so that right and wrong are differences of normal probabilities. The standard
+    errors account for the number and lengths of segments.
+
+    docs/explanation/expected-replication.md reports what happens if the sources differ, and how the formula compares
+    with shuffling.
 
     Where the two are not of one population, they are taken to be of one whose gain is m; what is observed below is due
     to their difference. In simulations the share expected of all pairs is then the same to a tenth of a point, if the
@@ -76,7 +79,7 @@ def on_another(
 
     Returns
     -------
-    Two numbers a pair; nan where an error is 0.
+    Two numbers per pair; nan where an error is 0.
     """
     from scipy.special import ndtr
 
@@ -85,7 +88,7 @@ def on_another(
     with np.errstate(divide="ignore", invalid="ignore"):
         both = v_on + v_against
         mean = np.abs((np.asarray(gain_on) * v_against + np.asarray(gain_against) * v_on) / both)
-        # In standard errors of the first test set; `edge` is where the second gain turns.
+        # In standard errors of the first test set; at `edge` the second gain changes its sign.
         mean, edge, spread = mean / error_on, mean / error_on * both / v_against, np.sqrt(v_on / both)
         degenerate = ~((v_on > 0) & (v_against > 0))
 
@@ -100,9 +103,10 @@ def on_another(
 
 
 def on_next(theta: ArrayLike, size: float, p_low: float, p_high: float) -> tuple[Floats, Floats]:
-    """`on_population` for a second test set drawn from the population, too, with `size` times as many segments.
+    """Same as `on_population`, for a second test set drawn from the population with `size` times as many segments.
 
-    With S = Φ(θ √size) the probability that it says so, right is right·S + wrong·(1 − S), and wrong the rest.
+    With S = Φ(θ √size), the probability that the second test set favours the right system, the result is
+    right·S + wrong·(1 − S), and the rest.
 
     Parameters
     ----------
@@ -119,10 +123,10 @@ def on_next(theta: ArrayLike, size: float, p_low: float, p_high: float) -> tuple
 def share(
     right: ArrayLike, wrong: ArrayLike, systems: Codes, test_sets: Codes | None = None
 ) -> tuple[float, float, float]:
-    """Σ right / Σ (right + wrong) over rows, and its interval over systems and test sets (Student's, of its logit).
+    """Expected rate Σ right / Σ (right + wrong), with Student's interval on the logit scale over systems and test sets.
 
-    Rows that are nan do not count. nan where there is nothing to expect; no interval with fewer than three systems. How
-    often the interval covers in simulations stands in docs/coverage.md.
+    Rows with nan are ignored. The result is nan without usable rows, and has no interval with fewer than three systems.
+    docs/explanation/coverage.md reports the coverage in simulations.
     """
     right = np.nan_to_num(np.asarray(right, dtype=np.float64))
     both = right + np.nan_to_num(np.asarray(wrong, dtype=np.float64))
@@ -140,10 +144,9 @@ def share(
 def difference(
     share: float, low: float, high: float, expected: float, expected_low: float, expected_high: float
 ) -> tuple[float, float]:
-    """Interval of a share less the expected one, of the intervals of both (Zou and Donner 2008).
+    """Interval of the difference between a share and the expected one, from their intervals (Zou and Donner 2008).
 
-    They are taken to be independent. Both depend on the same systems, and more on which pairs are close for one and
-    for the other than the same way: the interval is rather too wide than too narrow.
+    Both are treated as independent. As they depend on the same systems, the interval is conservative.
     """
     found = share - expected
     return (
@@ -153,7 +156,7 @@ def difference(
 
 
 def _in_errors(p_low: float, p_high: float) -> tuple[float, float]:
-    """The range of |z| whose p = Φ(−|z|) lies in a range of p-values; no p is above 1/2."""
+    """Range of |z| for which p = Φ(−|z|) lies in a range of p-values; p is at most 1/2."""
     from scipy.special import ndtri
 
     return float(-ndtri(min(p_high, 0.5))), float(-ndtri(min(p_low, 0.5)))

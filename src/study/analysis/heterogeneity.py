@@ -1,4 +1,4 @@
-"""How much gains differ between the test sets of a family, and whether that says who wins on one that was not seen."""
+"""Heterogeneity of gains between the test sets of a family, and how well it predicts the winner on another one."""
 
 from __future__ import annotations
 
@@ -11,104 +11,190 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pairsig.columns import BORROWED
-from pairsig.contributions import likeness
-from pairsig.errors import InputError
-from pairsig.heterogeneity import FLOOR
+from pairsig.core.statistics import Statistics
+from pairsig.io.columns import FAMILY_HETEROGENEITY, METRIC, Column, Table, count, points
+from pairsig.io.errors import InputError
+from pairsig.io.tables import frame
 from pairsig.metrics import Metric
-from pairsig.statistics import Statistics
-from pairsig.tables import frame
 from study.analysis import over_systems
-from study.columns import HETEROGENEITY, NEXT_TEST_SETS
+from study.analysis.record import Analysis, Data, Figure, Output, Rows
+from study.tables.columns import FAMILIES, FAMILY, numeric, with_interval
 from study.test_sets import matches
 
+HETEROGENEITY = Table(
+    "heterogeneity",
+    (
+        *(FAMILY_HETEROGENEITY[name] for name in ("family", "metric", "about", "n_test_sets", "n_systems")),
+        count("n_pairs", "pairs of systems, on each pair of test sets", "pairs", "pairs"),
+        *(FAMILY_HETEROGENEITY[f"kappa_squared{end}"] for end in ("", "_low", "_high")),
+        *with_interval(
+            "effective_sample_size",
+            "1/(2κ²): segments of the next test set that predict the gain there as well as an infinite test set here",
+            "count",
+        ),
+        *with_interval(
+            "beta_squared", "β²: growth of the variance between test sets with the squared gain", "as it is"
+        ),
+        points(
+            "smallest_reliable_gain",
+            "gain on an infinite test set that gives a 95 % chance to win on the next one: 1.645 √2 κσ, median pair",
+        ),
+        points("smallest_reliable_gain_low", "lower end of its 95 % interval"),
+        points("smallest_reliable_gain_high", "upper end of its 95 % interval"),
+        FAMILY_HETEROGENEITY["n_validated"],
+        *with_interval("replicated", FAMILY_HETEROGENEITY["replicated"].meaning, "share"),
+        FAMILY_HETEROGENEITY["predicted_iid"],
+        FAMILY_HETEROGENEITY["predicted"],
+        numeric(
+            "loss_iid",
+            "mean log loss of the chances predicted without heterogeneity (i.i.d.)",
+            "nats",
+            shown="two decimals",
+            missing=True,
+        ),
+        numeric(
+            "expected_loss_iid",
+            "the log loss expected if these chances were true",
+            "nats",
+            shown="two decimals",
+            missing=True,
+        ),
+        numeric("loss", "mean log loss of the chances predicted with κ²", "nats", shown="two decimals", missing=True),
+        numeric(
+            "expected_loss",
+            "the log loss expected if these chances were true",
+            "nats",
+            shown="two decimals",
+            missing=True,
+        ),
+        *with_interval("loss_reduction", "log loss without heterogeneity minus log loss with κ²", "two decimals"),
+        numeric(
+            "loss_constant", "mean log loss with the same τ for all pairs", "nats", shown="two decimals", missing=True
+        ),
+        *with_interval(
+            "loss_reduction_by_scale", "log loss with the same τ for all pairs minus log loss with κ²", "two decimals"
+        ),
+        FAMILY_HETEROGENEITY["coverage_iid"],
+        *with_interval("coverage", FAMILY_HETEROGENEITY["coverage"].meaning, "share"),
+        Column(
+            "verdict",
+            str,
+            "whether κ² improves the prediction for test sets and systems it was not estimated on",
+            choices=("better", "no better", "worse", "not validated"),
+        ),
+    ),
+    key=("family", "metric"),
+)
+
+NEXT_TEST_SETS = Table(
+    "next_test_sets",
+    (
+        FAMILY,
+        METRIC,
+        Column(
+            "by",
+            str,
+            "how the chance was predicted: without (`i.i.d.`) or with (`next`) heterogeneity",
+            choices=("i.i.d.", "next"),
+        ),
+        numeric("chance_low", "lower end of the range of predicted chances", shown="bound"),
+        numeric("chance_high", "upper end of the range", shown="bound"),
+        count("n_pairs", "pairs of systems, over all ordered pairs of test sets", "pairs", "pairs in range"),
+        numeric(
+            "predicted", "mean predicted chance that the better system also wins on the second test set", shown="share"
+        ),
+        *with_interval("replicated", "share of pairs in which it does", "share"),
+    ),
+    key=("family", "metric", "by", "chance_low"),
+)
+
+
 LEAST = 100
-"""Segments that a domain or a document must have to be a test set: with fewer, gains are not normal enough."""
+"""Minimal number of segments of a domain or document; with fewer, the normal approximation of gains is too poor."""
 
 CHANCES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999, 1.0)
 """Bounds of the ranges of predicted chances."""
 
 SURE = 1e-6
-"""Nobody is surer of an outcome than by so much: p-values of a million resamples tell no less."""
+"""Predicted chances are clipped to at most 1 − SURE, the resolution of p-values from a million resamples."""
 
 VARIED = 2.0
-"""Variance of κ² between test sets, over the square of its mean, that the upper end of an interval allows for."""
+"""Assumed ratio of the variance of κ² between test sets to its squared mean, for the upper end of intervals."""
 
 SEED = 2012
-"""Of the halves."""
+"""Seed of the halves."""
 
 Floats = NDArray[np.float64]
 
 
-def heterogeneity(
-    data: Iterable[tuple[Statistics, Metric]], sheet: pd.DataFrame, *, source: str = "families"
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Heterogeneity of gains between test sets of families, and how well it predicts what it has not seen.
+def heterogeneity(data: Iterable[tuple[Statistics, Metric]], sheet: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Estimate the heterogeneity of families of test sets, and validate it on test sets and systems that were left out.
 
-    The law: the true gain of a pair of systems on test set t is δ + uₜ with the variance τ² = κ²σₜ², where σₜ is the
-    standard deviation of what a segment contributes to the gain (its standard error times √n): the unliker two systems
-    are, the more does another domain change. Of a pair's gains d and standard errors s on two test sets,
+    In the model, the true gain of a pair of systems on test set t is δ + uₜ, where uₜ has the variance τ² = κ²σₜ². Here
+    σₜ is the standard deviation of the contribution of a segment to the gain (the standard error times √n). The less
+    two systems correlate, the more their difference varies between domains. With the gains d and standard errors s of a
+    pair on two test sets,
 
         κ² = mean of ((d₁ − d₂)² − s₁² − s₂²) / (σ₁² + σ₂²)
 
-    over pairs of systems and of test sets of the family. It has the expectation κ² whatever the distributions of u and
-    of the gains are. A test set of n segments says as much of the true gain on another as n' segments of that one do,
-    1/n' = 1/n + 2κ², so that one of any size is worth at most 1/(2κ²).
+    over pairs of systems and pairs of test sets of the family. Its expectation is κ² for any distribution of u and of
+    the gains. The effective sample size of a test set with n segments for another one is n' with 1/n' = 1/n + 2κ²,
+    which is at most 1/(2κ²).
 
-    Whether heterogeneity grows with the gain besides is told by β² in τ² = κ²σₜ² + β²δ², fitted by least squares with
-    d₁d₂ for δ².
+    The coefficient β² in τ² = κ²σₜ² + β²δ² measures whether heterogeneity also grows with the gain. It is fitted by
+    least squares with d₁d₂ for δ².
 
-    Validation: with κ² from all rows but those with either test set *or* with any system of either group, the chance
-    that the better system on the first test set is the better one on the second one of n₂ segments is
-    Φ(|d₁| / √(σ₁² (1/n₁ + 1/n₂ + 2κ²))); i.i.d. it is that of κ² = 0. Both directions count. No chance is nearer to 1
-    than `SURE`.
+    For validation, κ² is estimated from all rows without either test set *and* without any system of either group. The
+    predicted chance that the better system on the first test set also wins on the second, with n₂ segments, is Φ(|d₁| /
+    √(σ₁² (1/n₁ + 1/n₂ + 2κ²))). The i.i.d. prediction has κ² = 0. Both directions are used. Chances are clipped to at
+    most 1 − `SURE`.
 
     Parameters
     ----------
     data
-        Statistics with their metrics; read one after the other.
+        Statistics with their metrics, used one after the other.
     sheet
-        Table `FAMILIES`. Cells of `dataset` and `test_set` hold patterns: `whole`, `domain:…`, `document:…` (at least
-        `LEAST` segments; a document that two datasets have counts once), `half:1` and `half:2`. The test sets of a line
-        are compared with each other, or within each dataset; not two of the same domain. Lines of a family add up.
-    source
-        What messages call the sheet.
+        Table `FAMILIES`. Cells of `dataset` and `test_set` contain patterns: `whole`, `domain:…`, `document:…` (with at
+        least `LEAST` segments; a document in two datasets counts once), `half:1` and `half:2`. The test sets of a line
+        are compared with each other, or within each dataset, except two of the same domain. Lines of a family are
+        pooled.
 
     Returns
     -------
-    Table `HETEROGENEITY`, one row a family and metric, and table `NEXT_TEST_SETS`, one a range of predicted chances.
-    Intervals (95 %) are over systems and test sets (`over_systems.variance`; of κ² `mean_excess`); those of families
-    with two test sets are over systems alone, but for the upper end of κ². Cost: 25 CPU seconds and 0.9 GB for the
-    study's families.
+    Table `HETEROGENEITY`, one row per family and metric, and table `NEXT_TEST_SETS`, one row per range of predicted
+    chances. Intervals (95 %) are over systems and test sets (`over_systems.variance`; for κ² `mean_excess`). For
+    families with two test sets they are over systems only, except the upper end of κ². Cost: 25 CPU seconds and 0.9 GB
+    for the study's families.
     """
     test_sets = [one for statistics, metric in data for one in _test_sets(statistics, metric, sheet)]
     found, curves = [], []
-    for (family, metric), cells in _cells(test_sets, sheet, source).items():
+    for (family, metric), cells in _cells(test_sets, sheet).items():
         rows = _Rows.of(cells)
         key = {"family": family, "metric": metric}
         about = sheet["about"][sheet["family"] == family].iloc[0]
         predicted = _Predicted.of(rows)
-        found.append(key | {"about": about} | _law(rows) | predicted.summary())
+        found.append(key | {"about": about} | _estimates(rows) | predicted.summary())
         curves += [key | row for row in predicted.curve()]
     return frame(HETEROGENEITY, found), frame(NEXT_TEST_SETS, curves)
 
 
-def borrowed(found: pd.DataFrame) -> pd.DataFrame:
-    """What the library knows families by, with four digits: those whose κ² is above 0 and predicts no worse than i.i.d.
+def known_families(found: pd.DataFrame) -> pd.DataFrame:
+    """Make the library's table of family heterogeneity, rounded to four digits.
 
-    It is the file src/pairsig/borrowed.tsv.
+    It is `src/pairsig/planning/family_heterogeneity.tsv` and contains the families whose κ² is above 0 and predicts no
+    worse than i.i.d.
     """
     kept = found[(found["kappa_squared_low"] > 0) & found["verdict"].isin(["better", "no better"])]
-    rounded = kept[list(BORROWED.names)].copy()
-    for column in BORROWED.columns:
+    rounded = kept[list(FAMILY_HETEROGENEITY.names)].copy()
+    for column in FAMILY_HETEROGENEITY.columns:
         if column.type is float:
             rounded[column.name] = [float(f"{value:.4g}") for value in rounded[column.name]]
-    return frame(BORROWED, rounded.reset_index(drop=True))
+    return frame(FAMILY_HETEROGENEITY, rounded.reset_index(drop=True))
 
 
 @dataclass(frozen=True)
 class _TestSet:
-    """Gains of all pairs of systems, in the order of their names, on a test set, with their standard errors."""
+    """Gains of all pairs of systems on a test set, in the order of their names, with standard errors."""
 
     dataset: str
     label: str
@@ -121,6 +207,8 @@ class _TestSet:
 
 
 def _test_sets(statistics: Statistics, metric: Metric, sheet: pd.DataFrame) -> Iterator[_TestSet]:
+    from pairsig.core.influence import errors_and_correlations
+
     wanted = [row for row in sheet.itertuples(index=False) if matches(statistics.dataset, row.dataset)]
     order = np.argsort(statistics.systems, kind="stable")
     systems, groups = (tuple(np.array(names)[order].tolist()) for names in (statistics.systems, statistics.groups))
@@ -131,7 +219,7 @@ def _test_sets(statistics: Statistics, metric: Metric, sheet: pd.DataFrame) -> I
             continue
         own = counts[order][:, segments]
         scores = metric.score(own.sum(axis=1)) * (1 if metric.higher_is_better else -1)
-        error, _ = likeness(own, metric, pairs)
+        error, _ = errors_and_correlations(own, metric, pairs)
         gain = scores[pairs[:, 0]] - scores[pairs[:, 1]]
         yield _TestSet(statistics.dataset, label, metric.name, len(segments), systems, groups, gain, error)
 
@@ -150,28 +238,29 @@ def _parts(statistics: Statistics) -> Iterator[tuple[str, NDArray[np.intp]]]:
 
 
 def _cells(
-    test_sets: Sequence[_TestSet], sheet: pd.DataFrame, source: str
+    test_sets: Sequence[_TestSet], sheet: pd.DataFrame
 ) -> dict[tuple[str, str], list[tuple[_TestSet, _TestSet]]]:
-    """The pairs of test sets of each family and metric."""
+    """Find the pairs of test sets of each family and metric."""
+    source = sheet.attrs.get("source", FAMILIES.name)
     found: dict[tuple[str, str], list[tuple[_TestSet, _TestSet]]] = {}
     taken: dict[tuple[str, str, str, str, str], int] = {}
     for index, row in zip(sheet.index, sheet.itertuples(index=False), strict=True):
         own: dict[tuple[str, ...], _TestSet] = {}
         for one in test_sets:
             if matches(one.dataset, row.dataset) and matches(one.label, row.test_set):
-                # A document is the same one in whatever dataset it is.
+                # The same document may be in several datasets.
                 own.setdefault((one.label,) if one.label.startswith("document:") else (one.dataset, one.label), one)
         for one, other in combinations(own.values(), 2):
             within = row.compared == "within datasets"
             if one.metric != other.metric or (within and one.dataset != other.dataset):
                 continue
-            if one.label == other.label != "whole":  # of the same domain: no other sort of text
+            if one.label == other.label != "whole":  # of the same domain: not another kind of text
                 continue
             key = (str(row.family), one.dataset, one.label, other.dataset, other.label)
             if key in taken:
                 raise InputError(
-                    f"{source}, line {index + 2}: {one.dataset} {one.label} and {other.dataset} {other.label} are "
-                    f"compared again, expected once: line {taken[key]} does"
+                    f"{source}, line {index + 2}: found {one.dataset} {one.label} and {other.dataset} {other.label} "
+                    f"again, expected them once: they are in line {taken[key]}"
                 )
             taken[key] = index + 2
             found.setdefault((str(row.family), one.metric), []).append((one, other))
@@ -180,7 +269,7 @@ def _cells(
 
 @dataclass(frozen=True)
 class _Rows:
-    """Pairs of systems on two test sets, a row each; what is of both test sets has two columns."""
+    """Pairs of systems on two test sets, one row each; values on both test sets have two columns."""
 
     gain: Floats
     variance: Floats
@@ -238,12 +327,12 @@ class _Rows:
 
     @property
     def spread(self) -> Floats:
-        """σ² on both test sets: the variance of a segment's contribution to the gain."""
+        """σ² on both test sets: the variance of the contribution of a segment to the gain."""
         return self.variance * self.n_segments
 
     @property
     def excess(self) -> Floats:
-        """Of each row what has the expectation κ²."""
+        """Estimate of κ² from each row."""
         between = (self.gain[:, 0] - self.gain[:, 1]) ** 2
         found: Floats = (between - self.variance.sum(axis=1)) / self.spread.sum(axis=1)
         return found
@@ -252,38 +341,14 @@ class _Rows:
 def mean_excess(
     excess: Floats, systems: over_systems.Codes, test_sets: over_systems.Codes
 ) -> tuple[float, float, float]:
-    """κ² of the mean test set, with its interval: a mean over rows that share systems and test sets.
+    """Estimate κ² with its interval: a mean over rows that share systems and test sets.
 
-    The mean is unbiased, however much test sets differ in how heterogeneous they are. But where a few have much of all
-    heterogeneity and are not among those that were measured, the estimate is too small, and its variance is, too. So
-    for the upper end `VARIED` κ⁴ Σ wₜ² is added to the variance, with wₜ the share of test set t. The lower end is
-    Student's on the plain scale, the upper one on that of the logarithm, but at most twice as far as on the plain one
-    (near 0 the logarithm knows no end).
+    The mean is unbiased, but it is too small in samples that miss the most heterogeneous test sets, and so is its
+    estimated variance. For the upper end, `VARIED` κ⁴ Σ wₜ² is therefore added to the variance, where wₜ is the share
+    of test set t. The lower end is Student's on the plain scale. The upper end is Student's on the logarithmic scale,
+    but at most twice as far away as on the plain scale.
 
-    How often an interval at level 95 % held the truth, in % of 300 simulated families (± 2.5); test sets of 500
-    segments, κ = 0.1 but in the first column. On each test set u is multiplied by its strength, which is lognormal with
-    the standard deviation s of the logarithm: with s = 0.6 a test set's κ² has a variance of 3.2 times the squared
-    mean. `VARIED` was chosen on other families, other κ and s up to 0.6. (tests/test_families.py prints this table.)
-
-    ============================  =====  =====  =======  =======  =====  ================  ===============
-    systems and test sets         κ = 0  s = 0  s = 0.3  s = 0.6  s = 1  0.6, heavy tails  0.6, u by score
-    ============================  =====  =====  =======  =======  =====  ================  ===============
-    12 on 2                       85     98     97       82       61     86                79
-    8 on 4                        93     99     99       91       63     90                84
-    40 on 4                       94     99     99       96       73     94                94
-    20 on 6                       95     99     100      99       79     95                95
-    15 on 12                      96     99     99       99       83     96                94
-    20 of 4 base models on 5      89     98     100      96       72     92                94
-    8 each on 2, eight times      94     100    100      96       79     96                91
-    12 each on 3, six times       92     99     99       96       81     96                94
-    40, and 12 four times, on 2   97     100    99       98       87     99                99
-    … of 4 base models            90     99     98       98       85     98                97
-    ============================  =====  =====  =======  =======  =====  ================  ===============
-
-    Heavy tails are Student's with 4 degrees of freedom; u by score is larger for systems that are far from the mean, so
-    that pairs with large gains are more heterogeneous. Systems of one base model share 60 % of the variance of u and of
-    the noise. The truth is missed above: by up to a third of intervals where a few test sets have most of all
-    heterogeneity (s = 1), which no sample of a few can tell.
+    docs/explanation/family-heterogeneity.md reports the coverage in simulations.
     """
     middle = float(excess.mean())
     residuals = (excess - middle) / len(excess)
@@ -297,8 +362,10 @@ def mean_excess(
     return middle, low, high
 
 
-def _law(rows: _Rows) -> dict[str, object]:
-    """What the table says of κ² and β²."""
+def _estimates(rows: _Rows) -> dict[str, object]:
+    """Compute κ², β² and the numbers derived from them."""
+    from pairsig.planning.heterogeneity import SMALLEST_RELIABLE_GAIN
+
     excess, n = rows.excess, len(rows.gain)
     drawn = over_systems.drawn(rows.test_sets)
     kappa, low, high = mean_excess(excess, rows.systems, rows.test_sets)
@@ -307,12 +374,14 @@ def _law(rows: _Rows) -> dict[str, object]:
     products = design.T @ design
     beta = float(np.linalg.solve(products, design.T @ excess)[1])
     residuals = excess - design @ np.linalg.solve(products, design.T @ excess)
-    own = design @ np.linalg.inv(products)[1]  # what is left of the slope's column without the mean's
+    own = design @ np.linalg.inv(products)[1]  # influence of each row on the slope
     of_beta = over_systems.variance(own * residuals, rows.systems, drawn, weights=own**2)
     beta_low, beta_high = over_systems.interval(beta, *of_beta)
-    # The median pair's, on the median test set.
+    # For the median pair on the median test set.
     spread = float(np.sqrt(np.median(rows.spread)))
-    floor, floor_low, floor_high = (FLOOR * spread * float(np.sqrt(max(end, 0.0))) for end in (kappa, low, high))
+    gain, gain_low, gain_high = (
+        SMALLEST_RELIABLE_GAIN * spread * float(np.sqrt(max(end, 0.0))) for end in (kappa, low, high)
+    )
     return {
         "n_test_sets": len(np.unique(rows.test_sets)),
         "n_systems": len(np.unique(rows.systems)),
@@ -320,32 +389,32 @@ def _law(rows: _Rows) -> dict[str, object]:
         "kappa_squared": kappa,
         "kappa_squared_low": low,
         "kappa_squared_high": high,
-        "worth": _worth(kappa),
-        "worth_low": _worth(high),
-        "worth_high": _worth(low),
+        "effective_sample_size": _effective_sample_size(kappa),
+        "effective_sample_size_low": _effective_sample_size(high),
+        "effective_sample_size_high": _effective_sample_size(low),
         "beta_squared": beta,
         "beta_squared_low": beta_low,
         "beta_squared_high": beta_high,
-        "floor": floor,
-        "floor_low": floor_low,
-        "floor_high": floor_high,
+        "smallest_reliable_gain": gain,
+        "smallest_reliable_gain_low": gain_low,
+        "smallest_reliable_gain_high": gain_high,
     }
 
 
-def _worth(kappa_squared: float) -> float:
+def _effective_sample_size(kappa_squared: float) -> float:
     return 1 / (2 * kappa_squared) if kappa_squared > 0 else np.nan
 
 
 @dataclass(frozen=True)
 class _Predicted:
-    """Chances of the better system on one test set to be the better one on another, and what came; a row a direction.
+    """Predicted chances that the better system wins again, with the outcomes; one row per pair and direction.
 
-    `chance` and `covered` have three columns: i.i.d., with the heterogeneity of other test sets and systems, and with
-    one τ in points for all pairs, the mean of those others.
+    `chance` and `covered` have three columns: i.i.d.; with the heterogeneity of other test sets and systems; and with
+    the same τ in points for all pairs, the mean of those others.
     """
 
     chance: Floats
-    held: NDArray[np.bool_]
+    replicated: NDArray[np.bool_]
     covered: NDArray[np.bool_]
     systems: over_systems.Codes
     test_sets: over_systems.Codes
@@ -362,14 +431,14 @@ class _Predicted:
         for on, against in ((0, 1), (1, 0)):
             used = known & (rows.gain != 0).all(axis=1)
             d, other = rows.gain[used, on], rows.gain[used, against]
-            per_segment = 1 / rows.n_segments[used].T
+            length_per_segment = 1 / rows.n_segments[used].T
             per_pair = rows.spread[used, on]
             excess = np.stack([np.zeros(len(d)), per_pair * kappa[used], tau[used]], axis=1)
-            spread = np.sqrt((per_pair * per_segment.sum(axis=0))[:, None] + 2 * excess)
+            spread = np.sqrt((per_pair * length_per_segment.sum(axis=0))[:, None] + 2 * excess)
             parts.append(
                 cls(
                     chance=np.minimum(ndtr(np.abs(d)[:, None] / spread), 1 - SURE),
-                    held=(d > 0) == (other > 0),
+                    replicated=(d > 0) == (other > 0),
                     covered=np.abs(d - other)[:, None] < 1.959963984540054 * spread,
                     systems=rows.systems[used],
                     test_sets=over_systems.drawn(rows.test_sets[used]) if used.any() else rows.test_sets[used],
@@ -379,34 +448,34 @@ class _Predicted:
 
     @property
     def loss(self) -> Floats:
-        """−log of the chance that was given to what came, by either."""
-        return -np.log(np.where(self.held[:, None], self.chance, 1 - self.chance))
+        """Log loss of the predicted chances: −log of the predicted chance of the observed outcome."""
+        return -np.log(np.where(self.replicated[:, None], self.chance, 1 - self.chance))
 
     def summary(self) -> dict[str, object]:
-        """What the table says of a family."""
-        n = len(self.held)
+        """Compute the columns of the table on validation."""
+        n = len(self.replicated)
         if not n:
             return {"n_validated": 0, "verdict": "not validated"}
         loss = self.loss.mean(axis=0)
-        promised = -(self.chance * np.log(self.chance) + (1 - self.chance) * np.log1p(-self.chance)).mean(axis=0)
-        saved = self._mean("saved", self.loss[:, 0] - self.loss[:, 1])
-        low, high = saved["saved_low"], saved["saved_high"]
-        held_low, held_high = over_systems.share_interval(self.held, self.systems, self.test_sets)
+        expected_loss = -(self.chance * np.log(self.chance) + (1 - self.chance) * np.log1p(-self.chance)).mean(axis=0)
+        saved = self._mean("loss_reduction", self.loss[:, 0] - self.loss[:, 1])
+        low, high = saved["loss_reduction_low"], saved["loss_reduction_high"]
+        replicated_low, replicated_high = over_systems.share_interval(self.replicated, self.systems, self.test_sets)
         covered_low, covered_high = over_systems.share_interval(self.covered[:, 1], self.systems, self.test_sets)
         return {
             "n_validated": n,
-            "held": self.held.mean(),
-            "held_low": held_low,
-            "held_high": held_high,
+            "replicated": self.replicated.mean(),
+            "replicated_low": replicated_low,
+            "replicated_high": replicated_high,
             "predicted_iid": self.chance[:, 0].mean(),
             "predicted": self.chance[:, 1].mean(),
             "loss_iid": loss[0],
-            "promised_iid": promised[0],
+            "expected_loss_iid": expected_loss[0],
             "loss": loss[1],
-            "promised": promised[1],
+            "expected_loss": expected_loss[1],
             **saved,
             "loss_constant": loss[2],
-            **self._mean("saved_by_scale", self.loss[:, 2] - self.loss[:, 1]),
+            **self._mean("loss_reduction_by_scale", self.loss[:, 2] - self.loss[:, 1]),
             "coverage_iid": self.covered[:, 0].mean(),
             "coverage": self.covered[:, 1].mean(),
             "coverage_low": covered_low,
@@ -422,48 +491,48 @@ class _Predicted:
         return {name: middle, f"{name}_low": low, f"{name}_high": high}
 
     def curve(self) -> Iterator[dict[str, object]]:
-        """Predicted chances in ranges, and how many held."""
+        """Yield replication rates by range of predicted chances."""
         for column, by in enumerate(("i.i.d.", "next")):
             chance = self.chance[:, column]
             for low, high in pairwise(CHANCES):
                 inside = (chance >= low) & (chance < high)
                 if not inside.any():
                     continue
-                held = self.held[inside]
-                ends = over_systems.share_interval(held, self.systems[inside], self.test_sets[inside])
+                replicated = self.replicated[inside]
+                ends = over_systems.share_interval(replicated, self.systems[inside], self.test_sets[inside])
                 yield {
                     "by": by,
                     "chance_low": low,
                     "chance_high": high,
-                    "n_pairs": len(held),
+                    "n_pairs": len(replicated),
                     "predicted": chance[inside].mean(),
-                    "held": held.mean(),
-                    "held_low": ends[0],
-                    "held_high": ends[1],
+                    "replicated": replicated.mean(),
+                    "replicated_low": ends[0],
+                    "replicated_high": ends[1],
                 }
 
 
 def left_out(sums: Floats, groups: over_systems.Codes, test_sets: over_systems.Codes) -> Floats:
-    """Of each row the sums over all rows that share neither a group nor a test set with it.
+    """For each row, sum over all rows that share neither a group nor a test set with it.
 
     Parameters
     ----------
     sums
-        What is added up, (rows × k).
+        Values to sum, shape (rows, k).
     groups, test_sets
-        Of each row two, not negative.
+        Two numbers per row, not negative.
     """
     cells = [np.unique(np.sort(codes, axis=1), axis=0, return_inverse=True) for codes in (groups, test_sets)]
     (by_groups, row), (by_test_sets, column) = cells
     table: NDArray[Any] = np.zeros((len(by_groups), len(by_test_sets), sums.shape[1]))
     np.add.at(table, (row.ravel(), column.ravel()), sums)
-    apart = _without(_without(table, by_groups).swapaxes(0, 1), by_test_sets).swapaxes(0, 1)
-    found: Floats = apart[row.ravel(), column.ravel()]
+    separate = _without(_without(table, by_groups).swapaxes(0, 1), by_test_sets).swapaxes(0, 1)
+    found: Floats = separate[row.ravel(), column.ravel()]
     return found
 
 
 def _without(table: Floats, members: NDArray[np.intp]) -> Floats:
-    """For every entry of the first axis, which has two members, the sum over those that have neither."""
+    """For each entry of the first axis, which has two members, sum over the entries with neither of them."""
     having = np.zeros((members.max() + 1, *table.shape[1:]))
     np.add.at(having, members[:, 0], table)
     two = members[:, 0] != members[:, 1]
@@ -471,3 +540,45 @@ def _without(table: Floats, members: NDArray[np.intp]) -> Floats:
     found: Floats = table.sum(axis=0) - having[members[:, 0]]
     found[two] += table[two] - having[members[two, 1]]
     return found
+
+
+def _with_known_families(
+    data: Iterable[tuple[Statistics, Metric]], families: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Estimate the heterogeneity of families of test sets, and how well it predicts the winner on the next one."""
+    found, chances = heterogeneity(data, families)
+    return found, chances, known_families(found)
+
+
+ANALYSIS = Analysis(
+    _with_known_families,
+    {"data": Data("measured"), "families": Rows(FAMILIES)},
+    tables=(
+        Output(
+            HETEROGENEITY,
+            "one row per family of test sets and metric",
+            "Heterogeneity of gains between the test sets of a family, and how well it predicts the winner on a test "
+            "set that was left out",
+        ),
+        Output(
+            NEXT_TEST_SETS,
+            "one row per family, metric and range of predicted chances",
+            "Predicted chances to be the better system on another test set, without and with the heterogeneity of "
+            "other test sets and systems, and the observed replication rates",
+        ),
+        Output(FAMILY_HETEROGENEITY, "one row per family and metric, for `pairsig transfer --family`"),
+    ),
+    figures=(
+        Figure(
+            "next_test_sets",
+            "elsewhere",
+            ("heterogeneity", "next_test_sets"),
+            "Predicted chances to win on the next test set, and how often this happened.",
+            "Top, by family of test sets: the predicted chance that the better system on one test set also wins on "
+            "another, and the observed replication rate with 95 % intervals over systems and test sets. Triangles: "
+            "prediction as if both test sets came from the same source. Circles: prediction with the heterogeneity of "
+            "*other* test sets and *other* systems. Bottom: the maximal effective sample size of a test set for the "
+            "next one, however large it is.",
+        ),
+    ),
+)

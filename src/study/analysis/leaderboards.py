@@ -1,13 +1,13 @@
-"""What a leaderboard tells: neighbours told apart, the items that a gain needs, the share of sampling, dollars.
+"""Analyses of leaderboards: significant neighbours, detectable gains, answer sampling and costs.
 
-A benchmark gives every system a score on the same items, most often passed or failed, and its leaderboard lists them by
-it. All standard errors are first order (`pairsig.contributions.likeness`), of the items given.
+A benchmark scores every system on the same items, which mostly pass or fail, and its leaderboard lists the systems by
+score. All standard errors are first-order ones over the items (`pairsig.core.influence.correlation`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -15,47 +15,137 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pairsig.contributions import likeness
+from pairsig.core.statistics import Statistics
+from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, Column, Table, count
+from pairsig.io.tables import frame
 from pairsig.metrics import Metric
-from pairsig.planning import expected
-from pairsig.ranking import rank
-from pairsig.statistics import Statistics
-from pairsig.tables import frame
 from study.analysis.over_systems import interval, members, share_interval, variance
 from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, quantile_interval
-from study.columns import DOLLARS, ITEMS_NEEDED, LEADERBOARDS
+from study.analysis.record import SEED, Analysis, Data, Figure, Output, Setting
+from study.tables.columns import numeric, with_interval
+
+LEADERBOARDS = Table(
+    "leaderboards",
+    (
+        DATASET,
+        METRIC,
+        count("n_systems", "systems on the leaderboard", "systems", "systems"),
+        replace(N_SEGMENTS, meaning="items of the benchmark"),
+        count("n_pairs", "pairs of systems", "pairs", "pairs"),
+        count("n_neighbours", "pairs of systems that are adjacent by score", "pairs", "neighbours"),
+        *with_interval(
+            "share_significant", "share of neighbours with p < 0.05 in the exact two-sided test, uncorrected", "share"
+        ),
+        numeric("share_significant_by_chance", "the same share if all systems were equally good", shown="share"),
+        *with_interval(
+            "share_significant_holm", "share of significant neighbours, with Holm's correction over all pairs", "share"
+        ),
+        numeric(
+            "share_significant_holm_by_chance",
+            "about the same share if all systems were equally good (Bonferroni's correction)",
+            shown="share",
+        ),
+        *with_interval(
+            "share_significant_pairs_holm",
+            "share of significant pairs among all pairs, with Holm's correction",
+            "share",
+        ),
+        *with_interval(
+            "correlation", "correlation of the outcomes of two systems, for the median pair", "two decimals"
+        ),
+        *with_interval(
+            "overdispersion",
+            "overdispersion φ of the variance model; 1 for metrics that only pass or fail an item",
+            "two decimals",
+        ),
+        Column("n_runs", int, "runs per item, where there are several", "runs", "runs", "count", missing=True),
+        *with_interval(
+            "sampling", "share of answer sampling in the variance of the gain, with one run per item", "share"
+        ),
+        numeric("sampling_by_chance", "the same share if items did not differ", shown="share", missing=True),
+        *with_interval("sampling_of_all", "the same share for means over all runs", "share"),
+    ),
+    key=("dataset", "metric"),
+)
+
+_GAIN_SHOWN = "gain in points that {} items detect with 80 % power (two-sided, 5 %), for the median pair"
+
+ITEMS_NEEDED = Table(
+    "items_needed",
+    (
+        numeric("score_low", "lower end of the range of the two systems' mean score", "points"),
+        numeric("score_high", "upper end of the range", "points"),
+        numeric("correlation_low", "lower end of the range of the two systems' correlation", shown="bound"),
+        numeric("correlation_high", "upper end of the range", shown="bound"),
+        count("n_datasets", "benchmarks", "datasets", "benchmarks"),
+        count("n_systems", "systems in these pairs, counted once per benchmark", "systems", "systems"),
+        count("n_pairs", "pairs of systems in the range", "pairs", "pairs"),
+        *(
+            column
+            for size in (500, 1000)
+            for column in (
+                *with_interval(f"gain_{size}", _GAIN_SHOWN.format(f"{size:,}"), "two decimals"),
+                numeric(
+                    f"expected_{size}",
+                    "the same for median score and correlation, by the variance model with φ = 1",
+                    "points",
+                ),
+            )
+        ),
+    ),
+    key=("score_low", "score_high", "correlation_low", "correlation_high"),
+)
+
+DOLLARS = Table(
+    "dollars",
+    (
+        DATASET,
+        METRIC,
+        Column(
+            "true_gain", str, "assumed true gain in points; `own`: the gain observed for each pair", heading="true gain"
+        ),
+        count("n_pairs", "pairs of systems", "pairs", "pairs"),
+        count("n_systems", "systems in these pairs", "systems", "systems"),
+        numeric("items", "items that detect it with 80 % power (two-sided, 5 %), for the median pair", "items"),
+        *with_interval("dollars", "cost of running both systems on these items, for the median pair", "two decimals"),
+        numeric("dollars_quarter", "lower quartile of this cost over the pairs", "dollars"),
+        numeric("dollars_three_quarters", "upper quartile of this cost over the pairs", "dollars"),
+    ),
+    key=("dataset", "metric", "true_gain"),
+)
+
 
 Floats = NDArray[np.float64]
 Pairs = NDArray[np.intp]
 
 ALPHA = 0.05
 POWERED = 1.959963984540054 + 0.8416212335729143
-"""Standard errors that a true gain is for 80 % power at p < 0.05, two-sided, by the normal law."""
+"""A true gain of this many standard errors has 80 % power at two-sided p < 0.05, by the normal distribution."""
 
 SHUFFLES = 100
-"""Times that the outcomes of each item are dealt out to systems, or those of each system to items."""
+"""Number of random permutations of the outcomes over systems, or over items."""
 
 SIZES = (500, 1000)
-"""Items of a benchmark whose gains are told."""
+"""Numbers of items for which detectable gains are computed."""
 
 SCORES = (0.0, 20.0, 40.0, 60.0, 80.0, 100.0)
-LIKENESSES = (-1.0, 0.25, 0.5, 0.75, 1.0)
-"""Ends of the ranges of the mean score of two systems, and of their likeness."""
+CORRELATIONS = (-1.0, 0.25, 0.5, 0.75, 1.0)
+"""Bounds of the ranges of the mean score of two systems, and of their correlation."""
 
 GAINS = (1.0, 2.0, 5.0, 10.0)
-"""True gains, in points, whose dollars are told."""
+"""True gains in points for which costs are computed."""
 
 MICRO = 1e-6
-"""Dollars of a microdollar."""
+"""Dollars per microdollar."""
 
 
 @dataclass
 class _Pooled:
-    """Pairs of pass/fail benchmarks, one array a dataset."""
+    """Pairs on pass/fail benchmarks, one array per dataset."""
 
     datasets: list[str] = field(default_factory=list)
     score: list[Floats] = field(default_factory=list)
-    likeness: list[Floats] = field(default_factory=list)
+    correlation: list[Floats] = field(default_factory=list)
     spread: list[Floats] = field(default_factory=list)
     names: list[NDArray[np.str_]] = field(default_factory=list)
 
@@ -63,48 +153,53 @@ class _Pooled:
 def leaderboards(
     data: Iterable[tuple[Statistics, Metric]], *, n_resamples: int = 100_000, seed: int = 2012
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """What the leaderboards of benchmarks tell.
+    """Analyse leaderboards: significant neighbours, answer sampling, detectable gains and costs.
 
-    **Neighbours** are systems that follow each other by score. Told is how many have p < 0.05 by the exact two-sided
-    test (randomization with `n_resamples` shuffles where there is none), uncorrected, and by Holm's correction over all
-    pairs (`pairsig.rank`); and how many pairs of all have the second. By chance: the outcomes of each item are dealt
-    out to the systems at random, `SHUFFLES` times, which makes all of them equal, and the neighbours of *that* order
-    are looked at, by normal p-values.
+    **Neighbours** are systems that are adjacent by score. The table has their share with p < 0.05 in the exact
+    two-sided test (or randomization with `n_resamples` shuffles if there is no exact test), uncorrected and with Holm's
+    correction over all pairs (`pairsig.rank`), and the latter share among all pairs. The shares by chance are for equal
+    systems: the outcomes of each item are permuted over the systems, `SHUFFLES` times, and the neighbours of the
+    resulting order are tested with normal p-values.
 
-    **Sampling.** Of k runs of an item with the share x passed, the variance of one run is estimated by
-    w = x(1 − x) k/(k − 1). With d the difference of two systems' shares on an item, Var d its variance over items, what
-    items differ by is b = Var d − w_A/k_A − w_B/k_B, or 0 where that is below. Sampling's share of the variance of a
-    gain is (w_A + w_B) / (b + w_A + w_B) with one run each, and (w_A/k_A + w_B/k_B) / Var d with the k there are: means
-    over pairs. By chance (each system's runs dealt out to its items at random: all items are alike) it is 1.
+    **Sampling.** An item with k runs, of which the share x passed, has the estimated variance w = x(1 − x) k/(k − 1)
+    for one run. Let d be the difference between two systems' shares on an item, and Var d its variance over items. The
+    variance between items is b = Var d − w_A/k_A − w_B/k_B, at least 0. The share of sampling in the variance of a gain
+    is (w_A + w_B) / (b + w_A + w_B) with one run per item, and (w_A/k_A + w_B/k_B) / Var d with the available runs. The
+    table has means over pairs. By chance, with each system's runs permuted over its items, the share is 1.
 
-    **The law.** Of pass/fail items the variance of an answer is p(1 − p), so the law of `pairsig.planning` has φ = 1
-    but for unequal scores: φ is the geometric mean over pairs of S² / (2·10⁴ (1 − likeness) p(1 − p)), p the mean of
-    both scores. Scores that are fractions have less variance.
+    **Overdispersion.** For pass/fail items the variance of an answer is p(1 − p). The variance model of
+    `pairsig.planning.sample_size` then has φ = 1 except for unequal scores. Here φ is the geometric mean over pairs
+    of S² / (2·10⁴ (1 − correlation) p(1 − p)), with p the mean of both scores. Scores that are fractions
+    have less variance.
 
-    **Items needed**: the gain in points that n items show at 80 % power (two-sided p < 0.05) is 2.80 S/√n; told is that
-    of the median pair, by score and likeness, over all benchmarks that are percentages of items, and `expected`, what
-    φ = 1 gives at the medians of score and likeness.
+    **Items needed.** The gain in points that n items detect with 80 % power (two-sided p < 0.05) is 2.80 S/√n. The
+    table has the median over pairs, by score and correlation, over all benchmarks that are percentages of items. The
+    column `expected` has the value for φ = 1 at the median score and correlation.
 
-    **Dollars** to decide a pair with 80 % power: n = (2.80 S/gain)² items times what an item costs with both systems;
-    for true gains of 1, 2, 5 and 10 points, and for the gain observed (`own`), were it the true one. Of equal systems
-    p < 0.05 comes up on 5 % whatever is spent. Told are quartiles over pairs.
+    **Dollars.** Detecting a gain with 80 % power requires n = (2.80 S/gain)² items, times the cost of an item for both
+    systems. The table has quartiles over pairs for true gains of 1, 2, 5 and 10 points, and for the observed gain
+    (`own`) if it were the true one. For equal systems, p < 0.05 occurs in 5 % of cases at any cost.
 
     Parameters
     ----------
     data
-        Statistics with their metrics; columns `runs` and `microdollars` say how often an item was run and what it cost.
+        Statistics with their metrics. The columns `runs` and `microdollars` contain the number of runs and the cost of
+        each item.
 
     Returns
     -------
-    Tables `LEADERBOARDS` and `DOLLARS`, one row a dataset (and gain), and `ITEMS_NEEDED`, one a range of scores and
-    likeness with at least 10 pairs of 6 systems. Intervals (95 %) are over systems.
+    Tables `LEADERBOARDS` (one row per dataset), `DOLLARS` (one row per dataset and gain) and `ITEMS_NEEDED` (one row
+    per range of scores and correlation with at least 10 pairs of 6 systems). Intervals (95 %) are over systems.
     """
+    from pairsig.core.influence import errors_and_correlations
+    from pairsig.planning.sample_size import expected
+
     boards, dollars, pooled = [], [], _Pooled()
     for statistics, metric in data:
         counts = statistics.of(metric)
         n = counts.shape[1]
         pairs = np.stack(np.triu_indices(len(counts), k=1), axis=1)
-        error, alike = likeness(counts, metric, pairs)
+        error, correlation = errors_and_correlations(counts, metric, pairs)
         scores = metric.score(counts.sum(axis=1))
         names = np.array(statistics.systems)
         row: dict[str, Any] = {
@@ -114,18 +209,18 @@ def leaderboards(
             "n_segments": n,
             "n_pairs": len(pairs),
         }
-        row |= _apart(statistics, metric, n_resamples, seed)
-        row |= _apart_by_chance(counts, metric, seed)
-        usable = (error > 0) & (alike < 1)
+        row |= _significant(statistics, metric, n_resamples, seed)
+        row |= _significant_by_chance(counts, metric, seed)
+        usable = (error > 0) & (correlation < 1)
         own, spread = pairs[usable], n * error[usable] ** 2
         middle = scores[own].mean(axis=1)
-        row |= _median("likeness", alike[usable], own)
+        row |= _median("correlation", correlation[usable], own)
         if metric.scale == 100.0 and not metric.averaged:
-            told = expected(middle, 1.0, 1 - alike[usable])
-            row |= _mean("overdispersion", np.log(spread / told), own, exponential=True)
+            description = expected(middle, 1.0, correlation[usable])
+            row |= _mean("overdispersion", np.log(spread / description), own, exponential=True)
             pooled.datasets.append(statistics.dataset)
             pooled.score.append(middle)
-            pooled.likeness.append(alike[usable])
+            pooled.correlation.append(correlation[usable])
             pooled.spread.append(spread)
             pooled.names.append(np.char.add(f"{statistics.dataset}/", names[own]))
         if "runs" in statistics.columns:
@@ -139,45 +234,52 @@ def leaderboards(
     return frame(LEADERBOARDS, boards), frame(ITEMS_NEEDED, list(_needed(pooled))), frame(DOLLARS, dollars)
 
 
-def _apart(statistics: Statistics, metric: Metric, n_resamples: int, seed: int) -> dict[str, Any]:
-    """Neighbours and pairs that are told apart."""
-    found = rank(statistics, metric=metric, adjustment="holm", alpha=ALPHA, n_resamples=n_resamples, seed=seed)
-    places = {name: place for place, name in enumerate(found.systems["system"])}
+def _significant(statistics: Statistics, metric: Metric, n_resamples: int, seed: int) -> dict[str, Any]:
+    """Compute the shares of significant neighbours and pairs."""
+    from pairsig.comparisons.ranking import rank
+
+    found = rank(statistics, metric=metric, adjustment="holm", alpha=ALPHA, n_resamples=n_resamples, rng=seed)
+    places = {name: place for place, name in enumerate(found.table["system"])}
     first, second = (found.pairs[side].map(places).to_numpy(int) for side in ("system_a", "system_b"))
     next_to = np.abs(first - second) == 1
-    told = (found.pairs["p_adjusted"] < ALPHA).to_numpy()
+    adjusted = (found.pairs["pvalue_adjusted"] < ALPHA).to_numpy()
     systems = np.stack([first, second], axis=1).astype(np.intp)
     return {
         "n_neighbours": int(next_to.sum()),
-        **_share("apart", (found.pairs["p_value"] < ALPHA).to_numpy()[next_to], systems[next_to]),
-        **_share("told", told[next_to], systems[next_to]),
-        **_share("pairs_told", told, systems),
+        **_share("share_significant", (found.pairs["pvalue"] < ALPHA).to_numpy()[next_to], systems[next_to]),
+        **_share("share_significant_holm", adjusted[next_to], systems[next_to]),
+        **_share("share_significant_pairs_holm", adjusted, systems),
     }
 
 
-def _apart_by_chance(counts: NDArray[Any], metric: Metric, seed: int) -> dict[str, float]:
-    """Shares of neighbours told apart where all systems are equal."""
+def _significant_by_chance(counts: NDArray[Any], metric: Metric, seed: int) -> dict[str, float]:
+    """Compute the shares of significant neighbours if all systems are equal."""
     from scipy.special import ndtr
+
+    from pairsig.core.influence import errors_and_correlations
 
     rng = np.random.Generator(np.random.SFC64([seed, counts.shape[1]]))
     n_pairs = len(counts) * (len(counts) - 1) // 2
-    apart, told = [], []
+    uncorrected, adjusted = [], []
     for _ in range(SHUFFLES):
-        dealt = rng.permuted(np.broadcast_to(np.arange(len(counts))[:, None], counts.shape[:2]), axis=0)
-        own = np.take_along_axis(counts, dealt[:, :, None], axis=0)
+        permuted = rng.permuted(np.broadcast_to(np.arange(len(counts))[:, None], counts.shape[:2]), axis=0)
+        own = np.take_along_axis(counts, permuted[:, :, None], axis=0)
         score = metric.score(own.sum(axis=1))
         order = np.argsort(score, kind="stable")
         following = np.stack([order[:-1], order[1:]], axis=1)
-        error, _ = likeness(own, metric, following, threads=1)
+        error, _ = errors_and_correlations(own, metric, following, threads=1)
         gain = np.abs(score[following[:, 0]] - score[following[:, 1]])
         p = 2 * ndtr(-np.divide(gain, error, out=np.zeros(len(gain)), where=error > 0))
-        apart.append((p < ALPHA).mean())
-        told.append((p * n_pairs < ALPHA).mean())  # the smallest of all p; Holm's others are no smaller
-    return {"apart_by_chance": float(np.mean(apart)), "told_by_chance": float(np.mean(told))}
+        uncorrected.append((p < ALPHA).mean())
+        adjusted.append((p * n_pairs < ALPHA).mean())  # Holm's factor for the smallest p
+    return {
+        "share_significant_by_chance": float(np.mean(uncorrected)),
+        "share_significant_holm_by_chance": float(np.mean(adjusted)),
+    }
 
 
 def _sampling(statistics: Statistics, counts: NDArray[Any], seed: int) -> dict[str, Any]:
-    """Sampling's share of the variance of gains, of systems with several runs of an item."""
+    """Compute the share of answer sampling in the variance of gains, for systems with several runs per item."""
     runs = statistics.counts[:, 0, statistics.columns.index("runs")].astype(float)
     several = runs > 1
     if several.sum() < MIN_SYSTEMS:
@@ -190,13 +292,13 @@ def _sampling(statistics: Statistics, counts: NDArray[Any], seed: int) -> dict[s
     passed = np.rint(shares * k[:, None]).astype(np.int64)
     chance = []
     for _ in range(SHUFFLES // 10):
-        dealt = np.stack(
+        permuted = np.stack(
             [
                 rng.permuted(np.arange(own.size * times) < own.sum()).reshape(own.size, times).mean(axis=1)
                 for own, times in zip(passed, n_runs.tolist(), strict=True)
             ]
         )
-        chance.append(float(_sampled(dealt, k, pairs)[0].mean()))
+        chance.append(float(_sampled(permuted, k, pairs)[0].mean()))
     return {
         "n_runs": int(np.median(k)),
         **_mean("sampling", one, pairs),
@@ -206,7 +308,7 @@ def _sampling(statistics: Statistics, counts: NDArray[Any], seed: int) -> dict[s
 
 
 def _sampled(shares: Floats, k: Floats, pairs: Pairs) -> tuple[Floats, Floats]:
-    """Of every pair sampling's share of the variance with one run each, and with all that there are."""
+    """Share of sampling in the variance of each pair's gain, with one run and with all available runs."""
     of_one = (shares * (1 - shares)).mean(axis=1) * k / (k - 1)
     a, b = pairs.T
     w, left = of_one[a] + of_one[b], (of_one / k)[a] + (of_one / k)[b]
@@ -218,43 +320,45 @@ def _sampled(shares: Floats, k: Floats, pairs: Pairs) -> tuple[Floats, Floats]:
 
 
 def _needed(pooled: _Pooled) -> Iterator[dict[str, Any]]:
-    """The gains that benchmarks of some sizes show, by score and likeness; first those of all pairs."""
+    """Yield detectable gains by score and correlation, first for all pairs."""
+    from pairsig.planning.sample_size import expected
+
     if not pooled.datasets:
         return
-    score, alike, spread = (np.concatenate(one) for one in (pooled.score, pooled.likeness, pooled.spread))
+    score, correlation, spread = (np.concatenate(one) for one in (pooled.score, pooled.correlation, pooled.spread))
     systems = members(*np.concatenate(pooled.names).T)
     dataset = np.repeat(pooled.datasets, [len(one) for one in pooled.score])
-    everything = [(SCORES[0], SCORES[-1])], [(LIKENESSES[0], LIKENESSES[-1])]
+    everything = [(SCORES[0], SCORES[-1])], [(CORRELATIONS[0], CORRELATIONS[-1])]
     bands = [
-        (scores, likenesses)
-        for of_score, of_likeness in (
+        (scores, correlations)
+        for of_score, of_correlation in (
             everything,
             (list(pairwise(SCORES)), everything[1]),
-            (everything[0], list(pairwise(LIKENESSES))),
-            tuple(list(pairwise(ends)) for ends in (SCORES, LIKENESSES)),
+            (everything[0], list(pairwise(CORRELATIONS))),
+            tuple(list(pairwise(ends)) for ends in (SCORES, CORRELATIONS)),
         )
         for scores in of_score
-        for likenesses in of_likeness
+        for correlations in of_correlation
     ]
     for (low, high), (less, more) in bands:
-        inside = (score >= low) & (score < high) & (alike >= less) & (alike < more)
+        inside = (score >= low) & (score < high) & (correlation >= less) & (correlation < more)
         own = systems[inside]
         if inside.sum() < MIN_PAIRS or len(np.unique(own)) < MIN_SYSTEMS:
             continue
         row: dict[str, Any] = {
-            "score_low": low, "score_high": high, "likeness_low": less, "likeness_high": more,
+            "score_low": low, "score_high": high, "correlation_low": less, "correlation_high": more,
             "n_datasets": len(np.unique(dataset[inside])), "n_systems": len(np.unique(own)),
             "n_pairs": int(inside.sum()),
         }  # fmt: skip
-        by_law = expected(float(np.median(score[inside])), 1.0, 1 - float(np.median(alike[inside])))
+        variance_by_model = expected(float(np.median(score[inside])), 1.0, float(np.median(correlation[inside])))
         for n in SIZES:
             row |= _median(f"gain_{n}", POWERED * np.sqrt(spread[inside] / n), own, logarithm=True)
-            row[f"expected_{n}"] = POWERED * float(np.sqrt(by_law / n))
+            row[f"expected_{n}"] = POWERED * float(np.sqrt(variance_by_model / n))
         yield row
 
 
 def _dollars(gain: Floats, spread: Floats, cost: Floats, pairs: Pairs) -> Iterator[dict[str, Any]]:
-    """Items and dollars that decide a pair, of the median pair and quartiles, by its true gain."""
+    """Yield the median number of items and the quartiles of the cost of detecting a gain, by true gain."""
     for true in (*GAINS, None):
         size = gain if true is None else np.full(len(gain), true)
         kept = size > 0
@@ -274,13 +378,13 @@ def _dollars(gain: Floats, spread: Floats, cost: Floats, pairs: Pairs) -> Iterat
         }
 
 
-def _share(name: str, held: NDArray[np.bool_], systems: Pairs) -> dict[str, float]:
-    low, high = share_interval(held, systems)
-    return {name: float(held.mean()) if len(held) else np.nan, f"{name}_low": low, f"{name}_high": high}
+def _share(name: str, significant: NDArray[np.bool_], systems: Pairs) -> dict[str, float]:
+    low, high = share_interval(significant, systems)
+    return {name: float(significant.mean()) if len(significant) else np.nan, f"{name}_low": low, f"{name}_high": high}
 
 
 def _mean(name: str, values: Floats, systems: Pairs, *, exponential: bool = False) -> dict[str, float]:
-    """A mean and its interval; of logarithms the geometric mean. Nothing of no pairs."""
+    """Mean with its interval (the geometric mean for logarithms); empty without pairs."""
     if not len(values):
         return {}
     middle = float(values.mean())
@@ -292,10 +396,51 @@ def _mean(name: str, values: Floats, systems: Pairs, *, exponential: bool = Fals
 
 
 def _median(name: str, values: Floats, systems: Pairs, *, logarithm: bool = False) -> dict[str, float]:
-    """A median over pairs (of logarithms: between the middle two their geometric mean). Nothing of no pairs."""
+    """Median over pairs with its interval, optionally on the logarithmic scale; empty without pairs."""
     if not len(values):
         return {}
     found = quantile_interval(np.log(values) if logarithm else values, systems)
     if logarithm:
         found = tuple(np.exp(found).tolist())
     return dict(zip((name, f"{name}_low", f"{name}_high"), found, strict=True))
+
+
+ANALYSIS = Analysis(
+    leaderboards,
+    {
+        "data": Data("leaderboards", optional=True),
+        "n_resamples": Setting(
+            "shuffles where there is no exact test; default: 100000", "resampling/n_resamples", at_most=100_000
+        ),
+        "seed": SEED,
+    },
+    tables=(
+        Output(
+            LEADERBOARDS,
+            "one row per benchmark",
+            "Leaderboards of benchmarks: significant neighbours, correlation of systems, share of answer sampling",
+        ),
+        Output(
+            ITEMS_NEEDED,
+            "one row per range of scores and of correlation",
+            "Gains that benchmarks of 500 and 1,000 items detect, by score and correlation",
+        ),
+        Output(
+            DOLLARS, "one row per benchmark with costs and true gain", "Cost of detecting a gain between two systems"
+        ),
+    ),
+    figures=(
+        Figure(
+            "leaderboards",
+            "leaderboards",
+            ("leaderboards", "items_needed", "dollars"),
+            "Leaderboards: significant neighbours, answer sampling, detectable gains and costs.",
+            "Top left: the share of significantly different neighbours by the exact test, uncorrected and with Holm's "
+            "correction over all pairs; grey: the share for equal systems. Top right: the share of answer sampling in "
+            "the variance of a gain, with one run per item and with all available runs; grey: the share for equal "
+            "items. Bottom left: the gain that a benchmark detects with 80 % power, by the correlation of the two "
+            "systems. Bottom right: the cost of detecting a true gain for the median pair; the bar contains half of "
+            "the pairs. Intervals (95 %) are over systems.",
+        ),
+    ),
+)

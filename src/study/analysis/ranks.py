@@ -1,20 +1,37 @@
-"""The systems of a test set in their order: scores with intervals, and ranks that say who is told from whom."""
+"""Rank the systems of a test set, with intervals for scores and ranks."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pairsig import ranking
-from pairsig.contributions import contributions
-from pairsig.intervals import degrees_of_freedom
+from pairsig.core.statistics import Statistics
+from pairsig.io import columns
+from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, Column, Table, points
+from pairsig.io.tables import frame
 from pairsig.metrics import Metric
-from pairsig.statistics import Statistics
-from pairsig.tables import frame
-from study.columns import RANKED
+from study.analysis.record import SEED, THREADS, Analysis, Data, Output, Setting
+
+RANKED = Table(
+    "ranked",
+    (
+        DATASET,
+        METRIC,
+        *(columns.RANKS[name] for name in ("rank", "rank_low", "rank_high", "cluster", "system")),
+        Column("group", str, "who made the system, or its base model"),
+        Column("kind", str, "kind of entry: a published system or one that the study trained"),
+        N_SEGMENTS,
+        points("score", "score of the system"),
+        points("score_low", "lower end of its 95 % interval, over segments", missing=True),
+        points("score_high", "upper end of its 95 % interval, over segments", missing=True),
+        columns.RANKS["p_next"],
+    ),
+    key=("dataset", "metric", "system"),
+)
 
 
 def ranks(
@@ -25,16 +42,18 @@ def ranks(
     seed: int = 2012,
     threads: int | None = None,
 ) -> pd.DataFrame:
-    """Every system of a dataset with its score, and the ranks it may have.
+    """Rank the systems of a dataset, with intervals for scores and ranks.
 
-    Ranks are those of `pairsig.ranking.rank` (step-down max-T), all of which hold together with 95 %. The intervals of
-    scores are those of `reaches`.
+    Ranks come from `pairsig.comparisons.ranking.rank` (step-down max-T) and hold simultaneously (family-wise
+    error rate 5 %). The intervals of scores come from `reaches`.
 
     Returns
     -------
-    Table `RANKED`, one row a system, the best first.
+    Table `RANKED`, one row per system, the best first.
     """
-    ranked = ranking.rank(statistics, metric=metric, n_resamples=n_resamples, seed=seed, threads=threads).systems
+    from pairsig.comparisons import ranking
+
+    ranked = ranking.rank(statistics, metric=metric, n_resamples=n_resamples, rng=seed, threads=threads).table
     reach = reaches(statistics.of(metric), metric)
     place = [statistics.systems.index(name) for name in ranked["system"]]
     known = ["metric", "rank", "rank_low", "rank_high", "cluster", "system", "score", "p_next"]
@@ -52,10 +71,10 @@ def ranks(
 
 
 def reaches(counts: NDArray[Any], metric: Metric) -> NDArray[np.float64]:
-    """How far the 95 % intervals of scores reach on either side; nan where there is one segment.
+    """Half-widths of the 95 % intervals of scores; nan for a single segment.
 
-    Student's, of what the segments contribute to a score to first order (`contributions`): with u the contributions
-    less their mean, t · sqrt(Σu² n / (n − 1)), and degrees of freedom by the kurtosis of u.
+    These are Student's intervals from the influence values of the segments. With u the centred influence values, the
+    half-width is t · sqrt(Σu² n / (n − 1)), with degrees of freedom from the kurtosis of u.
 
     Parameters
     ----------
@@ -64,7 +83,10 @@ def reaches(counts: NDArray[Any], metric: Metric) -> NDArray[np.float64]:
     """
     from scipy.special import stdtrit
 
-    own = contributions(counts, metric)
+    from pairsig.core.influence import influence_values
+    from pairsig.stats.intervals import degrees_of_freedom
+
+    own = influence_values(counts, metric)
     n = own.shape[1]
     if n < 2:
         return np.full(len(own), np.nan)
@@ -74,3 +96,31 @@ def reaches(counts: NDArray[Any], metric: Metric) -> NDArray[np.float64]:
     error = largest * np.sqrt(squares.sum(axis=1) * (n / (n - 1)))
     reach: NDArray[np.float64] = stdtrit(degrees_of_freedom(squares), 0.975) * error
     return reach
+
+
+def _of_all(data: Iterable[tuple[Statistics, Metric]], **settings: Any) -> pd.DataFrame:
+    """Rank the systems of every dataset, with intervals for scores and ranks."""
+    found = [ranks(*given, **settings) for given in data]
+    return frame(RANKED, pd.concat([frame(RANKED, []), *found], ignore_index=True))
+
+
+ANALYSIS = Analysis(
+    _of_all,
+    {
+        "data": Data(),
+        "n_resamples": Setting("number of shuffles; default: 10000", "resampling/n_resamples", at_most=10_000),
+        "seed": SEED,
+        "threads": THREADS,
+    },
+    tables=(
+        Output(
+            RANKED,
+            "one row per system of a dataset, the best first",
+            "The systems of every dataset with their scores (95 % intervals over segments) and ranges of ranks. The "
+            "ranges hold simultaneously for all systems of a dataset (family-wise error rate 5 %, step-down max-T)",
+            path="results/tables/ranks.tsv",
+        ),
+    ),
+    minutes=10,
+    threads=2,
+)

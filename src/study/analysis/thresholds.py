@@ -1,33 +1,103 @@
-"""The gain that systems need for p = 0.05, and how it falls with the size of the test set."""
+"""Critical differences and thresholds at p = 0.05, and how they fall with the size of the test set."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pairsig.errors import InputError
-from pairsig.tables import frame
+from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, TEST, TEST_SET, Column, Table, count, points
+from pairsig.io.errors import InputError
+from pairsig.io.tables import frame
 from study.analysis.over_systems import Codes, interval, jackknife, members, replicates
 from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, by_test_set, quantile_interval, subsets, weighted_quantile
-from study.columns import SIZE_LAW, THRESHOLDS
-from study.training_sets import SYNTHETIC
+from study.analysis.record import Analysis, Comparisons, Figure, Output, Rows, Setting
+from study.tables.columns import DATASETS, ENDS, N_PAIRS, SUBSET, numeric
+from study.tables.columns import TASK as TASK_COLUMN
+from study.training.training_sets import SYNTHETIC
+
+THRESHOLDS = Table(
+    "thresholds",
+    (
+        replace(TASK_COLUMN, meaning="task of the dataset; empty for a pool"),
+        replace(DATASET, meaning="name of the dataset; `task=…` for all datasets of a task together"),
+        TEST_SET,
+        METRIC,
+        TEST,
+        SUBSET,
+        N_SEGMENTS,
+        count("n_all", "pairs in the subset whose outputs differ", "pairs", "pairs"),
+        count("n_systems", "systems in these pairs", "systems", "systems"),
+        points(
+            "critical_difference",
+            "gain at which a pair with the median standard error reaches p = 0.05: 1.645 times that error",
+            missing=True,
+        ),
+        points("critical_difference_low", "lower end of its 95 % interval over systems", missing=True),
+        points("critical_difference_high", "upper end of its 95 % interval over systems", missing=True),
+        N_PAIRS,
+        points(
+            "threshold", "95th percentile of the gains at p = 0.05 of the pairs in the window", missing=True, ends=ENDS
+        ),
+        points("low", "lower end of its 95 % interval over systems", missing=True),
+        points("high", "upper end of its 95 % interval over systems", missing=True),
+        points(
+            "printed",
+            "the threshold as the paper defines it: 95th percentile of the gains themselves in the window",
+            missing=True,
+        ),
+        Column(
+            "verdict",
+            str,
+            "whether there are enough pairs for an estimate",
+            choices=("estimated", "critical difference only", "too few"),
+        ),
+    ),
+    key=("dataset", "test_set", "metric", "test", "subset"),
+)
+
+SIZE_SCALING = Table(
+    "size_scaling",
+    (
+        replace(DATASET, meaning="name of the dataset; `task=…` for all datasets of a task together"),
+        METRIC,
+        TEST,
+        SUBSET,
+        count("n_sizes", "test-set sizes that the exponent is fitted to", "sizes", "sizes"),
+        count("n_low", "smallest of these sizes", "segments", "from"),
+        count("n_high", "largest of these sizes", "segments", "to"),
+        count("n_all", "pairs of systems, the same at all sizes", "pairs", "pairs"),
+        count("n_systems", "systems in these pairs", "systems", "systems"),
+        numeric(
+            "exponent",
+            "exponent of the number of segments in the power law of the critical difference",
+            shown="two decimals",
+        ),
+        numeric("exponent_low", "lower end of its 95 % interval over systems", shown="two decimals"),
+        numeric("exponent_high", "upper end of its 95 % interval over systems", shown="two decimals"),
+        numeric("coefficient", "critical difference for one segment, by the power law", "points"),
+    ),
+    key=("dataset", "metric", "test", "subset"),
+)
+
 
 TASK = "task"
-"""Stands for all natural datasets of a task in the `dataset` column: `task=mt`."""
+"""Prefix in the column `dataset` for all published systems of a task: `task=mt`."""
 
 Z_05 = 1.6448536269514722
-"""Standard errors that a gain is for a one-sided p of 0.05, by the normal law."""
+"""A gain of this many standard errors has a one-sided p of 0.05, by the normal distribution."""
 
 NEAR = 0.8
-"""Pairs that count for the threshold: gains of 1.645 ± 0.8 standard errors (p from 0.2 to 0.007)."""
+"""Pairs used for the threshold: gains of 1.645 ± 0.8 standard errors (p from 0.2 to 0.007)."""
 
 WIDENED = 2.0
-"""Factor on the upper reach of a threshold: of 1, 1.5, 2 … the least with a coverage of at least 95 % in every world it
-was chosen on. Its coverage in other worlds is reported in docs/coverage.md."""
+"""Factor on the upper half-width of the interval of a threshold. It is the smallest of 1, 1.5, 2 … with a coverage of
+at least 95 % in every simulated world used for the choice; docs/explanation/coverage.md reports the coverage in other
+worlds."""
 
 
 def thresholds(
@@ -39,56 +109,57 @@ def thresholds(
     percentile: float = 95.0,
     min_pairs: int = MIN_PAIRS,
 ) -> pd.DataFrame:
-    """The gain that two systems need for p = 0.05, and the one above which they will probably have it.
+    """Estimate the critical difference of each test set, and the threshold above which gains are probably significant.
 
-    A gain of 1.645 standard errors has a one-sided p of 0.05, so the *need* of a pair is 1.645 times the
-    `standard_error` of its gain, whatever that gain is. Three numbers are made of the needs:
+    A gain of 1.645 standard errors has a one-sided p of 0.05. For each pair of systems, this gain is 1.645 times the
+    `standard_error`, whatever the observed gain is. The table contains three numbers:
 
-    need
-        That of the median pair, over all pairs. Half of the pairs need more. It depends on no window of p-values.
+    critical_difference
+        The median of this gain over all pairs. It does not depend on a window of p-values.
     threshold
-        The `percentile`-th percentile of the needs of pairs near p = 0.05, each weighted by 1 − (|z − 1.645|/0.8)², z
-        the gain in standard errors: what the paper's threshold (section 3.1.1) aims at, estimated from about six times
-        as many pairs.
+        The `percentile`-th percentile of this gain over pairs near p = 0.05. Each pair is weighted by
+        1 − (|z − 1.645|/0.8)², where z is its observed gain in standard errors. This estimates the paper's threshold
+        (section 3.1.1) from about six times as many pairs.
     printed
-        The paper's own: that percentile of the gains of the pairs with a p-value in [p_low, p_high], for comparison
-        with the paper. With fewer than 20 pairs it is the largest gain, and the smallest of too many: no interval from
-        these pairs can hold it, so it has none.
+        The threshold as the paper defines it: the same percentile of the observed gains of pairs with a p-value in
+        [p_low, p_high]. With fewer than 20 pairs it is the largest gain. It has no interval, because no interval from
+        these pairs alone can cover it.
 
-    Intervals (95 %) are over *systems*, on the scale of logarithms: they say how far a number depends on which systems
-    took part, on this test set. That of the need is the interval of a median, `pairs.quantile_interval`. That of the
-    threshold is the one of the percentile, extended to at least threshold − r and threshold + 2r, since so few pairs
-    say little of the tail beyond them: r is the reach of Student's interval of the mean plus 1.645 standard deviations,
-    by the delete-one-system jackknife. The printed one has none. How often the intervals cover in simulations, and
-    which of these the factor 2 was chosen on, stands in docs/coverage.md.
+    Intervals (95 %) are over *systems*, on the logarithmic scale: they show how much a number depends on which systems
+    took part, on the given test set. The critical difference has the interval of a median (`pairs.quantile_interval`).
+    The threshold has the interval of the percentile, extended to at least threshold − r and threshold + 2r, because a
+    few pairs contain little information on the tail. Here r is the half-width of Student's interval of the mean plus
+    1.645 standard deviations, by the delete-one-system jackknife. docs/explanation/coverage.md reports the coverage in
+    simulations.
 
     Parameters
     ----------
     comparisons
-        Tables of `compare` and `resize`, one below the other.
+        Tables of `compare` and `resize`, concatenated.
     tasks
-        Task of each dataset. The natural pairs of all datasets of a task are also taken together, as dataset `task=…`,
-        on initial segments of the sizes that all of these datasets have: the same pairs at every size. Datasets without
-        a task (pools of other datasets) take no part in this.
+        Task of each dataset. The pairs of published systems on all datasets of a task also form the dataset `task=…`,
+        on initial segments of the sizes that all of these datasets have, so that the pairs are the same at every size.
+        Datasets without a task (pools of other datasets) are left out here.
     min_pairs
-        With fewer pairs in the window there is no threshold, with fewer at all, or fewer than 6 systems, no need.
+        Minimal number of pairs: in the window for a threshold, and in total for a critical difference, which also
+        requires 6 systems.
 
     Raises
     ------
     InputError
-        If a pair is compared twice on a test set, as when a table is given twice.
+        If a pair is compared twice on a test set, for example because a table is passed twice.
 
     Returns
     -------
-    Table `THRESHOLDS`, one row a test set and subset of pairs (see `subsets`). Pairs without any difference (a standard
-    error of 0) need nothing and are left out.
+    Table `THRESHOLDS`, one row per test set and subset of pairs (see `subsets`). Pairs with a standard error of 0 are
+    left out.
     """
     if not 0 <= p_low <= p_high <= 1:
-        raise InputError(f"the window of p-values is {p_low} to {p_high}, expected two numbers from 0 to 1, in order")
+        raise InputError(f"p_low, p_high: found {p_low}, {p_high}, expected 0 <= p_low <= p_high <= 1")
     if not 0 < percentile <= 100:
-        raise InputError(f"the percentile is {percentile}, expected more than 0 and at most 100")
+        raise InputError(f"percentile: found {percentile}, expected a number above 0 and at most 100")
     if min_pairs < 1:
-        raise InputError(f"the least number of pairs is {min_pairs}, expected at least 1")
+        raise InputError(f"min_pairs: found {min_pairs}, expected at least 1")
     tasks = tasks or {}
     frames = [(tasks.get(key[0], ""), *key, rows) for key, rows in by_test_set(comparisons)]
     for (task, metric, test), rows in _tasks(comparisons, tasks):
@@ -100,7 +171,7 @@ def thresholds(
     for name, dataset, test_set, metric, test, rows in frames:
         for subset, own in subsets(rows):
             pairs = own[own["standard_error"] > 0]
-            window = pairs[pairs["p_value"].between(p_low, p_high)]
+            window = pairs[pairs["pvalue"].between(p_low, p_high)]
             found.append(
                 {
                     "task": name,
@@ -110,30 +181,34 @@ def thresholds(
                     "test": test,
                     "subset": subset,
                     "n_segments": int(rows["n_segments"].iloc[0]),
-                    **_needs(pairs, window, percentile, min_pairs),
+                    **_critical_differences(pairs, window, percentile, min_pairs),
                 }
             )
     return frame(THRESHOLDS, found)
 
 
-def _needs(pairs: pd.DataFrame, window: pd.DataFrame, percentile: float, min_pairs: int) -> dict[str, object]:
+def _critical_differences(
+    pairs: pd.DataFrame, window: pd.DataFrame, percentile: float, min_pairs: int
+) -> dict[str, object]:
     systems = members(pairs["system_a"], pairs["system_b"])
     n_systems = len(np.unique(systems))
     row: dict[str, object] = {"n_all": len(pairs), "n_systems": n_systems, "n_pairs": len(window), "verdict": "too few"}
     if len(pairs) < min_pairs or n_systems < MIN_SYSTEMS:
         return row
-    needs = np.log(Z_05 * pairs["standard_error"].to_numpy(float))
-    ends = np.exp(quantile_interval(needs, systems))
-    row |= dict(zip(("need", "need_low", "need_high"), ends, strict=True)) | {"verdict": "need only"}
+    critical_differences = np.log(Z_05 * pairs["standard_error"].to_numpy(float))
+    ends = np.exp(quantile_interval(critical_differences, systems))
+    row |= dict(
+        zip(("critical_difference", "critical_difference_low", "critical_difference_high"), ends, strict=True)
+    ) | {"verdict": "critical difference only"}
     if len(window) < min_pairs:
         return row
     weights = near(pairs)
     inside = weights > 0
-    needs, weights, systems = needs[inside], weights[inside], systems[inside]
-    _, reach = interval(0.0, *jackknife(_mean_and_spread(needs, replicates(systems, weights))[1:]))
+    critical_differences, weights, systems = critical_differences[inside], weights[inside], systems[inside]
+    _, reach = interval(0.0, *jackknife(_mean_and_spread(critical_differences, replicates(systems, weights))[1:]))
     if len(np.unique(systems)) < MIN_SYSTEMS or not np.isfinite(reach):
         return row
-    threshold, low, high = quantile_interval(needs, systems, percentile / 100, weights)
+    threshold, low, high = quantile_interval(critical_differences, systems, percentile / 100, weights)
     return row | {
         "threshold": np.exp(threshold),
         "low": np.exp(min(low, threshold - reach)),
@@ -144,7 +219,7 @@ def _needs(pairs: pd.DataFrame, window: pd.DataFrame, percentile: float, min_pai
 
 
 def near(pairs: pd.DataFrame) -> NDArray[np.float64]:
-    """How much pairs count that are near p = 0.05: 1 − (|z − 1.645|/0.8)², z the gain in standard errors, or 0."""
+    """Weights of pairs near p = 0.05: 1 − (|z − 1.645|/0.8)² or 0, where z is the gain in standard errors."""
     distance = (pairs["gain"] / pairs["standard_error"] - Z_05) / NEAR
     weights: NDArray[np.float64] = np.clip(1 - distance.to_numpy(float) ** 2, 0, None)
     return weights
@@ -160,7 +235,7 @@ def _mean_and_spread(values: NDArray[np.float64], weights: NDArray[np.float64]) 
 
 
 def _tasks(comparisons: pd.DataFrame, tasks: Mapping[str, str]) -> Iterator[tuple[tuple[str, str, str], pd.DataFrame]]:
-    """Natural pairs of each task, on initial segments of the sizes that all its datasets have."""
+    """Yield pairs of published systems by task, on initial segments of the sizes that all datasets of the task have."""
     initial = comparisons[
         (comparisons["derived"] == "initial")
         & (comparisons["kind_a"].fillna("") != SYNTHETIC)
@@ -174,25 +249,26 @@ def _tasks(comparisons: pd.DataFrame, tasks: Mapping[str, str]) -> Iterator[tupl
             yield (str(name), str(metric), str(test)), rows[rows["test_set"].isin(shared)]
 
 
-def size_law(comparisons: pd.DataFrame, *, tasks: Mapping[str, str] | None = None, min_sizes: int = 3) -> pd.DataFrame:
-    """The law need = coefficient · n^exponent over nested initial segments; for independent segments −1/2 is expected.
+def size_scaling(
+    comparisons: pd.DataFrame, *, tasks: Mapping[str, str] | None = None, min_sizes: int = 3
+) -> pd.DataFrame:
+    """Fit how the critical difference falls with the number of segments n: coefficient · n^exponent.
 
-    Least squares of the logarithm of the median pair's need (see `thresholds`) on that of n, over the initial segments
-    and the whole test set, for the pairs that are there at all sizes. The interval (95 %) is over systems, by the
-    delete-one-system jackknife: the test set is given. So an exponent off −1/2 is one of these segments in this order;
-    whether another order of the same segments would have it too is another question (table `claims`).
-
-    How often the interval covers the exponent among infinitely many systems on the same segments stands in
-    docs/coverage.md.
+    For independent segments, theory predicts an exponent of −1/2. The fit is a least-squares regression of the
+    logarithm of the critical difference (see `thresholds`) on log n, over initial segments and the whole test set, for
+    the pairs that exist at all sizes. The interval (95 %) is over systems for the given test set, by the
+    delete-one-system jackknife. An exponent other than −1/2 can thus be a property of the order of these segments; the
+    table `claims` has exponents for random orders. docs/explanation/coverage.md reports the coverage of the interval in
+    simulations.
 
     Parameters
     ----------
     comparisons, tasks
-        See `thresholds`; `task=…` has the natural pairs of all datasets of a task, at the sizes that all of these have.
+        See `thresholds`.
 
     Returns
     -------
-    Table `SIZE_LAW`, one row a dataset and subset with at least `min_sizes` sizes (and 3) and 6 systems.
+    Table `SIZE_SCALING`, one row per dataset and subset with at least `min_sizes` sizes (3 or more) and 6 systems.
     """
     tasks = tasks or {}
     series = [((dataset, metric, test), rows) for (dataset, metric, test), rows in _series(comparisons)]
@@ -200,14 +276,14 @@ def size_law(comparisons: pd.DataFrame, *, tasks: Mapping[str, str] | None = Non
     found = []
     for (dataset, metric, test), rows in series:
         for subset, own in subsets(rows):
-            law = _law(own, max(min_sizes, 3))
-            if law:
-                found.append({"dataset": dataset, "metric": metric, "test": test, "subset": subset, **law})
-    return frame(SIZE_LAW, found)
+            fit = _fit(own, max(min_sizes, 3))
+            if fit:
+                found.append({"dataset": dataset, "metric": metric, "test": test, "subset": subset, **fit})
+    return frame(SIZE_SCALING, found)
 
 
 def nested(comparisons: pd.DataFrame) -> pd.DataFrame:
-    """Those on initial segments and on whole test sets; the initial ones first, which count where sizes are equal."""
+    """Select comparisons on initial segments and whole test sets; for equal sizes, initial segments come first."""
     return comparisons[comparisons["derived"].isin(["initial", "whole"])].sort_values("derived", kind="stable")
 
 
@@ -218,9 +294,9 @@ def _series(comparisons: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], p
 
 
 def same_pairs(rows: pd.DataFrame) -> tuple[pd.DataFrame, Codes]:
-    """Standard errors (pairs × sizes) of the pairs that have one above 0 at every size, and their systems."""
+    """Standard errors (pairs × sizes) of the pairs with a positive one at every size, and their systems."""
     names = np.sort(rows[["system_a", "system_b"]].to_numpy(dtype=str), axis=1)
-    told = pd.DataFrame(
+    description = pd.DataFrame(
         {
             "dataset": rows["dataset"].to_numpy(),
             "first": names[:, 0],
@@ -229,14 +305,14 @@ def same_pairs(rows: pd.DataFrame) -> tuple[pd.DataFrame, Codes]:
             "standard_error": rows["standard_error"].to_numpy(float),
         }
     )
-    wide = told.pivot_table(
+    wide = description.pivot_table(
         index=["dataset", "first", "second"], columns="n_segments", values="standard_error", aggfunc="first"
     )
     kept = wide[(wide > 0).all(axis=1)]
     return kept, members(kept.index.get_level_values("first"), kept.index.get_level_values("second"))
 
 
-def _law(rows: pd.DataFrame, min_sizes: int) -> dict[str, Any] | None:
+def _fit(rows: pd.DataFrame, min_sizes: int) -> dict[str, Any] | None:
     if rows.empty:
         return None
     errors, systems = same_pairs(rows)
@@ -247,8 +323,10 @@ def _law(rows: pd.DataFrame, min_sizes: int) -> dict[str, Any] | None:
     if n_systems < MIN_SYSTEMS:
         return None
     weights = replicates(systems)
-    needs = np.log(Z_05 * errors.to_numpy())
-    medians = np.stack([weighted_quantile(column, weights, 0.5) for column in needs.T])  # sizes × replicates
+    critical_differences = np.log(Z_05 * errors.to_numpy())
+    medians = np.stack(
+        [weighted_quantile(column, weights, 0.5) for column in critical_differences.T]
+    )  # sizes × replicates
     x = np.log(sizes) - np.log(sizes).mean()
     slopes = x @ medians / (x @ x)
     low, high = interval(slopes[0], *jackknife(slopes[1:]))
@@ -265,3 +343,82 @@ def _law(rows: pd.DataFrame, min_sizes: int) -> dict[str, Any] | None:
         "exponent_high": high,
         "coefficient": np.exp(medians[:, 0].mean() - slopes[0] * np.log(sizes).mean()),
     }
+
+
+def _with_size_scaling(
+    comparisons: pd.DataFrame, datasets: pd.DataFrame | None = None, **settings: Any
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Estimate critical differences and thresholds, and how they depend on the size of the test set."""
+    tasks = None
+    if datasets is not None:
+        own = datasets[datasets["pool"] == ""]
+        tasks = dict(zip(own["dataset"], own["task"], strict=True))
+    return thresholds(comparisons, tasks=tasks, **settings), size_scaling(comparisons, tasks=tasks)
+
+
+_LINES = (
+    "Solid lines are the expectation for a pair with the median standard error; dashed lines are the thresholds in the "
+    "table `thresholds`."
+)
+
+ANALYSIS = Analysis(
+    _with_size_scaling,
+    {
+        "comparisons": Comparisons(),
+        "datasets": Rows(DATASETS, optional=True),
+        "p_low": Setting("lower end of the window of p-values; default: 0.04", "thresholds/p_low", float),
+        "p_high": Setting("upper end of the window; default: 0.06", "thresholds/p_high", float),
+        "percentile": Setting("percentile of the gains; default: 95", "thresholds/percentile", float),
+        "min_pairs": Setting("minimal number of pairs in the window; default: 10", "thresholds/min_pairs"),
+    },
+    tables=(
+        Output(
+            THRESHOLDS,
+            "one row per test set and subset of pairs",
+            "Critical differences and thresholds at p = 0.05, by test set and kind of pair, with intervals over "
+            "systems. The critical difference is 1.645 standard errors of the median pair. The threshold is the 95th "
+            "percentile of this gain among pairs near p = 0.05. The column `printed` follows the paper's definition, "
+            "the 95th percentile of the gains with a p-value in the window, and has no interval",
+        ),
+        Output(
+            SIZE_SCALING,
+            "one row per dataset and subset of pairs",
+            "How the critical difference depends on the number of segments: a power law, fitted to initial segments "
+            "with the same pairs at every size. With independent segments the exponent is −1/2. Intervals are over "
+            "systems, with the segments in the given order; the table `claims` has the exponents for random orders",
+        ),
+    ),
+    figures=(
+        Figure(
+            "gain_confidence",
+            "confidence",
+            ("comparisons", "thresholds", "overlay"),
+            "Each dot is a pair of systems. Solid lines: expectation for a pair with the median standard error of its "
+            "kind; dashed lines: thresholds.",
+            "This is confidence (1 − p) against gain, as in the paper's Figures 2 to 4. Pairs from the same group "
+            "reach a "
+            "confidence with smaller gains than pairs from different groups. " + _LINES,
+            section="3",
+            per_dataset=True,
+        ),
+        Figure(
+            "full_sets",
+            "confidence",
+            ("comparisons", "thresholds", "overlay"),
+            "Pairs of systems that were trained on full training sets, as in the paper.",
+            "This is confidence (1 − p) against gain, as in the paper's Figure 7. " + _LINES,
+            section="3",
+            per_dataset=True,
+        ),
+        Figure(
+            "size_scaling",
+            "summaries",
+            ("thresholds", "size_scaling"),
+            "Critical difference against the number of segments, with fitted power laws; dashed: 1/√n.",
+            "The figure shows the two largest test sets of each metric. Dashed lines predict smaller test sets from "
+            "the largest one. Stars are the paper's thresholds. Intervals are over systems, with the segments in the "
+            "given order.",
+            section="4.1",
+        ),
+    ),
+)

@@ -1,55 +1,104 @@
-"""Whether synthetic comparisons agree with natural ones."""
+"""Compare the critical differences of retrained systems with those of published systems."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pairsig.tables import frame
+from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, TEST, TEST_SET, Column, Table, count
+from pairsig.io.tables import frame
 from study.analysis import expected
 from study.analysis.over_systems import interval, jackknife, members, replicates
 from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, by_test_set, quantile_interval, subsets, weighted_quantile
+from study.analysis.record import Analysis, Comparisons, Output, Overlays
 from study.analysis.thresholds import Z_05, near
-from study.columns import VALIDATION
+from study.tables.columns import SUBSET, numeric
+
+VALIDATION = Table(
+    "validation",
+    (
+        replace(DATASET, meaning="name of the synthetic dataset"),
+        Column("overlay", str, "name of the dataset of published systems that it is compared with"),
+        TEST_SET,
+        METRIC,
+        TEST,
+        SUBSET,
+        N_SEGMENTS,
+        count("n_synthetic", "pairs of retrained systems near p = 0.05", "pairs", "n synthetic"),
+        count("n_natural", "pairs of published systems near p = 0.05", "pairs", "n natural"),
+        *(
+            numeric(f"{side}{end}", meaning, unit, missing=True)
+            for side, made in (("synthetic", "retrained"), ("natural", "published"))
+            for end, meaning, unit in (
+                ("", f"median critical difference of the pairs of {made} systems near p = 0.05", "points"),
+                ("_low", "lower end of its 95 % interval over systems", "points"),
+                ("_high", "upper end of its 95 % interval over systems", "points"),
+                ("_correlation", "median correlation in these pairs", ""),
+            )
+        ),
+        *(
+            column
+            for name, verdict, meaning in (
+                ("ratio", "verdict", "critical difference of retrained systems divided by that of published ones"),
+                (
+                    "equal_correlation_ratio",
+                    "equal_correlation_verdict",
+                    "the same ratio for pairs with equal correlation",
+                ),
+            )
+            for column in (
+                numeric(name, meaning, shown="two decimals", missing=True),
+                numeric(f"{name}_low", "lower end of its 95 % interval over systems", missing=True),
+                numeric(f"{name}_high", "upper end of its 95 % interval over systems", missing=True),
+                Column(verdict, str, "whether that interval contains 1", choices=("agrees", "differs", "too few")),
+            )
+        ),
+    ),
+    key=("dataset", "overlay", "test_set", "metric", "test", "subset"),
+)
+
 
 Floats = NDArray[np.float64]
 Estimate = tuple[float, float, float]
-"""A number on the scale of logarithms, and the ends of its interval."""
+"""A number on the logarithmic scale, with the ends of its interval."""
 
 
-def validate(comparisons: pd.DataFrame, overlays: Mapping[str, str]) -> pd.DataFrame:
-    """Whether synthetic comparisons agree with natural ones (the paper overlays them, section 3.2).
+def validate(comparisons: pd.DataFrame, overlays: Mapping[str, str] = MappingProxyType({})) -> pd.DataFrame:
+    """Compare the critical differences of retrained systems with those of published systems (the paper's section 3.2).
 
-    The two gain-confidence curves are compared where they are used, at p = 0.05: the need of a pair is 1.645 times the
-    standard error of its gain. Two ratios are told:
+    The paper overlays the two gain-confidence curves. Here they are compared at p = 0.05, where a pair needs a gain of
+    1.645 times its standard error. The table has two ratios:
 
     ratio
-        Of the median needs of the pairs near p = 0.05 (weights as in `thresholds`).
-    alike_ratio
-        The same for pairs that are equally alike: exp(c) of the least-squares fit log need = a + b·log(1 − ρ) + c, c
-        for the synthetic side only, ρ the similarity of the two systems, over the pairs near p = 0.05 whose ρ lies in
-        the range that both sides have, weighted likewise and so that both sides have the same total. (With σ² the
-        variance of a contribution, SE² = 2σ²(1 − ρ)/n for two systems of equal variance.)
+        Ratio of the medians of this gain over pairs near p = 0.05 (with the weights of `thresholds`).
+    equal_correlation_ratio
+        The same for pairs with equal correlation: exp(c) of the least-squares fit log gain = a + b·log(1 − ρ) + c. Here
+        ρ is the correlation of the two systems, and c applies to retrained systems only. The fit uses the pairs near p
+        = 0.05 with ρ in the range that both sides have, with the same weights and the same total weight for both sides.
+        (For two systems with equal variance σ² per segment, SE² = 2σ²(1 − ρ)/n.)
 
-    Intervals (95 %) are over systems of both sides, on the scale of logarithms: of medians those of
-    `pairs.quantile_interval`, which that of their ratio is made of (Zou and Donner 2008); of `alike_ratio` by the
-    delete-one-system jackknife. How often they hold the truth stands in docs/coverage.md.
+    Intervals (95 %) are over systems of both sides, on the logarithmic scale. For medians they come from
+    `pairs.quantile_interval`, and their ratio combines both (Zou and Donner 2008). `equal_correlation_ratio` uses the
+    delete-one-system jackknife. docs/explanation/coverage.md reports the coverage.
 
     Parameters
     ----------
     comparisons
-        Tables of `compare` and `resize`, one below the other.
+        Tables of `compare` and `resize`, concatenated.
     overlays
-        For a synthetic dataset the natural one it is compared with, on the test sets that both have in the same size.
+        For each dataset of retrained systems, the dataset of published systems to compare it with, on the test sets
+        that both have in the same size.
 
     Returns
     -------
-    Table `VALIDATION`, one row a synthetic dataset, test set and subset of pairs. Verdicts are `agrees` if the interval
-    of the ratio contains 1, else `differs`; `too few` where one side has fewer than 10 pairs near p = 0.05 or fewer
-    than 6 systems.
+    Table `VALIDATION`, one row per synthetic dataset, test set and subset of pairs. The verdict is `agrees` if the
+    interval of the ratio contains 1, else `differs`; it is `too few` if one side has fewer than 10 pairs near p = 0.05
+    or fewer than 6 systems.
     """
     keyed = dict(by_test_set(comparisons))
     found = []
@@ -71,58 +120,63 @@ def validate(comparisons: pd.DataFrame, overlays: Mapping[str, str]) -> pd.DataF
                             "test": test,
                             "subset": subset,
                             "n_segments": n_segments,
-                            **_confronted(_Side(pairs), _Side(natural[subset])),
+                            **_compared(_Side(pairs), _Side(natural[subset])),
                         }
                     )
     return frame(VALIDATION, found)
 
 
 class _Side:
-    """Pairs near p = 0.05: logarithms of their needs and of 1 − similarity, weights, and the systems."""
+    """Pairs near p = 0.05: logarithms of 1.645 standard errors and of 1 − correlation, weights, and systems."""
 
     def __init__(self, pairs: pd.DataFrame) -> None:
-        pairs = pairs[(pairs["standard_error"] > 0) & (pairs["similarity"] < 1)]
+        pairs = pairs[(pairs["standard_error"] > 0) & (pairs["correlation"] < 1)]
         weights = near(pairs)
         pairs = pairs[weights > 0]
         self.weights = weights[weights > 0]
-        self.needs = np.log(Z_05 * pairs["standard_error"].to_numpy(float))
-        self.unlike = np.log1p(-pairs["similarity"].to_numpy(float))
+        self.critical_differences = np.log(Z_05 * pairs["standard_error"].to_numpy(float))
+        self.log_distance = np.log1p(-pairs["correlation"].to_numpy(float))
         self.systems = members(pairs["system_a"], pairs["system_b"])
         self.enough = len(pairs) >= MIN_PAIRS and len(np.unique(self.systems)) >= MIN_SYSTEMS
 
     def drawn(self) -> Floats:
-        """Weights of all pairs, and of those without each system."""
+        """Weights of all pairs, then of those without each system."""
         return replicates(self.systems, self.weights)
 
 
-def _confronted(ours: _Side, theirs: _Side) -> dict[str, object]:
-    row: dict[str, object] = {"n_synthetic": len(ours.needs), "n_natural": len(theirs.needs)}
+def _compared(ours: _Side, theirs: _Side) -> dict[str, object]:
+    row: dict[str, object] = {
+        "n_synthetic": len(ours.critical_differences),
+        "n_natural": len(theirs.critical_differences),
+    }
     if not (ours.enough and theirs.enough):
-        return row | {"verdict": "too few", "alike_verdict": "too few"}
-    sides = [quantile_interval(side.needs, side.systems, weights=side.weights) for side in (ours, theirs)]
+        return row | {"verdict": "too few", "equal_correlation_verdict": "too few"}
+    sides = [
+        quantile_interval(side.critical_differences, side.systems, weights=side.weights) for side in (ours, theirs)
+    ]
     for name, side, estimate in zip(("synthetic", "natural"), (ours, theirs), sides, strict=True):
         row |= dict(zip((name, f"{name}_low", f"{name}_high"), np.exp(estimate), strict=True))
-        row[f"{name}_similarity"] = -np.expm1(weighted_quantile(side.unlike, side.weights, 0.5)[0])
+        row[f"{name}_correlation"] = -np.expm1(weighted_quantile(side.log_distance, side.weights, 0.5)[0])
     row |= _ratio("ratio", "verdict", (sides[0][0] - sides[1][0], *expected.difference(*sides[0], *sides[1])))
-    return row | _ratio("alike_ratio", "alike_verdict", _at_equal_likeness(ours, theirs))
+    return row | _ratio("equal_correlation_ratio", "equal_correlation_verdict", _at_equal_correlation(ours, theirs))
 
 
 def _ratio(name: str, verdict: str, estimate: Estimate | None) -> dict[str, object]:
     if estimate is None:
         return {verdict: "too few"}
     found, low, high = np.exp(estimate)
-    told = "agrees" if low <= 1 <= high else "differs"
-    return {name: found, f"{name}_low": low, f"{name}_high": high, verdict: told}
+    description = "agrees" if low <= 1 <= high else "differs"
+    return {name: found, f"{name}_low": low, f"{name}_high": high, verdict: description}
 
 
-def _at_equal_likeness(ours: _Side, theirs: _Side) -> Estimate | None:
-    low = max(ours.unlike.min(), theirs.unlike.min())
-    high = min(ours.unlike.max(), theirs.unlike.max())
-    inside = [(side.unlike >= low) & (side.unlike <= high) for side in (ours, theirs)]
+def _at_equal_correlation(ours: _Side, theirs: _Side) -> Estimate | None:
+    low = max(ours.log_distance.min(), theirs.log_distance.min())
+    high = min(ours.log_distance.max(), theirs.log_distance.max())
+    inside = [(side.log_distance >= low) & (side.log_distance <= high) for side in (ours, theirs)]
     shared = [np.unique(side.systems[kept]) for side, kept in zip((ours, theirs), inside, strict=True)]
     if min(kept.sum() for kept in inside) < MIN_PAIRS or min(map(len, shared)) < MIN_SYSTEMS:
         return None
-    both = [(side.drawn()[:, kept], side.unlike[kept], side.needs[kept])
+    both = [(side.drawn()[:, kept], side.log_distance[kept], side.critical_differences[kept])
             for side, kept in zip((ours, theirs), inside, strict=True)]  # fmt: skip
     (drawn, x, y), (other_drawn, other_x, other_y) = both
     difference: Callable[[Floats, Floats], float] = lambda w, v: _shift(w, x, y, v, other_x, other_y)  # noqa: E731
@@ -137,10 +191,24 @@ def _at_equal_likeness(ours: _Side, theirs: _Side) -> Estimate | None:
 
 
 def _shift(w: Floats, x: Floats, y: Floats, v: Floats, other_x: Floats, other_y: Floats) -> float:
-    """C of the fit y = a + b·x + c, c for the first side only, by least squares; both sides have the same weight."""
+    """Coefficient c of the least-squares fit y = a + b·x + c, with c for the first side only and equal total weight."""
     w, v = w / w.sum(), v / v.sum()
     means = w @ x, w @ y, v @ other_x, v @ other_y
     dx, dy, other_dx, other_dy = x - means[0], y - means[1], other_x - means[2], other_y - means[3]
     spread = w @ dx**2 + v @ other_dx**2
     slope = (w @ (dx * dy) + v @ (other_dx * other_dy)) / spread if spread else 0.0
     return float(means[1] - means[3] - slope * (means[0] - means[2]))
+
+
+ANALYSIS = Analysis(
+    validate,
+    {"comparisons": Comparisons(), "overlays": Overlays()},
+    tables=(
+        Output(
+            VALIDATION,
+            "one row per synthetic dataset, test set and subset of pairs",
+            "Critical differences of retrained and of published systems on the same test sets",
+        ),
+    ),
+    minutes=10,
+)

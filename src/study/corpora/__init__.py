@@ -1,8 +1,7 @@
-"""Corpora: verified, cut into segments, and resampled into training sets.
+"""Verify corpora, split them into segments, and resample training sets.
 
-What is particular to a task is in the module of its name. Each has `read`, which turns a file of a corpus into
-segments in the task's own format, `blank`, which leaves of a segment what a base model may see at prediction, and
-`gold`, which leaves what its output is held against.
+Each task has a module with three functions: `read` converts a file of a corpus to segments in the format of the task,
+`blank` reduces a segment to the input of a base model, and `gold` to the reference for its output.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from pairsig.choices import choose, sort_options
-from pairsig.errors import InputError
-from pairsig.files import AnyPath, open_text
+from pairsig.io.choices import choose, sort_options
+from pairsig.io.errors import InputError
+from pairsig.io.files import AnyPath, open_text
 
 _LINE = re.compile(r"([0-9a-f]{64}) [ *](?:\./)?(.+)")
-"""What `sha256sum` prints for a file; the asterisk stands for its binary mode."""
+"""A line of `sha256sum`; the asterisk marks binary mode."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +33,9 @@ class Segment:
     Attributes
     ----------
     text
-        In the task's own format, without the line ends that close it.
+        Text in the format of the task, without the final line ends.
     document, domain
-        Where it is from, as far as the corpus tells.
+        Source of the segment, if the corpus contains it.
     """
 
     text: str
@@ -45,7 +44,7 @@ class Segment:
 
 
 class _Task(Protocol):
-    """The module of a task."""
+    """The functions of a task's module."""
 
     def read(self, path: AnyPath, **options: Any) -> Iterator[Segment]: ...
 
@@ -55,35 +54,37 @@ class _Task(Protocol):
 
 
 TASKS = {"dependency": "\n\n", "constituency": "\n", "alignment": "\n", "mt": "\n"}
-"""The tasks whose base models are trained here, each the name of a module beside this one, with what ends a segment."""
+"""Tasks with base models, each the name of a module in this package, with the end of a segment."""
 
 PARALLEL = {"alignment": ("target", "links"), "mt": ("target",)}
-"""Options of `read` that name further files of the same segments."""
+"""Options of `read` with further files of the same segments."""
 
 SELECTION = ("skip", "first", "hold_out", "held_out")
-"""Parameters of `read` that say which segments are taken; each is a whole number."""
+"""Parameters of `read` that select segments; each is a whole number."""
 
 
 def verify(folder: Path, sha256: str) -> dict[str, str]:
-    """Checksums of all files of a corpus, verified.
+    """Verify the checksums of all files of a corpus, and return them.
 
     Parameters
     ----------
     folder
-        Holds `SHA256SUMS` (lines `digest  name`) and the files it names.
+        Folder with `SHA256SUMS` (lines `digest  name`) and the files in it.
     sha256
-        Checksum of `SHA256SUMS` itself, so that one number stands for the whole corpus.
+        Checksum of `SHA256SUMS` itself, which identifies the whole corpus.
 
     Returns
     -------
-    SHA-256 digest of each file by name.
+    SHA-256 digest of each file, by name.
     """
     sums = folder / "SHA256SUMS"
     if not sums.is_file():
-        raise InputError(f"{sums} is missing: expected the corpus and its checksums there")
+        raise InputError(f"{sums}: found no file, expected the checksums of the corpus")
     found = _digest(sums)
     if found != sha256:
-        raise InputError(f"{sums} has the checksum {found}, expected {sha256}: another version of the corpus?")
+        raise InputError(
+            f"{sums}: found the checksum {found}, expected {sha256}; it may be another version of the corpus"
+        )
     verified = {}
     for number, line in enumerate(open_text(sums), start=1):
         match = _LINE.fullmatch(line.removesuffix("\n"))
@@ -92,12 +93,12 @@ def verify(folder: Path, sha256: str) -> dict[str, str]:
         digest, name = match.groups()
         path = folder / name
         if not path.is_file():
-            raise InputError(f"{path} is missing: {sums}, line {number} lists it")
+            raise InputError(f"{path}: found no file, expected it by {sums}, line {number}")
         if _digest(path) != digest:
-            raise InputError(f"{path} has the checksum {_digest(path)}, expected {digest} ({sums}, line {number})")
+            raise InputError(f"{path}: found the checksum {_digest(path)}, expected {digest} by {sums}, line {number}")
         verified[name] = digest
     if not verified:
-        raise InputError(f"{sums} is empty: expected a line a file of the corpus")
+        raise InputError(f"{sums}: found no lines, expected one line per file of the corpus")
     return verified
 
 
@@ -111,26 +112,26 @@ def read(
     hold_out: int = 0,
     held_out: int = 0,
 ) -> list[Segment]:
-    """Segments of the files of a corpus, one file after another.
+    """Read the segments of the files of a corpus, one file after another.
 
     Parameters
     ----------
     task
         A name in `TASKS`.
     files
-        Paths as `pairsig.readers` takes them; `domain=path` says which domain the segments of a file are of. Parallel
-        text is in several files, `source+target` or `source+target+links`.
+        Paths as for `pairsig.readers`; `domain=path` sets the domain of the segments. Parallel text has several files,
+        `source+target` or `source+target+links`.
     options
-        Of the task's own `read`, as text.
+        Options of `read` of the task, as text.
     skip, first
-        Leave out so many segments of every file, and take at most so many of what is taken of it.
+        Number of segments to skip in every file, and maximal number to take from it.
     hold_out, held_out
-        Of what `skip` leaves of a file, every so-manieth segment is held out: leave these out, or take these alone.
-        A segment that was held out and whose text is also that of one that was not is never taken: a corpus that
-        repeats itself would be tested on what it was trained on.
+        Select every n-th segment after `skip` in a file: `hold_out` skips these segments, and `held_out` takes only
+        these. `held_out` also skips segments whose text occurs among the others, so that no test segment is in the
+        training set.
     """
     if hold_out and held_out:
-        raise InputError(f"found hold_out={hold_out} and held_out={held_out}, expected one of them")
+        raise InputError(f"found hold_out={hold_out} and held_out={held_out}, expected only one of them")
     module, chosen = _module(task), check(task, options)
     segments = []
     for file in files:
@@ -144,66 +145,70 @@ def read(
             left = _split(list(left), every)[bool(held_out)]
         taken = [replace(one, domain=domain or one.domain) for one in islice(left, first)]
         if not taken:
-            raise InputError(f"{path}: found no segment{f' after the first {skip}' * bool(skip)}, expected some")
+            raise InputError(
+                f"{path}: found no segment{f' after the first {skip}' * bool(skip)}, expected at least one"
+            )
         segments += taken
     return segments
 
 
 def _split(segments: Sequence[Segment], every: int) -> tuple[list[Segment], list[Segment]]:
-    """What is kept of a file, and what is held out of it and has another text."""
+    """Split the segments of a file into those kept and those selected with another text."""
     kept = [one for number, one in enumerate(segments, start=1) if number % every]
     known = {one.text for one in kept}
     return kept, [one for one in segments[every - 1 :: every] if one.text not in known]
 
 
 def check(task: str, options: Mapping[str, str]) -> dict[str, Any]:
-    """Options of the task's own `read`, given as text, in their types."""
+    """Convert the options of a task's `read` from text to their types."""
     (chosen,) = sort_options(options, f"corpora of the task {task}", _module(task).read)
     return chosen
 
 
 def blank(task: str, text: str) -> str:
-    """What a base model may see of a segment at prediction."""
+    """Reduce a segment to the input of a base model."""
     return _module(task).blank(text)
 
 
 def gold(task: str, text: str) -> str:
-    """What the output of a base model for a segment is held against."""
+    """Reduce a segment to the reference for the output of a base model."""
     return _module(task).gold(text)
 
 
 def join(task: str, texts: Sequence[str]) -> str:
-    """The file of these segments."""
+    """Join segments to the text of a file."""
     return "".join(text + TASKS[task] for text in texts)
 
 
 def cut(task: str, path: AnyPath) -> list[str]:
-    """The segments of a file that `join` made."""
+    """Split a file made by `join` into segments."""
     content = open_text(path).read()
     end = TASKS[task]
     if not content.endswith(end):
-        raise InputError(f"{path} does not end like a whole file of segments of the task {task}: is it cut off?")
+        raise InputError(
+            f"{path}: found an incomplete segment at the end, expected complete ones for {task}; it may be truncated"
+        )
     return content.removesuffix(end).split(end)
 
 
 def resample(texts: Sequence[str], size: float, seed: int, name: str) -> list[str]:
-    """A training set: segments drawn with replacement, in the order they are drawn in.
+    """Draw the segments of a training set with replacement.
 
     Parameters
     ----------
     texts
-        The segments of the whole training set, n of them.
+        The n segments of the full training set.
     size
-        How many to draw, as a share of n: ceil(size · n).
+        Number of segments to draw as a share of n: ceil(size · n).
     seed, name
         Draw i is ⌊wᵢ·n / 2⁶⁴⌋ for the i-th 64-bit word w of numpy's PCG64, seeded with `seed` and the bytes of
-        `name`. The words of a bit generator are the same in every version of numpy and on every machine; the bias,
-        below n / 2⁶⁴, cannot be seen.
+        `name`. The raw output of a bit generator is the same in every version of numpy and on every machine. The bias
+        is below n / 2⁶⁴ and negligible.
     """
     if not texts:
-        raise InputError("there is nothing to resample, expected segments")
+        raise InputError("found no segments to resample, expected at least one")
     if not 0 < size <= 1:
-        raise InputError(f"the size of a resampled training set is {size:g}, expected a share from 0 to 1")
+        raise InputError(f"--size: found {size:g}, expected a share from 0 to 1")
     words = np.random.PCG64([seed, *name.encode()]).random_raw(math.ceil(size * len(texts)))
     return [texts[int(word) * len(texts) >> 64] for word in np.atleast_1d(words)]
 

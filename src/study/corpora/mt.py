@@ -1,6 +1,6 @@
 """Parallel text for machine translation.
 
-A segment is a sentence pair on a line, `source words ||| target words`. Base models see the source, and are scored by
+A segment is a sentence pair on a line, `source words ||| target words`. Base models see the source and are scored by
 the target.
 """
 
@@ -11,15 +11,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from os import fspath
 
-from pairsig.errors import InputError
-from pairsig.files import AnyPath, open_text
+from pairsig.io.errors import InputError
+from pairsig.io.files import AnyPath
 from study.corpora import Segment, alignment, dependency
 from study.corpora.alignment import BETWEEN
 
-Pair = tuple[list[str], list[str]]
-
 SHARED = ((r"[’‘]", "'"), (r"“", '"'), (r"”", "''"), (r"[–—]|--", "-"), (r"…", "..."))
-"""Characters that the Hansards write in one way, and other texts in several: patterns, and what stands for them."""
+"""Normalization of characters that other texts write in several ways: patterns and their form in the Hansards."""
 STYLES = {
     "fr": (
         (r"-t-(?=ils?\b|elles?\b|on\b)", ""),
@@ -40,28 +38,29 @@ STYLES = {
         (r"(?<=\w)-|-(?=\w)", " - "),
     ),
 }
-"""How the Hansards of HLT-NAACL 2003 write French and English, beyond `SHARED`: French elisions and contractions are
-written out (*l'orateur du* is *le orateur de le*), hyphens and apostrophes are words. Patterns, in order."""
+"""Patterns, in order, for the style of French and English in the Hansards of HLT-NAACL 2003, in addition to `SHARED`:
+French elisions and contractions are expanded (*l'orateur du* is *le orateur de le*); hyphens and apostrophes are
+words."""
 
 
 def read(
     path: AnyPath, *, target: str = "", numbered: bool = False, lowercase: bool = False, hansards: str = ""
 ) -> Iterator[Segment]:
-    """Sentence pairs of a file, or of two.
+    """Read sentence pairs from one or two files.
 
     Parameters
     ----------
     path
-        Source sentences, one a line, or a treebank in CoNLL-U, of which the words are taken; without `target`, lines as
-        those of a segment. The document is the name of the file without extensions, or that of the treebank.
+        Source sentences, one per line, or a treebank in CoNLL-U, or segments if there is no `target`. The document is
+        the name of the file without extensions, or that of the treebank.
     target
-        Target sentences, one a line, or a treebank.
+        Target sentences, one per line, or a treebank.
     numbered
-        Every line of text begins with a number and a tab, which go.
+        Whether every line begins with a number and a tab, which are removed.
     lowercase
-        Write all words in lower case.
+        Whether to write all words in lower case.
     hansards
-        Write the words as the Hansards do: languages of the two sides, such as `fr-en`, each in `STYLES`.
+        Write words in the style of the Hansards: the languages of the two sides, such as `fr-en`, each in `STYLES`.
     """
     styles = hansards.split("-") if hansards else []
     if styles and (len(styles) != 2 or not set(styles) <= STYLES.keys()):
@@ -79,31 +78,17 @@ def read(
 
 
 def blank(text: str) -> str:
-    """The source sentence."""
+    """Extract the source sentence."""
     return text.partition(BETWEEN)[0]
 
 
 def gold(text: str) -> str:
-    """The target sentence."""
+    """Extract the target sentence."""
     return text.partition(BETWEEN)[2]
 
 
-def cut(path: AnyPath) -> tuple[list[Pair], list[list[str]]]:
-    """Sentence pairs of a training set, and the source sentences without target in it, for base models written here."""
-    pairs, sources = [], []
-    for number, line in enumerate(open_text(path), start=1):
-        sides = [side.split() for side in line.split(BETWEEN)]
-        if len(sides) > 2 or not all(sides):
-            raise InputError(f"{path}, line {number}: found {line[:40]!r}, expected source words ||| target words")
-        if len(sides) == 2:
-            pairs.append((sides[0], sides[1]))
-        else:
-            sources.append(sides[0])
-    return pairs, sources
-
-
 def _treebanks(path: AnyPath, target: AnyPath) -> Iterator[Segment]:
-    """Sentences of two treebanks, in their order."""
+    """Read the sentences of two treebanks in order."""
     sides = [list(dependency.read(one)) for one in (path, target)]
     if len(sides[0]) != len(sides[1]):
         found = f"{path} has {len(sides[0])} sentences, {target} has {len(sides[1])}"
@@ -114,7 +99,7 @@ def _treebanks(path: AnyPath, target: AnyPath) -> Iterator[Segment]:
 
 
 def _written(text: str, style: str) -> str:
-    """A sentence in lower case as the Hansards would write it."""
+    """Write a lower-case sentence in the style of the Hansards."""
     for pattern, written in SHARED + STYLES[style]:
         text = re.sub(pattern, written, f" {text} ")
     return " ".join(text.split())

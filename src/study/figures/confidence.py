@@ -1,4 +1,4 @@
-"""Confidence against gain: one point a pair of systems (the paper's Figures 2 to 11)."""
+"""Plot confidence against gain, one point per pair of systems (the paper's Figures 2 to 11)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.transforms import blended_transform_factory
 
-from pairsig.columns import COMPARISONS
-from pairsig.errors import InputError
+from pairsig.core.definitions import from_signature
+from pairsig.io.errors import InputError
 from pairsig.metrics.names import metric_name
-from study.columns import THRESHOLDS
 from study.figures.style import (
     BLUE,
     COLOURS,
@@ -31,22 +30,21 @@ from study.figures.style import (
     STYLE,
     gain_label,
     only,
-    require,
     sentence,
     sequence,
     styled,
 )  # fmt: skip
-from study.presentation import count
-from study.training_sets import FULL_SETS, of_full_sets
+from study.tables.presentation import count
+from study.training.training_sets import FULL_SETS, of_full_sets
 
 CONFIDENCE = "confidence = 1 − p"
 SATURATED = 0.999
-"""Confidence from which a curve has nothing more to show."""
+"""Confidence above which a curve is flat."""
 
 
 @dataclass(frozen=True)
 class Class:
-    """Pairs that share a marker. `subset` is their name in the table of thresholds."""
+    """Pairs with the same marker; `subset` is their name in the table of thresholds."""
 
     label: str
     subset: str
@@ -55,14 +53,15 @@ class Class:
     colour: str
     filled: bool = True
     ink: str = INK
-    """A colour dark enough for a thin line and for text."""
+    """Variant of the colour that is dark enough for thin lines and text."""
 
 
 def classes(comparisons: pd.DataFrame) -> list[Class]:
-    """The pairs by what their systems have in common, in the order they are drawn in.
+    """Classify pairs by what their systems have in common, in drawing order.
 
-    Pairs of one group; of two systems of the same particular kind (online, llm, ...), for the two most frequent
-    such kinds; all others. `submission` is the ordinary kind, or else the most frequent one.
+    The classes are: pairs from the same group; pairs of two systems of the same special kind (online, llm, ...), for
+    the two most frequent such kinds; and all other pairs. The kind `submission`, or else the most frequent kind, is not
+    special.
     """
     same_group = comparisons["same_group"].astype(bool)
     kind_a, kind_b = (comparisons[column].astype(object).fillna("").astype(str) for column in ("kind_a", "kind_b"))
@@ -81,20 +80,20 @@ def classes(comparisons: pd.DataFrame) -> list[Class]:
 
 
 def saturation(pairs: pd.DataFrame) -> float:
-    """A gain from which (nearly) all confidences are saturated: the right limit of the axis.
+    """Gain above which nearly all confidences are saturated: the right limit of the axis.
 
-    The 99.5th percentile of the gains of pairs whose confidence is below 0.999, and a tenth more.
+    This is 1.1 times the 99.5th percentile of the gains of pairs whose confidence is below 0.999.
     """
     gains = pairs["gain"].to_numpy(dtype=float)
-    open_ = gains[1 - pairs["p_value"].to_numpy(dtype=float) < SATURATED]
+    open_ = gains[1 - pairs["pvalue"].to_numpy(dtype=float) < SATURATED]
     chosen = open_ if len(open_) else gains
     limit = 1.1 * float(np.quantile(chosen, 0.995)) if len(chosen) else 0.0
     return limit if limit > 0 else 1.0
 
 
 def _frame(axes: Axes, pairs: pd.DataFrame, bottom: float | None = None) -> list[str]:
-    """Limits and the level p = 0.05; returns what the limits leave out, in words."""
-    confidence = 1 - pairs["p_value"].to_numpy(dtype=float)
+    """Set the limits and draw the line p = 0.05; return notes on the pairs outside the limits."""
+    confidence = 1 - pairs["pvalue"].to_numpy(dtype=float)
     gains = pairs["gain"].to_numpy(dtype=float)
     if bottom is None:
         bottom = lowest(pairs)
@@ -110,8 +109,8 @@ def _frame(axes: Axes, pairs: pd.DataFrame, bottom: float | None = None) -> list
 
 
 def lowest(pairs: pd.DataFrame) -> float:
-    """The lower limit of confidence: 0.5, where a one-sided test begins, unless over 1 % of the pairs lie lower."""
-    confidence = 1 - pairs["p_value"].to_numpy(dtype=float)
+    """Lower limit of confidence: 0.5, the minimum of the one-sided test, unless over 1 % of the pairs lie lower."""
+    confidence = 1 - pairs["pvalue"].to_numpy(dtype=float)
     return 0.5 if len(pairs) == 0 or (confidence < 0.49).mean() <= 0.01 else 0.0
 
 
@@ -120,7 +119,7 @@ def _scatter(axes: Axes, one: Class, total: int, rasterized: bool, scale: float 
     size *= scale * (1.0 if len(one.pairs) > 0.1 * total or total <= 700 else 1.5)
     axes.scatter(
         one.pairs["gain"].to_numpy(dtype=float),
-        1 - one.pairs["p_value"].to_numpy(dtype=float),
+        1 - one.pairs["pvalue"].to_numpy(dtype=float),
         s=size,
         marker=one.marker,
         facecolors=one.colour if one.filled else "none",
@@ -133,9 +132,9 @@ def _scatter(axes: Axes, one: Class, total: int, rasterized: bool, scale: float 
 
 
 def expected(pairs: pd.DataFrame, gains: np.ndarray) -> np.ndarray | None:
-    """Confidence that theory expects of the median pair: Φ(gain / median standard error), 2Φ − 1 if two-sided.
+    """Expected confidence of a pair with the median standard error: Φ(gain / median standard error).
 
-    None where no standard error is known and above 0.
+    For a two-sided test it is 2Φ − 1. The result is None if no standard error is above 0.
     """
     from scipy.special import ndtr
 
@@ -144,12 +143,11 @@ def expected(pairs: pd.DataFrame, gains: np.ndarray) -> np.ndarray | None:
     if not len(errors):
         return None
     one_sided: np.ndarray = ndtr(gains / np.median(errors))
-    two_sided = pairs["signature"].astype(str).str.contains("variant:two-sided").any()
-    return 2 * one_sided - 1 if two_sided else one_sided
+    return 2 * one_sided - 1 if from_signature(str(pairs["signature"].iloc[0])).two_sided else one_sided
 
 
 def _draw_expected(axes: Axes, pairs: pd.DataFrame, colour: str = INK, width: float = 0.9) -> None:
-    """The curve of the median pair, over the points."""
+    """Draw the expected curve over the points."""
     gains = np.linspace(0, axes.get_xlim()[1], 200)
     curve = expected(pairs, gains)
     if curve is not None:
@@ -157,10 +155,10 @@ def _draw_expected(axes: Axes, pairs: pd.DataFrame, colour: str = INK, width: fl
 
 
 LEGEND_LINES = 6
-"""So many lines of a legend fit under the curves; more are printed smaller, or they would hide points."""
+"""Lines of a legend that fit under the curves; longer legends get a smaller font, so that they hide no points."""
 
-EXPECTED = "median pair"
-"""What legends call the curve; captions say that it is the expected one. More words would hide points."""
+EXPECTED = "expected curve"
+"""Legend entry of the expectation for the median standard error. Captions define it: a long entry would hide points."""
 
 
 def _expected_key() -> Line2D:
@@ -188,12 +186,11 @@ def _level_label(axes: Axes) -> None:
 
 
 def _pairs(table: pd.DataFrame) -> pd.DataFrame:
-    """The pairs of a table of comparisons that have a gain and a p-value, after its columns have been checked."""
-    require(COMPARISONS, table)
-    return table.dropna(subset=["gain", "p_value"])
+    """Select the pairs with a gain and a p-value."""
+    return table.dropna(subset=["gain", "pvalue"])
 
 
-def _nothing(xlabel: str, text: str = "too few pairs: the table has none") -> Figure:
+def _nothing(xlabel: str, text: str = "nothing to draw: no pairs") -> Figure:
     figure = Figure(figsize=(COLUMN, 2.4))
     axes = figure.add_subplot()
     axes.set(xlabel=xlabel, ylabel=CONFIDENCE, xlim=(0, 1), ylim=(0.49, 1.01))
@@ -210,15 +207,17 @@ def gain_confidence(
     Parameters
     ----------
     comparisons
-        The comparisons of one dataset, test set, metric and test. Pairs of one group, of different groups and of
-        two systems of a particular kind are told apart.
+        The comparisons of one dataset, test set, metric and test. Pairs from the same group, from different groups
+        and of two systems of a special kind have different markers.
     thresholds
-        Where its `threshold` is estimated for a class that is drawn, a thin line marks it; the one of all pairs
-        is marked if no class has its own. Rows of other datasets are ignored.
+        A thin dashed line marks the `threshold` of each class for which it is estimated, or that of all pairs if no
+        class has one. Rows of other datasets are ignored.
     overlay
-        The comparisons of another dataset, natural ones to lay over synthetic ones; drawn in outline.
+        The comparisons of a dataset with published systems, drawn in outline over those of retrained systems.
 
-    Lines are what theory expects of the median pair of each class (`expected`).
+    Notes
+    -----
+    Solid lines are the expectation for a pair with the median standard error of its class (`expected`).
     """
     return _gain_confidence(_pairs(comparisons), thresholds, overlay)
 
@@ -227,9 +226,9 @@ def gain_confidence(
 def full_sets(
     comparisons: pd.DataFrame, thresholds: pd.DataFrame | None = None, overlay: pd.DataFrame | None = None
 ) -> Figure:
-    """`gain_confidence` of the pairs of two systems trained on full sets alone, with thresholds of their own.
+    """Confidence against gain for pairs of systems with full training sets, with the thresholds of these pairs.
 
-    The paper's Figure 7 has no others; half and quarter sets, which ours have too, make systems that are less alike.
+    The paper's Figure 7 has only such pairs. Our systems with half and quarter training sets correlate less.
     """
     pairs = _pairs(comparisons)
     return _gain_confidence(pairs[of_full_sets(pairs)], thresholds, overlay, FULL_SETS)
@@ -238,11 +237,9 @@ def full_sets(
 def _gain_confidence(
     comparisons: pd.DataFrame, thresholds: pd.DataFrame | None, overlay: pd.DataFrame | None, series: str = ""
 ) -> Figure:
-    """The figure, of all pairs or those of a series whose name begins those of its subsets in `thresholds`."""
-    if thresholds is not None:
-        require(THRESHOLDS, thresholds)
+    """Draw all pairs, or those of a series whose name is the prefix of its subsets in `thresholds`."""
     if comparisons.empty:
-        return _nothing("gain (points)", f"too few pairs: the table has none{series and f' of {series}'}")
+        return _nothing("gain (points)", f"nothing to draw: no pairs{series and f' for {series}'}")
     only("comparisons", comparisons, "dataset test_set metric test")
     figure = Figure(figsize=(COLUMN, 2.6))
     axes = figure.add_subplot()
@@ -254,7 +251,7 @@ def _gain_confidence(
         _scatter(axes, one, len(comparisons), rasterized=False, scale=1.2)
     notes = _frame(axes, comparisons)
     if overlay is not None and laid_over:
-        notes.append(f"natural: {overlay['dataset'].iloc[0]}")
+        notes.append(f"published: {overlay['dataset'].iloc[0]}")
     for one in found:
         _draw_expected(axes, one.pairs, one.ink)
     marked = [] if thresholds is None else _marked(found, comparisons, thresholds, series)
@@ -275,11 +272,11 @@ def _gain_confidence(
 
 
 def _laid_over(overlay: pd.DataFrame) -> list[Class]:
-    """The classes of natural pairs, in outline and in ink, so that they stand out against any colour."""
+    """Classify the pairs of published systems; they are outlined in black, to stand out against any colour."""
     overlay = _pairs(overlay)
     same_group = overlay["same_group"].astype(bool)
     found = [
-        Class(f"natural, {label}", "", pairs, marker, "#000000", filled=False)
+        Class(f"published, {label}", "", pairs, marker, "#000000", filled=False)
         for label, pairs, marker in (
             ("different groups", overlay[~same_group], "o"),
             ("same group", overlay[same_group], "^"),
@@ -291,7 +288,7 @@ def _laid_over(overlay: pd.DataFrame) -> list[Class]:
 def _marked(
     found: Sequence[Class], comparisons: pd.DataFrame, thresholds: pd.DataFrame, series: str = ""
 ) -> list[tuple[float, Class | None]]:
-    """The thresholds to mark, from left to right, with their classes; None is all pairs."""
+    """Find the thresholds to mark, from left to right, with their classes (None for all pairs)."""
     keys = ["dataset", "test_set", "metric", "test"]
     mine = thresholds[(thresholds[keys].astype(str) == comparisons[keys].iloc[0].astype(str)).all(axis=1)]
     mine = mine[(mine["verdict"] == "estimated") & mine["threshold"].notna()]
@@ -306,9 +303,9 @@ def _marked(
 
 
 def _draw_thresholds(axes: Axes, marked: list[tuple[float, Class | None]]) -> None:
-    """Dashed lines with the marker of their class at the foot and the value at the head.
+    """Draw dashed lines with the marker of the class at the bottom and the value at the top.
 
-    The last value stands to the right of its line, all others to the left of theirs, each a line higher.
+    The last value is printed to the right of its line, the others to the left of theirs, each one line higher.
     """
     place = blended_transform_factory(axes.transData, axes.transAxes)
     for position, (value, one) in enumerate(marked):
@@ -328,7 +325,7 @@ def _draw_thresholds(axes: Axes, marked: list[tuple[float, Class | None]]) -> No
 def overview(*comparisons: pd.DataFrame) -> Figure:
     """Confidence against gain for many datasets, one panel each, with the same vertical axis.
 
-    The panels of a metric stand together, below its name, in the order in which they come; metrics do so, too.
+    Panels are grouped by metric, below its name. Metrics and panels keep the order of the input.
     """
     filled = [pairs for table in comparisons if len(pairs := _pairs(table))]
     if not filled:
@@ -354,7 +351,7 @@ def overview(*comparisons: pd.DataFrame) -> Figure:
                 words = f"{name}, {len(own)} datasets" if len(own) > 1 else name
                 axes.set_title(
                     f"\n{axes.get_title(loc='left')}", pad=3
-                )  # room for a line that may be wider than its panel
+                )  # room for the heading, which may be wider than its panel
                 head = axes.annotate(
                     words, (0, 1), (0, 14), "axes fraction", "offset points", weight="bold", va="bottom",
                     annotation_clip=False,
@@ -367,7 +364,7 @@ def overview(*comparisons: pd.DataFrame) -> Figure:
 
 
 def _panel(axes: Axes, panel: pd.DataFrame, bottom: float, *, rasterized: bool) -> None:
-    """A dataset of the overview: its pairs, those of any one kind with one marker, and the curve."""
+    """Draw one dataset of the overview: its pairs, with one marker for all special kinds, and the expected curve."""
     for one in _broad(panel):
         _scatter(axes, one, len(panel), rasterized=rasterized, scale=0.6)
     _frame(axes, panel, bottom)
@@ -383,7 +380,7 @@ ONE_KIND = "both of one kind (online, LLM, …)"
 
 
 def _broad(pairs: pd.DataFrame) -> list[Class]:
-    """`classes`, with all particular kinds under one name, so that a marker says the same in every panel."""
+    """Classify pairs with one class for all special kinds, so that markers have the same meaning in every panel."""
     found = []
     for one in classes(pairs):
         if one.label.startswith("both "):
@@ -393,7 +390,7 @@ def _broad(pairs: pd.DataFrame) -> list[Class]:
 
 
 def _overview_keys(whole: pd.DataFrame) -> list[Line2D]:
-    """What the overview's markers and lines say."""
+    """Legend entries of the overview."""
     drawn = {one.label: one for one in _broad(whole)}
     return [
         *(_key(one, label) for label, one in drawn.items()),
@@ -403,7 +400,7 @@ def _overview_keys(whole: pd.DataFrame) -> list[Line2D]:
 
 
 def _series(name: str, found: list[Class], whole: pd.DataFrame, heading: str) -> Figure:
-    """The frame of `sizes` and `domains`: one axes, a class a series, their names beside it."""
+    """Draw `sizes` or `domains`: one panel with one class per size or domain."""
     figure = Figure(figsize=(COLUMN, 2.6))
     axes = figure.add_subplot()
     for one in found:
@@ -424,15 +421,15 @@ def _series(name: str, found: list[Class], whole: pd.DataFrame, heading: str) ->
 
 @styled
 def sizes(*tables: pd.DataFrame) -> Figure:
-    """Confidence against gain on initial segments of a test set, the smaller the lighter (Figures 9 and 10).
+    """Confidence against gain on initial segments of a test set (Figures 9 and 10).
 
-    Initial segments are drawn, and the whole test set if it is there; other test sets are ignored. Several tables, of
-    the test sets and of the whole, are read as one.
+    Lighter colours stand for smaller test sets. The figure shows initial segments and the whole test set; other test
+    sets are ignored. Several tables are concatenated.
     """
     test_sets = pd.concat([_pairs(table) for table in tables], ignore_index=True)
     chosen = test_sets[test_sets["derived"].isin(["initial", "whole"])]
     if chosen.empty:
-        return _nothing("gain (points)", "too few pairs: no test set\nof initial segments")
+        return _nothing("gain (points)", "nothing to draw: no test sets\nmade of initial segments")
     only("test_sets", chosen, "dataset metric test")
     groups = [pairs for _, pairs in chosen.groupby("n_segments")]
     found = [
@@ -452,19 +449,19 @@ def sizes(*tables: pd.DataFrame) -> Figure:
 def domains(test_sets: pd.DataFrame) -> Figure:
     """Confidence against gain on test sets of one size from several domains (Figure 11).
 
-    Test sets of one domain are drawn, of the size that most domains have (the largest such size).
+    The figure shows the test sets with segments from a single domain, in the largest size that most domains have.
     """
     test_sets = _pairs(test_sets)
     chosen = test_sets[test_sets["derived"] == "domain"]
     if chosen.empty:
-        return _nothing("gain (points)", "too few pairs: no test set\nof a domain")
+        return _nothing("gain (points)", "nothing to draw: no test sets\nfrom single domains")
     only("test_sets", chosen, "dataset metric test")
     per_size = chosen.groupby("n_segments")["domain"].nunique()
     size = int(max(per_size.index, key=lambda n: (per_size[n], n)))
     chosen = chosen[chosen["n_segments"] == size]
     names = list(dict.fromkeys(chosen["domain"]))
     if len(names) > len(COLOURS):
-        raise InputError(f"comparisons: found {len(names)} domains, expected at most {len(COLOURS)}")
+        raise InputError(f"comparisons: found {len(names)} domains, expected at most {len(COLOURS)} in one figure")
     found = [
         Class(name, "", chosen[chosen["domain"] == name], marker, colour, filled=False)
         for name, colour, marker in zip(names, COLOURS, MARKERS, strict=False)

@@ -1,4 +1,4 @@
-"""Figures of what a p-value does not say: the next test set, and sentences that come in documents."""
+"""Figures on questions that p-values leave open: the next test set, and sentences from the same document."""
 
 from __future__ import annotations
 
@@ -13,25 +13,22 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from pairsig.metrics.names import metric_name
-from study.columns import DOCUMENTS, HETEROGENEITY, NEXT_TEST_SETS
-from study.figures.style import BLUE, GREY, INK, PAGE, VERMILION, require, sentence, styled
+from study.figures.style import BLUE, GREY, INK, PAGE, VERMILION, sentence, styled
 
 BY: dict[str, dict[str, Any]] = {"i.i.d.": {"color": VERMILION, "marker": "^"}, "next": {"color": BLUE, "marker": "o"}}
-"""How chances were predicted, and their marks."""
+"""Methods of predicting chances, and their markers."""
 
 FEWEST, ENOUGH = 10, 1000
-"""Pairs of a range of chances, and predictions of a family: with fewer they are left to the tables."""
+"""Minimal number of pairs per range of chances, and of predictions per family; smaller ones are not drawn."""
 
 
 @styled
 def next_test_sets(heterogeneity: pd.DataFrame, next_test_sets: pd.DataFrame) -> Figure:
-    """Predicted chances to win on another test set and how many held, by family; below what a test set is worth.
+    """Predicted chances to win on another test set against the replication rate, and effective sample sizes.
 
-    Drawn are families with gains that differ between test sets: the interval of κ² is above 0. Chances of those with
-    fewer than `ENOUGH` predictions are left to the table.
+    The figure shows families whose gains differ between test sets: the interval of κ² lies above 0. The upper panels
+    leave out families with fewer than `ENOUGH` predictions.
     """
-    require(HETEROGENEITY, heterogeneity)
-    require(NEXT_TEST_SETS, next_test_sets)
     known = heterogeneity[heterogeneity["kappa_squared_low"] > 0]
     keys = list(known[known["n_validated"] >= ENOUGH][["family", "metric"]].itertuples(index=False, name=None))
     n_columns = min(max(len(keys), 1), 3)
@@ -42,7 +39,7 @@ def next_test_sets(heterogeneity: pd.DataFrame, next_test_sets: pd.DataFrame) ->
     upper = figure.add_subfigure(rows[0])
     grid = upper.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False)
     if not keys:
-        sentence(grid[0, 0], "no item to draw: no family is known well enough")
+        sentence(grid[0, 0], "nothing to draw: no family with enough pairs")
     for axes, (family, metric) in zip(grid.flat, keys, strict=False):
         own = next_test_sets[(next_test_sets["family"] == family) & (next_test_sets["metric"] == metric)]
         _chances(axes, own[own["n_pairs"] >= FEWEST])
@@ -50,16 +47,16 @@ def next_test_sets(heterogeneity: pd.DataFrame, next_test_sets: pd.DataFrame) ->
     for axes in list(grid.flat)[len(keys) :]:
         axes.set_axis_off()
     for axes in grid[:, 0]:
-        axes.set_ylabel("better there, too (%)")
+        axes.set_ylabel("replication rate (%)")
     for axes in list(grid.flat)[max(len(keys) - n_columns, 0) : max(len(keys), 1)]:
-        axes.set_xlabel("predicted (%)")
+        axes.set_xlabel("predicted rate (%)")
         axes.tick_params(labelbottom=True)
     handles = [
-        Line2D([], [], linestyle="none", label="as if of one source (i.i.d.)", **BY["i.i.d."]),
-        Line2D([], [], linestyle="none", label="with the heterogeneity of other test sets and systems", **BY["next"]),
+        Line2D([], [], linestyle="none", label="as if from the same source (i.i.d.)", **BY["i.i.d."]),
+        Line2D([], [], linestyle="none", label="with heterogeneity of other test sets and systems", **BY["next"]),
     ]
     upper.legend(handles=handles, loc="outside upper center", ncols=2)
-    _worth(figure.add_subfigure(rows[1]).subplots(), known)
+    _effective_sample_size(figure.add_subfigure(rows[1]).subplots(), known)
     return figure
 
 
@@ -67,22 +64,24 @@ def _chances(axes: Axes, rows: pd.DataFrame) -> None:
     axes.plot([50, 100], [50, 100], color=GREY, linewidth=0.8, dashes=(4, 2), zorder=0.5)
     for by, key in BY.items():
         line = rows[rows["by"] == by].sort_values("chance_low")
-        bars = 100 * np.vstack([line["held"] - line["held_low"], line["held_high"] - line["held"]]).clip(min=0)
+        bars = 100 * np.vstack(
+            [line["replicated"] - line["replicated_low"], line["replicated_high"] - line["replicated"]]
+        ).clip(min=0)
         axes.errorbar(
-            100 * line["predicted"], 100 * line["held"], np.nan_to_num(bars), elinewidth=0.7, linewidth=0.9,
+            100 * line["predicted"], 100 * line["replicated"], np.nan_to_num(bars), elinewidth=0.7, linewidth=0.9,
             markersize=3.5, gid=by, **key,
         )  # fmt: skip
     axes.set(xlim=(48, 102), ylim=(40, 102), xticks=[50, 75, 100], yticks=[50, 75, 100])
 
 
-def _worth(axes: Axes, known: pd.DataFrame) -> None:
+def _effective_sample_size(axes: Axes, known: pd.DataFrame) -> None:
     if known.empty:
-        sentence(axes, "no item to draw: no family is known well enough")
+        sentence(axes, "nothing to draw: no family with enough pairs")
         return
     places = np.arange(len(known))[::-1]
-    low, middle, high = (known[f"worth{end}"].to_numpy() for end in ("_low", "", "_high"))
+    low, middle, high = (known[f"effective_sample_size{end}"].to_numpy() for end in ("_low", "", "_high"))
     axes.errorbar(middle, places, xerr=np.vstack([middle - low, high - middle]), linestyle="none", color=INK,
-                  marker="s", markersize=4, elinewidth=0.9, gid="worth")  # fmt: skip
+                  marker="s", markersize=4, elinewidth=0.9, gid="effective_sample_size")  # fmt: skip
     for place, value in zip(places, middle, strict=True):
         axes.annotate(
             f"{value:,.0f}", (value, place), xytext=(0, 3), textcoords="offset points", ha="center", fontsize=7
@@ -91,21 +90,20 @@ def _worth(axes: Axes, known: pd.DataFrame) -> None:
     axes.set(
         xscale="log",
         ylim=(-0.7, len(known) - 0.2),
-        xlabel="a test set of any size is worth so many segments of the next",
+        xlabel="maximal effective sample size for the next test set (segments)",
     )
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
 
 
 @styled
 def documents(documents: pd.DataFrame) -> Figure:
-    """Design effects of documents; beside them, how much gains on halves of them differ over what errors say."""
-    require(DOCUMENTS, documents)
+    """Design effects of documents, and how much the gains on two halves differ relative to their standard errors."""
     rows = documents[documents["design_effect"].notna()].sort_values("design_effect", kind="stable")
     figure = Figure(figsize=(PAGE, 1.1 + 0.17 * max(len(rows), 4)))
     left, right = figure.subplots(1, 2, sharey=True)
     if rows.empty:
         for axes in (left, right):
-            sentence(axes, "no item to draw: the table has none")
+            sentence(axes, "nothing to draw: no rows")
         return figure
     places = np.arange(len(rows))
     left.barh(
@@ -125,11 +123,11 @@ def documents(documents: pd.DataFrame) -> Figure:
         axes.minorticks_off()
     left.set_yticks(places, rows["dataset"])
     left.set_xlabel("design effect of documents")
-    right.set_xlabel("difference of halves, over what errors say")
+    right.set_xlabel("squared difference of halves / expected")
     handles = [
-        Patch(color="#D9D9D9", label="by chance alone"),
-        Line2D([], [], linestyle="none", label="errors by sentences", **BY["i.i.d."]),
-        Line2D([], [], linestyle="none", label="errors by documents", **BY["next"]),
+        Patch(color="#D9D9D9", label="by chance"),
+        Line2D([], [], linestyle="none", label="standard errors by sentences", **BY["i.i.d."]),
+        Line2D([], [], linestyle="none", label="standard errors by documents", **BY["next"]),
     ]
     figure.legend(handles=handles, loc="outside upper center", ncols=3)
     return figure

@@ -1,4 +1,4 @@
-"""The figure of leaderboards: neighbours told apart, the share of sampling, gains that items show, dollars."""
+"""Figure on leaderboards: significant neighbours, answer sampling, detectable gains and costs."""
 
 from __future__ import annotations
 
@@ -11,38 +11,36 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from study.columns import DOLLARS, ITEMS_NEEDED, LEADERBOARDS
-from study.figures.style import BLUE, GREY, INK, MARKERS, PAGE, VERMILION, require, sentence, sequence, styled
+from study.figures.style import BLUE, GREY, INK, MARKERS, PAGE, VERMILION, sentence, sequence, styled
 
-APART: dict[str, dict[str, Any]] = {
-    "apart": {"color": VERMILION, "marker": "^", "label": "p < 0.05, uncorrected"},
-    "told": {"color": BLUE, "marker": "o", "label": "with Holm's correction"},
+SIGNIFICANT: dict[str, dict[str, Any]] = {
+    "share_significant": {"color": VERMILION, "marker": "^", "label": "p < 0.05, uncorrected"},
+    "share_significant_holm": {"color": BLUE, "marker": "o", "label": "with Holm's correction"},
 }
 SAMPLING: dict[str, dict[str, Any]] = {
-    "sampling": {"color": VERMILION, "marker": "^", "label": "of one run an item"},
-    "sampling_of_all": {"color": BLUE, "marker": "o", "label": "of all runs there are"},
+    "sampling": {"color": VERMILION, "marker": "^", "label": "one run per item"},
+    "sampling_of_all": {"color": BLUE, "marker": "o", "label": "all available runs per item"},
 }
 ITEMS = np.geomspace(100, 10_000, 21)
-"""Items of a benchmark; gains fall with their square root."""
+"""Numbers of items; the detectable gain falls with their square root."""
 
 
 @styled
 def leaderboards(leaderboards: pd.DataFrame, items_needed: pd.DataFrame, dollars: pd.DataFrame) -> Figure:
-    """Neighbours told apart and sampling's share, by benchmark; gains that items show, by likeness; dollars, by gain.
+    """Significant neighbours and the share of answer sampling by benchmark; detectable gains; costs.
 
     Parameters
     ----------
     leaderboards, items_needed, dollars
-        Tables of `python -m study leaderboards`. Grey is what equal systems, or items that are all alike, would give.
+        Tables of `python -m study leaderboards`. Grey lines show the values for equal systems and for equal items.
     """
-    boards = require(LEADERBOARDS, leaderboards)
-    needed, paid = require(ITEMS_NEEDED, items_needed), require(DOLLARS, dollars)
+    boards, needed, paid = leaderboards, items_needed, dollars
     height = 0.9 + 0.17 * max(len(boards), 4)
     figure = Figure(figsize=(PAGE, height + 2.5))
     rows = figure.add_gridspec(2, 1, height_ratios=(height, 2.5))
     left, right = figure.add_subfigure(rows[0]).subplots(1, 2, sharey=True)
-    _shares(left, boards, APART, "apart_by_chance", "neighbours told apart (%)")
-    _shares(right, boards, SAMPLING, "sampling_by_chance", "sampling, of the variance of a gain (%)")
+    _shares(left, boards, SIGNIFICANT, "share_significant_by_chance", "significant neighbours (%)")
+    _shares(right, boards, SAMPLING, "sampling_by_chance", "share of sampling in variance (%)")
     left, right = figure.add_subfigure(rows[1]).subplots(1, 2)
     _gains(left, needed)
     _dollars(right, paid)
@@ -52,7 +50,7 @@ def leaderboards(leaderboards: pd.DataFrame, items_needed: pd.DataFrame, dollars
 def _shares(axes: Axes, boards: pd.DataFrame, keys: dict[str, dict[str, Any]], chance: str, label: str) -> None:
     axes.set_xlabel(label)
     if not boards[list(keys)].notna().any(axis=None):
-        sentence(axes, "no item to draw: the table has none")
+        sentence(axes, "nothing to draw: no rows")
         return
     places = np.arange(len(boards))[::-1]
     axes.set_yticks(places, boards["dataset"])
@@ -67,38 +65,38 @@ def _shares(axes: Axes, boards: pd.DataFrame, keys: dict[str, dict[str, Any]], c
             markersize=4, gid=name, **style,
         )  # fmt: skip
     handles = [Line2D([], [], linestyle="none", **key) for key in keys.values()]
-    axes.legend(handles=[*handles, Patch(color=GREY, label="by chance alone")], loc="lower center",
+    axes.legend(handles=[*handles, Patch(color=GREY, label="by chance")], loc="lower center",
                 bbox_to_anchor=(0.5, 1.0), ncols=1, fontsize=7)  # fmt: skip
 
 
 def _gains(axes: Axes, needed: pd.DataFrame) -> None:
     every = needed[(needed["score_low"] == needed["score_low"].min()) & (needed["score_high"] == 100)]
-    rows = every[(every["likeness_low"] > -1) | (every["likeness_high"] < 1)]
+    rows = every[(every["correlation_low"] > -1) | (every["correlation_high"] < 1)]
     axes.set(xscale="log", yscale="log", xlim=(ITEMS[0], ITEMS[-1]), xlabel="items of the benchmark")
-    axes.set_ylabel("gain shown with 80 % power (points)")
+    axes.set_ylabel("gain detected with 80 % power (points)")
     if rows.empty:
         sentence(axes, "too few pairs")
         return
     for colour, marker, row in zip(sequence(len(rows)), MARKERS, rows.itertuples(), strict=False):
         fall = np.sqrt(500 / ITEMS)
-        low = "−1" if row.likeness_low == -1 else f"{row.likeness_low:g}"
+        low = "−1" if row.correlation_low == -1 else f"{row.correlation_low:g}"
         axes.plot(ITEMS, row.gain_500 * fall, color=colour, marker=marker, markevery=(2, 6),
-                  label=f"{low} to {row.likeness_high:g}", gid="gain")  # fmt: skip
+                  label=f"{low} to {row.correlation_high:g}", gid="gain")  # fmt: skip
         axes.fill_between(ITEMS, row.gain_500_low * fall, row.gain_500_high * fall, color=colour, alpha=0.15,
                           linewidth=0)  # fmt: skip
     for axis, ticks in ((axes.xaxis, (100, 500, 1_000, 10_000)), (axes.yaxis, (1, 2, 5, 10, 20))):
         axis.set_ticks(ticks)
         axis.set_major_formatter(lambda value, _: f"{value:,.0f}")
         axis.set_minor_formatter(lambda *_: "")
-    axes.legend(title="likeness of the two systems", loc="upper right", fontsize=7, title_fontsize=7)
+    axes.legend(title="correlation of the two systems", loc="upper right", fontsize=7, title_fontsize=7)
 
 
 def _dollars(axes: Axes, paid: pd.DataFrame) -> None:
     rows = paid[paid["dataset"] == paid["dataset"].iloc[0]] if len(paid) else paid
     axes.set_xlabel("true gain (points)")
-    axes.set_ylabel("dollars to decide a pair")
+    axes.set_ylabel("cost per pair (dollars)")
     if rows.empty:
-        sentence(axes, "no item to draw: no benchmark has costs")
+        sentence(axes, "nothing to draw: no costs")
         return
     places, middle = np.arange(len(rows)), rows["dollars"].to_numpy(float)
     axes.vlines(places, rows["dollars_quarter"], rows["dollars_three_quarters"], color="#D9D9D9", linewidth=9,

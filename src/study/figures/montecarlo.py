@@ -1,4 +1,4 @@
-"""Monte Carlo against exact: the error and the run time (Figures 3 and 4 of the exact-test paper)."""
+"""Error and run time of Monte Carlo and exact tests (Figures 3 and 4 of the exact-test paper)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from pairsig.metrics.names import metric_name
-from study.columns import RELATIVE_ERROR, RUN_TIME
 from study.figures.style import (
     BLUE,
     GREY,
@@ -21,25 +20,24 @@ from study.figures.style import (
     ORANGE,
     PAGE,
     VERMILION,
-    require,
     sentence,
     sequence,
     styled,
 )
-from study.presentation import count
+from study.tables.presentation import count
 
 NEEDED = 20_000
 """The paper's minimum of Monte Carlo samples (section 4)."""
 
 FASTER = {20_000: 6_000, 40_000: 10_000}
-"""Sentences up to which the paper's exact test is faster than so many samples (sections 1 and 4)."""
+"""For each number of samples, the sentences up to which the paper's exact test is faster (sections 1 and 4)."""
 
 SECONDS = (10_000, 3.0)
-"""The paper's exact test on so many sentences takes less than so many seconds (section 1)."""
+"""Number of sentences, and the upper bound in seconds on the paper's exact test (section 1)."""
 
 
 def _panels(table: pd.DataFrame, xlabel: str, ylabel: str) -> tuple[Figure, dict[str, Axes]]:
-    """One panel a metric, all axes logarithmic, the vertical one shared."""
+    """Make one panel per metric with logarithmic axes and a shared vertical axis."""
     metrics = list(table["metric"].unique())
     figure = Figure(figsize=(PAGE, 2.9))
     panels = figure.subplots(1, max(len(metrics), 1), sharey=True, squeeze=False)[0]
@@ -47,7 +45,7 @@ def _panels(table: pd.DataFrame, xlabel: str, ylabel: str) -> tuple[Figure, dict
     for axes in panels:
         axes.set_xlabel(xlabel)
     if not metrics:
-        sentence(panels[0], "no item to draw: the table has none")
+        sentence(panels[0], "nothing to draw: no rows")
     for axes, metric in zip(panels, metrics, strict=False):
         axes.set(title=metric_name(metric), xscale="log", yscale="log")
         for axis in (axes.xaxis, axes.yaxis):
@@ -58,12 +56,11 @@ def _panels(table: pd.DataFrame, xlabel: str, ylabel: str) -> tuple[Figure, dict
 
 @styled
 def relative_error(relative_error: pd.DataFrame) -> Figure:
-    """Relative error of Monte Carlo p-values against the number of samples, a line a number of sentences.
+    """Relative error of Monte Carlo p-values against the number of samples, one line per number of sentences.
 
-    Points are measured, with intervals; lines are the closed form for the same systems, of slope −1/2. The dashed line
-    marks the least number of samples that the paper advises.
+    Points are measurements with intervals. Lines are the closed form for the same systems, with slope −1/2. The dashed
+    line marks the minimal number of samples that the paper recommends.
     """
-    require(RELATIVE_ERROR, relative_error)
     figure, panels = _panels(relative_error, "Monte Carlo samples, K", "mean relative error |p̂ − p| / p")
     sizes = sorted(relative_error["n_segments"].unique())
     looks = dict(zip(sizes, zip(sequence(len(sizes)), MARKERS * len(sizes), strict=False), strict=True))
@@ -74,7 +71,7 @@ def relative_error(relative_error: pd.DataFrame) -> Figure:
             k, error = line["n_resamples"].to_numpy(dtype=float), line["error"].to_numpy()
             axes.plot(k, line["closed_form"], color=colour, linewidth=0.7, gid="closed form")
             bars = np.nan_to_num([error - line["error_low"], line["error_high"] - error]).clip(0)
-            bars[0] = np.minimum(bars[0], 0.9 * error)  # a logarithmic axis has no place for 0
+            bars[0] = np.minimum(bars[0], 0.9 * error)  # a logarithmic axis cannot show 0
             beside = k * 1.07 ** (position - (len(sizes) - 1) / 2)
             axes.errorbar(beside, error, bars, fmt=marker, color=colour, markersize=3, elinewidth=0.6, gid="measured")
         axes.axvline(NEEDED, color=GREY, linewidth=0.8, dashes=(4, 2), zorder=0.5, gid="paper")
@@ -96,12 +93,11 @@ def relative_error(relative_error: pd.DataFrame) -> Figure:
 
 @styled
 def run_time(run_time: pd.DataFrame) -> Figure:
-    """Seconds of the exact test and of Monte Carlo against the number of sentences.
+    """Run time of the exact test and of Monte Carlo tests against the number of sentences.
 
-    On the panel of accuracy, the only metric that the paper could run, the star is its bound for the exact test, and
-    triangles at the foot mark the sentences up to which that test is faster than Monte Carlo with so many samples.
+    The paper could only run accuracy. In its panel, the star is the paper's bound for the exact test. Triangles at
+    the bottom mark the sentences up to which the paper's exact test is faster than Monte Carlo.
     """
-    require(RUN_TIME, run_time)
     figure, panels = _panels(run_time, "sentences, N", "seconds (median)")
     samples = sorted(run_time["n_resamples"].dropna().astype(int).unique())
     looks = {0: (BLUE, "o")} | dict(zip(samples, ((ORANGE, "^"), (VERMILION, "s"), (INK, "D")), strict=False))

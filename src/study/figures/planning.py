@@ -1,4 +1,4 @@
-"""How many segments a gain takes, by the law of standard errors."""
+"""Figure of the number of segments that a gain requires, by the variance model."""
 
 from __future__ import annotations
 
@@ -8,44 +8,41 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from pairsig import planning
-from pairsig.columns import LAW
 from pairsig.metrics.names import metric_name
-from study.columns import SYSTEMS
-from study.figures.style import COLOURS, GREY, MARKERS, PAGE, require, sentence, sequence, styled
+from pairsig.planning import sample_size
+from study.figures.style import COLOURS, GREY, MARKERS, PAGE, sentence, sequence, styled
 
 GAINS = np.geomspace(0.2, 5, 30)
-LIKENESS = 0.75
-LIKENESSES = (0.5, 0.75, 0.9)
+CORRELATION = 0.75
+CORRELATIONS = (0.5, 0.75, 0.9)
 MOST, LEAST = 200_000, 30
-"""Ends of the axis of segments."""
+"""Limits of the axis of segments."""
 
 
 @styled
-def segments_needed(law: pd.DataFrame, systems: pd.DataFrame) -> Figure:
-    """Segments that show a gain at 80 % power (two-sided, 5 %) against the gain, both on logarithmic scales.
+def segments_needed(variance_model: pd.DataFrame, systems: pd.DataFrame) -> Figure:
+    """Segments that detect a gain with 80 % power (two-sided, 5 %) against the gain, both on logarithmic scales.
 
-    On the left the metrics of the law, for systems of likeness 0.75, at the score and length of the median test set of
-    the study; on the right BLEU, for systems more and less alike. The band is the 95 % interval of one of the lines:
-    where the number for a pair on a test set of another source lies.
+    The left panel shows each metric of the variance model for systems with correlation 0.75, at the score and length of
+    the study's median test set. The right panel shows BLEU for several correlations. The band is the 95 % interval of
+    one line: it covers 95 % of pairs on test sets from other sources.
 
     Parameters
     ----------
-    law
-        Table of `python -m study law`.
+    variance_model
+        Table of `python -m study variance-model`.
     systems
-        Table of `describe`: scores and lengths.
+        Table of `describe`, for scores and lengths.
     """
-    law, systems = require(LAW, law), require(SYSTEMS, systems)
     figure = Figure(figsize=(PAGE, 2.9))
     left, right = figure.subplots(1, 2, sharex=True, sharey=True)
     typical = _typical(systems)
-    known = law[law["given"] == "likeness"]
+    known = variance_model[variance_model["given"] == "correlation"]
     metrics = [metric for metric in known["metric"] if metric in typical and metric != "all"]
     metrics.sort(key=lambda metric: -int(known.loc[known["metric"] == metric, "n_pairs"].iloc[0]))
     for axes, title in (
-        (left, f"by metric (likeness {LIKENESS:g})"),
-        (right, "BLEU, by likeness (band: 95 % of pairs)"),
+        (left, f"by metric (correlation {CORRELATION:g})"),
+        (right, "BLEU, by correlation (band: 95 % of pairs)"),
     ):
         axes.set(xscale="log", yscale="log", xlim=(GAINS[0], GAINS[-1]), ylim=(LEAST, MOST), title=title)
         axes.set_xlabel("true gain (points)")
@@ -56,50 +53,54 @@ def segments_needed(law: pd.DataFrame, systems: pd.DataFrame) -> Figure:
         axes.axhline(1_000, color=GREY, linewidth=0.6, linestyle=":")
     left.set_ylabel("segments for 80 % power")
     if not metrics:
-        sentence(left, "too few pairs for a law")
+        sentence(left, "too few pairs for a variance model")
     for place, metric in enumerate(metrics):
         score, length = typical[metric]
-        told = f"{metric_name(metric)} ({score:.0f}" + (")" if length is None else f"; {length:.0f})")
-        spread = planning.from_law(metric, score=score, length=length, likeness=LIKENESS, law=law)
-        _line(left, spread, told, COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)])
+        description = f"{metric_name(metric)} ({score:.0f}" + (")" if length is None else f"; {length:.0f})")
+        spread = sample_size.from_variance_model(
+            metric, score=score, length=length, correlation=CORRELATION, variance_model=variance_model
+        )
+        _line(left, spread, description, COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)])
     if metrics:
         left.legend(loc="upper right", title="metric (score; length)", title_fontsize=8)
     if "bleu" in metrics:
         score, length = typical["bleu"]
-        for likeness, colour, marker in zip(LIKENESSES, sequence(len(LIKENESSES)), MARKERS, strict=False):
-            spread = planning.from_law("bleu", score=score, length=length, likeness=likeness, law=law)
-            _line(right, spread, f"{likeness:g}", colour, marker, band=likeness == LIKENESS)
-        spread = planning.from_law("bleu", score=score, length=length, law=law)
-        _line(right, spread, "not known", GREY, "x")
-        right.legend(loc="upper right", title="likeness", title_fontsize=8)
+        for correlation, colour, marker in zip(CORRELATIONS, sequence(len(CORRELATIONS)), MARKERS, strict=False):
+            spread = sample_size.from_variance_model(
+                "bleu", score=score, length=length, correlation=correlation, variance_model=variance_model
+            )
+            _line(right, spread, f"{correlation:g}", colour, marker, band=correlation == CORRELATION)
+        spread = sample_size.from_variance_model("bleu", score=score, length=length, variance_model=variance_model)
+        _line(right, spread, "unknown", GREY, "x")
+        right.legend(loc="upper right", title="correlation", title_fontsize=8)
     else:
-        sentence(right, "too few pairs by BLEU")
+        sentence(right, "too few pairs with BLEU")
     return figure
 
 
 def _typical(systems: pd.DataFrame) -> dict[str, tuple[float, float | None]]:
-    """Of each metric, without `conll_`, the median over datasets of the mean score and of the length."""
+    """Median over datasets of mean score and length, by metric (without the prefix `conll_`)."""
     whole = systems[systems["group"] == "all"]
     found = {}
     for metric, rows in whole.groupby(whole["metric"].str.removeprefix("conll_"), sort=True):
-        length = float(rows["per_segment"].median())
+        length = float(rows["length_per_segment"].median())
         found[str(metric)] = (float(rows["score_mean"].median()), None if np.isnan(length) else length)
     return found
 
 
 def _line(
     axes: Axes,
-    spread: planning.Spread,
+    spread: sample_size.Spread,
     label: str,
     colour: str,
     marker: str,
     *,
     band: bool = False,
 ) -> None:
-    design = planning.Design()
+    design = sample_size.Design()
 
     def needed(variance: float) -> list[float]:
-        return [float(planning.units_for(variance, gain, design) or np.nan) for gain in GAINS]
+        return [float(sample_size.units_for(variance, gain, design) or np.nan) for gain in GAINS]
 
     style = "--" if marker == "x" else "-"
     axes.plot(GAINS, needed(spread.variance), style, color=colour, marker=marker, markevery=(2, 7), label=label)

@@ -1,4 +1,4 @@
-"""What all figures of the study share beside the style: labels, sentences, and tables that are what they should be."""
+"""Common parts of the figures: labels and sentences. The style itself is the library's."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from pairsig.columns import Table
-from pairsig.errors import InputError, named
-from pairsig.metrics.names import metric_name
-from pairsig.pictures import (
+from pairsig.io.errors import InputError, named
+from pairsig.io.pictures import (
     BLUE,
     COLOURS,
     GREEN,
@@ -25,7 +23,7 @@ from pairsig.pictures import (
     save,
     styled,
 )
-from pairsig.tables import check
+from pairsig.metrics.names import metric_name
 
 __all__ = [  # the style itself is the library's
     "BLUE",
@@ -45,7 +43,6 @@ __all__ = [  # the style itself is the library's
     "VERMILION",
     "gain_label",
     "only",
-    "require",
     "save",
     "sentence",
     "sequence",
@@ -56,38 +53,35 @@ COLUMN, PAGE = 3.15, 6.3
 """Widths of one and of two columns of an ACL paper, in inches."""
 
 RASTERIZE_ABOVE = 2_000
-"""Scatters of more points are drawn as an image inside SVG and PDF, so that the files stay small."""
-
-
-def require(declared: Table, table: pd.DataFrame) -> pd.DataFrame:
-    """`table`, after it has been found to have the declared columns, and what they should hold."""
-    return check(table, declared)
+"""Larger scatter plots are embedded in SVG and PDF files as images, to keep the files small."""
 
 
 def only(name: str, table: pd.DataFrame, columns: str) -> None:
-    """Raise `InputError` unless each of `columns` (separated by blanks) has one value in `table`."""
+    """Raise `InputError` unless each of `columns` (separated by blanks) has a single value in `table`."""
     for column in columns.split():
         values = table[column].unique()
         if len(values) > 1:
             shown = ", ".join(named(str(value)) for value in values[:5]) + (", ..." if len(values) > 5 else "")
-            raise InputError(f"{name}: this figure shows one {column} at a time, found {len(values)}: {shown}")
+            raise InputError(
+                f"{name}: found {len(values)} values of {column} ({shown}), expected one {column} per figure"
+            )
 
 
 def gain_label(metrics: pd.Series[str]) -> str:
-    """The label of a gain axis: names the metric where there is only one."""
+    """Label of a gain axis, with the metric if there is only one."""
     names = metrics.unique()
     return f"{metric_name(names[0])} gain (points)" if len(names) == 1 else "gain (points)"
 
 
 def sentence(axes: Axes, text: str, place: tuple[float, float] | None = None) -> None:
-    """Write `text` in the middle of empty `axes`, without their ticks, or at a `place` (fractions) of others."""
+    """Write `text` in the middle of empty `axes` without ticks, or at `place` (fractions) in other axes."""
     if place is None:
         axes.tick_params(which="both", length=0, labelbottom=False, labelleft=False)
     axes.text(*(place or (0.5, 0.5)), text, transform=axes.transAxes, ha="center", va="center", color=GREY)
 
 
 def sequence(n: int) -> list[str]:
-    """`n` blues from light to dark, which keep their order in grey.
+    """Make `n` blues from light to dark, whose order survives printing in grey.
 
     >>> sequence(2)
     ['#9ccbe8', '#08213d']

@@ -1,9 +1,10 @@
-"""Figures of the analyses: thresholds, the size law, calibration, similarity."""
+"""Figures of the analyses: thresholds, size scaling, calibration and correlation."""
 
 from __future__ import annotations
 
 import math
 import textwrap
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from pairsig.columns import COMPARISONS
 from pairsig.metrics.names import metric_name
-from study.columns import CALIBRATION_TABLE, REPRODUCTION, SIZE_LAW, THRESHOLDS
 from study.figures.confidence import saturation
 from study.figures.style import (
     BLUE,
@@ -31,15 +30,14 @@ from study.figures.style import (
     VERMILION,
     gain_label,
     only,
-    require,
     sentence,
     styled,
 )
-from study.presentation import count
+from study.tables.presentation import count
 from study.test_sets import is_initial, is_whole
 
 BROWN = ((100, 3.00), (24_000, 0.22))
-"""The paper's thresholds on the Brown corpus: segments, F1 points (section 4.1)."""
+"""The paper's thresholds on the Brown corpus, as (segments, F1 points) (section 4.1)."""
 
 
 def _plain(value: float, _: int = 0) -> str:
@@ -47,46 +45,44 @@ def _plain(value: float, _: int = 0) -> str:
 
 
 def _bars(low: pd.Series[float], middle: pd.Series[float], high: pd.Series[float]) -> np.ndarray:
-    """Lengths of error bars; none where an interval is missing."""
+    """Lengths of error bars, 0 where an interval is missing."""
     below = (middle - low).clip(lower=0).fillna(0)
     above = (high - middle).clip(lower=0).fillna(0)
     return np.vstack([below, above])
 
 
 @styled
-def size_law(thresholds: pd.DataFrame, size_law: pd.DataFrame | None = None) -> Figure:
-    """Needs against the number of segments, with the fitted laws (the paper's section 4.1).
+def size_scaling(thresholds: pd.DataFrame, size_scaling: pd.DataFrame | None = None) -> Figure:
+    """Critical differences against the number of segments, with fitted power laws (the paper's section 4.1).
 
-    The need is the gain at p = 0.05 of the median pair. Both axes are logarithmic, so need = coefficient · n^exponent
-    is a line. Thin dashed lines are what the standard errors on the largest test set predict for smaller ones: 1/√n.
-    The stars are the paper's thresholds, the dashed grey line through the first of them falls as 1/√n.
+    Both axes are logarithmic, so that critical difference = coefficient · n^exponent is a straight line. Thin dashed
+    lines are predictions from the largest test set for smaller ones: 1/√n. Stars are the paper's thresholds; the dashed
+    grey line through the first of them falls as 1/√n.
 
     Parameters
     ----------
     thresholds
-        Rows of initial segments and of whole test sets are drawn, of the subset `all` where it is there.
-    size_law
-        Fits by dataset, metric, test and subset. Of each metric the two on the largest test sets are drawn. Needs
-        without a fit are left out, unless there is none.
+        The figure shows rows of initial segments and of whole test sets, for the subset `all` if there is one.
+    size_scaling
+        Fits by dataset, metric, test and subset. The figure shows the two on the largest test sets for each metric.
+        Critical differences without a fit are left out, unless there are no fits.
     """
-    require(THRESHOLDS, thresholds)
     keys = ["dataset", "metric", "test", "subset"]
-    if size_law is not None:
-        size_law = require(SIZE_LAW, size_law)
-        if (size_law["subset"] == "all").any():
-            size_law = size_law[size_law["subset"] == "all"]
-        largest = size_law.sort_values("n_high", ascending=False, kind="stable")
-        size_law = size_law.loc[largest.groupby(["metric", "subset"], sort=False).head(2).index.sort_values()]
+    if size_scaling is not None:
+        if (size_scaling["subset"] == "all").any():
+            size_scaling = size_scaling[size_scaling["subset"] == "all"]
+        largest = size_scaling.sort_values("n_high", ascending=False, kind="stable")
+        size_scaling = size_scaling.loc[largest.groupby(["metric", "subset"], sort=False).head(2).index.sort_values()]
     drawn = thresholds[is_initial(thresholds) | is_whole(thresholds)]
-    drawn = drawn[drawn["need"] > 0]
+    drawn = drawn[drawn["critical_difference"] > 0]
     if (drawn["subset"] == "all").any():
         drawn = drawn[drawn["subset"] == "all"]
-    if size_law is not None and len(size_law):
-        drawn = drawn.merge(size_law[keys].drop_duplicates(), on=keys)
+    if size_scaling is not None and len(size_scaling):
+        drawn = drawn.merge(size_scaling[keys].drop_duplicates(), on=keys)
     n_series = len(drawn[keys].drop_duplicates())
     figure = Figure(figsize=(PAGE, max(3.0, 0.37 * n_series + 0.7)))
     axes = figure.add_subplot()
-    axes.set(xlabel="segments in the test set, n", ylabel="gain at p = 0.05, median pair (points)", xscale="log",
+    axes.set(xlabel="segments in the test set, n", ylabel="critical difference (points)", xscale="log",
              yscale="log")  # fmt: skip
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(FuncFormatter(_plain))
@@ -101,26 +97,32 @@ def size_law(thresholds: pd.DataFrame, size_law: pd.DataFrame | None = None) -> 
         filled = "none" if position >= len(COLOURS) else colour
         axes.errorbar(
             rows["n_segments"].astype(float),
-            rows["need"],
-            _bars(rows["need_low"], rows["need"], rows["need_high"]),
+            rows["critical_difference"],
+            _bars(rows["critical_difference_low"], rows["critical_difference"], rows["critical_difference_high"]),
             fmt=marker,
             color=colour,
             markerfacecolor=filled,
             elinewidth=0.8,
-            gid="needs",
+            gid="critical_differences",
         )
-        sizes, needs = rows["n_segments"].to_numpy(float), rows["need"].to_numpy(float)
-        axes.plot(sizes, needs[-1] * np.sqrt(sizes[-1] / sizes), color=colour, linewidth=0.7, dashes=(4, 2), zorder=0.6,
-                  gid="predicted")  # fmt: skip
+        sizes, values = rows["n_segments"].to_numpy(float), rows["critical_difference"].to_numpy(float)
+        predicted = values[-1] * np.sqrt(sizes[-1] / sizes)
+        axes.plot(sizes, predicted, color=colour, linewidth=0.7, dashes=(4, 2), zorder=0.6, gid="predicted")
         name = str(key[0]).replace("task=", "all of ")
         label = f"{name}, {metric_name(key[1])}" + (f", {key[3]}" if subsets else "")
-        label = label.replace("$", r"\$")  # all but the exponent is text
-        if size_law is not None and len(size_law):
-            law = size_law[(size_law[keys] == list(key)).all(axis=1)].iloc[0]
+        label = label.replace("$", r"\$")  # only the exponent is mathematics
+        if size_scaling is not None and len(size_scaling):
+            fit = size_scaling[(size_scaling[keys] == list(key)).all(axis=1)].iloc[0]
             ends = rows["n_segments"].astype(float).iloc[[0, -1]].to_numpy()
-            axes.plot(ends, law["coefficient"] * ends ** law["exponent"], color=colour, linewidth=1, gid="law")
-            interval = f"[{law['exponent_low']:.2f}, {law['exponent_high']:.2f}]"
-            label += f"\n$n^{{{law['exponent']:.2f}}}$ " + interval.replace("-", "−")
+            axes.plot(
+                ends,
+                fit["coefficient"] * ends ** fit["exponent"],
+                color=colour,
+                linewidth=1,
+                gid="fit",
+            )
+            interval = f"[{fit['exponent_low']:.2f}, {fit['exponent_high']:.2f}]"
+            label += f"\n$n^{{{fit['exponent']:.2f}}}$ " + interval.replace("-", "−")
         handles.append(Line2D([], [], color=colour, marker=marker, markerfacecolor=filled, linewidth=1, label=label))
     paper = np.array(BROWN)
     axes.plot(*paper.T, "*", markersize=9, markerfacecolor="white", markeredgecolor=INK, linestyle="none", gid="paper")
@@ -136,26 +138,24 @@ def size_law(thresholds: pd.DataFrame, size_law: pd.DataFrame | None = None) -> 
     for text in legend.get_texts():
         text.set_parse_math(True)
     if not groups:
-        sentence(axes, "too few pairs: no need\nof ours was estimated", place=(0.3, 0.2))
+        sentence(axes, "too few pairs for\na critical difference", place=(0.3, 0.2))
     return figure
 
 
 @styled
 def thresholds(reproduction: pd.DataFrame) -> Figure:
-    """Our thresholds beside the paper's, by unit: dots with intervals, diamonds, and ticks for the scaled values.
+    """Our thresholds (dots with intervals) beside the paper's (diamonds), by unit.
 
-    The tick is the paper's value times sqrt(n_paper / n_ours), what the central limit theorem makes of it on a
-    test set of our size; the cross the same with n the words, brackets or links. Items that are not thresholds are
-    ignored.
+    Ticks are the paper's thresholds times sqrt(n_paper / n_ours): their values on a test set of our size by the central
+    limit theorem. Crosses use words, brackets or links instead of segments. Items that are not thresholds are ignored.
     """
-    require(REPRODUCTION, reproduction)
     rows = reproduction[reproduction["compared_with"].astype(str).str.startswith("threshold:")]
     rows = rows[rows["published"] > 0]
     if rows.empty:
         figure = Figure(figsize=(COLUMN, 2.0))
         axes = figure.add_subplot()
         axes.set(xlabel="threshold (points)", yticks=[])
-        sentence(axes, "no item to compare")
+        sentence(axes, "nothing to draw: no thresholds")
         return figure
     units = list(dict.fromkeys(rows["unit"]))
     labels: list[tuple[float, str]] = []
@@ -196,7 +196,7 @@ def thresholds(reproduction: pd.DataFrame) -> Figure:
         Line2D([], [], marker="D", markersize=5, markerfacecolor="white", markeredgecolor=INK, linestyle="none",
                label="the paper's"),
         Line2D([], [], marker="|", markersize=9, color=INK, linestyle="none", label="scaled to our segments"),
-        Line2D([], [], marker="x", markersize=6, color=INK, linestyle="none", label="… to our words or brackets"),
+        Line2D([], [], marker="x", markersize=6, color=INK, linestyle="none", label="scaled to our words or brackets"),
         *(
             Line2D([], [], marker=marker, color=colour, label=f"ours, {verdict}")
             for verdict, (colour, marker) in {**LOOKS, "not comparable": (GREY, "^")}.items()
@@ -208,7 +208,7 @@ def thresholds(reproduction: pd.DataFrame) -> Figure:
 
 
 LOOKS = {"agrees": (BLUE, "o"), "differs": (VERMILION, "s")}
-"""Colour and marker of our numbers by verdict; any other is grey."""
+"""Colour and marker of our numbers by verdict; all other verdicts are grey."""
 
 
 def _threshold_row(axes: Axes, y: float, row: pd.Series) -> None:
@@ -230,7 +230,7 @@ def _threshold_row(axes: Axes, y: float, row: pd.Series) -> None:
 
 
 def _note(row: pd.Series[Any]) -> str:
-    """What of ours is compared, on how many segments, or why nothing is."""
+    """Describe our number: its address and number of segments, or why there is none."""
     address = "" if pd.isna(row["compared_with"]) else str(row["compared_with"]).removeprefix("threshold:")
     lines = textwrap.wrap(address.removeprefix("task=").replace(":", ", "), 26)
     if pd.isna(row["ours"]):
@@ -240,64 +240,135 @@ def _note(row: pd.Series[Any]) -> str:
     return "\n".join(lines)
 
 
+SECOND_TEST_SETS = {
+    "iid": "same source",
+    "halves": "other half",
+    "near": "near domain",
+    "middle": "middle",
+    "far": "far domain",
+}
+"""Labels for the distances between the first and the second test set."""
+
+TITLES = {
+    "parsing": "parsers (CoNLL)",
+    "translation": "translation (WMT)",
+    "translation-retrained": "retrained translation",
+    "constituency": "Icelandic parsers",
+    "dependency": "English parsers",
+    "benchmarks": "language models",
+}
+"""Titles of panels, by calibration."""
+
+ELSEWHERE = {
+    "parsing": ("far", "parsers: another language"),
+    "translation": ("near", "translation: another domain"),
+    "constituency": ("far", "parsers: another genre"),
+}
+"""What the second test set of `replication` is, by calibration: its distance and the title of the panel."""
+
+MOST_PANELS = 6
+
+
 @styled
 def calibration(calibration: pd.DataFrame) -> Figure:
-    """How often the better system holds on another test set, beside what one population predicts (Table 1).
+    """Replication rate on another test set, beside the rate expected from the same source (Table 1).
 
-    One panel a calibration. A distance has marks with intervals for what was counted, and a broken line for what is
-    expected if both test sets were drawn from one population; its marks lie on its line where the domain changes
-    nothing. A range that lies within another of its line (0.04 to 0.06 within 0.04 to 0.08) is left to the table.
+    There is one panel per calibration, for the `MOST_PANELS` calibrations with most kinds of other test sets, then
+    most pairs. Each distance has markers with intervals for the observed rate and a dashed line for the rate expected
+    if both test sets came from the same source. A range of p-values within a wider one (0.04 to 0.06 within 0.04 to
+    0.08) is not drawn.
     """
-    require(CALIBRATION_TABLE, calibration)
+    panels = _panels(calibration)
+    elsewhere = {name: [one for one in lines if one not in ("iid", "halves")] for name, lines in panels.items()}
+    chosen = sorted(panels, key=lambda name: (-len(elsewhere[name]), -_pairs(panels[name])))[:MOST_PANELS]
+    panels = {name: lines for name, lines in panels.items() if name in chosen}
+    return _drawn(
+        panels, [one for one in SECOND_TEST_SETS if any(one in lines for lines in panels.values())], {}, TITLES
+    )
+
+
+@styled
+def replication(calibration: pd.DataFrame) -> Figure:
+    """How often the winner wins again: on data from the same source, and in another language, domain or genre.
+
+    Data from the same source are the population that the first test set was drawn from, or else the other half of the
+    test set. There are up to three panels: those of `ELSEWHERE` that the table has, or else the first calibrations with
+    both kinds of second test sets. `calibration` shows all kinds.
+    """
+    panels = _panels(calibration)
+    same = {name: "iid" if "iid" in lines else "halves" for name, lines in panels.items()}
+    far = {name: kind for name, (kind, _) in ELSEWHERE.items() if name in panels} or dict.fromkeys(panels, "far")
+    shown = [name for name, kind in far.items() if {same[name], kind} <= panels[name].keys()][:3]
+    lines = {name: {"iid": panels[name][same[name]], "far": panels[name][far[name]]} for name in shown}
+    titles = {name: title for name, (_, title) in ELSEWHERE.items()}
+    return _drawn(lines, ["iid", "far"], {"far": "another language, domain or genre"}, titles)
+
+
+def _panels(calibration: pd.DataFrame) -> dict[str, dict[str, pd.DataFrame]]:
+    """Rows of each calibration, by distance."""
     rows = calibration[(calibration["n_pairs"] > 0) & calibration["share"].notna()]
-    panels = {
+    return {
         str(name): {
             str(distance): outermost(line).sort_values("p_low")
             for distance, line in panel.groupby("distance", sort=False)
         }
         for name, panel in rows.groupby("calibration", sort=False)
     }
-    n_columns = min(max(len(panels), 1), 2 if len(panels) <= 6 else 3)
+
+
+def _pairs(lines: Mapping[str, pd.DataFrame]) -> int:
+    return sum(int(line["n_pairs"].sum()) for line in lines.values())
+
+
+def _drawn(
+    panels: Mapping[str, Mapping[str, pd.DataFrame]],
+    distances: Sequence[str],
+    labels: Mapping[str, str],
+    titles: Mapping[str, str],
+) -> Figure:
+    n_columns = min(max(len(panels), 1), 3)
     n_rows = max(math.ceil(len(panels) / n_columns), 1)
-    figure = Figure(figsize=(PAGE, 0.4 + n_rows * {1: 3.0, 2: 2.3, 3: 1.9}[n_columns]))
+    figure = Figure(figsize=(PAGE, 0.5 + n_rows * {1: 3.0, 2: 2.3, 3: 1.9}[n_columns]))
     grid = figure.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False)
-    if not panels:
-        grid[0, 0].set(xlabel="p-value on the first test set", ylabel="better system holds (%)", xscale="log")
-        sentence(grid[0, 0], "too few pairs: no range of p-values has any")
-        return figure
     every = [line for lines in panels.values() for line in lines.values()]
+    if not every:
+        grid[0, 0].set(xlabel="p-value on the first test set", ylabel="the winner wins again (%)", xscale="log")
+        sentence(grid[0, 0], "too few pairs in every range of p-values")
+        return figure
+    distances = list(dict.fromkeys([*distances, *(one for lines in panels.values() for one in lines)]))
+    key = {one: _calibration_key(place) for place, one in enumerate(dict.fromkeys([*SECOND_TEST_SETS, *distances]))}
     edges = {edge for line in every for edge in (*line["p_low"], *line["p_high"]) if edge > 0}
-    distances = list(dict.fromkeys(distance for lines in panels.values() for distance in lines))
     start = min(min(edges), min(_middle(line).min() for line in every) / 1.4) / 1.05
+    lowest = min(float(line[["share", "share_low"]].min().min()) for line in every)
     for axes, (name, lines) in zip(grid.flat, panels.items(), strict=False):
-        axes.set(xscale="log", xlim=(start, max(edges) * 1.05), ylim=(min(40.0, 100 * rows["share"].min() - 5), 102))
-        axes.set_xticks(sorted(edges)[:: -max(n_columns, 2)])
+        axes.set(xscale="log", xlim=(start, max(edges) * 1.05), ylim=(max(-2.0, min(40.0, 100 * lowest - 5)), 102))
+        axes.set_xticks([tick for tick in (0.001, 0.01, 0.1, 1) if start <= tick <= max(edges) * 1.05])
         axes.xaxis.set_major_formatter(FuncFormatter(_plain))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.tick_params(axis="both", labelbottom=True, labelleft=True)
         if len(panels) > 1:
-            axes.set_title(name)
+            axes.set_title(titles.get(name, name))
         axes.axhline(50, color=GREY, linewidth=0.8, dashes=(4, 2), zorder=0.5)
         for position, (distance, line) in enumerate(lines.items()):
-            key = _calibration_key(distances.index(distance))
             middle, aside = _middle(line), 1.05 ** (position - (len(lines) - 1) / 2)
             bars = 100 * _bars(line["share_low"], line["share"], line["share_high"])
             axes.errorbar(middle * aside, 100 * line["share"], bars, elinewidth=0.8, linestyle="none",
-                          gid="calibration", **key)  # fmt: skip
-            axes.plot(middle, 100 * line["expected"], dashes=(4, 1.5), linewidth=1.1, color=key["color"],
+                          gid="calibration", **key[distance])  # fmt: skip
+            axes.plot(middle, 100 * line["expected"], dashes=(4, 1.5), linewidth=1.1, color=key[distance]["color"],
                       zorder=1.5, gid="expected")  # fmt: skip
     for axes in grid[:, 0]:
-        axes.set_ylabel("better system holds (%)")
+        axes.set_ylabel("the winner wins again (%)")
     for axes in list(grid.flat)[len(panels) :]:
         axes.set_axis_off()
     for axes in list(grid.flat)[max(len(panels) - n_columns, 0) : len(panels)]:
         axes.set_xlabel("p-value on the first test set")
+    names = SECOND_TEST_SETS | dict(labels)
     handles = [
-        *(Line2D([], [], linestyle="none", label=one, **_calibration_key(n)) for n, one in enumerate(distances)),
-        Line2D([], [], color=INK, dashes=(4, 1.5), linewidth=1.1, label="expected of one population"),
+        *(Line2D([], [], linestyle="none", label=names.get(one, one), **key[one]) for one in distances),
+        Line2D([], [], color=INK, dashes=(4, 1.5), linewidth=1.1, label="expected for the same source"),
         Line2D([], [], color=GREY, linewidth=0.8, dashes=(4, 2), label="chance"),
     ]
-    figure.legend(handles=handles, loc="outside upper center", ncols=4 if len(handles) > 4 else len(handles))
+    figure.legend(handles=handles, loc="outside upper center", ncols=min(len(handles), 3 if len(handles) > 4 else 2))
     return figure
 
 
@@ -308,13 +379,13 @@ def _calibration_key(position: int) -> dict[str, Any]:
 
 
 def _middle(rows: pd.DataFrame) -> pd.Series[float]:
-    """Geometric middle of the ranges; half the upper end of one that begins at 0."""
+    """Geometric middle of each range, or half the upper end if the range begins at 0."""
     product = rows["p_low"].where(rows["p_low"] > 0, rows["p_high"] / 4) * rows["p_high"]
     return product**0.5
 
 
 def outermost(rows: pd.DataFrame) -> pd.DataFrame:
-    """The ranges of p-values that do not lie within a wider one."""
+    """Select the ranges of p-values that do not lie within a wider one."""
     kept: list[tuple[float, float]] = []
     order = (rows["p_high"] - rows["p_low"]).sort_values(ascending=False, kind="stable").index
     chosen = []
@@ -327,23 +398,22 @@ def outermost(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 @styled
-def similarity(comparisons: pd.DataFrame) -> Figure:
-    """Gain against the similarity of the two systems, significant pairs and others, and the gain needed.
+def correlation(comparisons: pd.DataFrame) -> Figure:
+    """Gain against the correlation of the two systems, for significant and other pairs.
 
-    The line is the median of 1.645 standard errors of the gain, the gain needed for p = 0.05, among pairs of
-    about the same similarity: similar systems need smaller gains.
+    The line is the critical difference at p = 0.05 among pairs with about the same correlation: the median of 1.645
+    standard errors of the gain. It falls as the correlation increases.
     """
-    require(COMPARISONS, comparisons)
     figure = Figure(figsize=(COLUMN, 2.7))
     axes = figure.add_subplot()
-    rows = comparisons.dropna(subset=["similarity", "gain", "p_value"])
-    axes.set(xlabel="similarity of the two systems (correlation)", ylabel=gain_label(comparisons["metric"]))
+    rows = comparisons.dropna(subset=["correlation", "gain", "pvalue"])
+    axes.set(xlabel="correlation of the two systems", ylabel=gain_label(comparisons["metric"]))
     if rows.empty:
         axes.set_ylabel("gain (points)")
-        sentence(axes, "too few pairs: the table has none")
+        sentence(axes, "nothing to draw: no pairs")
         return figure
     only("comparisons", rows, "dataset metric")
-    significant = rows["p_value"] < 0.05
+    significant = rows["pvalue"] < 0.05
     size = 10.0 if len(rows) <= 700 else 6.0 if len(rows) <= 3_000 else 3.5
     top = saturation(rows)
     kinds = [
@@ -351,12 +421,12 @@ def similarity(comparisons: pd.DataFrame) -> Figure:
         (rows[~significant], "o", ORANGE, f"p ≥ 0.05: {count((~significant).sum())}"),
     ]
     for pairs, marker, colour, label in kinds:
-        axes.scatter(pairs["similarity"], pairs["gain"], s=size, marker=marker, color=colour, linewidths=0, alpha=0.6,
+        axes.scatter(pairs["correlation"], pairs["gain"], s=size, marker=marker, color=colour, linewidths=0, alpha=0.6,
                      rasterized=len(rows) > RASTERIZE_ABOVE, label=label)  # fmt: skip
-    needed = gain_needed(rows)
-    if len(needed) > 1:
-        axes.plot(needed["similarity"], needed["gain"], color="white", linewidth=3.5)
-        axes.plot(needed["similarity"], needed["gain"], color=INK, linewidth=1.4, label="gain needed for p = 0.05")
+    critical = critical_differences(rows)
+    if len(critical) > 1:
+        axes.plot(critical["correlation"], critical["gain"], color="white", linewidth=3.5)
+        axes.plot(critical["correlation"], critical["gain"], color=INK, linewidth=1.4, label="critical difference")
     axes.set_ylim(-0.02 * top, top)
     beyond = int((rows["gain"] > top).sum())
     note = f", {count(beyond)} pairs above {top:.3g} points" if beyond else ""
@@ -365,15 +435,15 @@ def similarity(comparisons: pd.DataFrame) -> Figure:
     return figure
 
 
-def gain_needed(rows: pd.DataFrame, n_bins: int = 12) -> pd.DataFrame:
-    """Median similarity and median of 1.645 · `standard_error` of the pairs in `n_bins` equal ranges of similarity.
+def critical_differences(rows: pd.DataFrame, n_bins: int = 12) -> pd.DataFrame:
+    """Critical difference by correlation: median 1.645 · `standard_error` in `n_bins` equal ranges of correlation.
 
     Ranges with fewer than 10 pairs are left out.
     """
-    needed = rows.assign(gain=1.645 * rows["standard_error"])[["similarity", "gain"]].dropna()
-    low, high = needed["similarity"].min(), needed["similarity"].max()
+    critical = rows.assign(gain=1.645 * rows["standard_error"])[["correlation", "gain"]].dropna()
+    low, high = critical["correlation"].min(), critical["correlation"].max()
     if not low < high:
-        return needed.iloc[:0]
-    bins = np.floor((needed["similarity"] - low) / (high - low) * n_bins).clip(upper=n_bins - 1)
-    groups = needed.groupby(bins)
+        return critical.iloc[:0]
+    bins = np.floor((critical["correlation"] - low) / (high - low) * n_bins).clip(upper=n_bins - 1)
+    groups = critical.groupby(bins)
     return groups.median()[groups.size() >= 10]

@@ -1,8 +1,7 @@
-"""Config and sheets of the workflow, checked before the first job.
+"""Check the config and sheets of the workflow before the first job, and prepare them for the rules.
 
-Every complaint is one sentence that names the sheet, the line, the column, what was found and what was expected.
-What comes out is ready for the rules: an object a job, whose paths are joined, and whose options are spelled as the
-commands take them.
+Each error message is one sentence with the sheet, the line, the column, what was found and what was expected. The
+result contains one object per job, with complete paths and with options as the commands expect them.
 """
 
 from __future__ import annotations
@@ -11,17 +10,19 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from pairsig import definitions
-from pairsig.choices import near, one_of, sort_options
-from pairsig.errors import InputError, named, quoted
-from pairsig.extraction import functions
+from pairsig.core import definitions
+from pairsig.io.choices import near, one_of, sort_options
+from pairsig.io.errors import InputError, named, quoted
 from pairsig.metrics.registry import METRICS
-from pairsig.readers import READERS
-from study import outcomes
+from pairsig.readers import OUTPUTS
+from pairsig.readers.extraction import functions
+from study import analysis
+from study.corpora import outcomes
 from study.sheets import checks, embedded, files, synthetic
 from study.sheets.rows import CLASSES, CorpusRow, DatasetRow, FamilyRow, JarRow, Row, Sheets, SystemRow, text
 from study.sheets.synthetic import Prediction, Resampled, Segments, Training
@@ -29,10 +30,10 @@ from study.test_sets import SAME, matches
 
 SHEETS = tuple(CLASSES)
 STATISTICS = Path("resources/statistics")
-"""Where the embedded statistics lie."""
+"""Folder of the embedded statistics."""
 
 BENCHMARK = "benchmark"
-"""The study of datasets whose outcomes others have published, all systems in one file."""
+"""Value of `study` for datasets with published outcomes, all systems in one file."""
 
 _NUMBER = "[1-9][0-9]{0,8}"
 
@@ -45,7 +46,7 @@ TEST_SETS = {
     "draw_size": _NUMBER,
     "halves": _NUMBER,
 }
-"""What `python -m study resize` can make of a test set, and how its value looks."""
+"""Options of `python -m study resize`, with the pattern of their values."""
 
 NAMES = {
     "whole": r"whole",
@@ -55,10 +56,10 @@ NAMES = {
     "draws": r"draw-[\d*]+",
     "halves": r"half-[\d*]+",
 }
-"""What the test sets are called that it makes; `*` stands for anything."""
+"""Labels of the test sets that each option makes; `*` matches anything."""
 
 COUNTING = ("pairsig", "sacrebleu", "rouge-score")
-"""Packages whose version can change the counts; provenance names them."""
+"""Packages whose version can change the counts and is recorded in the provenance."""
 
 LINKS = (
     ("datasets", "corpus", "corpora"),
@@ -66,48 +67,42 @@ LINKS = (
     ("systems", "dataset", "datasets"),
     ("training_sets", "corpus", "corpora"),
 )
-"""Sheet, column, and the other sheet whose key its cells name."""
+"""References between sheets: sheet, column, and the sheet whose keys are in the column."""
 
-FIGURES = {
-    "gain_confidence": None,
-    "full_sets": None,
-    "similarity": None,
-    "sizes": "initial",
-    "domains": "domain_size",
-}
-"""Figures of one dataset, and the test sets they need."""
+FIGURES = {name: figure.needs for name, figure in analysis.figures().items() if figure.per_dataset}
+"""Figures of a dataset, and the test sets that they require."""
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """What the jobs of a dataset need.
+    """Inputs of the jobs of a dataset.
 
     Attributes
     ----------
     metric
-        Of its comparisons.
+        Metric of its comparisons.
     study
         natural, synthetic or benchmark.
     source
-        Where its statistics come from: embedded, derived, counted (a benchmark's outcomes) or pool.
+        Source of its statistics: embedded, derived, counted (outcomes of a benchmark) or pool.
     selected
-        Is it part of this run?
+        Whether it is part of this run.
     trained
-        Are its systems base models that were trained for it?
+        Whether its systems are retrained base models.
     systems
-        The names of its systems; none of a benchmark, whose outcomes name them.
+        Names of its systems; empty for a benchmark, whose outcomes contain them.
     outcomes, corpora
-        Of a benchmark, the files of its outcomes and the corpus that they belong to.
+        For a benchmark, the files of its outcomes and their corpus.
     counting
-        Of a benchmark, the other options of `python -m study count`.
+        For a benchmark, the other options of `python -m study count`.
     pool, overlay
-        The datasets it is pooled from, and the one that is laid over it in this run.
+        Datasets that it pools, and the dataset to compare it with in this run.
     test_sets
         Options of `python -m study resize`.
     figures
         The names of its figures.
     onto
-        The embedded statistics that its systems are added to, if any.
+        Embedded statistics to which its systems are added, if any.
     provenance
         Options of `pairsig collect`.
     """
@@ -131,18 +126,18 @@ class Dataset:
 
 @dataclass(frozen=True)
 class System:
-    """What counting the outputs of a system on a dataset needs.
+    """Inputs for counting the outputs of a system on a dataset.
 
     Attributes
     ----------
     output, reference
         Paths.
     metric, options
-        Of `pairsig extract`.
+        Metric and options of `pairsig extract`.
     files
-        What is read: archives instead of their members.
+        Files to read, with archives instead of their members.
     corpora
-        The corpus the files belong to, or none.
+        The corpus of the files, or none.
     """
 
     output: str
@@ -155,17 +150,17 @@ class System:
 
 @dataclass(frozen=True)
 class Study:
-    """The sheets of a study, checked and ready for the rules: what each job needs, by its wildcards.
+    """The checked sheets of a study, with the inputs of each job by its wildcards.
 
     Attributes
     ----------
     datasets, corpora, jars
-        By name. Calibrations and published numbers are checked here, and read by the commands that use them.
+        By name. Calibrations and published numbers are checked here and read by the commands that use them.
     systems, predictions
-        By dataset and system, those included only; predictions are those of synthetic systems.
+        By dataset and system, included ones only; predictions are those of retrained systems.
     training_sets, test_sets
-        By training set and by (synthetic) dataset: the corpora to cut into segments.
-    resampled, trainings
+        By training set and by dataset of retrained systems: the corpora to split into segments.
+    resampled, training_runs
         By training set and resampled set; by training set and system.
     missing
         Datasets that `all` leaves out, with the reason.
@@ -178,13 +173,13 @@ class Study:
     training_sets: Mapping[str, Segments]
     test_sets: Mapping[str, Segments]
     resampled: Mapping[tuple[str, str], Resampled]
-    trainings: Mapping[tuple[str, str], Training]
+    training_runs: Mapping[tuple[str, str], Training]
     predictions: Mapping[tuple[str, str], Prediction]
     missing: Mapping[str, str]
 
 
 def check_config(config: dict[str, Any], schemas: Path) -> None:
-    """Check the config and fill in its defaults, in place; an exact test is instead of the one that draws."""
+    """Check the config and fill in its defaults in place; an exact test replaces the one that samples."""
     schema = files.schema(schemas, "config")
     _fill(config, schema)
     for error in files.errors(config, schema):
@@ -196,7 +191,7 @@ def check_config(config: dict[str, Any], schemas: Path) -> None:
     window = config["thresholds"]
     if window["p_low"] > window["p_high"]:
         raise InputError(
-            f"config: thresholds.p_low: found {window['p_low']}, expected no more than p_high, {window['p_high']}"
+            f"config: thresholds.p_low: found {window['p_low']}, expected at most p_high, {window['p_high']}"
         )
     for key, path in (("data_dir", config["data_dir"]), *((f"sheets.{key}", config["sheets"][key]) for key in SHEETS)):
         if re.search(r"[{}\x00-\x1f]", path) or not path:
@@ -204,18 +199,18 @@ def check_config(config: dict[str, Any], schemas: Path) -> None:
 
 
 def _fill(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
-    """Put in the defaults of keys that are missing, block by block; `--config` has no word for true but a string."""
+    """Fill in missing keys block by block, and convert strings from `--config` to booleans."""
     for key, part in schema["properties"].items():
         if True in part.get("enum", ()) and config.get(key) in ("true", "false"):
             config[key] = config[key] == "true"
-        if "properties" in part and isinstance(config.setdefault(key, {}), dict):
+        if "properties" in part and "required" not in part and isinstance(config.setdefault(key, {}), dict):
             _fill(config[key], part)
         elif "default" in part:
             config.setdefault(key, part["default"])
 
 
 def read(config: Mapping[str, Any], schemas: Path) -> Study:
-    """The sheets named in a checked config, checked row by row and against each other."""
+    """Read the sheets of a checked config, and check them row by row and against each other."""
     given = {
         name: files.read(str(config["sheets"][name]), of, files.schema(schemas, name)) for name, of in CLASSES.items()
     }
@@ -229,13 +224,13 @@ def read(config: Mapping[str, Any], schemas: Path) -> Study:
     _check_options(sheets)
     synthetic.check(sheets)
     made = synthetic.expand(sheets, config)
-    told = {row.dataset: _told(row, sheets, made.provenance) for row in sheets.datasets.rows}
+    description = {row.dataset: _provenance(row, sheets, made.provenance) for row in sheets.datasets.rows}
     sources = {row.dataset: _source(row, config) for row in sheets.datasets.rows}
     missing = _missing(sheets, sources, str(config["data_dir"])) if config["datasets"] == "all" else {}
     selected = _selected(sheets, config["datasets"], sources) - missing.keys()
     needed = selected | {member for name in selected for member in sheets.datasets.named[name].pool}
     predicted = _ready_predictions(made, sheets)
-    kept = _kept(predicted, told, needed) if config["retrain"] == "missing" else {}
+    kept = _kept(predicted, description, needed) if config["retrain"] == "missing" else {}
     predicted = {key: one for key, one in predicted.items() if key[1] not in kept.get(key[0], {})}
     included = [row for row in sheets.systems.rows if row.include == "yes"]
     systems = {(row.dataset, row.system): _ready_system(row, sheets, str(config["data_dir"])) for row in included}
@@ -256,7 +251,7 @@ def read(config: Mapping[str, Any], schemas: Path) -> Study:
                 named[row.dataset],
                 sources,
                 selected,
-                told[row.dataset],
+                description[row.dataset],
                 kept.get(row.dataset, {}),
                 str(config["data_dir"]),
             )
@@ -268,22 +263,22 @@ def read(config: Mapping[str, Any], schemas: Path) -> Study:
         training_sets=made.training_sets,
         test_sets=made.test_sets,
         resampled=made.resampled,
-        trainings=made.trainings,
+        training_runs=made.training_runs,
         predictions=made.predictions,
         missing=missing,
     )
 
 
-# What a row says, on its own and beside the others.
+# Checks of single rows, and of rows against each other.
 
 
 def _check_datasets(sheets: Sheets) -> None:
-    """What a schema cannot say about a row of the datasets."""
+    """Check what a schema cannot express about a row of the sheet of datasets."""
     named = sheets.datasets.named
     for row in sheets.datasets.rows:
         if row.metric not in METRICS:
             row.place.complain("metric", quoted(row.metric), one_of(row.metric, METRICS))
-        readers = outcomes.READERS if row.study == BENCHMARK else READERS
+        readers = outcomes.READERS if row.study == BENCHMARK else OUTPUTS
         if row.reader and row.reader not in readers:
             row.place.complain("reader", quoted(row.reader), one_of(row.reader, readers))
         if row.study == BENCHMARK:
@@ -292,7 +287,7 @@ def _check_datasets(sheets: Sheets) -> None:
                     row.place.complain(column, "nothing", "one, since its study is benchmark")
         for member in row.pool:
             if member not in named or named[member].pool:
-                row.place.complain("pool", quoted(member), "datasets of this sheet that are no pools themselves")
+                row.place.complain("pool", quoted(member), "datasets of this sheet that are not pools")
             if named[member].metric != row.metric:
                 found = f"{member}, whose metric is {named[member].metric}"
                 row.place.complain("pool", found, f"datasets with the metric {row.metric}")
@@ -301,7 +296,7 @@ def _check_datasets(sheets: Sheets) -> None:
                 expected = f"{', '.join(TEST_SETS)} with a number each"
                 row.place.complain("test_sets", quoted(f"{key}={value}"), expected)
         if "shuffle" in row.test_sets and "initial" not in row.test_sets:
-            row.place.complain("test_sets", quoted("shuffle"), "initial too, the segments it is the order of")
+            row.place.complain("test_sets", quoted("shuffle"), "initial too, because shuffle is their order")
         for figure in row.figures:
             if figure not in FIGURES:
                 row.place.complain("figures", quoted(figure), one_of(figure, FIGURES))
@@ -310,7 +305,7 @@ def _check_datasets(sheets: Sheets) -> None:
 
 
 def _check_options(sheets: Sheets) -> None:
-    """The reader and the metric of a dataset fit each other, and have the options that its rows give them."""
+    """Check that the reader, the metric and their options fit each other."""
     readers = {}
     for row in sheets.datasets.rows:
         if row.pool:
@@ -327,14 +322,14 @@ def _check_options(sheets: Sheets) -> None:
     for system in sheets.systems.rows:
         if system.dataset not in readers:
             kind = "pool" if sheets.datasets.named[system.dataset].pool else "benchmark"
-            system.place.complain("dataset", f"the {kind} {system.dataset}", "a dataset that has files of its own")
+            system.place.complain("dataset", f"the {kind} {system.dataset}", "a dataset with files of its own")
         name, read = readers[system.dataset]
         with checks.cell(system.place, "options"):
             sort_options(system.options, f"reader {name}", read)
 
 
 def _check_numbers(sheets: Sheets, included: Sequence[SystemRow]) -> None:
-    """Every dataset but pools and synthetic ones has at least two systems to compare."""
+    """Check that every dataset except pools and retrained ones has at least two systems."""
     numbers = Counter(row.dataset for row in included)
     for row in sheets.datasets.rows:
         number = numbers[row.dataset]
@@ -344,7 +339,7 @@ def _check_numbers(sheets: Sheets, included: Sequence[SystemRow]) -> None:
 
 
 def _check_calibrations(sheets: Sheets) -> None:
-    """The test sets of the calibrations are made."""
+    """Check that the test sets of the calibrations are made."""
     for row in sheets.calibrations.rows:
         matched: list[DatasetRow] = []
         for side, datasets, test_sets in (
@@ -363,18 +358,20 @@ def _check_calibrations(sheets: Sheets) -> None:
 
 
 def _check_families(sheets: Sheets) -> None:
-    """The datasets of the families are there, and lines of one family say the same of it."""
+    """Check that the datasets of the families exist, and that lines of a family have the same description."""
     about: dict[str, FamilyRow] = {}
     for row in sheets.families.rows:
         for pattern in row.dataset.split():
             _matched(sheets, row, "dataset", pattern)
         first = about.setdefault(row.family, row)
         if first.about != row.about:
-            row.place.complain("about", quoted(row.about), f"what line {first.place.line} says of {row.family}")
+            row.place.complain(
+                "about", quoted(row.about), f"the description of {row.family} in line {first.place.line}"
+            )
 
 
 def _matched(sheets: Sheets, row: Row, column: str, pattern: str) -> list[DatasetRow]:
-    """The datasets that a pattern matches, one at least."""
+    """Find the datasets that a pattern matches, at least one."""
     of = [one for one in sheets.datasets.rows if matches(one.dataset, pattern)]
     if not of:
         expected = f"a name in {sheets.datasets.path}{near(pattern, sheets.datasets.named)}"
@@ -390,7 +387,7 @@ def _check_files(
     needed: Collection[str],
     data_dir: str,
 ) -> None:
-    """The files are there that a run starts from: embedded statistics, or outputs and references."""
+    """Check that the first files of a run exist: embedded statistics, or outputs and references."""
     for row in sheets.datasets.rows:
         statistics = _statistics(row.dataset)
         if row.dataset in needed and sources[row.dataset] == "embedded" and not statistics.is_file():
@@ -410,7 +407,7 @@ def _check_files(
 
 
 def _selected(sheets: Sheets, chosen: str | Sequence[str], sources: Mapping[str, str]) -> set[str]:
-    """The datasets of a run. `all` passes over synthetic ones that are neither embedded nor to be retrained."""
+    """Select the datasets of a run; `all` excludes retrained ones that are neither embedded nor to be retrained."""
     known = sheets.datasets.named
     if chosen == "all":
         return {
@@ -421,12 +418,12 @@ def _selected(sheets: Sheets, chosen: str | Sequence[str], sources: Mapping[str,
     for name in chosen:
         if name not in known:
             expected = f"'all' or names in the sheet of datasets{near(name, known)}"
-            raise InputError(f"config: datasets is {quoted(name)}, expected {expected}")
+            raise InputError(f"config: datasets: found {quoted(name)}, expected {expected}")
     return set(chosen)
 
 
 def _missing(sheets: Sheets, sources: Mapping[str, str], data_dir: str) -> dict[str, str]:
-    """Benchmarks that are not embedded and whose corpus is not there, with what is missing."""
+    """Find benchmarks without embedded statistics and corpus, with what is missing."""
     found = {}
     for row in sheets.datasets.rows:
         sums = Path(data_dir, row.corpus, "SHA256SUMS")
@@ -440,7 +437,7 @@ def _statistics(dataset: str) -> Path:
 
 
 def _source(row: DatasetRow, config: Mapping[str, Any]) -> str:
-    """Where a dataset's statistics come from. Only what the project carries, with a corpus, can be embedded."""
+    """Find the source of a dataset's statistics; only datasets with a corpus can be embedded."""
     if row.pool:
         return "pool"
     if row.study == BENCHMARK:
@@ -449,29 +446,35 @@ def _source(row: DatasetRow, config: Mapping[str, Any]) -> str:
     return "derived" if derived or not row.corpus else "embedded"
 
 
-# Rows made ready for the rules.
+# Rows prepared for the rules.
 
 
 def _kept(
-    predicted: Collection[tuple[str, str]], told: Mapping[str, Mapping[str, str]], needed: Collection[str]
+    predicted: Collection[tuple[str, str]], description: Mapping[str, Mapping[str, str]], needed: Collection[str]
 ) -> dict[str, dict[str, str]]:
-    """Of every synthetic dataset, the embedded systems that a run would make again, and their base models."""
+    """For each retrained dataset, find the embedded systems that a run would reproduce, with their base models."""
     found = {}
     for name in sorted({dataset for dataset, _ in predicted} & set(needed)):
         if _statistics(name).is_file():
-            found[name] = embedded.systems(_statistics(name), told[name])
+            found[name] = embedded.systems(_statistics(name), description[name])
     return found
 
 
-def _told(row: DatasetRow, sheets: Sheets, making: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
-    """The provenance of its statistics."""
+@cache
+def _versions() -> str:
+    """List the versions of the packages that count."""
+    return ", ".join(f"{package} {version(package)}" for package in COUNTING)
+
+
+def _provenance(row: DatasetRow, sheets: Sheets, making: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """Describe the provenance of the statistics of a dataset."""
     corpus = sheets.corpora.named.get(row.corpus)
     reader = ["--reader", row.reader] if row.reader else []
     options = [word for option in text(row.options).split() for word in ("--option", option)]
     command = ["pairsig extract OUTPUT --reference", text(row.reference) or "REFERENCE", "--metric", row.metric]
     if row.study == BENCHMARK:
         command = ["python -m study count", text(row.text)]
-    told: Mapping[str, str] = {
+    description: Mapping[str, str] = {
         "task": row.task,
         "corpus": row.corpus,
         "url": corpus.url if corpus else "",
@@ -482,10 +485,10 @@ def _told(row: DatasetRow, sheets: Sheets, making: Mapping[str, Mapping[str, str
         "note": row.note,
         "command": " ".join([*command, *reader, *options]),
         "test_set": " ".join([text(row.text), text(row.selection)]).strip() if row.study != BENCHMARK else "",
-        "versions": ", ".join(f"{package} {version(package)}" for package in COUNTING),
+        "versions": _versions(),
         **making.get(row.dataset, {}),
     }
-    return {key: value for key, value in told.items() if value}
+    return {key: value for key, value in description.items() if value}
 
 
 def _ready_dataset(
@@ -493,11 +496,11 @@ def _ready_dataset(
     systems: Sequence[str],
     sources: Mapping[str, str],
     selected: Collection[str],
-    told: Mapping[str, str],
+    description: Mapping[str, str],
     kept: Mapping[str, str],
     data_dir: str,
 ) -> Dataset:
-    options = [word for key, value in told.items() for word in ("--provenance", f"{key}={value}")]
+    options = [word for key, value in description.items() for word in ("--provenance", f"{key}={value}")]
     options += ["--dated"] * (row.study == "synthetic")
     onto = (str(_statistics(row.dataset)),) if kept else ()
     for path in onto:
@@ -543,7 +546,7 @@ def _ready_system(row: SystemRow, sheets: Sheets, data_dir: str) -> System:
 
 
 def _ready_predictions(made: synthetic.Synthetic, sheets: Sheets) -> dict[tuple[str, str], System]:
-    """Synthetic systems: their outputs are made, and held against what `prepare` wrote."""
+    """Describe retrained systems: their outputs are predicted, and scored against the output of `prepare`."""
     ready = {}
     for (name, system), prediction in made.predictions.items():
         if not prediction.counted:

@@ -1,4 +1,4 @@
-"""Checks of a sheet as a whole, and beside another."""
+"""Check a sheet as a whole, and against other sheets."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pairsig.choices import near
-from pairsig.errors import InputError, named, quoted
+from pairsig.io.choices import near
+from pairsig.io.errors import InputError, named, quoted
 from study.sheets.rows import Place, R, Row, Sheet
 
 
 def unique(sheet: Sheet[R]) -> None:
-    """No two rows have the same key."""
+    """Check that no two rows have the same key."""
     first: dict[tuple[str, ...], R] = {}
     for row in sheet.rows:
         key = tuple(getattr(row, column) for column in row.key)
@@ -22,7 +22,7 @@ def unique(sheet: Sheet[R]) -> None:
 
 
 def known(sheet: Sheet[R], column: str, other: Sheet[Row]) -> None:
-    """Every cell of a column is empty or the name of a row of another sheet."""
+    """Check that every cell of a column is empty or the name of a row in another sheet."""
     for row in sheet.rows:
         name = getattr(row, column)
         if name and name not in other.named:
@@ -31,7 +31,7 @@ def known(sheet: Sheet[R], column: str, other: Sheet[Row]) -> None:
 
 @contextmanager
 def cell(place: Place, column: str) -> Iterator[None]:
-    """What is refused in this block is the fault of this cell."""
+    """Add the place of this cell to errors in this block."""
     try:
         yield
     except InputError as error:
@@ -39,7 +39,7 @@ def cell(place: Place, column: str) -> Iterator[None]:
 
 
 def is_file(path: str) -> bool:
-    """Whether there is a file of this name, whatever the name."""
+    """Whether a file with this name exists; names that are too long do not."""
     try:
         return Path(path).is_file()
     except OSError:  # a name too long

@@ -1,10 +1,11 @@
-"""The code that a job runs: its command's modules, all that they import, and so on.
+"""Find the code that a job runs: the modules of its command, with all their imports.
 
-Code is an input of the rules, so that what an edit can change is made again. The lists are read off the source, without
-importing anything: imports inside functions count, and so do modules that are named in strings to be imported when
-they are chosen (`"pairsig.readers.text"`; `f"study.corpora.{task}"` may be any module of that package).
+Code is an input of the rules, so that an edit repeats the jobs that it can change. The source is parsed without
+imports. Imports inside functions count, and so do strings with the names of modules that are imported on demand
+(`"pairsig.readers.outputs.text"`; `f"study.corpora.{task}"` may be any module of that package).
 
-The command lines are left out, they only parse and call; and so is `pairsig/__init__.py`, which only exports.
+The command-line modules are left out because they only parse and call, and the `__init__.py` of packages and of
+`study.analysis` because they only list names.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from functools import cache
 from pathlib import Path
 
 SOURCES = Path(__file__).parents[2]
-PACKAGES = ("pairsig", "study")
+PACKAGES = ("pairsig", "study", "base_models")
 COMMAND_LINES = ("pairsig.cli", "study.cli")
+LISTS = (*PACKAGES, "study.analysis")
 
 
 def of(command: str, *programs: str) -> list[Path]:
-    """The files that a command of one of the command lines runs, and those of further programs, such as base models."""
+    """Find the files that a command runs, with those of further programs such as base models."""
     found: frozenset[str] = frozenset()
     wanted = _of_command(command) | _known(programs)
     while wanted:
@@ -32,25 +34,25 @@ def of(command: str, *programs: str) -> list[Path]:
 
 @cache
 def modules() -> dict[str, Path]:
-    """The files of all modules of the packages, by name."""
+    """Find the files of all modules of the packages, by name."""
     named = {}
     for package in PACKAGES:
         for path in (SOURCES / package).rglob("*.py"):
             name = ".".join(path.relative_to(SOURCES).with_suffix("").parts).removesuffix(".__init__")
-            if name not in (*PACKAGES, "pairsig.console", *COMMAND_LINES):
+            if name not in (*LISTS, "pairsig.io.console", *COMMAND_LINES):
                 named[name] = path
     return named
 
 
 @cache
 def _named(module: str) -> frozenset[str]:
-    """The modules that a module names, and the packages they are in."""
+    """Find the modules that a module names, with their packages."""
     return _known(_imports(ast.parse(modules()[module].read_text(encoding="utf-8"))))
 
 
 @cache
 def _commands() -> dict[str, ast.stmt]:
-    """What the command lines define; the command NAME is the function `_NAME` of one of them."""
+    """Collect the functions of the command lines; the command NAME is the function `_NAME`."""
     found: dict[str, ast.stmt] = {}
     for name in COMMAND_LINES:
         body = ast.parse((SOURCES / f"{name.replace('.', '/')}.py").read_text(encoding="utf-8")).body
@@ -60,8 +62,14 @@ def _commands() -> dict[str, ast.stmt]:
 
 @cache
 def _of_command(command: str) -> frozenset[str]:
-    """The modules that the function of a command names, and the functions beside it that it calls."""
-    functions, wanted = _commands(), [f"_{command}"]
+    """Find the modules in the function of a command, and in the functions of its module that it calls.
+
+    A command without a function is an analysis, which is a module.
+    """
+    functions, name = _commands(), command.replace("-", "_")
+    if f"_{name}" not in functions:
+        return _of_command("analyse") | _known([f"study.analysis.{name}"])
+    wanted = [f"_{name}"]
     for name in wanted:  # grows
         used = {node.id for node in ast.walk(functions[name]) if isinstance(node, ast.Name)} & functions.keys()
         wanted += sorted(used.difference(wanted))
@@ -69,21 +77,21 @@ def _of_command(command: str) -> frozenset[str]:
 
 
 def _imports(node: ast.AST) -> Iterator[str]:
-    """Dotted names that are imported somewhere in a piece of code, or stand in a string to be imported."""
+    """Find dotted names in the imports and strings of a piece of code."""
     if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
         return
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)
     elif isinstance(node, ast.ImportFrom):
         yield from (f"{node.module}.{alias.name}" for alias in node.names)
-    elif isinstance(node, ast.Constant) and isinstance(node.value, str):  # the head of an f-string is one, too
-        yield from re.findall(r"^((?:pairsig|study)\.[\w.]+)(?::\w*)?$", node.value)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):  # including the beginnings of f-strings
+        yield from re.findall(r"^((?:pairsig|study|base_models)\.[\w.]+)(?::\w*)?$", node.value)
     for child in ast.iter_child_nodes(node):
         yield from _imports(child)
 
 
 def _known(names: Iterable[str]) -> frozenset[str]:
-    """The modules among dotted names, with the packages around them; `study.corpora.` is all modules in there."""
+    """Select modules from dotted names, with their packages; `study.corpora.` selects all modules in that package."""
     files, found = modules(), set[str]()
     for name in names:
         parts = name.split(".")

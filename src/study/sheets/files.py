@@ -1,8 +1,8 @@
-"""Sheets and their schemas, read from files: tables from tab-separated text, and YAML where cells are code or lists.
+"""Read sheets and their schemas: tab-separated tables, or YAML for cells with code or lists.
 
-A row is the same in both: cells of text, by column. In YAML a sheet maps the names of rows to their columns, a list may
-be written as one (`[a, b]` is the cell `a b`, `{full: 2}` is `full=2`), and every scalar is the text that stands there:
-`no` is "no".
+Both have the same rows: cells of text by column. In YAML, a sheet maps the names of rows to their columns. Lists and
+mappings may be written as such (`[a, b]` is the cell `a b`, `{full: 2}` is `full=2`), and every scalar is text: `no` is
+"no".
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ import yaml
 from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
-from pairsig.choices import one_of
-from pairsig.errors import InputError, named, quoted, reason
+from pairsig.io.choices import one_of
+from pairsig.io.errors import InputError, named, quoted, reason
 from study.sheets.rows import LISTS, Place, R, Row, Sheet, make, readers
 
 Cells = tuple[Place, dict[str, str]]
 
 
 def read(path: str, of: type[R], schema: Mapping[str, Any]) -> Sheet[R]:
-    """A sheet whose rows pass its schema, all columns filled in."""
+    """Read a sheet, check its rows by the schema, and fill in all columns."""
     columns, how = schema["properties"], readers(of)
     found = []
     for place, cells in (_yaml if of.yaml else _table)(path, of, schema):
@@ -51,12 +51,12 @@ def _text(path: str) -> str:
 
 
 def _unreadable(path: str, error: Exception) -> InputError:
-    told = getattr(error, "strerror", None) or reason(error)
-    return InputError(f"{named(path)}: cannot be read ({told})")
+    description = getattr(error, "strerror", None) or reason(error)
+    return InputError(f"{named(path)}: cannot be read ({description})")
 
 
 def _table(path: str, of: type[Row], schema: Mapping[str, Any]) -> Iterator[Cells]:  # noqa: ARG001
-    """The rows of a tab-separated file, without the cells that are empty."""
+    """Read the rows of a tab-separated file, without empty cells."""
     columns = schema["properties"]
     try:
         lines = list(csv.reader(io.StringIO(_text(path), newline=""), delimiter="\t", quoting=csv.QUOTE_NONE))
@@ -80,14 +80,14 @@ def _table(path: str, of: type[Row], schema: Mapping[str, Any]) -> Iterator[Cell
 
 
 def _yaml(path: str, of: type[Row], schema: Mapping[str, Any]) -> Iterator[Cells]:
-    """The rows of a YAML file, without the cells that are empty."""
+    """Read the rows of a YAML file, without empty cells."""
     try:
         root = yaml.compose(_text(path), Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f"{path}, line {mark.line + 1}" if mark else path
-        told = reason(ValueError(error.problem or error.context))
-        raise InputError(f"{where}: cannot be read as YAML ({told})") from None
+        description = reason(ValueError(error.problem or error.context))
+        raise InputError(f"{where}: cannot be read as YAML ({description})") from None
     except (yaml.YAMLError, RecursionError) as error:
         raise InputError(f"{path}: cannot be read as YAML ({reason(error)})") from None
     name, what = of.key[-1], of.key[-1].replace("_", " ")
@@ -124,7 +124,7 @@ def _yaml(path: str, of: type[Row], schema: Mapping[str, Any]) -> Iterator[Cells
 
 
 def _cell(place: Place, column: str, node: yaml.Node, *, may_list: bool) -> str:
-    """The text of a cell; a list and a mapping as they stand in a table."""
+    """Convert a cell to text; lists and mappings are written as in a table."""
     if isinstance(node, yaml.ScalarNode):
         return "" if node.tag == "tag:yaml.org,2002:null" else str(node.value).strip("\n")
     if not may_list:
@@ -156,8 +156,8 @@ def _kind(node: yaml.Node) -> str:
 
 
 def schema(schemas: Path, name: str) -> dict[str, Any]:
-    """The schema of the config or of a sheet."""
-    found: dict[str, Any] = yaml.load(  # ten times faster where libyaml is there
+    """Read the schema of the config or of a sheet."""
+    found: dict[str, Any] = yaml.load(  # ten times faster if libyaml is installed
         (schemas / f"{name}.schema.yaml").read_text(encoding="utf-8"),
         Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader),
     )
@@ -165,7 +165,7 @@ def schema(schemas: Path, name: str) -> dict[str, Any]:
 
 
 def _is_whole(_: object, number: object) -> bool:
-    """10.0 is no whole number of anything: the commands would not take it."""
+    """Whether a value is an integer; 10.0 is not, because the commands would reject it."""
     return isinstance(number, int) and not isinstance(number, bool)
 
 
@@ -180,17 +180,15 @@ _VALIDATOR = extend(
 
 
 def errors(instance: object, schema: Mapping[str, Any]) -> Iterator[ValidationError]:
-    """What a schema has to say about the config or a row."""
+    """Validate the config or a row by its schema."""
     try:
         yield from _VALIDATOR(schema).iter_errors(instance)
-    except ValueError:  # jsonschema would print it
-        raise InputError(
-            "config: found a number of thousands of digits, expected one that can be written out"
-        ) from None
+    except ValueError:  # jsonschema would print this number
+        raise InputError("config: found a number with thousands of digits, expected a shorter one") from None
 
 
 def sentence(error: ValidationError, schema: Mapping[str, Any]) -> tuple[list[str], str]:
-    """The keys that lead to what is wrong (none: it says so itself), and what was found and expected there."""
+    """Path of an error (empty if the message contains it), with what was found and expected there."""
     known = error.schema.get("properties", schema["properties"])
     path = [str(key) for key in error.absolute_path]
     if error.validator == "additionalProperties":
@@ -201,7 +199,7 @@ def sentence(error: ValidationError, schema: Mapping[str, Any]) -> tuple[list[st
     if error.validator == "required":
         missing = next(key for key in error.validator_value if key not in error.instance)
         path, found, wanted = [*path, missing], "nothing", known[missing]["description"]
-    elif error.validator == "anyOf" and not path:  # of a row: cells that there must be together, in one way or another
+    elif error.validator == "anyOf" and not path:  # a row: alternatives of cells that must occur together
         missing = next(key for way in error.validator_value for key in way["required"] if key not in error.instance)
         path, found, wanted = [missing], "nothing", known[missing]["description"]
     elif error.validator == "enum":

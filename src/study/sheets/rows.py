@@ -1,7 +1,7 @@
-"""The rows of the sheets, as they are written: a class a sheet, an attribute a column.
+"""The rows of the sheets as written: one class per sheet, one attribute per column.
 
-The type of a column says how its cell is read, and what is refused in it before the rows are held against each other:
-nothing in a list counts twice.
+The type of a column determines how its cells are read and checked, before rows are compared with each other. Lists have
+no repeated items.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Generic, NoReturn, TypeVar, get_type_hints
 
-from pairsig.errors import InputError, named, quoted
+from pairsig.io.errors import InputError, named, quoted
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a row stands, for the complaints.
+    """Place of a row, for error messages.
 
     Attributes
     ----------
     sheet, line
-        The file, and the line of the row: in YAML, of its name.
+        The file and the line of the row (in YAML, the line of its name).
     row
-        In YAML, what the row is: `base model malt`.
+        In YAML, the description of the row: `base model malt`.
     lines
         In YAML, the line of each key.
     """
@@ -38,14 +38,14 @@ class Place:
         return f"{self.sheet}, line {self.line}{self.row and f', {self.row}'}"
 
     def cell(self, column: str) -> str:
-        """Where one of its cells is."""
+        """Place of a cell of the row."""
         if not self.row:
             return f"{self.sheet}, line {self.line}, column {column}"
         key = "" if column not in self.lines and self.row.startswith(f"{_spaced(column)} ") else f", key {column}"
         return f"{self.sheet}, line {self.lines.get(column, self.line)}, {self.row}{key}"
 
     def complain(self, column: str, found: str, expected: str) -> NoReturn:
-        """Raise the one sentence about a cell."""
+        """Raise an error about a cell."""
         raise InputError(f"{self.cell(column)}: found {found}, expected {expected}")
 
 
@@ -54,12 +54,12 @@ def _spaced(column: str) -> str:
 
 
 def words(place: Place, column: str, cell: str) -> tuple[str, ...]:
-    """Words separated by spaces, none of them twice."""
+    """Read distinct words, separated by spaces."""
     return _once(place, column, cell.split())
 
 
 def pairs(place: Place, column: str, cell: str) -> Mapping[str, str]:
-    """A list of KEY=VALUE, in which no key is repeated."""
+    """Read a list of KEY=VALUE with distinct keys."""
     for word in cell.split():
         if not re.fullmatch(r"[^=]+=.+", word):
             place.complain(column, quoted(word), "KEY=VALUE, separated by spaces")
@@ -69,13 +69,13 @@ def pairs(place: Place, column: str, cell: str) -> Mapping[str, str]:
 
 
 def files(place: Place, column: str, cell: str) -> tuple[str, ...]:
-    """A list of `[DOMAIN=]FILE` or `FILE+FILE`, none of them empty, without the braces that wildcards have."""
+    """Read a list of `[DOMAIN=]FILE` or `FILE+FILE`, without empty names and without the braces of wildcards."""
     file(place, column, cell)
     return words(place, column, cell)
 
 
 def file(place: Place, column: str, cell: str) -> str:
-    """A path that can stand in such a list."""
+    """Check a path of such a list."""
     for word in cell.split():
         if re.search(r"[{}]", word):
             place.complain(column, quoted(word), "a path without braces")
@@ -85,7 +85,7 @@ def file(place: Place, column: str, cell: str) -> str:
 
 
 def whole(place: Place, column: str, cell: str) -> int:  # noqa: ARG001
-    """A number, whose schema has looked at its digits."""
+    """Read a number that the schema has checked."""
     return int(cell)
 
 
@@ -105,16 +105,16 @@ File = Annotated[str, file]
 Whole = Annotated[int, whole]
 
 LISTS = (words, pairs, files)
-"""How cells are read that may be a list or a mapping in YAML."""
+"""Readers of cells that may be lists or mappings in YAML."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """What a row of any sheet has: where it stands, and the columns by which no other row is the same."""
+    """A row of any sheet: its place, and the columns of its key."""
 
     key: ClassVar[tuple[str, ...]]
     yaml: ClassVar[bool] = False
-    """Is the sheet YAML, since it holds commands or long lists? All others are tables."""
+    """Whether the sheet is YAML, because it contains commands or long lists."""
 
     place: Place = field(repr=False, compare=False)
 
@@ -145,7 +145,7 @@ class DatasetRow(Row):
 
 @dataclass(frozen=True)
 class SystemRow(Row):
-    """A system whose outputs others made."""
+    """A published system."""
 
     key = ("dataset", "system")
 
@@ -162,7 +162,7 @@ class SystemRow(Row):
 
 @dataclass(frozen=True)
 class CorpusRow(Row):
-    """A folder of `data_dir`."""
+    """A corpus: a folder in `data_dir`."""
 
     key = ("corpus",)
 
@@ -175,7 +175,7 @@ class CorpusRow(Row):
 
 @dataclass(frozen=True)
 class TrainingSetRow(Row):
-    """What resampled training sets are drawn from."""
+    """A full training set, from which resampled ones are drawn."""
 
     key = ("training_set",)
     yaml = True
@@ -196,7 +196,7 @@ class TrainingSetRow(Row):
 
 @dataclass(frozen=True)
 class BaseModelRow(Row):
-    """A trainer and a predictor: two shell commands."""
+    """A base model: shell commands for training and prediction."""
 
     key = ("base_model",)
     yaml = True
@@ -217,7 +217,7 @@ class BaseModelRow(Row):
     include: str
 
     def needed(self, kind: str) -> list[str]:
-        """The names of what it needs of a kind: jars, Python modules, commands."""
+        """Names of its requirements of a kind: jars, Python modules, commands."""
         return [name for found, _, name in (need.partition(":") for need in self.needs) if found == kind]
 
 
@@ -235,7 +235,7 @@ class JarRow(Row):
 
 @dataclass(frozen=True)
 class CalibrationRow(Row):
-    """Which test set is held against which."""
+    """A calibration: test sets that are compared with each other."""
 
     key = ("calibration", "distance", "on_dataset", "on_test_set", "against_dataset", "against_test_set")
 
@@ -249,7 +249,7 @@ class CalibrationRow(Row):
 
 @dataclass(frozen=True)
 class FamilyRow(Row):
-    """Which test sets are of one family."""
+    """A family of test sets."""
 
     key = ("family", "dataset", "test_set")
 
@@ -262,7 +262,7 @@ class FamilyRow(Row):
 
 @dataclass(frozen=True)
 class PublishedRow(Row):
-    """A number that is printed in a paper."""
+    """A published number."""
 
     key = ("item",)
 
@@ -284,14 +284,14 @@ R = TypeVar("R", bound=Row)
 
 @dataclass(frozen=True)
 class Sheet(Generic[R]):
-    """The rows of a sheet, in their order."""
+    """The rows of a sheet in order."""
 
     path: str
     rows: tuple[R, ...]
 
     @cached_property
     def named(self) -> Mapping[str, R]:
-        """The rows by their name, where the key is one column."""
+        """Rows by name, if the key is a single column."""
         return {getattr(row, row.key[-1]): row for row in self.rows}
 
 
@@ -321,11 +321,11 @@ CLASSES: Mapping[str, type[Row]] = {
     "families": FamilyRow,
     "published": PublishedRow,
 }
-"""The class of the rows of each sheet."""
+"""Class of the rows of each sheet."""
 
 
 def readers(of: type[Row]) -> dict[str, Callable[[Place, str, str], Any] | None]:
-    """How the cells of each column are read; None: as they are."""
+    """Reader of the cells of each column; None for plain text."""
     hints = get_type_hints(of, include_extras=True)
     names = [one.name for one in fields(of) if one.name != "place"]
     return {name: next(iter(getattr(hints[name], "__metadata__", ())), None) for name in names}
@@ -334,11 +334,11 @@ def readers(of: type[Row]) -> dict[str, Callable[[Place, str, str], Any] | None]
 def make(
     of: type[R], place: Place, cells: Mapping[str, str], how: Mapping[str, Callable[[Place, str, str], Any] | None]
 ) -> R:
-    """A row of its cells, each read as `readers` says."""
+    """Make a row from its cells, each read by its reader."""
     made = {column: read(place, column, cells[column]) if read else cells[column] for column, read in how.items()}
     return of(place, **made)
 
 
 def text(cell: Sequence[str] | Mapping[str, str]) -> str:
-    """The cell that a list was read from."""
+    """Text of the cell that a list was read from."""
     return " ".join(f"{key}={value}" for key, value in cell.items()) if isinstance(cell, Mapping) else " ".join(cell)

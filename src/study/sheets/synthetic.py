@@ -1,7 +1,7 @@
-"""The synthetic systems of a study, from the sheets of training sets and base models.
+"""The retrained systems of a study, from the sheets of training sets and base models.
 
 System `malt-half-3` is the base model `malt` trained on `half-3`, the third resampled training set of half the size.
-All base models of a task are trained on the same resampled sets, and an ensemble votes over the systems of one of them.
+All base models of a task are trained on the same resampled sets. An ensemble votes over the systems from one of them.
 """
 
 from __future__ import annotations
@@ -18,37 +18,37 @@ from importlib.metadata import PackageNotFoundError, packages_distributions, ver
 from pathlib import Path
 from typing import Any
 
-from pairsig.choices import near
-from pairsig.errors import InputError, quoted
+from pairsig.io.choices import near
+from pairsig.io.errors import InputError, quoted
 from study import corpora
 from study.sheets import checks, code
 from study.sheets.rows import BaseModelRow, DatasetRow, Sheets, TrainingSetRow, text
-from study.training_sets import SIZES
+from study.training.training_sets import SIZES
 
 RESULTS = Path("results")
 
 WHOLE = "whole-1"
-"""Name of the training set itself, of which nothing is drawn, among its resampled ones."""
+"""Name of the full training set among the resampled ones."""
 
 PLACEHOLDERS = {
     "train": ("train", "model", "seed", "given", "jars", "threads"),
     "predict": ("input", "output", "outputs", "model", "given", "jars", "threads"),
 }
-"""What stands in braces in the commands of a base model."""
+"""Pattern of placeholders in the commands of a base model."""
 
 
 @dataclass(frozen=True)
 class Segments:
-    """A corpus to cut into segments.
+    """A corpus to split into segments.
 
     Attributes
     ----------
     task, files, options
-        Of `python -m study prepare`.
+        Arguments of `python -m study prepare`.
     read
         The paths in `files`: archives instead of their members.
     corpora
-        The corpus the files belong to, or none.
+        The corpus of the files, or none.
     """
 
     task: str
@@ -60,7 +60,7 @@ class Segments:
 
 @dataclass(frozen=True)
 class Resampled:
-    """A training set to draw: the share of the whole (None: the whole itself), and segments to add without labels."""
+    """A training set to draw: the share of the full set (None for the full set), and unlabelled segments to add."""
 
     task: str
     size: float | None
@@ -68,7 +68,7 @@ class Resampled:
 
     @property
     def drawn(self) -> tuple[str, ...]:
-        """The options of `python -m study resample` that say how many are drawn."""
+        """Options of `python -m study resample` for the number of segments."""
         return ("--whole",) if self.size is None else ("--size", f"{self.size:g}")
 
 
@@ -79,15 +79,15 @@ class _Run:
     Attributes
     ----------
     base_model, command
-        Whose it is, and the shell command with its placeholders.
+        The base model, and the shell command with its placeholders.
     jars
-        Their files.
+        Files of the required Java libraries.
     programs
         The modules of this project that the command runs.
     given
-        The folder of the model that it is given, if any.
+        Folder of the model for `{given}`, if any.
     threads, mem_mb, runtime
-        What it needs.
+        Resources of the job.
     """
 
     base_model: str
@@ -115,9 +115,9 @@ class Training(_Run):
 
 @dataclass(frozen=True, kw_only=True)
 class Prediction(_Run):
-    """A test set to predict: with a model (none, for an ensemble), or from the outputs of the members of an ensemble.
+    """A test set to predict with a model, or for an ensemble, from the outputs of its members.
 
-    `counted` says whether it is a system of the study, or only a member of an ensemble.
+    `counted` marks systems of the study; the others are only members of an ensemble.
     """
 
     model: tuple[str, ...]
@@ -132,7 +132,7 @@ class Prediction(_Run):
 
 @dataclass(frozen=True)
 class Synthetic:
-    """What the rules that train and predict need.
+    """Inputs of the rules for training and prediction.
 
     Attributes
     ----------
@@ -140,10 +140,10 @@ class Synthetic:
         By training set; by dataset.
     tested
         The training sets of each dataset.
-    resampled, trainings, predictions
+    resampled, training_runs, predictions
         By training set and resampled set; by training set and system; by dataset and system.
     provenance
-        By dataset: what its statistics should tell of their making.
+        By dataset: the provenance of its statistics.
     data_dir
         The folder with the corpora.
     """
@@ -152,7 +152,7 @@ class Synthetic:
     test_sets: Mapping[str, Segments]
     tested: Mapping[str, tuple[str, ...]]
     resampled: Mapping[tuple[str, str], Resampled]
-    trainings: Mapping[tuple[str, str], Training]
+    training_runs: Mapping[tuple[str, str], Training]
     predictions: Mapping[tuple[str, str], Prediction]
     provenance: Mapping[str, Mapping[str, str]]
     data_dir: str
@@ -166,7 +166,7 @@ class _System:
 
 
 def check(sheets: Sheets) -> None:
-    """What the schemas cannot say about the sheets of training sets, base models and jars."""
+    """Check what schemas cannot express about the sheets of training sets, base models and jars."""
     tested = _check_training_sets(sheets)
     for dataset in sheets.datasets.rows:
         if dataset.study == "natural" and dataset.text:
@@ -202,7 +202,7 @@ def check(sheets: Sheets) -> None:
 
 
 def _check_training_sets(sheets: Sheets) -> set[str]:
-    """Every system of a dataset is of one training set: returns the datasets that have systems."""
+    """Check that each system of a dataset has one training set; return the datasets with systems."""
     tested: dict[str, list[TrainingSetRow]] = {}
     for row in sheets.training_sets.rows:
         _check_datasets(row, sheets)
@@ -224,14 +224,14 @@ def _check_training_sets(sheets: Sheets) -> set[str]:
                     row.place.complain("datasets", found, "each base model once")
                 if other.options != row.options:
                     found = f"{name}, which {other.training_set} reads with other options"
-                    row.place.complain("datasets", found, "datasets that both read alike")
+                    row.place.complain("datasets", found, "datasets with the same options for reading")
             tested[name].append(row)
             _check_selection(sheets.datasets.named[name], row.task, row.options)
     return set(tested)
 
 
 def _check_given(row: TrainingSetRow, sheets: Sheets) -> None:
-    """The model that is given can be trained, and is given where it is wanted."""
+    """Check that the model for `{given}` can be trained, and is used by the commands."""
     known = [one.base_model for one in sheets.base_models.rows if one.train and one.include != "no" and not _wants(one)]
     for base_model, training_set in row.given.items():
         if base_model not in known:
@@ -243,19 +243,19 @@ def _check_given(row: TrainingSetRow, sheets: Sheets) -> None:
         task = sheets.training_sets.named[training_set].task
         if sheets.base_models.named[base_model].task != task:
             found = f"{base_model} and {training_set}, which are of two tasks"
-            row.place.complain("given", found, "a base model and a training set of one task")
+            row.place.complain("given", found, "a base model and a training set of the same task")
     for name in row.base_models:
         if _wants(sheets.base_models.named[name]) and not row.given:
             row.place.complain("given", "nothing", f"a model to give to {name}, whose commands have {{given}}")
 
 
 def _wants(base_model: BaseModelRow) -> bool:
-    """Whether its commands want to be given a model."""
+    """Whether its commands contain `{given}`."""
     return "{given}" in base_model.train + base_model.predict
 
 
 def _check_selection(row: TrainingSetRow | DatasetRow, task: str, options: Mapping[str, str]) -> None:
-    """Which segments of a corpus are taken can be told, and how its files are read."""
+    """Check the options that select segments of a corpus and read its files."""
     given = {**options, **row.selection}
     with checks.cell(row.place, "selection"):
         corpora.check(task, {key: value for key, value in given.items() if key not in corpora.SELECTION})
@@ -265,7 +265,7 @@ def _check_selection(row: TrainingSetRow | DatasetRow, task: str, options: Mappi
 
 
 def tests_base_models(dataset: DatasetRow) -> bool:
-    """Whether base models are tested on it: it is synthetic, and no pool of datasets that are."""
+    """Whether base models are tested on the dataset: it is synthetic and not a pool."""
     return dataset.study == "synthetic" and not dataset.pool
 
 
@@ -278,7 +278,7 @@ def _check_datasets(row: TrainingSetRow | BaseModelRow, sheets: Sheets) -> None:
 
 
 def check_needs(sheets: Sheets, training_sets: Collection[str]) -> None:
-    """What the base models need is installed, as far as can be told before the jobs."""
+    """Check that the requirements of the base models are installed, as far as possible before the jobs."""
     chosen = [row for row in sheets.training_sets.rows if row.training_set in training_sets]
     trained = {one.base_model for row in chosen for one in _trained(row, sheets)}
     trained |= {base_model for row in chosen for base_model in row.given}
@@ -286,27 +286,25 @@ def check_needs(sheets: Sheets, training_sets: Collection[str]) -> None:
         for need in row.needs if row.base_model in trained else ():
             kind, _, name = need.partition(":")
             if kind == "java" and shutil.which("java") is None:
-                missing = "a Java runtime, 11 or newer: there is no command java"
+                missing = "a Java runtime of version 11 or newer; install one"
             elif kind == "python" and importlib.util.find_spec(name) is None:
-                missing = f"the Python module {name}: install pairsig[retrain]"
+                missing = f"the Python module {name}; type pip install pairsig[retrain]"
             elif kind == "command" and shutil.which(name) is None:
-                missing = (
-                    f"the command {name}: install what provides it (pairsig[retrain] has what the shipped ones need)"
-                )
+                missing = f"the command {name}; install it, for example with pip install pairsig[retrain]"
             else:
                 continue
             where = f"{row.place.sheet}, line {row.place.line}"
-            raise InputError(f"{where}: base model {row.base_model} needs {missing}, or leave it out (include: no)")
+            raise InputError(f"{where}: base model {row.base_model} requires {missing}, or set include: no")
 
 
 def expand(sheets: Sheets, config: Mapping[str, Any]) -> Synthetic:
-    """All systems of all training sets, and what makes them."""
+    """Expand the sheets to all systems of all training sets, with their jobs."""
     data_dir, scale, seed = str(config["data_dir"]), float(config["scale"]), int(config["resampling"]["seed"])
     training_sets: dict[str, Segments] = {}
     test_sets: dict[str, Segments] = {}
     tested: dict[str, list[str]] = {}
     resampled: dict[tuple[str, str], Resampled] = {}
-    trainings: dict[tuple[str, str], Training] = {}
+    training_runs: dict[tuple[str, str], Training] = {}
     predictions: dict[tuple[str, str], Prediction] = {}
     makers: dict[str, list[dict[str, str]]] = {}
     for row in sheets.training_sets.rows:
@@ -322,7 +320,9 @@ def expand(sheets: Sheets, config: Mapping[str, Any]) -> Synthetic:
             given = (str(RESULTS / "models" / other / f"{giver}-{WHOLE}"),)
             whole = sheets.training_sets.named[other]
             resampled[other, WHOLE] = Resampled(whole.task, None, _unlabelled(whole))
-            trainings[other, f"{giver}-{WHOLE}"] = _training(sheets.base_models.named[giver], other, WHOLE, seed, ())
+            training_runs[other, f"{giver}-{WHOLE}"] = _training(
+                sheets.base_models.named[giver], other, WHOLE, seed, ()
+            )
         for system in _systems(row, sheets, scale):
             size = system.resampled.partition("-")[0]
             resampled[name, system.resampled] = Resampled(row.task, SIZES[size], _unlabelled(row))
@@ -331,7 +331,7 @@ def expand(sheets: Sheets, config: Mapping[str, Any]) -> Synthetic:
             model: tuple[str, ...] = ()
             if base_model.train:
                 model = (str(RESULTS / "models" / name / system.name),)
-                trainings[name, system.name] = _training(base_model, name, system.resampled, seed, its_given)
+                training_runs[name, system.name] = _training(base_model, name, system.resampled, seed, its_given)
             members = [f"{member}-{system.resampled}" for member in base_model.members]
             counted = base_model.include == "yes"
             for dataset in row.datasets:
@@ -349,15 +349,15 @@ def expand(sheets: Sheets, config: Mapping[str, Any]) -> Synthetic:
         test_sets,
         {dataset: tuple(names) for dataset, names in tested.items()},
         resampled,
-        trainings,
+        training_runs,
         predictions,
-        {dataset: _together(told) for dataset, told in makers.items()},
+        {dataset: _together(description) for dataset, description in makers.items()},
         data_dir,
     )
 
 
 def _needs(base_model: BaseModelRow, given: tuple[str, ...]) -> dict[str, Any]:
-    """What both commands of a base model need."""
+    """Collect the requirements of both commands of a base model."""
     return {
         "base_model": base_model.base_model,
         "jars": tuple(str(RESULTS / "jars" / f"{jar}.jar") for jar in base_model.needed("jar")),
@@ -385,17 +385,17 @@ def _unlabelled(row: TrainingSetRow) -> tuple[str, ...]:
 
 
 def segments(dataset: str, what: str) -> str:
-    """Where the rule `prepare` writes a test set: its `reference.txt`, `input.txt` and `documents.tsv`."""
+    """Folder of a prepared test set, with `reference.txt`, `input.txt` and `documents.tsv`."""
     return str(RESULTS / "segments" / f"{dataset}.{what}")
 
 
 def output(dataset: str, system: str) -> str:
-    """Where the rule `predict` writes."""
+    """Output file of the rule `predict`."""
     return str(RESULTS / "outputs" / dataset / f"{system}.txt")
 
 
 def _systems(row: TrainingSetRow, sheets: Sheets, scale: float) -> Iterator[_System]:
-    """The systems of a training set: every base model on every resampled set, members of ensembles too."""
+    """List the systems of a training set: every base model on every resampled set, including members of ensembles."""
     trained = _trained(row, sheets)
     chosen = {one.base_model: _resampled(one.sizes or row.sizes, scale) for one in trained}
     for ensemble in trained:
@@ -407,10 +407,10 @@ def _systems(row: TrainingSetRow, sheets: Sheets, scale: float) -> Iterator[_Sys
 
 
 def _resampled(sizes: Mapping[str, object], scale: float) -> dict[str, None]:
-    """The resampled training sets of a base model, such as `half-2`: a share of all, rounded down, at least one.
+    """Select the resampled training sets of a base model, such as `half-2`: a share of all, rounded down, at least one.
 
-    They are taken in turn, so that sizes keep their proportions; where it is the turn of several, the one that is named
-    last (the smallest, the cheapest) comes first. What a share has, every larger share has.
+    Sizes take turns, so that they keep their proportions; in a tie, the size named last (the smallest and cheapest)
+    comes first. A larger share contains the sets of every smaller share.
     """
     numbers = {size: int(str(number)) for size, number in sizes.items()}
     turns = sorted(
@@ -418,7 +418,7 @@ def _resampled(sizes: Mapping[str, object], scale: float) -> dict[str, None]:
         for place, (size, number) in enumerate(numbers.items())
         for k in range(1, number + 1)
     )
-    # The share as it is written: 0.29 of 100 is 29, where the nearest float is a little less.
+    # The decimal share as written: 0.29 of 100 is 29, although the nearest float is slightly less.
     taken = {name for *_, name in turns[: max(1, math.floor(Fraction(str(scale)) * len(turns)))]}
     return {
         name: None for size, number in numbers.items() for k in range(1, number + 1) if (name := f"{size}-{k}") in taken
@@ -426,7 +426,7 @@ def _resampled(sizes: Mapping[str, object], scale: float) -> dict[str, None]:
 
 
 def _trained(row: TrainingSetRow, sheets: Sheets) -> list[BaseModelRow]:
-    """The base models that are trained on a training set, those that an ensemble of them needs included."""
+    """Find the base models to train on a training set, including members of ensembles."""
     own = [one for one in sheets.base_models.rows if one.task == row.task and one.include != "no"]
     if not row.base_models:
         return [one for one in own if row.given or not _wants(one)]
@@ -438,9 +438,9 @@ def _trained(row: TrainingSetRow, sheets: Sheets) -> list[BaseModelRow]:
 def _segments(
     training_set: TrainingSetRow, files: tuple[str, ...], row: TrainingSetRow | DatasetRow, data_dir: str
 ) -> Segments:
-    """A row of files, ready for `python -m study prepare`."""
+    """Convert a row of files for `python -m study prepare`."""
     folder = Path(data_dir if row.corpus else "")
-    # Parallel text is in more than one file: `DOMAIN=SOURCE+TARGET`.
+    # Parallel text has several files: `DOMAIN=SOURCE+TARGET`.
     split = [(domain, paths.split("+")) for domain, _, paths in (file.rpartition("=") for file in files)]
     named = [(domain, [str(folder / path) for path in paths]) for domain, paths in split]
     chosen = {**training_set.options, **row.selection}
@@ -456,9 +456,9 @@ def _segments(
 
 
 def _provenance(row: TrainingSetRow, sheets: Sheets, scale: float, seed: int) -> dict[str, str]:
-    """What the statistics of a training set's systems should tell: which programs were trained on what, and how."""
+    """Describe the provenance of a training set's systems: programs, training data and settings."""
     corpus, jars = sheets.corpora.named.get(row.corpus), sheets.jars.named
-    told = {
+    description = {
         "training_set": row.training_set,
         "files": text(row.files),
         "selection": text(row.selection),
@@ -471,7 +471,7 @@ def _provenance(row: TrainingSetRow, sheets: Sheets, scale: float, seed: int) ->
     for base_model in [*_trained(row, sheets), *(sheets.base_models.named[name] for name in row.given)]:
         versions = [jars[jar].coordinates for jar in base_model.needed("jar")]
         versions += [_version(module) for module in base_model.needed("python")]
-        told[f"base_model {base_model.base_model}"] = "; ".join(
+        description[f"base_model {base_model.base_model}"] = "; ".join(
             part
             for part in (
                 base_model.train and f"train: {base_model.train}",
@@ -483,15 +483,15 @@ def _provenance(row: TrainingSetRow, sheets: Sheets, scale: float, seed: int) ->
             )
             if part
         )
-    return {key: value for key, value in told.items() if value}
+    return {key: value for key, value in description.items() if value}
 
 
-def _together(told: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """What to tell of the systems of several training sets: of what they do not share, whose it is."""
+def _together(description: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Merge the provenance of several training sets, naming the training set where they differ."""
     found: dict[str, str] = {}
-    for key in dict.fromkeys(key for one in told for key in one):
-        values = {one["training_set"]: one[key] for one in told if key in one}
-        if len(set(values.values())) == 1 and (len(values) == len(told) or key.startswith("base_model ")):
+    for key in dict.fromkeys(key for one in description for key in one):
+        values = {one["training_set"]: one[key] for one in description if key in one}
+        if len(set(values.values())) == 1 and (len(values) == len(description) or key.startswith("base_model ")):
             found[key] = next(iter(values.values()))
         elif key == "training_set":
             found[key] = ", ".join(values)
@@ -500,10 +500,14 @@ def _together(told: Sequence[Mapping[str, str]]) -> dict[str, str]:
     return found
 
 
+_packages = cache(packages_distributions)
+"""Packages by module: takes seconds, because it reads the list of files of every installed package."""
+
+
 @cache
 def _version(module: str) -> str:
-    """The installed package that provides a module; of several that share a namespace, the one of its name."""
-    packages = packages_distributions().get(module.split(".")[0], [module])
+    """Find the installed package of a module; in a shared namespace, the package with its name."""
+    packages = _packages().get(module.split(".")[0], [module])
     named = [package for package in packages if re.sub(r"[-_.]+", ".", package) == re.sub(r"[-_.]+", ".", module)]
     package = (named or packages)[0]
     try:
@@ -513,6 +517,8 @@ def _version(module: str) -> str:
 
 
 def _programs(*commands: str) -> tuple[str, ...]:
-    """The modules of this project that shell commands run."""
-    found = {name for command in commands for name in re.findall(r"-m\s+((?:pairsig|study)\.[\w.]*\w)", command)}
+    """Find the modules of this project that shell commands run."""
+    found = {
+        name for command in commands for name in re.findall(r"-m\s+((?:base_models|pairsig|study)\.[\w.]*\w)", command)
+    }
     return tuple(sorted(found))

@@ -1,4 +1,4 @@
-"""Pages from the tables of a run."""
+"""Build the pages of the study from the tables of a run."""
 
 from __future__ import annotations
 
@@ -14,59 +14,48 @@ from urllib.parse import quote
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from pairsig.errors import InputError
+from pairsig.io.errors import InputError
 from pairsig.metrics.names import metric_name
-from study.presentation import by_unit, count, p_value
-from study.site import explorer, findings
-from study.site.findings import Tables, interval, split_name
+from study import analysis
+from study.site import explorer, text
+from study.site.text import Row, Tables
+from study.tables.presentation import count, pvalue
 
 ASSETS = Path(__file__).parent / "assets"
 
 TASKS = ("mt", "dependency", "constituency", "alignment", "summarization")
-"""In the order in which datasets are listed; others follow."""
+"""Tasks in the order in which the page of datasets lists them; other tasks follow."""
 
-CAPTIONS = {
-    "overview": "Every pair of systems of every dataset: confidence (1 − p) against gain. The line is what "
-    "theory expects of "
-    "the median pair.",
-    "gain_confidence": "A dot a pair of systems. Lines: what theory expects of the median pair of a kind; "
-    "dashed: thresholds.",
-    "full_sets": "Pairs of systems trained on full training sets alone, as the paper's.",
-    "sizes": "Initial segments of the test set, the smaller the lighter.",
-    "domains": "Equally many segments of each domain.",
-    "similarity": "Gain against how alike two systems are; the line is what is needed for p = 0.05.",
-    "size_law": "Need of the median pair against the number of segments, with the fitted laws; dashed: 1/√n.",
-    "calibration": "How often the better system on one test set is the better one on another, by p on the "
-    "first. Broken lines: "
-    "what one population would give.",
-    "next_test_sets": "Chances that were told, and how often they came true.",
-    "trainings": "Runs of one method: how often p < 0.05, and whom p near 0.05 names.",
-    "documents": "What documents do to the variance of a gain, and to p.",
-    "segments_needed": "Segments that show a gain with 80 % power, by the law.",
-    "relative_error": "Error of Monte Carlo p-values against the number of samples; lines: the binomial law.",
-    "run_time": "Seconds of the exact test and of Monte Carlo.",
-    "thresholds": "Ours beside the printed thresholds; ticks: scaled to the size of our test sets.",
+CAPTIONS = {name: figure.caption for name, figure in analysis.figures().items()}
+
+DISTANCES = {
+    "iid": "test sets drawn from the second",
+    "halves": "two halves of a test set",
+    "near": "near",
+    "middle": "further",
+    "far": "far",
 }
+"""Names of the distances of calibrations."""
 
 DERIVED = {"whole": "Whole test set", "initial": "Initial segments", "domain": "Domains", "document": "Documents"}
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a run has made, and the sheets that say what its datasets are.
+    """The results of a run, and the sheets that describe its datasets.
 
     Attributes
     ----------
     tables
-        By name, as they are called in `results/tables`.
+        Tables by their names in `results/tables`.
     comparisons, test_sets
-        Files of comparisons, of the first test.
+        Files of comparisons by the first test.
     calibrated
         The pairs behind the calibrations, table `CALIBRATED`.
     datasets, corpora
         The sheets, with all their columns.
     figures
-        SVG files: `FIGURE.svg` of the study, `FIGURE/DATASET.TEST.svg` of a dataset.
+        SVG files: `FIGURE.svg` for the study, `FIGURE/DATASET.TEST.svg` for a dataset.
     """
 
     tables: Tables
@@ -80,7 +69,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure as a page shows it: where it lies, what it is, how wide it may be in px, and whether it is scrolled."""
+    """A figure on a page: its address, caption, maximal width in px, and whether it scrolls."""
 
     href: str
     caption: str
@@ -89,10 +78,10 @@ class Figure:
 
 
 def replace(run: Run, folder: Path) -> None:
-    """`build` into a new folder, and only when it is whole put it in the place of `folder`."""
+    """Build the pages in a new folder, and replace `folder` only when they are complete."""
     part = folder.with_name(f"{folder.name}.part")
     if folder.exists() and not (folder / "site.css").is_file() and any(folder.iterdir()):
-        raise InputError(f"{folder}: found something else than pages, expected a folder that may be made anew")
+        raise InputError(f"{folder}: found files that are not pages of the study, expected an empty or new folder")
     shutil.rmtree(part, ignore_errors=True)
     try:
         build(run, part)
@@ -105,7 +94,7 @@ def replace(run: Run, folder: Path) -> None:
 
 
 def build(run: Run, folder: Path) -> None:
-    """Write the pages of a run into `folder`, which is made, and nothing else."""
+    """Write the pages of a run into `folder`, which must not exist."""
     pages = Environment(
         loader=PackageLoader("study.site", "templates"),
         autoescape=True,
@@ -113,7 +102,7 @@ def build(run: Run, folder: Path) -> None:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    pages.filters.update(count=count, metric=metric_name, p=p_value, link=lambda name: quote(str(name)))
+    pages.filters.update(count=count, metric=metric_name, p=pvalue, link=lambda name: quote(str(name)))
     folder.mkdir(parents=True)
     for name in ("data", "datasets", "figures", "tables"):
         (folder / name).mkdir()
@@ -125,25 +114,20 @@ def build(run: Run, folder: Path) -> None:
     for name, table in run.tables.items():
         table.to_csv(folder / "tables" / f"{name}.csv", index=False, lineterminator="\n")
 
-    run = replaced(run, tables=findings.complete(run.tables))
+    run = replaced(run, tables=text.complete(run.tables))
     compared = explorer.read([*run.comparisons, *run.test_sets])
     explored = _explored(compared, folder / "data")
     cells = _cells(run, folder / "data")
     datasets = list(_datasets(run, explored, figures))
     shared = {"made": _made(compared), "tables": names, "depth": ""}
 
-    def write(path: str, template: str, **told: object) -> None:
+    def write(path: str, template: str, **description: object) -> None:
         depth = "../" * path.count("/")
-        text = pages.get_template(template).render(**{**shared, "page": path, "depth": depth}, **told)
+        text = pages.get_template(template).render(**{**shared, "page": path, "depth": depth}, **description)
         (folder / path).write_text(text, encoding="utf-8")
 
-    write(
-        "index.html",
-        "index.html",
-        chapters=findings.chapters(run.tables),
-        headline=list(findings.headline(run.tables)),
-        figures=figures,
-    )
+    found, headings = _findings(run.tables, names, figures)
+    write("index.html", "index.html", findings=found, headings=headings)
     write("paper.html", "paper.html", rows=_reproduction(run.tables), table_1=_table_1(run.tables), figures=figures)
     write("explorer.html", "explorer.html", index=explored)
     write("cells.html", "cells.html", index=cells)
@@ -152,24 +136,41 @@ def build(run: Run, folder: Path) -> None:
         write(f"datasets/{one['name']}.html", "dataset.html", dataset=one)
 
 
+def _findings(tables: Tables, names: Sequence[str], figures: Mapping[str, Figure]) -> tuple[str, list[tuple[str, str]]]:
+    """Convert the findings to HTML: links lead to other pages, tables and figures of the folder."""
+
+    def link(target: str) -> str:
+        folder, _, name = target.rpartition("/")
+        stem = name.partition(".")[0]
+        if folder == "tables":
+            return f"tables/{quote(stem)}.csv" if stem in names else ""
+        if folder == "figures":
+            return figures[stem].href if stem in figures else ""
+        return "paper.html" if name == "paper.md" else ""
+
+    return text.html(text.findings(tables).text, link)
+
+
 def _vega() -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script."""
+    """Bundle Vega, Vega-Lite and Vega-Embed in one script."""
     try:
         import vl_convert
     except ModuleNotFoundError:
-        raise InputError("the explorer needs the Python module vl_convert: install pairsig[workflow]") from None
-    return str(vl_convert.javascript_bundle())  # type: ignore[call-arg]  # its stub forgets a default
+        raise InputError(
+            "found no Python module vl_convert, expected it for the explorer; type pip install pairsig[workflow]"
+        ) from None
+    return str(vl_convert.javascript_bundle())  # type: ignore[call-arg]  # the stub lacks a default
 
 
 def _copied(paths: Sequence[Path], folder: Path) -> dict[str, Figure]:
-    """Figures by name, `calibration` or `sizes/DATASET`, copied."""
+    """Copy the figures; return them by name, `calibration` or `sizes/DATASET`."""
     found: dict[str, Figure] = {}
     for path in paths:
         own = path.parent.name in CAPTIONS
         figure, name = (path.parent.name, path.stem.rpartition(".")[0]) if own else (path.stem, "")
         key = f"{figure}/{name}" if name else figure
         file = f"{key.replace('/', '-')}.svg"
-        if key in found:  # of a second test
+        if key in found:  # the figure of a second test
             continue
         text = path.read_text(encoding="utf-8")
         (folder / file).write_text(text, encoding="utf-8")
@@ -182,21 +183,22 @@ def _copied(paths: Sequence[Path], folder: Path) -> dict[str, Figure]:
 
 
 def _explored(compared: pd.DataFrame, folder: Path) -> list[dict[str, Any]]:
-    """Write a script a dataset and test set; what each dataset has."""
+    """Write one script per dataset and test set; return the description of each dataset."""
     found = []
     for about, drawn in explorer.pairs(compared):
         for place, one in enumerate(drawn):
-            told = explorer.script("explore.add", about["dataset"], place, one)
-            (folder / f"{about['dataset']}.{place}.js").write_text(told, encoding="utf-8")
+            description = explorer.script("explore.add", about["dataset"], place, one)
+            (folder / f"{about['dataset']}.{place}.js").write_text(description, encoding="utf-8")
         found.append(about | {"metric": metric_name(about["metric"])})
     return found
 
 
 def _cells(run: Run, folder: Path) -> list[dict[str, Any]]:
-    """Write a script a calibration and distance; what each of them has, with its shares by range of p-values."""
+    """Write one script per calibration and distance; return the replication rates by range of p-values."""
     found: list[dict[str, Any]] = []
+    declared = text.declared()["calibration"]
     for one in explorer.cells(run.calibrated):
-        mine = findings.rows(run.tables, "calibration", calibration=one["calibration"], distance=one["distance"])
+        mine = text.rows(run.tables, "calibration", calibration=one["calibration"], distance=one["distance"])
         if mine.empty:
             continue
         file = f"cells.{len(found)}.js"
@@ -204,18 +206,18 @@ def _cells(run: Run, folder: Path) -> list[dict[str, Any]]:
         inside = mine[(mine["p_low"] >= explorer.BOUNDS[0]) & (mine["p_high"] <= explorer.BOUNDS[-1])]
         found.append(
             {
-                "name": f"{one['calibration']}, {findings.DISTANCES.get(one['distance'], one['distance'])}",
+                "name": f"{one['calibration']}, {DISTANCES.get(one['distance'], one['distance'])}",
                 "file": file,
                 "ranges": [
                     {
                         "low": row["p_low"],
                         "high": row["p_high"],
                         "n": int(row["n_pairs"]),
-                        "held": int(row["n_held"]),
-                        "share": findings.share(row),
-                        "expected": findings.share(row, "expected"),
+                        "replicated": int(row["n_replicated"]),
+                        "share": Row(declared, row).share.shown,
+                        "expected": Row(declared, row).expected.shown,
                     }
-                    for _, row in inside.iterrows()
+                    for row in inside.to_dict("records")
                 ],
             }
         )
@@ -223,65 +225,74 @@ def _cells(run: Run, folder: Path) -> list[dict[str, Any]]:
 
 
 def _made(compared: pd.DataFrame) -> dict[str, str]:
-    """The settings of the run, as the signatures of its comparisons say them."""
+    """Read the settings of the run from the signature of its comparisons."""
     if compared.empty:
         return {}
     return dict(part.split(":", 1) for part in str(compared["signature"].iloc[0]).split("|") if ":" in part)
 
 
 def _reproduction(tables: Tables) -> list[dict[str, Any]]:
-    """The rows of ours beside the papers'."""
+    """Describe each published number beside ours."""
     found = []
-    for place, (_, row) in enumerate(tables["reproduction"].iterrows()):
-        name, note = split_name(str(row["what"]))
+    table = text.declared()["reproduction"]
+    for place, row in enumerate(Row(table, cells) for cells in tables["reproduction"].to_dict("records")):
+        name, note = split_name(row.what)
+        scaled = [number.shown for number in (row.expected, row.expected_by_information) if number.known]
+        unit = "" if row.unit in ("%", "p", "exponent") else f" {row.unit}"
+        published = f"{row.published.shown}{unit}" if row.published.known else "–"
         details = [
-            ("size of the paper's test set", _n(row["n_segments"], " segments")),
-            ("size of ours", _n(row["ours_n_segments"], " segments")),
-            ("words, brackets or links of the paper's", _n(row["information"])),
-            ("of ours", _n(row["ours_information"])),
-            ("the paper's, scaled by segments", _scaled(row, "expected")),
-            ("scaled by what is in them", _scaled(row, "expected_by_information")),
-            ("ours over the expected", "" if pd.isna(row["ratio"]) else f"{row['ratio']:.2f}"),
-            ("difference in standard errors", "" if pd.isna(row["z"]) else findings.signed(row["z"])),
-            ("compared with", str(row["compared_with"])),
+            ("size of the paper's test set", row.n_segments, " segments"),
+            ("size of our test set", row.ours_n_segments, " segments"),
+            ("words, brackets or links in the paper's test set", row.information, ""),
+            ("words, brackets or links in ours", row.ours_information, ""),
+            ("the paper's number, scaled by segments", row.expected, unit),
+            ("the paper's number, scaled by words, brackets or links", row.expected_by_information, unit),
+            ("our number divided by the scaled one", row.ratio, ""),
+            ("difference in standard errors", row.z, ""),
         ]
         found.append(
             {
                 "place": place,
-                "group": _group(str(row["item"]), str(row["unit"])),
+                "group": _group(row.item, row.unit),
                 "name": name,
                 "note": note,
-                "page": str(row["page"]),
-                "verdict": str(row["verdict"]),
-                "ours": findings.ours(row),
-                "published": findings.published(row),
-                "expected": findings.expected(row),
-                "why": str(row["why"]),
-                "details": [(what, told) for what, told in details if told],
-                "by_ours": "" if pd.isna(row["ours"]) else repr(float(row["ours"])),
-                "by_published": "" if pd.isna(row["published"]) else repr(float(row["published"])),
-                "by_ratio": "" if pd.isna(row["ratio"]) else repr(float(row["ratio"])),
+                "page": row.page,
+                "verdict": text.verdict(row),
+                "ours": row.ours.shown,
+                "published": published,
+                "expected": " or ".join(scaled) or published,
+                "why": row.why,
+                "details": [(what, f"{number}{after}") for what, number, after in details if number.known]
+                + ([("compared with", row.compared_with)] if row.compared_with else []),
+                **{
+                    f"by_{name}": repr(number.value) if number.known else ""
+                    for name, number in (("ours", row.ours), ("published", row.published), ("ratio", row.ratio))
+                },
             }
         )
     return found
 
 
-def _n(value: float, unit: str = "") -> str:
-    return "" if pd.isna(value) else f"{count(value)}{unit}"
+def split_name(what: str) -> tuple[str, str]:
+    """Split the name of a published number from the note in brackets after it.
 
-
-def _scaled(row: pd.Series, column: str) -> str:
-    return "" if pd.isna(row[column]) else f"{by_unit(row[column], row['unit'])} {row['unit']}"
+    >>> split_name("threshold, same base model (ours: English Web Treebank)")
+    ('Threshold, same base model', 'ours: English Web Treebank')
+    """
+    name, bracket, rest = what.partition(" (")
+    note = rest.removesuffix(")") if bracket and rest.endswith(")") else ""
+    name = name if note else what
+    return name[:1].upper() + name[1:], note
 
 
 def _group(item: str, unit: str) -> str:
-    """What a printed number is about, for the filter."""
+    """Find the group of a published number, for the filter."""
     heads = {"table": "Table 1", "calibration": "p near 0.05", "size": "Size", "exact": "Exact test"}
     return heads.get(item.partition("-")[0], f"Thresholds, {unit}")
 
 
 def _table_1(tables: Tables) -> list[dict[str, Any]]:
-    """Table 1 by calibration: ranges of p-values, each with the paper's row and ours."""
+    """Arrange Table 1 by calibration: ranges of p-values, each with the paper's row and ours."""
     table = tables["table_1"]
     if table.empty:
         return []
@@ -317,7 +328,7 @@ def _table_1(tables: Tables) -> list[dict[str, Any]]:
 
 
 def _cell(share: str, expected: str) -> dict[str, str]:
-    """A cell of the table in its parts.
+    """Split a cell of the table into its parts.
 
     >>> _cell("94 % (91 to 96), 4,538 pairs", "98 % (98 to 98)")
     {'share': '94 %', 'interval': '[91, 96]', 'pairs': '4,538 pairs', 'expected': '98 %'}
@@ -332,28 +343,29 @@ def _cell(share: str, expected: str) -> dict[str, str]:
 def _datasets(
     run: Run, explored: Sequence[Mapping[str, Any]], figures: Mapping[str, Figure]
 ) -> Iterator[dict[str, Any]]:
-    """What the page of each dataset says, in the order of the sheet."""
+    """Collect the content of each dataset's page, in the order of the sheet."""
     sheet = run.datasets.set_index("dataset")
     corpora = run.corpora.set_index("corpus")
     drawn = {one["dataset"]: one for one in explored}
-    systems = findings.rows(run.tables, "systems", group="all")
+    systems = text.rows(run.tables, "systems", group="all")
     for _, row in systems.iterrows():
         name = str(row["dataset"])
-        told = sheet.loc[name] if name in sheet.index else pd.Series(dtype=object)
-        pool = str(told.get("pool", "")).split()
-        corpus = str(told.get("corpus", ""))
+        description = sheet.loc[name] if name in sheet.index else pd.Series(dtype=object)
+        pool = str(description.get("pool", "")).split()
+        corpus = str(description.get("corpus", ""))
         source = corpora.loc[corpus] if corpus in corpora.index else None
         members = [str(sheet.loc[one].get("corpus", "")) for one in pool if one in sheet.index]
         yield {
             "name": name,
-            "task": str(told.get("task", row["task"])),
+            "task": str(description.get("task", row["task"])),
             "metric": str(row["metric"]),
-            "study": str(told.get("study", "")),
-            "note": str(told.get("note", "")),
-            "options": str(told.get("options", "")),
+            "study": str(description.get("study", "")),
+            "note": str(description.get("note", "")),
+            "options": str(description.get("options", "")),
             "n_segments": int(row["n_segments"]),
             "n_systems": int(row["n_systems"]),
-            "carried": "" if pd.isna(row["per_segment"]) else f"{row['per_segment']:.1f} {row['carrier']} a segment",
+            "length": "" if pd.isna(row["length_per_segment"])
+            else f"{row['length_per_segment']:.1f} {row['length_unit']} per segment",
             "left_out": "" if row["left_out"] == "none" else str(row["left_out"]),
             "pool": pool,
             "corpora": [
@@ -361,8 +373,8 @@ def _datasets(
             ] if pool else [_corpus(corpus, source)] if source is not None else [],
             "ranks": _ranks(run.tables, name),
             "groups": _groups(run.tables, name),
-            "sizes": _needs(run.tables, name, "initial", drawn.get(name)),
-            "domains": _needs(run.tables, name, "domain", drawn.get(name)),
+            "sizes": _critical_differences(run.tables, name, "initial", drawn.get(name)),
+            "domains": _critical_differences(run.tables, name, "domain", drawn.get(name)),
             "subsets": _subsets(run.tables, name),
             "figures": [figure for key, figure in figures.items() if key.partition("/")[2] == name],
             "explored": name in drawn,
@@ -380,8 +392,8 @@ def _corpus(name: str, row: pd.Series) -> dict[str, Any]:
 
 
 def _ranks(tables: Tables, name: str) -> list[dict[str, Any]]:
-    """The systems of a dataset in their order, and where their intervals lie on the axis, in per cent."""
-    rows = findings.rows(tables, "ranks", dataset=name)
+    """List the systems of a dataset by rank, with the positions of their intervals on the axis, in per cent."""
+    rows = text.rows(tables, "ranks", dataset=name)
     if rows.empty:
         return []
     low, high = rows["score_low"].fillna(rows["score"]).min(), rows["score_high"].fillna(rows["score"]).max()
@@ -403,13 +415,11 @@ def _ranks(tables: Tables, name: str) -> list[dict[str, Any]]:
                 "group": str(row["group"]),
                 "kind": str(row["kind"]),
                 "score": f"{row['score']:.2f}",
-                "interval": interval(
-                    row["score"], row["score_low"], row["score_high"], lambda value: f"{value:.2f}"
-                ).partition(" ")[2],
+                "interval": f"[{row['score_low']:.2f}, {row['score_high']:.2f}]" if known else "",
                 "left": at(row["score_low"] if known else row["score"]),
                 "width": at(row["score_high"]) - at(row["score_low"]) if known else 0.0,
                 "dot": at(row["score"]),
-                "told": pd.notna(row["p_next"]) and row["p_next"] <= 0.05,
+                "significant": pd.notna(row["p_next"]) and row["p_next"] <= 0.05,
                 "line": int(row["cluster"]) != cluster,
             }
         )
@@ -418,8 +428,8 @@ def _ranks(tables: Tables, name: str) -> list[dict[str, Any]]:
 
 
 def _groups(tables: Tables, name: str) -> list[dict[str, Any]]:
-    """Base models, where the systems were trained for the study."""
-    rows = findings.rows(tables, "systems", dataset=name)
+    """List the base models of the systems that were trained for the study."""
+    rows = text.rows(tables, "systems", dataset=name)
     return [
         {
             "group": str(row["group"]),
@@ -433,24 +443,24 @@ def _groups(tables: Tables, name: str) -> list[dict[str, Any]]:
     ]
 
 
-def _need(row: pd.Series, label: str) -> dict[str, str]:
-    def shown(value: float) -> str:
-        return f"{value:.2f}"
-
+def _critical_difference(cells: Mapping[str, Any], label: str) -> dict[str, str]:
+    row = Row(text.declared()["thresholds"], cells)
     return {
         "label": label,
-        "n": count(row["n_segments"]),
-        "pairs": count(row["n_all"]),
-        "need": interval(row["need"], row["need_low"], row["need_high"], shown),
-        "threshold": interval(row["threshold"], row["low"], row["high"], shown),
-        "near": count(row["n_pairs"]),
-        "verdict": str(row["verdict"]),
+        "n": row.n_segments.shown,
+        "pairs": row.n_all.shown,
+        "critical_difference": row.critical_difference.shown,
+        "threshold": row.threshold.shown,
+        "near": row.n_pairs.shown,
+        "verdict": row.verdict,
     }
 
 
-def _needs(tables: Tables, name: str, derived: str, drawn: Mapping[str, Any] | None) -> list[dict[str, str]]:
-    """What the median pair needs, on test sets of one kind; the whole one is among initial segments."""
-    rows = findings.rows(tables, "thresholds", dataset=name, subset="all")
+def _critical_differences(
+    tables: Tables, name: str, derived: str, drawn: Mapping[str, Any] | None
+) -> list[dict[str, str]]:
+    """List critical differences on test sets of one kind; the whole test set counts as initial segments."""
+    rows = text.rows(tables, "thresholds", dataset=name, subset="all")
     if drawn is None or rows.empty:
         return []
     rows = rows.drop_duplicates("test_set").set_index("test_set")
@@ -460,22 +470,24 @@ def _needs(tables: Tables, name: str, derived: str, drawn: Mapping[str, Any] | N
     if derived != "initial" and len(ordered) < 2:
         return []
     return [
-        _need(rows.loc[one["label"]], one["domain"] or ("whole" if one["derived"] == "whole" else "first"))
+        _critical_difference(
+            rows.loc[one["label"]].to_dict(), one["domain"] or ("whole" if one["derived"] == "whole" else "first")
+        )
         for one in ordered
     ]
 
 
 def _subsets(tables: Tables, name: str) -> list[dict[str, str]]:
-    """What the median pair of each sort of pairs needs on the whole test set."""
-    rows = findings.rows(tables, "thresholds", dataset=name, test_set="whole")
-    return [_need(row, str(row["subset"])) for _, row in rows.iterrows() if row["n_all"]]
+    """List critical differences for each subset of pairs on the whole test set."""
+    rows = text.rows(tables, "thresholds", dataset=name, test_set="whole")
+    return [_critical_difference(row, row["subset"]) for row in rows.to_dict("records") if row["n_all"]]
 
 
 def _by_task(datasets: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[str, Any]]]]:
-    """The datasets by task, pools at the end of theirs."""
+    """Group the datasets by task, with pools at the end of each group."""
     tasks = dict.fromkeys([*TASKS, *(str(one["task"]) for one in datasets)])
     found = [
         (task, sorted((one for one in datasets if one["task"] == task), key=lambda one: bool(one["pool"])))
         for task in tasks
     ]
-    return [(findings.task_name(task), mine) for task, mine in found if mine]
+    return [(text.task_name(task), mine) for task, mine in found if mine]

@@ -1,4 +1,4 @@
-"""What the explorer draws: scripts that a page loads, since one that is opened from disk may not fetch."""
+"""Data of the explorer, as scripts: a page that is opened from disk may not fetch other files."""
 
 from __future__ import annotations
 
@@ -13,31 +13,32 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from pairsig.columns import COMPARISONS
-from pairsig.errors import InputError
-from pairsig.tables import N_ROWS
+from pairsig.core.definitions import from_signature
+from pairsig.io.columns import COMPARISONS
+from pairsig.io.errors import InputError
+from pairsig.io.tables import N_ROWS
 
 READ = (
     "dataset", "test_set", "derived", "domain", "metric", "system_a", "system_b", "same_group", "kind_a", "kind_b",
-    "n_segments", "score_a", "score_b", "gain", "standard_error", "similarity", "p_value", "signature",
+    "n_segments", "score_a", "score_b", "gain", "standard_error", "correlation", "pvalue", "signature",
 )  # fmt: skip
-"""Columns of comparisons that are drawn."""
+"""Columns of comparisons that the explorer reads."""
 
 DRAWN = ("whole", "initial", "domain", "document")
-"""How test sets were made that are drawn; of draws and halves there are too many."""
+"""Kinds of test sets that the explorer shows; there are too many draws and halves."""
 
 MOST = 3_000
-"""Pairs of a calibration that are drawn, at most, of a range of p-values."""
+"""Maximal number of pairs shown per calibration and range of p-values."""
 
 BOUNDS = (0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08)
-"""The ranges of the paper's Table 1."""
+"""Bounds of the ranges of p-values in the paper's Table 1."""
 
 
 def read(paths: Sequence[Path]) -> pd.DataFrame:
-    """Comparisons on whole test sets and on those made of one, of the columns that are drawn.
+    """Read the columns that the explorer needs, for whole test sets and test sets derived from them.
 
-    The tables are large and were checked by those who read them before: only what is drawn is read, by pyarrow, and
-    that no row is missing is looked at.
+    The tables are large, and earlier stages have checked them. Therefore pyarrow reads only these columns, and only
+    the number of rows is checked.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -57,10 +58,10 @@ def read(paths: Sequence[Path]) -> pd.DataFrame:
                 ),
             )
         except (pa.ArrowException, OSError) as error:
-            raise InputError(f"{path}: expected a table of comparisons, {str(error).splitlines()[0]}") from None
+            raise InputError(f"{path}: expected a table of comparisons, found: {str(error).splitlines()[0]}") from None
         if table.num_rows and table[N_ROWS][0].as_py() != table.num_rows:
             raise InputError(
-                f"{path}: found {table.num_rows:,} rows, expected {table[N_ROWS][0].as_py():,}: it was cut"
+                f"{path}: found {table.num_rows:,} rows, expected {table[N_ROWS][0].as_py():,}: the file is truncated"
             )
         kept = pc.is_in(pc.cast(table["derived"], pa.string()), pa.array(DRAWN))
         found.append(table.filter(kept).drop_columns([N_ROWS]))
@@ -68,10 +69,10 @@ def read(paths: Sequence[Path]) -> pd.DataFrame:
 
 
 def pairs(comparisons: pd.DataFrame) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
-    """A dataset at a time: what it is, and one object a test set, in the order the explorer offers them.
+    """Yield the description of each dataset with one object per test set, in the order of the explorer.
 
-    System numbers are places in the list of the dataset, of which the best on the whole test set is the first. `gain`
-    is that of the better system `a`; `error` its standard error, `like` how alike the two are.
+    Systems are numbered by their place in the dataset's list, which starts with the best one on the whole test set.
+    `gain` is the gain of the better system `a`, `error` its standard error, and `correlation` that of the two systems.
     """
     for dataset, rows in comparisons.groupby("dataset", sort=False, observed=True):
         systems = _systems(rows)
@@ -93,12 +94,12 @@ def pairs(comparisons: pd.DataFrame) -> Iterator[tuple[dict[str, Any], list[dict
             scores[first], scores[second] = mine["score_a"], mine["score_b"]
             drawn.append(
                 {
-                    "two_sided": "variant:two-sided" in str(mine["signature"].iloc[0]),
+                    "two_sided": from_signature(str(mine["signature"].iloc[0])).two_sided,
                     "a": first.tolist(),
                     "b": second.tolist(),
                     "gain": _digits(mine["gain"], 4),
-                    "p": _significant(mine["p_value"], 4),
-                    "like": _digits(mine["similarity"], 3),
+                    "p": _significant(mine["pvalue"], 4),
+                    "correlation": _digits(mine["correlation"], 3),
                     "error": _digits(mine["standard_error"], 4),
                     "same": mine["same_group"].astype(int).tolist(),
                     "score": _digits(scores, 2),
@@ -114,7 +115,7 @@ def _place(test_set: Mapping[str, Any]) -> tuple[int, int, str]:
 
 
 def _systems(rows: pd.DataFrame) -> list[dict[str, str]]:
-    """The systems of a dataset with their kinds, in the order of how many others they are better than."""
+    """List the systems of a dataset with their kinds, ordered by the number of systems that they outperform."""
     sides = [rows[[f"system_{side}", f"kind_{side}"]].drop_duplicates().astype(str).to_numpy() for side in "ab"]
     kinds = {name: kind for side in sides for name, kind in side}
     whole = rows[rows["derived"] == "whole"]
@@ -129,20 +130,20 @@ def _digits(values: ArrayLike, digits: int) -> list[float | None]:
 
 
 def _significant(values: pd.Series, digits: int) -> list[float]:
-    """P-values to so many digits that matter."""
+    """Round p-values to this number of significant digits."""
     return [float(f"{value:.{digits}g}") for value in values.tolist()]
 
 
 def cells(calibrated: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """The pairs behind a calibration at a time: of each range of p-values `MOST`, evenly taken from the table.
+    """Yield the pairs of each calibration: at most `MOST` per range of p-values, evenly spaced in the table.
 
-    `gain` is that on the first test set, `against` that of the same system on the second: below 0 where it did not
-    hold.
+    `gain` is the gain on the first test set and `against` that of the same system on the second, negative where the
+    result did not replicate.
     """
     for (calibration, distance), rows in calibrated.groupby(["calibration", "distance"], sort=False, observed=True):
         found = []
         for low, high in pairwise(BOUNDS):
-            inside = rows[(rows["p_value"] >= low) & (rows["p_value"] < high)]
+            inside = rows[(rows["pvalue"] >= low) & (rows["pvalue"] < high)]
             found.append(inside.iloc[np.unique(np.linspace(0, len(inside) - 1, min(len(inside), MOST)).astype(int))])
         drawn = pd.concat(found)
         systems = sorted({*drawn["system_a"], *drawn["system_b"]})
@@ -160,18 +161,18 @@ def cells(calibrated: pd.DataFrame) -> Iterator[dict[str, Any]]:
             "b": drawn["system_b"].map(places).tolist(),
             "on": sides[0].map(numbers).tolist(),
             "other": sides[1].map(numbers).tolist(),
-            "p": _significant(drawn["p_value"], 4),
+            "p": _significant(drawn["pvalue"], 4),
             "gain": _digits(drawn["gain"], 3),
             "against": _digits(drawn["gain_against"], 3),
         }
 
 
 def script(function: str, *values: object) -> str:
-    r"""A call with JSON arguments, as a script; nothing in it ends a script tag.
+    r"""Write a function call with JSON arguments as a script that cannot end its script tag early.
 
     >>> script("explore.add", "a", {"name": "</script>"})
     'explore.add("a", {"name":"<\\/script>"});\n'
     """
-    told = [json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False) for value in values]
-    safe = ", ".join(told).replace("</", "<\\/").replace("<!--", "<\\!--")
+    description = [json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False) for value in values]
+    safe = ", ".join(description).replace("</", "<\\/").replace("<!--", "<\\!--")
     return f"{function}({safe});\n"

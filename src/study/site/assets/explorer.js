@@ -1,11 +1,11 @@
-// Pairs of systems as dots. The data come as scripts, since a page that was opened from disk may not fetch.
+// Draws pairs of systems as dots. The data are scripts, because a page that is opened from disk may not fetch files.
 "use strict";
 const explore = (function () {
   const LISTED = 100;
   const files = new Map();
   const waiting = new Map();
 
-  // A data file calls this; its name says whose it is.
+  // Every data file calls this with its own name.
   function add(name, place, value) {
     files.set(`${name} ${place}`, value);
     const done = waiting.get(`${name} ${place}`);
@@ -19,7 +19,7 @@ const explore = (function () {
       waiting.set(key, resolve);
       const script = document.createElement("script");
       script.src = path;
-      script.onerror = () => reject(new Error(`${path} is not there`));
+      script.onerror = () => reject(new Error(`${path} could not be loaded`));
       document.head.append(script);
     });
   }
@@ -30,7 +30,7 @@ const explore = (function () {
     const dark = matchMedia("(prefers-color-scheme: dark)").matches;
     return {
       ink: of("--ink"), soft: of("--soft"), faint: of("--faint"), font: of("--sans"),
-      // Okabe and Ito's, as in the figures; lighter on dark ground.
+      // The colours of Okabe and Ito, as in the figures; lighter on a dark background.
       blue: dark ? "#56b4e9" : "#0072b2", rust: dark ? "#f0a172" : "#a84300", range: dark ? ["#3b4b57", "#56b4e9", "#f0e442"] : ["#b9d7ea", "#0072b2", "#08213d"],
     };
   }
@@ -43,8 +43,8 @@ const explore = (function () {
     };
   }
 
-  // What is under the pointer, told in words. The nearest dot stands in an area of its own, whose datum it is.
-  function teller(fields) {
+  // The tooltip. Vega puts the nearest dot into an area of its own, so the row may be one level deeper.
+  function tooltip(fields) {
     const box = document.createElement("dl");
     box.id = "tooltip";
     box.hidden = true;
@@ -55,10 +55,10 @@ const explore = (function () {
       if (box.hidden) return;
       box.replaceChildren(...fields.map(([field, title]) => {
         const line = document.createElement("div");
-        const [term, told] = [document.createElement("dt"), document.createElement("dd")];
+        const [term, text] = [document.createElement("dt"), document.createElement("dd")];
         term.textContent = title;
-        told.textContent = row[field];
-        line.append(term, told);
+        text.textContent = row[field];
+        line.append(term, text);
         return line;
       }));
       const { width, height } = box.getBoundingClientRect();
@@ -68,9 +68,9 @@ const explore = (function () {
     };
   }
 
-  // One chart, made again when what it is made of changes, and given other data where it is not.
+  // One chart. It is rebuilt only when its options change; otherwise only its data are replaced.
   function chart(element, specification, fields) {
-    const tell = teller(fields);
+    const describe = tooltip(fields);
     let drawn = null;
     let made = "";
     let queue = Promise.resolve();
@@ -79,7 +79,7 @@ const explore = (function () {
       if (!drawn || wanted !== made) {
         if (drawn) drawn.finalize();
         const spec = specification(colours(), options);
-        drawn = await vegaEmbed(element, { ...spec, config: config(colours()) }, { actions: false, renderer: "canvas", tooltip: tell });
+        drawn = await vegaEmbed(element, { ...spec, config: config(colours()) }, { actions: false, renderer: "canvas", tooltip: describe });
         made = wanted;
         explore.view = drawn.view;
       }
@@ -105,7 +105,7 @@ const explore = (function () {
     return sorted.length ? (sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2) : NaN;
   }
 
-  // The normal law's distribution function (Abramowitz and Stegun 7.1.26: off by less than 1.5e-7).
+  // The normal distribution function (Abramowitz and Stegun 7.1.26; error below 1.5e-7).
   function normal(z) {
     const t = 1 / (1 + 0.3275911 * Math.abs(z) / Math.SQRT2);
     const tail = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429)))) * Math.exp(-z * z / 2);
@@ -128,11 +128,11 @@ const explore = (function () {
     document.getElementById("listed").textContent = rows.length > LISTED ? `${LISTED} of ${number(total)}, ${what}` : "";
   }
 
-  const FIELDS = [["a", "better"], ["b", "other"], ["scores", "scores"], ["gainShown", "gain"], ["pShown", "p"], ["likeShown", "likeness"]];
+  const FIELDS = [["a", "better"], ["b", "other"], ["scores", "scores"], ["gainShown", "gain"], ["pShown", "p"], ["correlationShown", "correlation"]];
 
   function pairSpec(c, o) {
-    const colour = o.colour === "like"
-      ? { field: "like", type: "quantitative", scale: { range: c.range }, legend: { title: "likeness", gradientLength: 120 } }
+    const colour = o.colour === "correlation"
+      ? { field: "correlation", type: "quantitative", scale: { range: c.range }, legend: { title: "correlation", gradientLength: 120 } }
       : { field: "group", type: "nominal", scale: { domain: ["different groups", "same group"], range: [c.blue, c.rust] } };
     const x = { field: "gain", type: "quantitative", title: o.title, scale: { domain: [0, o.right], nice: false }, axis: { tickCount: 6 } };
     const y = { field: "confidence", type: "quantitative", title: "confidence = 1 − p", scale: { domain: [o.bottom, 1.012], nice: false, zero: false }, axis: { values: o.bottom > 0 ? [0.5, 0.6, 0.7, 0.8, 0.9, 1] : [0, 0.2, 0.4, 0.6, 0.8, 1], format: ".1f" } };
@@ -145,7 +145,7 @@ const explore = (function () {
           params: [{ name: "near", select: { type: "point", on: "pointerover", nearest: true, clear: "pointerout" } }],
           mark: { type: "point", filled: true, clip: true, cursor: "crosshair" },
           encoding: { x, y, color: colour,
-            shape: o.colour === "like" ? { value: "circle" } : { field: "group", type: "nominal", scale: { domain: ["different groups", "same group"], range: ["circle", "triangle-up"] } },
+            shape: o.colour === "correlation" ? { value: "circle" } : { field: "group", type: "nominal", scale: { domain: ["different groups", "same group"], range: ["circle", "triangle-up"] } },
             size: { condition: { param: "near", empty: false, value: 140 }, value: o.size },
             opacity: { condition: { param: "near", empty: false, value: 1 }, value: o.opacity },
             tooltip: { field: "a", type: "nominal" } } },
@@ -182,7 +182,7 @@ const explore = (function () {
         return group;
       }));
       const kinds = [...new Set(about.systems.map((one) => one.kind).filter(Boolean))].sort();
-      const both = kinds.flatMap((one, place) => kinds.slice(place).map((other) => [`${one} / ${other}`, one === other ? `both ${one}` : `${one} against ${other}`]));
+      const both = kinds.flatMap((one, place) => kinds.slice(place).map((other) => [`${one} / ${other}`, one === other ? `both ${one}` : `${one} and ${other}`]));
       options(field.kind, [["", "any"], ...(kinds.length > 1 ? both : [])], "");
       options(field.system, [["", "any system"], ...about.systems.map((one, place) => [String(place), one.name])], "");
     }
@@ -201,10 +201,10 @@ const explore = (function () {
         if (field.kind.value && [a.kind, b.kind].sort().join(" / ") !== field.kind.value) continue;
         if (field.system.value && data.a[i] !== Number(field.system.value) && data.b[i] !== Number(field.system.value)) continue;
         rows.push({
-          a: a.name, b: b.name, gain: data.gain[i], p: data.p[i], like: data.like[i], error: data.error[i], confidence: 1 - data.p[i],
+          a: a.name, b: b.name, gain: data.gain[i], p: data.p[i], correlation: data.correlation[i], error: data.error[i], confidence: 1 - data.p[i],
           group: same ? "same group" : "different groups",
           scores: `${decimals(data.score[data.a[i]], 2)} and ${decimals(data.score[data.b[i]], 2)}`,
-          gainShown: decimals(data.gain[i], 2), pShown: p(data.p[i]), likeShown: decimals(data.like[i], 2),
+          gainShown: decimals(data.gain[i], 2), pShown: p(data.p[i]), correlationShown: decimals(data.correlation[i], 2),
         });
       }
       const open = rows.filter((row) => row.confidence < 0.999).map((row) => row.gain).sort((one, other) => one - other);
@@ -219,7 +219,7 @@ const explore = (function () {
         return { gain, confidence: data.two_sided ? 2 * normal(gain / error) - 1 : normal(gain / error) };
       }) : [];
       const metric = about.metric;
-      // Dots that are not drawn would be the nearest ones to where they are not.
+      // Dots beyond the axis must not be passed on: the pointer would find them as the nearest ones.
       await drawn.show({ dots: rows.filter((row) => row.gain <= right), line }, {
         colour: field.colour.value, right, bottom, height: height(), title: `${metric} gain (points)`,
         size: rows.length > 2000 ? 18 : rows.length > 500 ? 30 : 50, opacity: rows.length > 2000 ? 0.5 : 0.75,
@@ -227,11 +227,11 @@ const explore = (function () {
       const near = rows.filter((row) => row.p >= 0.04 && row.p <= 0.06);
       const beyond = rows.filter((row) => row.gain > right).length;
       document.getElementById("summary").textContent = rows.length
-        ? `${number(rows.length)} of ${number(data.a.length)} pairs; ${number(near.length)} with p from 0.04 to 0.06. The median pair needs ${decimals(1.645 * error, 2)} points for p = 0.05.`
-          + (beyond ? ` ${number(beyond)} lie further right.` : "")
-        : "No pair is so.";
+        ? `${number(rows.length)} of ${number(data.a.length)} pairs, ${number(near.length)} of them with p from 0.04 to 0.06. Critical difference at p = 0.05: ${decimals(1.645 * error, 2)} points.`
+          + (beyond ? ` ${number(beyond)} pairs lie beyond the right edge.` : "")
+        : "No pair matches these filters.";
       const nearest = [...rows].sort((one, other) => Math.abs(one.p - 0.05) - Math.abs(other.p - 0.05));
-      list(nearest, (row) => [[row.a], [row.b], [row.gainShown, true], [row.pShown, true], [row.likeShown, true]], rows.length, "those nearest to p = 0.05");
+      list(nearest, (row) => [[row.a], [row.b], [row.gainShown, true], [row.pShown, true], [row.correlationShown, true]], rows.length, "nearest to p = 0.05 first");
       explore.shown = rows;
     }
 
@@ -250,11 +250,11 @@ const explore = (function () {
     show();
   }
 
-  const CELL_FIELDS = [["a", "better"], ["b", "other"], ["onShown", "first test set"], ["pShown", "p there"], ["gainShown", "gain there"], ["otherShown", "second test set"], ["againstShown", "gain there, too"]];
+  const CELL_FIELDS = [["a", "better"], ["b", "other"], ["onShown", "first test set"], ["pShown", "p on the first"], ["gainShown", "gain on the first"], ["otherShown", "second test set"], ["againstShown", "gain on the second"]];
 
   function cellSpec(c, o) {
     const x = { field: "gain", type: "quantitative", title: "gain on the first test set (points)", scale: { domain: [0, o.right], nice: false }, axis: { tickCount: 6 } };
-    const y = { field: "against", type: "quantitative", title: "gain on the second", scale: { domain: o.ends, nice: false }, axis: { tickCount: 6 } };
+    const y = { field: "against", type: "quantitative", title: "gain on the second test set (points)", scale: { domain: o.ends, nice: false }, axis: { tickCount: 6 } };
     return {
       width: "container", height: o.height, autosize: { type: "fit", contains: "padding" },
       layer: [
@@ -263,8 +263,8 @@ const explore = (function () {
           params: [{ name: "near", select: { type: "point", on: "pointerover", nearest: true, clear: "pointerout" } }],
           mark: { type: "point", filled: true, clip: true, cursor: "crosshair" },
           encoding: { x, y,
-            color: { field: "held", type: "nominal", scale: { domain: ["held", "did not hold"], range: [c.blue, c.rust] } },
-            shape: { field: "held", type: "nominal", scale: { domain: ["held", "did not hold"], range: ["circle", "triangle-down"] } },
+            color: { field: "replicated", type: "nominal", scale: { domain: ["replicated", "not replicated"], range: [c.blue, c.rust] } },
+            shape: { field: "replicated", type: "nominal", scale: { domain: ["replicated", "not replicated"], range: ["circle", "triangle-down"] } },
             size: { condition: { param: "near", empty: false, value: 140 }, value: o.size },
             opacity: { condition: { param: "near", empty: false, value: 1 }, value: o.opacity },
             tooltip: { field: "a", type: "nominal" } } },
@@ -305,18 +305,18 @@ const explore = (function () {
         const inside = data.p[i] >= range.low && (range.high === 0.06 ? data.p[i] <= range.high : data.p[i] < range.high);
         if (!inside) continue;
         inRange += 1;
-        const held = data.against[i] > 0;
-        if (field.held.value && held !== (field.held.value === "1")) continue;
+        const replicated = data.against[i] > 0;
+        if (field.replicated.value && replicated !== (field.replicated.value === "1")) continue;
         if (field.on.value && data.on[i] !== Number(field.on.value)) continue;
         if (field.system.value && data.a[i] !== Number(field.system.value) && data.b[i] !== Number(field.system.value)) continue;
         rows.push({
-          a: data.systems[data.a[i]], b: data.systems[data.b[i]], gain: data.gain[i], against: data.against[i], p: data.p[i], held: held ? "held" : "did not hold",
+          a: data.systems[data.a[i]], b: data.systems[data.b[i]], gain: data.gain[i], against: data.against[i], p: data.p[i], replicated: replicated ? "replicated" : "not replicated",
           onShown: data.test_sets[data.on[i]], otherShown: data.test_sets[data.other[i]], pShown: p(data.p[i]), gainShown: decimals(data.gain[i], 2), againstShown: decimals(data.against[i], 2),
         });
         const key = data.a[i] < data.b[i] ? `${data.a[i]} ${data.b[i]}` : `${data.b[i]} ${data.a[i]}`;
-        const one = counted.get(key) || { key, n: 0, held: 0 };
+        const one = counted.get(key) || { key, n: 0, replicated: 0 };
         one.n += 1;
-        one.held += held;
+        one.replicated += replicated;
         counted.set(key, one);
       }
       const quantile = (values, q) => (values.length ? values[Math.min(values.length - 1, Math.floor(q * values.length))] : 0);
@@ -327,13 +327,13 @@ const explore = (function () {
       await drawn.show({ dots: rows }, {
         right, ends: [-span, span], height: height(), size: rows.length > 1500 ? 18 : 40, opacity: rows.length > 1500 ? 0.5 : 0.75,
       });
-      const sampled = inRange < range.n ? ` Drawn: ${number(inRange)} of them, evenly taken.` : "";
-      document.getElementById("summary").textContent = `${number(range.n)} pairs with p from ${range.low} to ${range.high}: ${range.share} held, ${range.expected} were to be expected of one population.${sampled} Shown: ${number(rows.length)}.`;
-      const most = [...counted.values()].sort((one, other) => (other.n - other.held) - (one.n - one.held) || other.n - one.n);
+      const sampled = inRange < range.n ? ` The data of this page contain ${number(inRange)} of them, evenly spaced.` : "";
+      document.getElementById("summary").textContent = `${number(range.n)} pairs with p from ${range.low} to ${range.high}: ${range.share} replicated; ${range.expected} would be expected if both test sets came from the same source.${sampled} Shown: ${number(rows.length)}.`;
+      const most = [...counted.values()].sort((one, other) => (other.n - other.replicated) - (one.n - one.replicated) || other.n - one.n);
       list(most, (one) => {
         const [a, b] = one.key.split(" ").map(Number);
-        return [[data.systems[a]], [data.systems[b]], [String(one.n), true], [String(one.held), true], [String(one.n - one.held), true]];
-      }, most.length, "those that did not hold most often");
+        return [[data.systems[a]], [data.systems[b]], [String(one.n), true], [String(one.replicated), true], [String(one.n - one.replicated), true]];
+      }, most.length, "pairs that failed to replicate most often first");
       explore.shown = rows;
     }
 

@@ -1,4 +1,4 @@
-// Tables that can be sorted and filtered. Pages are whole without it.
+// Makes tables sortable and filters them. The pages are complete without it.
 "use strict";
 (function () {
   function key(row, name, column) {

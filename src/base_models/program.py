@@ -1,0 +1,77 @@
+"""The two commands of a base model, and the packages that it needs."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+from pairsig.io.errors import InputError
+
+
+def run(
+    module: str,
+    *,
+    train: Callable[[Path, Path, int], None],
+    predict: Callable[[Path, Path, Path], None],
+    arguments: Sequence[str] | None = None,
+) -> int:
+    """Run the command line of a base model.
+
+    Parameters
+    ----------
+    module
+        Name for the usage line.
+    train
+        Called with the training set, the model to write and the seed.
+    predict
+        Called with the model, the input and the output to write.
+    arguments
+        Arguments; default: those of the command line.
+
+    Returns
+    -------
+    The exit status: 0, or 2 after one sentence about invalid input.
+    """
+    parser = argparse.ArgumentParser(prog=f"python -m {module}", description=sys.modules[train.__module__].__doc__)
+    actions = parser.add_subparsers(dest="action", required=True)
+    training = actions.add_parser("train", help="a model from a training set")
+    training.add_argument("--train", type=Path, required=True, help="training set, in the task's own format")
+    training.add_argument("--model", type=Path, required=True, help="to write")
+    training.add_argument("--seed", type=int, default=1, help="same seed, same model (default: %(default)s)")
+    predicting = actions.add_parser("predict", help="outputs of a model")
+    predicting.add_argument("--model", type=Path, required=True, help="made by train")
+    predicting.add_argument("--input", type=Path, required=True, help="segments, in the task's own format")
+    predicting.add_argument("--output", type=Path, required=True, help="to write, a segment for every one of the input")
+    given = parser.parse_args(arguments)
+
+    def chosen() -> None:
+        if given.action == "train":
+            train(given.train, given.model, given.seed)
+        else:
+            predict(given.model, given.input, given.output)
+
+    return exit_status(module, chosen)
+
+
+def exit_status(module: str, action: Callable[[], object]) -> int:
+    """Run a program, and return 0, or 2 after one sentence about invalid input."""
+    try:
+        action()
+    except InputError as error:
+        print(f"{module}: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def package(module: str, program: str) -> ModuleType:
+    """Import a package that only some base models need."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise InputError(
+            f"found no Python module {module}, expected it for {program}; type pip install pairsig[retrain]"
+        ) from None

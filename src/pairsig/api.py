@@ -1,0 +1,563 @@
+"""`compare` and `compare_logs`: systems whose scores are in memory, compared in pairs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pairsig import readers, report
+from pairsig.comparisons import all_pairs, inputs, methods
+from pairsig.comparisons.baseline import (
+    ADJUSTMENTS,
+    adjusted,
+    aligned,
+    compare_to_baseline,
+    decisive,
+    equation,
+    only,
+    shown_adjusted,
+    shown_p,
+    unused,
+)
+from pairsig.core import definitions
+from pairsig.core.engine import Resampling, seed_of
+from pairsig.core.statistics import Statistics
+from pairsig.io.choices import choose, sort_options
+from pairsig.io.columns import BASELINE
+from pairsig.io.errors import InputError, listed, named
+from pairsig.io.rendering import render
+from pairsig.io.results import TableResult
+from pairsig.io.tables import as_json
+from pairsig.metrics import Metric
+from pairsig.readers.system_counts import Missing, read_all, reader_of_counts
+from pairsig.report.sentences import digits, verdict
+from pairsig.stats import intervals
+from pairsig.stats.paired import Pair, Unit
+from pairsig.stats.results import ConfidenceInterval
+
+COLUMNS = (
+    "metric", "system_a", "system_b", "score_a", "score_b", "better", "gain", "ci_low", "ci_high", "test", "pvalue",
+    "pvalue_low", "pvalue_high", "pvalue_holm", "n_segments", "signature",
+)  # fmt: skip
+"""Columns of `Comparison.table`."""
+
+_SHOWN = 12
+"""Number of pairs that are printed."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Comparison(TableResult):
+    """Pairs of systems with scores, differences, intervals and p-values: what `compare` returns.
+
+    `print` shows one sentence per pair; a notebook shows a table. `statistic`, `pvalue`, `confidence_interval`,
+    `better`, `gain`, `n_resamples` and `signature` are defined for two systems; with more, read `table`.
+
+    Attributes
+    ----------
+    table
+        One row per pair, in the kind of data frame that was passed. `better` is "" where the scores are equal. `gain`
+        >= 0 belongs to the better system, and so does its 95 % interval, `ci_low` and `ci_high`. `pvalue_low` and
+        `pvalue_high` bound the Monte Carlo error of `pvalue` (95 %), and `pvalue_holm` is adjusted for the number of
+    pairs. statistics, metric
+        What was compared. Every other function of pairsig accepts them.
+    unit
+        "segment" or "document".
+    notes
+        Sentences about what the p-values and intervals do not cover.
+
+    See Also
+    --------
+    compare : Returns this for data frames, arrays, files and `Statistics`.
+    compare_logs : Returns this for evaluation logs.
+
+    Examples
+    --------
+    >>> result = compare({"old": [0, 1, 0, 0, 1, 0, 0], "new": [1, 1, 1, 1, 1, 1, 1]})
+    >>> result.better, result.pvalue
+    ('new', 0.0625)
+    """
+
+    table: Any
+    statistics: Statistics
+    metric: Metric
+    unit: Unit
+    notes: tuple[str, ...]
+    _rows: pd.DataFrame
+    _resampling: Resampling
+    _design: methods.Design
+
+    def _one(self, name: str) -> Any:
+        if len(self._rows) > 1:
+            raise InputError(
+                f"found {len(self._rows)} pairs, expected one: each has its own {name}, in the rows of .table"
+            )
+        return self._rows.iloc[0][name]
+
+    @property
+    def statistic(self) -> float:
+        """Difference of two systems, score(a) − score(b), in points."""
+        return float(self._one("score_a")) - float(self._one("score_b"))
+
+    @property
+    def pvalue(self) -> float:
+        """P-value of two systems."""
+        return float(self._one("pvalue"))
+
+    @property
+    def gain(self) -> float:
+        """By how much the better of two systems is better, in points, 0 or more."""
+        return float(self._one("gain"))
+
+    @property
+    def better(self) -> str | None:
+        """Name of the better of two systems; None where their scores are equal."""
+        return str(self._one("better")) or None
+
+    @property
+    def n_resamples(self) -> int:
+        """Number of resamples or shuffles that were drawn; 0 for an exact test."""
+        drawn = self._one("n_resamples")
+        return 0 if pd.isna(drawn) else int(drawn)
+
+    @property
+    def signature(self) -> str:
+        """Everything that is needed to compute the p-value again, in one line."""
+        return str(self._one("signature"))
+
+    def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
+        """Confidence interval of `statistic`, score(a) − score(b); see `difference_interval`.
+
+        Parameters
+        ----------
+        confidence_level
+            Probability that an interval computed like this contains the true difference.
+
+        Returns
+        -------
+        ConfidenceInterval
+            `low` and `high`, in points; nan where there is no interval.
+        """
+        names = [self._one(f"system_{side}") for side in "ab"]
+        if any(self.statistics.runs):
+            rows = methods.compare_methods(
+                self.statistics,
+                metric=self.metric,
+                design=self._design,
+                unit=self.unit,
+                baseline=names[0],
+                confidence_level=confidence_level,
+            )._rows
+            low, high = rows.loc[rows["method_b"] == names[1], ["ci_low", "ci_high"]].to_numpy(float)[0].tolist()
+            forward = self.better != names[1] if self.metric.higher_is_better else self.better == names[1]
+            return ConfidenceInterval(low, high) if forward else ConfidenceInterval(-high, -low)
+        chosen = self.statistics.select(systems=names)
+        documents = chosen.documents if self.unit == "document" else None
+        found = intervals.signed(Pair(self.metric, chosen.of(self.metric), documents), confidence_level)
+        return ConfidenceInterval(found.low, found.high)
+
+    def __str__(self) -> str:
+        rows = self._rows.assign(test="", method="", alternative="")  # one family, whether exact or drawn
+        decides = decisive(rows, "pvalue_holm")
+        shown = shown_adjusted(rows, "pvalue_holm") if len(rows) > 1 else [""]
+        lines = [
+            _sentence(row, p, holm)
+            for (_, row), p, holm in zip(self._rows.head(_SHOWN).iterrows(), decides, shown, strict=False)
+        ]
+        if len(self._rows) > _SHOWN:
+            lines.append(f"and {len(self._rows) - _SHOWN:,} more pairs")
+        return "\n".join([*lines, *(f"- {note}" for note in self.notes)])
+
+    def _repr_html_(self) -> str:
+        rows = self._rows.assign(pvalue=[shown_p(row) for _, row in self._rows.iterrows()])
+        return render(rows, [BASELINE[name] for name in COLUMNS if name != "signature"], "html", notes=self.notes)
+
+    def to_json(self) -> str:
+        """Return the rows as a JSON list of objects, with all digits."""
+        return as_json(self._rows[list(COLUMNS)])
+
+    def to_html(self, path: str | Path) -> None:
+        """Write the report that `pairsig test --html` writes, with every other system compared to the first.
+
+        Parameters
+        ----------
+        path
+            File to write, such as "report.html".
+        """
+        if any(self.statistics.runs):
+            rows = methods.compare_methods(
+                self.statistics,
+                metric=self.metric,
+                design=self._design,
+                unit=self.unit,
+                baseline=self.statistics.methods[0],
+            )._rows
+            found = report.of_methods(self.statistics, self.metric, rows, unit=self.unit, training_sd=None)
+        else:
+            drawn = self._resampling
+            test = definitions.from_signature(str(self._rows["signature"].iloc[0]))
+            rows, _ = compare_to_baseline(
+                self.statistics,
+                [self.metric],
+                [test.name],
+                methods=[test.method] if test.method else [],
+                alternatives=[test.alternative],
+                n_resamples=drawn.n_resamples,
+                rng=drawn.seed,
+                unit=self.unit,
+                threads=drawn.threads,
+            )
+            found = report.of_systems(self.statistics, self.metric, rows, unit=self.unit, resampling=drawn)
+        report.write(list(found), path)
+
+
+def _sentence(row: pd.Series[Any], decides: float, holm: str) -> str:
+    """One pair; `decides` is the adjusted p-value that decides, `holm` the same as it is printed."""
+    a, b, places = row["system_a"], row["system_b"], digits(row["gain"], row["ci_low"], row["ci_high"])
+    n = f"n = {row['n_segments']:,}"
+    if not row["better"]:
+        return f"{a} and {b} have the same {row['metric']}, {row['score_a']:.{places}f} ({n})"
+    ahead, behind = (row["score_a"], row["score_b"]) if row["better"] == a else (row["score_b"], row["score_a"])
+    test = definitions.from_signature(row["signature"]).label if row["signature"] else row["test"]
+    about = [
+        f"{ahead:.{places}f} against {behind:.{places}f}",
+        *([] if math.isnan(row["ci_low"]) else [f"95 % CI {row['ci_low']:.{places}f} to {row['ci_high']:.{places}f}"]),
+        f"{test} test, {equation(shown_p(row))}" + (f" ({holm} adjusted by Holm)" if holm else ""),
+        n,
+    ]
+    gain = f"{row['gain']:.{places}f} points of {row['metric']}"
+    return f"{verdict(a, b, row['better'], decides, gain)} ({', '.join(about)})"
+
+
+def compare(
+    data: inputs.Data,
+    test: str | None = None,
+    *,
+    system: inputs.ColumnName | Sequence[inputs.ColumnName] | None = None,
+    segment: inputs.ColumnName | None = None,
+    score: inputs.ColumnName | None = None,
+    run: inputs.ColumnName | None = None,
+    document: Any = None,
+    domain: Any = None,
+    lower_is_better: bool = False,
+    metric: str | Metric | None = None,
+    baseline: str | None = None,
+    method: str | None = None,
+    alternative: str = "two-sided",
+    n_resamples: int = 100_000,
+    rng: int | np.random.Generator = 2012,
+    unit: Unit = "segment",
+    design: methods.Design | None = None,
+    threads: int | None = None,
+) -> Comparison:
+    """Compare systems in pairs: differences with confidence intervals and p-values.
+
+    By default every pair is tested, and the p-values are adjusted for the number of pairs (Holm). With `baseline`,
+    every other system is compared to that one, as `pairsig test` does on the command line: same p-values, same
+    adjustment.
+
+    Parameters
+    ----------
+    data
+        The scores of all systems, in one of these forms:
+
+        * a data frame of pandas, polars, pyarrow or another library that narwhals supports. In the long form it has
+          one row per system and segment (and run); in the wide form one row per segment and one column per system,
+          named by ``system=["a", "b"]``. Without column names it must have the columns `system`, `segment` and the
+          counts of a metric.
+        * a mapping from names of systems to arrays: scores (segments,), counts (segments × columns of the metric), or
+          several runs of a system, (runs × segments × columns).
+        * `Statistics`, or the path of a table (TSV, CSV or Parquet).
+    test
+        "exact", "randomization" or "bootstrap". Default: the exact permutation test, or randomization where the
+        metric has no exact test. Systems with several runs are compared by the method-level test of
+        `compare_methods`, and take no `test`.
+    system, segment
+        Columns with the name of the system and of the segment (sentence, question). In the wide form, `system` lists
+        the columns of scores and `segment` is optional.
+    score
+        Column of scores (numbers or booleans) whose mean is compared. In the wide form and for arrays, the name of the
+        score.
+    run
+        Column with the run of the system: a training with another seed, or one of several sampled answers.
+    document, domain
+        Column with the document or the domain of each segment; for arrays, one label per segment.
+    lower_is_better
+        Whether the score is an error or a cost.
+    metric
+        A metric that is computed from counts, instead of `score`: a name (see `metric_names`) or a `Metric`. A frame
+        has its columns under their own names, such as `matched`, `predicted` and `gold` for "f1".
+    baseline
+        Name of the system that all others are compared to. Default: all pairs.
+    method, alternative
+        Of the test, see `bootstrap_test`. "two-sided", or "observed" for one-sided tests in the direction of the
+        better system of each pair.
+    n_resamples
+        Number of resamples or shuffles, where the test draws any.
+    rng
+        Seed of the random numbers, or a numpy Generator from which one is drawn.
+    unit
+        "document" to swap or draw whole documents instead of segments.
+    design
+        For runs: "crossed" if a run is the same for all segments, as a training is, or "nested" if every segment was
+        sampled anew. Default: what the data say, else "crossed".
+    threads
+        Number of threads; default: all cores. It changes nothing but time.
+
+    Returns
+    -------
+    Comparison
+        `print` it for sentences; `.table` has one row per pair.
+
+    Raises
+    ------
+    InputError
+        If a column does not exist, if a score is missing or not a number, if a segment appears twice for a system or
+        is missing for one, or if the test does not exist for the metric.
+
+    See Also
+    --------
+    rank : Ranks many systems, with intervals of their ranks.
+    compare_methods : Separates the variance of training from that of the test set.
+    transfer : Predicts who wins on the next test set.
+    exact_test, randomization_test, bootstrap_test : The tests of two systems.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import pairsig
+    >>> rows = pd.DataFrame(
+    ...     {
+    ...         "model": ["old"] * 12 + ["new"] * 12,
+    ...         "question": [*range(12)] * 2,
+    ...         "correct": [True] * 4 + [False] * 8 + [True] * 11 + [False],
+    ...     }
+    ... )
+    >>> result = pairsig.compare(rows, system="model", segment="question", score="correct")
+    >>> result.better, result.pvalue
+    ('new', 0.015625)
+    >>> print(result)  # doctest: +NORMALIZE_WHITESPACE
+    new is better than old by 0.58 points of correct (0.92 against 0.33, 95 % CI 0.17 to 0.83, exact test,
+    p = 0.0156, n = 12)
+
+    The same scores as arrays:
+
+    >>> result = pairsig.compare({"old": [1] * 4 + [0] * 8, "new": [1] * 11 + [0]}, score="correct")
+    >>> result.table[["system_a", "system_b", "gain"]].round(3)
+      system_a system_b   gain
+    0      old      new  0.583
+    """
+    columns = inputs.Columns(
+        system=system, segment=segment, score=score, run=run, document=document, domain=domain,
+        lower_is_better=lower_is_better, metric=metric,
+    )  # fmt: skip
+    return _comparison(
+        inputs.read(data, columns),
+        test,
+        baseline=baseline,
+        method=method,
+        alternative=alternative,
+        n_resamples=n_resamples,
+        rng=rng,
+        unit=unit,
+        design=design,
+        threads=threads,
+    )
+
+
+def _comparison(
+    given: inputs.Given,
+    test: str | None,
+    *,
+    baseline: str | None = None,
+    method: str | None = None,
+    alternative: str = "two-sided",
+    n_resamples: int = 100_000,
+    rng: int | np.random.Generator = 2012,
+    unit: Unit = "segment",
+    design: methods.Design | None = None,
+    threads: int | None = None,
+) -> Comparison:
+    statistics, metric = given.statistics, given.metric
+    if len(set(statistics.methods)) < 2:
+        raise InputError(f"found one system, {named(statistics.methods[0])}, expected at least two to compare")
+    if baseline is not None:
+        first = choose(baseline, list(dict.fromkeys(statistics.methods)), "baseline")
+        order = sorted(range(len(statistics.systems)), key=lambda row: statistics.methods[row] != first)
+        statistics = statistics.select(systems=[statistics.systems[row] for row in order])
+    resampling = Resampling(n_resamples, seed_of(rng), threads)
+    if design is None:
+        design = methods.design_of(statistics)
+    if any(statistics.runs):
+        for name, own in (("test", test), ("method", method), ("alternative", alternative)):
+            if own not in (None, "two-sided"):
+                raise InputError(
+                    f"found {name}={own!r} for systems with several runs, expected none: only the method-level test "
+                    "knows of runs (pairsig.compare_methods)"
+                )
+        found = methods.compare_methods(
+            statistics, metric=metric, baseline=baseline, design=design, unit=unit, threads=threads
+        )._rows
+        rows = found.rename(columns={"method_a": "system_a", "method_b": "system_b", "pvalue_method": "pvalue"})
+        p = rows["pvalue"]
+        rows = rows.assign(test="method", signature="", pvalue_low=p, pvalue_high=p, n_resamples=0)
+        notes = [sentence for doubt in found["doubt"] for sentence in doubt.split("; ") if sentence]
+    else:
+        rows, notes = _pairs(statistics, metric, test, method, alternative, unit, resampling, baseline)
+        rows["pvalue_holm"] = adjusted(rows["pvalue"].to_numpy(), ADJUSTMENTS["pvalue_holm"])
+    drawn = rows["n_resamples"].where(rows["n_resamples"] > 0)
+    rows = rows[list(COLUMNS)].assign(n_resamples=drawn, log10_pvalue=-math.inf, confidence_level=math.nan)
+    rows = rows.reset_index(drop=True)
+    return Comparison(
+        table=given.as_given(rows[list(COLUMNS)]),
+        statistics=statistics,
+        metric=metric,
+        unit=unit,
+        notes=tuple(dict.fromkeys([*notes, *given.notes])),
+        _rows=rows,
+        _resampling=resampling,
+        _design=design,
+    )
+
+
+def _pairs(
+    statistics: Statistics,
+    metric: Metric,
+    test: str | None,
+    method: str | None,
+    alternative: str,
+    unit: Unit,
+    resampling: Resampling,
+    baseline: str | None,
+) -> tuple[pd.DataFrame, list[str]]:
+    """One row per pair of outputs, and the notes about them."""
+    rows = all_pairs.compare(
+        statistics,
+        definitions.DEFAULT_TESTS[0] if test is None else test,
+        method=method,
+        alternative=alternative,
+        metric=metric,
+        n_resamples=resampling.n_resamples,
+        rng=resampling.seed,
+        unit=unit,
+        threads=resampling.threads,
+        or_draw=test is None,
+    )
+    place = {name: index for index, name in enumerate(statistics.systems)}
+    rows["better"] = np.where(rows["gain"] > 0, rows["system_a"], "")
+    # In the order of the data, not the better system first.
+    turned = (rows["system_a"].map(place) > rows["system_b"].map(place)).to_numpy()
+    for what in ("system", "score"):
+        one, other = rows[f"{what}_a"], rows[f"{what}_b"]
+        rows = rows.assign(**{f"{what}_a": one.where(~turned, other), f"{what}_b": other.where(~turned, one)})
+    if baseline is not None:
+        rows = rows[rows["system_a"] == baseline].reset_index(drop=True)
+    counts, documents = statistics.of(metric), statistics.documents if unit == "document" else None
+    notes, ends = [], []
+    for a, b in rows[["system_a", "system_b"]].itertuples(index=False):
+        pair = Pair(metric, counts[[place[a], place[b]]], documents)
+        interval = intervals.interval(pair)
+        ends.append((interval.low, interval.high))
+        about = (interval.doubt, unused(pair, statistics.documents))
+        of = f"{a} and {b}: " if len(rows) > 1 else ""
+        notes += [f"{of}{note}" for note in about if note]
+    rows[["ci_low", "ci_high"]] = ends
+    chosen = definitions.from_signature(str(rows["signature"].iloc[0]))
+    return rows, [*notes, *filter(None, [chosen.warning])]
+
+
+def compare_logs(
+    logs: Sequence[Any],
+    *,
+    metric: str | None = None,
+    options: Mapping[str, str] | None = None,
+    missing: Missing | None = None,
+    test: str | None = None,
+    **how: Any,
+) -> Comparison:
+    """Compare evaluation logs that are in memory: of Inspect or of lm-evaluation-harness.
+
+    Parameters
+    ----------
+    logs
+        One per system: `inspect_ai.log.EvalLog` objects, or what ``lm_eval.simple_evaluate(…, log_samples=True)``
+        returns.
+    metric
+        The scorer or metric to compare. It may be left out if the logs have only one.
+    options
+        Options of the reader, as `--option` takes them: ``{"scorer": "exact", "cluster": "passage"}``.
+    missing
+        What to do with items that some logs have no score for: "wrong" counts them as wrong, "drop" leaves them out.
+        Default: refuse such logs.
+    test, **how
+        `baseline`, `method`, `alternative`, `n_resamples`, `rng`, `unit`, `design` and `threads`, as for `compare`.
+
+    Returns
+    -------
+    Comparison
+        As for `compare`, with a table of pandas. Epochs are runs, for which each item was sampled anew.
+
+    Raises
+    ------
+    InputError
+        If an object is neither kind of log, or if the logs do not have the same items.
+
+    See Also
+    --------
+    compare : The same for data frames, arrays and files.
+
+    Examples
+    --------
+    Two results as lm_eval returns them, of a task with four questions:
+
+    >>> import pairsig
+    >>> def results(model, outcomes):
+    ...     samples = [
+    ...         {"doc_id": k, "doc": {"question": k}, "acc": passed, "metrics": ["acc"], "filter": "none"}
+    ...         for k, passed in enumerate(outcomes)
+    ...     ]
+    ...     return {
+    ...         "results": {"sums": {"acc,none": sum(outcomes) / len(outcomes)}},
+    ...         "configs": {"sums": {"metric_list": [{"metric": "acc", "higher_is_better": True}]}},
+    ...         "model_name": model,
+    ...         "samples": {"sums": samples},
+    ...     }
+    >>> logs = [results("small", [0, 0, 1, 0]), results("large", [1, 1, 1, 0])]
+    >>> pairsig.compare_logs(logs, metric="acc").pvalue
+    0.5
+    """
+    found = [_in_memory(log, f"log-{number}") for number, log in enumerate(logs, start=1)]
+    programs = {program for program, _ in found}
+    if len(programs) != 1:
+        raise InputError(
+            f"found logs of {listed(sorted(programs)) or 'no program'}, expected logs of one program: Inspect or "
+            "lm_eval"
+        )
+    (program,) = programs
+    (typed,) = sort_options(options or {}, f"reader {program}", reader_of_counts(program).read)
+    systems, _ = aligned(
+        [read_all(program, log, **typed) for _, log in found],
+        [log.name for _, log in found],
+        [""] * len(found),
+        metrics=[metric] if metric else [],
+        missing=missing,
+    )
+    statistics, chosen = only(systems)
+    return _comparison(
+        inputs.Given(statistics, chosen, lambda rows: rows, tuple(statistics.inconsistencies())), test, **how
+    )
+
+
+def _in_memory(log: Any, name: str) -> tuple[str, readers.InMemory]:
+    """The program of a log, and the document that its reader reads."""
+    for program in readers.LOGS:
+        if (document := reader_of_counts(program).document(log)) is not None:
+            return program, readers.InMemory(name, document)
+    raise InputError(
+        f"found a {type(log).__name__}, expected an EvalLog of Inspect or the results of lm_eval.simple_evaluate"
+    )

@@ -1,0 +1,1 @@
+"""Many systems: all pairs, a baseline, methods with several runs, ranks, and several test sets."""

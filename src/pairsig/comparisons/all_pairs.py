@@ -1,0 +1,249 @@
+"""Tests of all pairs of systems of a dataset, over all resamples or a part of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pairsig.comparisons.pair_tables import with_pvalues
+from pairsig.core import definitions, engine, statistics
+from pairsig.core.engine import Progress, Resampling, seed_of
+from pairsig.core.exceedances import ExceedanceCounts
+from pairsig.core.influence import errors_and_correlations
+from pairsig.core.statistics import Statistics
+from pairsig.io.errors import InputError
+from pairsig.io.memory import Memory, shown
+from pairsig.metrics import Metric, registry
+from pairsig.stats import kernels, paired
+from pairsig.stats.exact.pairs import n_bytes as exact_bytes
+from pairsig.stats.paired import Unit
+
+WHOLE = "whole"
+"""Label of a test set with all segments."""
+
+_BYTES_PER_PAIR = 1024
+"""Bytes per pair for the result and for the borders that resamples are compared with."""
+
+
+def compare(
+    statistics: Statistics | pd.DataFrame | str | Path,
+    test: str = "randomization",
+    *,
+    metric: str | Metric | None = None,
+    method: str | None = None,
+    alternative: str = "two-sided",
+    n_resamples: int = 1_000_000,
+    rng: int | np.random.Generator = 2012,
+    unit: Unit = "segment",
+    part: tuple[int, int] = (1, 1),
+    threads: int | None = None,
+    batch: int | None = None,
+    memory: Memory | int | str | None = None,
+    progress: Progress | None = None,
+    note: Callable[[str], object] | None = None,
+    test_set: str = WHOLE,
+    or_draw: bool = False,
+) -> pd.DataFrame:
+    """Test every pair of systems of a dataset on the same draws.
+
+    Parameters
+    ----------
+    statistics
+        Counts of all systems, a long table of them (see `Statistics.from_table`), or the path of such a file.
+    test
+        "randomization", "exact", "bootstrap" or "exact-bootstrap"; see `randomization_test`, `exact_test`,
+        `bootstrap_test` and `exact_bootstrap_test` for the formulas.
+    metric
+        A name or a `Metric`; it may be omitted if the columns fit one metric only.
+    method
+        "shifted" (default) or "percentile", for the bootstrap.
+    alternative
+        "two-sided", or "observed": one-sided in the direction of the better system.
+    n_resamples, rng, threads, batch
+        See `bootstrap_test`. All pairs see the same resamples (the paper's footnote 5), so their Monte Carlo errors
+        are correlated.
+    unit
+        "segment", or "document" to draw or swap whole documents.
+    part
+        (k, m): only the k-th of m parts of the resamples. `merge` combines the parts.
+    memory
+        Memory that the process may take, in bytes or as "500M" or "4G". The default is what it takes already and half
+        of what is free, on the machine or within the limits of a container or job. It only changes time: see below.
+    progress
+        Called from time to time with the number of resamples finished.
+    note
+        Called with a sentence on the memory that is needed, before the tests begin.
+    test_set
+        Label of the test set in the result.
+    or_draw
+        If there is no exact test for this metric and these systems, use the Monte Carlo test instead of raising an
+        error (`bootstrap` for `exact-bootstrap`, `randomization` for `exact`). The column `test` shows which was used.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per pair, columns `COLUMNS`, in the order of the systems. `system_a` is the better system (the first if
+        the scores are equal), so `gain` >= 0; scores and gains are in points. `standard_error` and `correlation` are
+        first-order approximations (`pairsig.core.influence`). `pvalue_low` and `pvalue_high` are the 95 %
+        Clopper-Pearson interval for the Monte Carlo error of `pvalue`. For exact tests, `n_resamples` is 0 and both are
+        `pvalue`, whose relative error is about 1e-12; p below 1e-300 is 0.
+
+    Raises
+    ------
+    InputError
+        For input that cannot be tested like this, and if the memory does not suffice; nothing has been drawn then.
+
+    Notes
+    -----
+    The program takes 200 MB of memory, and some 200 MB more while it reads a Parquet file of 100,000 segments, which
+    do not count towards `memory`. N systems on n segments with k columns of i bytes take N·n·k·i. (Integers of a
+    Parquet file take as few bytes as hold them.) Metrics that are a `Ratio` take N·n·2·j more, for numerators and
+    denominators that fit in j bytes. In addition, exact tests of pass/fail items take 20·N² bytes and 80 MB, other
+    exact tests 64 MB per thread, Monte Carlo tests what `engine.Work` says, and standard errors 8 bytes per system and
+    unit. The latter two need less if memory is short, by taking some systems at a time. The result takes about a
+    kilobyte per pair.
+    """
+    memory = Memory.of(memory)
+    data = _as_statistics(statistics, memory)
+    chosen = registry.metric(metric) if metric is not None else only_metric(data)
+    chosen_test = definitions.find(test, method, alternative)
+    if chosen_test.directed:
+        raise InputError(
+            f"alternative={alternative!r} needs two systems in a fixed order; to compare all pairs, in which the "
+            "better system comes first, expected two-sided or observed"
+        )
+    resampling = Resampling(n_resamples, seed_of(rng), threads, batch)
+    if len(part) != 2 or not all(isinstance(number, int) for number in part):
+        raise InputError(f"the part is {part!r}, expected two whole numbers, as in (1, 4) for the first of four")
+    k, m = part
+    if not 1 <= k <= m:
+        raise InputError(f"the part is {k}/{m}, expected one from 1/{m} to {m}/{m}")
+    if chosen_test.exact and m > 1:
+        raise InputError(f"the {test} test draws nothing that could be split into {m} parts, expected part 1/1")
+    if m > n_resamples:
+        raise InputError(f"{n_resamples} resamples cannot be split into {m} parts, expected at most {n_resamples}")
+    if unit not in ("segment", "document"):
+        raise InputError(f"the unit is {unit!r}, expected segment or document")
+    if len(data.systems) < 2:
+        raise InputError(f"dataset {data.dataset or '(arrays)'} has one system, expected at least two")
+    memory.require(data.copied_by(chosen), "the counts of this metric")
+    counts = data.of(chosen)
+    if unit == "document":
+        memory.require(2 * 8 * counts.size, "the counts by document")
+        counts = _by_document(data, counts)
+    scorer = engine.Scorer(counts, chosen, data.systems, memory)
+    if or_draw and chosen_test.exact and not kernels.applies(scorer, chosen_test, unit):
+        chosen_test = chosen_test.drawn
+    resampling = _within(memory, scorer, chosen_test, resampling, part, note)
+    pairs = np.column_stack(np.triu_indices(len(data.systems), k=1))
+    gains = scorer.gains(pairs)
+    pairs = np.where(gains[:, None] < 0, pairs[:, ::-1], pairs)
+    if chosen_test.exact:
+        pvalue = kernels.pvalues(scorer, pairs, chosen_test, unit, threads=resampling.threads, progress=progress)
+        counted, drawn = ExceedanceCounts(0, *np.zeros((2, len(pairs)), dtype=np.int64)), ""
+    else:
+        counted = scorer.exceedances(pairs, chosen_test, resampling, resamples=resampling.part(k, m), progress=progress)
+        drawn, pvalue = resampling.signature, np.zeros(len(pairs))
+    better, other = pairs.T
+    scores = scorer.scores
+    standard_error, correlation = errors_and_correlations(
+        scorer.counts, chosen, pairs, threads=threads, n_bytes=memory.left
+    )
+    names, groups, kinds = (np.array(values) for values in (data.systems, data.groups, data.kinds))
+    signature = paired.signature(chosen, chosen_test, unit, drawn)
+    table = pd.DataFrame(
+        {
+            "dataset": data.dataset,
+            "test_set": test_set,
+            "derived": WHOLE,
+            "domain": "",
+            "number": 0,
+            "metric": chosen.name,
+            "test": chosen_test.name,
+            "system_a": names[better],
+            "system_b": names[other],
+            "same_group": groups[better] == groups[other],
+            "kind_a": kinds[better],
+            "kind_b": kinds[other],
+            "n_segments": data.counts.shape[1],
+            "score_a": scores[better],
+            "score_b": scores[other],
+            "gain": np.abs(gains),
+            "standard_error": standard_error,
+            "correlation": correlation,
+            "n_resamples": counted.n_resamples,
+            "n_greater": counted.n_greater,
+            "n_equal": counted.n_equal,
+            "pvalue": pvalue,
+            "pvalue_low": pvalue,
+            "pvalue_high": pvalue,
+            "signature": signature if m == 1 else f"{signature}|part:{k}/{m}",
+        }
+    )
+    return table if chosen_test.exact else with_pvalues(table)
+
+
+def _within(
+    memory: Memory,
+    scorer: engine.Scorer,
+    test: definitions.Test,
+    resampling: Resampling,
+    part: tuple[int, int],
+    note: Callable[[str], object] | None,
+) -> Resampling:
+    """Settings that fit into the memory; `note` gets a sentence on it."""
+    n_systems = len(scorer.counts)
+    table = _BYTES_PER_PAIR * n_systems * (n_systems - 1) // 2
+    memory.require(table, f"the comparisons of {n_systems:,} systems")
+    left = memory.left - table
+    if test.exact:
+        threads = resampling.threads or os.cpu_count() or 1
+        while threads > 1 and exact_bytes(scorer, threads) > left:
+            threads //= 2
+        taken, how = exact_bytes(scorer, threads), "without drawing"
+        memory.require(table + taken, f"the exact tests of {n_systems:,} systems")
+        chosen = replace(resampling, threads=threads)
+    else:
+        chosen = replace(resampling, memory=left)
+        work = engine.Work.of(scorer.product, test, chosen, len(resampling.part(*part)))
+        taken, how = work.n_bytes, str(work)
+    if note is not None:
+        note(
+            f"{n_systems:,} systems on {scorer.counts.shape[1]:,} units need {shown(table + taken)} of memory in "
+            f"addition to the counts ({how}); {shown(left + table)} of {shown(memory.limit)} are left"
+        )
+    return chosen
+
+
+def _by_document(data: Statistics, counts: NDArray[Any]) -> NDArray[Any]:
+    return statistics.by_document(data.documents, counts)
+
+
+def _as_statistics(data: Statistics | pd.DataFrame | str | Path, memory: Memory) -> Statistics:
+    if isinstance(data, Statistics):
+        return data
+    if isinstance(data, pd.DataFrame):
+        return Statistics.from_table(data, dataset="")
+    return statistics.read(data, memory=memory)
+
+
+def only_metric(data: Statistics) -> Metric:
+    """The only metric with the columns of the data."""
+    named = data.provenance.get("metric")
+    if named:
+        return registry.metric(named)
+    fitting = [m for m in registry.METRICS.values() if set(m.columns) == set(data.columns)]
+    if len({m.function for m in fitting}) != 1:
+        description = ", ".join(m.name for m in fitting) or "none"
+        raise InputError(
+            f"dataset {data.dataset or '(arrays)'} has the columns {', '.join(data.columns)}, which fit the metrics: "
+            f"{description}; specify one"
+        )
+    return fitting[0]

@@ -1,0 +1,643 @@
+"""Comparisons of systems with a baseline system: all tests and metrics in one table."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pairsig import readers
+from pairsig.core import definitions, statistics
+from pairsig.core.definitions import Test, find
+from pairsig.core.engine import Progress, Resampling, seed_of
+from pairsig.core.influence import design_effect, errors_and_correlations, influence_values
+from pairsig.core.statistics import Statistics, run_name
+from pairsig.io import rendering
+from pairsig.io.choices import choose, once, options_of, sort_options
+from pairsig.io.columns import BASELINE
+from pairsig.io.errors import InputError, listed, printable, quoted
+from pairsig.io.tables import as_json
+from pairsig.metrics import Metric, registry
+from pairsig.planning import heterogeneity
+from pairsig.readers import extraction, recognition, system_counts
+from pairsig.stats import intervals, kernels, margins, sequential
+from pairsig.stats.exact import ExactResult
+from pairsig.stats.margins import MarginResult
+from pairsig.stats.paired import Pair, Unit
+from pairsig.stats.resampling import TestResult
+from pairsig.stats.sequential import SequentialResult
+
+ADJUSTMENTS = {"pvalue_holm": "holm", "pvalue_bh": "fdr_bh"}
+"""Columns of p-values adjusted for the number of systems, and the name of the method in statsmodels."""
+
+COLUMNS = BASELINE.names
+"""Columns of the table."""
+
+ENOUGH_DOCUMENTS = 15
+"""With fewer documents their effect on the standard error is not reported: its relative error would exceed a fifth."""
+
+_FAMILY = ["metric", "test", "method", "alternative"]
+"""P-values are adjusted together if they agree in these columns."""
+
+
+_SUFFIX = re.compile(r"(?<=.)\.[A-Za-z]\w*$")  # `.sigf`, but not the `.1` of gpt-4.1
+
+
+def read_systems(
+    paths: Sequence[str | Sequence[str]],
+    reader: str | None,
+    *,
+    references: Sequence[str] = (),
+    metrics: Sequence[str] = (),
+    options: Mapping[str, str] | None = None,
+    domains: Sequence[str] = (),
+    documents: Sequence[str] = (),
+    missing: system_counts.Missing | None = None,
+) -> tuple[list[tuple[Statistics, list[Metric]]], list[str]]:
+    """Read systems from files of counts (see `pairsig.readers.system_counts`), or from outputs and a reference.
+
+    Parameters
+    ----------
+    paths
+        One path per system, the baseline first, or several, which are its runs. Or one table of all systems (column
+        `system`), the baseline first. A system is named after its file, without `.gz` or `.xz` and one more suffix
+        (`gpt-4.1` for `gpt-4.1.sigf`). If these names are not distinct, it gets the full name or path of the file.
+        Several runs are named by their common prefix (`a` for `a1`, `a2`, `a3`). Systems of logs have the names in the
+        logs, with the settings in which systems of the same name differ. A single file or folder may contain all logs.
+    reader
+        A name in `readers.OUTPUTS`, `COUNTS` or `LOGS`. None detects the reader from the content of the files, see
+        `recognition.recognize`; a note names it.
+    references
+        Reference files, for outputs.
+    metrics
+        Names. The default is all metrics found in the files, or the default metric of the reader.
+    options
+        Options of the reader or of the metrics' extractors. Each is passed to those that have it; at least one must.
+    domains, documents
+        One per segment, or none. Documents in a file of counts must agree with them.
+    missing
+        What to do with items of a log without a score, see `system_counts.align`.
+
+    Returns
+    -------
+    Pairs of statistics and metrics, and notes for the user on what was left out. There are several pairs if metrics
+    are extracted from outputs, or if not the same items have a score in all metrics of logs.
+    """
+    groups = [[own] if isinstance(own, str) else list(own) for own in paths]
+    files = [path for group in groups for path in group]
+    methods, runs = _called(groups)
+    given = dict(options or {})
+    once(metrics, "metric")
+    notes: list[str] = []
+    if reader is None:
+        reader = recognition.recognize(files, references)
+        notes.append(f"detected the format {reader}; use --reader to override")
+    choose(reader, (*readers.COUNTS, *readers.LOGS, *readers.OUTPUTS), "reader")
+    if reader not in readers.OUTPUTS:
+        if references:
+            raise InputError(
+                f"reader {reader} reads counts, which need no reference, found the reference {references[0]}"
+            )
+        (typed,) = sort_options(given, f"reader {reader}", system_counts.reader_of_counts(reader).read)
+        found, more = aligned(
+            [system_counts.read_all(reader, path, **typed) for path in files],
+            methods,
+            runs,
+            metrics=metrics,
+            domains=domains,
+            documents=documents,
+            missing=missing,
+        )
+        return found, list(dict.fromkeys([*notes, *more]))
+    if missing is not None:
+        raise InputError(f"--missing is for logs, but reader {reader} reads outputs; leave it out")
+    if not references:
+        raise InputError(f"reader {reader} reads outputs, which need a reference: add --reference FILE")
+    chosen = [registry.metric(name) for name in metrics or [readers.reader_of_outputs(reader).metric]]
+    taken = [extraction.functions(metric, reader)[1:] for metric in chosen]
+    what = f"reader {reader} and metric {', '.join(metric.name for metric in chosen)}"
+    sort_options(given, what, *(function for both in taken for function in both))
+    found = []
+    for metric, (read, count) in zip(chosen, taken, strict=True):
+        own = options_of(read) | options_of(count)
+        outputs = [
+            extraction.extract(
+                path,
+                references,
+                metric=metric,
+                reader=reader,
+                options={name: value for name, value in given.items() if name in own},
+                system=name,
+                domains=domains,
+                documents=documents,
+                note=notes.append,
+            )
+            for path, name in zip(files, map(run_name, methods, runs), strict=True)
+        ]
+        collected = statistics.collect(outputs, dataset="", provenance={})
+        found.append((replace(collected, runs=tuple(runs)), [metric]))
+    return found, list(dict.fromkeys(notes))
+
+
+def aligned(
+    files: Sequence[tuple[system_counts.SystemCounts, ...]],
+    methods: Sequence[str],
+    runs: Sequence[str],
+    *,
+    metrics: Sequence[str] = (),
+    **how: Any,
+) -> tuple[list[tuple[Statistics, list[Metric]]], list[str]]:
+    """Systems of files of counts or of logs in memory, on the same segments; see `read_systems`.
+
+    `methods` and `runs` name the method and the run of each file; `how` are options of `system_counts.align`.
+    """
+    for part in (part for own in files for part in own):
+        printable([part.system, part.run], "system", part.source)
+    if len(files) > 1:
+        files = [tuple(part for part in own if not part.is_reference) for own in files]
+    parts = [system_counts.restricted(part, metrics) for own in files for part in own]
+    methods, runs = _labelled(files, methods, runs)
+    _check_chosen(parts, metrics)
+    found = system_counts.align(parts, list(map(run_name, methods, runs)), runs=runs, **how)
+    return [(own.statistics, list(own.metrics)) for own in found], [note for own in found for note in own.notes]
+
+
+def _called(groups: Sequence[Sequence[str]]) -> tuple[list[str], list[str]]:
+    """Names of the method and of the run of every file."""
+    stems = iter(_names([path for group in groups for path in group]))
+    named = [[next(stems) for _ in group] for group in groups]
+    methods = [_in_common(names) for names in named]
+    if len(set(methods)) < len(methods) or "" in methods:
+        methods = [names[0] for names in named]
+    return (
+        [method for method, names in zip(methods, named, strict=True) for _ in names],
+        [str(number) if len(names) > 1 else "" for names in named for number in range(1, len(names) + 1)],
+    )
+
+
+def _in_common(names: Sequence[str]) -> str:
+    """The common prefix of names of runs, without part of a number or a separator at its end."""
+    if len(names) == 1:
+        return names[0]
+    prefix = "".join(
+        letters[0] for letters in takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
+    )
+    if any(name[len(prefix) :][:1].isdigit() for name in names):
+        prefix = prefix.rstrip("0123456789")
+    return prefix.rstrip("-_./ ")
+
+
+def _names(paths: Sequence[str]) -> list[str]:
+    """Distinct names, one per system: the file's name without suffixes or with them, else the whole path."""
+    for path, times in Counter(paths).items():
+        if times > 1:
+            raise InputError(f"{path} is given {times} times, expected different files")
+    files = [Path(path).name for path in paths]
+    stems = [_SUFFIX.sub("", name.removesuffix(".gz").removesuffix(".xz")) for name in files]
+    return next(names for names in (stems, files, list(paths)) if len(set(names)) == len(names))
+
+
+def _labelled(
+    files: Sequence[Sequence[system_counts.SystemCounts]], methods: Sequence[str], runs: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """Names of the method and the run of every system: those in a single file, else those of the files."""
+    for own, run in zip(files, runs, strict=True):
+        systems = list(dict.fromkeys(part.system for part in own))
+        if len(systems) > 1 and len(files) > 1:
+            raise InputError(f"{own[0].source}: found the systems {listed(systems)}, expected one system per file")
+        if run and own[0].run:
+            raise InputError(
+                f"{own[0].source}: found the runs {listed(part.run for part in own)}, expected one run per file if "
+                "several files are runs of a system"
+            )
+    if all(part.log for own in files for part in own):
+        return _as_logged(files, methods, runs)
+    if len(files) == 1 and len({part.system for part in files[0]}) > 1:
+        return [part.system for part in files[0]], [part.run for part in files[0]]
+    return (
+        [method for method, own in zip(methods, files, strict=True) for _ in own],
+        [part.run or run for run, own in zip(runs, files, strict=True) for part in own],
+    )
+
+
+def _as_logged(
+    files: Sequence[Sequence[system_counts.SystemCounts]], methods: Sequence[str], runs: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """Names of the method and the run of every system in logs; files with the same entry in `methods` are its runs."""
+    own: dict[tuple[str, str], Mapping[str, str]] = {}
+    for parts, method in zip(files, methods, strict=True):
+        for part in parts:
+            others = [name for name, other in own if other == method and name != part.system and len(files) > 1]
+            if others:
+                raise InputError(
+                    f"{part.source} contains {part.system}, expected a run of {others[0]} as in the previous file"
+                )
+            own.setdefault((part.system, method), part.settings)
+    called = {}
+    for system, method in own:
+        namesakes = [settings for (name, _), settings in own.items() if name == system]
+        keys = dict.fromkeys(key for settings in namesakes for key in settings)
+        differing = [key for key in keys if len({settings.get(key, "") for settings in namesakes}) > 1]
+        mine = own[system, method]
+        description = ", ".join(f"{key}={mine[key]}" for key in differing if mine.get(key))
+        called[system, method] = f"{system} ({description})" if description else system
+    times = Counter(called.values())
+    seen: Counter[str] = Counter()
+    for key, name in called.items():
+        if times[name] > 1:
+            seen[name] += 1
+            called[key] = f"{name} #{seen[name]}"
+    return (
+        [called[part.system, method] for method, parts in zip(methods, files, strict=True) for part in parts],
+        [part.run or run for run, parts in zip(runs, files, strict=True) for part in parts],
+    )
+
+
+def _check_chosen(parts: Sequence[system_counts.SystemCounts], names: Sequence[str]) -> None:
+    """Raise `InputError` for metrics that some systems do not have."""
+    by_name = [metric.name for metric in system_counts.shared(parts)]
+    for name in names if by_name else ():  # if they share none, the message of `align` lists those of each
+        if name not in by_name:
+            # If all systems have a metric with that name, its columns differ.
+            lacking = next((part for part in parts if name not in {own.name for own in part.metrics}), parts[-1])
+            raise InputError(f"{lacking.source} has no metric {quoted(name)}, expected one of {listed(by_name)}")
+
+
+def only(found: Sequence[tuple[Statistics, Sequence[Metric]]]) -> tuple[Statistics, Metric]:
+    """The only metric that `read_systems` found; an `InputError` if there are several."""
+    names = [metric.name for _, metrics in found for metric in metrics]
+    if len(names) > 1:
+        raise InputError(f"found the metrics {listed(names)}; choose one with --metric")
+    ((statistics, (metric,)),) = found
+    return statistics, metric
+
+
+def compare_to_baseline(
+    statistics: Statistics,
+    metrics: Sequence[Metric],
+    tests: Sequence[str] = definitions.DEFAULT_TESTS,
+    *,
+    methods: Sequence[str] = (),
+    alternatives: Sequence[str] = (),
+    n_resamples: int = 100_000,
+    rng: int | np.random.Generator = 2012,
+    unit: Unit = "segment",
+    stop_at: tuple[float, float] | None = None,
+    margin: float | None = None,
+    threads: int | None = None,
+    family: str = "",
+    progress: Progress | None = None,
+) -> tuple[pd.DataFrame, list[str]]:
+    """Compare every system with the first one, the baseline.
+
+    Parameters
+    ----------
+    statistics
+        Counts of all systems, the baseline first.
+    metrics
+        Metrics to test, the most important one first.
+    tests
+        Names of tests, see `definitions.names`.
+    methods, alternatives
+        Methods of the bootstrap (default: shifted) and alternatives of all tests (default: two-sided), see
+        `bootstrap_test`. With "greater", the alternative is that the baseline has the greater score. Every test is
+        done with every method that it has and every alternative.
+    stop_at
+        (alpha, confidence level): bootstrap and randomization stop once p is clearly on one side of alpha, see
+        `sequential_test`; `pvalue_low` and `pvalue_high` are then its confidence sequence.
+    margin
+        A margin in points adds three rows for every metric and system, with the test `margin` and the alternatives
+        `pairsig.stats.margins.CLAIMS` (see `margin_test`).
+    n_resamples, rng, unit, threads
+        See `bootstrap_test`.
+    family
+        Name of a family of test sets (`pairsig.planning.heterogeneity.families`): notes predict who wins on its next
+        test set.
+    progress
+        Called with numbers of resamples as they are finished, at most `n_drawn` times `n_resamples` in total.
+
+    Returns
+    -------
+    table
+        One row per metric, system and test, columns `COLUMNS`. `better` is the name of the better system ("" if the
+        scores are equal) and `gain` >= 0 its gain; `ci_low` and `ci_high` are the 95 % interval of the gain (see
+        `difference_interval`), the same for every test. `pvalue_low` and `pvalue_high` bound the Monte Carlo error of
+        `pvalue`. An exact p is rounded to its certain digits, and `error_bound` is relative to it. With `stop_at`,
+        `significant` says whether p < `alpha`; it is missing if the resamples did not suffice. `pvalue_holm` and
+        `pvalue_bh` are adjusted for the number of systems that are compared with the baseline, separately for each
+        metric and test (Holm 1979; Benjamini and Hochberg 1995). Numbers of resamples are missing if nothing is drawn.
+        `notes` are caveats for the p-value or the interval of the row.
+    notes
+        Sentences on tests that do not exist for a metric.
+
+    Raises
+    ------
+    InputError
+        For names that are unknown or repeated (which would count twice in the adjustments), and for whatever the tests
+        do not accept.
+    """
+    if family:
+        heterogeneity.known_family(family)
+    documents = statistics.documents if unit == "document" else None
+    resampling = Resampling(n_resamples, seed_of(rng), threads)
+    if stop_at is not None:
+        sequential.check_levels(*stop_at)
+    planned = _planned(tests, methods, alternatives)
+    once([metric.name for metric in metrics], "metric")
+    if not metrics:
+        raise InputError("found no metric, expected at least one")
+    if len(statistics.systems) < 2:
+        raise InputError("found one system, expected at least two to compare")
+
+    base, *others = range(len(statistics.systems))
+    rows: list[dict[str, Any]] = []
+    notes: list[str] = []
+    for metric in metrics:
+        counts = statistics.of(metric)[:, :, : len(metric.columns)]
+        for other in others:
+            pair = Pair.of(counts[base], counts[other], metric, documents)
+            interval = intervals.interval(pair)
+            about = [interval.doubt, unused(pair, statistics.documents), *_elsewhere(pair, family)]
+            name_a, name_b = statistics.systems[base], statistics.systems[other]
+            found: list[tuple[str, TestResult | ExactResult | MarginResult]] = []
+            for test in planned:
+                try:
+                    tested = kernels.run(pair, test, resampling, stop_at=stop_at, progress=progress)
+                    found.append((test.warning, tested))
+                except InputError as error:
+                    if not test.exact:
+                        raise
+                    notes.append(str(error))
+            for shown in [] if margin is None else [margins.against(pair, margin, claim) for claim in margins.CLAIMS]:
+                found.append((shown.says(name_a, name_b), shown))
+            for note, result in found:
+                rows.append(
+                    {
+                        "metric": metric.name,
+                        "test": result.test,
+                        "method": result.method,
+                        "alternative": result.alternative,
+                        "system_a": name_a,
+                        "system_b": name_b,
+                        "score_a": result.score_a,
+                        "score_b": result.score_b,
+                        "better": {"a": name_a, "b": name_b, None: ""}[result.better],
+                        "gain": result.gain,
+                        "ci_low": interval.low,
+                        "ci_high": interval.high,
+                        "n_segments": result.n_segments,
+                        "n_different": result.n_different,
+                        "margin": result.margin if isinstance(result, MarginResult) else None,
+                        "signature": _signed(result.signature, statistics.provenance.get("missing", "")),
+                        "notes": [sentence for sentence in (note, *about) if sentence],
+                    }
+                    | _pvalue(result, stop_at)
+                )
+    if not rows:
+        raise InputError(notes[0])
+    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    for column in ("n_resamples", "n_greater", "n_equal"):
+        table[column] = table[column].astype("Int64")
+    for column in ("error_bound", "alpha", "confidence_level", "margin"):
+        table[column] = table[column].astype(float)
+    table["significant"] = table["significant"].astype("boolean")
+    for column, method in ADJUSTMENTS.items():
+        table[column] = _adjusted(table, "pvalue", method)
+    return table, list(dict.fromkeys(notes))
+
+
+def n_drawn(
+    statistics: Statistics,
+    metrics: Sequence[Metric],
+    tests: Sequence[str],
+    methods: Sequence[str] = (),
+    alternatives: Sequence[str] = (),
+) -> int:
+    """Number of Monte Carlo tests that `compare_to_baseline` does."""
+    drawn = [test for test in _planned(tests, methods, alternatives) if not test.exact]
+    return len(drawn) * len(metrics) * (len(statistics.systems) - 1)
+
+
+def _planned(tests: Sequence[str], methods: Sequence[str], alternatives: Sequence[str]) -> list[Test]:
+    """Every test with each of the methods that it has, or its default, and with each alternative."""
+    for test in tests:
+        choose(test, definitions.names(), "test")
+    once(tests, "test")
+    if not tests:
+        raise InputError("found no test, expected at least one")
+    known = list(dict.fromkeys(method for test in tests for method in definitions.methods(test)))
+    for method in methods:
+        if not known:
+            choice = [name for name in definitions.names() if definitions.methods(name)]
+            raise InputError(
+                f"found the method {quoted(method)}, expected none for the test {listed(tests)}: only {listed(choice)} "
+                "have methods"
+            )
+        choose(method, known, "method:")
+    once(methods, "method")
+    for alternative in alternatives:
+        choose(alternative, definitions.alternatives(tests[0]), "alternative:")
+    once(alternatives, "alternative")
+    return [
+        find(test, method, alternative)
+        for test in tests
+        for method in (methods if definitions.methods(test) else ()) or ("",)
+        for alternative in alternatives or ("",)
+    ]
+
+
+def _signed(signature: str, missing: str) -> str:
+    """The signature, with what was done with items without a score."""
+    settings, version = signature.rsplit("|", 1)
+    return f"{settings}|missing:{missing}|{version}" if missing else signature
+
+
+def unused(pair: Pair, documents: NDArray[np.str_]) -> str:
+    """A warning if the documents of the segments are known and were not used; else nothing."""
+    n_documents = len(np.unique(documents))
+    if pair.documents is not None or "" in documents or not 1 < n_documents < len(documents):
+        return ""
+    description = f"the {len(documents):,} segments come from {n_documents:,} documents, which were not used"
+    if n_documents >= ENOUGH_DOCUMENTS:
+        contributed = influence_values(pair.segments, pair.metric)
+        effect = float(design_effect(contributed, documents, np.array([[0, 1]]))[0])
+        if math.isfinite(effect):
+            description += (
+                f"; with documents as units the standard error of the gain is {math.sqrt(effect):.2f} times as large"
+            )
+    return f"{description} (--unit document)"
+
+
+def _elsewhere(pair: Pair, family: str) -> list[str]:
+    """Sentences on the next test set of a family, if one is named and the systems differ."""
+    if not family:
+        return []
+    both = np.array([[0, 1]])
+    by_unit, by_segment = (
+        float(errors_and_correlations(counts, pair.metric, both)[0][0]) for counts in (pair.units, pair.segments)
+    )
+    if by_segment == 0:
+        return []
+    return heterogeneity.elsewhere(
+        abs(pair.difference), (by_unit, by_segment), pair.n_segments, pair.metric.name, family
+    )
+
+
+def _pvalue(result: TestResult | ExactResult | MarginResult, stop_at: tuple[float, float] | None) -> dict[str, Any]:
+    """The cells about the p-value, and about the decision with `stop_at`."""
+    cells: dict[str, Any] = {"pvalue": result.pvalue, "significant": None}
+    if stop_at is not None:
+        cells["alpha"], cells["confidence_level"] = stop_at
+    if isinstance(result, TestResult):
+        if isinstance(result, SequentialResult):
+            cells["significant"] = result.significant
+        return cells | {
+            "log10_pvalue": math.log10(result.pvalue) if result.pvalue > 0 else -math.inf,
+            "pvalue_low": result.pvalue_low,
+            "pvalue_high": result.pvalue_high,
+            "n_resamples": result.n_resamples,
+            "n_greater": result.n_greater,
+            "n_equal": result.n_equal,
+        }
+    if isinstance(result, MarginResult):
+        p = result.pvalue
+        cells["significant"] = None if stop_at is None else p < stop_at[0]
+        return cells | {"log10_pvalue": math.log10(p) if p > 0 else -math.inf, "pvalue_low": p, "pvalue_high": p}
+    p, log10_p, error = certain(result.pvalue, result.log10_pvalue, result.error_bound)
+    low, high = p * (1 - error), min(p * (1 + error), 1.0)
+    if stop_at is not None and not low < stop_at[0] <= high:
+        cells["significant"] = high < stop_at[0]
+    return cells | {"pvalue": p, "log10_pvalue": log10_p, "pvalue_low": low, "pvalue_high": high, "error_bound": error}
+
+
+def certain(p: float, log10_p: float, error: float) -> tuple[float, float, float]:
+    """Round a p-value, its logarithm and the bound on its relative error to the digits that the bound makes certain.
+
+    Further digits differ between processors. The rounded numbers agree, unless p is within its error of a number at
+    which rounding changes.
+
+    >>> certain(0.0123456789123456, -1.908485018, 3e-11)
+    (0.01234567891, -1.908485018, 6e-10)
+    >>> certain(0.25, -0.6020599913279624, 0.0)
+    (0.25, -0.6020599913279624, 0.0)
+    """
+    if error == 0:
+        return p, log10_p, 0.0
+    digits = max(1, math.floor(-math.log10(error)))  # the error is at most 10⁻ᵈ of p, rounding to d digits 5·10⁻ᵈ
+    return float(f"{p:.{digits - 1}e}"), round(log10_p, digits), float(f"6e-{digits}")
+
+
+def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
+    """Render the table of `compare_to_baseline` as `table` (for a terminal), `markdown`, `latex` or `json`.
+
+    The notes of its rows are printed below it, in LaTeX as comments; in Markdown and LaTeX the signatures follow. JSON
+    is a list of objects with all digits, in which missing numbers (resamples of an exact test, the logarithm of 0) are
+    null.
+    """
+    if format == "json":
+        return as_json(table)
+    columns = BASELINE.view(
+        metric="", system_a="A", system_b="B", score_a="", score_b="", gain="gain [95 %]", better="", test="", pvalue=""
+    )
+    rows = table.assign(
+        test=[label(*row) for row in table[["test", "method", "alternative"]].itertuples(index=False)],
+        pvalue=[shown_p(row) for _, row in table.iterrows()],
+        significant=table["significant"].map({True: "yes", False: "no"}).fillna("undecided"),
+    )
+    if table["alpha"].notna().any():
+        alpha, level = table[["alpha", "confidence_level"]].iloc[0]
+        columns[-1:] = BASELINE.view(pvalue=f"p [{100 * level:g} %]", significant=f"p < {alpha:g}")
+    if table.groupby(_FAMILY).size().max() > 1:
+        columns += BASELINE.view(pvalue_holm="", pvalue_bh="")
+        rows = rows.assign(**{column: shown_adjusted(table, column) for column in ADJUSTMENTS})
+    return rendering.render(rows, columns, format, notes=footnotes(table), signatures=table["signature"], once=_OF_PAIR)
+
+
+_OF_PAIR = 7
+"""Number of columns, up to `better`, that are shown once for all tests of a pair."""
+
+
+def shown_adjusted(table: pd.DataFrame, column: str) -> list[str]:
+    """The p-values of a column of `ADJUSTMENTS` as text; imprecise ones, and 0, are shown as an upper bound."""
+    rough = table["confidence_level"].notna() & table["n_resamples"].notna() | (table[column] == 0)
+    bounds = _adjusted(table, "pvalue_high", ADJUSTMENTS[column])
+    return [
+        below(bound) if bounded else f"{p:.3g}" for p, bound, bounded in zip(table[column], bounds, rough, strict=True)
+    ]
+
+
+def decisive(table: pd.DataFrame, column: str) -> pd.Series[float]:
+    """The p-values of a column of `ADJUSTMENTS` to compare with a level; 0 is replaced by its upper bound."""
+    return table[column].mask(table[column] == 0, _adjusted(table, "pvalue_high", ADJUSTMENTS[column]))
+
+
+def below(bound: float) -> str:
+    """The text "< bound" with three digits; the bound 0 stands for exact p-values that are too small for a float."""
+    return f"< {_outward(bound, ROUND_CEILING) if bound > 0 else '1e-300'}"
+
+
+def label(test: str, method: str, alternative: str) -> str:
+    """The label of a test in printed tables."""
+    return f"margin {alternative}" if test == "margin" else find(test, method, alternative).label
+
+
+def footnotes(table: pd.DataFrame) -> list[str]:
+    """Every note once, with the metrics and systems that it is about unless these are all."""
+    about: dict[str, dict[str, None]] = {}
+    names = table["metric"]
+    if len(set(table["system_b"])) > 1:
+        names = names + " for " + table["system_a"] + " and " + table["system_b"]
+    for name, notes in zip(names, table["notes"], strict=True):
+        for note in notes:
+            about.setdefault(note, {})[name] = None
+    everything = names.nunique()
+    return [note if len(on) == everything else f"{'; '.join(on)}: {note}" for note, on in about.items()]
+
+
+def shown_p(row: pd.Series[Any]) -> str:
+    """A p-value with three digits; with its interval if that is wide, or as a bound if it is too small to know."""
+    p, drawn = row["pvalue"], not pd.isna(row["n_resamples"])
+    if drawn and p == 0:
+        return below(row["pvalue_high"])
+    if p < 1e-300 and np.isfinite(row["log10_pvalue"]):
+        return f"1e{row['log10_pvalue']:.1f}"
+    if drawn and not pd.isna(row["confidence_level"]) and p < 1:
+        return f"{p:.3g} [{_outward(row['pvalue_low'], ROUND_FLOOR)}, {_outward(row['pvalue_high'], ROUND_CEILING)}]"
+    return f"{p:.3g}" if p > 0 else below(0)
+
+
+def equation(shown: str) -> str:
+    """The output of `shown_p` and `shown_adjusted` in a sentence: "p = 0.03", "p < 0.001"."""
+    return f"p {shown}" if shown.startswith("<") else f"p = {shown}"
+
+
+def _outward(bound: float, rounding: str) -> str:
+    """A bound with three digits, rounded outward."""
+    return f"{float(Context(prec=3, rounding=rounding).create_decimal(float(bound))):.3g}"
+
+
+def _adjusted(table: pd.DataFrame, column: str, method: str) -> pd.Series[float]:
+    families = table.groupby(_FAMILY, sort=False)[column]
+    if families.size().max() == 1:
+        return table[column]
+    return families.transform(lambda p: adjusted(p.to_numpy(), method))
+
+
+def adjusted(p: NDArray[np.float64], method: str) -> NDArray[np.float64]:
+    """The p-values of one family, adjusted for their number; a single one is not changed."""
+    if len(p) == 1:
+        return p
+    from statsmodels.stats.multitest import multipletests  # slow to import
+
+    found: NDArray[np.float64] = multipletests(p, method=method)[1]
+    return found

@@ -1,0 +1,154 @@
+"""Tables of comparisons: read, and merged from parts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from pairsig.core import definitions
+from pairsig.core.exceedances import ExceedanceCounts, pvalues
+from pairsig.io import tables
+from pairsig.io.columns import COMPARISONS
+from pairsig.io.errors import InputError, named
+
+COLUMNS = COMPARISONS.names
+"""Columns of a table of comparisons."""
+
+
+def read(path: str | Path) -> pd.DataFrame:
+    """Read a table of comparisons, or a part of one, that `compare` or `merge` returned and `tables.write` wrote.
+
+    Raises
+    ------
+    InputError
+        If rows are missing, or if the cells of a pair are impossible.
+    """
+    return _checked(tables.read(path, COMPARISONS), str(path))
+
+
+def merge(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """Merge comparisons over parts of the resamples into the table of a single run.
+
+    Parameters
+    ----------
+    parts
+        Results of `compare` with part = (1, m), …, (m, m), in any order. If they come from an iterator, at most two
+        are in memory.
+
+    Raises
+    ------
+    InputError
+        If they are not all the parts of one run, or if one of them is impossible: part k of m of b resamples has
+        ⌊k·b/m⌋ − ⌊(k − 1)·b/m⌋ resamples, and its pairs, scores and gains are those of every other part.
+    """
+    summed = ["n_resamples", "n_greater", "n_equal"]
+    same = [column for column in COLUMNS if column not in (*summed, "pvalue", "pvalue_low", "pvalue_high", "signature")]
+    merged, expected, n_parts = None, "", 0
+    found: set[int] = set()
+    for given in parts:
+        table = given.reset_index(drop=True)
+        run, n_resamples, k, m = _part(table)
+        source = f"part {k}/{m}"
+        whole = f"{run}, one of {m} parts"
+        expected = expected or whole
+        if whole != expected:
+            raise InputError(f"the tables to merge are not parts of one run: {expected}; {whole}")
+        if k in found:
+            raise InputError(f"{source} is given twice, expected once")
+        found.add(k)
+        n_parts = m
+        n_own = k * n_resamples // m - (k - 1) * n_resamples // m
+        _refuse(table, table["n_resamples"] != n_own, "n_resamples", f"{n_own}, its part of {n_resamples}", source)
+        table = _checked(table, source)
+        if merged is None:
+            merged = table
+        elif not table[same].equals(merged[same]):
+            raise InputError("the tables to merge compare different pairs or test sets, expected the same in all")
+        else:
+            merged[summed] += table[summed]
+    if merged is None:
+        raise InputError("found no table to merge, expected the tables of all parts")
+    if len(found) < n_parts:
+        missing = next(k for k in range(1, n_parts + 1) if k not in found)
+        raise InputError(f"part {missing}/{n_parts} is missing, expected all {n_parts}")
+    merged["signature"] = merged["signature"].str.replace(r"\|part:.*", "", regex=True)
+    return with_pvalues(merged)
+
+
+def _part(table: pd.DataFrame) -> tuple[str, int, int, int]:
+    """The signature of the run that a table is a part of, the run's resamples, and k and m of part k of m."""
+    for column in COLUMNS:
+        if column not in table.columns:
+            raise InputError(f"a table to merge has no column `{column}`, expected {', '.join(COLUMNS)}")
+    signatures = table["signature"].astype(str).unique()
+    if len(signatures) != 1:
+        description = "; ".join(signatures[:2]) or "it has no pairs"
+        raise InputError(f"a table to merge has {len(signatures)} signatures ({description}), expected one")
+    match = re.fullmatch(r"(.*\|resamples:([0-9]{1,18})\|.*)\|part:([0-9]{1,18})/([0-9]{1,18})", signatures[0])
+    if match is None:
+        raise InputError(f"a table to merge is not a part: its signature is {signatures[0]}")
+    n_resamples, k, m = (int(number) for number in match.groups()[1:])
+    if not 1 <= k <= m <= n_resamples:
+        raise InputError(
+            f"a table to merge is part {k}/{m} of {n_resamples} resamples, expected one from 1/{m} to {m}/{m}"
+        )
+    return match[1], n_resamples, k, m
+
+
+def _checked(table: pd.DataFrame, source: str) -> pd.DataFrame:
+    """`table` with its counts as integers, after a check that the cells of every pair are possible."""
+    for column in ("n_segments", "n_resamples", "n_greater", "n_equal"):
+        numbers = pd.to_numeric(table[column], errors="coerce")
+        least = 1 if column in ("n_segments", "n_resamples") else 0
+        enough = numbers.ge(least)
+        if column == "n_resamples":  # exact tests draw nothing
+            enough |= numbers.eq(0) & table["test"].isin(definitions.names(exact=True))
+        _refuse(table, ~(enough & numbers.mod(1).eq(0)), column, f"a whole number, {least} or more", source)
+        table = table.assign(**{column: numbers.astype(np.int64)})
+    many = table["n_greater"] + table["n_equal"] > table["n_resamples"]
+    for column in ("n_greater", "n_equal"):
+        _refuse(table, many, column, "a sum of n_greater and n_equal up to n_resamples", source)
+    for column in ("score_a", "score_b", "gain", "standard_error", "pvalue", "pvalue_low", "pvalue_high"):
+        numbers = pd.to_numeric(table[column], errors="coerce")
+        possible, expected = np.isfinite(numbers), "a number"
+        if column == "gain":
+            possible, expected = possible & (numbers >= 0), "a number, 0 or more: A is the better system"
+        elif column == "standard_error":
+            possible, expected = possible & (numbers >= 0), "a number, 0 or more"
+        elif column.startswith("pvalue"):
+            possible, expected = numbers.between(0, 1), "a number from 0 to 1"
+        _refuse(table, ~possible, column, expected, source)
+        table = table.assign(**{column: numbers.astype(np.float64)})
+    correlation = pd.to_numeric(table["correlation"], errors="coerce")
+    _refuse(
+        table,
+        ~(correlation.between(-1, 1) | table["correlation"].isna()),
+        "correlation",
+        "a number from -1 to 1",
+        source,
+    )
+    return table.assign(correlation=correlation.astype(np.float64))
+
+
+def _refuse(table: pd.DataFrame, wrong: pd.Series[bool], column: str, expected: str, source: str) -> None:
+    """Raise `InputError` for the first pair that is wrong."""
+    if wrong.any():
+        row = table[wrong].iloc[0]
+        pair = f"{named(str(row['system_a']))} and {named(str(row['system_b']))}"
+        raise InputError(f"{source}, {pair}: {column} is {tables.shown(row[column])}, expected {expected}")
+
+
+def with_pvalues(table: pd.DataFrame) -> pd.DataFrame:
+    """`table` with the p-values, and the bounds of their Monte Carlo error, that follow from its counts."""
+    counted = ExceedanceCounts(
+        int(table["n_resamples"].iloc[0]),
+        table["n_greater"].to_numpy(dtype=np.int64),
+        table["n_equal"].to_numpy(dtype=np.int64),
+    )
+    test = definitions.from_signature(str(table["signature"].iloc[0]))
+    p, low, high = pvalues(counted, table["gain"].to_numpy(), test)
+    return table.assign(pvalue=p, pvalue_low=low, pvalue_high=high)

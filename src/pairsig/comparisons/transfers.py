@@ -1,0 +1,238 @@
+"""`transfer`: which of two systems wins on the next test set, from their scores on several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pairsig.comparisons import inputs, methods
+from pairsig.core import engine
+from pairsig.core.influence import errors_and_correlations
+from pairsig.core.statistics import Statistics, by_document
+from pairsig.io.errors import InputError, named
+from pairsig.io.results import TableResult
+from pairsig.metrics import Metric
+from pairsig.planning.heterogeneity import notes, render, transfers
+from pairsig.stats.paired import Unit
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Transfer(TableResult):
+    """Pairs of systems on several test sets, and who wins on the next one: what `transfer` returns.
+
+    `print` shows the table that `pairsig transfer` prints, and a notebook shows the same as HTML.
+
+    Attributes
+    ----------
+    table
+        One row per pair, in the kind of data frame that was passed; `system_a` has the higher mean. The columns are
+        those of `pairsig transfer`: mean gain, heterogeneity, prediction interval and probability to win.
+    statistics
+        Every test set, by its name.
+    metric
+        What was compared.
+    notes
+        Sentences about what the numbers do not cover.
+
+    See Also
+    --------
+    transfer : Returns this.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> sets = {name: {"old": rng.random(80) < 0.4, "new": rng.random(80) < 0.7} for name in ("news", "talks", "chats")}
+    >>> transfer(sets).table["system_a"].item()
+    'new'
+    """
+
+    table: Any
+    statistics: Mapping[str, Statistics]
+    metric: Metric
+    notes: tuple[str, ...]
+    _rows: pd.DataFrame
+
+    def __str__(self) -> str:
+        return render(self._rows, self.notes)
+
+    def _repr_html_(self) -> str:
+        return render(self._rows, self.notes, "html")
+
+
+def transfer(
+    data: inputs.Data | Sequence[inputs.Data] | Mapping[str, inputs.Data],
+    *,
+    system: inputs.ColumnName | Sequence[inputs.ColumnName] | None = None,
+    segment: inputs.ColumnName | None = None,
+    score: inputs.ColumnName | None = None,
+    run: inputs.ColumnName | None = None,
+    document: Any = None,
+    domain: Any = None,
+    lower_is_better: bool = False,
+    metric: str | Metric | None = None,
+    systems: Sequence[str] = (),
+    heterogeneity: float | None = None,
+    family: str = "",
+    unit: Unit = "segment",
+    confidence_level: float = 0.95,
+    threads: int | None = None,
+) -> Transfer:
+    """Predict which of two systems wins on the next test set, from their scores on several.
+
+    A p-value refers to other samples from the source of one test set. This function refers to other test sets of the
+    same sort: other domains, languages or years. It estimates how much the true gain of one system over another
+    differs between test sets (the heterogeneity τ), and from it the probability that the other system wins next time.
+
+    Parameters
+    ----------
+    data
+        Several test sets: a list, or a mapping from names of test sets, each of them in one of the forms that
+        `compare` accepts. Or one data set in such a form, whose domains are the test sets.
+    system, segment, score, run, document, lower_is_better, metric
+        As for `compare`. Systems with several runs are compared by their means over runs.
+    domain
+        Column with the domain of each segment; for arrays, one label per segment.
+    systems
+        Names of the systems to compare, at least two. Default: all.
+    heterogeneity
+        τ in points, if it is known from other test sets. One test set is enough then.
+    family
+        Name of a family of test sets, such as "wmt-domains", whose heterogeneity is used instead.
+    unit
+        "document" for standard errors over whole documents instead of segments.
+    confidence_level
+        Of the intervals.
+    threads
+        Number of threads; default: all cores. It changes nothing but time.
+
+    Returns
+    -------
+    Transfer
+        `print` it for a table with explanations; `.table` has one row per pair.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two test sets and the heterogeneity is not specified, if a system is missing on one of
+        them, or if the data cannot be read.
+
+    See Also
+    --------
+    compare : Compares systems on one test set.
+    pairsig.planning.heterogeneity.random_effects : The model, for gains and standard errors that are known already.
+
+    Notes
+    -----
+    The model is that of a random-effects meta-analysis: on test set t the gain is dₜ ~ N(δ, sₜ² + τ²), with sₜ its
+    standard error. The page on the next test set explains how to read the result; formulas and simulations are on the
+    page on heterogeneity in the documentation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pairsig
+    >>> rng = np.random.default_rng(1)
+    >>> news, talks, chats = (
+    ...     {"old": rng.random(400) < rate, "new": rng.random(400) < rate + gain}
+    ...     for rate, gain in ((0.5, 0.12), (0.6, 0.04), (0.4, 0.10))
+    ... )
+    >>> result = pairsig.transfer({"news": news, "talks": talks, "chats": chats}, score="accuracy")
+    >>> result.table[["system_a", "system_b", "n_test_sets", "n_won"]]
+      system_a system_b  n_test_sets  n_won
+    0      new      old            3      3
+    """
+    columns = inputs.Columns(
+        system=system, segment=segment, score=score, run=run, document=document, domain=domain,
+        lower_is_better=lower_is_better, metric=metric,
+    )  # fmt: skip
+    given = _test_sets(data, columns)
+    comparisons = pd.concat([_measured(name, own, unit, threads) for name, own in given.items()], ignore_index=True)
+    first = next(iter(given.values()))
+    rows = transfers(
+        comparisons, systems=systems, confidence_level=confidence_level, heterogeneity=heterogeneity, family=family
+    )
+    smallest = int(comparisons["n_segments"].min())
+    return Transfer(
+        table=first.as_given(rows),
+        statistics={name: own.statistics for name, own in given.items()},
+        metric=first.metric,
+        notes=tuple(dict.fromkeys([*notes(rows, smallest), *(note for own in given.values() for note in own.notes)])),
+        _rows=rows,
+    )
+
+
+def _test_sets(data: Any, columns: inputs.Columns) -> dict[str, inputs.Given]:
+    """The test sets by their names."""
+    if isinstance(data, Mapping) and data and all(_holds_systems(own) for own in data.values()):
+        return {str(name): inputs.read(own, columns) for name, own in data.items()}
+    if isinstance(data, list | tuple):
+        read = [inputs.read(own, columns) for own in data]
+        names = [own.statistics.dataset for own in read]
+        if "" in names or len(set(names)) < len(names):
+            names = [f"test set {number}" for number in range(1, len(read) + 1)]
+        return dict(zip(names, read, strict=True))
+    return _by_domain(inputs.read(data, columns))
+
+
+def _holds_systems(data: Any) -> bool:
+    """Whether it is a test set, not the scores of one system."""
+    return isinstance(data, Statistics | Mapping | str | Path) or hasattr(data, "columns")
+
+
+def _by_domain(given: inputs.Given) -> dict[str, inputs.Given]:
+    """One test set per domain; a single one where there is no more than one domain."""
+    statistics = given.statistics
+    names = list(dict.fromkeys(statistics.domains.tolist()))
+    if len(names) < 2:
+        return {statistics.dataset or "test set 1": given}
+    if "" in names:
+        segment = statistics.segments[int(np.argmax(statistics.domains == ""))]
+        raise InputError(
+            f"segment {named(str(segment))} has no domain, expected one for every segment, since domains are the test "
+            "sets"
+        )
+    return {
+        name: replace(given, statistics=statistics.select(segments=np.flatnonzero(statistics.domains == name)))
+        for name in names
+    }
+
+
+def _measured(name: str, given: inputs.Given, unit: Unit, threads: int | None) -> pd.DataFrame:
+    """Gains and standard errors of all pairs on a test set, with the columns that `heterogeneity.transfers` reads."""
+    statistics, metric = given.statistics, given.metric
+    if len(set(statistics.methods)) < 2:
+        raise InputError(f"{name} has one system, {named(statistics.methods[0])}, expected at least two to compare")
+    if any(statistics.runs):
+        rows = methods.compare_methods(statistics, metric=metric, unit=unit, threads=threads)._rows
+        first, second = rows["method_a"], rows["method_b"]
+        gains = rows["gain"].where(rows["better"] != second, -rows["gain"])
+        errors = rows["standard_error"]
+    else:
+        counts = statistics.of(metric)
+        if unit == "document":
+            counts = by_document(statistics.documents, counts)
+        scorer = engine.Scorer(counts, metric, statistics.systems)
+        pairs = np.column_stack(np.triu_indices(len(statistics.systems), k=1))
+        first, second = (np.array(statistics.systems, dtype=object)[side] for side in pairs.T)
+        gains = scorer.gains(pairs)
+        errors, _ = errors_and_correlations(scorer.counts, metric, pairs, threads=threads)
+    return pd.DataFrame(
+        {
+            "dataset": name,
+            "test_set": "whole",
+            "derived": "whole",
+            "metric": metric.name,
+            "test": "",
+            "system_a": first,
+            "system_b": second,
+            "gain": gains,
+            "standard_error": errors,
+            "n_segments": statistics.counts.shape[1],
+        }
+    )

@@ -1,0 +1,397 @@
+"""All tests of two systems, as values: what is drawn, which draws are extreme, and how p follows from their number.
+
+This is the one module that knows tests by name. The engine counts what the `borders` of a test say, only
+`Test.pvalue` divides, and `--help`, results and reports print the formula and the words of a test. `find` looks a test
+up by its name, method and alternative; `pairsig.stats.kernels` runs it.
+
+A new method or alternative is a row of `_EVENTS`, and a new test an entry of `TESTS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from pairsig.io.choices import choose
+from pairsig.io.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Alternative = Literal["two-sided", "greater", "less", "observed"]
+
+SYMBOLS = (
+    "d is score(a) − score(b), δ >= 0 the gain of the better system,\n"
+    "* marks a resample, ' a shuffle, and b is the number of resamples"
+)
+"""The symbols of the formulas."""
+
+
+@dataclass(frozen=True)
+class Test:
+    """A test of two systems.
+
+    Attributes
+    ----------
+    name
+        Name of the test.
+    method
+        How the bootstrap turns resamples into a p-value, "shifted" or "percentile"; "" for tests of swaps.
+    alternative
+        The alternative hypothesis: "two-sided", "greater" or "less" for score(a) − score(b), or "observed" for the
+        direction that the test set shows.
+    draw
+        A draw is a `resample` of the units with replacement, or a `swap` of the systems' counts on some of them.
+    favoured
+        The borders where the alternative is that the better system is better: a draw is extreme if
+        sign · gain > multiple · δ for any of these (sign, multiple), the gain being that of the better system.
+    strict
+        Whether draws on the border do not count. The p-value then has no + 1, either.
+    sides
+        By how much the share of extreme draws is multiplied.
+    exact
+        Whether the p-value is that of all possible draws, without Monte Carlo error.
+    formula, source
+        The p-value in the letters of `SYMBOLS`, and where the formula comes from.
+    title
+        What a paper calls the test.
+    event
+        The event whose probability is p, in words; `meaning` fills in the names and numbers.
+    often
+        On what share of test sets it finds equal systems different, if that is more than 5 % by design.
+    """
+
+    __test__ = False  # not a pytest class
+
+    name: str
+    method: str
+    alternative: Alternative
+    draw: Literal["resample", "swap"]
+    favoured: tuple[tuple[int, int], ...]
+    strict: bool
+    sides: int
+    exact: bool
+    formula: str
+    source: str
+    title: str
+    event: str
+    often: str
+
+    @property
+    def drawn(self) -> Test:
+        """The Monte Carlo test that has this p-value as b grows; without one, and for Monte Carlo tests, the same."""
+        mine = (self.draw, self.method, self.alternative, self.favoured, False)
+        for test in TESTS:
+            if (test.draw, test.method, test.alternative, test.favoured, test.exact) == mine:
+                return test
+        return self
+
+    @property
+    def two_sided(self) -> bool:
+        """Whether a difference in either direction is evidence against the null hypothesis."""
+        return self.alternative == "two-sided"
+
+    @property
+    def directed(self) -> bool:
+        """Whether the alternative names the system with the greater score, which is chosen before the test."""
+        return self.alternative in ("greater", "less")
+
+    @property
+    def controlled(self) -> bool:
+        """Whether at most a share α of equal systems gets p <= α, for test sets of any size."""
+        return self.draw == "swap" and self.alternative != "observed"
+
+    @property
+    def label(self) -> str:
+        """The test as tables print it: without the method and the alternative where these are the defaults."""
+        words = [self.name, self.method, self.alternative]
+        return " ".join(word for word in words if word not in ("", DEFAULT_METHOD, DEFAULT_ALTERNATIVE))
+
+    @property
+    def signature(self) -> str:
+        """The test as signatures name it."""
+        method = f"|method:{self.method}" if self.method else ""
+        return f"test:{self.name}{method}|alternative:{self.alternative}"
+
+    @property
+    def function(self) -> str:
+        """The name of the function for two systems in Python."""
+        return f"{self.name.replace('-', '_')}_test"
+
+    @property
+    def warning(self) -> str:
+        """A warning if the direction of the test is that of the observed difference; else nothing."""
+        if not self.often:
+            return ""
+        return (
+            f"{self.label} is one-sided in the direction of the better system: if the systems were equally good, it "
+            f"would report p < 0.05 on {self.often} instead of 5 %"
+        )
+
+    def in_a_paper(self, n_resamples: int) -> str:
+        """The test as a paper names it, with its sides and what it drew."""
+        name = f"{'two' if self.two_sided else 'one'}-sided {self.title}"
+        if self.directed:
+            name = f"{name} (alternative: {self.alternative})"
+        return name if self.exact else f"{name} with {n_resamples:,} {_DRAWS[self.draw].plural}"
+
+    def meaning(self, p: str, units: str, points: Callable[[float], str], **systems: Any) -> str:
+        """What the p-value of two systems is the probability of, as a sentence.
+
+        Parameters
+        ----------
+        p
+            The p-value in parentheses.
+        units
+            "segments" or "documents".
+        points
+            Writes a number of points.
+        systems
+            `a` and `b`, the names of the systems; `ahead` and `behind`, those of the better and the other one; and the
+            numbers `statistic` and `gain`.
+        """
+        numbers = {name: systems.pop(name) for name in ("statistic", "gain")}
+        event = self.event.format(
+            difference=f"the score of {systems['a']} minus that of {systems['b']}",
+            **{name: f"{points(value)} points" for name, value in numbers.items()},
+            **{f"twice_{name}": f"{points(2 * value)} points" for name, value in numbers.items()},
+            **systems,
+        )
+        times = "twice " if self.sides == 2 else ""
+        return f"p is {times}the probability that {event} {_DRAWS[self.draw].how.format(units=units)} {p}."
+
+    def favours(self, difference: float, higher_is_better: bool) -> bool:
+        """Whether the alternative is that the better system is better.
+
+        Parameters
+        ----------
+        difference
+            By how much A is better than B. Where they are equal, A stands for the better one.
+        higher_is_better
+            Whether the better system has the greater score.
+        """
+        if not self.directed:
+            return True
+        better_is_greater = (difference >= 0) == higher_is_better
+        return better_is_greater == (self.alternative == "greater")
+
+    def borders(self, favoured: bool = True) -> tuple[tuple[int, int], ...]:
+        """Which draws are extreme; `favoured` is what `favours` returns. See the attribute `favoured`."""
+        return self.favoured if favoured else tuple((-sign, -multiple) for sign, multiple in self.favoured)
+
+    def null_borders(self, favoured: bool = True) -> tuple[tuple[int, int], ...]:
+        """The same borders for the null distribution: for resamples, that of the gain minus the observed gain."""
+        shift = 1 if self.draw == "resample" else 0
+        return tuple((sign, multiple - shift * sign) for sign, multiple in self.borders(favoured))
+
+    def extreme(self, n_greater: NDArray[Any], n_equal: NDArray[Any]) -> NDArray[Any]:
+        """How many draws count in p, from the numbers of those beyond a border and of those on it."""
+        return n_greater if self.strict else n_greater + n_equal
+
+    def pvalue(self, extreme: NDArray[Any], n_resamples: Any) -> NDArray[Any]:
+        """`formula`, from the number of extreme resamples."""
+        import numpy as np
+
+        plus = 0 if self.strict else 1
+        p: NDArray[Any] = self.sides * (extreme + plus) / (n_resamples + plus)
+        return p if self.sides == 1 else np.minimum(p, 1.0)
+
+
+DEFAULT_METHOD = "shifted"
+DEFAULT_ALTERNATIVE = "two-sided"
+
+DEFAULT_TESTS = ("exact", "randomization")
+"""The tests by default: those that control the false-positive rate on test sets of any size."""
+
+
+class _Draw(NamedTuple):
+    """What a kind of draw is called, and how it is made."""
+
+    plural: str
+    how: str
+
+
+_DRAWS = {
+    "swap": _Draw("shuffles", "if the two outputs were swapped at random on each of these {units}"),
+    "resample": _Draw("resamples", "on test sets drawn with replacement from the {units} of this one"),
+}
+
+
+class _Event(NamedTuple):
+    """The event whose probability is p; the fields are attributes of `Test`."""
+
+    method: str
+    alternative: Alternative
+    formula: str
+    favoured: tuple[tuple[int, int], ...]
+    event: str
+    strict: bool = False
+    sides: int = 1
+    often: str = ""
+
+
+_EVENTS = {
+    "swap": (
+        _Event("", "two-sided", "|δ'| >= δ", ((1, 1), (-1, 1)), "they would differ by {gain} or more"),
+        _Event("", "greater", "d' >= d", ((1, 1),), "{difference} would be at least {statistic}"),
+        _Event("", "less", "d' <= d", ((1, 1),), "{difference} would be at most {statistic}"),
+        _Event(
+            "", "observed", "δ' >= δ", ((1, 1),), "{ahead} would lead by {gain} or more",
+            often="up to 10 % of test sets",
+        ),
+    ),
+    "resample": (
+        _Event("shifted", "two-sided", "|δ* − δ| >= δ", ((1, 2), (-1, 0)), "the gain changes by {gain} or more"),
+        _Event(
+            "shifted", "greater", "d* − d >= d", ((1, 2),),
+            "{difference} is at least {twice_statistic}, twice the observed difference,",
+        ),
+        _Event(
+            "shifted", "less", "d* − d <= d", ((1, 2),),
+            "{difference} is at most {twice_statistic}, twice the observed difference,",
+        ),
+        _Event(
+            "shifted", "observed", "δ* > 2δ", ((1, 2),),
+            "{ahead} leads by more than {twice_gain}, twice the observed gain,",
+            strict=True, often="9 to 21 % of test sets",
+        ),
+        _Event(
+            "percentile", "two-sided", "δ* <= 0", ((-1, 0),), "{behind} is at least as good as {ahead}", sides=2
+        ),
+        _Event("percentile", "greater", "d* <= 0", ((-1, 0),), "{difference} is at most 0"),
+        _Event("percentile", "less", "d* >= 0", ((-1, 0),), "{difference} is at least 0"),
+        _Event(
+            "percentile", "observed", "δ* < 0", ((-1, 0),), "{behind} wins",
+            strict=True, often="9 to 21 % of test sets (up to 48 % if few segments differ)",
+        ),
+    ),
+}  # fmt: skip
+"""The events of each kind of draw."""
+
+_SOURCES = {
+    ("exact", "", "two-sided"): "Zmigrod et al. 2022",
+    ("randomization", "", "two-sided"): "Noreen 1989; sigf; art",
+    ("randomization", "", "observed"): "Bikel's comparator",
+    ("bootstrap", "shifted", "two-sided"): "Noreen 1989",
+    ("bootstrap", "shifted", "observed"): "Berg-Kirkpatrick et al. 2012, Figure 1",
+    ("bootstrap", "percentile", "two-sided"): "Efron and Tibshirani 1993",
+    ("bootstrap", "percentile", "observed"): "Koehn 2004",
+    ("exact-bootstrap", "shifted", "observed"): "Berg-Kirkpatrick et al. 2012 at b = ∞",
+    ("exact-bootstrap", "percentile", "observed"): "Koehn 2004 at b = ∞",
+}
+
+
+def declared(name: str, draw: Literal["resample", "swap"], title: str, *, exact: bool) -> list[Test]:
+    """The tests of one name: one per method and alternative. The title may mention the {method}."""
+    tests = []
+    for own in _EVENTS[draw]:
+        sampled = f"#{{{own.formula}}} / b" if own.strict else f"(#{{{own.formula}}} + 1) / (b + 1)"
+        share = f"P({own.formula})" if exact else sampled
+        tests.append(
+            Test(
+                name=name,
+                method=own.method,
+                alternative=own.alternative,
+                draw=draw,
+                favoured=own.favoured,
+                strict=own.strict,
+                sides=own.sides,
+                exact=exact,
+                formula=f"p = {share}" if own.sides == 1 else f"p = min(1, {own.sides} {share})",
+                source=_SOURCES.get((name, own.method, own.alternative), ""),
+                title=title.format(method=own.method),
+                event=own.event,
+                often=own.often,
+            )
+        )
+    return tests
+
+
+TESTS: tuple[Test, ...] = (
+    *declared("exact", "swap", "exact permutation test", exact=True),
+    *declared("randomization", "swap", "approximate randomization", exact=False),
+    *declared("bootstrap", "resample", "paired {method} bootstrap", exact=False),
+    *declared("exact-bootstrap", "resample", "exact paired {method} bootstrap", exact=True),
+)
+"""Every test, in the order of tables and of `--help`: those that control the false-positive rate come first."""
+
+
+ERROR_RATES = """\
+Equal scores get p = 1 by definition if the alternative is two-sided or observed. pvalue_low and pvalue_high are the
+95 % interval for the Monte Carlo error of p. If two systems are equally good, the exact and the randomization test
+report p < 0.05 on at most 5 % of test sets, unless the alternative is observed: then on up to 10 %. The bootstrap
+reports it on 4 to 9 % (two-sided), or on 9 to 21 % (observed, and up to 48 % for percentile if few segments differ).
+"""
+"""What `--help` says about the p-values of all tests."""
+
+
+def names(*, exact: bool | None = None) -> tuple[str, ...]:
+    """Names of the tests: all of them, the exact ones, or those that draw."""
+    return tuple(dict.fromkeys(test.name for test in TESTS if exact is None or test.exact == exact))
+
+
+def methods(name: str) -> tuple[str, ...]:
+    """Methods of a test, the default first; none for tests of swaps."""
+    return tuple(dict.fromkeys(test.method for test in TESTS if test.name == name and test.method))
+
+
+def alternatives(name: str, method: str | None = None) -> tuple[str, ...]:
+    """Alternatives of a test, by default with any of its methods, the default first."""
+    own = (test for test in TESTS if test.name == name and method in (None, test.method))
+    return tuple(dict.fromkeys(test.alternative for test in own))
+
+
+def described_methods() -> str:
+    """For `--help`: the methods of the tests that have a choice."""
+    by_methods: dict[tuple[str, ...], list[str]] = {}
+    for name in names():
+        by_methods.setdefault(methods(name), []).append(name)
+    return "; ".join(
+        f"of {' and '.join(own)}: {known[0]} (default), {', '.join(known[1:])}"
+        for known, own in by_methods.items()
+        if known
+    )
+
+
+def find(name: str, method: str | None = None, alternative: str | None = None) -> Test:
+    """The test with this name, method (default: shifted, where there is a choice) and alternative (two-sided).
+
+    Raises
+    ------
+    InputError
+        If there is no such test; the message lists what there is.
+    """
+    choose(name, names(), "test")
+    known = methods(name)
+    if method and not known:
+        raise InputError(f"the {name} test has no methods to choose from, found method {method!r}; leave it out")
+    own = choose(method, known, f"method of the {name} test:") if method else (known or ("",))[0]
+    side = choose(alternative or DEFAULT_ALTERNATIVE, alternatives(name, own), f"alternative of the {name} test:")
+    return next(test for test in TESTS if (test.name, test.method, test.alternative) == (name, own, side))
+
+
+def from_signature(signature: str) -> Test:
+    """The test that a signature names.
+
+    Raises
+    ------
+    InputError
+        If it names none.
+    """
+    parts = dict(part.split(":", 1) for part in signature.split("|") if ":" in part)
+    if not parts.get("test") or not parts.get("alternative"):
+        raise InputError(f"the signature {signature} does not name a test and its alternative")
+    return find(parts["test"], parts.get("method"), parts["alternative"])
+
+
+def formulas() -> str:
+    """One line per test, for `--help`."""
+    rows = [(test.name, test.method, test.alternative, test.formula) for test in TESTS]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True))
+        + (f"  ({test.source})" if test.source else "")
+        for row, test in zip(rows, TESTS, strict=True)
+    ]
+    return f"formulas, where {SYMBOLS}:\n" + "\n".join(f"  {line.rstrip()}" for line in lines) + "\n"

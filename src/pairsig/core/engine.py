@@ -1,0 +1,711 @@
+"""Bootstrap and randomization tests of many pairs of systems on the same draws.
+
+The totals of every system on every resample are one matrix product. Its first factor is the bootstrap's matrix of
+counts (resamples × units) or the randomization's 0/1 matrix of swaps; the second holds the statistics of all systems.
+Worker threads draw, multiply, score and count batch by batch, and only integers leave a batch. Draws depend on the
+number of the resample alone (see `random_streams`) and products are exact integers. Therefore the counts are the same
+for any batch size, number of threads and split into parts.
+
+The engine counts how often a gain is beyond a border, and how often it is on the border. Both counts are exact if the
+metric is a ratio of whole numbers: rounding errors are bounded, and gains that are nearer to the border than the bound
+are compared as integers. Gains of other metrics tie within `TIE_TOLERANCE`.
+"""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from threading import Event, Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from pairsig.core import random_streams
+from pairsig.core.definitions import Test, find
+from pairsig.core.exceedances import ExceedanceCounts
+from pairsig.io.errors import InputError
+from pairsig.io.memory import Memory, too_little
+from pairsig.metrics import Metric
+from pairsig.metrics.exact_arithmetic import (
+    EXACT,
+    fingerprint,
+    in_steps,
+    largest,
+    some_systems,
+    steps_by_column,
+    too_large,
+    totals,
+    whole_numbers,
+)
+from pairsig.metrics.ratios import Fractions
+
+Progress = Callable[[int], object]
+"""Called with a number of resamples as they are finished, from any thread."""
+
+Place = Callable[[tuple[int, ...]], str]
+"""Names the system and the resample of the score at a position."""
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+TIE_TOLERANCE = 1e-13
+"""Gains that differ by less than this share of the metric's scale are equal.
+
+It is used where whole numbers cannot decide (see `ratios`): for metrics of another form (BLEU, chrF) and for values
+that are not multiples of a common step (1/3). Rounding errors of a difference of two scores are some 1e-16 of the
+scale.
+"""
+
+MAX_RESAMPLES = 10**12
+"""The limit for a test: it takes days for one pair, and counts and random streams are far from overflowing."""
+
+MAX_SEED = 2**128 - 1
+MAX_THREADS = 1024
+
+_EXACT_FLOAT32 = 2.0**24
+_BATCH_ELEMENTS = 2**21
+"""Elements of a batch's draws matrix: 8 MiB in float32, so that a batch stays near the processor's cache."""
+_CACHE_ELEMENTS = 2**16
+"""Elements of the draws that are multiplied at once where there are few columns: 256 KiB in float32."""
+_FEW_COLUMNS = 16
+_SHUFFLED_ELEMENTS = 2**19
+"""Totals after shuffles that are scored at once: 4 MiB for each of the two systems of the pairs."""
+_FEWEST_ROWS = 16
+_SCORING = 24
+"""Bytes that scoring takes for each total, in addition to the total."""
+_DRAWS = {"resample": random_streams.bootstrap_counts, "swap": random_streams.swaps}
+_MOST_ELEMENTS = 2**28
+"""Largest draws matrix for a batch size that the user chooses: 1 GiB in float32."""
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """Number of resamples, seed and computing resources of a Monte Carlo test.
+
+    Attributes
+    ----------
+    n_resamples
+        b, at most `MAX_RESAMPLES`.
+    seed
+        The same seed gives the same counts for any batch size, number of threads or machine.
+    threads, batch
+        Worker threads (default: all cores) and resamples per batch; they only change time and memory.
+    memory
+        Bytes that drawing, multiplying and scoring may take; by default there is no limit. See `Work`.
+    """
+
+    n_resamples: int = 1_000_000
+    seed: int = 2012
+    threads: int | None = None
+    batch: int | None = None
+    memory: int | None = None
+
+    def __post_init__(self) -> None:
+        check_whole("number of resamples", self.n_resamples, 1, MAX_RESAMPLES)
+        check_whole("seed", self.seed, 0, MAX_SEED)
+        if self.threads is not None:
+            check_whole("number of threads", self.threads, 1, MAX_THREADS)
+        if self.batch is not None:  # how many are too many depends on the number of units
+            check_whole("batch size", self.batch, 1, MAX_RESAMPLES)
+
+    def part(self, k: int, m: int) -> range:
+        """The resamples of the k-th of m parts."""
+        return range((k - 1) * self.n_resamples // m, k * self.n_resamples // m)
+
+    @property
+    def signature(self) -> str:
+        """The part of a signature that the counts depend on."""
+        return f"resamples:{self.n_resamples}|seed:{self.seed}"
+
+
+def seed_of(rng: object) -> int:
+    """The seed that a user gives: an integer, or a numpy Generator from which one is drawn."""
+    if isinstance(rng, np.random.Generator):
+        return int(rng.integers(2**63))
+    try:
+        seed = operator.index(rng)  # type: ignore[arg-type]
+    except TypeError:
+        raise InputError(f"rng is {rng!r}, expected a whole number or a numpy Generator") from None
+    check_whole("seed", seed, 0, MAX_SEED)
+    return seed
+
+
+class Scorer:
+    """Scores of systems, on the test set and on resamples of it.
+
+    Parameters
+    ----------
+    counts
+        Statistics (systems × units × columns of the metric's totals), see `Statistics.of`.
+    metric
+        Metric of the scores.
+    names
+        Names of the systems, for messages; by default their numbers.
+    memory
+        Memory that is available; by default there is no limit.
+
+    Attributes
+    ----------
+    quality
+        Scores of the systems, their sign changed where lower is better.
+
+    Raises
+    ------
+    InputError
+        For counts whose sums cannot be exact, and for scores that are not finite.
+    """
+
+    def __init__(
+        self,
+        counts: NDArray[Any],
+        metric: Metric,
+        names: Sequence[str] | None = None,
+        memory: Memory | None = None,
+    ) -> None:
+        self.counts = counts
+        self.metric = metric
+        self.names = names or [str(number) for number in range(1, len(counts) + 1)]
+        self.quality = score(totals(counts), metric, lambda at: f"system {self.names[at[0]]} on the whole test set")
+        self.fractions = Fractions.of(metric, counts, memory)
+        if self.fractions is None and metric.form(counts) is not None and whole_numbers(counts):
+            raise too_large(counts)
+        self.band = self.fractions.rounding if self.fractions else TIE_TOLERANCE * _scale(metric, counts)
+
+    @cached_property
+    def product(self) -> Product:
+        """Draws times statistics."""
+        if self.fractions is None:
+            return Product(list(np.moveaxis(self.counts, -1, 0)), steps_by_column(self.counts))
+        return Product([self.fractions.numerators, self.fractions.denominators], np.ones(2))
+
+    @property
+    def scores(self) -> Floats:
+        """Scores of the systems, with the sign of the metric."""
+        return self.quality if self.metric.higher_is_better else -self.quality
+
+    def gains(self, pairs: NDArray[np.intp]) -> Floats:
+        """By how much the first of each pair is better than the second; exactly 0 where they are equal."""
+        gains = self.quality[pairs[:, 0]] - self.quality[pairs[:, 1]]
+        if self.fractions is None:
+            return np.where(np.abs(gains) <= self.band, 0.0, gains)
+        factor = self.fractions.factor
+        for row in np.flatnonzero(np.abs(gains) <= factor * self.band):
+            top, bottom = self.fractions.gain(*pairs[row].tolist())
+            if top * gains[row] <= 0:  # rounding has invented a gain, lost one or changed its sign
+                gains[row] = factor * (top / bottom)
+        return gains
+
+    def exceedances(
+        self,
+        pairs: NDArray[np.intp],
+        test: Test,
+        resampling: Resampling,
+        *,
+        favoured: bool = True,
+        resamples: range | None = None,
+        progress: Progress | None = None,
+    ) -> ExceedanceCounts:
+        """Count the extreme resamples of pairs of systems over the same draws.
+
+        Parameters
+        ----------
+        pairs
+            Positions (pairs × 2) of the better and the other system.
+        test
+            A Monte Carlo test.
+        favoured
+            Whether its alternative is that the first system of a pair is better, see `Test.favours`.
+        resamples
+            Some of the resamples of `resampling`; by default all.
+        progress
+            Called with numbers of resamples as they are finished.
+
+        Raises
+        ------
+        InputError
+            For a score that is not finite on a resample, and for the bootstrap of a single unit.
+        """
+        if test.draw == "resample" and self.product.n_units < 2:
+            raise InputError(
+                "the test set is a single segment (or a single document, if documents are drawn), so every resample is "
+                "the test set itself; the bootstrap needs at least two"
+            )
+        resamples = range(resampling.n_resamples) if resamples is None else resamples
+        borders = [_Border.of(self, pairs, *border) for border in test.borders(favoured)]
+        beyond, at_least = np.zeros((2, len(pairs)), dtype=np.int64)
+        adding = Lock()
+
+        def add(drawn: Floats, number: int) -> None:
+            found = np.zeros((2, len(pairs)), dtype=np.int64)
+            if test.draw == "resample":
+                scored = self._scored(drawn, lambda at: f"system {self.names[at[0]]} on resample {number + at[1]}")
+                for border in borders:
+                    border.count(scored, pairs, slice(None), found)
+            else:
+                for scored, rows in self._shuffled(drawn, pairs, number):
+                    sides = np.arange(2 * (rows.stop - rows.start)).reshape(2, -1).T
+                    for border in borders:
+                        border.count(scored, sides, rows, found)
+            with adding:
+                np.add(beyond, found[0], out=beyond)
+                np.add(at_least, found[1], out=at_least)
+
+        for_each_batch(add, test, self.product, resampling, resamples, progress)
+        equal = at_least - beyond
+        if len(borders) > 1:  # without a better system, both sides have the same border
+            equal[self.gains(pairs) == 0] //= 2
+        return ExceedanceCounts(len(resamples), beyond, equal)
+
+    def for_each_batch(
+        self, take: Callable[[Floats, int], None], resampling: Resampling, progress: Progress | None = None
+    ) -> None:
+        """Draw the bootstrap's resamples; `take` gets scores (systems × resamples) and the number of the first one.
+
+        Higher is better in these scores, and only their differences matter: a constant may be left out.
+        """
+        factor = self.fractions.factor if self.fractions else 1.0
+
+        def scored(drawn: Floats, number: int) -> None:
+            place = lambda at: f"system {self.names[at[0]]} on resample {number + at[1]}"  # noqa: E731
+            take(factor * self._scored(drawn, place).scores, number)
+
+        resamples = range(resampling.n_resamples)
+        for_each_batch(scored, find("bootstrap"), self.product, resampling, resamples, progress)
+
+    def _shuffled(self, moved: Floats, pairs: NDArray[np.intp], number: int) -> Iterator[tuple[_Scored, slice]]:
+        """Scores of some pairs after the swaps, all first systems before all second ones; and which pairs."""
+        # With M the totals over the swapped units and T those over all, A's shuffled totals are T_A + (M_B − M_A), and
+        # B's are T_B − (M_B − M_A): one product per system serves all pairs.
+        n_columns, _, n_rows = moved.shape
+        total = self.product.observed.T[:, :, None]
+        chunk = max(1, _SHUFFLED_ELEMENTS // (n_rows * n_columns))
+        for start in range(0, len(pairs), chunk):
+            a, b = pairs[start : start + chunk].T
+            exchanged = moved[:, b] - moved[:, a]
+            shuffled = np.empty((n_columns, 2 * len(a), n_rows))
+            np.add(total[:, a], exchanged, out=shuffled[:, : len(a)])
+            np.subtract(total[:, b], exchanged, out=shuffled[:, len(a) :])
+            systems = np.concatenate([a, b])
+
+            def place(at: tuple[int, ...], systems: NDArray[np.intp] = systems) -> str:
+                return f"system {self.names[systems[at[0]]]} after shuffle {number + at[1]}"
+
+            yield self._scored(shuffled, place), slice(start, start + len(a))
+
+    def _scored(self, drawn: Floats, place: Place) -> _Scored:
+        """Scores of totals (columns, systems, resamples)."""
+        if self.fractions is None:
+            scores = np.ascontiguousarray(score(np.moveaxis(drawn, 0, -1), self.metric, place))
+            return _Scored(scores, *np.empty((2, 0, 0)))
+        above, below = drawn
+        if self.fractions.over_nothing_occurs:
+            nothing = (below == 0) & (above != 0)
+            above[nothing] = self.fractions.over_nothing.numerator
+            below[nothing] = self.fractions.over_nothing.denominator
+        np.maximum(below, 1.0, out=below)  # 0 / 0 is 0
+        return _Scored(above / below, above, below)
+
+
+class _Scored(NamedTuple):
+    """Scores (systems × resamples) and, for ratios, their numerators and denominators, whole numbers."""
+
+    scores: Floats
+    above: Floats
+    below: Floats
+
+
+@dataclass(frozen=True)
+class _Border:
+    """Border beyond which gains of pairs of systems are extreme: a multiple of the observed gains.
+
+    Attributes
+    ----------
+    sign
+        1 for the gain of the first system over the second, −1 for the gain of the second over the first.
+    values
+        One border per pair.
+    band
+        For gains this close to the border, floating-point numbers cannot decide on which side they are.
+    exact
+        The borders as numerators and denominators; empty if gains within the band are ties.
+    whole
+        The same (2 × pairs) modulo 2⁶⁴.
+    kinds
+        How gains within the band are compared: `_TIE`, `_SMALL`, `_WRAPPED` or `_LARGE`.
+    """
+
+    sign: int
+    values: Floats
+    band: float
+    exact: list[tuple[int, int]]
+    whole: Integers
+    kinds: NDArray[np.int8]
+
+    @classmethod
+    def of(cls, scorer: Scorer, pairs: NDArray[np.intp], sign: int, multiple: int) -> _Border:
+        n, found = len(pairs), scorer.fractions
+        if found is None:
+            values = multiple * scorer.gains(pairs)
+            return cls(sign, values, scorer.band, [], np.zeros((2, n), dtype=np.int64), np.full(n, _TIE, dtype=np.int8))
+        exact = [found.gain(first, second, multiple) for first, second in pairs.tolist()]
+        shared = np.equal(*scorer.product.index[1, pairs.T])
+        tops, bottoms = np.array(exact, dtype=np.float64).T
+        products = np.maximum(2.0 * found.largest_numerator * bottoms, np.abs(tops) * found.largest_denominator)
+        longest = float(found.largest_denominator)
+        distances = 2 * scorer.band * bottoms * longest * np.where(shared, 1.0, longest)
+        small = shared & (products < EXACT) & (not found.over_nothing_occurs)
+        kinds = np.select([small, distances < 2.0**62], [_SMALL, _WRAPPED], _LARGE)
+        return cls(
+            sign=sign,
+            values=np.array([top / bottom for top, bottom in exact]),
+            band=scorer.band,
+            exact=exact,
+            whole=np.array([[_wrapped(part) for part in border] for border in exact]).T,
+            kinds=kinds.astype(np.int8),
+        )
+
+    def count(self, scored: _Scored, pairs: NDArray[np.intp], rows: slice, out: Integers) -> None:
+        """Add to `out` (2 × pairs) the numbers of resamples beyond the border, and of those beyond or on it.
+
+        `pairs` has the positions in `scored` of the systems of these `rows`.
+        """
+        scores, above, below = scored
+        one, other = pairs.T[:: self.sign]
+        values, kinds, (tops, bottoms) = self.values[rows], self.kinds[rows], self.whole[:, rows]
+        beyond, at_least = out[:, rows]
+        _count_pairs(scores, above, below, one, other, values, self.band, kinds, tops, bottoms, beyond, at_least)
+        for place in np.flatnonzero(kinds == _LARGE):
+            far = scores[one[place]] - scores[other[place]] - values[place]
+            near = np.abs(far) <= 2 * self.band
+            far[near] = _sides(scored, one[place], other[place], near, self.exact[rows][place])
+            beyond[place] += (far > 0).sum()
+            at_least[place] += (far >= 0).sum()
+
+
+_TIE = 0
+"""Gains within the band are ties."""
+_SMALL = 1
+"""The systems share their denominators, and products of whole numbers are exact in float64: there is no band."""
+_WRAPPED = 2
+"""Differences of products are below 2⁶³ within the band, so the products modulo 2⁶⁴ determine them."""
+_LARGE = 3
+"""Python's integers, which cannot overflow."""
+
+
+def _wrapped(number: int) -> int:
+    """The number modulo 2⁶⁴, as an int64."""
+    return (number + 2**63) % 2**64 - 2**63
+
+
+def _sides(
+    scored: _Scored, one: int, other: int, resamples: NDArray[np.bool_], border: tuple[int, int]
+) -> NDArray[Any]:
+    """Sign of (gain − border) of one system over another on some resamples; 0 on the border."""
+    n1, d1, n2, d2 = (
+        totals[system, resamples].astype(np.int64).astype(object)
+        for system in (one, other)
+        for totals in (scored.above, scored.below)
+    )
+    top, bottom = border
+    return np.array(np.sign((n1 * d2 - n2 * d1) * bottom - top * d1 * d2), dtype=np.float64)
+
+
+@njit(nogil=True, cache=True)
+def _count_pairs(  # type: ignore[no-untyped-def]
+    scores, above, below, one, other, borders, band, kinds, tops, bottoms, beyond, at_least
+):
+    n_resamples = scores.shape[1]
+    for pair in range(len(one)):
+        kind, first, second = kinds[pair], one[pair], other[pair]
+        n_beyond = n_at_least = 0
+        if kind == _SMALL:
+            n1, n2, shared = above[first], above[second], below[first]
+            top, bottom = float(tops[pair]), float(bottoms[pair])
+            for resample in range(n_resamples):
+                gain, far = (n1[resample] - n2[resample]) * bottom, top * shared[resample]
+                n_beyond += gain > far
+                n_at_least += gain >= far
+        elif kind != _LARGE:
+            score1, score2 = scores[first], scores[second]
+            upper, lower = borders[pair] + band, borders[pair] - band
+            for resample in range(n_resamples):
+                gain = score1[resample] - score2[resample]
+                n_beyond += gain > upper
+                n_at_least += gain >= lower
+            if kind == _WRAPPED and n_at_least > n_beyond:
+                for resample in range(n_resamples):
+                    if lower <= score1[resample] - score2[resample] <= upper:
+                        a1, b1 = np.int64(above[first, resample]), np.int64(below[first, resample])
+                        a2, b2 = np.int64(above[second, resample]), np.int64(below[second, resample])
+                        if b1 == b2:
+                            side = (a1 - a2) * bottoms[pair] - tops[pair] * b1
+                        else:
+                            side = (a1 * b2 - a2 * b1) * bottoms[pair] - tops[pair] * b1 * b2
+                        n_beyond += side > 0
+                        n_at_least -= side < 0
+        beyond[pair] += n_beyond
+        at_least[pair] += n_at_least
+
+
+def for_each_batch(
+    take: Callable[[Floats, int], None],
+    test: Test,
+    product: Product,
+    resampling: Resampling,
+    resamples: range,
+    progress: Progress | None = None,
+) -> None:
+    """Draw the resamples batch by batch on worker threads; `take` gets the totals and the number of the first one."""
+    plan = Work.of(product, test, resampling, len(resamples))
+    n_rows, n_threads = plan.n_rows, plan.n_threads
+    stopped = Event()
+
+    def work(worker: int) -> None:
+        try:
+            drawn = product.buffers(min(n_rows, len(resamples)), plan.n_in_memory)
+            for start in range(worker * n_rows, len(resamples), n_threads * n_rows):
+                if stopped.is_set():
+                    return
+                rows = min(n_rows, len(resamples) - start)
+                take(drawn(test, resampling.seed, resamples.start + start, rows), resamples.start + start)
+                if progress is not None:
+                    progress(rows)
+        except BaseException:
+            stopped.set()
+            raise
+
+    # The workers already use all cores; additional threads of the BLAS would only slow them down.
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(n_threads) as workers:
+        try:
+            for _ in workers.map(work, range(n_threads)):
+                pass
+        finally:  # also after an interrupt: the workers check this between two batches
+            stopped.set()
+
+
+class Product:
+    """Exact product of draws and statistics.
+
+    Values are multiplied in whole steps (see `steps_by_column`), so the order of summation does not matter. The product
+    is computed in float32 if no possible total reaches 2²⁴, else in float64. Columns that several systems share (gold
+    sizes, reference lengths) are multiplied once.
+
+    Parameters
+    ----------
+    columns
+        Arrays (systems × units), all of one type. They are not copied.
+    steps
+        Number of steps in 1, per column.
+
+    Attributes
+    ----------
+    n_units
+        Number of units to draw from.
+    index
+        Position of each column among the distinct columns, (columns × systems).
+    observed
+        Totals on the test set, (systems × columns).
+    """
+
+    def __init__(self, columns: Sequence[NDArray[Any]], steps: Floats) -> None:
+        n_systems, self.n_units = columns[0].shape
+        self._columns, self._steps = columns, steps
+        self._first: list[tuple[int, int]] = []
+        self.index = np.empty((len(columns), n_systems), dtype=np.intp)
+        self.observed = np.empty((n_systems, len(columns)))
+        unique: dict[bytes, int] = {}
+        most = 0.0
+        for column, own in enumerate(steps):
+            for system in range(n_systems):
+                row = self._row(column, system)
+                found = unique.setdefault(fingerprint(row), len(unique))
+                self.index[column, system] = found
+                self.observed[system, column] = row.sum() / own
+                if found == len(self._first):
+                    self._first.append((column, system))
+                    most = max(most, largest(row))
+        self.dtype = np.dtype(np.float32 if most * self.n_units < _EXACT_FLOAT32 else np.float64)
+        self.steps = None if (steps == 1).all() else steps
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of distinct columns and of units."""
+        return len(self._first), self.n_units
+
+    @cached_property
+    def matrix(self) -> NDArray[Any]:
+        """The distinct columns of the systems (columns × units), ready to be multiplied."""
+        matrix = np.empty(self.shape, dtype=self.dtype)
+        self._fill(matrix, 0)
+        return matrix
+
+    def _fill(self, rows: NDArray[Any], first: int) -> None:
+        for row, where in zip(rows, self._first[first : first + len(rows)], strict=True):
+            row[:] = self._row(*where)
+
+    def _row(self, column: int, system: int) -> NDArray[Any]:
+        return in_steps(self._columns[column][system], self._steps[column])
+
+    def n_bytes(self, test: Test, n_rows: int, n_in_memory: int) -> tuple[int, int]:
+        """Bytes that a batch takes, for all threads together and for each; see `Work`."""
+        n_columns, size = len(self._first), self.dtype.itemsize
+        each = n_rows * ((self.n_units + n_columns) * size + self.index.size * (size + 8 + _SCORING))
+        if test.draw == "swap":
+            each += 8 * 8 * max(_SHUFFLED_ELEMENTS, n_rows * len(self.index))
+        columns = n_in_memory * self.n_units * size
+        return (columns, each) if n_in_memory == n_columns else (0, columns + each)
+
+    def buffers(self, n_rows: int, n_in_memory: int) -> Callable[[Test, int, int, int], Floats]:
+        """A function (test, seed, first, rows) that returns the totals of up to so many resamples, for one worker.
+
+        The totals have the shape (columns, systems, resamples), contiguous along the resamples. `n_in_memory` distinct
+        columns are prepared for multiplication: all of them, which the workers share, or a few, which each worker
+        prepares again for every batch.
+        """
+        n_columns = len(self._first)
+        # With few columns the product would wait for memory, so draws are multiplied while they are in the cache.
+        in_cache = n_in_memory == n_columns <= _FEW_COLUMNS
+        at_once = min(n_rows, max(8, _CACHE_ELEMENTS // self.n_units)) if in_cache else n_rows
+        counts = np.empty((at_once, self.n_units), dtype=self.dtype)
+        transposed = np.ascontiguousarray(self.matrix.T) if in_cache else counts[:0]
+        products = np.empty((n_rows, n_columns) if in_cache else (n_columns, n_rows), dtype=self.dtype)
+        block = self.matrix if n_in_memory == n_columns else np.empty((n_in_memory, self.n_units), dtype=self.dtype)
+
+        def drawn(test: Test, seed: int, first: int, rows: int) -> Floats:
+            for start in range(0, rows, at_once):
+                some = counts[: min(at_once, rows - start)]
+                _DRAWS[test.draw](seed, first + start, len(some), self.n_units, out=some)
+                if in_cache:
+                    np.matmul(some, transposed, out=products[start : start + len(some)])
+            if in_cache:
+                found = products[:rows].T.astype(np.float64, order="C")[self.index]
+            else:
+                for start in range(0, n_columns, n_in_memory):
+                    own = block[: n_columns - start]
+                    if n_in_memory < n_columns:
+                        self._fill(own, start)
+                    np.matmul(own, some.T, out=products[start : start + len(own), :rows])
+                found = products[:, :rows][self.index].astype(np.float64)
+            if self.steps is not None:
+                found /= self.steps[:, None, None]
+            return found
+
+        return drawn
+
+
+@dataclass(frozen=True)
+class Work:
+    """How draws and products are split to fit into memory; the counts do not depend on it.
+
+    Let s be the bytes of a number (4 if no total reaches 2²⁴, else 8), n the units, u the distinct columns of the
+    systems, c the columns of each of N systems, and t the threads, which take r resamples at a time. The bytes are
+
+        u·n·s + t·r·((n + u)·s + c·N·(s + 8 + 24)),    where 24 is for temporary results of the metric,
+
+    and 32 MiB more per thread for swaps. If memory is short, r becomes smaller, down to 16. Next, each thread prepares
+    the columns h at a time, again for every batch (t·h·n·s instead of u·n·s). Finally, there are fewer threads.
+
+    Attributes
+    ----------
+    n_threads, n_rows, n_in_memory, n_columns
+        t, r, h and u; h is u if all columns are kept.
+    n_bytes
+        Bytes that this takes.
+    """
+
+    n_threads: int
+    n_rows: int
+    n_in_memory: int
+    n_columns: int
+    n_bytes: int
+
+    def __str__(self) -> str:
+        """A phrase for notes."""
+        columns = f"{self.n_in_memory:,} columns of systems at a time, " if self.n_in_memory < self.n_columns else ""
+        return f"{columns}{self.n_rows:,} resamples at a time on each of the {self.n_threads} threads"
+
+    @classmethod
+    def of(cls, product: Product, test: Test, resampling: Resampling, n_resamples: int) -> Work:
+        """The fastest split that the memory allows.
+
+        Raises
+        ------
+        InputError
+            If memory does not suffice for one thread, 16 resamples and one column at a time.
+        """
+        n_columns, n_units = product.shape
+        if resampling.batch is not None:
+            check_whole("batch size", resampling.batch, 1, max(1, _MOST_ELEMENTS // n_units))
+        n_rows = resampling.batch or max(_FEWEST_ROWS, min(1024, _BATCH_ELEMENTS // n_units))
+        n_threads = min(resampling.threads or os.cpu_count() or 1, max(1, -(-n_resamples // n_rows)))
+        memory = resampling.memory
+
+        def planned(n_threads: int, n_rows: int, n_in_memory: int) -> Work:
+            shared, each = product.n_bytes(test, n_rows, n_in_memory)
+            return cls(n_threads, n_rows, n_in_memory, n_columns, shared + n_threads * each)
+
+        found = planned(n_threads, n_rows, n_columns)
+        if memory is None or found.n_bytes <= memory:
+            return found
+        least = min(n_rows, _FEWEST_ROWS)
+        while n_threads:
+            block = max(1, memory // 4 // (n_threads * n_units * product.dtype.itemsize))
+            for n_in_memory in (n_columns, min(block, n_columns)):
+                rows = n_rows
+                while rows > least and planned(n_threads, rows, n_in_memory).n_bytes > memory:
+                    rows = max(least, rows // 2)
+                found = planned(n_threads, rows, n_in_memory)
+                if found.n_bytes <= memory:
+                    return found
+            n_threads //= 2
+        raise too_little(planned(1, least, 1).n_bytes, memory, "the draws of this test")
+
+
+def score(totals: Floats, metric: Metric, place: Place = lambda _: "a system") -> Floats:
+    """Scores of totals (…, columns), their sign changed where lower is better.
+
+    Raises
+    ------
+    InputError
+        For a score that is not finite; `place` names the system and the resample of a position.
+    """
+    scores = metric.score(totals)
+    if not (np.isfinite(scores.min()) and np.isfinite(scores.max())):  # either is NaN where any score is
+        position = tuple(int(index) for index in np.argwhere(~np.isfinite(scores))[0])
+        raise InputError(
+            f"{metric.name} of {place(position)} is {scores[position]}, expected a finite number; the metric must "
+            "define its score for a denominator of 0, as a pairsig.Ratio does"
+        )
+    return scores if metric.higher_is_better else -scores
+
+
+def check_whole(what: str, number: object, least: int, most: int) -> None:
+    """Raise `InputError` for anything but a whole number from `least` to `most`."""
+    try:
+        value = operator.index(number)  # type: ignore[arg-type]
+    except TypeError:
+        raise InputError(f"the {what} is {number!r}, expected a whole number") from None
+    if not least <= value <= most:
+        description = value if abs(value) < 10**40 else "beyond 10⁴⁰"
+        expected = f"at most {most:,}" if value > most else f"at least {least}" if least else "0 or more"
+        raise InputError(f"the {what} is {description}, expected {expected}")
+
+
+def _scale(metric: Metric, counts: NDArray[Any]) -> float:
+    """A bound on the size of scores that are not ratios of whole numbers."""
+    if metric.scale is not None:
+        return metric.scale
+    most = 0.0
+    for rows in some_systems(counts):
+        values = counts[rows].astype(np.float64)
+        if metric.averaged:  # sums over documents become means per segment
+            values = values[:, :, :-1] / values[:, :, -1:]
+        most = max(most, largest(values))
+    return most

@@ -1,0 +1,57 @@
+"""Record of a system that was left out and the reason, stored in place of its output or counts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from pairsig.io.tables import replacing
+
+_KEY = "pairsig: left out"
+_LONGEST = 1 << 16
+"""Maximum size of a record in bytes; a longer file is not a record."""
+
+
+@dataclass(frozen=True)
+class Omission:
+    """A system that was left out.
+
+    Attributes
+    ----------
+    stage
+        The step that failed: train, predict or extract.
+    reason
+        The reason, in one line.
+    system
+        Name of the system; "" if only the path of the record names it.
+    """
+
+    stage: str
+    reason: str
+    system: str = ""
+
+    def write(self, path: Path) -> None:
+        """Write the record to `path` instead of the output or counts, whatever the suffix."""
+        description = {_KEY: self.to_dict()}
+        with replacing(path) as temporary:
+            temporary.write_text(f"{json.dumps(description, ensure_ascii=False)}\n", encoding="utf-8")
+
+    @classmethod
+    def read(cls, path: Path) -> Omission | None:
+        """The record in a file, or None if the file does not exist or is not a record."""
+        if not path.is_file() or path.stat().st_size > _LONGEST:
+            return None
+        try:
+            description = json.loads(path.read_bytes())
+        except (UnicodeDecodeError, ValueError, RecursionError):
+            return None
+        return cls(**description[_KEY]) if isinstance(description, dict) and set(description) == {_KEY} else None
+
+    def to_dict(self) -> dict[str, str]:
+        """The attributes as a dictionary."""
+        return asdict(self) | {"reason": " ".join(self.reason.split())}
+
+    def __str__(self) -> str:
+        """One line: the stage and the reason."""
+        return f"{self.stage}: {' '.join(self.reason.split())}"

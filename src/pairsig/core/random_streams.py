@@ -1,0 +1,104 @@
+"""Random draws with one independent stream per resample.
+
+Resample `i` with seed `s` depends on (s, i) alone. Its stream is SFC64 (Doty-Humphrey's generator, as in
+`numpy.random.SFC64`) with the initial state (k₀, k₁, i, 1), where k₀ and k₁ come from `numpy.random.SeedSequence(s)`,
+after numpy's own twelve warm-up steps. The result of a test therefore does not depend on how its resamples are divided
+among batches, threads, jobs or machines, and any range of them can be drawn separately.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit, uint64
+from numpy.typing import NDArray
+
+
+def key(seed: int) -> tuple[np.uint64, np.uint64]:
+    """The two words of SFC64's initial state that depend on the seed."""
+    first, second = np.random.SeedSequence(seed).generate_state(2, np.uint64)
+    return first, second
+
+
+@njit(inline="always")
+def _step(a, b, c, w):  # type: ignore[no-untyped-def]
+    word = a + b + w
+    rotated = (c << uint64(24)) | (c >> uint64(40))
+    return word, b ^ (b >> uint64(11)), c + (c << uint64(3)), rotated + word, w + uint64(1)
+
+
+@njit(inline="always")
+def _start(k0, k1, resample):  # type: ignore[no-untyped-def]
+    a, b, c, w = k0, k1, uint64(resample), uint64(1)
+    for _ in range(12):
+        _, a, b, c, w = _step(a, b, c, w)
+    return a, b, c, w
+
+
+@njit(nogil=True, cache=True)
+def _bootstrap(k0, k1, first, n_draws, counts):  # type: ignore[no-untyped-def]
+    n_rows, n_units = counts.shape
+    n = uint64(n_units)
+    # Lemire (2019): (32 random bits × n) >> 32 is uniform if products with a low part below 2³² mod n are redrawn.
+    reject = (uint64(1) << uint64(32)) % n
+    for row in range(n_rows):
+        a, b, c, w = _start(k0, k1, first + row)
+        for unit in range(n_units):
+            counts[row, unit] = 0
+        left = n_draws
+        while left > 0:
+            word, a, b, c, w = _step(a, b, c, w)
+            product = (word & uint64(0xFFFFFFFF)) * n
+            if (product & uint64(0xFFFFFFFF)) >= reject:
+                counts[row, product >> uint64(32)] += 1
+                left -= 1
+            product = (word >> uint64(32)) * n
+            if left > 0 and (product & uint64(0xFFFFFFFF)) >= reject:
+                counts[row, product >> uint64(32)] += 1
+                left -= 1
+
+
+@njit(nogil=True, cache=True)
+def _swaps(k0, k1, first, swapped):  # type: ignore[no-untyped-def]
+    n_rows, n_units = swapped.shape
+    for row in range(n_rows):
+        a, b, c, w = _start(k0, k1, first + row)
+        for start in range(0, n_units, 64):
+            word, a, b, c, w = _step(a, b, c, w)
+            for unit in range(start, min(start + 64, n_units)):
+                swapped[row, unit] = (word >> uint64(unit - start)) & uint64(1)
+
+
+def bootstrap_counts(
+    seed: int, first: int, n_rows: int, n_units: int, *, n_draws: int | None = None, out: NDArray[Any] | None = None
+) -> NDArray[Any]:
+    """How often each unit is drawn in `n_rows` consecutive bootstrap resamples.
+
+    Parameters
+    ----------
+    seed
+        Seed of the test.
+    first, n_rows
+        Number of the first resample, and the number of resamples.
+    n_units
+        Number of units (segments or documents) to draw from, uniformly and with replacement.
+    n_draws
+        Units drawn per resample; `n_units` by default.
+    out
+        Array (n_rows, n_units) of any numeric type to fill; float32 by default, ready for a matrix product.
+
+    Returns
+    -------
+    Array (n_rows, n_units); every row sums to `n_draws`.
+    """
+    counts = np.empty((n_rows, n_units), dtype=np.float32) if out is None else out
+    _bootstrap(*key(seed), first, n_units if n_draws is None else n_draws, counts)
+    return counts
+
+
+def swaps(seed: int, first: int, n_rows: int, n_units: int, *, out: NDArray[Any] | None = None) -> NDArray[Any]:
+    """1 if the two systems are swapped on a unit, else 0, with probability 1/2 each; parameters as above."""
+    swapped = np.empty((n_rows, n_units), dtype=np.float32) if out is None else out
+    _swaps(*key(seed), first, swapped)
+    return swapped

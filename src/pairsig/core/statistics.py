@@ -1,0 +1,1036 @@
+"""Sufficient statistics of all systems on a test set: the container between extraction and everything else."""
+
+from __future__ import annotations
+
+import json
+import numbers
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from pairsig.core.omission import Omission
+from pairsig.io.columns import STATISTICS
+from pairsig.io.errors import InputError, check_distinct, listed, named, printable, quoted, reason
+from pairsig.io.memory import Memory
+from pairsig.metrics import Metric
+from pairsig.metrics.exact_arithmetic import fingerprint, multiples, some_systems
+
+KEYS = STATISTICS.names
+"""Columns that identify a row; every other column of a table of statistics is a count."""
+
+OF_THE_TEST_SET = ("total", "gold", "sure", "ter_reference_length")
+"""Columns of registered metrics that belong to the test set and must be equal for all systems."""
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Counts or scores of several systems on all segments of a test set.
+
+    Every function for several systems accepts this class. `from_arrays` and `from_table` create it,
+    `pairsig.core.statistics.read` and `write` store it, and `of` returns the counts of a metric.
+
+    Attributes
+    ----------
+    dataset
+        Name of the test set.
+    systems, groups, kinds
+        One string per system: its name, its authors (or its base model), and the kind of entry. A system is one set of
+        outputs; every run of a method is a system called METHOD-RUN.
+    segments, documents, domains
+        One string per segment: its id, its document and its domain ("" where unknown).
+    columns
+        Names of the counts.
+    counts
+        Shape (systems × segments × columns), integer or float64.
+    provenance
+        Origin of the counts: corpus, commit, checksum, command, versions, licence.
+    omissions
+        Systems that had to be left out.
+    runs
+        One string per system: its run, or "" if its method has only one. Default: all "".
+
+    See Also
+    --------
+    read_statistics : Reads a file.
+    extract : Counts from outputs and references.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pairsig
+    >>> counts = {"a": np.array([[3, 4], [1, 2]]), "b": np.array([[2, 4], [2, 2]])}
+    >>> data = pairsig.Statistics.from_arrays(counts, ["correct", "total"])
+    >>> data.systems, data.counts.shape
+    (('a', 'b'), (2, 2, 2))
+    >>> data.select(systems=["b"]).counts.tolist()
+    [[[2, 4], [2, 2]]]
+    """
+
+    dataset: str
+    systems: tuple[str, ...]
+    groups: tuple[str, ...]
+    kinds: tuple[str, ...]
+    segments: NDArray[np.str_]
+    documents: NDArray[np.str_]
+    domains: NDArray[np.str_]
+    columns: tuple[str, ...]
+    counts: NDArray[Any]
+    provenance: Mapping[str, str] = field(default_factory=dict, compare=False)
+    omissions: tuple[Omission, ...] = field(default=(), compare=False)
+    runs: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.runs:
+            object.__setattr__(self, "runs", ("",) * len(self.systems))
+        for system, run in zip(self.systems, self.runs, strict=True):
+            if run and not system.endswith(f"-{run}"):
+                raise ValueError(f"found system {system} with run {run}, expected a name that ends in -{run}")
+        # These names are printed as they are. Ids of segments may be any text, and are quoted.
+        for what, names in (
+            ("dataset", [self.dataset]),
+            ("system", self.systems),
+            ("group", self.groups),
+            ("kind", self.kinds),
+            ("column", self.columns),
+        ):
+            printable(names, what)
+        shape = (len(self.systems), len(self.segments), len(self.columns))
+        if self.counts.shape != shape:
+            raise ValueError(f"`counts` has shape {self.counts.shape}, expected {shape}")
+        if not all(shape):
+            name = self.dataset or "(arrays)"
+            raise InputError(
+                f"dataset {name} has {shape[0]} systems and {shape[1]} segments, expected at least one of each"
+            )
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The method of each system: its name without the run."""
+        return _methods(self.systems, self.runs)
+
+    def numbered(self) -> Statistics:
+        """Treat systems called METHOD-1, METHOD-2, … as runs of METHOD.
+
+        Returns
+        -------
+        Statistics
+            The same counts, with runs for methods that have at least two. Nothing changes if systems already have runs.
+        """
+        if any(self.runs):
+            return self
+        found = [re.fullmatch(r"(.+)-(\d+)", system, re.ASCII) for system in self.systems]
+        times = Counter(match[1] for match in found if match)
+        return replace(self, runs=tuple(match[2] if match and times[match[1]] > 1 else "" for match in found))
+
+    @classmethod
+    def from_arrays(
+        cls,
+        counts: Mapping[str, NDArray[Any]],
+        columns: Sequence[str],
+        *,
+        dataset: str = "",
+        documents: Sequence[str] | None = None,
+        domains: Sequence[str] | None = None,
+    ) -> Statistics:
+        """Create statistics from one array per system.
+
+        Parameters
+        ----------
+        counts
+            By system: arrays (segments × columns), or (runs × segments × columns) for several runs, which get the names
+            1, 2, …. With a single column, (segments,) is enough.
+        columns
+            Names of the columns.
+        dataset
+            Name of the test set.
+        documents, domains
+            One label per segment.
+
+        Returns
+        -------
+        Statistics
+            With segments called 1, 2, ….
+
+        Raises
+        ------
+        InputError
+            If the shapes or the lengths differ, or if the values are not numbers.
+        """
+        if not counts:
+            raise InputError("found no systems, expected one array per system")
+        given = [
+            (run_name(system, run), run, array)
+            for system, own in counts.items()
+            for run, array in (_numbered(own) if np.ndim(own) == 3 else [("", own)])
+        ]
+        arrays = {system: _two_dimensional(system, array, columns) for system, _, array in given}
+        if len(arrays) < len(given):
+            raise InputError(
+                f"found the systems {listed(counts)}, whose runs share a name (NAME-1, …), expected different names"
+            )
+        sizes = {system: len(array) for system, array in arrays.items()}
+        if len(set(sizes.values())) > 1:
+            description = ", ".join(f"{system} has {size}" for system, size in sizes.items())
+            raise InputError(
+                f"found different numbers of segments, expected the same number for all systems: {description}"
+            )
+        n_segments = next(iter(sizes.values()))
+        labels = {}
+        for what, own in (("document", documents), ("domain", domains)):
+            given_labels = [""] * n_segments if own is None else [str(label) for label in own]
+            if len(given_labels) != n_segments:
+                raise InputError(
+                    f"found {len(given_labels):,} {what}s for {n_segments:,} segments, expected one {what} per segment"
+                )
+            labels[what] = np.array(given_labels, dtype=str)
+        return cls(
+            dataset=dataset,
+            systems=tuple(arrays),
+            groups=tuple(arrays),
+            kinds=("",) * len(arrays),
+            segments=np.arange(1, n_segments + 1).astype(str),
+            documents=labels["document"],
+            domains=labels["domain"],
+            columns=tuple(columns),
+            counts=np.stack(list(arrays.values())),
+            runs=tuple(run for _, run, _ in given),
+        )
+
+    @classmethod
+    def from_table(cls, table: pd.DataFrame, *, dataset: str, source: str = "the table") -> Statistics:
+        """Create statistics from a long table with one row per system, run and segment.
+
+        Parameters
+        ----------
+        table
+            With the columns `system` and `segment`, optionally `run`, `group`, `kind`, `document` and `domain`; all
+            other columns are counts. With runs, `system` has the method, and the system is called METHOD-RUN.
+        dataset
+            Name of the test set.
+        source
+            What error messages call the table.
+
+        Returns
+        -------
+        Statistics
+            With the segments in the order of the first system. All systems and runs must have the same ones.
+
+        Raises
+        ------
+        InputError
+            If a row is repeated or missing, or if a cell is not what its column needs; the message names the row.
+        """
+        from pairsig.io import tables
+
+        table = tables.whole(with_names(table, source), source)
+        rows = _Rows(source, len(table))
+        rows.add(table)
+        return rows.statistics(dataset)
+
+    def to_table(self) -> pd.DataFrame:
+        """Return a long table with one row per system, run and segment: the inverse of `from_table`.
+
+        Returns
+        -------
+        DataFrame
+            It has a column `run` if any system has runs.
+        """
+        n_systems, n_segments, n_columns = self.counts.shape
+        methods = self.methods
+        keys = {
+            "system": pd.Categorical(np.repeat(methods, n_segments), categories=list(dict.fromkeys(methods))),
+        }
+        if any(self.runs):
+            keys["run"] = pd.Categorical(np.repeat(self.runs, n_segments))
+        keys |= {
+            "group": pd.Categorical(np.repeat(self.groups, n_segments)),
+            "kind": pd.Categorical(np.repeat(self.kinds, n_segments)),
+            "segment": np.tile(self.segments, n_systems),
+            "document": np.tile(self.documents, n_systems),
+            "domain": np.tile(self.domains, n_systems),
+        }
+        flat = self.counts.reshape(n_systems * n_segments, n_columns)
+        return pd.DataFrame(keys | {name: flat[:, index] for index, name in enumerate(self.columns)})
+
+    def select(
+        self,
+        *,
+        systems: Sequence[str] | None = None,
+        segments: NDArray[np.intp] | slice | None = None,
+    ) -> Statistics:
+        """Select some systems and segments.
+
+        Parameters
+        ----------
+        systems
+            Names, in the new order.
+        segments
+            Positions, in any order; repeats are allowed.
+
+        Returns
+        -------
+        Statistics
+            Views of the counts where possible.
+        """
+        selected = self
+        if systems is not None:
+            rows = [self.systems.index(system) for system in systems]
+            selected = replace(
+                selected,
+                systems=tuple(systems),
+                groups=tuple(self.groups[row] for row in rows),
+                kinds=tuple(self.kinds[row] for row in rows),
+                counts=selected.counts[rows],
+                runs=tuple(self.runs[row] for row in rows),
+            )
+        if segments is not None:
+            selected = replace(
+                selected,
+                segments=self.segments[segments],
+                documents=self.documents[segments],
+                domains=self.domains[segments],
+                counts=selected.counts[:, segments],
+            )
+        return selected
+
+    def of(self, metric: Metric) -> NDArray[Any]:
+        """Return the counts of a metric, after checking them for impossible values.
+
+        Parameters
+        ----------
+        metric
+            The metric, such as `pairsig.metrics.registry.metric("f1")`.
+
+        Returns
+        -------
+        ndarray
+            Shape (systems × segments × columns of the metric's totals). It may be a view of `counts`: do not write to
+            it.
+
+        Raises
+        ------
+        InputError
+            If columns are missing, or if a count is negative, infinite or larger than its limit.
+        """
+        positions = self._positions(metric)
+        together = slice(positions[0], positions[0] + len(positions))
+        counts: NDArray[Any] = self.counts[:, :, together if _is_range(positions) else positions]
+        if not np.isfinite([counts.min(), counts.max()]).all():  # either is NaN where any count is
+            self._complain(~np.isfinite(counts).all(axis=2), "a count that is not a finite number")
+        if not metric.averaged and counts.min() < 0:
+            self._complain((counts < 0).any(axis=2), "a negative count")
+        for pair in metric.at_most:
+            small, large = (self.counts[:, :, self.columns.index(column)] for column in pair)
+            if any((small[rows] > large[rows]).any() for rows in some_systems(small)):
+                self._complain(small > large, " > ".join(pair))
+        if metric.averaged:
+            counts = np.concatenate([counts, np.ones_like(counts[:, :, :1])], axis=2)
+        return counts
+
+    def copied_by(self, metric: Metric) -> int:
+        """Bytes that `of` needs: none if the columns of the metric are adjacent."""
+        together = not metric.averaged and _is_range(self._positions(metric))
+        return 0 if together else self.counts[:, :, 0].size * self.counts.itemsize * metric.width
+
+    def _positions(self, metric: Metric) -> list[int]:
+        missing = [column for column in metric.columns if column not in self.columns]
+        if missing:
+            raise InputError(
+                f"dataset {self.dataset or '(arrays)'} has the columns {listed(self.columns)}, "
+                f"expected those of metric {metric.name}: {', '.join(metric.columns)}"
+            )
+        return [self.columns.index(column) for column in metric.columns]
+
+    def _complain(self, wrong: ArrayLike, what: str) -> None:
+        system, segment = np.argwhere(wrong)[0]
+        values = ", ".join(f"{c} {v}" for c, v in zip(self.columns, self.counts[system, segment], strict=True))
+        raise InputError(
+            f"system {named(self.systems[system])}, segment {named(self.segments[segment])} of dataset "
+            f"{self.dataset or '(arrays)'} has {what} ({values})"
+        )
+
+    def duplicates(self) -> list[tuple[str, str]]:
+        """Find pairs of systems with the same counts on every segment.
+
+        Returns
+        -------
+        list of tuple
+            Names of an earlier system and of its copy.
+        """
+        seen: dict[bytes, str] = {}
+        pairs = []
+        for system, counts in zip(self.systems, self.counts, strict=True):
+            first = seen.setdefault(fingerprint(counts), system)
+            if first != system:
+                pairs.append((first, system))
+        return pairs
+
+    def inconsistencies(self) -> list[str]:
+        """Warnings about counts that belong to the test set, but differ between systems."""
+        sentences = []
+        for column in filter(self.columns.__contains__, OF_THE_TEST_SET):
+            counts = self.counts[:, :, self.columns.index(column)]
+            for system, own in enumerate(counts):
+                # A system without an output for a segment has 0 there.
+                wrong = np.flatnonzero((own != counts[0]) & (own != 0) & (counts[0] != 0))
+                if len(wrong):
+                    sentences.append(
+                        f"{column} is {counts[0, wrong[0]]} for {self.systems[0]} and {own[wrong[0]]} for "
+                        f"{self.systems[system]} on segment {named(self.segments[wrong[0]])}, expected the same: check "
+                        "that all systems have the same test set"
+                    )
+                    break
+        return sentences
+
+
+def _is_range(positions: Sequence[int]) -> bool:
+    return list(positions) == list(range(positions[0], positions[0] + len(positions)))
+
+
+def by_document(documents: NDArray[np.str_], counts: NDArray[Any]) -> NDArray[Any]:
+    """Counts (systems × segments × columns) summed by document, in the order of their first segments."""
+    if (documents == "").all():
+        raise InputError(
+            "found no documents for the unit document, expected one for every segment (column `document`, document=, "
+            "--documents)"
+        )
+    if (documents == "").any():
+        position = int(np.argmax(documents == ""))
+        raise InputError(f"segment number {position + 1} has no document, expected one for every segment")
+    _, first, inverse = np.unique(documents, return_index=True, return_inverse=True)
+    rank = np.argsort(np.argsort(first))[inverse]
+    # Sums of booleans or of small integers need a wider type.
+    sums = np.zeros((len(first), counts.shape[0], counts.shape[2]), dtype=np.result_type(counts.dtype, np.int64))
+    steps = np.ones(counts.shape[2])
+    if counts.dtype.kind == "f":  # sums of decimals are decimals in any order: 0.1 + 0.2 is 0.3
+        counts = counts.astype(np.float64)
+        for column in range(counts.shape[2]):
+            found = multiples(counts[:, :, column], counts.shape[1])
+            if found is not None:
+                counts[:, :, column], steps[column] = found
+    np.add.at(sums, rank, counts.swapaxes(0, 1))
+    return (sums / steps if (steps != 1).any() else sums).swapaxes(0, 1)
+
+
+def collect(
+    parts: Sequence[Statistics],
+    *,
+    dataset: str,
+    provenance: Mapping[str, str],
+    omissions: tuple[Omission, ...] = (),
+) -> Statistics:
+    """Combine the statistics of single systems into those of all systems of a test set.
+
+    Parameters
+    ----------
+    parts
+        Statistics of one or more systems each, on the same segments.
+    dataset
+        Name of the test set.
+    provenance
+        Origin of the counts.
+    omissions
+        Systems that had to be left out.
+
+    Returns
+    -------
+    Statistics
+        With the systems in the order of `parts`.
+
+    Raises
+    ------
+    InputError
+        If segments, columns, documents or domains differ, or if a system appears twice.
+
+    See Also
+    --------
+    pool : Combines test sets instead of systems.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pairsig
+    >>> a, b = (pairsig.Statistics.from_arrays({name: np.ones((3, 1))}, ["value"]) for name in "ab")
+    >>> pairsig.collect([a, b], dataset="mine", provenance={}).systems
+    ('a', 'b')
+    """
+    first = parts[0]
+    for part in parts[1:]:
+        if not np.array_equal(part.segments, first.segments):
+            raise InputError(
+                _segments_differ(dataset, first.systems[0], first.segments, part.systems[0], part.segments)
+            )
+        if part.columns != first.columns:
+            raise InputError(
+                f"{dataset}: system {part.systems[0]} has the columns {listed(part.columns)}, "
+                f"expected those of {first.systems[0]}: {listed(first.columns)}"
+            )
+        for key, ours, theirs in (
+            ("document", first.documents, part.documents),
+            ("domain", first.domains, part.domains),
+        ):
+            if not np.array_equal(ours, theirs):
+                row = int(np.argmax(ours != theirs))
+                raise InputError(
+                    f"{dataset}: segment {named(str(first.segments[row]))} has the {key} {quoted(str(ours[row]))} for "
+                    f"{first.systems[0]} and {quoted(str(theirs[row]))} for {part.systems[0]}, expected the same"
+                )
+    systems = [system for part in parts for system in part.systems]
+    repeated = {system for system in systems if systems.count(system) > 1}
+    if repeated:
+        raise InputError(f"{dataset}: found system {min(repeated)} more than once, expected it once")
+    return replace(
+        first,
+        dataset=dataset,
+        systems=tuple(systems),
+        groups=tuple(group for part in parts for group in part.groups),
+        kinds=tuple(kind for part in parts for kind in part.kinds),
+        counts=np.concatenate([part.counts for part in parts]),
+        runs=tuple(run for part in parts for run in part.runs),
+        provenance=dict(provenance),
+        omissions=omissions,
+    )
+
+
+def pool(parts: Sequence[Statistics], *, dataset: str) -> Statistics:
+    """Concatenate several test sets into one, for the systems that are on all of them.
+
+    Parameters
+    ----------
+    parts
+        Statistics of at least two test sets.
+    dataset
+        Name of the new test set.
+
+    Returns
+    -------
+    Statistics
+        Ids of segments and documents begin with the name of their test set, which is also the domain of segments
+        without one ("" or "-"). Groups and kinds of systems are those on the first test set.
+
+    Raises
+    ------
+    InputError
+        If fewer than two systems are on all test sets, or if names or columns do not match.
+
+    See Also
+    --------
+    collect : Combines systems instead of test sets.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pairsig
+    >>> parts = [
+    ...     pairsig.Statistics.from_arrays({"a": np.ones(n), "b": np.zeros(n)}, ["value"], dataset=name)
+    ...     for name, n in (("news", 2), ("talks", 1))
+    ... ]
+    >>> pairsig.pool(parts, dataset="both").segments.tolist()
+    ['news/1', 'news/2', 'talks/1']
+    """
+    datasets = [part.dataset for part in parts]
+    repeated = [name for name in datasets if datasets.count(name) > 1]
+    if repeated:
+        raise InputError(f"{dataset}: found {len(repeated)} datasets called {repeated[0]}, expected different names")
+    shared = [system for system in parts[0].systems if all(system in part.systems for part in parts[1:])]
+    if len(shared) < 2:
+        names = ", ".join(part.dataset for part in parts)
+        raise InputError(f"{dataset}: found {len(shared)} systems that are in all of {names}, expected at least two")
+    columns = parts[0].columns
+    chosen = [part.select(systems=shared) for part in parts]
+    for part in chosen[1:]:
+        if part.columns != columns:
+            raise InputError(
+                f"{dataset}: {part.dataset} has the columns {listed(part.columns)}, "
+                f"expected those of {parts[0].dataset}: {listed(columns)}"
+            )
+
+    def labelled(part: Statistics, labels: NDArray[np.str_]) -> list[str]:
+        return [f"{part.dataset}/{label}" if label else "" for label in labels]
+
+    return replace(
+        chosen[0],
+        dataset=dataset,
+        segments=np.array([label for part in chosen for label in labelled(part, part.segments)]),
+        documents=np.array([label for part in chosen for label in labelled(part, part.documents)]),
+        domains=np.array(
+            [part.dataset if domain in ("", "-") else domain for part in chosen for domain in part.domains]
+        ),
+        counts=np.concatenate([part.counts for part in chosen], axis=1),
+        provenance={"pool": ", ".join(part.dataset for part in parts)},
+    )
+
+
+def write(statistics: Statistics, path: str | Path) -> None:
+    """Write statistics to a Parquet, TSV or CSV file.
+
+    Parameters
+    ----------
+    statistics
+        What to write. Only Parquet keeps the provenance and the name of the test set.
+    path
+        The suffix decides the format: ".parquet", ".tsv" or ".csv".
+
+    Raises
+    ------
+    InputError
+        If the suffix is another, or if the folder does not exist.
+
+    See Also
+    --------
+    read_statistics : Reads the file again.
+
+    Notes
+    -----
+    In Parquet, integers get the smallest signed type that holds their column and its negatives.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import pairsig
+    >>> data = pairsig.Statistics.from_arrays({"a": np.ones(3), "b": np.zeros(3)}, ["value"], dataset="mine")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pairsig.write_statistics(data, f"{folder}/mine.parquet")
+    ...     pairsig.read_statistics(f"{folder}/mine.parquet").systems
+    ('a', 'b')
+    """
+    from pairsig.io import tables
+
+    table = statistics.to_table()
+    if Path(path).suffix != ".parquet":
+        tables.write(table, path)
+        return
+    if statistics.counts.dtype.kind in "iu":
+        table = table.astype({name: _smallest(table[name].to_numpy()) for name in statistics.columns})
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    arrow = pa.Table.from_pandas(table, preserve_index=False)
+    metadata = {
+        "dataset": statistics.dataset,
+        "provenance": json.dumps(dict(statistics.provenance), sort_keys=True),
+    }
+    if statistics.omissions:
+        metadata["omissions"] = json.dumps([omission.to_dict() for omission in statistics.omissions])
+    arrow = arrow.replace_schema_metadata(metadata)
+    whole = [name for name in statistics.columns if pa.types.is_integer(arrow.schema.field(name).type)]
+    with tables.replacing(path) as temporary:
+        pq.write_table(
+            arrow,
+            temporary,
+            compression="zstd",
+            compression_level=19,
+            # Systems are similar, but compression only finds that within a page: one page per column.
+            row_group_size=_PAGE,
+            max_rows_per_page=_PAGE,
+            data_page_size=16 * _PAGE,
+            use_dictionary=[name for name in arrow.column_names if name not in whole],
+            column_encoding=dict.fromkeys(whole, "BYTE_STREAM_SPLIT"),
+        )
+
+
+_PAGE = 2**20
+"""Rows per page: with a million, reading needs a few megabytes per column."""
+
+
+def _smallest(numbers: NDArray[Any]) -> np.dtype[Any]:
+    """The smallest type that holds these integers and their negatives; their own type from 2⁶³ on."""
+    most = max(-int(numbers.min()), int(numbers.max()))
+    return np.min_scalar_type(-1 - most) if most < 2**63 else numbers.dtype
+
+
+def read(path: str | Path, *, dataset: str | None = None, memory: Memory | None = None) -> Statistics:
+    r"""Read statistics from a Parquet, TSV or CSV file.
+
+    Parameters
+    ----------
+    path
+        A file that `write` wrote, or any long table with the columns `system`, `segment` and counts.
+    dataset
+        Name of the test set. Default: the name in the file, else the name of the file without its suffix.
+    memory
+        Limit for the process. With a limit, integers of a Parquet file get the smallest type that holds them, and
+        counts that do not fit are refused. Default: all free memory, and int64.
+
+    Returns
+    -------
+    Statistics
+        All systems of the file.
+
+    Raises
+    ------
+    InputError
+        If the file is not such a table, if a row is repeated or missing, or if the memory does not suffice.
+
+    See Also
+    --------
+    write_statistics : Writes such files.
+
+    Notes
+    -----
+    A Parquet file is read in groups of rows; their own memory counts only if a group has more than 128 MiB. A text file
+    is assumed to need twenty times its size.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pairsig
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "mine.csv"
+    ...     _ = path.write_text("system,segment,correct,total\na,1,3,4\na,2,1,2\nb,1,2,4\nb,2,2,2\n")
+    ...     data = pairsig.read_statistics(path)
+    >>> data.dataset, data.systems, data.columns
+    ('mine', ('a', 'b'), ('correct', 'total'))
+    """
+    from pairsig.io import tables
+
+    path = Path(path)
+    metadata: dict[bytes, bytes] = {}
+    if path.suffix == ".parquet":
+        n_rows, metadata, pieces = tables.pieces(path, memory or Memory.whole())
+        rows = _Rows(str(path), n_rows, memory)
+        for piece in pieces:
+            rows.add(tables.whole(piece, str(path), n_rows))
+    else:
+        if memory is not None and path.is_file():
+            memory.require(_TEXT * path.stat().st_size, f"reading {path} (as a Parquet file it takes less)")
+        table = tables.read(path, known=[STATISTICS])
+        rows = _Rows(str(path), len(table), memory)
+        rows.add(table)
+    try:
+        name = dataset or metadata.get(b"dataset", b"").decode() or path.stem
+        provenance = dict(json.loads(metadata.get(b"provenance", b"{}")))
+        omissions = tuple(Omission(**description) for description in json.loads(metadata.get(b"omissions", b"[]")))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise InputError(
+            f"{path}: found metadata that cannot be read ({reason(error)}), expected those that pairsig writes"
+        ) from None
+    return replace(rows.statistics(name), provenance=provenance, omissions=omissions)
+
+
+_TEXT = 20
+"""Bytes of memory per byte of a text file."""
+
+
+class _Rows:
+    """Collects the rows of a long table, piece by piece, for `Statistics`.
+
+    Counts are stored in the order of the file. Systems and segments are stored by stretches: consecutive rows of one
+    system whose segments follow each other. A file that `write` wrote has one stretch per system.
+    """
+
+    def __init__(self, source: str, n_rows: int, memory: Memory | None = None) -> None:
+        self._source, self._n_rows, self._memory = source, n_rows, memory
+        self._filled = 0
+        self._columns: tuple[str, ...] = ()
+        self._counts: NDArray[Any] = np.empty((n_rows, 0), dtype=np.int8)
+        self._codes: dict[str, dict[str, int]] = {key: {} for key in (*KEYS, "output")}
+        self._last: dict[str, tuple[pd.Index[Any], NDArray[np.int64]]] = {}
+        self._runs: list[NDArray[np.int64]] = []  # (3, stretches): first row, system, first segment
+        # The label of each system or segment, by key; and the first one that has two labels.
+        self._labels = {of: np.empty(0, dtype=np.int64) for of in _LABELLED}
+        self._two: dict[tuple[str, str], int] = {}
+
+    def add(self, table: pd.DataFrame) -> None:
+        """Add the next rows."""
+        for key in ("system", "segment"):
+            if key not in table.columns:
+                raise InputError(f"{self._source} has the columns {listed(table.columns)}, expected `{key}` too")
+        if not len(table):
+            return
+        first = self._filled
+        codes = {key: self._coded(table, key) for key in KEYS}
+        for key in ("system", "segment"):
+            nameless = codes[key] == self._codes[key].get("", -1)
+            if nameless.any():
+                raise InputError(f"{self._row(nameless, first)}: {key} is empty, expected a name")
+        self._columns = tuple(column for column in table.columns if column not in KEYS)
+        self._append(_numbers(table, self._columns, lambda wrong: self._row(wrong, first), self._source))
+        codes["output"] = self._outputs(codes["system"], codes["run"])
+        systems, segments = codes["output"], codes["segment"]
+        starts = np.flatnonzero(
+            np.concatenate([[True], (systems[1:] != systems[:-1]) | (segments[1:] != segments[:-1] + 1)])
+        )
+        self._runs.append(np.stack([first + starts, systems[starts], segments[starts]]))
+        # A system without a group is its own group.
+        own = np.array([self._code("group", name) for name in self._codes["system"]], dtype=np.int64)
+        blank = codes["group"] == self._codes["group"].get("", -1)
+        codes["group"] = np.where(blank, own[codes["system"]], codes["group"])
+        for of, key in _LABELLED:
+            self._label(of, key, codes[of], codes[key])
+
+    def _code(self, key: str, label: str) -> int:
+        found = self._codes[key]
+        return found.setdefault(label, len(found))
+
+    def _coded(self, table: pd.DataFrame, key: str) -> NDArray[np.int64]:
+        """The labels of a key as numbers, in the order of their first appearance."""
+        if key not in table.columns:
+            return np.full(len(table), self._code(key, ""), dtype=np.int64)
+        cells = table[key]
+        if isinstance(cells.dtype, pd.CategoricalDtype):
+            found, unique = cells.cat.codes.to_numpy(), cells.cat.categories
+        else:  # as names, 1 and "1" are equal, 1 and 1.0 are not
+            found, unique = pd.factorize(cells.astype("string") if cells.dtype == object else cells)
+        known, codes = self._last.get(key, (None, np.empty(0)))
+        if known is None or not unique.equals(known):  # rare, since systems have the same segments
+            codes = np.full(len(unique) + 1, -1, dtype=np.int64)  # the last one is for missing cells
+            self._last[key] = unique, codes
+        new = pd.unique(found[codes[found] < 0])
+        if len(new):
+            labels = pd.Series(unique.take(new[new >= 0])).astype("string").fillna("").tolist()
+            codes[new[new >= 0]] = [self._code(key, label) for label in labels]
+            if (new < 0).any():
+                codes[-1] = self._code(key, "")
+        return np.asarray(codes[found])
+
+    def _outputs(self, systems: NDArray[np.int64], runs: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The system, with its run, of each row."""
+        n_runs = len(self._codes["run"])
+        found, unique = pd.factorize(systems * n_runs + runs)
+        names, labels = list(self._codes["system"]), list(self._codes["run"])
+        pairs = [(names[pair // n_runs], labels[pair % n_runs]) for pair in unique.tolist()]
+        outputs = np.array([self._code("output", run_name(*pair)) for pair in pairs], dtype=np.int64)
+        return np.asarray(outputs[found])
+
+    def _append(self, numbers: NDArray[Any]) -> None:
+        if numbers.dtype.kind in "iu":
+            dtype = (
+                _smallest(numbers) if self._memory is not None else np.int64 if numbers.itemsize < 8 else numbers.dtype
+            )
+            numbers = numbers.astype(dtype, copy=False)
+        last = self._filled + len(numbers)
+        kept = self._counts[: self._filled]
+        dtype = np.result_type(kept, numbers) if len(kept) else numbers.dtype
+        if not len(kept) or dtype != kept.dtype:
+            shape = self._n_rows, numbers.shape[1]
+            room = self._memory or Memory.whole()
+            room.require(shape[0] * shape[1] * dtype.itemsize, f"the counts of {self._source}")
+            self._counts = np.empty(shape, dtype=dtype)
+            if len(kept):
+                self._counts[: self._filled] = kept
+        self._counts[self._filled : last] = numbers
+        self._filled = last
+
+    def _label(self, of: str, key: str, named: NDArray[np.int64], labels: NDArray[np.int64]) -> None:
+        known = self._labels[of, key]
+        known = np.concatenate([known, np.full(len(self._codes[of]) - len(known), -1)])
+        new = known[named] < 0
+        known[named[new]] = labels[new]
+        wrong = known[named] != labels
+        if wrong.any():
+            self._two.setdefault((of, key), int(named[wrong.argmax()]))
+        self._labels[of, key] = known
+
+    def _row(self, wrong: NDArray[np.bool_], first: int = 0) -> str:
+        """The place of the first error: the line of a text file (below its header), or the row of a table."""
+        row = first + int(wrong.argmax())
+        description = f"line {row + 2}" if self._source.endswith((".tsv", ".csv")) else f"row {row + 1}"
+        return f"{self._source}, {description}"
+
+    def statistics(self, dataset: str) -> Statistics:
+        """Statistics of all rows, in the order of the first system's segments."""
+        if not self._filled:
+            raise InputError(f"{self._source} is empty, expected one row per system and segment")
+        systems, ids = list(self._codes["output"]), label_array(self._codes["segment"], f"{self._source}: segment")
+        starts, system, segment = np.concatenate(self._runs, axis=1)
+        lengths = np.diff(starts, append=self._filled)
+        n = int(lengths[system == 0].sum())
+        if (
+            len(ids) == n
+            and len(systems) * n == self._filled
+            and (system == starts // n).all()
+            and (segment == starts % n).all()
+        ):
+            counts, order = self._counts, np.arange(n)
+        else:
+            counts, order = self._sorted(systems, ids, np.repeat(system, lengths), np.repeat(segment - starts, lengths))
+        for (of, key), wrong in sorted(self._two.items(), key=lambda found: _LABELLED.index(found[0])):
+            name = list(self._codes[of])[wrong]
+            description = "system" if of == "output" else of
+            raise InputError(f"{self._source}: {description} {named(name)} has more than one {key}, expected one")
+
+        def labels(of: str, key: str) -> NDArray[np.str_]:
+            known = list(self._codes[key])
+            return label_array([known[code] for code in self._labels[of, key].tolist()], f"{self._source}: {key}")
+
+        runs = labels("output", "run")
+        methods = _methods(systems, runs)
+        for method in {method for method, run in zip(methods, runs, strict=True) if not run}:
+            if methods.count(method) > 1:
+                raise InputError(
+                    f"{self._source}: some rows of system {named(method)} have no run, expected a run in each of them"
+                )
+        return Statistics(
+            dataset=dataset,
+            systems=tuple(systems),
+            groups=tuple(labels("output", "group").tolist()),
+            kinds=tuple(labels("output", "kind").tolist()),
+            segments=ids[order],
+            documents=labels("segment", "document")[order],
+            domains=labels("segment", "domain")[order],
+            columns=self._columns,
+            counts=counts.reshape(len(systems), n, len(self._columns)),
+            runs=tuple(runs.tolist()),
+        )
+
+    def _sorted(
+        self, systems: list[str], ids: NDArray[np.str_], system: NDArray[np.int64], segment: NDArray[np.int64]
+    ) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """The counts by system, in the order of the first system's segments, and that order."""
+        segment += np.arange(self._filled)
+        order = segment[system == 0]
+        places = system * len(ids) + segment
+        if len(np.unique(places)) < len(places):
+            twice = pd.Series(places).duplicated().to_numpy()
+            row = int(twice.argmax())
+            raise InputError(
+                f"{self._row(twice)}: found segment {named(ids[segment[row]])} of system {named(systems[system[row]])} "
+                "again, expected it once"
+            )
+        sizes = np.bincount(system, minlength=len(systems))
+        position = np.full(len(ids), -1)
+        position[order] = np.arange(len(order))
+        strange = np.bincount(system, weights=position[segment] < 0, minlength=len(systems)) > 0
+        for other in np.flatnonzero(strange | (sizes != len(order))):
+            own = ids[segment[system == other]]
+            raise InputError(_segments_differ(self._source, systems[0], ids[order], systems[other], own))
+        counts = np.empty_like(self._counts)
+        counts[system * len(order) + position[segment]] = self._counts
+        return counts, order
+
+
+_LABELLED = (
+    ("output", "run"),
+    ("output", "group"),
+    ("output", "kind"),
+    ("segment", "document"),
+    ("segment", "domain"),
+)
+"""What each label belongs to; an output is a system with its run."""
+
+
+def label_array(labels: Iterable[str], what: str) -> NDArray[np.str_]:
+    """Labels as an array, in which every label takes the space of the longest."""
+    labels = list(labels)
+    longest = max(labels, key=len, default="")
+    if len(labels) * len(longest) > _MOST_LETTERS:
+        raise InputError(
+            f"{what} {named(longest)} is too long, expected at most {_MOST_LETTERS // len(labels):,} characters for "
+            f"{len(labels):,} names"
+        )
+    return np.array(labels, dtype=str)
+
+
+_MOST_LETTERS = 2**28
+"""Limit of all characters of an array of labels, each as long as the longest: a gigabyte."""
+
+
+def run_name(method: str, run: str) -> str:
+    """The name of the system that is this run of the method."""
+    return f"{method}-{run}" if run else method
+
+
+def _methods(systems: Iterable[str], runs: Iterable[str]) -> tuple[str, ...]:
+    # A system without a run keeps its name, even if that ends in a hyphen.
+    return tuple(system.removesuffix(f"-{run}") if run else system for system, run in zip(systems, runs, strict=True))
+
+
+def _numbered(runs: NDArray[Any]) -> list[tuple[str, NDArray[Any]]]:
+    return [(str(number), run) for number, run in enumerate(runs, start=1)]
+
+
+def _two_dimensional(system: str, array: NDArray[Any], columns: Sequence[str]) -> NDArray[Any]:
+    array = np.asarray(array)
+    if array.ndim == 1 and len(columns) == 1:
+        array = array[:, None]
+    if array.ndim != 2 or array.shape[1] != len(columns):
+        raise InputError(
+            f"system {system} has counts of shape {array.shape}, "
+            f"expected (segments, {len(columns)}): {', '.join(columns)}"
+        )
+    if array.dtype.kind not in "biuf":
+        raise InputError(f"system {system} has counts of type {array.dtype}, expected numbers")
+    return array
+
+
+def _numbers(
+    table: pd.DataFrame, columns: Sequence[str], row: Callable[[NDArray[np.bool_]], str], source: str
+) -> NDArray[Any]:
+    """The counts (rows × columns) with a plain numeric dtype; `row` names the place of the first error."""
+    if not columns:
+        raise InputError(f"{source} has no column of counts, expected one beside {', '.join(KEYS)}")
+    found = {}
+    for column in columns:
+        values = table[column]
+        numeric = _numeric(values)
+        if numeric.isna().any():
+            wrong = numeric.isna().to_numpy(dtype=bool)
+            cell = values[wrong].iloc[0]
+            description = "empty or NaN" if pd.isna(cell) else quoted(cell)
+            raise InputError(f"{row(wrong)}: {named(column)} is {description}, expected a number")
+        array = numeric.to_numpy()
+        found[column] = array.astype(np.int64) if array.dtype == np.bool_ else array
+    return np.asarray(pd.DataFrame(found).to_numpy())
+
+
+def _numeric(values: pd.Series[Any]) -> pd.Series[Any]:
+    """The cells as numbers, missing where a cell is not one. Pandas alone would accept dates and complex numbers."""
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        each = _numeric(pd.Series(values.cat.categories))
+        return each.reindex(values.cat.codes).set_axis(values.index)
+    if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_complex_dtype(values):
+        return values
+    if not pd.api.types.is_string_dtype(values.dtype) or values.dtype == object:
+        values = values.astype(object).map(_real)
+    return pd.to_numeric(values, errors="coerce")
+
+
+def _real(cell: Any) -> Any:
+    """A cell of a column of objects if it is text or a real number; None for everything else, such as dates."""
+    if isinstance(cell, str | bool | np.bool_):
+        return cell
+    # Durations of numpy would count as real numbers.
+    if type(cell) is np.timedelta64 or not isinstance(cell, numbers.Real | Decimal):
+        return None
+    if isinstance(cell, numbers.Integral) and abs(int(cell)) < 2**63:
+        return int(cell)
+    try:
+        return float(cell)
+    except (OverflowError, ValueError):  # an integer of 400 digits, or a signalling NaN
+        return None
+
+
+def with_names(table: pd.DataFrame, source: str) -> pd.DataFrame:
+    """`table` with text as the names of its columns, none of which may be repeated."""
+    names = [str(name) for name in table.columns]
+    check_distinct(names, source)
+    return table.set_axis(names, axis=1)
+
+
+def _segments_differ(
+    source: str, one: str, one_segments: NDArray[np.str_], other: str, other_segments: NDArray[np.str_]
+) -> str:
+    """An error message: both numbers of segments, and the first difference."""
+    for here, mine, theirs in ((one, one_segments, other_segments), (other, other_segments, one_segments)):
+        alone = mine[~np.isin(mine, theirs)]
+        if len(alone):
+            parting = f"segment {named(alone[0])} is in {named(here)} only"
+            break
+    else:  # the same segments in another order
+        position = int(np.argmax(one_segments != other_segments))
+        parting = f"number {position + 1} is {named(one_segments[position])} and {named(other_segments[position])}"
+    return (
+        f"{source}: system {named(one)} has {len(one_segments)} segments, {named(other)} has {len(other_segments)}, "
+        f"expected the same ones; {parting}"
+    )

@@ -1,0 +1,82 @@
+"""Things that users choose by name (metrics, readers, tests), and their options."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from pairsig.io.errors import InputError, quoted
+
+_NAME = 100  # characters of a misspelt name that are compared with the known names
+
+
+def choose(name: str, known: Collection[str], what: str) -> str:
+    """The name itself if it is known; otherwise an `InputError` that lists the known names and suggests one."""
+    if not isinstance(name, str) or name not in known:
+        raise InputError(f"unknown {what} {quoted(name)}, expected {one_of(str(name), known)}")
+    return name
+
+
+def once(names: Collection[str], what: str) -> None:
+    """Refuse a repeated name: the adjustment for multiple tests would count it several times."""
+    for name in names:
+        times = list(names).count(name)
+        if times > 1:
+            raise InputError(f"{what} {name} is named {times} times, expected once")
+
+
+def check_level(value: float, what: str) -> None:
+    """Refuse a level, such as a power, that is not between 0 and 1."""
+    if not 0 < value < 1:
+        raise InputError(f"the {what} is {value}, expected a number between 0 and 1")
+
+
+def one_of(name: str, known: Collection[str]) -> str:
+    """All possible names, and the one that was probably meant."""
+    return f"one of {', '.join(known)}{near(name, known)}" if known else "none"
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """A suggestion for a misspelt name, or "" if no known name is similar."""
+    found = get_close_matches(name[:_NAME].lower(), list(known), n=1)
+    return f"; did you mean {found[0]}?" if found else ""
+
+
+def options_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """Options of a reader or an extractor, which are its parameters with a default."""
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name: p for p in parameters if p.default is not inspect.Parameter.empty}
+
+
+def sort_options(given: Mapping[str, str], what: str, *functions: Callable[..., Any]) -> tuple[dict[str, Any], ...]:
+    """Convert options from text to the annotated types of the functions; returns one dictionary per function.
+
+    Raises
+    ------
+    InputError
+        If no function has the option, or if a value does not have the option's type.
+    """
+    known = [options_of(function) for function in functions]
+    names = {name: None for options in known for name in options}
+    for name in given:
+        choose(name, names, f"option of {what}:")
+    return tuple(
+        {name: _typed(name, text, options[name]) for name, text in given.items() if name in options}
+        for options in known
+    )
+
+
+def _typed(name: str, text: str, parameter: inspect.Parameter) -> Any:
+    kinds = re.findall(r"\w+", str(parameter.annotation))
+    if "bool" in kinds:
+        if text not in ("true", "false"):
+            raise InputError(f"option {name} is {quoted(text)}, expected true or false")
+        return text == "true"
+    if "int" in kinds:
+        if not re.fullmatch("-?[0-9]{1,18}", text):
+            raise InputError(f"option {name} is {quoted(text)}, expected a whole number")
+        return int(text)
+    return text

@@ -1,0 +1,479 @@
+"""Declarations of the columns of the library's tables.
+
+Types, checks, headings, rounding and the documentation (docs/made/tables.md) are derived from these declarations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+Shown = Literal["as it is", "count", "p-value", "bound", "share", "change of share", "two decimals", "by unit"]
+"""How a number is rounded in tables for readers; `pairsig.io.rendering` does it."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table.
+
+    Attributes
+    ----------
+    name
+        Name of the column in files.
+    type
+        `str`, `bool`, `int`, `float`, or `list` (of sentences, in JSON only).
+    meaning
+        One line that explains its cells.
+    unit
+        Unit of its numbers; shares and p-values have none.
+    heading
+        Heading for readers; by default the name with spaces.
+    shown
+        How its numbers are rounded for readers.
+    missing
+        Whether a cell may be missing. Text is never missing, but it may be empty.
+    choices
+        The permitted cells, if there are only a few.
+    ends
+        Columns with the ends of its interval, which readers see beside its numbers; by default `NAME_low` and
+        `NAME_high`, where a table has them.
+    least
+        Smaller p-values are shown as below this number.
+    """
+
+    name: str
+    type: type[Any]
+    meaning: str
+    unit: str = ""
+    heading: str = ""
+    shown: Shown = "as it is"
+    missing: bool = False
+    choices: tuple[str, ...] = ()
+    ends: tuple[str, ...] = ()
+    least: float = 0.0
+
+    @property
+    def title(self) -> str:
+        """The heading for readers."""
+        return self.heading or self.name.replace("_", " ")
+
+    @property
+    def interval(self) -> tuple[str, ...]:
+        """The columns with the ends of its interval, if a table has them."""
+        return self.ends or (f"{self.name}_low", f"{self.name}_high")
+
+
+@dataclass(frozen=True)
+class Table:
+    """The columns of a table in order, and its key: the columns whose cells together identify a row."""
+
+    name: str
+    columns: tuple[Column, ...]
+    key: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+    def __getitem__(self, name: str) -> Column:
+        return next(column for column in self.columns if column.name == name)
+
+    def view(self, **headings: str) -> list[Column]:
+        """Choose columns to print, with their headings; "" keeps the declared one. Other names are columns of text."""
+        declared = {column.name: column for column in self.columns}
+        chosen = [declared.get(name, Column(name, str, "")) for name in headings]
+        return [replace(column, heading=headings[column.name] or column.heading) for column in chosen]
+
+
+def kinds(tables: Iterable[Table]) -> dict[str, type[Any]]:
+    """Types of the text and boolean columns, which cells alone do not show: a system may be called 12."""
+    return {column.name: column.type for table in tables for column in table.columns if column.type in (str, bool)}
+
+
+def points(name: str, meaning: str, heading: str = "", *, missing: bool = False, ends: tuple[str, ...] = ()) -> Column:
+    """A column of scores, gains or thresholds."""
+    return Column(name, float, meaning, "points", heading, "two decimals", missing, ends=ends)
+
+
+def count(name: str, meaning: str, unit: str, heading: str = "") -> Column:
+    """A column of counts."""
+    return Column(name, int, meaning, unit, heading, "count")
+
+
+DATASET = Column("dataset", str, "name of the dataset")
+TEST_SET = Column("test_set", str, "label of the test set: `whole`, or the part of the dataset, such as `first-400`")
+METRIC = Column("metric", str, "name of the metric")
+TEST = Column("test", str, "name of the test")
+METHOD = Column("method", str, "method of the test; empty if it has only one")
+ALTERNATIVE = Column("alternative", str, "alternative hypothesis of the test")
+SYSTEM_A = Column("system_a", str, "one system of the pair", heading="system A")
+SYSTEM_B = Column("system_b", str, "the other system of the pair", heading="system B")
+SAME_GROUP = Column("same_group", bool, "whether the systems belong to the same group")
+N_SEGMENTS = count("n_segments", "size of the test set", "segments", "segments")
+SCORE_A = points("score_a", "score of system A", "score A")
+SCORE_B = points("score_b", "score of system B", "score B")
+_CI = ("ci_low", "ci_high")
+GAIN = points("gain", "difference between the scores of the better and the worse system, 0 or more", ends=_CI)
+STANDARD_ERROR = points(
+    "standard_error",
+    "standard error of the gain, to first order: the standard deviation of its bootstrap distribution",
+    "s.e. of gain",
+)
+CORRELATION = Column(
+    "correlation",
+    float,
+    "correlation between the two systems' per-segment contributions to their scores; missing if one is constant",
+    shown="two decimals",
+    missing=True,
+)
+PVALUE = Column("pvalue", float, "the p-value", heading="p", shown="p-value")
+P_LOW = Column("pvalue_low", float, "lower bound of the p-value: its Monte Carlo error at 95 %", shown="p-value")
+P_HIGH = Column("pvalue_high", float, "upper bound of the p-value", shown="p-value")
+SIGNATURE = Column("signature", str, "all settings of the test, and the version of pairsig")
+
+STATISTICS = Table(
+    "statistics",
+    (
+        Column("system", str, "name of the system, or of the method if the system is one of its runs"),
+        Column("run", str, "label of the run of the method; empty if there is only one run"),
+        Column("group", str, "author or base model of the system; by default the name of the system"),
+        Column("kind", str, "kind of entry, such as submission or online"),
+        Column("segment", str, "id of the segment"),
+        Column("document", str, "document of the segment"),
+        Column("domain", str, "domain of the segment"),
+    ),
+    key=("system", "run", "segment"),
+)
+"""Key columns of statistics; all others hold counts of the metric. Only `system` and `segment` are required."""
+
+COMPARISONS = Table(
+    "comparisons",
+    (
+        DATASET,
+        TEST_SET,
+        Column(
+            "derived",
+            str,
+            "how the test set was made from the dataset: all of it, its initial segments, the segments of a domain or "
+            "document, a draw with replacement, or a random half",
+            choices=("whole", "initial", "domain", "document", "draw", "half"),
+        ),
+        Column("domain", str, "domain or document of the test set; empty if derived otherwise"),
+        Column("number", int, "number of the draw or half, from 1; 0 if derived otherwise"),
+        METRIC,
+        TEST,
+        Column("system_a", str, "the better system of the pair", heading="system A"),
+        SYSTEM_B,
+        SAME_GROUP,
+        Column("kind_a", str, "kind of system A", heading="kind A"),
+        Column("kind_b", str, "kind of system B", heading="kind B"),
+        N_SEGMENTS,
+        SCORE_A,
+        SCORE_B,
+        GAIN,
+        STANDARD_ERROR,
+        CORRELATION,
+        count("n_resamples", "number of resamples or shuffles", "resamples", "resamples"),
+        count("n_greater", "resamples whose gain is beyond the bound in the formula", "resamples", "greater"),
+        count("n_equal", "resamples whose gain is equal to the bound", "resamples", "ties"),
+        PVALUE,
+        P_LOW,
+        P_HIGH,
+        SIGNATURE,
+    ),
+    key=("dataset", "test_set", "metric", "test", "system_a", "system_b"),
+)
+"""Table of `pairsig compare` and `pairsig merge`: one row per pair of systems. The test set has `n_segments`."""
+
+BASELINE = Table(
+    "baseline",
+    (
+        METRIC,
+        TEST,
+        METHOD,
+        ALTERNATIVE,
+        SYSTEM_A,
+        SYSTEM_B,
+        SCORE_A,
+        SCORE_B,
+        Column("better", str, "name of the better system; empty if the scores are equal"),
+        GAIN,
+        points("ci_low", "lower end of the 95 % interval of the gain", missing=True),
+        points("ci_high", "upper end of the 95 % interval of the gain", missing=True),
+        PVALUE,
+        Column("log10_pvalue", float, "decimal logarithm of the p-value, for p-values too small for a float"),
+        Column("pvalue_low", float, "lower bound of the p-value", shown="p-value"),
+        P_HIGH,
+        Column("error_bound", float, "bound on the relative error of an exact p-value", missing=True),
+        Column("alpha", float, "significance level of a sequential test (`--stop-at`)", missing=True),
+        Column("confidence_level", float, "confidence level of its decision", missing=True),
+        Column("significant", bool, "whether p < alpha; missing if the resamples did not decide it", missing=True),
+        Column(
+            "pvalue_holm", float, "p-value adjusted for the number of systems (Holm 1979)", "", "p (Holm)", "p-value"
+        ),
+        Column("pvalue_bh", float, "the same (Benjamini and Hochberg 1995)", "", "p (BH)", "p-value"),
+        N_SEGMENTS,
+        count("n_different", "segments on which the systems' counts differ", "segments", "different"),
+        Column("n_resamples", int, "resamples or shuffles drawn", "resamples", "resamples", "count", missing=True),
+        Column(
+            "n_greater", int, "those with a gain beyond the formula's bound", "resamples", "greater", "count",
+            missing=True,
+        ),
+        Column("n_equal", int, "those with a gain at the bound", "resamples", "ties", "count", missing=True),
+        points("margin", "margin of the test `margin`", missing=True),
+        SIGNATURE,
+        Column("notes", list, "limits of the p-value and the interval of this row"),
+    ),
+    key=("metric", "test", "method", "alternative", "system_a", "system_b"),
+)  # fmt: skip
+"""Table of `pairsig test`: one row per metric, system and test."""
+
+TRANSFER = Table(
+    "transfer",
+    (
+        METRIC,
+        Column("system_a", str, "the system with the higher mean", heading="system A"),
+        SYSTEM_B,
+        count("n_test_sets", "test sets with both systems", "test sets", "test sets"),
+        count("n_won", "test sets on which A is better", "test sets", "won"),
+        points("gain", "estimated mean difference score(A) − score(B) over test sets of this kind", ends=_CI),
+        points("ci_low", "lower end of its 95 % interval"),
+        points("ci_high", "upper end of its 95 % interval"),
+        points("heterogeneity", "standard deviation of the true difference between test sets"),
+        points("heterogeneity_low", "lower end of its 95 % interval", missing=True),
+        points("heterogeneity_high", "upper end of its 95 % interval", missing=True),
+        points("prediction_low", "lower end of the 95 % interval for the true difference on the next test set"),
+        points("prediction_high", "upper end of the 95 % interval for the true difference on the next test set"),
+        Column(
+            "pvalue_iid", float, "p-value if all segments came from the same source", heading="p (i.i.d.)",
+            shown="p-value", least=1e-4,
+        ),
+        Column(
+            "p_next", float, "probability that B wins on the next test set", heading="p (next)", shown="p-value",
+            least=0.01,
+        ),
+        points(
+            "smallest_reliable_gain",
+            "gain that gives a 95 % chance to win on the next test set, however large the first one is: 1.645 √2 τ",
+        ),
+        Column("heterogeneity_specified", bool, "whether the user specified the heterogeneity or its family"),
+        Column("family", str, "family of test sets on which the heterogeneity was estimated; empty if none was used"),
+    ),
+    key=("metric", "system_a", "system_b"),
+)  # fmt: skip
+"""Table of `pairsig transfer`: one row per pair of systems."""
+
+RANKS = Table(
+    "ranks",
+    (
+        METRIC,
+        Column("rank", int, "1 + the number of systems with a better score"),
+        Column("rank_low", int, "1 + the number of significantly better systems", heading="from"),
+        Column("rank_high", int, "the number of systems minus the number of significantly worse ones", heading="to"),
+        Column(
+            "cluster", int, "number of the group, from 1; each system is significantly better than all of later groups"
+        ),
+        Column("system", str, "name of the system"),
+        points("score", "score of the system"),
+        points("behind", "difference from the score of the first system, 0 or more"),
+        points("behind_low", "lower end of its simultaneous interval", missing=True),
+        points("behind_high", "upper end of its simultaneous interval", missing=True),
+        Column(
+            "p_next", float, "adjusted p-value against the system in the next row", heading="p (next)", shown="p-value",
+            missing=True,
+        ),
+        SIGNATURE,
+    ),
+    key=("metric", "system"),
+)  # fmt: skip
+"""Table that `pairsig rank` prints: one row per system, the best first."""
+
+RANKED_PAIRS = Table(
+    "ranked_pairs",
+    (
+        METRIC,
+        Column("system_a", str, "the better system of the pair", heading="system A"),
+        SYSTEM_B,
+        SCORE_A,
+        SCORE_B,
+        GAIN,
+        points("ci_low", "lower end of its simultaneous interval", missing=True),
+        points("ci_high", "upper end of its simultaneous interval", missing=True),
+        CORRELATION,
+        PVALUE,
+        Column("pvalue_adjusted", float, "p-value adjusted for the number of pairs", "", "p (adjusted)", "p-value"),
+        SIGNATURE,
+    ),
+    key=("metric", "system_a", "system_b"),
+)
+"""Table that `pairsig rank --pairs` writes: one row per pair, the smallest p-value first."""
+
+_BOTH = "standard deviation of the gain between one run of each method"
+
+METHODS = Table(
+    "methods",
+    (
+        METRIC,
+        Column("method_a", str, "one method of the pair", heading="method A"),
+        Column("method_b", str, "the other method of the pair", heading="method B"),
+        count("n_runs_a", "runs of method A", "runs", "runs A"),
+        count("n_runs_b", "runs of method B", "runs", "runs B"),
+        N_SEGMENTS,
+        Column(
+            "design", str, "`crossed` if a run covers all segments; `nested` if every segment is sampled independently",
+            choices=("crossed", "nested"),
+        ),
+        points("score_a", "mean score of the runs of method A", "score A"),
+        points("score_b", "mean score of the runs of method B", "score B"),
+        Column("better", str, "name of the method with the better mean; empty if they are equal"),
+        GAIN,
+        points("ci_low", "lower end of the 95 % interval of the method's gain"),
+        points("ci_high", "upper end of the 95 % interval of the method's gain"),
+        points("standard_error", "standard error of the method's gain over test sets and runs", "s.e. of gain"),
+        Column(
+            "pvalue_outputs", float, "p-value for these outputs (over test sets only)", "", "p (outputs)", "p-value"
+        ),
+        Column(
+            "pvalue_method", float, "p-value for the method (over test sets and runs)", "", "p (method)", "p-value"
+        ),
+        Column(
+            "pvalue_holm", float, "p-value for the method, adjusted by Holm for the number of pairs in the table",
+            heading="p (Holm)", shown="p-value",
+        ),
+        Column(
+            "pvalue_bootstrap", float, "p-value for the method from a bootstrap of segments and runs",
+            heading="p (bootstrap)", shown="p-value", missing=True,
+        ),
+        count("n_resamples", "resamples of this bootstrap", "resamples", "resamples"),
+        points("sd_test_set", f"{_BOTH}: part due to the test set", missing=True),
+        points("sd_test_set_low", "lower end of its 95 % interval", missing=True),
+        points("sd_test_set_high", "upper end of its 95 % interval", missing=True),
+        points("sd_training", f"{_BOTH}: part due to training", missing=True),
+        points("sd_training_low", "lower end of its 95 % interval", missing=True),
+        points("sd_training_high", "upper end of its 95 % interval", missing=True),
+        points("sd_rest", f"{_BOTH}: part due to differences between runs on single segments", missing=True),
+        points("sd_rest_low", "lower end of its 95 % interval", missing=True),
+        points("sd_rest_high", "upper end of its 95 % interval", missing=True),
+        points("error_twice_segments", "standard error expected with twice the segments"),
+        Column(
+            "pvalue_twice_segments", float, "p-value for the method with twice the segments and the same gain",
+            shown="p-value",
+        ),
+        points("error_twice_runs", "standard error expected with twice the runs", missing=True),
+        Column(
+            "pvalue_twice_runs", float, "p-value for the method with twice the runs and the same gain",
+            shown="p-value", missing=True,
+        ),
+        Column("training_sd_specified", bool, "whether the user specified the training variance"),
+        Column("doubt", str, "caveats about the p-value for the method; empty if there are none"),
+    ),
+    key=("metric", "method_a", "method_b"),
+)  # fmt: skip
+"""Table that `pairsig methods` writes, and `pairsig test` prints for runs: one row per pair of methods."""
+
+
+def _known(name: str, meaning: str) -> Column:
+    return Column(name, float, meaning, shown="share", missing=True)
+
+
+FAMILY_HETEROGENEITY = Table(
+    "family_heterogeneity",
+    (
+        Column("family", str, "name of a family of test sets"),
+        METRIC,
+        Column("about", str, "description of its test sets"),
+        count("n_test_sets", "test sets", "test sets", "test sets"),
+        count("n_systems", "systems", "systems", "systems"),
+        Column(
+            "kappa_squared",
+            float,
+            "κ²: variance of a pair's true gain between test sets, relative to that of its per-segment contributions",
+        ),
+        Column("kappa_squared_low", float, "lower end of its 95 % interval over systems and test sets"),
+        Column("kappa_squared_high", float, "upper end of its 95 % interval over systems and test sets"),
+        count("n_validated", "held-out cases: pairs of systems on ordered pairs of test sets", "pairs"),
+        _known("replicated", "replication rate: share of cases with the same better system on the second test set"),
+        _known("predicted_iid", "mean predicted probability of that, if both test sets came from the same source"),
+        _known("predicted", "mean predicted probability of that, with κ² estimated on other test sets and systems"),
+        _known(
+            "coverage_iid",
+            "coverage of 95 % prediction intervals for the second gain, if both test sets came from the same source",
+        ),
+        _known("coverage", "the same coverage with κ² estimated on other test sets and systems"),
+    ),
+    key=("family", "metric"),
+)
+"""Heterogeneity of families of test sets, as `pairsig.planning.heterogeneity.families` returns it."""
+
+
+def _size(name: str, meaning: str, unit: str) -> Column:
+    return Column(name, int, meaning, unit, shown="count", missing=True)
+
+
+GIVEN = ("correlation", "outputs", "nothing")
+"""What is known about the correlation of two systems: the correlation itself, only their outputs, or nothing."""
+
+VARIANCE_MODEL = Table(
+    "variance_model",
+    (
+        replace(METRIC, meaning="name of the metric, without `conll_`"),
+        Column("given", str, "what is known about the correlation of the two systems", choices=GIVEN),
+        Column("overdispersion", float, "φ: variance relative to that of √length independent answers", missing=True),
+        count("n_datasets", "test sets over which φ is averaged", "datasets", "datasets"),
+        count("n_pairs", "pairs of systems on these test sets", "pairs", "pairs"),
+        Column("between", float, "standard deviation between test sets of the logarithm of the variance", missing=True),
+        Column("within", float, "the same between the pairs of systems of a test set"),
+        count("degrees", "degrees of freedom of `between`", "degrees of freedom", "degrees of freedom"),
+        count("n_left_out", "test sets in the leave-one-out validation", "datasets", "left out"),
+        Column("error", float, "root mean square error of the predicted logarithm of their variances", missing=True),
+        Column("coverage", float, "share of their pairs within the 95 % interval", shown="share", missing=True),
+        Column("coverage_low", float, "lower end of its 95 % interval, over test sets", shown="share", missing=True),
+        Column("coverage_high", float, "upper end of its 95 % interval, over test sets", shown="share", missing=True),
+    ),
+    key=("metric", "given"),
+)
+"""The variance model that `pairsig plan` uses without a pilot, see `planning`; the metric `all` means all metrics."""
+
+PLAN = Table(
+    "plan",
+    (
+        METRIC,
+        Column("question", str, "quantity that was asked for", choices=("segments", "gain", "margin")),
+        Column("claim", str, "claim to be established", choices=("difference", "equivalence", "not-worse")),
+        points("gain", "true gain: specified, or the smallest that is detected; 0 for equal systems", missing=True),
+        points("gain_low", "lower end of its interval, if the gain was asked for", missing=True),
+        points("gain_high", "upper end of its interval, if the gain was asked for", missing=True),
+        points("margin", "of equivalence or non-inferiority: specified, or the smallest sufficient", missing=True),
+        points("margin_low", "lower end of its interval, if the margin was asked for", missing=True),
+        points("margin_high", "upper end of its interval, if the margin was asked for", missing=True),
+        _size("n_segments", "size of the test set: specified, or the smallest sufficient", "segments"),
+        _size("n_low", "lower end of its interval, if the size was asked for", "segments"),
+        _size("n_high", "upper end of its interval; missing if no size is sufficient", "segments"),
+        _size("n_documents", "the size in documents, if these are the unit", "documents"),
+        Column("power", float, "probability that the test establishes the claim", shown="share"),
+        Column("power_low", float, "lower end of its interval; missing if no size is sufficient", missing=True),
+        Column("power_high", float, "upper end of its interval; missing if no size is sufficient", missing=True),
+        Column("alpha", float, "significance level"),
+        Column("test", str, "test with this power"),
+        points("deviation", "standard deviation of the per-unit difference between two systems"),
+        Column("source", str, "source of this standard deviation", choices=("pilot", "variance model", "outcomes")),
+        Column("given", str, "what was known about the correlation of the systems; empty for a pilot"),
+        Column("notes", list, "caveats about the numbers of this row"),
+    ),
+    key=("metric", "question", "claim", "gain", "margin", "n_segments"),
+)
+"""Table that `pairsig plan` prints."""
+
+TABLES = (
+    STATISTICS,
+    COMPARISONS,
+    BASELINE,
+    TRANSFER,
+    METHODS,
+    RANKS,
+    RANKED_PAIRS,
+    FAMILY_HETEROGENEITY,
+    VARIANCE_MODEL,
+)

@@ -1,0 +1,280 @@
+"""Content of files as bytes, text or JSON; files may be plain, compressed, or members of an archive.
+
+All bytes are read here, with limits on bytes (`MAX_BYTES`), lines (`MAX_LINES`) and the length of a line (`MAX_LINE`).
+A damaged or hostile file therefore causes an error message instead of filling the memory.
+
+A pipe (`<(zcat a.gz)`, /dev/stdin) can be read only once. Its bytes are kept, so that it behaves like a file.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import lzma
+import os
+import re
+import stat
+import tarfile
+import time
+import zipfile
+import zlib
+from codecs import BOM_UTF8
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from os import PathLike, fspath
+from pathlib import Path
+from typing import IO, Any, TextIO, TypeAlias
+
+from pairsig.io.choices import near
+from pairsig.io.errors import InputError, named, reason
+
+AnyPath: TypeAlias = str | PathLike[str]
+
+MAX_BYTES = 2**30
+"""Maximum bytes of a decompressed file or archive. The largest one in the study, with all runs, has 8 % of it."""
+MAX_LINES = 5_000_000
+"""Maximum lines of a text file, and so of segments of a test set. The longest in the study has 250,000."""
+MAX_LINE = 10_000_000
+"""Maximum bytes of a line, or of a segment that spans several lines. The longest in the study has 10,000."""
+MAX_JSON = 2**28
+"""Maximum bytes of a JSON document, which is read as a whole. Small objects need ten times their size in memory."""
+_CHUNK = 2**24
+_WAIT = 10.0
+"""Seconds to wait for a pipe that no program writes to; there is no limit once a program does."""
+_ZSTANDARD = 93  # number of the method in a zip archive; `zipfile` supports it from Python 3.14 on
+
+_MEMBER = re.compile(r"(?P<archive>.+?\.(?:tar|tar\.gz|tar\.xz|tgz|txz))!(?P<member>.+)", re.DOTALL)
+# A damaged header of an archive can cause a ValueError, and so does a path with a NUL character.
+_UNREADABLE = (
+    OSError, EOFError, ValueError, RuntimeError, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile, zlib.error
+)  # fmt: skip
+
+
+def open_text(path: AnyPath) -> TextIO:
+    r"""The text of a file, in memory; the file may be plain, `.gz`, `.xz`, or a member of an archive.
+
+    The text must be UTF-8; a byte order mark is dropped. Lines end only at "\n", and no line end is
+    translated, since corpora contain U+2028, form feeds and lone carriage returns inside segments.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, contains bytes that are not UTF-8 or NUL characters (as UTF-16 does), or exceeds
+        `MAX_BYTES`, `MAX_LINES` or `MAX_LINE`.
+    """
+    data = content(path).removeprefix(BOM_UTF8)
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        found = data[error.start : error.end].hex(" ")
+        raise InputError(f"{path}, line {_line(data, error.start)}: found bytes {found}, expected UTF-8") from None
+    if (nul := data.find(b"\0")) >= 0:
+        raise InputError(f"{path}, line {_line(data, nul)}: found a NUL character, expected UTF-8 text")
+    if (lines := data.count(b"\n")) > MAX_LINES:
+        raise InputError(f"{path}: found {lines:,} lines, expected at most {MAX_LINES:,}")
+    start = 0
+    while len(data) - start > MAX_LINE:
+        end = data.rfind(b"\n", start, start + MAX_LINE + 1)
+        if end < 0:
+            line = _line(data, start)
+            raise InputError(
+                f"{path}, line {line}: found a line of more than {MAX_LINE:,} bytes, expected shorter lines"
+            )
+        start = end + 1
+    return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="\n")
+
+
+def _line(data: bytes, position: int) -> int:
+    """Number of the line that contains the byte at `position`."""
+    return data.count(b"\n", 0, position) + 1
+
+
+def content(path: AnyPath) -> bytes:
+    """Decompressed content of a file or of a member of an archive, no more than `MAX_BYTES`."""
+    name = fspath(path)
+    match = _MEMBER.fullmatch(name)
+    try:
+        if match is None:
+            with opened(name) as file:
+                return _decompressed(name, file)
+        status = Path(match["archive"]).stat()
+        members = _members(match["archive"], status.st_mtime_ns, status.st_size)
+        if match["member"] not in members:
+            suggestion = near(match["member"], members)
+            raise InputError(f"{match['archive']}: found no member {named(match['member'])} in the archive{suggestion}")
+        return _decompressed(match["member"], io.BytesIO(members[match["member"]]))
+    except InputError:
+        raise
+    except _UNREADABLE as error:
+        raise _unreadable(path, error) from None
+
+
+def beginning(path: AnyPath, size: int = 2**16) -> bytes:
+    """The first bytes of what `content` returns, enough to recognise a format; the rest is not checked."""
+    if _MEMBER.fullmatch(fspath(path)):
+        return content(path)[:size]
+    try:
+        with opened(path) as file:
+            return _reader(fspath(path), file)(size)
+    except InputError:
+        raise
+    except _UNREADABLE as error:
+        raise _unreadable(path, error) from None
+
+
+def opened(path: AnyPath) -> IO[bytes]:
+    """Open a file to read bytes; a pipe is read to its end, so that it can be opened again."""
+    status = Path(path).stat()
+    if not stat.S_ISFIFO(status.st_mode):
+        return Path(path).open("rb")
+    known = _PIPES.get((status.st_dev, status.st_ino))
+    if known is None or known[0] != status.st_mtime_ns:  # never read, or written to since then
+        data = _of_pipe(fspath(path))
+        known = _PIPES[status.st_dev, status.st_ino] = Path(path).stat().st_mtime_ns, data
+    return io.BytesIO(known[1])
+
+
+_PIPES: dict[tuple[int, int], tuple[int, bytes]] = {}
+"""Content of pipes by device and inode, with the time of the last write."""
+
+
+def _of_pipe(name: str) -> bytes:
+    """Wait for a program that writes to the pipe, and return all that it writes."""
+    with open(os.open(name, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as file:  # noqa: PTH123
+        until = time.monotonic() + _WAIT
+        # Without a writer `read` returns b""; with a writer that has written nothing yet, it returns None.
+        while (first := file.read(_CHUNK)) == b"" and not _was_written(file):
+            if time.monotonic() > until:
+                raise InputError(
+                    f"{name}: found a pipe that no program writes to (waited {_WAIT:g} seconds), expected a file or a "
+                    "pipe with a writer"
+                )
+            time.sleep(0.05)
+        os.set_blocking(file.fileno(), True)
+        return (first or b"") + _bounded(name, file.read)
+
+
+def _was_written(file: IO[bytes]) -> bool:
+    """Whether a program has written to the pipe and closed it."""
+    import select
+
+    poll = select.poll()
+    poll.register(file, select.POLLIN)
+    return any(event & select.POLLHUP for _, event in poll.poll(0))
+
+
+def read_json(path: AnyPath) -> Any:
+    """The JSON document in a file."""
+    return parse_json(path, content(path))
+
+
+def parse_json(path: AnyPath, data: bytes) -> Any:
+    """The JSON document in `data`; `path` is named in errors. NaN and Infinity are numbers, as Python writes them."""
+    if len(data) > MAX_JSON:
+        raise InputError(f"{path}: found {len(data):,} bytes of JSON, expected at most {MAX_JSON:,}")
+    try:
+        return json.loads(data.removeprefix(BOM_UTF8).decode("utf-8"))
+    except UnicodeDecodeError as error:
+        found = data[error.start : error.end].hex(" ")
+        raise InputError(f"{path}, line {_line(data, error.start)}: found bytes {found}, expected UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"{path}, line {error.lineno}: found invalid JSON ({error.msg}), expected a complete document"
+        ) from None
+    except (ValueError, RecursionError) as error:  # a number of 5,000 digits, or deeply nested brackets
+        raise InputError(f"{path}: found invalid JSON ({reason(error)}), expected a complete document") from None
+
+
+def zip_members(path: AnyPath) -> Mapping[str, Callable[[], bytes]]:
+    """Functions that read the members of a zip archive, by name: stored, deflated or zstandard.
+
+    No member may exceed `MAX_BYTES`; the sizes that the archive declares are not trusted.
+    """
+    if _MEMBER.fullmatch(fspath(path)):
+        raise InputError(f"{path}: found a zip archive inside another archive, expected a file; extract it first")
+    try:
+        with opened(path) as file, zipfile.ZipFile(file) as archive:
+            members = archive.infolist()
+    except InputError:
+        raise
+    except (*_UNREADABLE, NotImplementedError) as error:
+        raise _unreadable(path, error) from None
+
+    def reader(member: zipfile.ZipInfo) -> Callable[[], bytes]:
+        return lambda: _zip_member(path, member)
+
+    return {member.filename: reader(member) for member in members if not member.is_dir()}
+
+
+def _zip_member(path: AnyPath, member: zipfile.ZipInfo) -> bytes:
+    name = f"{path}!{named(member.filename)}"
+    try:
+        if member.compress_type != _ZSTANDARD:
+            with opened(path) as whole, zipfile.ZipFile(whole) as archive, archive.open(member) as file:
+                return _bounded(name, file.read)
+        import pyarrow as pa
+
+        with opened(path) as file:
+            file.seek(member.header_offset)
+            header = file.read(30)
+            if header[:4] != b"PK\3\4" or member.flag_bits & 1:
+                raise InputError(f"{name}: cannot be read (damaged or encrypted)")
+            file.seek(int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little"), io.SEEK_CUR)
+            packed = file.read(min(member.compress_size, MAX_BYTES))
+        data = _bounded(name, pa.CompressedInputStream(pa.BufferReader(packed), "zstd").read)
+        if zlib.crc32(data) != member.CRC:
+            raise InputError(f"{name}: cannot be read (damaged: its checksum is wrong)")
+        return data
+    except InputError:
+        raise
+    except (*_UNREADABLE, NotImplementedError) as error:
+        raise _unreadable(name, error) from None
+
+
+def _unreadable(path: AnyPath, error: Exception) -> InputError:
+    description = getattr(error, "strerror", None) or f"damaged, or not in the format of its suffix: {reason(error)}"
+    return InputError(f"{path}: cannot be read ({description})")
+
+
+def _decompressed(name: str, file: IO[bytes]) -> bytes:
+    """Content of a file, decompressed according to its suffix."""
+    return _bounded(name, _reader(name, file))
+
+
+def _reader(name: str, file: IO[bytes]) -> Callable[[int], bytes]:
+    """A function that reads a number of bytes from a file, decompressed according to its suffix."""
+    if name.endswith((".gz", ".tgz")):
+        return gzip.GzipFile(fileobj=file).read
+    if name.endswith((".xz", ".txz")):
+        return lzma.LZMAFile(file).read
+    return file.read
+
+
+def _bounded(name: str, read: Callable[[int], bytes]) -> bytes:
+    """All that `read` returns, in chunks; an error if it exceeds `MAX_BYTES`."""
+    pieces: list[bytes] = []
+    size = 0
+    while piece := read(_CHUNK):
+        size += len(piece)
+        if size > MAX_BYTES:
+            raise InputError(f"{name}: found more than {MAX_BYTES:,} bytes of content, expected at most that many")
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+# An archive may contain the runs of a whole shared task (up to 90 MB), which are read one after the other.
+# Decompressing it once instead of once per run is a hundred times faster. The time stamp and the size are part
+# of the cache key, so that a rewritten archive is read again.
+@lru_cache(maxsize=4)
+def _members(archive: str, mtime_ns: int, size: int) -> Mapping[str, memoryview]:  # noqa: ARG001
+    """Contents of the regular files in an archive, by name, as views into one buffer."""
+    with opened(archive) as file:
+        data = _decompressed(archive, file)
+    view = memoryview(data)
+    with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as tar:
+        return {
+            member.name.removeprefix("./"): view[member.offset_data : member.offset_data + member.size]
+            for member in tar
+            if member.isreg()
+        }

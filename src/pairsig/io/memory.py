@@ -1,0 +1,121 @@
+"""How much memory is free, and how much of it the process may use."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from pairsig.io.errors import InputError
+
+_SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?) ?([KMGT])(?:i?B)?", re.IGNORECASE)
+_CGROUPS = Path("/sys/fs/cgroup")
+_OWN_CGROUP = Path("/proc/self/cgroup")
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A memory limit of the process.
+
+    Attributes
+    ----------
+    limit
+        In bytes, for the whole process, including the interpreter, libraries and data that are already loaded.
+    """
+
+    limit: int
+
+    @classmethod
+    def of(cls, given: Memory | int | str | None = None) -> Memory:
+        """A limit from bytes or from a size such as "4G". Default: what is used already, and half of what is free."""
+        if given is None:
+            return cls(_taken() + free() // 2)
+        if isinstance(given, Memory):
+            return given
+        limit = parse(given) if isinstance(given, str) else given
+        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+            raise InputError(f"found the memory {given!r}, expected a number of bytes, or a size such as 500M or 4G")
+        return cls(limit)
+
+    @classmethod
+    def whole(cls) -> Memory:
+        """A limit of what is used already and all that is free."""
+        return cls(_taken() + free())
+
+    @property
+    def left(self) -> int:
+        """Bytes below the limit that the process does not use yet."""
+        return max(0, self.limit - _taken())
+
+    def require(self, n_bytes: int, what: str) -> None:
+        """Raise an `InputError` if `what` needs more bytes than are left."""
+        left = self.left
+        if n_bytes > left:
+            raise too_little(n_bytes, left, what)
+
+
+def too_little(needed: int, left: int, what: str) -> InputError:
+    """The error if memory does not suffice."""
+    return InputError(
+        f"{what}: at least {shown(needed)} of memory are needed, and {shown(left)} are left; "
+        "raise the limit (--memory, memory=) or compare fewer systems"
+    )
+
+
+def parse(text: str) -> int:
+    """The bytes of a size such as 500M, 4G or 1.5 GiB; K, M, G and T are powers of 1024."""
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        raise InputError(f"found the memory {text!r}, expected a size such as 500M or 4G")
+    return round(float(found[1]) * 2.0 ** (10 * (1 + "KMGT".index(found[2].upper()))))
+
+
+def shown(n_bytes: int) -> str:
+    """A size as it is printed."""
+    return f"{n_bytes / 2**30:,.1f} GiB" if n_bytes >= 2**30 else f"{-(-n_bytes // 2**20):,} MiB"
+
+
+def free() -> int:
+    """Free bytes of the machine, or what the limits of a job or container leave, if that is less."""
+    available: int = min([psutil.virtual_memory().available, *_left_by_cgroups()])
+    return max(0, available)
+
+
+def _taken() -> int:
+    return int(psutil.Process().memory_info().rss)
+
+
+def _left_by_cgroups() -> list[int]:
+    """What the limits of the process's cgroup and its parents leave: jobs of a cluster, containers."""
+    found = []
+    try:
+        lines = _OWN_CGROUP.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return []
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if not controllers:
+            root, limit, usage, cache = _CGROUPS, "memory.max", "memory.current", "inactive_file"
+        elif "memory" in controllers.split(","):
+            root, limit, usage, cache = (
+                _CGROUPS / "memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file",
+            )  # fmt: skip
+        else:
+            continue
+        own = root / path.lstrip("/")
+        for group in (own, *own.parents):
+            if not group.is_relative_to(root):
+                break
+            try:
+                most, taken = ((group / name).read_text(encoding="utf-8") for name in (limit, usage))
+                description = dict(
+                    entry.split() for entry in (group / "memory.stat").read_text(encoding="utf-8").splitlines()
+                )
+            except OSError:  # not mounted, or the root, which has no limit
+                continue
+            if most.strip() != "max":
+                # The system frees cached files when memory is needed.
+                found.append(int(most) - int(taken) + int(description.get(cache, 0)))
+    return found

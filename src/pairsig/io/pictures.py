@@ -1,0 +1,104 @@
+"""The style of all figures of the library and the study (sizes, colours, markers), and how figures are saved.
+
+This module needs matplotlib, an optional dependency, so it is imported only when a figure is requested.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any, ParamSpec
+
+from pairsig.io.errors import InputError
+from pairsig.io.tables import replacing
+
+try:
+    import matplotlib.style
+    from matplotlib.figure import Figure
+except ImportError:
+    raise InputError("figures need matplotlib, which is not installed; type pip install pairsig[plot]") from None
+
+STYLE: dict[str, Any] = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],  # comes with matplotlib, so figures look the same on every machine
+    "font.size": 8,
+    "axes.labelsize": 8,
+    "axes.titlesize": 8,
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 3,
+    "ytick.major.size": 3,
+    "xtick.minor.width": 0.4,
+    "ytick.minor.width": 0.4,
+    "legend.fontsize": 8,
+    "legend.frameon": True,
+    "legend.framealpha": 1,
+    "legend.edgecolor": "white",
+    "legend.fancybox": False,
+    "legend.borderpad": 0.2,
+    "legend.handletextpad": 0.5,
+    "legend.labelspacing": 0.3,
+    "legend.borderaxespad": 0.1,
+    "lines.linewidth": 1,
+    "lines.markersize": 4.5,
+    "errorbar.capsize": 0,
+    "figure.constrained_layout.use": True,
+    "figure.constrained_layout.w_pad": 0.02,
+    "figure.constrained_layout.h_pad": 0.02,
+    "savefig.facecolor": "white",
+    "svg.hashsalt": "pairsig",
+    "pdf.fonttype": 42,
+    "text.parse_math": False,  # a name may contain dollar signs
+}
+
+# The colours of Okabe and Ito, ordered so that neighbours also differ in lightness; markers differ as well.
+BLUE, ORANGE, GREEN, VERMILION, SKY, PURPLE = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7"
+RUST = "#A84300"  # a darker vermilion that differs from sky blue in greyscale too
+GREY, INK = "#767676", "#222222"
+COLOURS = (BLUE, ORANGE, "#000000", SKY, VERMILION, GREEN, PURPLE)
+MARKERS = ("o", "^", "s", "D", "v", "P", "X")
+
+SUFFIXES = (".svg", ".pdf", ".png")
+"""File formats of figures."""
+
+_METADATA: dict[str, dict[str, Any]] = {
+    ".svg": {"Date": None, "Creator": "pairsig"},
+    ".pdf": {"CreationDate": None, "Creator": "pairsig", "Producer": None},
+    ".png": {"Software": None},
+}
+_DPI = {".svg": 300, ".pdf": 300, ".png": 200}
+
+Parameters = ParamSpec("Parameters")
+
+
+def styled(draw: Callable[Parameters, Figure]) -> Callable[Parameters, Figure]:
+    """`draw` in this style, independent of the user's matplotlib settings."""
+
+    @wraps(draw)
+    def drawn(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Figure:
+        with matplotlib.style.context(["default", STYLE]):
+            return draw(*args, **kwargs)
+
+    return drawn
+
+
+def save(figure: Figure, path: str | Path) -> None:
+    """Write `figure` to `path` in the format of the suffix: `.svg`, `.pdf` or `.png` (200 dpi).
+
+    The bytes depend only on the figure and the version of matplotlib, since they contain no dates or random ids.
+    The file appears under its name only when it is complete.
+    """
+    path = Path(path)
+    if path.suffix not in SUFFIXES:
+        found = f"ends in {path.suffix}" if path.suffix else "has no suffix"
+        raise InputError(f"{path} {found}, expected .svg, .pdf or .png")
+    with replacing(path) as temporary, matplotlib.style.context(["default", STYLE]):
+        figure.savefig(temporary, dpi=_DPI[path.suffix], metadata=_METADATA[path.suffix])

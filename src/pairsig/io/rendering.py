@@ -1,0 +1,301 @@
+"""Tables for readers: text, Markdown, LaTeX, HTML or CSV, rounded, headed and aligned as their columns declare."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+import pandas as pd
+
+from pairsig.io.columns import Column, Shown
+
+_SMALLEST = 1e-300
+"""Smaller p-values may be 0 as floats."""
+
+_STYLES = {"table": "simple", "markdown": "pipe", "latex": "latex_booktabs"}
+"""Formats that tabulate sets, and its names for them."""
+
+
+def render(
+    rows: pd.DataFrame,
+    columns: Sequence[Column],
+    format: str,  # noqa: A002
+    *,
+    caption: str = "",
+    notes: Iterable[str] = (),
+    signatures: Iterable[str] = (),
+    once: int = 0,
+    borders: Sequence[int] = (),
+    least: float = _SMALLEST,
+    most: int | None = None,
+) -> str:
+    """Format a table for readers.
+
+    Parameters
+    ----------
+    rows
+        The table. Cells that are text already, in any column, are shown as they are.
+    columns
+        Columns to show, in this order. A column whose interval is in `rows` gets it beside each number, and the
+        columns with its ends are left out.
+    format
+        "table" (for a terminal), "markdown", "latex", "html" or "csv". CSV has the names of all columns as its header,
+        no intervals beside numbers, and no thousands separators.
+    caption
+        Caption of the table.
+    notes
+        Sentences that are listed below the table; in LaTeX they are comments.
+    signatures
+        Settings of the rows, for the last lines in Markdown and LaTeX, see `footnote`.
+    once
+        Number of leading columns whose cells are blank in a row that repeats all of them.
+    borders
+        Positions of rows above which there is a line, in formats that have such lines (not in Markdown or CSV).
+    least
+        Smaller p-values are shown as below this number; a column may declare a larger one.
+    most
+        In HTML, the number of columns to show; the remaining ones are folded.
+    """
+    texts = cells(rows, columns, least=least, beside=format != "csv")
+    chosen = [column for column in columns if column.name in texts]
+    numeric = [_is_numeric(column, rows) for column in chosen]
+    if format in ("table", "csv"):  # for terminals and programs
+        for column in (column for column, number in zip(chosen, numeric, strict=True) if number):
+            texts[column.name] = [cell.replace("−", "-") for cell in texts[column.name]]
+    if format == "csv":
+        for column in chosen:
+            if column.shown == "count" or column.type is int:
+                texts[column.name] = [cell.replace(",", "") for cell in texts[column.name]]
+        return str(pd.DataFrame(texts, dtype=str).to_csv(index=False, lineterminator="\n"))
+    body = [[cell or "–" for cell in row] for row in zip(*texts.values(), strict=True)]
+    for row in range(len(body) - 1, 0, -1):
+        if once and body[row][:once] == body[row - 1][:once]:
+            body[row][:once] = [""] * once
+    heads, align = [column.title for column in chosen], ["right" if number else "left" for number in numeric]
+    if format == "html":
+        return _html(heads, body, align, caption, notes, borders, most)
+    text = _set(heads, body, align, borders, format)
+    below = "".join(f"\n{'%' if format == 'latex' else '-'} {escaped(note, format)}" for note in notes)
+    below += footnote(signatures, format)
+    if format == "latex":
+        return (_floating(text, caption) if caption else text) + below
+    return (f"{caption}\n\n" if caption else "") + text + ("\n" if below else "") + below
+
+
+def cells(
+    rows: pd.DataFrame, columns: Sequence[Column], *, least: float = _SMALLEST, beside: bool = True
+) -> dict[str, list[str]]:
+    """The cells of each column as text, "" where one is missing, with intervals beside their numbers."""
+    ends = {column.name: column.interval for column in columns if beside and {*column.interval} <= {*rows.columns}}
+    merged = {end for both in ends.values() for end in both}
+    records = rows.to_dict("records")
+    return {
+        column.name: [_cell(column, row, ends.get(column.name, ()), least) for row in records]
+        for column in columns
+        if column.name not in merged
+    }
+
+
+def _cell(column: Column, row: Mapping[Any, Any], ends: Sequence[str], least: float) -> str:
+    value = row[column.name]
+    if isinstance(value, str):
+        return value
+    numbers = [value, *(row[end] for end in ends)]
+    if pd.isna(numbers).all():
+        return ""
+    if pd.api.types.is_bool(value):
+        return "yes" if value else "no"
+    unit = str(row.get("unit", ""))
+    texts = ["–" if pd.isna(number) else _number(column, number, unit, least) for number in numbers]
+    if pd.isna(numbers[1:]).all():
+        return texts[0]
+    if column.shown == "share":
+        return "{} ({}–{})".format(texts[0], texts[1].removesuffix(" %"), texts[2])
+    return ("{} ({} to {})" if column.shown == "change of share" else "{} [{}, {}]").format(*texts)
+
+
+def _number(column: Column, value: Any, unit: str, least: float) -> str:
+    if column.shown == "p-value":
+        return pvalue(value, max(least, column.least))
+    return by_unit(value, unit) if column.shown == "by unit" else _ROUNDED[column.shown](value)
+
+
+def pvalue(value: float, least: float = 0.001) -> str:
+    """Format a p-value with 3 significant digits, or as below the number `least`; never as 0.
+
+    >>> pvalue(0.043216), pvalue(0.00125), pvalue(0.0), pvalue(1.0)
+    ('0.0432', '0.00125', '< 0.001', '1')
+    """
+    return f"< {least:g}" if value < least else f"{value:.3g}"
+
+
+def percent(share: float) -> str:
+    """Format a share as a percentage without decimals.
+
+    >>> percent(0.8276)
+    '83 %'
+    """
+    return f"{100 * share:.0f} %"
+
+
+def change(share: float) -> str:
+    """Format a difference between shares in percentage points.
+
+    >>> change(-0.306), change(0.021), change(0.001)
+    ('−31', '+2', '0')
+    """
+    points = round(100 * share)
+    return f"{points:+d}".replace("-", "−") if points else "0"
+
+
+def count(value: float) -> str:
+    """Format a count with thousands separators.
+
+    >>> count(1000000)
+    '1,000,000'
+    """
+    return f"{value:,.0f}"
+
+
+def by_unit(value: float, unit: str) -> str:
+    """Format a number with the digits for its unit.
+
+    >>> by_unit(2034, "sentences"), by_unit(0.0512, "p"), by_unit(-0.484, "exponent")
+    ('2,034', '0.0512', '−0.48')
+    """
+    if unit in ("%", "pairs", "samples", "sentences"):
+        return count(value)
+    return f"{value:.3g}" if unit in ("p", "seconds") else _two_decimals(value)
+
+
+def _two_decimals(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")
+
+
+def _plain(value: float) -> str:
+    return f"{value:,}" if pd.api.types.is_integer(value) else f"{value:.3g}".replace("-", "−")
+
+
+_ROUNDED: dict[Shown, Callable[[Any], str]] = {
+    "as it is": _plain,
+    "count": count,
+    "bound": "{:.6g}".format,
+    "share": percent,
+    "change of share": change,
+    "two decimals": _two_decimals,
+}
+
+
+def _is_numeric(column: Column, rows: pd.DataFrame) -> bool:
+    """Whether a column has numbers, by its declaration or, if there is none, by its cells."""
+    if column.type is not object:
+        return column.type in (int, float)
+    return pd.api.types.is_numeric_dtype(rows[column.name]) and not pd.api.types.is_bool_dtype(rows[column.name])
+
+
+_MARKDOWN = re.compile(r"[\\|*_`<$~]|&(?=#?\w+;)|\](?=[(\[:])")
+
+
+def escaped(text: str, format: str) -> str:  # noqa: A002
+    r"""A text on one line with the markup of Markdown escaped; `tabulate` escapes LaTeX.
+
+    >>> escaped("a|b <i> f_1", "markdown")
+    'a\\|b \\<i> f\\_1'
+    """
+    return _MARKDOWN.sub(r"\\\g<0>", text.replace("\n", " ")) if format == "markdown" else text
+
+
+_SYMBOLS = str.maketrans({
+    "–": "--", "−": r"\ensuremath{-}", "≈": r"\ensuremath{\approx}", "≤": r"\ensuremath{\leq}",
+    "≥": r"\ensuremath{\geq}", "×": r"\ensuremath{\times}", "δ": r"\ensuremath{\delta}", "†": r"$^\dagger$",
+})  # fmt: skip
+"""Symbols that LaTeX may not have in the font of the text."""
+
+
+def _set(heads: list[str], body: list[list[str]], align: list[str], borders: Sequence[int], format: str) -> str:  # noqa: A002
+    """The table in one of the formats of `_STYLES`."""
+    from tabulate import tabulate
+
+    heads, *body = ([escaped(cell, format) for cell in row] for row in (heads, *body))
+    text = str(tabulate(body, heads, tablefmt=_STYLES[format], disable_numparse=True, colalign=align if body else None))
+    if format == "latex":
+        # After `\\` LaTeX would take a bracket for extra space and a star for a command that forbids a page break.
+        text = re.sub(r"(?m)^( *)(?=[\[*])", r"\1{}", text).translate(_SYMBOLS)
+    lines = text.splitlines()
+    if format != "markdown":
+        above, line = (4, "\\midrule") if format == "latex" else (2, lines[1].replace("-", "·"))
+        for row in sorted(borders, reverse=True):
+            lines.insert(above + row, line)
+    return "\n".join(lines)
+
+
+def _floating(tabular: str, caption: str) -> str:
+    from tabulate import LATEX_ESCAPE_RULES
+
+    words = "".join(LATEX_ESCAPE_RULES.get(letter, letter) for letter in caption).translate(_SYMBOLS)
+    return f"\\begin{{table}}[t]\n\\centering\n{tabular}\n\\caption{{{words}}}\n\\end{{table}}"
+
+
+_RIGHT = ' style="text-align: right"'
+
+
+def _html(
+    heads: list[str],
+    body: list[list[str]],
+    align: list[str],
+    caption: str,
+    notes: Iterable[str],
+    borders: Sequence[int],
+    most: int | None,
+) -> str:
+    shown = len(heads) if most is None or len(heads) <= most + 1 else most
+
+    def row(tag: str, texts: list[str]) -> str:
+        return "".join(
+            f"<{tag}{_RIGHT * (side == 'right')}>{escape(text)}</{tag}>"
+            for side, text in zip(align, texts[:shown], strict=False)
+        )
+
+    folded = shown < len(heads)
+    lines = ["<table>", *([f"<caption>{escape(caption)}</caption>"] if caption else [])]
+    lines += ["<thead>", f"<tr>{row('th', heads)}{'<th>more</th>' * folded}</tr>", "</thead>", "<tbody>"]
+    for number, texts in enumerate(body):
+        rest = [(head, cell) for head, cell in zip(heads[shown:], texts[shown:], strict=True) if cell != "–"]
+        terms = "".join(f"<dt>{escape(head)}</dt><dd>{escape(cell)}</dd>" for head, cell in rest)
+        more = f'<td><details><summary title="the other columns"></summary><dl>{terms}</dl></details></td>' * folded
+        border = ' style="border-top: 1px solid"' * (number in borders)
+        lines.append(f"<tr{border}>{row('td', texts)}{more}</tr>")
+    items = "".join(f"<li>{escape(note)}</li>" for note in notes)
+    return "\n".join([*lines, "</tbody>", "</table>", *([f"<ul>{items}</ul>"] if items else [])])
+
+
+def footnote(signatures: Iterable[str], format: str) -> str:  # noqa: A002
+    r"""The signatures of a table's rows as its last lines, with which others can reproduce its numbers.
+
+    Signatures that differ only in the metric are merged. LaTeX gets them in small type below the tabular. Formats that
+    nobody pastes into a paper get "".
+
+    >>> footnote(["metric:f1|test:exact|seed:1", "metric:recall|test:exact|seed:1"], "markdown")
+    '\n- `metric:f1,recall|test:exact|seed:1`'
+    """
+    metrics: dict[str, list[str]] = {}
+    for signature in dict.fromkeys(signatures):
+        metric, settings = signature.removeprefix("metric:").split("|", 1)
+        metrics.setdefault(settings, []).append(metric)
+    whole = [f"metric:{','.join(names)}|{settings}" for settings, names in metrics.items()]
+    if format == "markdown":
+        # The name of a metric may contain backticks, so the code span is delimited by a longer row of them.
+        fences = ["`" * (1 + max(map(len, re.findall("`+", signature)), default=0)) for signature in whole]
+        return "".join(f"\n- {fence}{signature}{fence}" for fence, signature in zip(fences, whole, strict=True))
+    if format == "latex":
+        return "".join(f"\n\\par{{\\footnotesize\\texttt{{{_verbatim(signature)}}}}}" for signature in whole)
+    return ""
+
+
+_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "|": r"\textbar{}"}
+
+
+def _verbatim(text: str) -> str:
+    return re.sub(r"[\\~^|&%$#_{}]", lambda found: _LATEX.get(found[0], f"\\{found[0]}"), text)

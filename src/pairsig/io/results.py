@@ -1,0 +1,24 @@
+"""What results with a table have in common."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from pairsig.io.tables import as_json
+
+
+class TableResult:
+    """A result that `print` shows as text.
+
+    A subclass is a dataclass with `repr=False`. It has `__str__`, and `_repr_html_` for notebooks.
+    """
+
+    notes: tuple[str, ...]
+    _rows: pd.DataFrame
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def to_json(self) -> str:
+        """Return the rows of `table` as a JSON list of objects, with all digits."""
+        return as_json(self._rows)

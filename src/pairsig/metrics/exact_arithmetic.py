@@ -1,0 +1,127 @@
+"""Numbers as integer multiples of a step, so that their sums are exact in any order.
+
+To save memory, large arrays of counts are processed a few systems at a time; only results are copied as a whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pairsig.io.errors import InputError
+
+EXACT = 2**53
+"""Integers up to this one are exact in float64."""
+
+_STEPS = (*(10**k for k in range(23)), *(2**k for k in range(1, 1024)))
+"""Candidates for the number of steps per unit: first decimal, then binary steps, each kind from coarse to fine. All
+are exact in float64."""
+
+_AT_ONCE = 2**21
+"""Values that are processed together: 16 MiB in float64."""
+
+
+def some_systems(counts: NDArray[Any]) -> Iterator[slice]:
+    """Slices of the first axis that are small enough to be copied."""
+    n_rows = max(1, _AT_ONCE * len(counts) // max(1, counts.size))
+    return (slice(first, first + n_rows) for first in range(0, len(counts), n_rows))
+
+
+def largest(values: NDArray[Any]) -> float:
+    """The largest absolute value."""
+    return max(abs(float(values.max(initial=0))), abs(float(values.min(initial=0))))
+
+
+def fingerprint(values: NDArray[Any]) -> bytes:
+    """A hash that is equal for equal arrays of one type, and different for all others."""
+    return hashlib.blake2b(np.ascontiguousarray(values).data, digest_size=16).digest()
+
+
+def steps_to_unit(values: NDArray[Any], n: int) -> int | None:
+    """Number of steps per unit for the coarsest step (1, 10⁻ᵏ or 2⁻ᵏ) of which all values are multiples.
+
+    A value counts as a multiple if it is the float64 nearest to one: 0.12345, as a program prints it with five
+    digits, is 12345 steps of 10⁻⁵. Returns None if there is no such step: 1/3 is a multiple of none, and sums of `n`
+    values must stay below 2⁵³ steps.
+    """
+    most: float = EXACT / n / max(largest(values), 1e-300)
+    if values.dtype.kind in "biu":
+        return 1 if most > 1 else None
+    # A sample of the values rules out most steps quickly.
+    few = values.flat[:: 1 + values.size // 64]
+    steps: int
+    for steps in _STEPS:
+        if steps >= most:
+            if steps % 10 == 0:  # no decimal step fits; the binary ones start again from the coarsest
+                continue
+            break
+        if _are_multiples(few, steps) and all(_are_multiples(values[rows], steps) for rows in some_systems(values)):
+            return steps
+    return None
+
+
+def _are_multiples(values: NDArray[Any], steps: int) -> bool:
+    # Division is correctly rounded, so equality holds only if each value is the float nearest to its multiple.
+    values = values.astype(np.float64)
+    return np.array_equal(np.rint(values * float(steps)) / steps, values)
+
+
+def multiples(values: NDArray[Any], n: int) -> tuple[NDArray[np.int64], int] | None:
+    """Values as integer multiples of one step, and the number of steps per unit; None if `steps_to_unit` is None."""
+    steps = steps_to_unit(values, n)
+    return None if steps is None else (in_steps(values, steps).astype(np.int64), steps)
+
+
+def in_steps(values: NDArray[Any], steps: float) -> NDArray[Any]:
+    """The values in steps: integers unchanged, others rounded in float64."""
+    return values if values.dtype.kind in "biu" else np.rint(values.astype(np.float64) * float(steps))
+
+
+def steps_by_column(counts: NDArray[Any]) -> NDArray[np.float64]:
+    """Number of steps per unit for each column of counts (systems, units, columns).
+
+    Values that are not multiples of any step are rounded to the finest step 2⁻ᵏ with exact sums over the units: about
+    15 significant digits of the largest possible total.
+    """
+    n_units = counts.shape[1]
+    steps = np.ones(counts.shape[2])
+    for column in range(counts.shape[2]):
+        values = counts[:, :, column]
+        found = steps_to_unit(values, n_units)
+        if found is not None:
+            steps[column] = found
+            continue
+        if whole_numbers(values):
+            raise too_large(counts[:, :, [column]])
+        steps[column] = np.exp2(np.floor(np.log2(EXACT / 2 / (largest(values) * n_units))))
+    return steps
+
+
+def whole_numbers(values: NDArray[Any]) -> bool:
+    """Whether all values are whole numbers."""
+    return values.dtype.kind in "biu" or all(
+        bool((values[rows] == np.rint(values[rows])).all()) for rows in some_systems(values)
+    )
+
+
+def too_large(counts: NDArray[Any]) -> InputError:
+    """The error for counts (systems, units, columns) whose sums may reach 2⁵³."""
+    n_units = counts.shape[1]
+    return InputError(
+        f"counts are as large as {largest(counts):g} on {n_units} units, so their sums cannot be exact; expected sums "
+        "below 2**53"
+    )
+
+
+def totals(counts: NDArray[Any]) -> NDArray[np.float64]:
+    """Exact sums of counts (systems, units, columns) over the units."""
+    steps = steps_by_column(counts)
+    sums = np.empty((len(counts), counts.shape[2]))
+    for rows in some_systems(counts):
+        for column, own in enumerate(steps):
+            sums[rows, column] = in_steps(counts[rows, :, column], own).sum(axis=1) / own
+    return sums

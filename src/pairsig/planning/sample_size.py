@@ -1,0 +1,704 @@
+"""Plan an experiment: the number of segments that detects a gain, or the gain that a number of segments detects.
+
+Everything follows from S², the variance of the per-unit difference between two systems: the standard error of their
+gain on n units is S/√n. S² comes from a pilot (`from_pilot`), from a model fitted to the systems of the study
+(`from_variance_model`), or, for items that are passed or failed, from score and correlation (`from_outcomes`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from pairsig.core.definitions import Test, find
+from pairsig.io import rendering
+from pairsig.io.choices import check_level, choose, one_of
+from pairsig.io.columns import PLAN, VARIANCE_MODEL
+from pairsig.io.errors import InputError
+from pairsig.io.tables import as_json
+from pairsig.metrics import registry
+from pairsig.stats import pass_fail
+from pairsig.stats.intervals import ENOUGH, jackknifed, passed_or_failed
+from pairsig.stats.paired import Pair, Unit
+
+Floats = NDArray[np.float64]
+Claim = Literal["difference", "equivalence", "not-worse"]
+
+_OF_MARGINS: tuple[Claim, ...] = ("equivalence", "not-worse")
+CLAIMS: tuple[Claim, ...] = ("difference", *_OF_MARGINS)
+"""Claims: a system is better, two systems differ by less than a margin, or one is not worse by more than a margin."""
+
+FEW = 100
+"""With fewer units, the computed power is accurate only for normally distributed differences (see `power`)."""
+
+OFF_FEW = 10
+"""Largest error of the power in points, found on 20, 30 and 50 units (see `power`)."""
+
+MOST = 10**9
+"""Largest number of segments that is planned; beyond it, no number counts as sufficient."""
+
+VARIANCE_MODEL_FILE = Path(__file__).with_name("variance_model.tsv")
+"""The variance model, fitted to the study's comparisons by `python -m study variance-model`."""
+
+_NORMAL = 5_000
+"""Degrees of freedom from which on the normal distribution replaces Student's: power differs by less than 1e-4."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spread:
+    """The variance of the per-unit difference between two systems, and how certain it is.
+
+    Attributes
+    ----------
+    variance
+        S², in points².
+    low, high
+        Its 95 % interval: from a pilot, for new samples from the same source; from the variance model, for a new pair
+        of systems on a new test set.
+    unit, segments_per_unit
+        The unit that is drawn, and the number of segments in it (more than 1 for documents).
+    passed
+        Score of a passed item, if every unit is an item that is passed or failed.
+    source, given
+        Source of the variance, and what was known about the correlation of the systems.
+    notes
+        Sentences on the source of the variance and its reliability.
+    """
+
+    variance: float
+    low: float
+    high: float
+    unit: Unit = "segment"
+    segments_per_unit: float = 1.0
+    passed: float | None = None
+    source: Literal["pilot", "variance model", "outcomes"]
+    given: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def from_pilot(pair: Pair) -> Spread:
+    """Estimate the variance of the difference from a pilot, two systems on a test set from the same source.
+
+    S² = n s², where s is the jackknife standard error of the gain on the pilot's n units (`difference_interval`). The
+    ends of the interval are ν S² / χ²(0.975) and ν S² / χ²(0.025), with the degrees of freedom ν of s.
+
+    S² is an estimate, so the true power of a plan differs from the planned one. `docs/explanation/planning.md` reports
+    by how much, and how often the interval covers the true value in simulations.
+
+    Raises
+    ------
+    InputError
+        If the difference between the systems does not vary.
+    """
+    units = pair.units.astype(np.float64)
+    n = units.shape[1]
+    n_different = int((units[0] != units[1]).any(axis=1).sum())
+    if n < 2 or not n_different:
+        raise InputError(
+            f"the pilot's systems differ on {n_different} of {n} {pair.unit}s, expected at least two and a difference"
+        )
+    from scipy.special import chdtri
+
+    _, error, degrees = (float(value) for value in jackknifed(units, pair.metric))
+    if not error > 0:
+        raise InputError(f"the pilot's systems differ by the same on each of {n} {pair.unit}s, expected it to vary")
+    variance = n * error**2
+    notes = [
+        f"the standard deviation was estimated from a pilot of {n:,} {pair.unit}s; intervals are for new {pair.unit}s "
+        "from the same source"
+    ]
+    if n < FEW:
+        notes.append(
+            f"the pilot has fewer than {FEW} {pair.unit}s; intervals from such pilots covered the true value in 75 to "
+            "98 % of simulations instead of 95 %"
+        )
+    if n_different < ENOUGH:
+        notes.append(f"the pilot's systems differ on {n_different} of {n:,} {pair.unit}s, too few for a reliable plan")
+    return Spread(
+        variance=variance,
+        low=degrees * variance / float(chdtri(degrees, 0.025)),
+        high=degrees * variance / float(chdtri(degrees, 0.975)),
+        unit=pair.unit,
+        segments_per_unit=pair.n_segments / n,
+        passed=passed_or_failed(units, pair.metric),
+        source="pilot",
+        notes=tuple(notes),
+    )
+
+
+def expected(score: ArrayLike, length: ArrayLike, correlation: ArrayLike) -> Floats:
+    """S² of the variance model with φ = 1, in points²: 10⁴ · 2(1 − ρ) · p(1 − p) / √L; see `from_variance_model`."""
+    p, words, rho = (np.asarray(values, dtype=np.float64) for values in (score, length, correlation))
+    return np.asarray(2e4 * (1 - rho) * (p / 100) * (1 - p / 100) / np.sqrt(words))
+
+
+def from_variance_model(
+    metric: str,
+    *,
+    score: float,
+    length: float | None = None,
+    correlation: float | None = None,
+    overlap: float | None = None,
+    design_effect: float = 1.0,
+    variance_model: pd.DataFrame | None = None,
+) -> Spread:
+    """Predict the variance of the difference without a pilot, from the systems of the study.
+
+    The model is S² = φ · 10⁴ · 2(1 − ρ) · p(1 − p) / √L, in points². p(1 − p) is the variance of an answer that is
+    right with probability p, the score as a share; 2(1 − ρ) turns it into that of the difference between two answers
+    with correlation ρ; L is the length of a segment. Dividing by L would be correct for independent words, and by 1 for
+    identical ones; √L predicted left-out test sets better than either (`docs/explanation/planning.md`).
+
+    φ depends on the metric: its logarithm is the mean over test sets of the mean residual of their pairs. If the
+    correlation is unknown, 2(1 − ρ) becomes 2(1 − B), with the BLEU B of one system's outputs against the other's as
+    a share, or a constant; each case has its own φ.
+
+    The interval uses the number of test sets D, the standard deviation τ between test sets (pooled over metrics), the
+    standard deviation ω between the pairs of a test set, and the quantile t of Student's distribution with the degrees
+    of freedom of τ:
+
+        log S² ± t · sqrt(τ²(1 + 1/D) + ω²).
+
+    Its coverage on left-out test sets is in the table `VARIANCE_MODEL`.
+
+    Parameters
+    ----------
+    metric
+        A metric of the variance model.
+    score
+        Expected mean score of the two systems, 0 to 100.
+    length
+        Mean length of a segment in the unit of the metric: reference words (BLEU), words (UAS), brackets of the gold
+        trees (PARSEVAL) or sure links (AER). Not for ROUGE, for which the study has no lengths.
+    correlation, overlap
+        ρ (column `correlation` of `pairsig compare`), or B; at most one of them.
+    design_effect
+        Variance of the gain with documents as units, divided by that with segments. S² is multiplied by it.
+
+    Raises
+    ------
+    InputError
+        If the model does not include the metric, or if a number is out of range.
+    """
+    table = fitted() if variance_model is None else variance_model
+    name = metric.removeprefix("conll_")
+    known = sorted(set(table["metric"]) - {"all"})
+    if name not in known:
+        raise InputError(
+            f"there is no variance model for the metric {metric}, expected a pilot, or "
+            f"{one_of(name, [OUTCOMES, *known])}"
+        )
+    if correlation is not None and overlap is not None:
+        raise InputError("found both the correlation and the systems' outputs, expected only one of them")
+    given = "correlation" if correlation is not None else "outputs" if overlap is not None else "nothing"
+    rows = table[(table["metric"] == name) & (table["given"] == given)]
+    if rows.empty:
+        raise InputError(f"the variance model for {metric} cannot use outputs; use --correlation, or neither of them")
+    if name in LENGTHS and length is None:
+        raise InputError(
+            f"the variance model for {metric} needs the mean length of segments: add --length, in {LENGTHS[name]}"
+        )
+    if name not in LENGTHS and length is not None:
+        raise InputError(f"the variance model for {metric} does not use lengths, found {length:g}; omit --length")
+    _check_assumed(score, length=length, design_effect=design_effect, correlation=correlation, overlap=overlap)
+    row = rows.iloc[0]
+    variance = float(
+        design_effect * row["overdispersion"] * expected(score, length or 1.0, correlation or overlap or 0.0)
+    )
+    ratio = math.exp(reach(row["between"], row["within"], int(row["n_datasets"]), int(row["degrees"])))
+    validated = row if row["n_left_out"] else table[(table["metric"] == "all") & (table["given"] == given)].iloc[0]
+    others = "" if row["n_left_out"] else " with other metrics"
+    note = (
+        f"the standard deviation was predicted {_GIVEN[given]} by a model of {row['n_pairs']:,} pairs of systems on "
+        f"{row['n_datasets']} test set{'s' if row['n_datasets'] > 1 else ''}; on {validated['n_left_out']} left-out "
+        f"test sets{others}, the number of segments was off by a factor of {math.exp(validated['error']):.2f} (root "
+        f"mean square), and inside its interval for {100 * validated['coverage']:.0f} % "
+        f"[{100 * validated['coverage_low']:.0f}, {100 * validated['coverage_high']:.0f}] of the pairs"
+    )
+    return Spread(
+        variance=variance,
+        low=variance / ratio,
+        high=variance * ratio,
+        source="variance model",
+        given=given,
+        notes=(note,),
+    )
+
+
+def _check_assumed(
+    score: float,
+    *,
+    design_effect: float,
+    length: float | None = None,
+    correlation: float | None = None,
+    overlap: float | None = None,
+) -> None:
+    for value, what in ((correlation, "correlation"), (overlap, "BLEU of the outputs against each other, as a share,")):
+        if value is not None and not -1 < value < 1:
+            raise InputError(f"the {what} is {value:g}, expected a number between −1 and 1")
+    if not 0 < score < 100:
+        raise InputError(f"the score is {score:g}, expected a number between 0 and 100")
+    for value, what in ((length, "length of segments"), (design_effect, "design effect")):
+        if value is not None and not 0 < value < math.inf:
+            raise InputError(f"the {what} is {value:g}, expected a positive number")
+
+
+OUTCOMES = "accuracy"
+"""The metric of items that are passed or failed, which needs no variance model."""
+
+_LIKE_LEADERBOARDS = "the median pair of eleven leaderboards of language models had 0.31 to 0.65"
+
+
+def from_outcomes(*, score: float, correlation: float | None, design_effect: float = 1.0) -> Spread:
+    """Compute the variance of the difference for items that are passed or failed, from score and correlation.
+
+    S² = 10⁴ · 2(1 − ρ) · p(1 − p), in points², with the score p of both systems as a share and the correlation ρ of
+    their outcomes. For equal scores this is exact, since both outcomes have the variance p(1 − p). If p is the mean of
+    two scores, it is within 1 % for a gain of up to 5 points and within 4 % for up to 10 points (scores from 20 to 80,
+    correlation up to 0.7). Near 0 and 100 it may be far too small, since the variances of the two systems differ. For
+    items with partial credit or several runs, S² is smaller: on eleven leaderboards, the S² of the median pair is
+    0.55 to 0.96 times this.
+
+    Parameters
+    ----------
+    score, correlation, design_effect
+        As for `from_variance_model`; the correlation must be known.
+
+    Raises
+    ------
+    InputError
+        If the correlation is missing, or if a number is out of range.
+    """
+    if correlation is None:
+        raise InputError(
+            f"planning for {OUTCOMES} needs --correlation, that of the two systems' outcomes ({_LIKE_LEADERBOARDS})"
+        )
+    _check_assumed(score, design_effect=design_effect, correlation=correlation)
+    variance = float(design_effect * expected(score, 1.0, correlation))
+    note = (
+        "the standard deviation follows from the score and the correlation of two systems that pass or fail each item; "
+        f"it is as certain as these two are ({_LIKE_LEADERBOARDS})"
+    )
+    return Spread(
+        variance=variance,
+        low=variance,
+        high=variance,
+        passed=100.0 if design_effect == 1 else None,  # items in groups are not independent units
+        source="outcomes",
+        given="correlation",
+        notes=(note,),
+    )
+
+
+_GIVEN = {
+    "correlation": "from the correlation",
+    "outputs": "from the outputs",
+    "nothing": "without a correlation",
+}
+
+LENGTHS = {
+    "bleu": "reference words",
+    "uas": "words",
+    "parseval": "gold brackets",
+    "aer": "sure links",
+}
+"""Unit of the length of a segment, by metric of the variance model; see `length_unit` in the table `systems`."""
+
+
+def reach(between: float, within: float, n_datasets: int, degrees: int, level: float = 0.95) -> float:
+    """Half the width of the variance model's interval for log S²; see `from_variance_model`."""
+    from scipy.special import stdtrit
+
+    spread = math.sqrt(between**2 * (1 + 1 / n_datasets) + within**2)
+    return float(stdtrit(degrees, (1 + level) / 2)) * spread
+
+
+@cache
+def fitted() -> pd.DataFrame:
+    """The variance model that comes with the library: table `VARIANCE_MODEL`."""
+    from pairsig.io import tables
+
+    return tables.read(VARIANCE_MODEL_FILE, VARIANCE_MODEL)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design:
+    """The claim to be established, and the test that should establish it.
+
+    Attributes
+    ----------
+    claim
+        One of `CLAIMS`.
+    margin
+        Margin M of equivalence or non-inferiority.
+    test
+        The test of a difference.
+    alpha
+        Significance level.
+    power
+        Desired probability that the test establishes the claim.
+    training
+        Variance of the gain that does not decrease with the number of segments, in points²: 2σ²/K for two methods
+        with K runs each, whose scores have the standard deviation σ between runs.
+    """
+
+    claim: Claim = "difference"
+    margin: float | None = None
+    test: Test = field(default_factory=lambda: find("randomization"))
+    alpha: float = 0.05
+    power: float = 0.8
+    training: float = 0.0
+
+    def __post_init__(self) -> None:
+        choose(self.claim, CLAIMS, "claim")
+        check_level(self.alpha, "significance level")
+        check_level(self.power, "power")
+        if self.power <= self.alpha:
+            raise InputError(f"the power is {self.power:g}, expected more than the significance level, {self.alpha:g}")
+        if self.claim != "difference" and not (self.margin is not None and 0 < self.margin < math.inf):
+            raise InputError(f"the margin is {self.margin}, expected a positive number in the unit of the score")
+        if not 0 <= self.training < math.inf:
+            raise InputError(f"the training variance is {self.training:g}, expected a number, 0 or more")
+
+
+def power(variance: float, n_units: int, gain: float, design: Design, passed: float | None = None) -> float:
+    """Probability that the test of `pairsig test` establishes the claim on n units.
+
+    Parameters
+    ----------
+    variance
+        S², in points².
+    n_units, gain
+        Size of the test set, and the true gain in points.
+    design
+        The claim and its test.
+    passed
+        Score of a passed item, if every unit is an item that is passed or failed.
+
+    Notes
+    -----
+    For items that are passed or failed, the power of the exact tests is computed exactly (`pairsig.stats.pass_fail`):
+    that of the sign test, to which the exact and the randomization test of a difference reduce, for up to 100,000
+    discordant items, and that of the exact test against a margin for up to 10,000 items. An item is discordant with the
+    probability ψ = S² + g² in shares, since S² = ψ − g², but at least g, which S² does not ensure near scores of 0
+    or 100.
+
+    In all other cases, with the noncentral t distribution F(t; ν, λ), ν = n − 1, and s² = S²/n + `training`:
+
+    * **difference**, in the right direction: 1 − F(c; ν, gain / s). For the two-sided randomization and exact test, c
+      is the 1 − α/2 quantile of Student's distribution (exact for normal differences, since the permutation statistic
+      Σd/√Σd² increases with t). For the bootstrap it is √((n − 1)/n) times the normal quantile of 1 − α (one-sided) or
+      1 − α/2 (two-sided), since its standard deviation divides by n.
+    * **not-worse** (the system that is better by `gain` is not worse by the margin): 1 − F(c; ν, (gain + M) / s), and
+      c is the 1 − α quantile.
+    * **equivalence**: 1 − F(c; ν, (M + gain)/s) − F(c; ν, (M − gain)/s), at least 0. This is exact if the two one-sided
+      tests cannot both fail, and otherwise too small by at most the probability that both fail.
+
+    For 5,000 units and more, the normal distribution replaces Student's. In simulations on real pairs of systems the
+    power was within 3 points of these formulas from `FEW` units on, and within `OFF_FEW` points on 20 to 50 units
+    (`docs/explanation/planning.md`). A randomization or exact test cannot reach p < α on fewer than 1 − log₂ α units
+    (6 units for 5 %); this is taken into account.
+    """
+    if n_units < 2:
+        return 0.0
+    exact = _of_items(variance, gain, design, passed)
+    if exact is not None and exact.covers(n_units):
+        return exact.power(n_units)
+    return _students(variance, n_units, gain, design)
+
+
+def _of_items(
+    variance: float, gain: float, design: Design, passed: float | None
+) -> pass_fail.Difference | pass_fail.Margin | None:
+    """The exact test of items if the design has one; bootstraps and designs with several runs have none."""
+    if passed is None or design.training:
+        return None
+    share = gain / passed
+    discordant = min(1.0, max(variance / passed**2 + share**2, share))
+    if design.claim != "difference":
+        margin = float(design.margin or 0) / passed
+        return pass_fail.Margin(discordant, share, design.alpha, margin, both=design.claim == "equivalence")
+    if design.test.draw != "swap":
+        return None
+    return pass_fail.Difference(discordant, share, design.alpha, sides=2 if design.test.two_sided else 1)
+
+
+def _students(variance: float, n_units: int, gain: float, design: Design) -> float:
+    """Power of Student's test, see `power`."""
+    from scipy.special import ndtri, stdtrit
+
+    nu = n_units - 1
+    error = math.sqrt(variance / n_units + design.training)
+    one, two = (float(stdtrit(nu, 1 - share)) for share in (design.alpha, design.alpha / 2))
+    if design.claim == "difference":
+        if design.test.draw == "swap":
+            if 2.0 ** (design.test.two_sided - n_units) > design.alpha:
+                return 0.0
+            critical = two if design.test.two_sided else one
+        else:
+            share = design.alpha / 2 if design.test.two_sided else design.alpha
+            critical = float(ndtri(1 - share)) * math.sqrt(nu / n_units)
+        return 1 - _below(critical, nu, gain / error)
+    margin = float(design.margin or 0)
+    if design.claim == "not-worse":
+        return 1 - _below(one, nu, (margin + gain) / error)
+    sides = [_below(one, nu, (margin + sign * gain) / error) for sign in (1, -1)]
+    return max(0.0, 1 - sum(sides))
+
+
+def _below(critical: float, nu: int, shift: float) -> float:
+    from scipy.special import nctdtr, ndtr
+
+    if nu >= _NORMAL or shift > 30:
+        return float(ndtr(critical - shift))
+    return float(nctdtr(nu, shift, critical))
+
+
+def units_for(variance: float, gain: float, design: Design, passed: float | None = None) -> int | None:
+    """The smallest number of units with the desired power, or None if no number has it.
+
+    Student's power increases with the number of units. The power of exact tests of items does not, since counts are
+    integers, and a few more items may lower it. For them this is the smallest number from which on all have the power.
+    """
+    found = _first(lambda n: _students(variance, n, gain, design) >= design.power)
+    exact = _of_items(variance, gain, design, passed)
+    return found if found is None or exact is None or not exact.covers(found) else exact.first(design.power, found)
+
+
+def _first(enough: Callable[[int], bool]) -> int | None:
+    low, high = 1, 2
+    while not enough(high):
+        low, high = high, 2 * high
+        if high > MOST:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def size_for(variance: float, n_units: int, design: Design, passed: float | None = None) -> float | None:
+    """The smallest true gain that n units detect, or the smallest margin for equal systems; None if there is none."""
+
+    def enough(size: float) -> bool:
+        gain, mine = (size, design) if design.claim == "difference" else (0.0, replace(design, margin=size))
+        exact = _of_items(variance, gain, mine, passed)
+        if exact is not None and exact.covers(n_units):
+            return exact.has(n_units, design.power)
+        return _students(variance, n_units, gain, mine) >= design.power
+
+    most = math.inf if passed is None else passed * (1 - 1e-9)
+    low, high = 0.0, min(most, math.sqrt(variance / n_units + design.training))
+    for _ in range(20):
+        if enough(high):
+            break
+        low, high = high, min(most, 2 * high)
+    else:
+        return None
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+SIZES = (100, 300, 1_000, 3_000, 10_000)
+"""Default numbers of segments for which the smallest detectable gain is reported."""
+
+
+def plan(
+    metric: str,
+    spread: Spread,
+    design: Design | None = None,
+    *,
+    gains: Sequence[float] = (),
+    margins: Sequence[float] = (),
+    sizes: Sequence[int] = (),
+) -> pd.DataFrame:
+    """Compute sample sizes for gains and margins, and detectable gains and margins for sample sizes.
+
+    Parameters
+    ----------
+    metric
+        Name of the metric, for the table.
+    spread
+        Variance of the difference: from `from_pilot`, `from_variance_model` or `from_outcomes`.
+    design
+        Significance level, power, test and training variance; the claim and its margin are set for each row.
+    gains
+        True gains, in points: how many segments detect each of them?
+    margins
+        Margins, in points: how many segments establish equivalence, and non-inferiority, of equal systems?
+    sizes
+        Numbers of segments: which gain does each of them detect, and which margin of equivalence does it establish for
+        equal systems? By default `SIZES`, for gains only.
+
+    Returns
+    -------
+    Table `PLAN`. The 95 % interval of a size has the sizes that the ends of the variance's interval require; the
+    interval of the power has the power of the planned size at these ends.
+
+    Raises
+    ------
+    InputError
+        If a number is not positive or too large.
+    """
+    own = design or Design()
+    for values, what in ((gains, "gain"), (margins, "margin")):
+        for value in values:
+            if not 0 < value < math.inf:
+                raise InputError(f"the {what} is {value:g}, expected a positive number in the unit of the score")
+            if spread.passed is not None and value >= spread.passed:
+                raise InputError(
+                    f"the {what} is {value:g}, but no two systems differ by more than {spread.passed:g} in {metric}; "
+                    f"expected a smaller {what} in the unit of the score"
+                )
+    for size in sizes:
+        if not 2 <= size <= MOST:
+            raise InputError(f"the number of segments is {size:,}, expected one from 2 to {MOST:,}")
+    rows: list[dict[str, Any]] = []
+
+    def at_ends(find: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Results for the variance and for the ends of its interval."""
+        ends = (spread.variance, spread.low, spread.high)
+        found = {value: find(value, *arguments, spread.passed) for value in dict.fromkeys(ends)}
+        return [found[value] for value in ends]
+
+    def powers(n_units: int | None, gain: float, mine: Design) -> dict[str, float]:
+        if n_units is None:
+            return {"power": mine.power}
+        own, high, low = at_ends(power, n_units, gain, mine)
+        return {"power": own, "power_low": low, "power_high": high}
+
+    def add(question: str, claim: Claim, margin: float | None, **cells: Any) -> None:
+        name = own.test.label if claim == "difference" else f"margin {claim}"
+        rows.append(
+            {
+                "metric": metric, "question": question, "claim": claim, "margin": margin, "alpha": own.alpha,
+                "test": name, "deviation": math.sqrt(spread.variance), "source": spread.source, "given": spread.given,
+            }
+            | cells
+        )  # fmt: skip
+
+    asked: list[tuple[Claim, float, float | None]] = [("difference", gain, None) for gain in gains]
+    asked += [(claim, 0.0, margin) for margin in margins for claim in _OF_MARGINS]
+    for claim, gain, margin in asked:
+        mine = replace(own, claim=claim, margin=margin)
+        n, low, high = at_ends(units_for, gain, mine)
+        add("segments", claim, margin, gain=gain, notes=_doubts(spread, mine, gain, n))
+        rows[-1] |= powers(n, gain, mine) | _numbers(spread, n, low, high)
+    for size in sizes or (() if asked else SIZES):
+        units = max(2, round(size / spread.segments_per_unit))
+        for claim in CLAIMS[: 2 if sizes else 1]:
+            mine = replace(own, claim=claim, margin=1.0)
+            found = at_ends(size_for, units, mine)
+            what = "gain" if claim == "difference" else "margin"
+            cells = dict(zip((what, f"{what}_low", f"{what}_high"), found, strict=True))
+            add(what, claim, None, notes=_doubts(spread, mine, 0.0, units))
+            rows[-1] |= {"gain": 0.0} | cells | {"n_segments": size} | _documents(spread, units)
+            if claim == "equivalence":
+                mine = replace(mine, margin=found[0] or 1.0)
+            rows[-1] |= powers(None if found[0] is None else units, rows[-1]["gain"], mine)
+    from pairsig.io.tables import frame
+
+    return frame(PLAN, rows)
+
+
+def _documents(spread: Spread, n: int | None) -> dict[str, int | None]:
+    return {"n_documents": n if spread.unit == "document" else None}
+
+
+def _numbers(spread: Spread, *units: int | None) -> dict[str, int | None]:
+    """The size and the ends of its interval, in segments."""
+    found = [None if n is None else math.ceil(n * spread.segments_per_unit) for n in units]
+    return dict(zip(("n_segments", "n_low", "n_high"), found, strict=True)) | _documents(spread, units[0])
+
+
+def _doubts(spread: Spread, design: Design, gain: float, n_units: int | None) -> list[str]:
+    notes = list(spread.notes)
+    if n_units is None and design.training:
+        size = gain if design.claim == "difference" else float(design.margin or 0)
+        _, critical = _limits(design)
+        times = design.training / (size / critical) ** 2
+        notes.append(
+            f"no number of segments is sufficient for {size:g}, since runs vary too much; use at least {times:.1f} "
+            "times as many runs"
+        )
+    elif n_units is not None and n_units < FEW and _of_items(spread.variance, gain, design, spread.passed) is None:
+        notes.append(
+            f"with fewer than {FEW} {spread.unit}s, the power assumes normally distributed differences; for others it "
+            f"was off by up to {OFF_FEW} points in simulations"
+        )
+    return notes
+
+
+def _limits(design: Design) -> tuple[float, float]:
+    """Normal quantile of the significance level, and its sum with that of the power, in standard errors of the gain."""
+    from scipy.special import ndtri
+
+    sides = 2 if design.claim == "difference" and design.test.two_sided else 1
+    missed = (1 - design.power) / (2 if design.claim == "equivalence" else 1)
+    level = float(ndtri(1 - design.alpha / sides))
+    return level, level + float(ndtri(1 - missed))
+
+
+def overlap_of(output: Sequence[str], other: Sequence[str], **options: Any) -> float:
+    """BLEU of one system's outputs against another's, as a share; it replaces the correlation without a reference.
+
+    The rows of the table `VARIANCE_MODEL` with `outputs` report how well it does.
+    """
+    bleu = registry.metric("bleu")
+    counted = bleu.statistics(output, other, **options)
+    totals = np.array([np.asarray(counted[column]).sum() for column in bleu.columns], dtype=np.float64)
+    return float(bleu.score(totals)) / 100
+
+
+def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
+    """The table of `plan` as `table` (for a terminal), `markdown`, `latex`, or `json`: objects, all digits."""
+    if format == "json":
+        return as_json(table)
+    sizes, segments = [], []
+    for row in table.to_dict("records"):
+        size = "gain" if row["claim"] == "difference" else "margin"
+        asked = row["question"] == size
+        sizes.append(_ends(row, size, "{:.3g}") if asked else f"{row[size]:.6g}")
+        segments.append(f"{row['n_segments']:,}" if asked else _ends(row, "n", "{:,.0f}"))
+    rows = table.assign(
+        gain=sizes,
+        n_segments=segments,
+        power=[_power(row) for row in table.to_dict("records")],
+        test=table["test"].str.removesuffix(" two-sided"),
+    )
+    columns = PLAN.view(
+        metric="", claim="to show", gain="gain or margin [95 %]", n_segments="segments [95 %]", n_documents="documents",
+        power="power [95 %]", test="",
+    )  # fmt: skip
+    if table["n_documents"].isna().all():
+        columns = [column for column in columns if column.name != "n_documents"]
+    deviation = f"standard deviation of the difference per unit: {table['deviation'].iloc[0]:.3g} points"
+    notes = dict.fromkeys(note for own in table["notes"] for note in own)
+    return rendering.render(rows, columns, format, notes=[deviation, *notes])
+
+
+def _power(row: Mapping[Hashable, Any]) -> str:
+    """The power, with its interval if the variance is uncertain."""
+    ends = f" [{100 * row['power_low']:.0f}, {100 * row['power_high']:.0f}]"
+    return f"{100 * row['power']:.0f} %" + ends * (row["source"] != "outcomes" and not pd.isna(row["power_low"]))
+
+
+def _ends(row: Mapping[Hashable, Any], name: str, form: str) -> str:
+    """The value that was asked for, and its interval; "none" if no size is sufficient."""
+    value = row["n_segments" if name == "n" else name]
+    if row["source"] == "outcomes" and not pd.isna(value):  # certain under the assumptions, so no interval
+        return form.format(value)
+    shown = [
+        "none" if pd.isna(cell) else form.format(cell) for cell in (value, row[f"{name}_low"], row[f"{name}_high"])
+    ]
+    return f"{shown[0]} [{shown[1]}, {shown[2]}]"

@@ -1,0 +1,1 @@
+"""Readers of counts and scores from other programs and tables, one module per format."""

@@ -1,0 +1,276 @@
+"""Read the listing of evalb: one row per sentence, then a summary."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pairsig.io.errors import InputError, named, quoted
+from pairsig.io.files import AnyPath
+from pairsig.metrics import Metric, counts
+from pairsig.metrics.counts import accuracy
+from pairsig.readers import Reader
+from pairsig.readers.outputs import text
+from pairsig.readers.system_counts import NUMBER, SystemCounts
+
+_METRICS = {metric.name: metric for metric in counts.METRICS}
+COMPLETE_MATCH = Metric(
+    "complete_match",
+    ("complete", "sentences"),
+    accuracy,
+    "100 · Σ sentences whose brackets all match / Σ scored sentences",
+    at_most=(("complete", "sentences"),),
+)
+TAGGING_ACCURACY = Metric(
+    "tagging_accuracy",
+    ("correct_tags", "words"),
+    accuracy,
+    "100 · Σ words with the correct tag / Σ words",
+    at_most=(("correct_tags", "words"),),
+)
+
+# ID, length, status, recall, precision, matched, gold, test, crossing, words, correct tags, tag accuracy.
+_COUNT = r"(\d{1,9})"
+_ROW = re.compile(
+    rf"\s*{_COUNT}\s+{_COUNT}\s+([012])\s+({NUMBER})\s+({NUMBER})\s+"
+    rf"{_COUNT}\s+{_COUNT}\s+{_COUNT}\s+{_COUNT}\s+{_COUNT}\s+{_COUNT}\s+({NUMBER})\s*",
+    re.ASCII,
+)
+_LIKE_A_ROW = re.compile(r"\s*\d+\s+\d+\s", re.ASCII)
+_RULE = re.compile(r"={40,}\s*")
+_TOTALS = re.compile(
+    rf"\s*{NUMBER}\s+{NUMBER}\s+{_COUNT}\s+{_COUNT}\s+{_COUNT}\s+\d+\s+{_COUNT}\s+{_COUNT}\s+{NUMBER}\s*", re.ASCII
+)
+_SUMS = ("matched", "gold", "predicted", "words", "correct_tags")
+_PART = re.compile(rf"-- (?:All|len<={_COUNT}) --\s*", re.ASCII)
+_SCORE = re.compile(rf"-?nan|{NUMBER}")
+
+_STATUS = {1: "status 1, words that differ from the gold sentence", 2: "status 2, no parse"}
+# evalb prints two decimals; the small addition allows for its rounding of exact halves.
+_HALF_DIGIT = 0.005 + 1e-9
+
+
+@dataclass(frozen=True)
+class _Row:
+    line: int
+    identifier: int
+    length: int
+    status: int
+    matched: int
+    gold: int
+    predicted: int
+    crossing: int
+    words: int
+    correct_tags: int
+
+
+def read(path: AnyPath, *, max_length: int | None = None, common: bool = False) -> SystemCounts:
+    """Read the counts of every sentence from a listing of evalb.
+
+    evalb leaves sentences with status 1 (the words differ) and 2 (no parse) out of its totals. Their counts are 0 here,
+    so that every score is the one that evalb prints. If a sentence failed in only one run, the scores of the runs are
+    therefore based on different sentences, as in evalb's summaries and in Bikel's comparator; `pair` reports their
+    number.
+
+    The summary of evalb is checked: if its totals and scores differ from those of the rows, in the printed digits, the
+    listing is incomplete or was not written by evalb. (The sum of `Cross` is not checked, since evalb's source of 1997
+    prints a number of sentences there.)
+
+    Parameters
+    ----------
+    path
+        A file, or a member of an archive; see `pairsig.readers`.
+    max_length
+        Also leave out longer sentences, as in the second part of evalb's summary (`len<=40`).
+    common
+        Whether to leave out sentences that failed in one run from all runs. The scores are then based on the same
+        sentences, but differ from evalb's summaries.
+
+    Returns
+    -------
+    Counts with the metrics `f1`, `precision`, `recall`, `complete_match` and `tagging_accuracy`.
+
+    Raises
+    ------
+    InputError
+        With file and line, if a row is not 12 columns of numbers, is repeated or is inconsistent, or if the summary
+        does not agree with the rows.
+    """
+    lines = text.read(path)
+    end = _end_of_rows(lines)
+    rows = _rows(path, lines[:end])
+    notes = _check_summary(path, lines, end, rows)
+    if max_length is not None:
+        if max_length < 0:
+            raise InputError(f"{path}: found max_length {max_length}, expected 0 or more")
+        if not any(row.length <= max_length for row in rows):
+            raise InputError(f"{path}: found no sentence of at most {max_length} words, expected at least one")
+    asked = [row for row in rows if max_length is None or row.length <= max_length]
+    failed = {status: sum(row.status == status for row in asked) for status in _STATUS}
+    if any(failed.values()):
+        description = "; ".join(f"{number} with {_STATUS[status]}" for status, number in failed.items() if number)
+        notes.append(
+            f"{path}: {sum(failed.values())} of {len(asked)} sentences are left out, as in evalb ({description})"
+        )
+    scored = np.array([row.status == 0 and (max_length is None or row.length <= max_length) for row in rows])
+    return SystemCounts(
+        segments=tuple(str(row.identifier) for row in rows),
+        documents=("",) * len(rows),
+        counts=_columns(rows, scored),
+        metrics=(_METRICS["f1"], _METRICS["precision"], _METRICS["recall"], COMPLETE_MATCH, TAGGING_ACCURACY),
+        notes=tuple(notes),
+        source=str(path),
+        lines=tuple(row.line for row in rows),
+        # Not the words, since evalb restores quotation marks that a system has tagged differently.
+        shared=("length", "gold"),
+        scored=scored,
+        common=common,
+    )
+
+
+def _end_of_rows(lines: Sequence[str]) -> int:
+    """Position after the last row: that of the second ruled line, of the summary, or of the end of the file."""
+    rules = 0
+    for position, line in enumerate(lines):
+        rules += _RULE.fullmatch(line) is not None
+        if rules == 2 or line.startswith("=== Summary ==="):
+            return position
+    return len(lines)
+
+
+def _rows(path: AnyPath, lines: Iterable[str]) -> list[_Row]:
+    """The rows. Other lines are ignored: messages of evalb (`3 : Length unmatch (12|14)`) and debugging output."""
+    rows: list[_Row] = []
+    seen: dict[int, int] = {}
+    for number, line in enumerate(lines, start=1):
+        if not _LIKE_A_ROW.match(line):
+            continue
+        match = _ROW.fullmatch(line)
+        if match is None:
+            raise InputError(
+                f"{path}, line {number}: found {quoted(line.strip())}, expected the 12 columns of a sentence: ID, "
+                f"length, status (0, 1 or 2), recall, precision, matched, gold, test, crossing, words, correct tags, "
+                f"tag accuracy"
+            )
+        identifier, length, status = (int(field) for field in match.group(1, 2, 3))
+        matched, gold, predicted, crossing, words, tags = (int(field) for field in match.group(6, 7, 8, 9, 10, 11))
+        row = _Row(number, identifier, length, status, matched, gold, predicted, crossing, words, tags)
+        if identifier in seen:
+            raise InputError(
+                f"{path}, line {number}: found sentence {identifier} again (first in line {seen[identifier]}), "
+                f"expected the listing of a single run"
+            )
+        seen[identifier] = number
+        recall, precision, tagging = (float(field) for field in match.group(4, 5, 12))
+        for name, printed, part, whole in (
+            ("recall", recall, matched, gold),
+            ("precision", precision, matched, predicted),
+            ("tag accuracy", tagging, tags, words),
+        ):
+            if part > whole or (status == 0 and abs(printed - _percent(part, whole)) > _HALF_DIGIT):
+                raise InputError(
+                    f"{path}, line {number}: found {name} {printed:.2f} for {part} out of {whole}, expected "
+                    f"{f'at most {whole} out of {whole}' if part > whole else f'{_percent(part, whole):.2f}'}"
+                )
+        rows.append(row)
+    if not rows:
+        raise InputError(f"{path}: found no sentence, expected a listing of evalb with 12 columns per sentence")
+    return rows
+
+
+def _columns(rows: Sequence[_Row], scored: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
+    """The counts, except the length, are 0 for sentences that are left out of the totals."""
+    valid = scored.astype(np.int64)
+    columns = {name: np.array([getattr(row, name) for row in rows], dtype=np.int64) * valid for name in _SUMS}
+    # evalb compares counts, so a sentence without brackets in both trees is complete, although it prints 0.00.
+    matched, predicted, gold = columns["matched"], columns["predicted"], columns["gold"]
+    columns["complete"] = ((matched == predicted) & (matched == gold)) * valid
+    columns["sentences"] = valid
+    columns["length"] = np.array([row.length for row in rows], dtype=np.int64)
+    return columns
+
+
+def _check_summary(path: AnyPath, lines: Sequence[str], end: int, rows: Sequence[_Row]) -> list[str]:
+    """Refuse a summary that does not agree with the rows; return a note if there is none."""
+    expected: Mapping[str, float] | None = None
+    for number, line in enumerate(lines[end:], start=end + 1):
+        if _ROW.fullmatch(line):
+            raise InputError(
+                f"{path}, line {number}: found a sentence below the totals, expected the listing of a single run"
+            )
+        if totals := _TOTALS.fullmatch(line):
+            valid = [row for row in rows if row.status == 0]
+            for name, printed in zip(_SUMS, totals.groups(), strict=True):
+                ours = sum(getattr(row, name) for row in valid)
+                if ours != int(printed):
+                    raise _other_sentences(path, number, f"{name} {printed}", str(ours))
+        elif part := _PART.fullmatch(line):
+            longest = part[1]
+            expected = _summary([row for row in rows if longest is None or row.length <= int(longest)])
+        elif expected is not None:
+            name, _, score = (part.strip() for part in line.partition("="))
+            if name not in expected or not _SCORE.fullmatch(score):
+                continue
+            printed_score = 0.0 if score.endswith("nan") else float(score)  # the F measure without a match
+            if abs(printed_score - expected[name]) > _HALF_DIGIT:
+                raise _other_sentences(path, number, f"{name} {named(score)}", f"{expected[name]:.2f}")
+    if expected is None:
+        return [f"{path}: there is no summary below the sentences, so the listing may be incomplete"]
+    return []
+
+
+def _other_sentences(path: AnyPath, line: int, found: str, expected: str) -> InputError:
+    return InputError(
+        f"{path}, line {line}: found {found}, expected {expected} from the sentences above: the listing is incomplete, "
+        f"or was not written by evalb"
+    )
+
+
+def _summary(rows: Sequence[_Row]) -> dict[str, float]:
+    """The summary that evalb would print for these sentences, by evalb's labels."""
+    valid = [row for row in rows if row.status == 0]
+    matched, gold, predicted, crossing, words, tags = (
+        sum(getattr(row, name) for row in valid)
+        for name in ("matched", "gold", "predicted", "crossing", "words", "correct_tags")
+    )
+    return {
+        "Number of sentence": len(rows),
+        "Number of Error sentence": sum(row.status == 1 for row in rows),
+        "Number of Skip  sentence": sum(row.status == 2 for row in rows),
+        "Number of Valid sentence": len(valid),
+        "Bracketing Recall": _percent(matched, gold),
+        "Bracketing Precision": _percent(matched, predicted),
+        "Bracketing FMeasure": _percent(2 * matched, gold + predicted),
+        "Complete match": _percent(sum(row.matched == row.gold == row.predicted for row in valid), len(valid)),
+        "Average crossing": _percent(crossing, len(valid)) / 100,
+        "No crossing": _percent(sum(row.crossing == 0 for row in valid), len(valid)),
+        "2 or less crossing": _percent(sum(row.crossing <= 2 for row in valid), len(valid)),
+        "Tagging accuracy": _percent(tags, words),
+    }
+
+
+def _percent(part: float, whole: float) -> float:
+    return 100.0 * part / whole if whole else 0.0
+
+
+READER = Reader(
+    read=read,
+    content="evalb's listing",
+    metrics="F1, precision, recall, complete match, tagging accuracy",
+    recognizes=lambda file: any(map(_ROW.fullmatch, file.rows)),
+    line=rf"\s*{NUMBER}(?:\s+{NUMBER}){{7,}}\s*",
+    example=(
+        f"  Sent.  Matched\n{'=' * 76}\n"
+        "   1    6    0   75.00  60.00     3      4    5      1      5     4    80.00\n"
+        "   2    5    1    0.00   0.00     0      0    0      0      0     0     0.00\n"
+        f"   3    2    0  100.00 100.00     1      1    1      0      2     2   100.00\n{'=' * 76}\n"
+        "                 80.00  66.67      4     5     6      1      7     6    85.71\n=== Summary ===\n\n-- All --\n"
+        "Number of sentence        =      3\nNumber of Error sentence  =      1\n"
+        "Bracketing Recall         =  80.00\n"
+    ),
+)

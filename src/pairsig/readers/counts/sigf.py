@@ -1,0 +1,73 @@
+"""Read the input files of sigf (Padó 2006): three numbers or one number per line."""
+
+from __future__ import annotations
+
+from pairsig.io.errors import InputError
+from pairsig.io.files import AnyPath
+from pairsig.metrics import counts
+from pairsig.readers import Reader
+from pairsig.readers.system_counts import NUMBER, SystemCounts, read_numbers, to_columns, width
+
+_METRICS = {metric.name: metric for metric in counts.METRICS}
+_TRIPLE = ("matched", "predicted", "gold")
+_EXPECTED = "1 number (to be averaged) or 3 (matches, predicted, gold), separated by blanks"
+
+
+def read(path: AnyPath) -> SystemCounts:
+    """Read counts from an input file of sigf.
+
+    Three numbers per line are the matches, the predictions and the gold items (FScoreART); their metrics are F1,
+    precision and recall. One number per line is averaged (AverageART) and may be negative. sigf itself accepts only
+    integers; decimals are accepted here.
+
+    Parameters
+    ----------
+    path
+        A file, or a member of an archive; see `pairsig.readers`.
+
+    Raises
+    ------
+    InputError
+        With file and line, if a line does not have 1 or 3 numbers, or not as many as the first line; if there is a
+        blank line between others; or if a count is negative or there are more matches than predictions or gold items.
+    """
+    lines: list[int] = []
+    rows: list[list[int | float]] = []
+    for number, values in read_numbers(path, _EXPECTED):
+        if len(values) not in (1, 3):
+            raise InputError(f"{path}, line {number}: found {len(values)} numbers, expected {_EXPECTED}")
+        if rows and len(values) != len(rows[0]):
+            raise InputError(
+                f"{path}, line {number}: found {len(values)} numbers, expected {len(rows[0])} as in the first line"
+            )
+        if len(values) == 3:
+            matched, predicted, gold = values
+            if min(values) < 0 or matched > min(predicted, gold):
+                raise InputError(
+                    f"{path}, line {number}: found {matched} matches, {predicted} predicted, {gold} gold, expected "
+                    f"0 or more, and no more matches than predicted or gold"
+                )
+        lines.append(number)
+        rows.append(values)
+    if not rows:
+        raise InputError(f"{path}: found only blank lines, expected {_EXPECTED}")
+    triples = len(rows[0]) == 3
+    return SystemCounts(
+        segments=tuple(map(str, lines)),
+        documents=("",) * len(lines),
+        counts=to_columns(_TRIPLE if triples else ("value",), rows),
+        metrics=tuple(_METRICS[name] for name in (("f1", "precision", "recall") if triples else ("mean",))),
+        source=str(path),
+        lines=tuple(lines),
+        alike=("gold",) if triples else (),
+    )
+
+
+READER = Reader(
+    read=read,
+    content="per line, one number, or the three counts matched, predicted, gold",
+    metrics="mean; F1, precision, recall",
+    recognizes=lambda file: width(file.rows) in (1, 3),
+    line=rf"{NUMBER}(?:[\s,;]+{NUMBER})*",
+    example="2 3 2\n2 2 2\n0 1 4\n",
+)

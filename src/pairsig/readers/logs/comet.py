@@ -1,0 +1,105 @@
+"""Read COMET scores from the JSON of `comet-score --to_json` or `comet-compare --to_json`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from os import fspath
+from pathlib import Path
+from typing import Any
+
+from pairsig.io.errors import InputError, named
+from pairsig.io.files import AnyPath, read_json
+from pairsig.readers import Reader, begins
+from pairsig.readers.logs import items
+from pairsig.readers.logs.items import Item, Log, Score, digest, field_of, part_of, picked
+from pairsig.readers.system_counts import SystemCounts
+
+
+def read(path: AnyPath, *, systems: str | None = None) -> tuple[SystemCounts, ...]:
+    """Read the COMET score of every segment for one or more systems.
+
+    Segments are identified by their number; source and reference must be the same in all files.
+
+    Parameters
+    ----------
+    path
+        File that `comet-score` or `comet-compare` wrote with `--to_json`.
+    systems
+        Names of the systems to read, separated by commas, the baseline first. The name of a system is that of its file
+        of translations, without the suffix.
+
+    Returns
+    -------
+    Counts, one per file of translations; the metric `comet` is the mean over segments.
+
+    Raises
+    ------
+    InputError
+        If the file has another structure, a score is not a number, or systems have different numbers of segments.
+    """
+    source = fspath(path)
+    document = field_of(read_json(source), [], source, dict)
+    found = dict(_compared(document, source) if "translations" in document else _scored(document, source))
+    if not found:
+        raise InputError(f"{source}: found no system, expected at least one")
+    paths = list(found)
+    stems = [Path(name).stem for name in paths]
+    called = dict(zip(stems if len(set(stems)) == len(stems) else paths, paths, strict=True))
+    chosen = picked(called, systems, source, "system")
+    return tuple(part for name in chosen for part in Log(source, name, found[called[name]]).counted())
+
+
+def _scored(document: dict[str, Any], source: str) -> Iterator[tuple[str, list[Item]]]:
+    for name in document:
+        segments = field_of(document, [name], source, list)
+        where = f"{source}, {named(name)}"
+        yield (
+            name,
+            [
+                _item(number, field_of(segment, ["COMET"], f"{where}, segment {number}"), segment, where)
+                for number, segment in enumerate(segments, start=1)
+            ],
+        )
+
+
+def _compared(document: dict[str, Any], source: str) -> Iterator[tuple[str, list[Item]]]:
+    sources = part_of(document, ["source"], source, list)
+    for number, system in enumerate(field_of(document, ["translations"], source, list), start=1):
+        where = f"{source}, system {number}"
+        scores = field_of(system, ["scores"], where, list)
+        if len(scores) != len(sources):
+            raise InputError(f"{where}: found {len(scores):,} scores, expected {len(sources):,}, one per source")
+        segments = [{"src": src} for src in sources]
+        yield (
+            field_of(system, ["name"], where, str),
+            [
+                _item(row, score, segment, where)
+                for row, (score, segment) in enumerate(zip(scores, segments, strict=True), start=1)
+            ],
+        )
+
+
+def _item(number: int, value: object, segment: dict[str, Any], where: str) -> Item:
+    try:
+        score: Score = items.score(value)
+    except ValueError:
+        raise InputError(f"{where}, segment {number}: found the score {value!r:.60}, expected a number") from None
+    content = digest(segment.get("src"), segment.get("ref"))
+    return Item(str(number), {"comet": score}, content=content)
+
+
+READER = Reader(
+    read=read,
+    content="JSON of comet-score or comet-compare",
+    metrics="COMET",
+    recognizes=begins(
+        r'\{(?:\s*"model"\s*:\s*"[^"]*"\s*,)?\s*"statistical_results"\s*:',
+        r'\{\s*"[^"]*"\s*:\s*\[\s*\{\s*"(?:src|mt)"\s*:',
+    ),
+    example="""\
+{"out/m.txt": [
+ {"src": "s0", "mt": "x", "ref": "r", "COMET": 0.25},
+ {"src": "s1", "mt": "y", "ref": "r", "COMET": 0.75}]}
+""",
+    example_name="comet.json",
+)

@@ -1,0 +1,215 @@
+"""Read the statistics of every instance from HELM's `per_instance_stats.json`, in the folder of a run."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from os import fspath
+from pathlib import Path
+from typing import Any
+
+from pairsig.io.errors import InputError, listed, named
+from pairsig.io.files import AnyPath, read_json
+from pairsig.readers import Reader, begins
+from pairsig.readers.logs import items
+from pairsig.readers.logs.items import Item, Log, Score, field_of, label, names_of, part_of, picked
+from pairsig.readers.system_counts import SystemCounts
+
+FILE = "per_instance_stats.json"
+
+_HEADLINES = (
+    "exact_match", "quasi_exact_match", "prefix_exact_match", "quasi_prefix_exact_match", "final_number_exact_match",
+    "math_equiv", "math_equiv_chain_of_thought", "chain_of_thought_correctness", "ifeval_strict_accuracy",
+    "omni_math_accuracy", "wildbench_score_rescaled", "f1_score", "rouge_l", "rouge_2", "bleu_4",
+)  # fmt: skip
+"""Statistics on HELM's own leaderboards, the default; others (runtimes, numbers of tokens) must be requested."""
+
+
+def read(
+    path: AnyPath,
+    *,
+    stat: str | None = None,
+    split: str | None = None,
+    model: str | None = None,
+    lower_is_better: str | None = None,
+) -> tuple[SystemCounts, ...]:
+    """Read the statistics of every instance in one or more runs of HELM.
+
+    Perturbed instances are left out, since they are different items. Every `train_trial_index` is a run.
+
+    Parameters
+    ----------
+    path
+        `per_instance_stats.json`, or a folder with such files, from one or more models. The HELM runs of a model form
+        one test set; the name of the run (without the model) is the domain.
+    stat
+        Statistics to read, separated by commas. Default: those on HELM's leaderboards.
+    split
+        `test`, `valid` or `train`. Default: the only one, or `test`.
+    model
+        Name of the model. Default: the name in `run_spec.json` or in the name of the folder.
+    lower_is_better
+        Statistics that are errors or costs, separated by commas.
+
+    Returns
+    -------
+    Counts, one per model and trial; each statistic is the mean over instances, as in `stats.json`.
+
+    Raises
+    ------
+    InputError
+        If the file has another structure, an instance has a statistic twice in a trial, a requested statistic or split
+        is missing, or the name of the model is unknown.
+    """
+    source = fspath(path)
+    paths = items.files_below(path, FILE) if Path(source).is_dir() else [Path(source)]
+    if not paths:
+        raise InputError(f"{source}: found no {FILE} in the folder, expected at least one")
+    models: dict[str, dict[str, Path]] = {}
+    for one in paths:
+        name, run = _names(one, model)
+        own = models.setdefault(name, {})
+        if run in own:
+            raise InputError(
+                f"{source}: found the run {named(run)} of {named(name)} in {own[run]} and in {one}, expected it once"
+            )
+        own[run] = one
+    found: list[SystemCounts] = []
+    for name, runs in models.items():
+        notes: list[str] = []
+        scored = [
+            item for run, one in runs.items() for item in _items(one, run if len(runs) > 1 else "", stat, split, notes)
+        ]
+        found += Log(
+            source if len(runs) > 1 else str(paths[0]) if len(paths) == 1 else str(next(iter(runs.values()))),
+            name,
+            scored,
+            lower_is_better=frozenset(names_of(lower_is_better)),
+            notes=list(dict.fromkeys(notes)),
+            place="entry",
+            design="crossed",
+        ).counted()
+    return tuple(found)
+
+
+def _names(path: Path, model: str | None) -> tuple[str, str]:
+    """The model, and the run without it."""
+    beside = path.parent / "run_spec.json"
+    spec = read_json(beside) if beside.exists() else {}
+    run = part_of(spec, ["name"], str(beside), str) or path.parent.name
+    description, deployment = (
+        part_of(spec, ["adapter_spec", name], str(beside), str) for name in ("model", "model_deployment")
+    )
+    in_name = re.search(r"(?:^|[:,])model=([^,]+)", run)
+    found = model or description or deployment or (in_name[1] if in_name else "")
+    if not found:
+        raise InputError(
+            f"{path}: found the name of the model neither in run_spec.json nor in the name of the folder; set it with "
+            f"--option model=NAME"
+        )
+    return found, re.sub(r"(?<=[:,])model=[^,]+,?|,model=[^,]+$", "", run).rstrip(":,")
+
+
+def _items(path: Path, run: str, stat: str | None, split: str | None, notes: list[str]) -> list[Item]:
+    """Instances that are not perturbed; entries for the same instance are merged."""
+    source = str(path)
+    entries = field_of(read_json(path), [], source, list)
+    values: dict[tuple[str, str], dict[str, tuple[str, Score]]] = {}
+    first: dict[tuple[str, str], int] = {}
+    perturbed = 0
+    names: Counter[str] = Counter()
+    splits: Counter[str] = Counter()
+    for number, entry in enumerate(entries, start=1):
+        where = f"{source}, entry {number}"
+        instance = label(field_of(entry, ["instance_id"], where, (str, int)))
+        trial = label(field_of(entry, ["train_trial_index"], where, int))
+        stats: Sequence[Mapping[str, Any]] = field_of(entry, ["stats"], where, list)
+        if entry.get("perturbation") is not None:
+            perturbed += 1
+            continue
+        own = values.setdefault((instance, trial), {})
+        first.setdefault((instance, trial), number)
+        for one in stats:
+            name = field_of(one, ["name", "name"], where, str)
+            part = label(one["name"].get("split"))
+            if one["name"].get("perturbation") is not None:
+                continue
+            key = f"{part}\0{name}\0{label(one['name'].get('sub_split'))}"
+            if key in own:
+                raise InputError(
+                    f"{where}: found {named(name)} again for instance {named(instance)} in trial {trial}, expected "
+                    f"it once"
+                )
+            own[key] = (name, _value(one, where))
+            names[name] += 1
+            splits[part] += 1
+    if perturbed:
+        notes.append(f"{source}: {perturbed:,} entries for perturbed instances are left out")
+    if split is None and len(splits) > 1 and "test" not in splits:
+        raise InputError(f"{source}: found the splits {listed(splits)}; choose one with --option split=NAME")
+    (used,) = picked(splits, split or ("test" if "test" in splits else None), source, "split")[:1] or [""]
+    wanted = names_of(stat) or [name for name in _HEADLINES if names[name]]
+    if not wanted:
+        raise InputError(
+            f"{source}: found the statistics {listed(sorted(names)) or '(none)'}, but none from HELM's leaderboards; "
+            f"choose one with --option stat=NAME"
+        )
+    picked(names, ",".join(wanted), source, "statistic")
+    left = sum(1 for own in values.values() if not any(key.split("\0")[0] == used for key in own))
+    if left:
+        notes.append(f"{source}: {left:,} instances outside the split {named(used)} are left out")
+    found = []
+    for (instance, trial), own in values.items():
+        scores: dict[str, Score] = dict.fromkeys(wanted)
+        of_split = [key for key in own if key.split("\0")[0] == used]
+        if not of_split:
+            continue
+        for key in of_split:
+            name, value = own[key]
+            if name in scores:
+                if scores[name] is not None:
+                    raise InputError(
+                        f"{source}, entry {first[instance, trial]}: found {named(name)} for several sub-splits of "
+                        f"instance {named(instance)}, expected one"
+                    )
+                scores[name] = value
+        found.append(
+            Item(
+                f"{run}/{instance}" if run else instance,
+                scores,
+                run=trial,
+                domain=run,
+                line=first[instance, trial] if not run else 0,
+            )
+        )
+    return found
+
+
+def _value(stat: Mapping[str, Any], where: str) -> Score:
+    """The value of a statistic for one instance, or None if HELM recorded no number."""
+    count = field_of(stat, ["count"], where, int)
+    if count == 0:
+        return None
+    try:
+        total = items.score(stat.get("sum"))
+    except ValueError:
+        raise InputError(f"{where}: found the sum {stat.get('sum')!r:.60}, expected a number") from None
+    return None if total is None else total if count == 1 else total / count
+
+
+READER = Reader(
+    read=read,
+    content="`per_instance_stats.json` of HELM, or a folder with such files; trials are runs",
+    metrics="the statistics on HELM's leaderboards",
+    recognizes=begins(r'\[\s*\{\s*"instance_id"\s*:.*"train_trial_index"\s*:'),
+    in_folder=(FILE,),
+    example="""\
+[{"instance_id": "id0", "train_trial_index": 0,
+  "stats": [{"name": {"name": "exact_match", "split": "test"}, "count": 1, "sum": 0}]},
+ {"instance_id": "id1", "train_trial_index": 0,
+  "stats": [{"name": {"name": "exact_match", "split": "test"}, "count": 1, "sum": 1}]}]
+""",
+    example_name=FILE,
+    example_options={"model": "m"},
+)

@@ -1,0 +1,308 @@
+"""Read logs of Inspect (inspect_ai): `.eval` archives and `.json` files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from os import fspath
+from pathlib import Path
+from typing import Any
+
+from pairsig.io.errors import InputError, listed, named, quoted
+from pairsig.io.files import AnyPath, beginning, parse_json, read_json, zip_members
+from pairsig.readers import InMemory, Reader, begins
+from pairsig.readers.logs import items
+from pairsig.readers.logs.items import Item, Kind, Log, Score, digest, field_of, label, of_metadata, part_of, picked
+from pairsig.readers.system_counts import SystemCounts
+
+# As in Inspect's `value_to_float`.
+_VALUES = {"C": 1, "I": 0, "P": 0.5, "N": 0, "yes": 1, "true": 1, "no": 0, "false": 0}
+_VERSIONS = (1, 2)
+
+
+def read(
+    path: AnyPath | InMemory,
+    *,
+    scorer: str | None = None,
+    document: str | None = None,
+    domain: str | None = None,
+    task: str | None = None,
+    reducer: str | None = None,
+    verify: bool = True,
+) -> tuple[SystemCounts, ...]:
+    """Read the score of every sample from logs of Inspect.
+
+    Values become numbers as in Inspect: C, I, P and N are 1, 0, 0.5 and 0; yes and true are 1, no and false are 0.
+    Every epoch is a run. A sample without a score, because of an error or because the scorer returned NaN, counts as
+    missing. A sample that was ended by a limit or an error keeps the score it received, as in Inspect's own results.
+
+    Parameters
+    ----------
+    path
+        A log (`.eval` or `.json`), or a folder of logs from one or more models, with one log per task; or a log in
+        memory.
+    scorer
+        Scorers to read, separated by commas. A scorer whose values are dictionaries counts as one scorer per key,
+        `SCORER/KEY`.
+    document, domain
+        Keys of the samples' metadata with the document (for `--unit document`) and with the domain.
+    task
+        Tasks to read from a folder, separated by commas. Several tasks form one test set, with the task as the domain.
+    reducer
+        Read the scores that Inspect reduced over epochs with this reducer, instead of one score per epoch.
+    verify
+        Whether samples with the same id must have the same input in all logs. Use False if inputs contain the date, for
+        example.
+
+    Returns
+    -------
+    Counts, one per model and epoch; each scorer is a metric, the mean of its values. Over all epochs, it is Inspect's
+    `accuracy` or `mean`.
+
+    Raises
+    ------
+    InputError
+        If a log is damaged, unfinished or of another version, if a value is neither a number nor one of the texts
+        above, if a requested scorer, task, document or domain is missing, or if a model has two logs for a task.
+    """
+    source = path.name if isinstance(path, InMemory) else fspath(path)
+    if isinstance(path, InMemory):
+        logs = [_Log(source, path.document)]
+    elif Path(source).is_dir():
+        logs = [_Log(str(one)) for one in items.files_below(path, "*.eval", "*.json")]
+    else:
+        logs = [_Log(source)]
+    if not logs:
+        raise InputError(f"{source}: found no log of Inspect in the folder, expected .eval or .json files")
+    tasks = picked([log.task for log in logs], task, source, "task")
+    logs = [log for log in logs if log.task in tasks]
+    if len(tasks) > 1 and task is None:
+        raise InputError(
+            f"{source}: found the tasks {listed(tasks)}; choose one with --option task=NAME, or several with commas"
+        )
+    models: dict[str, list[_Log]] = {}
+    for log in logs:
+        own = models.setdefault(log.model, [])
+        if other := next((other for other in own if other.task == log.task), None):
+            raise InputError(
+                f"{source}: found two logs of {named(log.model)} on {named(log.task)}, {Path(other.source).name} and "
+                f"{Path(log.source).name}, expected one; name the file"
+            )
+        own.append(log)
+    found: list[SystemCounts] = []
+    for model, own in models.items():
+        notes = [note for log in own for note in log.notes(reducer)]
+        scored = [
+            (log, list(log.items(scorer, document, domain, reducer, verify, prefix=len(tasks) > 1))) for log in own
+        ]
+        found += Log(
+            own[0].source if len(own) == 1 else source,
+            model,
+            [item for _, part in scored for item in part],
+            notes=notes,
+            settings=own[0].settings,
+            design="nested",
+        ).counted()
+    return tuple(found)
+
+
+class _Log:
+    """A log: its header, and its samples, which are read on demand."""
+
+    def __init__(self, source: str, document: Mapping[str, Any] | None = None) -> None:
+        self.source = source
+        self._members: Mapping[str, Callable[[], bytes]] = {}
+        if document is not None:
+            self._header = document
+        elif beginning(source, 4) == b"PK\3\4":
+            self._members = zip_members(source)
+            if "header.json" not in self._members:
+                why = (
+                    "the evaluation has not finished"
+                    if "_journal/start.json" in self._members
+                    else "this is not a log of Inspect"
+                )
+                raise InputError(f"{source}: found no header.json, expected a complete log: {why}")
+            self._header = self._member("header.json")
+        else:
+            self._header = read_json(source)
+        version = field_of(self._header, ["version"], source, int)
+        if version not in _VERSIONS:
+            raise InputError(
+                f"{source}: found version {version} of Inspect's log, expected one of {', '.join(map(str, _VERSIONS))}"
+            )
+        self.status: str = field_of(self._header, ["status"], source, str)
+        self.task: str = field_of(self._header, ["eval", "task"], source, str)
+        self.model: str = field_of(self._header, ["eval", "model"], source, str)
+
+    def _member(self, name: str) -> Any:
+        if name not in self._members:
+            raise InputError(f"{self.source}: found no {name} in the archive, expected one; is it another version?")
+        return parse_json(f"{self.source}!{name}", self._members[name]())
+
+    def _part(self, *path: str, kind: type[Kind]) -> Kind:
+        return part_of(self._header, path, self.source, kind)
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """Settings that distinguish two evaluations of one model."""
+        settings = {
+            name: label(value)
+            for part in ("model_generate_config", "model_args", "task_args")
+            for name, value in self._part("eval", part, kind=dict).items()
+            if isinstance(value, str | int | float)
+        }
+        solvers = [part_of(step, ["solver"], self.source, str) for step in self._part("plan", "steps", kind=list)]
+        return settings | {"solver": self._part("eval", "solver", kind=str) or "+".join(solvers)}
+
+    def notes(self, reducer: str | None) -> list[str]:
+        """Caveats about the scores."""
+        notes = []
+        if self.status != "success":
+            notes.append(f"{self.source}: the evaluation ended with the status {named(self.status)}")
+        if self._header.get("invalidated"):
+            notes.append(f"{self.source}: samples of this log were marked as invalid")
+        reducers = self._part("eval", "config", "epochs_reducer", kind=list) or ["mean"]
+        if reducer is None and "mean" not in reducers:
+            notes.append(
+                f"{self.source}: Inspect reduced epochs by {listed(map(str, reducers))}, but the score of a sample is "
+                f"their mean here; use --option reducer={reducers[0]} for Inspect's scores"
+            )
+        return notes
+
+    def items(
+        self,
+        scorer: str | None,
+        document: str | None,
+        domain: str | None,
+        reducer: str | None,
+        verify: bool,
+        prefix: bool,
+    ) -> Iterator[Item]:
+        """The samples; with `prefix`, the task is part of their names and is their domain."""
+        samples = self._samples()
+        chosen = picked(self._scorers(samples), scorer, self.source, "scorer")
+        reduced = None if reducer is None else self._reduced(reducer, chosen)
+        n_epochs = len({label(sample.get("epoch")) for sample in samples})
+        seen: set[str] = set()
+        for number, sample in enumerate(samples, start=1):
+            where = f"{self.source}, sample {number}"
+            name = label(field_of(sample, ["id"], where, (str, int)))
+            metadata = part_of(sample, ["metadata"], where, dict)
+            if reduced is not None and name in seen:
+                continue
+            seen.add(name)
+            own = f"{self.task}/{name}" if prefix else name
+            scores = self._scores(sample, chosen, where) if reduced is None else reduced.get(name, {})
+            yield Item(
+                own,
+                {scorer: scores.get(scorer) for scorer in chosen},
+                run=label(sample.get("epoch")) if n_epochs > 1 and reduced is None else "",
+                document="" if document is None else of_metadata(metadata, document, where, "the metadata", "document"),
+                domain=self.task
+                if domain is None and prefix
+                else ""
+                if domain is None
+                else of_metadata(metadata, domain, where, "the metadata", "domain"),
+                content=digest(_text(sample.get("input"))) if verify else "",
+            )
+
+    def _samples(self) -> Sequence[Mapping[str, Any]]:
+        samples = self._member("summaries.json") if self._members else self._header.get("samples")
+        if samples is None:
+            raise InputError(f"{self.source}: found no samples, expected a complete log instead of its header")
+        if not isinstance(samples, list) or not all(isinstance(sample, dict) for sample in samples):
+            raise InputError(f"{self.source}: found {quoted(samples)} as samples, expected a list of objects")
+        return samples
+
+    def _scorers(self, samples: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+        for number, sample in enumerate(samples, start=1):
+            for name, value in self._values(sample, f"{self.source}, sample {number}"):
+                if not isinstance(value, dict | list):
+                    yield name
+
+    def _values(self, sample: Mapping[str, Any], where: str) -> Iterator[tuple[str, Any]]:
+        for name, given in part_of(sample, ["scores"], where, dict).items():
+            value = field_of(given, ["value"], where)
+            if isinstance(value, dict):
+                yield from ((f"{name}/{key}", part) for key, part in value.items())
+            else:
+                yield name, value
+
+    def _scores(self, sample: Mapping[str, Any], chosen: Sequence[str], where: str) -> dict[str, Score]:
+        return {name: _number(value, name, where) for name, value in self._values(sample, where) if name in chosen}
+
+    def _reduced(self, reducer: str, chosen: Sequence[str]) -> dict[str, dict[str, Score]]:
+        """The score of each sample from one of Inspect's reducers."""
+        if self._members:
+            parts = self._member("reductions.json") if "reductions.json" in self._members else []
+        else:
+            parts = self._part("reductions", kind=list)
+        where = f"{self.source}, reductions"
+        known = [part_of(part, ["reducer"], where, str) or "mean" for part in parts]
+        picked(known, reducer, self.source, "reducer")
+        found: dict[str, dict[str, Score]] = {}
+        for part, name in zip(parts, known, strict=True):
+            if name != reducer:
+                continue
+            for sample in field_of(part, ["samples"], where, list):
+                own = found.setdefault(label(field_of(sample, ["sample_id"], where)), {})
+                scores = {field_of(part, ["scorer"], where, str): sample}
+                own |= self._scores({"scores": scores}, chosen, where)
+        return found
+
+
+def _text(question: object) -> object:
+    """The part of an input that is the same in a log and in its summary, which contains only the start of texts."""
+    if isinstance(question, list):
+        return [
+            (message.get("role"), _start(message.get("content"))) if isinstance(message, dict) else None
+            for message in question
+        ]
+    return _start(question)
+
+
+def _start(content: object) -> object:
+    return content[:500] if isinstance(content, str) else None
+
+
+def _number(value: object, scorer: str, where: str) -> Score:
+    if isinstance(value, str):
+        known = _VALUES.get(value, _VALUES.get(value.lower()))
+        if known is not None:
+            return known
+        with suppress(ValueError):
+            value = float(value)
+    try:
+        return items.score(value)
+    except ValueError:
+        raise InputError(
+            f"{where}: found the value {quoted(value)} for {named(scorer)}, expected a number or one of C, I, P, N"
+        ) from None
+
+
+def _document(log: Any) -> Any:
+    """The document of an `EvalLog`."""
+    return json.loads(log.model_dump_json()) if hasattr(log, "model_dump_json") and hasattr(log, "eval") else None
+
+
+READER = Reader(
+    read=read,
+    document=_document,
+    content="logs of Inspect (`.eval` or `.json`), or a folder of them; epochs are runs",
+    metrics="every scorer",
+    recognizes=lambda file: (
+        file.data.startswith(b"PK\3\4") or begins(r'\{\s*"version"\s*:\s*\d+\s*,\s*"(?:status|eval)"')(file)
+    ),
+    in_folder=("*.eval",),
+    example="""\
+{"version": 2, "status": "success",
+ "eval": {"task": "t", "model": "lab/m", "config": {"epochs": 1}, "model_args": {"a": 1}},
+ "samples": [
+  {"id": 1, "epoch": 1, "input": "?", "scores": {"match": {"value": "C"}}, "metadata": {"p": "x"}},
+  {"id": 2, "epoch": 1, "input": "?", "scores": {"match": {"value": "I"}}, "metadata": {"p": "x"}},
+  {"id": 3, "epoch": 1, "input": "?", "scores": {"match": {"value": 0.5}}, "metadata": {"p": "y"}}]}
+""",
+    example_name="log.json",
+)

@@ -1,0 +1,311 @@
+"""Common parts of the readers of evaluation logs: items, their conversion to counts, and checks of JSON fields.
+
+A log contains items (questions, instances), scored in one or more runs (epochs, trials) by one or more scorers. A
+reader turns each of them into an `Item` and collects them in a `Log`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from os import fspath
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from pairsig.io.choices import near
+from pairsig.io.errors import InputError, listed, named, quoted, reason
+from pairsig.io.files import AnyPath
+from pairsig.readers.outputs import text
+from pairsig.readers.system_counts import SystemCounts, average, fits, to_array
+
+Score = int | float | None
+"""A score, or None if it is missing."""
+
+
+Kind = TypeVar("Kind")
+
+
+@dataclass(frozen=True)
+class Item:
+    """The scores of one run of a system on an item.
+
+    Attributes
+    ----------
+    name
+        The id by which systems are paired.
+    scores
+        Scores by metric; a missing score is None or has no entry.
+    run
+        Label of the run: an epoch, a trial, a sample.
+    document, domain
+        The document and the domain to which the item belongs; "" if unknown.
+    content
+        Content of the item, which must be the same for all systems, for example a `digest` of the question.
+    line
+        Line of the item in the file.
+    """
+
+    name: str
+    scores: dict[str, Score]
+    run: str = ""
+    document: str = ""
+    domain: str = ""
+    content: str = ""
+    line: int = 0
+
+
+@dataclass
+class Log:
+    """The items of one system, and the properties that they have in common.
+
+    Attributes
+    ----------
+    source
+        The file.
+    system
+        Name of the system in the log, or of its file (without the suffix) if the log does not name it.
+    items
+        The items in the order of the file.
+    lower_is_better
+        Metrics that are errors or costs.
+    notes
+        Sentences for the user.
+    settings
+        Settings that distinguish systems with the same name.
+    place
+        Unit of the line numbers of items: "line" or "entry".
+    factor
+        Factor for the means, such as 100 if a program reports scores from 0 to 1 as percentages. Without it, the means
+        are in the unit of the scores.
+    is_reference
+        Whether the system is the reference with which the others in the file were compared.
+    design
+        Relation between runs, see `SystemCounts`.
+    """
+
+    source: str
+    system: str
+    items: list[Item]
+    lower_is_better: frozenset[str] = frozenset()
+    notes: list[str] = field(default_factory=list)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    place: str = "line"
+    factor: float = 1.0
+    is_reference: bool = False
+    design: str = ""
+
+    def counted(self) -> tuple[SystemCounts, ...]:
+        """Convert the items to counts, one `SystemCounts` per run.
+
+        Raises
+        ------
+        InputError
+            If an item is repeated in a run or differs between runs, if a score is not a finite number, or if there is
+            no item or no metric with a score.
+        """
+        if not self.items:
+            raise InputError(f"{self.source}: found no item with a score, expected at least one")
+        if not self.system:
+            raise InputError(f"{self.source}: found no name of the model, expected one")
+        runs: dict[str, dict[str, Item]] = {}
+        first: dict[str, Item] = {}
+        for item in self.items:
+            own = runs.setdefault(item.run, {})
+            if item.name in own:
+                of = f" of run {named(item.run)}" if item.run else ""
+                raise InputError(
+                    f"{self._where(item)}: found item {named(item.name)}{of} again"
+                    f"{f' (first in {self.place} {own[item.name].line})' if item.line else ''}, expected it once"
+                )
+            own[item.name] = item
+            known = first.setdefault(item.name, item)
+            for what in ("content", "document", "domain"):
+                if getattr(item, what) != getattr(known, what):
+                    raise InputError(
+                        f"{self._where(item)}: found different {what} for item {named(item.name)} in the runs "
+                        f"{named(item.run)} and {named(known.run)}, expected the same"
+                    )
+            for name, score in item.scores.items():
+                if score is not None and not fits(score):
+                    raise InputError(
+                        f"{self._where(item)}: found the score {quoted(score)} in {named(name)} for item "
+                        f"{named(item.name)}, expected a finite number"
+                    )
+        known_metrics = dict.fromkeys(name for item in self.items for name in item.scores)
+        if not known_metrics:
+            raise InputError(f"{self.source}: found no score, expected at least one")
+        metrics = [name for name in known_metrics if any(item.scores.get(name) is not None for item in self.items)]
+        if unscored := listed(name for name in known_metrics if name not in metrics):
+            if not metrics:
+                raise InputError(f"{self.source}: found no score for any item in {unscored}, expected at least one")
+            self.notes.append(f"{self.source}: {unscored} left out, since no item has a score in it")
+        only = next(iter(runs)) if len(runs) == 1 else None
+        return tuple(self._run("" if run == only else run, list(own.values()), metrics) for run, own in runs.items())
+
+    def _run(self, run: str, items: Sequence[Item], metrics: Sequence[str]) -> SystemCounts:
+        return SystemCounts(
+            segments=tuple(item.name for item in items),
+            documents=tuple(item.document for item in items),
+            counts={encodable(name): to_array([item.scores.get(name) or 0 for item in items]) for name in metrics},
+            metrics=tuple(
+                average(encodable(name), higher_is_better=name not in self.lower_is_better, factor=self.factor)
+                for name in metrics
+            ),
+            notes=tuple(self.notes),
+            source=self.source,
+            lines=tuple(item.line for item in items) if items[0].line else (),
+            place=self.place,
+            unscored={encodable(name): np.array([item.scores.get(name) is None for item in items]) for name in metrics},
+            system=encodable(self.system),
+            run=run,
+            domains=tuple(item.domain for item in items) if any(item.domain for item in items) else (),
+            contents=tuple(item.content for item in items) if any(item.content for item in items) else (),
+            settings=self.settings,
+            log=True,
+            is_reference=self.is_reference,
+            design=self.design if run else "",
+        )
+
+    def _where(self, item: Item) -> str:
+        return f"{self.source}, {self.place} {item.line}" if item.line else self.source
+
+
+def score(value: object) -> Score:
+    """A JSON value as a number: true and false become 1 and 0, NaN becomes None; ValueError for anything else."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, int | float):
+        return value
+    raise ValueError(value)
+
+
+def encodable(name: str) -> str:
+    """A name that can be encoded in UTF-8, since JSON may contain half of a surrogate pair."""
+    return name.encode("utf-8", errors="backslashreplace").decode("utf-8")
+
+
+def digest(*values: object) -> str:
+    """A short hash that is equal for equal JSON values, and different for all others."""
+    description = json.dumps(values, sort_keys=True, ensure_ascii=True)
+    return hashlib.blake2b(description.encode(), digest_size=8).hexdigest()
+
+
+def label(value: object) -> str:
+    """A JSON value as the name of a document or a domain; "" for null."""
+    return "" if value is None else value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+
+
+def field_of(record: object, path: Sequence[str], where: str, kind: type | tuple[type, ...] = object) -> Any:
+    """The value at a path of names in a JSON document, with a check of its type.
+
+    Raises
+    ------
+    InputError
+        If the value is missing or has another type, probably because the file is another version or another log.
+    """
+    found = record
+    for depth, name in enumerate(path):
+        if not isinstance(found, dict) or name not in found:
+            raise InputError(
+                f"{where}: found no {'.'.join(path[: depth + 1])}, expected one; is it another version of the log?"
+            )
+        found = found[name]
+    if not isinstance(found, kind):
+        names = kind if isinstance(kind, tuple) else (kind,)
+        description = " or ".join(_KINDS.get(one, one.__name__) for one in names)
+        raise InputError(f"{where}: found {quoted(found)} as {'.'.join(path)}, expected {description}")
+    return found
+
+
+def part_of(record: object, path: Sequence[str], where: str, kind: type[Kind]) -> Kind:
+    """The value at a path of names in a JSON document, with a check of its type; an empty value if it is missing."""
+    found: Any = record
+    for name in path:
+        found = None if found is None else field_of({"it": found}, ["it"], where, dict).get(name)
+    if found is None:
+        return kind()
+    checked: Kind = field_of({path[-1]: found}, [path[-1]], where, kind)
+    return checked
+
+
+_KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "text", int: "a whole number"}
+
+
+def of_metadata(record: object, key: str, where: str, what: str, of: str) -> str:
+    """The document or domain of an item: the field with the name `key`, or at a path of names with dots.
+
+    Raises
+    ------
+    InputError
+        If the field is missing, since the document or domain would be unknown.
+    """
+    found = record
+    for name in [key] if isinstance(record, dict) and key in record else key.split("."):
+        if not isinstance(found, dict) or found.get(name) is None:
+            names = list(found) if isinstance(found, dict) else []
+            raise InputError(
+                f"{where}: found no {named(key)} in {what}, expected the {of} of the item"
+                f"{f'; the fields are {listed(names)}' if names else ''}{near(key, names)}"
+            )
+        found = found[name]
+    return label(found)
+
+
+def json_lines(path: AnyPath) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Line number and object of every line of JSONL; blank lines are skipped."""
+    for number, line in enumerate(text.read(path), start=1):
+        if not line.strip():
+            continue
+        try:
+            item = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            found = f"invalid JSON ({reason(error)})"
+            raise InputError(f"{path}, line {number}: found {found}, expected a JSON object") from None
+        if not isinstance(item, dict):
+            raise InputError(f"{path}, line {number}: found {quoted(line.strip())}, expected a JSON object")
+        yield number, item
+
+
+def names_of(option: str | None) -> list[str]:
+    """Names in a text with commas; none for None."""
+    return [] if option is None else [name.strip() for name in option.split(",")]
+
+
+def picked(found: Iterable[str], asked: str | None, source: str, what: str) -> list[str]:
+    """The requested names in the requested order, or all that were found if none is requested.
+
+    Raises
+    ------
+    InputError
+        If a requested name was not found.
+    """
+    known = list(dict.fromkeys(found))
+    names = names_of(asked)
+    for name in names:
+        if name not in known:
+            raise InputError(
+                f"{source}: found no {what} {quoted(name)}, expected one of {listed(known)}{near(name, known)}"
+            )
+    return list(dict.fromkeys(names)) or known
+
+
+MAX_FILES = 20_000
+"""Maximum number of files that are listed in a folder."""
+
+
+def files_below(folder: AnyPath, *patterns: str) -> list[Path]:
+    """Sorted files below a folder whose names match one of the patterns."""
+    found: list[Path] = []
+    for seen, path in enumerate(Path(folder).rglob("*")):
+        if seen >= MAX_FILES:
+            raise InputError(f"{fspath(folder)}: found more than {MAX_FILES:,} files, expected a folder of logs")
+        if any(path.match(pattern) for pattern in patterns) and path.is_file():
+            found.append(path)
+    return sorted(found)

@@ -1,0 +1,399 @@
+"""Read logged samples of lm-evaluation-harness: `samples_TASK_TIME.jsonl` beside `results_TIME.json`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from os import fspath
+from pathlib import Path
+from typing import Any
+
+from pairsig.io.errors import InputError, listed, named
+from pairsig.io.files import AnyPath, read_json
+from pairsig.readers import InMemory, Reader, begins
+from pairsig.readers.logs import items
+from pairsig.readers.logs.items import (
+    Item,
+    Kind,
+    Log,
+    digest,
+    field_of,
+    json_lines,
+    label,
+    of_metadata,
+    part_of,
+    picked,
+)
+from pairsig.readers.system_counts import SystemCounts
+
+_SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl")
+_OF_A_ROW = frozenset(
+    (
+        "doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "doc_hash",
+        "prompt_hash", "target_hash",
+    )
+)  # fmt: skip
+_SAME = 1e-9  # means differ by less if lm_eval only added the scores in another order
+_DEEPEST = 20  # levels of nested groups of tasks
+
+
+def read(
+    path: AnyPath | InMemory,
+    *,
+    task: str | None = None,
+    filter: str | None = None,  # noqa: A002
+    document: str | None = None,
+    domain: str | None = None,
+    model: str | None = None,
+    verify: bool = True,
+) -> tuple[SystemCounts, ...]:
+    """Read the score of every sample that `--log_samples` wrote, for one or more tasks.
+
+    Only metrics that are the mean over samples are read; others (corpus BLEU, perplexity) are left out with a note. To
+    decide this, the mean is compared with the score in the results.
+
+    Parameters
+    ----------
+    path
+        The folder that was passed as `--output_path`, or a folder in it, with one or more models; or
+        `samples_TASK_TIME.jsonl`; or the results of `simple_evaluate` in memory.
+    task
+        Tasks to read, separated by commas, or a group. Several tasks form one test set, with the task as the domain.
+    filter
+        Filters to read, separated by commas. With more than one, metrics are called METRIC/FILTER.
+    document, domain
+        Keys of a sample's `doc`, such as `passage` or `meta.source`, with the document (for `--unit document`) and with
+        the domain.
+    model
+        Name of the model. Default: the name in the results.
+    verify
+        Whether samples with the same id must have the same `doc_hash` in all logs.
+
+    Returns
+    -------
+    Counts, one per model; each metric is the mean over samples, and lower is better if the results say so.
+
+    Raises
+    ------
+    InputError
+        If a line is not JSON, a sample is repeated for a filter, the results are missing or report more samples, a
+        requested task, filter, document or domain is missing, or there are several tasks and none is requested.
+    """
+    source = path.name if isinstance(path, InMemory) else fspath(path)
+    if isinstance(path, InMemory):
+        samples = field_of(path.document, ["samples"], source, dict)
+        tasks = [
+            _Task(f"{source}, task {name}", name, enumerate(rows, start=1), source, path.document, model)
+            for name, rows in samples.items()
+        ]
+    else:
+        paths = _paths(source, task)
+        if model is not None and len({one.parent for one in paths}) > 1:
+            raise InputError(
+                f"{source}: found samples in several folders, expected one, since all models would be called "
+                f"{named(model)}"
+            )
+        tasks = [_task(one, model) for one in paths]
+    models: dict[str, list[_Task]] = {}
+    for one in tasks:
+        models.setdefault(one.model, []).append(one)
+    return tuple(
+        part
+        for name, own in models.items()
+        for part in _read(
+            source,
+            name,
+            _chosen(source, name, own, task),
+            filters=filter,
+            document=document,
+            domain=domain,
+            verify=verify,
+        )
+    )
+
+
+def _paths(source: str, task: str | None) -> list[Path]:
+    """The files of samples: those in a folder, the path itself, or the file that belongs to a file of results."""
+    path = Path(source)
+    if path.is_dir():
+        if found := items.files_below(path, "samples_*.jsonl"):
+            return found
+        raise InputError(
+            f"{source}: found no samples_TASK_TIME.jsonl in the folder, expected files that --log_samples writes"
+        )
+    if path.name.endswith((".jsonl", ".jsonl.gz")):
+        return [path]
+    beside = [(match, one) for one in path.parent.iterdir() if (match := _SAMPLES.fullmatch(one.name))]
+    names = {match["task"]: one for match, one in beside if match["time"] in path.name}
+    if task in names:
+        return [names[task]]
+    if len(names) == 1:
+        return list(names.values())
+    raise InputError(
+        f"{source}: found {len(names)} files of samples beside these results{f' ({listed(names)})' if names else ''}, "
+        f"expected one; name the folder, or add --option task=NAME"
+    )
+
+
+def _task(path: Path, model: str | None) -> _Task:
+    """The task of a file of samples, with the results beside it."""
+    match = _SAMPLES.fullmatch(path.name)
+    found = [] if match is None else sorted(path.parent.glob(f"*{match['time']}.json"))
+    beside = str(found[0]) if found else ""
+    results = field_of(read_json(found[0]), [], beside, dict) if found else {}
+    name = match["task"] if match else path.name.removesuffix(".jsonl")
+    return _Task(str(path), name, json_lines(path), beside, results, model)
+
+
+class _Task:
+    """The samples of one task by line, which are read once and on demand, and its part of the results."""
+
+    def __init__(
+        self,
+        source: str,
+        name: str,
+        rows: Iterable[tuple[int, Any]],
+        beside: str,
+        results: Mapping[str, Any],
+        model: str | None,
+    ) -> None:
+        self.source, self.name = source, name
+        self._rows, self._beside, self._results = rows, beside, results
+        arguments = label(self.reported("config", kind=dict).get("model_args"))
+        pretrained = re.search(r"(?:pretrained|model)=([^,]+)", arguments)
+        self.model = model or self.reported("model_name", kind=str) or (pretrained[1] if pretrained else "")
+        if not self.model:
+            raise InputError(
+                f"{source}: found no results_TIME.json beside it with the name of the model; set the name with "
+                f"--option model=NAME"
+            )
+
+    def reported(self, *path: str, kind: type[Kind]) -> Kind:
+        """A field of the results; an empty value if it is missing."""
+        return part_of(self._results, path, self._beside, kind)
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """Settings that distinguish two evaluations of one model."""
+        config = self.reported("config", kind=dict)
+        given = {name: config.get(name) for name in ("model_args", "gen_kwargs", "limit")} | {
+            "n-shot": self.reported("n-shot", kind=dict).get(self.name),
+            "chat_template": self._results.get("chat_template_sha"),
+            "system_instruction": self._results.get("system_instruction_sha"),
+        }
+        return {name: label(value) for name, value in given.items()}
+
+    def read(
+        self,
+        filters: str | None,
+        labels: Callable[[object, str], tuple[str, str]],
+        *,
+        verify: bool,
+        prefix: str,
+    ) -> tuple[dict[str, Item], list[str], list[str]]:
+        """The samples with their scores, the metrics that are errors or costs, and notes.
+
+        `labels` returns the document and the domain of a sample; `prefix` is added to the names of samples.
+        """
+        rows = [(line, field_of(row, [], f"{self.source}, line {line}", dict)) for line, row in self._rows]
+        used = picked((_filter(row) for _, row in rows), filters, self.source, "filter")
+        found: dict[str, Item] = {}
+        lines: dict[str, int] = {}
+        other: dict[str, None] = {}
+        kinds: dict[str, str] = {}
+        edited = 0
+        for line, row in rows:
+            where = f"{self.source}, line {line}"
+            name = prefix + label(field_of(row, ["doc_id"], where, (int, str)))
+            doc = field_of(row, ["doc"], where)
+            hashed = part_of(row, ["doc_hash"], where, str)
+            edited += bool(hashed) and hashed != _hash(doc)
+            content = (hashed or digest(doc)) if verify else ""
+            if name not in found:
+                document, domain = labels(doc, where)
+                lines[name] = line
+                found[name] = Item(name, {}, "", document, domain, content, 0 if prefix else line)
+            item = found[name]
+            if item.content != content:
+                raise InputError(
+                    f"{where}: found a doc with doc_id {named(name)} that differs from the one in line {lines[name]}, "
+                    "expected the same"
+                )
+            if (filter_ := _filter(row)) not in used:
+                continue
+            metrics = part_of(row, ["metrics"], where, list) or [key for key in row if key not in _OF_A_ROW]
+            for metric in map(label, metrics):
+                called = metric if len(used) == 1 else f"{metric}/{filter_}"
+                kinds[called] = metric
+                try:
+                    score = items.score(row.get(metric))
+                except ValueError:
+                    other[called] = None
+                    continue
+                if called in item.scores:
+                    raise InputError(
+                        f"{where}: found doc_id {named(name)} again with the filter {named(filter_)}, expected it once"
+                    )
+                item.scores[called] = score
+        whole = self.reported("n-samples", self.name, "effective", kind=int)
+        if whole and whole != len(found):
+            raise InputError(
+                f"{self.source}: found {len(found):,} samples, expected {whole:,} as in the results: the file is "
+                f"incomplete"
+            )
+        notes = []
+        if edited:
+            notes.append(f"{self.source}: the doc_hash does not match the doc in {edited:,} of {len(rows):,} lines")
+        if other:
+            notes.append(f"{self.source}: {listed(other)} left out, since samples have no number for it")
+        no_means = {called: why for called, why in self._no_means(found, used) if called not in other}
+        notes += [f"{self.source}: {named(called)} left out, since {why}" for called, why in no_means.items()]
+        for item in found.values():
+            for called in (*other, *no_means):
+                item.scores.pop(called, None)
+        if (repeats := self.reported("configs", self.name, "repeats", kind=int)) > 1:
+            notes.append(
+                f"{self.source}: each question was answered {repeats} times, but the log has only one score for all "
+                f"answers, after the filter"
+            )
+        better = self.reported("higher_is_better", self.name, kind=dict)
+        unsaid = [called for called, metric in kinds.items() if better.get(metric) is None]
+        if unsaid := [called for called in unsaid if called not in other and called not in no_means]:
+            notes.append(f"{self.source}: the results have no direction for {listed(unsaid)}; higher counts as better")
+        return found, [called for called, metric in kinds.items() if better.get(metric) is False], notes
+
+    def _no_means(self, found: Mapping[str, Item], used: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Metrics whose value in the results is not the mean over samples, and an explanation."""
+        for key, value in self.reported("results", self.name, kind=dict).items():
+            metric, _, filter_ = key.rpartition(",")
+            called = metric if len(used) == 1 else f"{metric}/{filter_}"
+            scores = [score for item in found.values() if (score := item.scores.get(called)) is not None]
+            if filter_ in used and scores and isinstance(value, int | float):
+                mean = math.fsum(scores) / len(scores)
+                if abs(value - mean) > _SAME * max(1, abs(value)):
+                    yield called, f"the results report {value:.6g} and not the mean over samples, {mean:.6g}"
+
+
+def _filter(row: Mapping[str, Any]) -> str:
+    return label(row.get("filter", "none"))
+
+
+def _hash(document: object) -> str:
+    """The hash that lm_eval computes for a doc."""
+    description = json.dumps(document, indent=2, ensure_ascii=False)
+    return hashlib.sha256(description.encode("utf-8", errors="surrogatepass")).hexdigest()
+
+
+def _chosen(source: str, model: str, tasks: Sequence[_Task], asked: str | None) -> list[_Task]:
+    """The requested tasks, with groups replaced by their subtasks."""
+    by_name: dict[str, _Task] = {}
+    for one in tasks:
+        if one.name in by_name:
+            first, second = (Path(log.source).name for log in (by_name[one.name], one))
+            raise InputError(
+                f"{source}: found samples of {named(model)} on {named(one.name)} twice, in {first} and {second}, "
+                f"expected them once; name the file"
+            )
+        by_name[one.name] = one
+    groups: dict[str, list[str]] = {}
+    for one in tasks:
+        for name in one.reported("group_subtasks", kind=dict):
+            groups[name] = list(map(label, one.reported("group_subtasks", name, kind=list)))
+
+    def leaves(name: str, depth: int = 0) -> list[str]:
+        if name in by_name or not groups.get(name) or depth > _DEEPEST:
+            return [name]
+        return list(dict.fromkeys(leaf for part in groups[name] for leaf in leaves(part, depth + 1)))
+
+    whole = {name: own for name in groups if len(own := leaves(name)) > 1 and set(own) <= set(by_name)}
+    if asked is None:
+        if len(by_name) > 1 and not any(set(own) == set(by_name) for own in whole.values()):
+            raise InputError(
+                f"{source}: found the tasks {listed([*whole, *by_name])}; choose one with --option task=NAME, or "
+                f"several with commas"
+            )
+        return list(by_name.values())
+    names = picked([*by_name, *whole], asked, source, "task")
+    return [by_name[leaf] for leaf in dict.fromkeys(leaf for name in names for leaf in whole.get(name, [name]))]
+
+
+def _read(
+    source: str,
+    model: str,
+    tasks: Sequence[_Task],
+    *,
+    filters: str | None,
+    document: str | None,
+    domain: str | None,
+    verify: bool,
+) -> tuple[SystemCounts, ...]:
+    """The samples of all tasks as one test set."""
+    several = len(tasks) > 1
+    samples: list[Item] = []
+    errors: list[str] = []
+    notes: list[str] = []
+    of_tasks: dict[str, list[str]] = {}
+    for task in tasks:
+
+        def labels(doc: object, where: str, own: str = task.name if several else "") -> tuple[str, str]:
+            return (
+                "" if document is None else of_metadata(doc, document, where, "the doc", "document"),
+                own if domain is None else of_metadata(doc, domain, where, "the doc", "domain"),
+            )
+
+        found, lower, description = task.read(filters, labels, verify=verify, prefix=f"{task.name}/" if several else "")
+        samples += found.values()
+        errors += lower
+        notes += description
+        of_tasks[task.name] = list(dict.fromkeys(metric for item in found.values() for metric in item.scores))
+    shared = set.intersection(*map(set, of_tasks.values()))
+    if not shared:
+        each = "; ".join(f"{name} has {listed(metrics) or 'none'}" for name, metrics in of_tasks.items())
+        raise InputError(
+            f"{source}: found no metric that is a mean over samples{' in all tasks' * several}, expected at least one "
+            f"({each})"
+        )
+    if rest := [metric for metrics in of_tasks.values() for metric in metrics if metric not in shared]:
+        notes.append(f"{source}: {listed(dict.fromkeys(rest))} left out, since some tasks do not have it")
+    for item in samples:
+        for metric in item.scores.keys() - shared:
+            del item.scores[metric]
+    return Log(
+        source if several else tasks[0].source,
+        model,
+        samples,
+        lower_is_better=frozenset(errors),
+        notes=notes,
+        settings=tasks[0].settings,
+    ).counted()
+
+
+def _document(log: Any) -> Any:
+    """The document of what `lm_eval.simple_evaluate` returns."""
+    if not isinstance(log, dict) or not isinstance(log.get("results"), dict):
+        return None
+    if not log.get("samples"):
+        raise InputError("the results of lm_eval have no samples: call lm_eval.simple_evaluate with log_samples=True")
+    return json.loads(json.dumps(log, default=str))
+
+
+READER = Reader(
+    read=read,
+    document=_document,
+    content="logged samples of lm-evaluation-harness: the folder, or `samples_*.jsonl` beside `results_*.json`",
+    metrics="every metric that is a mean over samples",
+    recognizes=begins(
+        r'\{\s*"results"\s*:\s*\{', r'\{[^\n]*"doc_id"\s*:[^\n]*"(?:resps|filtered_resps|arguments)"\s*:'
+    ),
+    in_folder=("samples_*.jsonl",),
+    example=(
+        '{"doc_id": 0, "doc": {"x": 1}, "resps": [["a"]], "filter": "none", "metrics": ["acc"], "acc": 0}\n'
+        '{"doc_id": 1, "doc": {"x": 2}, "resps": [["b"]], "filter": "none", "metrics": ["acc"], "acc": 1}\n'
+        '{"doc_id": 2, "doc": {"x": 3}, "resps": [["c"]], "filter": "none", "metrics": ["acc"], "acc": 1}\n'
+    ),
+    example_name="samples_sums.jsonl",
+    example_options={"model": "m"},
+)

@@ -1,0 +1,115 @@
+"""Read segment scores in the format of mt-metrics-eval: lines `SYSTEM<TAB>SCORE`, all systems in one file."""
+
+from __future__ import annotations
+
+import re
+from os import fspath
+from pathlib import Path
+
+from pairsig.io.errors import InputError, quoted
+from pairsig.io.files import AnyPath
+from pairsig.readers import Reader
+from pairsig.readers.logs.items import Item, Log, Score, picked
+from pairsig.readers.outputs import text
+from pairsig.readers.system_counts import NUMBER, SystemCounts, to_number, width
+
+_ROW = re.compile(rf"\s*\S+[\t ]+(?:{NUMBER}|None)\s*", re.ASCII)
+_METRIC = re.compile(r"(?P<name>.+)\.seg\.score")
+_HUMAN = re.compile(r"(?P<pair>[^.]+-[^.]+)\.(?P<name>.+)\.seg\.score")
+
+
+def read(path: AnyPath, *, systems: str | None = None, docs: str | None = None) -> tuple[SystemCounts, ...]:
+    """Read the scores of every segment for all systems.
+
+    Parameters
+    ----------
+    path
+        `metric-scores/SRC-TGT/NAME-REF.seg.score` or `human-scores/SRC-TGT.NAME.seg.score`, with the segments of each
+        system in the order of the test set and `None` for a missing score. Higher is better, as in mt-metrics-eval.
+    systems
+        Names of the systems to read, separated by commas, the baseline first.
+    docs
+        `documents/SRC-TGT.docs`, with one line DOMAIN DOCUMENT per segment. Default: the file in the same data set as
+        the scores, if there is one.
+
+    Returns
+    -------
+    Counts, one per system. The metric is named after the file, such as `XCOMET-refA`; in other folders it is `score`.
+
+    Raises
+    ------
+    InputError
+        With file and line, if a score is not a number, or if systems or documents have different numbers of segments.
+    """
+    source = fspath(path)
+    scores: dict[str, list[tuple[int, Score]]] = {}
+    for number, line in enumerate(text.read(source), start=1):
+        fields = line.split()
+        if len(fields) != 2:
+            raise InputError(f"{source}, line {number}: found {quoted(line)}, expected SYSTEM<TAB>SCORE")
+        value = to_number(fields[1])
+        if value is None and fields[1] != "None":
+            raise InputError(f"{source}, line {number}: found the score {quoted(fields[1])}, expected a number or None")
+        scores.setdefault(fields[0], []).append((number, value))
+    first, n_segments = next((name, len(own)) for name, own in scores.items())
+    for name, own in scores.items():
+        if len(own) != n_segments:
+            raise InputError(
+                f"{source}: found {len(own):,} segments for {quoted(name)} and {n_segments:,} for {quoted(first)}, "
+                f"expected the same number"
+            )
+    metric, beside = _names(Path(source))
+    notes = []
+    found = Path(docs) if docs is not None else beside if beside is not None and beside.is_file() else None
+    domains, documents = [""] * n_segments, [""] * n_segments
+    if found is not None:
+        domains, documents = _documents(found, n_segments)
+        notes.append(f"{source}: documents and domains were read from {found}")
+    return tuple(
+        part
+        for name in picked(scores, systems, source, "system")
+        for part in Log(
+            source,
+            name,
+            [
+                Item(str(row + 1), {metric: score}, document=documents[row], domain=domains[row], line=line)
+                for row, (line, score) in enumerate(scores[name])
+            ],
+            notes=notes,
+        ).counted()
+    )
+
+
+def _names(path: Path) -> tuple[str, Path | None]:
+    """The metric of a file, and the path of its documents."""
+    folder = path.parent
+    if folder.name == "human-scores" and (match := _HUMAN.fullmatch(path.name)):
+        return match["name"], folder.parent / "documents" / f"{match['pair']}.docs"
+    if folder.parent.name == "metric-scores" and (match := _METRIC.fullmatch(path.name)):
+        return match["name"], folder.parent.parent / "documents" / f"{folder.name}.docs"
+    return "score", None
+
+
+def _documents(path: Path, n_segments: int) -> tuple[list[str], list[str]]:
+    """Domain and document of every segment, separated by blanks."""
+    domains, documents = [], []
+    lines = text.read(path)
+    if len(lines) != n_segments:
+        raise InputError(f"{path}: found {len(lines):,} lines, expected {n_segments:,}, one per segment")
+    for number, line in enumerate(lines, start=1):
+        fields = line.split()
+        if len(fields) != 2:
+            raise InputError(f"{path}, line {number}: found {quoted(line)}, expected DOMAIN DOCUMENT")
+        domains.append(fields[0])
+        documents.append(fields[1])
+    return domains, documents
+
+
+READER = Reader(
+    read=read,
+    content="`NAME-REF.seg.score` of mt-metrics-eval, all systems in one file",
+    metrics="the metric of the file",
+    recognizes=lambda file: bool(file.rows) and all(map(_ROW.fullmatch, file.rows)) and not width(file.rows),
+    example="s\t0.5\ns\t1\ns\tNone\ns\t-3.25\n",
+    example_name="system.seg.score",
+)

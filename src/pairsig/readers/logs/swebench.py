@@ -1,0 +1,197 @@
+"""Read reports of SWE-bench and related benchmarks, which list the ids of instances by outcome."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from os import fspath
+from pathlib import Path
+from typing import Any
+
+from pairsig.io.errors import InputError, listed, named, quoted
+from pairsig.io.files import AnyPath, read_json
+from pairsig.readers import Reader, begins
+from pairsig.readers.logs import items
+from pairsig.readers.logs.items import Item, Log, field_of, picked
+from pairsig.readers.outputs import text
+from pairsig.readers.system_counts import SystemCounts
+
+_RESOLVED = ("resolved_ids", "resolved")
+_FAILED = ("unresolved_ids", "empty_patch_ids", "no_apply", "test_errored", "test_timeout", "reset_failed")
+"""Outcomes that count as not resolved, including empty patches and patches that cannot be applied."""
+_WITHOUT = ("incomplete_ids", "error_ids", "no_generation", "no_logs", "install_fail")
+"""Outcomes without a score: the instance was not submitted, or it could not be run."""
+_ALL = ("submitted_ids", "completed_ids", "generated", "with_logs", "applied")
+_VERSIONS = (1, 2)
+_RUN_ID = re.compile(r"(?<=.)\.[^.]*[A-Za-z_-][^.]*$")  # `.my-run`, but not the `.1` of gpt-4.1
+_DATE = re.compile(r"^(?:19|20)\d{6}[_-]")
+_REPO = re.compile(r"(?P<repo>.+)-\d+")
+
+
+def read(
+    path: AnyPath, *, instances: str | None = None, document: str | None = None, systems: str | None = None
+) -> tuple[SystemCounts, ...]:
+    """Read which instances were resolved, from one report or a folder of submissions.
+
+    An instance with an answer that does not resolve it scores 0, even if the patch is empty. An instance that was not
+    submitted, or could not be run, has no score: `--missing wrong` counts it as 0, as SWE-bench does, and `--missing
+    drop` leaves it out.
+
+    Parameters
+    ----------
+    path
+        `MODEL.RUN_ID.json`, as `run_evaluation` writes it; `results.json` or `per_instance_details.json` of a
+        submission to the leaderboard; or a folder with such files, one per system.
+    instances
+        A file with the ids of the test set, one per line, or a report that lists them. Required for reports that do not
+        list unresolved instances.
+    document
+        `repo` uses the repository as the document of an instance, for `--unit document`.
+    systems
+        Names of the systems to read from a folder, separated by commas, the baseline first.
+
+    Returns
+    -------
+    Counts, one per system; the metric `resolved` is the share of resolved instances. The repository is the domain.
+
+    Raises
+    ------
+    InputError
+        If the file has another structure or version, an id is both resolved and not, or a number differs from the
+        length of its list.
+    """
+    if document not in (None, "repo"):
+        raise InputError(f"{fspath(path)}: found the option document={quoted(document)}, expected repo")
+    source = Path(path)
+    files = [source]
+    if source.is_dir():
+        details = items.files_below(source, "per_instance_details.json")
+        files = details or items.files_below(source, "results.json") or sorted(source.glob("*.json"))
+    if not files:
+        raise InputError(f"{source}: found no report in the folder, expected MODEL.RUN_ID.json or results.json")
+    all_of_them = None if instances is None else _ids_in(instances)
+    found = [(_name(file), file) for file in files]
+    chosen = picked((name for name, _ in found), systems, str(source), "system")
+    found.sort(key=lambda one: chosen.index(one[0]) if one[0] in chosen else len(chosen))
+    return tuple(
+        part for name, file in found if name in chosen for part in _read(file, name, all_of_them, document == "repo")
+    )
+
+
+def _read(path: Path, name: str, instances: list[str] | None, by_repo: bool) -> tuple[SystemCounts, ...]:
+    source = str(path)
+    report = field_of(read_json(path), [], source, dict)
+    verdicts, listed_all = _verdicts(report, source)
+    notes: list[str] = []
+    if instances is not None:
+        if other := [one for one in verdicts if one not in set(instances)]:
+            raise InputError(
+                f"{source}: found {len(other):,} instances outside the test set ({listed(other[:3])}), expected only "
+                f"those in the list of instances"
+            )
+        rest = 0 if not listed_all else None
+        verdicts = {one: verdicts.get(one, rest) for one in instances}
+    elif not listed_all:
+        raise InputError(
+            f"{source}: found no list of unresolved instances, expected one; name a file with all ids by --option "
+            f"instances=FILE"
+        )
+    total = report.get("total_instances")
+    if isinstance(total, int) and total != len(verdicts):
+        notes.append(f"{source}: the report lists only {len(verdicts):,} of its {total:,} instances")
+    repos = {one: match["repo"] if (match := _REPO.fullmatch(one)) else "" for one in verdicts}
+    return Log(
+        source,
+        name,
+        [
+            Item(one, {"resolved": verdict}, domain=repos[one], document=repos[one] if by_repo else "")
+            for one, verdict in verdicts.items()
+        ],
+        notes=notes,
+    ).counted()
+
+
+def _verdicts(report: Mapping[str, Any], source: str) -> tuple[dict[str, int | None], bool]:
+    """1, 0 or None for each listed instance; and whether unresolved instances are listed."""
+    if report and all(isinstance(value, dict) and "resolved" in value for value in report.values()):
+        found: dict[str, int | None] = {}
+        for name, value in report.items():
+            verdict = value["resolved"]
+            if not isinstance(verdict, bool | None):
+                raise InputError(
+                    f"{source}: found {quoted(verdict)} as resolved for {named(name)}, expected true or false"
+                )
+            found[name] = None if verdict is None else int(verdict)
+        return found, True
+    version = report.get("schema_version", 1)
+    if version not in _VERSIONS:
+        raise InputError(
+            f"{source}: found schema_version {quoted(version)}, expected one of {', '.join(map(str, _VERSIONS))}"
+        )
+    lists = {
+        name: _ids(report[name], f"{source}, {name}")
+        for name in (*_RESOLVED, *_FAILED, *_WITHOUT, *_ALL)
+        if name in report
+    }
+    resolved = next((lists[name] for name in _RESOLVED if name in lists), None)
+    if resolved is None:
+        raise InputError(
+            f"{source}: found the keys {listed(report) or '(none)'}, expected resolved_ids or resolved, as in SWE-bench"
+        )
+    for name, ids in lists.items():
+        description = report.get(f"{name.removesuffix('_ids')}_instances")
+        if isinstance(description, int) and description != len(ids):
+            raise InputError(
+                f"{source}: found {len(ids):,} {name}, expected {description:,} as the report says elsewhere"
+            )
+    failed = {one for name in _FAILED for one in lists.get(name, ())}
+    without = {one for name in _WITHOUT for one in lists.get(name, ())}
+    if both := set(resolved) & (failed | without):
+        raise InputError(f"{source}: found {named(min(both))} both as resolved and as not resolved, expected only one")
+    verdicts: dict[str, int | None] = dict.fromkeys(one for ids in lists.values() for one in ids)
+    for one in verdicts:
+        verdicts[one] = 1 if one in set(resolved) else None if one in without else 0
+    return verdicts, any(name in lists for name in ("unresolved_ids", "submitted_ids", "completed_ids", "generated"))
+
+
+def _ids(value: object, where: str) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise InputError(f"{where}: found {quoted(value)}, expected a list of ids")
+    if len(set(value)) < len(value):
+        twice = next(one for one in value if value.count(one) > 1)
+        raise InputError(f"{where}: found {named(twice)} twice, expected it once")
+    return value
+
+
+def _ids_in(path: str) -> list[str]:
+    """The ids of a test set: one per line, a JSON list, or all that a report lists."""
+    lines = [line.strip() for line in text.read(path)]
+    if lines[0].startswith(("{", "[")):
+        document = read_json(path)
+        if isinstance(document, dict):
+            return list(_verdicts(document, path)[0])
+        return _ids(document, path)
+    return _ids([line for line in lines if line], path)
+
+
+def _name(path: Path) -> str:
+    """The model of a report, or the name of a submission without its date."""
+    if path.name in ("results.json", "per_instance_details.json"):
+        folder = path.resolve().parent
+        return _DATE.sub("", (folder.parent if folder.name == "results" else folder).name)
+    return _DATE.sub("", _RUN_ID.sub("", path.name.removesuffix(".json"))).replace("__", "/")
+
+
+READER = Reader(
+    read=read,
+    content="reports of SWE-bench, or a folder of submissions",
+    metrics="share of resolved instances",
+    recognizes=begins(r'\{.*"(?:total_instances|resolved_ids|no_generation|resolved)"\s*:'),
+    in_folder=("results.json", "per_instance_details.json"),
+    example="""\
+{"total_instances": 4, "resolved_instances": 1, "schema_version": 2,
+ "submitted_ids": ["a__b-1", "a__b-2", "a__b-3"],
+ "resolved_ids": ["a__b-1"], "unresolved_ids": ["a__b-2"], "error_ids": ["a__b-3"], "incomplete_ids": ["a__b-4"]}
+""",
+    example_name="model.run.json",
+)

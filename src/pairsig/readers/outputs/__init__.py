@@ -1,0 +1,1 @@
+"""Readers of the outputs of systems, one module per format."""

@@ -1,0 +1,163 @@
+"""Read word alignments in the `i-j` format of most aligners or in the format of the HLT-NAACL 2003 shared task."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pairsig.io.errors import InputError, quoted
+from pairsig.io.files import MAX_LINES, AnyPath
+from pairsig.readers import Reader
+from pairsig.readers.outputs import text
+
+Link = tuple[int, int]
+Links = Sequence[tuple[Link, bool]]
+"""Links, each with a flag for sure links."""
+
+_NUMBER = "[0-9]{1,15}"
+_SENTENCE = re.compile(_NUMBER)
+_PHARAOH_LINK = re.compile(rf"({_NUMBER})([-p])({_NUMBER})")
+_LINKS = re.compile(r"(?:\d+[-p]\d+(?:\s+\d+[-p]\d+)*)?\s*")
+_NAACL_LINE = re.compile(rf"\s*({_NUMBER})\s+({_NUMBER})\s+({_NUMBER})(?:\s+([SP]))?(?:\s+[0-9.]+)?\s*")
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Links between the words of a sentence and those of its translation.
+
+    Attributes
+    ----------
+    sure
+        Links that the annotators (or the aligner) are sure of, as pairs of word positions from 0.
+    possible
+        All links, sure or possible.
+    """
+
+    sure: frozenset[Link]
+    possible: frozenset[Link]
+
+    def __post_init__(self) -> None:
+        if not self.sure <= self.possible:
+            raise ValueError("every sure link must also be a possible link")
+
+
+_NOTHING = Alignment(frozenset(), frozenset())
+
+
+def read(
+    path: AnyPath,
+    *,
+    format: str | None = None,  # noqa: A002
+    zero_based: bool | None = None,
+    reverse: bool = False,
+    n_segments: int | None = None,
+) -> list[Alignment]:
+    """Read word alignments.
+
+    Parameters
+    ----------
+    path
+        A file, or a member of an archive; see `pairsig.readers`.
+    format
+        - "pharaoh": one line per sentence pair with links `i-j` (sure) and `ipj` (only possible). The number of the
+          sentence may come first; numbers may start anywhere and must be consecutive.
+        - "naacl": one line per link, `sentence i j [S|P] [confidence]`, with sentences counted from 1. A link without
+          a letter is sure. Links to position 0, the NULL word of the shared task, are dropped, as in its evaluation
+          without NULL.
+        - None: "naacl" if the first line that is not blank has this form, else "pharaoh".
+    zero_based
+        Whether the file counts words from 0. Default: yes for "pharaoh", no for "naacl". Returned positions always
+        start at 0.
+    reverse
+        Whether to swap the two positions of every link, for a file with the languages in the other order.
+    n_segments
+        Number of sentence pairs. A "naacl" file does not contain it; without it, the sentence of the last link is the
+        last one. A "pharaoh" file is checked against it.
+
+    Returns
+    -------
+    One alignment per sentence pair, empty for a pair without links.
+    """
+    lines = text.read(path)
+    if format is None:
+        first = next((line for line in lines if line.strip()), "")
+        format = "naacl" if _NAACL_LINE.fullmatch(first) else "pharaoh"  # noqa: A001
+    if format == "pharaoh":
+        segments = _read_pharaoh(path, lines, start=0 if zero_based in (True, None) else 1)
+        if n_segments not in (None, len(lines)):
+            raise InputError(f"{path}: found {len(lines)} segments, expected {n_segments} as in n_segments")
+    elif format == "naacl":
+        segments = _read_naacl(path, lines, n_segments, start=0 if zero_based else 1)
+    else:
+        raise InputError(f"{path}: unknown alignment format {quoted(format)}, expected pharaoh or naacl")
+    return [_alignment(links, reverse) if links else _NOTHING for links in segments]
+
+
+def _alignment(links: Links, reverse: bool) -> Alignment:
+    """The alignment with these links; a link that is listed as sure and as possible is sure."""
+    turned = [((j, i) if reverse else (i, j), is_sure) for (i, j), is_sure in links]
+    possible = frozenset(link for link, _ in turned)
+    sure = frozenset(link for link, is_sure in turned if is_sure)
+    return Alignment(possible if sure == possible else sure, possible)
+
+
+def _read_pharaoh(path: AnyPath, lines: Sequence[str], start: int) -> list[Links]:
+    """Links of each line."""
+    segments: list[Links] = []
+    numbered_from = None
+    for number, line in enumerate(lines, start=1):
+        tokens = line.split()
+        if number == 1 and tokens and _SENTENCE.fullmatch(tokens[0]):
+            numbered_from = int(tokens[0])
+        if numbered_from is not None:
+            sentence = str(numbered_from + number - 1)
+            if not tokens or tokens[0].lstrip("0") != sentence.lstrip("0"):
+                raise InputError(
+                    f"{path}, line {number}: found {quoted(line)}, expected sentence number {sentence} first"
+                )
+            del tokens[0]
+        links: list[tuple[Link, bool]] = []
+        for token in tokens:
+            match = _PHARAOH_LINK.fullmatch(token)
+            if match is None:
+                raise InputError(f"{path}, line {number}: found {quoted(token)}, expected a link i-j or ipj")
+            link = int(match[1]) - start, int(match[3]) - start
+            if min(link) < 0:
+                raise InputError(f"{path}, line {number}: found {token!r}, expected positions counted from {start}")
+            links.append((link, match[2] == "-"))
+        segments.append(links)
+    return segments
+
+
+def _read_naacl(path: AnyPath, lines: Sequence[str], n_segments: int | None, start: int) -> list[Links]:
+    """Links of each sentence."""
+    if n_segments is not None and not 1 <= n_segments <= MAX_LINES:
+        raise InputError(f"{path}: found n_segments {n_segments}, expected one from 1 to {MAX_LINES:,}")
+    links: dict[int, list[tuple[Link, bool]]] = {}
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        match = _NAACL_LINE.fullmatch(line)
+        if match is None:
+            raise InputError(f"{path}, line {number}: found {quoted(line)}, expected a link as sentence i j [S|P]")
+        sentence, link = int(match[1]), (int(match[2]) - start, int(match[3]) - start)
+        if not 1 <= sentence <= (n_segments or MAX_LINES):
+            raise InputError(
+                f"{path}, line {number}: found sentence {sentence}, expected one from 1 to {n_segments or MAX_LINES}"
+            )
+        if min(link) >= 0:
+            links.setdefault(sentence, []).append((link, match[4] != "P"))
+    last = n_segments or max(links, default=0)
+    return [links.get(sentence, ()) for sentence in range(1, last + 1)]
+
+
+READER = Reader(
+    read=read,
+    content="links `i-j`, one sentence pair per line; needs `--reference`",
+    metric="aer",
+    parallel=True,
+    recognizes=lambda file: bool(file.rows) and all(map(_LINKS.fullmatch, file.rows)),
+    line=r"\S*\d+[-p:/]\d+.*",
+    example="0-0 1-1 2p1\n\n1-0\n",
+)

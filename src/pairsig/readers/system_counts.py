@@ -1,0 +1,658 @@
+"""Read the counts or scores of a system from a file of another program, and pair several systems.
+
+Readers of texts and trees need a reference and a metric. The readers of counts read numbers that already exist, with
+the metrics that the other program reports. `reader_of_counts` imports one of them, and `align` puts systems on the same
+segments.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from itertools import groupby
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pairsig import readers
+from pairsig.core.statistics import Statistics, label_array
+from pairsig.io.choices import choose, options_of
+from pairsig.io.errors import InputError, listed, named, quoted
+from pairsig.io.files import AnyPath
+from pairsig.metrics import Metric, Ratio, Totals, ratio
+from pairsig.metrics.counts import mean
+from pairsig.readers import InMemory, Reader
+from pairsig.readers.outputs import text
+
+NUMBER = r"[-+]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][-+]?\d{1,4})?"
+"""A decimal number; `float` would also accept `nan`, `inf` and `1_000`. No float has more than 400 significant digits,
+and without bounds the pattern takes minutes to reject a megabyte of digits."""
+
+_SHOWN = 5  # ids that a note lists
+_NAMED = 3  # ids that an error lists
+
+Missing = Literal["wrong", "drop"]
+"""How to treat an item without a score for some system."""
+
+
+@dataclass(frozen=True)
+class SystemCounts:
+    """Counts of one system, or of one of its runs, on all segments of its test set.
+
+    Attributes
+    ----------
+    segments, documents
+        One id per segment; the document is "" if the file does not contain it.
+    counts
+        Columns by name, each of shape (segments,).
+    metrics
+        Metrics that can be computed from the columns, the main one first.
+    notes
+        Sentences for the user about everything that was left out or changed.
+    source
+        The file.
+    lines
+        Line (or row) of each segment in the file.
+    place
+        Unit of `lines`: "line" or "row".
+    shared
+        Columns that belong to the test set (gold brackets, lengths) and must be the same for all systems.
+    alike
+        Columns that are expected to be the same for all systems; a note reports differences.
+    scored
+        False for segments that the program left out of its totals; their counts are 0. None if there are none.
+    unscored
+        For logs, by metric: True for items without a score.
+    common
+        Whether a segment that is left out of one system's totals is left out for all systems.
+    system, run
+        Name of the system and label of its run, if the file contains them; else "".
+    domains
+        One domain per segment, if the file contains them.
+    contents
+        Content of each item, if the file contains it, such as a digest of its question. It must be the same for all
+        systems.
+    settings
+        Settings that distinguish systems with the same name, such as a temperature.
+    log
+        Whether the file is the log of an evaluation. Items of logs are identified by their ids, may come in any order,
+        and may be missing or without a score (`unscored`); the name of the system comes from the log, not from the file
+        name.
+    is_reference
+        Whether this is the reference system with which the file compares another one. It counts as a system only if
+        there is no other file.
+    design
+        "nested" if every item was sampled independently in each run, "crossed" if the items of a run have something in
+        common.
+    """
+
+    segments: tuple[str, ...]
+    documents: tuple[str, ...]
+    counts: Mapping[str, NDArray[Any]]
+    metrics: tuple[Metric, ...]
+    notes: tuple[str, ...] = ()
+    source: str = ""
+    lines: tuple[int, ...] = ()
+    place: str = "line"
+    shared: tuple[str, ...] = ()
+    alike: tuple[str, ...] = ()
+    scored: NDArray[np.bool_] | None = None
+    unscored: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
+    common: bool = False
+    system: str = ""
+    run: str = ""
+    domains: tuple[str, ...] = ()
+    contents: tuple[str, ...] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
+    log: bool = False
+    is_reference: bool = False
+    design: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.segments:
+            raise InputError(f"{self.source}: found no segments, expected at least one")
+        sizes = {len(self.documents), *map(len, self.counts.values())}
+        if sizes != {len(self.segments)}:
+            raise ValueError(f"{len(self.segments)} segments, but documents or columns of {sorted(sizes)}")
+
+    @property
+    def label(self) -> str:
+        """The file, with the system and the run that it names."""
+        labels = [f"{what} {named(name)}" for what, name in (("system", self.system), ("run", self.run)) if name]
+        return f"{self.source} ({', '.join(labels)})" if labels else self.source
+
+    def where(self, position: int) -> str:
+        """The file and line of the segment at `position`."""
+        return f"{self.source}, {self.place} {self.lines[position]}" if self.lines else self.source
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """Systems on the same segments.
+
+    Attributes
+    ----------
+    statistics
+        The counts in the columns of `metrics`.
+    metrics
+        Metrics of all systems, in the order of the first system; for logs, adjacent metrics with scores for the same
+        items.
+    notes
+        Sentences for the user, from reading the files and about everything that was left out.
+    """
+
+    statistics: Statistics
+    metrics: tuple[Metric, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """The segments that are used for some metrics, notes on the others, and their mention in the signature."""
+
+    metrics: Sequence[Metric]
+    segments: NDArray[np.bool_]
+    notes: Sequence[str]
+    missing: str = ""
+
+
+def reader_of_counts(name: str) -> Reader:
+    """Look up a reader of counts or of logs."""
+    choose(name, (*readers.COUNTS, *readers.LOGS), "reader of counts")
+    folder = "logs" if name in readers.LOGS else "counts"
+    reader: Reader = import_module(f"pairsig.readers.{folder}.{name}").READER
+    return reader
+
+
+def read(reader: str, path: AnyPath, **options: Any) -> SystemCounts:
+    """Read the counts of the only system in a file.
+
+    Raises
+    ------
+    InputError
+        If the reader or an option is unknown, if the file is invalid, or if it contains several systems or runs.
+    """
+    found = read_all(reader, path, **options)
+    if len(found) > 1:
+        labels = [" run ".join(filter(None, (part.system, part.run))) for part in found]
+        raise InputError(f"{found[0].source}: found the systems {listed(labels)}, expected one system per file")
+    return found[0]
+
+
+def read_all(reader: str, path: AnyPath | InMemory, **options: Any) -> tuple[SystemCounts, ...]:
+    """Read the counts of every system and run in a file, or in a log in memory.
+
+    Raises
+    ------
+    InputError
+        If the reader or an option is unknown, or if the file is invalid.
+    """
+    function = reader_of_counts(reader).read
+    for option in options:
+        choose(option, options_of(function), f"option of reader {reader}:")
+    found: SystemCounts | tuple[SystemCounts, ...] = function(path, **options)
+    return (found,) if isinstance(found, SystemCounts) else found
+
+
+def pair(a: SystemCounts, b: SystemCounts, names: tuple[str, str]) -> Aligned:
+    """Put two systems on the same segments; see `align`."""
+    (aligned,) = align((a, b), names)
+    return aligned
+
+
+def align(
+    parts: Sequence[SystemCounts],
+    names: Sequence[str],
+    *,
+    runs: Sequence[str] = (),
+    domains: Sequence[str] = (),
+    documents: Sequence[str] = (),
+    missing: Missing | None = None,
+) -> list[Aligned]:
+    """Put systems on the same segments, in the order of the first system.
+
+    Items of logs are paired by their ids. Each metric uses the items with a score in it. An item without a score for
+    some systems is refused unless `missing` is set, and an item without any score is left out. The result of a metric
+    therefore does not depend on the other metrics.
+
+    In other files, a segment on which no system was scored is left out. A segment on which only some systems were
+    scored has counts of 0 for the others, so that every score is the one that its own program prints (as in Bikel's
+    comparator, which reads evalb's rows unchanged); with `SystemCounts.common` it is left out for all systems.
+
+    Parameters
+    ----------
+    parts, names
+        The systems and their names.
+    runs
+        Label of the run of each system, see `Statistics.runs`; none by default.
+    domains, documents
+        One per segment of the files (including those that are left out), or none.
+    missing
+        For logs: count items without a score in a metric as `wrong` (0, for scores from 0 to 1 of which higher is
+        better), or `drop` them for all systems.
+
+    Returns
+    -------
+    All metrics on the same segments; for logs, one result for each group of adjacent metrics with scores for the same
+    items.
+
+    Raises
+    ------
+    InputError
+        If segments, documents or `shared` columns differ; if there is not one domain or document per segment, or if
+        they differ from those in the files; if counts are impossible for their metric; or if no metric is left. For
+        logs, also if an item differs between them, if a metric has no score for `wrong`, and, without `missing`, if a
+        system has no score for an item.
+    """
+    if len(set(names)) < len(names):
+        raise InputError(f"the systems are called {listed(names)}, expected different names")
+    logs = all(part.log for part in parts)
+    if logs:
+        parts = _on_the_same_items(parts)
+    elif missing is not None:
+        raise InputError(
+            f"{parts[0].source} is not the log of an evaluation, so no items can be missing; omit --missing"
+        )
+    first = parts[0]
+    for other in parts[1:]:
+        _check_same(first, other)
+    labels = {
+        "domains": domains or first.domains or [""] * len(first.segments),
+        "documents": documents or first.documents,
+    }
+    _check_labels(first, **labels)
+    metrics = shared(parts)
+    if not metrics:
+        found = "; ".join(f"{part.source} has {listed(m.name for m in part.metrics)}" for part in parts)
+        raise InputError(f"the files have no metric in common, expected at least one: {found}")
+    for part in parts:
+        for metric in metrics:
+            _check_possible(part, metric)
+            _check_direction(part, metric, first)
+    notes = [note for part in parts for note in part.notes] + _not_alike(parts) + _metrics_left_out(parts, metrics)
+    design = next((part.design for part in parts if part.design), "")  # a log with one run has none
+    aligned = []
+    for kept in _kept_of_logs(parts, names, metrics, missing) if logs else [_kept(parts, names, metrics)]:
+        columns = tuple(dict.fromkeys(column for metric in kept.metrics for column in metric.columns))
+        rows = kept.segments
+        provenance = (("missing", kept.missing), ("design", design)) if logs else ()
+        statistics = Statistics(
+            dataset="",
+            systems=tuple(names),
+            groups=tuple(names),
+            kinds=("",) * len(names),
+            segments=label_array(first.segments, f"{first.source}: segment")[rows],
+            documents=label_array(labels["documents"], f"{first.source}: document")[rows],
+            domains=label_array(labels["domains"], f"{first.source}: domain")[rows],
+            columns=columns,
+            counts=np.stack([np.stack([part.counts[column][rows] for column in columns], axis=1) for part in parts]),
+            provenance={key: value for key, value in provenance if value},
+            runs=tuple(runs),
+        )
+        aligned.append(Aligned(statistics, tuple(kept.metrics), tuple(dict.fromkeys([*notes, *kept.notes]))))
+    return aligned
+
+
+def shared(parts: Sequence[SystemCounts]) -> tuple[Metric, ...]:
+    """The metrics that all systems have, in the order of the first."""
+    return tuple(metric for metric in parts[0].metrics if all(_has(part, metric) for part in parts))
+
+
+def _kept(parts: Sequence[SystemCounts], names: Sequence[str], metrics: Sequence[Metric]) -> _Kept:
+    """The segments on which any system was scored, or all systems with `common`."""
+    scored = np.stack([_scored(part) for part in parts])
+    together = np.logical_and if any(part.common for part in parts) else np.logical_or
+    kept = together.reduce(scored)
+    if not kept.any():
+        sources = " and ".join(part.source for part in parts)
+        raise InputError(f"found no scored segment in {sources}, expected at least one")
+    return _Kept(metrics, kept, _segments_left_out(parts[0], names, scored, kept))
+
+
+def _on_the_same_items(parts: Sequence[SystemCounts]) -> tuple[SystemCounts, ...]:
+    """Logs extended to the items of all logs: those of the first log in its order, then the others."""
+    items = {
+        item: number for number, item in enumerate(dict.fromkeys(item for part in parts for item in part.segments))
+    }
+    rows = [np.full(len(items), -1) for _ in parts]  # row of each item, -1 if the log does not have it
+    for own, part in zip(rows, parts, strict=True):
+        own[[items[item] for item in part.segments]] = np.arange(len(part.segments))
+    holder = np.argmax(np.stack(rows) >= 0, axis=0)  # the first system with the item
+    for what in ("contents", "documents", "domains"):
+        _check_items(what, parts, rows)
+
+    def labels(what: str) -> tuple[str, ...]:
+        found = [getattr(part, what) for part in parts]
+        return tuple(found[one][rows[one][item]] for item, one in enumerate(holder)) if all(found) else ()
+
+    segments, documents, domains = tuple(items), labels("documents"), labels("domains")
+    return tuple(
+        replace(
+            part,
+            segments=segments,
+            documents=documents,
+            domains=domains,
+            counts={
+                name: np.where(own >= 0, values[own], 0).astype(values.dtype) for name, values in part.counts.items()
+            },
+            unscored={name: (own < 0) | lacking[own] for name, lacking in part.unscored.items()},
+            lines=tuple(part.lines[row] for row in own) if part.lines and own.min() >= 0 else (),
+            contents=(),
+        )
+        for part, own in zip(parts, rows, strict=True)
+    )
+
+
+def _kept_of_logs(
+    parts: Sequence[SystemCounts], names: Sequence[str], metrics: Sequence[Metric], missing: Missing | None
+) -> list[_Kept]:
+    """The items of every metric; adjacent metrics with scores for the same items stay together."""
+    ids = parts[0].segments
+    found = []
+    for _, alike in groupby(metrics, key=lambda metric: [part.unscored[metric.name].tobytes() for part in parts]):
+        own = list(alike)
+        details = listed(metric.name for metric in own)
+        has = ~np.stack([part.unscored[own[0].name] for part in parts])
+        n_scored = has.sum(axis=0)
+        nowhere, everywhere = n_scored == 0, n_scored == len(parts)
+        notes = []
+        if nowhere.any():
+            fate = "counted as wrong for all systems" if missing == "wrong" else "left out"
+            notes.append(f"no system has a score in {details} for {int(nowhere.sum()):,} of {len(ids):,} items: {fate}")
+        for name, part, scored in zip(names, parts, has, strict=True):
+            without = np.flatnonzero(~scored & ~nowhere)
+            lacks = f"{named(name)} has no score in {details} for {len(without):,} of {len(ids):,} items"
+            if len(without) and missing is None:
+                shown = ", ".join(named(ids[item]) for item in without[:_NAMED])
+                more = f" and {len(without) - _NAMED:,} more" if len(without) > _NAMED else ""
+                raise InputError(
+                    f"{part.source}: {lacks}, but other systems have one ({shown}{more}), expected the same items; use "
+                    f"--missing wrong to count them as wrong, or --missing drop to leave them out for all systems"
+                )
+            if len(without):
+                fate = "counted as wrong" if missing == "wrong" else "left out for all systems"
+                notes.append(f"{lacks}: {fate}")
+        if not everywhere.any() and missing != "wrong":
+            raise InputError(
+                f"{' and '.join(dict.fromkeys(part.source for part in parts))}: found no item with a score for all "
+                f"systems in {details}, expected at least one"
+            )
+        if missing == "wrong" and not everywhere.all():
+            for metric in own:
+                _check_wrong(parts, metric)
+        signed = f"{missing}:{int((~everywhere).sum())}" if missing and not everywhere.all() else ""
+        found.append(_Kept(own, everywhere | (missing == "wrong"), notes, signed))
+    return found
+
+
+def _check_items(what: str, parts: Sequence[SystemCounts], rows: Sequence[NDArray[np.intp]]) -> None:
+    """Refuse an item that differs between a log and the first log with it."""
+    first: dict[int, tuple[str, SystemCounts]] = {}
+    for part, own in zip(parts, rows, strict=True):
+        values: tuple[str, ...] = getattr(part, what)
+        for item in np.flatnonzero(own >= 0).tolist() if values else ():
+            here = values[own[item]]
+            if what == "contents" and not here:  # a log may lack the content of an item without a score
+                continue
+            there, other = first.setdefault(item, (here, part))
+            if here != there:
+                kind = what.removesuffix("s")
+                details = (
+                    f"belongs to {kind} {quoted(here)}, but to {quoted(there)}"
+                    if kind != "content"
+                    else "has a different content than"
+                )
+                raise InputError(
+                    f"{part.where(own[item])}: item {named(part.segments[own[item]])} {details} in {other.source}: "
+                    f"are these the same test set?"
+                )
+
+
+def _check_wrong(parts: Sequence[SystemCounts], metric: Metric) -> None:
+    """Refuse to count items as wrong in a metric without a worst score of 0."""
+    for part in parts:
+        values = part.counts[metric.name][~part.unscored[metric.name]]
+        strange = values[(values < 0) | (values > 1)]
+        if metric.higher_is_better and not len(strange):
+            continue
+        why = f"the score {strange[0]:g}" if metric.higher_is_better else "that lower is better"
+        raise InputError(
+            f"{part.source}: found {why} in {named(metric.name)}, expected scores from 0 to 1 of which higher is "
+            f"better, since --missing wrong counts items without a score as 0; use --missing drop, or choose other "
+            f"metrics"
+        )
+
+
+def restricted(part: SystemCounts, names: Sequence[str]) -> SystemCounts:
+    """The counts with only the named metrics, or unchanged if a name is missing."""
+    by_name = {metric.name: metric for metric in part.metrics}
+    return (
+        replace(part, metrics=tuple(by_name[name] for name in names)) if names and set(names) <= set(by_name) else part
+    )
+
+
+def _check_same(one: SystemCounts, other: SystemCounts) -> None:
+    sizes = f"{one.label} has {len(one.segments)} segments, {other.label} has {len(other.segments)}"
+    for position, (here, there) in enumerate(zip(one.segments, other.segments, strict=False)):
+        if here != there:
+            raise InputError(
+                f"{sizes}, expected the same ones in the same order; the first difference is at number {position + 1}, "
+                f"{named(here)} ({one.where(position)}) and {named(there)} ({other.where(position)})"
+            )
+    if len(one.segments) != len(other.segments):
+        longer, shorter = (one, other) if len(one.segments) > len(other.segments) else (other, one)
+        position = len(shorter.segments)
+        raise InputError(
+            f"{sizes}, expected the same ones; segment {named(longer.segments[position])} ({longer.where(position)}) "
+            f"is only in {longer.label}"
+        )
+    labels = [("document", one.documents, other.documents)]
+    if one.domains and other.domains:
+        labels.append(("domain", one.domains, other.domains))
+    for what, mine, theirs in labels:
+        for position, (here, there) in enumerate(zip(mine, theirs, strict=True)):
+            if here != there:
+                raise InputError(
+                    f"{other.where(position)}: segment {named(other.segments[position])} belongs to {what} "
+                    f"{quoted(there)}, expected {quoted(here)} as in {one.where(position)}"
+                )
+    for column, position in _differences(one, other, one.shared):
+        raise InputError(
+            f"{other.where(position)}: segment {named(other.segments[position])} has {column} "
+            f"{other.counts[column][position]}, expected {one.counts[column][position]} as in {one.where(position)}: "
+            f"are these the same test set?"
+        )
+
+
+def _check_possible(part: SystemCounts, metric: Metric) -> None:
+    """Refuse counts that `Statistics.of` would refuse, with their line in the file."""
+    wrong = [(part.counts[name] < 0, f"{name} below 0") for name in metric.columns if not metric.averaged]
+    wrong += [(part.counts[few] > part.counts[many], f"{few} > {many}") for few, many in metric.at_most]
+    for where, what in wrong:
+        if where.any():
+            position = int(np.argmax(where))
+            values = ", ".join(f"{name} {part.counts[name][position]}" for name in metric.columns)
+            raise InputError(
+                f"{part.where(position)}: segment {named(part.segments[position])} has {what} ({values}), expected "
+                f"valid counts for {metric.name}"
+            )
+
+
+def _check_direction(part: SystemCounts, metric: Metric, first: SystemCounts) -> None:
+    """Refuse a metric that is an error or a cost in only one of two files."""
+    own = next(own for own in part.metrics if own.name == metric.name)
+    if own.higher_is_better != metric.higher_is_better:
+        higher, lower = (part, first) if own.higher_is_better else (first, part)
+        raise InputError(
+            f"higher {named(metric.name)} is better in {higher.source}, but worse in {lower.source}, expected the same "
+            f"direction"
+        )
+
+
+def _check_labels(part: SystemCounts, domains: Sequence[str], documents: Sequence[str]) -> None:
+    for what, labels in (("domains", domains), ("documents", documents)):
+        if len(labels) != len(part.segments):
+            raise InputError(
+                f"{part.source} has {len(part.segments)} segments, but found {len(labels)} {what}, expected one per "
+                f"segment"
+            )
+    for position, (own, given) in enumerate(zip(part.documents, documents, strict=True)):
+        if own not in ("", given):
+            raise InputError(
+                f"{part.where(position)}: segment {named(part.segments[position])} belongs to document {quoted(own)}, "
+                f"but to {quoted(given)} in the file of documents, expected the same"
+            )
+
+
+def _differences(one: SystemCounts, other: SystemCounts, columns: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Columns that differ between two systems, and the first segment with a difference."""
+    both = _scored(one) & _scored(other)
+    for column in columns:
+        here, there = one.counts[column], other.counts[column]
+        # Every sentence has a length, but gold counts are 0 for sentences that were not scored.
+        wrong = (here != there) & (both | ((here != 0) & (there != 0)))
+        if wrong.any():
+            yield column, int(np.argmax(wrong))
+
+
+def _has(part: SystemCounts, metric: Metric) -> bool:
+    return any((own.name, own.columns) == (metric.name, metric.columns) for own in part.metrics)
+
+
+def _scored(part: SystemCounts) -> NDArray[np.bool_]:
+    return np.ones(len(part.segments), dtype=bool) if part.scored is None else part.scored
+
+
+def _not_alike(parts: Sequence[SystemCounts]) -> list[str]:
+    first = parts[0]
+    return [
+        f"{column} is {first.counts[column][position]} in {first.where(position)} and {other.counts[column][position]} "
+        f"in {other.where(position)}: are these the same test set?"
+        for other in parts[1:]
+        for column, position in _differences(first, other, first.alike)
+    ]
+
+
+def _metrics_left_out(parts: Sequence[SystemCounts], kept: Sequence[Metric]) -> list[str]:
+    names = {metric.name for metric in kept}
+    notes = []
+    for part in parts:
+        alone = [metric.name for metric in part.metrics if metric.name not in names]
+        if alone:
+            notes.append(f"{listed(alone)} left out, since only some files have it ({part.source} does)")
+    return notes
+
+
+def _segments_left_out(
+    first: SystemCounts, names: Sequence[str], scored: NDArray[np.bool_], kept: NDArray[np.bool_]
+) -> list[str]:
+    """Notes on segments on which only some systems were scored."""
+    notes = []
+    for name, own in zip(names, scored, strict=True):
+        missing = np.flatnonzero(~own & scored.any(axis=0))
+        if len(missing):
+            ids = ", ".join(named(first.segments[position]) for position in missing[:_SHOWN])
+            if len(missing) > _SHOWN:
+                ids += f" and {len(missing) - _SHOWN} more"
+            fate = (
+                f"their counts are 0 for {name}, so that its score is the one in its file; use --option common=true to "
+                "leave them out for all systems"
+                if kept[missing].any()
+                else "they are left out for all systems, so scores differ from those in the files"
+            )
+            notes.append(
+                f"{name} was not scored on {len(missing)} of {own.size} segments on which other systems were ({ids}); "
+                f"{fate}"
+            )
+    return notes
+
+
+# What the readers share.
+
+
+def average(name: str, *, higher_is_better: bool = True, factor: float = 1.0) -> Metric:
+    """The mean of a column of numbers, with the name of the column; the mean is multiplied by the factor."""
+    return Metric(
+        name,
+        (name,),
+        mean if factor == 1 else replace(mean, factor=factor),
+        f"{'' if factor == 1 else f'{factor:g} · '}Σ {name} / number of segments",
+        higher_is_better=higher_is_better,
+        averaged=True,
+        scale=None,
+    )
+
+
+def read_numbers(path: AnyPath, expected: str) -> Iterator[tuple[int, list[int | float]]]:
+    """Line number and numbers of every line, with blanks as separators.
+
+    Blank lines at the end are ignored. Blank lines between others are an error, since a missing line would shift all
+    later segments against those of the other system. Whole numbers become `int`.
+    """
+    lines = text.read(path)
+    while lines and not lines[-1].strip():
+        lines.pop()
+    for number, line in enumerate(lines, start=1):
+        fields = line.split()
+        if not fields:
+            raise InputError(f"{path}, line {number}: found a blank line, expected {expected}")
+        values = []
+        for cell in fields:
+            value = to_number(cell)
+            if value is None:
+                raise InputError(f"{path}, line {number}: found {quoted(cell)}, expected {expected}")
+            values.append(value)
+        yield number, values
+
+
+def width(rows: Sequence[str]) -> int:
+    """How many numbers the first row has if all rows consist of numbers; else 0."""
+    numeric = all(re.fullmatch(rf"\s*{NUMBER}(?:\s+{NUMBER})*\s*", row, re.ASCII) for row in rows)
+    return len(rows[0].split()) if rows and numeric else 0
+
+
+def to_number(field: str) -> int | float | None:
+    """The number in a text, as `int` if it is whole; None for other text and for numbers that do not `fit`."""
+    if not re.fullmatch(NUMBER, field, re.ASCII):
+        return None
+    value = int(field) if field.lstrip("+-").isdecimal() else float(field)
+    return value if fits(value) else None
+
+
+def fits(value: int | float) -> bool:
+    """Whether a number is finite and, if it is an integer, exact as a float."""
+    return abs(value) <= 2**53 if isinstance(value, int) else math.isfinite(value)
+
+
+def to_columns(names: Sequence[str], rows: Sequence[Sequence[int | float]]) -> dict[str, NDArray[Any]]:
+    """Columns of a table of numbers, as int64 if all numbers are whole, else as float64."""
+    return {name: to_array(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+
+
+def to_array(values: Sequence[int | float]) -> NDArray[Any]:
+    """An array of numbers that `fit`, as int64 if all are whole, else as float64."""
+    whole = all(isinstance(value, int) for value in values)
+    return np.array(values, dtype=np.int64 if whole else np.float64)
+
+
+def f1_of_ratios(totals: Totals) -> NDArray[np.float64]:
+    """F1 = 100 × 2PR / (P + R), where R and P have different numerators and denominators.
+
+    The totals are the numerator and denominator of recall, then those of precision. The numerators may differ (as for
+    B³), so this is not `f1` of three counts. A ratio with the denominator 0 is 0, and F1 is 0 if both are 0.
+    """
+    recall, precision = ratio(totals[..., 0], totals[..., 1]), ratio(totals[..., 2], totals[..., 3])
+    score = np.zeros(recall.shape)
+    np.divide(2.0 * recall * precision, recall + precision, out=score, where=recall + precision != 0)
+    return score
+
+
+F1_OF_RATIOS = Ratio((0,), (1, 3), factor=200.0, given=((0, 2), (2, 0), (0, 1), (2, 3)), otherwise=f1_of_ratios)
+"""`f1_of_ratios` as a ratio: 200 × numerator / (sum of both denominators) if the two numerators are always equal.
+
+They are equal for the counts of sigf, for MUC and for CEAF, but not for B³.
+"""

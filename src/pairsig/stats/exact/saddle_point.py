@@ -1,0 +1,655 @@
+"""Tails of sums of independent whole steps, by saddle-point inversion: one number, no distribution.
+
+For a sum U of steps on the integers, any s > 0 and m,
+
+    1/m · Σⱼ M(z) e^{−zk} / (1 − e^{−z}),  z = s + 2πij/m,  j = 0 … m − 1,  M(z) = E e^{zU}
+
+is P(U >= k) + Σ_{i≠0} e^{sim} P(U >= k + im): the tail itself and its aliases.
+
+At the saddle point the summands do not cancel, so the sum has full relative accuracy; m is chosen so that the aliases
+are below e^−36 of the tail. docs/explanation/exact.md has the reasons. `distributions` computes a whole window and
+bounds its error; tests compare the two. This module is for the pairs of many systems (`pairs`), each of which needs
+one tail.
+
+Steps are distinct whole numbers, divided by their common divisor, with the number of times that each occurs.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+_NEGLIGIBLE = 36.0
+"""Aliases and points of the path are left out where they are below e⁻³⁶ ≈ 2e-16 of the tail."""
+_LEAST_TILT = 2.0
+"""Smallest tilt, in standard deviations: nearer to the mean the pole at 0 would ask for more points."""
+_MOST_WAVES = 2**21
+"""Angles of steps that a tail may take, a tenth of a second; beyond, `distributions` is the better way."""
+_MOST_PRODUCTS = 2**26
+"""Products of waves that the tail of a ratio may take, as long."""
+
+
+@njit(nogil=True, cache=True)
+def gcd(a, b):  # type: ignore[no-untyped-def]
+    """The greatest common divisor of two whole numbers >= 0."""
+    while b:
+        a, b = b, a % b
+    return a
+
+
+@njit(nogil=True, cache=True)
+def distinct(values):  # type: ignore[no-untyped-def]
+    """Distinct values in ascending order, and how often each occurs."""
+    ordered = np.sort(values)
+    steps = np.empty_like(ordered)
+    times = np.zeros(len(ordered), dtype=np.int64)
+    size = 0
+    for index in range(len(ordered)):
+        if index == 0 or ordered[index] != ordered[index - 1]:
+            steps[size] = ordered[index]
+            size += 1
+        times[size - 1] += 1
+    return steps[:size], times[:size]
+
+
+@njit(nogil=True, cache=True)
+def _points(log_p, tilt, log_further, further):  # type: ignore[no-untyped-def]
+    """Number of points on the path.
+
+    The aliases from below weigh e^{−sm} at most each, those from above e^{K(s + b) − (s + b)k − bm} by Chernoff, for a
+    further tilt b; `log_further` is K(s + b) − (s + b)k.
+    """
+    below = (_NEGLIGIBLE - log_p) / tilt
+    above = (_NEGLIGIBLE + log_further - log_p) / further
+    return int(max(below, above, 1.0)) + 2
+
+
+@njit(nogil=True, cache=True)
+def _summand(log_size, phase, tilt, angle):  # type: ignore[no-untyped-def]
+    """The real part of M(z) e^{−zk} / (1 − e^{−z}), z = tilt + i·angle, from log|M| and the phase of M e^{−zk}."""
+    decay = math.exp(-tilt)
+    real, imaginary = 1.0 - decay * math.cos(angle), decay * math.sin(angle)
+    term = math.exp(log_size) * (math.cos(phase) * real + math.sin(phase) * imaginary)
+    return term / (real * real + imaginary * imaginary)
+
+
+@njit(nogil=True, cache=True)
+def _swap_log_mgf(steps, times, tilt):  # type: ignore[no-untyped-def]
+    log = 0.0
+    for i in range(len(steps)):
+        x = tilt * steps[i]
+        log += times[i] * (x + math.log1p(math.exp(-x)) - math.log(2.0))
+    return log
+
+
+@njit(nogil=True, cache=True)
+def _swap_moments(steps, times, tilt):  # type: ignore[no-untyped-def]
+    mean = variance = 0.0
+    for i in range(len(steps)):
+        p = 1.0 / (1.0 + math.exp(-tilt * steps[i]))
+        mean += times[i] * steps[i] * p
+        variance += times[i] * steps[i] * float(steps[i]) * p * (1.0 - p)
+    return mean, variance
+
+
+@njit(nogil=True, cache=True)
+def swap_tail(steps, times, k, most=_MOST_WAVES):  # type: ignore[no-untyped-def]
+    """P(Σ bᵢvᵢ >= k), every bᵢ 0 or 1 with probability ½: `times` steps of each size `steps` > 0.
+
+    NaN if that takes more than `most` angles of steps.
+    """
+    highest = 0
+    for i in range(len(steps)):
+        highest += steps[i] * times[i]
+    if k <= 0:
+        return 1.0
+    if k > highest:
+        return 0.0
+    mean, variance = _swap_moments(steps, times, 0.0)
+    target = min(float(k), highest - 0.5)
+    low, high = 0.0, 1.0 / math.sqrt(variance)
+    if target > mean:
+        while _swap_moments(steps, times, high)[0] < target:
+            low, high = high, 2 * high
+        for _ in range(20):
+            middle = (low + high) / 2
+            if _swap_moments(steps, times, middle)[0] < target:
+                low = middle
+            else:
+                high = middle
+    tilt = max(high if target > mean else 0.0, _LEAST_TILT / math.sqrt(variance))
+    variance = _swap_moments(steps, times, tilt)[1]
+    log_front = _swap_log_mgf(steps, times, tilt) - tilt * k
+    log_p = log_front - math.log(1.0 + tilt * math.sqrt(2 * math.pi * variance)) - 3.0
+    further = math.sqrt(2 * _NEGLIGIBLE / (variance + 1.0))
+    m = _points(log_p, tilt, _swap_log_mgf(steps, times, tilt + further) - (tilt + further) * k, further)
+    turn = 2 * math.pi / m
+    total = 0.0
+    work = 0
+    p = np.empty(len(steps))
+    for i in range(len(steps)):
+        p[i] = 1.0 / (1.0 + math.exp(-tilt * steps[i]))
+    for j in range(m // 2 + 1):
+        # Σ p(1 − p)(1 − cos α) / 2 is a lower bound of −log|φ|: a step's |φ|² is 1 − 2p(1 − p)(1 − cos α).
+        if work > most:
+            return math.nan
+        log_size = phase = 0.0
+        for i in range(len(steps)):
+            work += 1
+            half = 0.5 * turn * ((j * steps[i]) % m)
+            sine, cosine = math.sin(half), math.cos(half)
+            factor = 1.0 - 4.0 * p[i] * (1.0 - p[i]) * sine * sine
+            if factor <= 0.0:
+                log_size = -math.inf
+                break
+            log_size += 0.5 * times[i] * math.log(factor)
+            if log_size < -_NEGLIGIBLE - 9.0:
+                break
+            phase += times[i] * (half + math.atan2((2.0 * p[i] - 1.0) * sine, cosine))
+        if log_size < -_NEGLIGIBLE - 9.0:
+            continue
+        phase -= turn * ((j * k) % m)
+        term = _summand(log_size, phase, tilt, turn * j)
+        total += term if j == 0 or 2 * j == m else 2.0 * term
+    return min(1.0, math.exp(log_front) * total / m)
+
+
+@njit(nogil=True, cache=True)
+def _draw_log_mgf(steps, shares, n, tilt):  # type: ignore[no-untyped-def]
+    """K(s) of n draws, and mean and variance of the tilted sum."""
+    top = -math.inf
+    for i in range(len(steps)):
+        top = max(top, tilt * steps[i])
+    total = mean = square = 0.0
+    for i in range(len(steps)):
+        weight = shares[i] * math.exp(tilt * steps[i] - top)
+        total += weight
+        mean += weight * steps[i]
+        square += weight * steps[i] * steps[i]
+    mean /= total
+    return n * (top + math.log(total)), n * mean, n * max(square / total - mean * mean, 0.0)
+
+
+@njit(nogil=True, cache=True)
+def _draw_tilt(steps, shares, n, k):  # type: ignore[no-untyped-def]
+    """The tilt for P(Σ of n draws >= k): at the saddle point, or a little beyond."""
+    highest = steps[0]
+    second = -math.inf
+    for i in range(1, len(steps)):
+        highest = max(highest, steps[i])
+    for i in range(len(steps)):
+        if steps[i] < highest:
+            second = max(second, steps[i])
+    target = min(float(k), n * highest - 0.5 * min(1.0, highest - second))
+    _, mean, variance = _draw_log_mgf(steps, shares, n, 0.0)
+    least = _LEAST_TILT / math.sqrt(variance)
+    if target <= mean:
+        return least
+    low, high = 0.0, 0.5 * least
+    while _draw_log_mgf(steps, shares, n, high)[1] < target:
+        low, high = high, 2 * high
+    for _ in range(20):
+        middle = (low + high) / 2
+        if _draw_log_mgf(steps, shares, n, middle)[1] < target:
+            low = middle
+        else:
+            high = middle
+    return max(high, least)
+
+
+@njit(nogil=True, cache=True)
+def draw_tail(steps, times, k, most=_MOST_WAVES):  # type: ignore[no-untyped-def]
+    """P(Σ of n draws >= k), n = Σ times, from whole steps, distinct, two of them at least.
+
+    NaN if that takes more than `most` angles of steps.
+    """
+    n = times.sum()
+    if k <= n * steps.min():
+        return 1.0
+    if k > n * steps.max():
+        return 0.0
+    values = steps.astype(np.float64)
+    shares = times / n
+    tilt = _draw_tilt(values, shares, n, k)
+    log_mgf, _, variance = _draw_log_mgf(values, shares, n, tilt)
+    log_front = log_mgf - tilt * k
+    log_p = log_front - math.log(1.0 + tilt * math.sqrt(2 * math.pi * variance)) - 3.0
+    further = math.sqrt(2 * _NEGLIGIBLE / (variance + 1.0))
+    m = _points(log_p, tilt, _draw_log_mgf(values, shares, n, tilt + further)[0] - (tilt + further) * k, further)
+    if m // 2 * len(steps) > most:
+        return math.nan
+    p = shares * np.exp(tilt * values - log_mgf / n)
+    turn = 2 * math.pi / m
+    enough = 1.0 - math.exp(-2.0 * (_NEGLIGIBLE + 9.0) / n)
+    total = 0.0
+    for j in range(m // 2 + 1):
+        real, imaginary = 0.0, 0.0  # φ − 1: its logarithm keeps relative accuracy where φ is near 1
+        for i in range(len(steps)):
+            angle = turn * ((j * steps[i]) % m)
+            sine = math.sin(0.5 * angle)
+            real -= p[i] * 2.0 * sine * sine
+            imaginary += p[i] * math.sin(angle)
+        loss = -(real * (2.0 + real) + imaginary * imaginary)  # 1 − |φ|²
+        if loss > enough:
+            continue
+        log_size = 0.5 * n * math.log1p(-loss)
+        phase = n * math.atan2(imaginary, 1.0 + real) - turn * ((j * k) % m)
+        term = _summand(log_size, phase, tilt, turn * j)
+        total += term if j == 0 or 2 * j == m else 2.0 * term
+    return min(1.0, math.exp(log_front) * total / m)
+
+
+@njit(nogil=True, cache=True)
+def draw_beyond(steps, times, bound):  # type: ignore[no-untyped-def]
+    """P(Σ of n draws > bound), n = Σ times, from distinct whole steps."""
+    n = times.sum()
+    if len(steps) == 1:
+        return 1.0 if n * steps[0] > bound else 0.0
+    least, common = steps.min(), 0
+    for i in range(len(steps)):
+        common = gcd(steps[i] - least, common)
+    # Σ steps > bound: least·n + common·U > bound.
+    return draw_tail((steps - least) // common, times, (bound - least * n) // common + 1)
+
+
+@njit(nogil=True, cache=True)
+def _inverse(value, modulus):  # type: ignore[no-untyped-def]
+    """The inverse of a value that has nothing in common with the modulus."""
+    before, now, x, y = modulus, value % modulus, 0, 1
+    while now:
+        quotient = before // now
+        before, now = now, before - quotient * now
+        x, y = y, x - quotient * y
+    return x % modulus
+
+
+@njit(nogil=True, cache=True)
+def ratio_tail(differences, lengths, times, fine, slope, k, most=_MOST_PRODUCTS):  # type: ignore[no-untyped-def]
+    """P(fine · D* >= slope · L* + k), D* and L* sums of n draws of (difference, length); slope / fine in lowest terms.
+
+    NaN if that takes more than `most` products of waves.
+
+    The lengths come in ascending order. U = fine · D* − slope · L* takes integer values; the path for P(U >= k) has
+    fine · turns points, point j = q·turns + r at the frequencies 2πr/turns of D* and −2π(slope·q + slope·r/turns)/fine
+    of L*. For one r these are all whole multiples x of 2π/fine, moved by the same part: x = slope·q modulo fine.
+    """
+    n = times.sum()
+    steps = (fine * differences - slope * lengths).astype(np.float64)
+    if n * steps.max() < k:
+        return 0.0
+    if n * steps.min() >= k:
+        return 1.0
+    shares = times / n
+    tilt = _draw_tilt(steps, shares, n, k)
+    log_mgf, _, variance = _draw_log_mgf(steps, shares, n, tilt)
+    log_front = log_mgf - tilt * k
+    log_p = log_front - math.log(1.0 + tilt * math.sqrt(2 * math.pi * variance)) - 3.0
+    further = math.sqrt(2 * _NEGLIGIBLE / variance)
+    below = (_NEGLIGIBLE - log_p) / tilt
+    above = (_NEGLIGIBLE + _draw_log_mgf(steps, shares, n, tilt + further)[0] - (tilt + further) * k - log_p) / further
+    turns = 2 * (int(max(below, above) / fine) // 2) + 3  # odd: then r and −r are each other's mirror image
+    p = shares * np.exp(tilt * steps - log_mgf / n)
+
+    # By length (they come in ascending order): p e^{i·difference·θ} summed, for each θ = 2πr/turns.
+    n_lengths = 1
+    for i in range(1, len(lengths)):
+        n_lengths += lengths[i] != lengths[i - 1]
+    length = np.empty(n_lengths, dtype=np.int64)
+    of = np.empty(len(lengths), dtype=np.int64)
+    at = -1
+    for i in range(len(lengths)):
+        if i == 0 or lengths[i] != lengths[i - 1]:
+            at += 1
+            length[at] = lengths[i]
+        of[i] = at
+    # Beyond this |φ| is below e^{−45/n}, and φⁿ negligible.
+    enough = math.exp(-(_NEGLIGIBLE + 9.0) / n)
+
+    each = n_lengths + length[-1] - length[0]  # products of waves for one frequency of L*
+    work = 0
+    active = _active_lengths(differences, lengths, p, enough)
+    n_cells = len(active)
+    inverse = _inverse(slope, fine) if fine > 1 else 0
+    sums_real, sums_imaginary = np.empty(n_lengths), np.empty(n_lengths)
+    result = 0.0
+    for r in range(turns // 2 + 1):
+        sums_real[:] = 0.0
+        sums_imaginary[:] = 0.0
+        for i in range(len(lengths)):
+            angle = 2 * math.pi * ((r * differences[i]) % turns) / turns
+            sums_real[of[i]] += p[i] * math.cos(angle)
+            sums_imaginary[of[i]] += p[i] * math.sin(angle)
+        bound = 0.0
+        for i in range(n_lengths):
+            bound += math.sqrt(sums_real[i] ** 2 + sums_imaginary[i] ** 2)
+        if bound < enough:
+            continue
+        part = slope * r / turns
+        # Cells of frequencies of L*, from −π to π, whose φ may count; x + part is the frequency in units of 2π/fine.
+        for cell in range(n_cells):
+            if not active[cell]:
+                continue
+            lower = fine * (cell / n_cells - 0.5)
+            upper = fine * ((cell + 1) / n_cells - 0.5)
+            for x in range(math.ceil(lower - part), math.ceil(upper - part)):
+                work += each
+                if work > most:
+                    return math.nan
+                turned = -(x + part) / fine
+                real = imaginary = 0.0
+                step_real, step_imaginary = math.cos(2 * math.pi * turned), math.sin(2 * math.pi * turned)
+                angle = 2 * math.pi * turned * length[0]
+                wave_real, wave_imaginary = math.cos(angle), math.sin(angle)
+                before = length[0]
+                for i in range(n_lengths):
+                    while before < length[i]:
+                        wave_real, wave_imaginary = (
+                            wave_real * step_real - wave_imaginary * step_imaginary,
+                            wave_real * step_imaginary + wave_imaginary * step_real,
+                        )
+                        before += 1
+                    real += sums_real[i] * wave_real - sums_imaginary[i] * wave_imaginary
+                    imaginary += sums_real[i] * wave_imaginary + sums_imaginary[i] * wave_real
+                size = math.sqrt(real * real + imaginary * imaginary)
+                if size < enough:
+                    continue
+                # θ = 2πj / (fine·turns) with x = slope·q modulo fine, whole turns taken off.
+                q = (x % fine) * inverse % fine if fine > 1 else 0
+                theta = 2 * math.pi * ((q + r / turns) / fine)
+                phase = n * math.atan2(imaginary, real) - k * theta
+                log_size = n * math.log(size)
+                decay = math.exp(-tilt)
+                half = math.sin(0.5 * theta)
+                real = -math.expm1(-tilt) + 2.0 * decay * half * half  # 1 − e^{−s} cos θ, without cancellation
+                imaginary = decay * math.sin(theta)
+                term = math.exp(log_size) * (math.cos(phase) * real + math.sin(phase) * imaginary)
+                term /= real * real + imaginary * imaginary
+                result += term if r == 0 else 2.0 * term
+    return min(1.0, math.exp(log_front) * result / turns / fine)
+
+
+@njit(nogil=True, cache=True)
+def _active_lengths(differences, lengths, p, enough):  # type: ignore[no-untyped-def]
+    """Cells of the frequencies of L* in [−π, π] where |φ| may reach `enough`, whatever the frequency of D* is.
+
+    There |φ| is at most Σ over the differences d of |Σ over units with d of p e^{i·length·θ}|, which changes no faster
+    than the mean distance of the lengths from their mean. First a quick look with the commonest difference alone.
+    """
+    low, high = differences.min(), differences.max()
+    weight = np.zeros(high - low + 1)
+    mean = 0.0
+    for i in range(len(p)):
+        weight[differences[i] - low] += p[i]
+        mean += p[i] * lengths[i]
+    commonest = np.argmax(weight) + low
+    rest = 1.0 - weight.max()
+    speed = 0.0
+    for i in range(len(p)):
+        speed += p[i] * abs(lengths[i] - mean)
+    n_cells = 1
+    while n_cells < 64 * speed or n_cells < 4 * lengths[-1]:
+        n_cells *= 2
+    n_cells = min(n_cells, 2**14)
+    margin = speed * math.pi / n_cells
+    real, imaginary = np.empty(len(weight)), np.empty(len(weight))
+    active = np.zeros(n_cells, dtype=np.bool_)
+    for cell in range(n_cells // 2):
+        theta = 2 * math.pi * ((cell + 0.5) / n_cells - 0.5)
+        one_real = one_imaginary = 0.0
+        for i in range(len(p)):
+            if differences[i] == commonest:
+                one_real += p[i] * math.cos(theta * lengths[i])
+                one_imaginary += p[i] * math.sin(theta * lengths[i])
+        if math.sqrt(one_real**2 + one_imaginary**2) + rest + margin < enough:
+            continue
+        real[:] = 0.0
+        imaginary[:] = 0.0
+        for i in range(len(p)):
+            real[differences[i] - low] += p[i] * math.cos(theta * lengths[i])
+            imaginary[differences[i] - low] += p[i] * math.sin(theta * lengths[i])
+        bound = 0.0
+        for i in range(len(weight)):
+            bound += math.sqrt(real[i] ** 2 + imaginary[i] ** 2)
+        active[cell] = active[n_cells - 1 - cell] = bound + margin >= enough
+    return active
+
+
+# Two totals: the systems' denominators differ. U is the better system's numerator after the swaps, V its denominator,
+# and the event is, in each row V = v, U >= k(v).
+
+
+@njit(nogil=True, cache=True)
+def _plane_moments(steps, times, s, t):  # type: ignore[no-untyped-def]
+    """Means, variances and covariance of (U, V), every step made with probability 1 / (1 + e^{−(s·u + t·v)})."""
+    mean_u = mean_v = square_u = square_v = both = 0.0
+    for i in range(len(times)):
+        u, v = float(steps[i, 0]), float(steps[i, 1])
+        p = 0.5 + 0.5 * math.tanh((s * u + t * v) / 2)
+        weight = times[i] * p * (1.0 - p)
+        mean_u += times[i] * p * u
+        mean_v += times[i] * p * v
+        square_u += weight * u * u
+        square_v += weight * v * v
+        both += weight * u * v
+    return mean_u, mean_v, square_u, square_v, both
+
+
+@njit(nogil=True, cache=True)
+def _border(row, below, above, delta, least, units):  # type: ignore[no-untyped-def]
+    """Where the event begins in a row, as a real number; see `exact._swapped`."""
+    own = least[1] + units[1] * row
+    return (own / below * (delta * (below - own) + above) - least[0]) / units[0]
+
+
+@njit(nogil=True, cache=True)
+def plane_aim(steps, times, below, above, delta, least, units):  # type: ignore[no-untyped-def]
+    """The tilt along the border's normal whose mean lies on the border, and that point; as `distributions.aim`."""
+    _, row, _, variance, _ = _plane_moments(steps, times, 0.0, 0.0)
+    spread = math.sqrt(variance)
+    tilt = slope = 0.0
+    for _ in range(20):
+        at = _border(row, below, above, delta, least, units)
+        slope = 0.5 * (
+            _border(row + 1, below, above, delta, least, units) - _border(row - 1, below, above, delta, least, units)
+        )
+        target = at - slope * row
+        highest, largest = -0.5, 0.0
+        for i in range(len(times)):
+            value = steps[i, 0] - slope * steps[i, 1]
+            highest += times[i] * max(value, 0.0)
+            largest = max(largest, abs(value))
+        target = min(target, highest)
+        mean_u, mean_v, square_u, square_v, both = _plane_moments(steps, times, 0.0, 0.0)
+        tilt = 0.0
+        if mean_u - slope * mean_v < target:
+            low, high = 0.0, 1.0 / largest
+            while high < 1e6:
+                mean_u, mean_v, _, _, _ = _plane_moments(steps, times, high, -slope * high)
+                if mean_u - slope * mean_v >= target:
+                    break
+                low, high = high, 2 * high
+            for _ in range(24):
+                tilt = (low + high) / 2
+                mean_u, mean_v, _, _, _ = _plane_moments(steps, times, tilt, -slope * tilt)
+                if mean_u - slope * mean_v < target:
+                    low = tilt
+                else:
+                    high = tilt
+            tilt = high
+        before = row
+        row = _plane_moments(steps, times, tilt, -slope * tilt)[1]
+        if abs(row - before) <= 0.01 * spread:
+            break
+    _, _, square_u, square_v, both = _plane_moments(steps, times, tilt, -slope * tilt)
+    across = square_u - 2 * slope * both + slope * slope * square_v
+    tilt = max(tilt, _LEAST_TILT / math.sqrt(max(across, 1e-300)))
+    return tilt, -slope * tilt
+
+
+@njit(nogil=True, cache=True)
+def _reach(variance, largest, log):  # type: ignore[no-untyped-def]
+    """Bernstein (1946): P(X − EX > x) <= exp(−x² / 2(σ² + bx/3)) for centred steps up to b; x for a bound e^−log."""
+    return largest * log / 3 + math.sqrt((largest * log / 3) ** 2 + 2 * variance * log)
+
+
+@njit(nogil=True, cache=True)
+def plane_rows(steps, times, s, t):  # type: ignore[no-untyped-def]
+    """First and last row that may contain mass after tilting."""
+    _, mean, _, variance, _ = _plane_moments(steps, times, s, t)
+    bottom, top, largest = 0, 0, 0
+    for i in range(len(times)):
+        bottom += times[i] * min(steps[i, 1], 0)
+        top += times[i] * max(steps[i, 1], 0)
+        largest = max(largest, abs(steps[i, 1]))
+    reach = _reach(variance, largest, _NEGLIGIBLE + 9.0)
+    return max(bottom, math.floor(mean - reach)), min(top, math.ceil(mean + reach))
+
+
+@njit(nogil=True, cache=True)
+def plane_tail(steps, times, s, t, bottom, starts, most=_MOST_PRODUCTS):  # type: ignore[no-untyped-def]
+    """Σ over rows v = bottom, bottom + 1, … of P(V = v, U >= starts[v − bottom]).
+
+    `starts` above every U stand for rows without the event. NaN if that takes more than `most` products of waves.
+    """
+    rows = len(starts)
+    mean_u, mean_v, square_u, _, _ = _plane_moments(steps, times, s, t)
+    log_mgf, largest, top_u = 0.0, 0, 0
+    p = np.empty(len(times))
+    for i in range(len(times)):
+        x = s * steps[i, 0] + t * steps[i, 1]
+        log_mgf += times[i] * (max(x, 0.0) + math.log1p(math.exp(-abs(x))) - math.log(2.0))
+        p[i] = 0.5 + 0.5 * math.tanh(x / 2)
+        largest = max(largest, abs(steps[i, 0]))
+        top_u += times[i] * max(steps[i, 0], 0)
+    # The heaviest row says what all is relative to; a border that bends away from the tilt is for others.
+    lightest = math.inf
+    nearest = 0
+    first_k = top_u + 1
+    for row in range(rows):
+        if starts[row] > top_u:
+            continue
+        first_k = min(first_k, starts[row])
+        exponent = s * starts[row] + t * (bottom + row)
+        distance = abs(bottom + row - mean_v)
+        if exponent < lightest:
+            lightest = exponent
+        if distance < abs(bottom + nearest - mean_v) or starts[nearest] > top_u:
+            nearest = row
+    if lightest == math.inf:
+        return 0.0
+    shift = s * starts[nearest] + t * (bottom + nearest)
+    if shift - lightest > 8.0:
+        return math.nan
+    log_front = log_mgf - shift
+    log_p = log_front - math.log(1.0 + s * math.sqrt(2 * math.pi * (square_u + 1.0))) - 12.0
+    below = (_NEGLIGIBLE - min(log_p, 0.0)) / s
+    above = mean_u + _reach(square_u, largest, _NEGLIGIBLE + 9.0) - first_k
+    m = int(max(below, above, 1.0)) + 2
+    if m + rows > most:
+        return math.nan
+    turn_u, turn_v = 2 * math.pi / m, 2 * math.pi / rows
+    wave_u, wave_v = np.exp(1j * turn_u * np.arange(m)), np.exp(1j * turn_v * np.arange(rows))
+
+    # −log|φ| >= Σ w(1 − cos α), w = p(1 − p), at the angles α of the steps. For one frequency of U its sums by the
+    # steps' v serve all frequencies of V. First by boxes: from a box's middle the bound falls by `slack` at most.
+    low, high = steps[0, 1], steps[0, 1]
+    weights = np.empty(len(times))
+    weight = weight_u = weight_v = 0.0
+    for i in range(len(times)):
+        low, high = min(low, steps[i, 1]), max(high, steps[i, 1])
+        weights[i] = times[i] * p[i] * (1.0 - p[i])
+        weight += weights[i]
+        weight_u += weights[i] * abs(steps[i, 0])
+        weight_v += weights[i] * abs(steps[i, 1])
+    n_classes = high - low + 1
+    box_u = max(1, int(weight / (6.0 * weight_u * turn_u))) if weight_u > 0.0 else m
+    box_v = max(1, int(weight / (6.0 * weight_v * turn_v))) if weight_v > 0.0 else rows
+    slack = 0.5 * (box_u * turn_u * weight_u + box_v * turn_v * weight_v)
+    n_boxes = (rows + box_v - 1) // box_v
+    work = n_boxes * n_classes
+    if work > most:
+        return math.nan
+    middles = np.empty((n_boxes, n_classes), dtype=np.complex128)
+    for box in range(n_boxes):
+        middle = turn_v * (box * box_v + 0.5 * (box_v - 1))
+        for c in range(n_classes):
+            middles[box, c] = complex(math.cos(middle * (c + low)), math.sin(middle * (c + low)))
+    active = np.empty(n_boxes, dtype=np.bool_)
+    sums = np.empty(n_classes, dtype=np.complex128)
+    wave_of = np.empty(len(times), dtype=np.complex128)
+    enough = _NEGLIGIBLE + 9.0
+    row_weight = np.zeros(rows)
+    for row in range(rows):
+        if starts[row] <= top_u:
+            row_weight[row] = math.exp(shift - s * starts[row] - t * (bottom + row))
+    by_row = np.empty(rows, dtype=np.complex128)
+    decay = math.exp(-s)
+    total = 0.0
+    for first in range(0, m // 2 + 1, box_u):
+        work += len(times) + n_boxes * n_classes
+        if work > most:
+            return math.nan
+        sums[:] = 0.0
+        for i in range(len(times)):
+            angle = turn_u * (first + 0.5 * (box_u - 1)) * steps[i, 0]
+            sums[steps[i, 1] - low] += weights[i] * complex(math.cos(angle), math.sin(angle))
+        some = False
+        for box in range(n_boxes):
+            bound = weight - slack
+            for c in range(n_classes):
+                bound -= sums[c].real * middles[box, c].real - sums[c].imag * middles[box, c].imag
+            active[box] = bound <= enough
+            some |= active[box]
+        if not some:
+            continue
+        for j in range(first, min(first + box_u, m // 2 + 1)):
+            work += len(times)
+            sums[:] = 0.0
+            for i in range(len(times)):
+                wave_of[i] = wave_u[(j * steps[i, 0]) % m]
+                sums[steps[i, 1] - low] += weights[i] * wave_of[i]
+            by_row[:] = 0.0
+            some = False
+            for box in range(n_boxes):
+                if not active[box]:
+                    continue
+                for turns in range(box * box_v, min((box + 1) * box_v, rows)):
+                    work += n_classes
+                    if work > most:
+                        return math.nan
+                    bound = weight
+                    for c in range(n_classes):
+                        wave = wave_v[(turns * (c + low)) % rows]
+                        bound -= sums[c].real * wave.real - sums[c].imag * wave.imag
+                    if bound > enough:
+                        continue
+                    work += len(times) + rows
+                    phi = wave_v[(-turns * bottom) % rows]
+                    for i in range(len(times)):
+                        factor = (1.0 - p[i]) + p[i] * wave_of[i] * wave_v[(turns * steps[i, 1]) % rows]
+                        left = times[i]
+                        while left > 1:
+                            if left & 1:
+                                phi *= factor
+                            factor *= factor
+                            left >>= 1
+                        phi *= factor
+                    some = True
+                    at = 0
+                    for row in range(rows):  # φ's row v: the inverse transform over the frequencies of V
+                        by_row[row] += phi * wave_v[at].conjugate()
+                        at += turns
+                        if at >= rows:
+                            at -= rows
+            if not some:
+                continue
+            # Σ over rows of their weight and of the half-line's wave e^{−iθk}.
+            found = 0j
+            for row in range(rows):
+                if row_weight[row] > 0.0:
+                    found += row_weight[row] * by_row[row] * wave_u[(j * starts[row]) % m].conjugate()
+            term = (found / (1.0 - decay * wave_u[j].conjugate())).real
+            total += term if j == 0 or 2 * j == m else 2.0 * term
+    return math.exp(log_front) * total / m / rows

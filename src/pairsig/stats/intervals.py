@@ -1,0 +1,256 @@
+"""Confidence interval of the difference of two systems, in closed form: nothing is drawn."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pairsig.io.choices import check_level
+from pairsig.io.errors import InputError
+from pairsig.metrics import Metric, Ratio
+from pairsig.stats.paired import Pair, Unit
+
+ENOUGH = 10
+"""If the systems differ on fewer units than this, the studentized interval is too narrow."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interval:
+    """Confidence interval of a difference of two systems.
+
+    Attributes
+    ----------
+    low, high
+        Its ends, in points. They are nan if there is no interval: for a single unit, and for systems with the same
+        counts on every unit (except pass/fail units).
+    confidence_level
+        As specified.
+    unit, n_units, n_different
+        Unit of sampling, number of units, and number of units on which the counts differ.
+    passed_or_failed
+        Whether it is the interval of Bonett and Price for pass/fail units, which is valid for any number of units.
+
+    See Also
+    --------
+    difference_interval : Returns this.
+
+    Examples
+    --------
+    >>> interval = difference_interval([1.0, 0.5, 0.8, 0.9], [0.5, 0.6, 0.4, 0.7])
+    >>> round(interval.low, 2) < 0.25 < round(interval.high, 2)
+    True
+    """
+
+    low: float
+    high: float
+    confidence_level: float
+    unit: Unit
+    n_units: int
+    n_different: int
+    passed_or_failed: bool
+
+    @property
+    def doubt(self) -> str:
+        """A warning if the interval contains the truth less often than `confidence_level` says, else nothing."""
+        if self.passed_or_failed or self.n_different >= ENOUGH:
+            return ""
+        differ = f"the systems differ on {self.n_different} of {self.n_units} {self.unit}s"
+        if math.isnan(self.low):
+            return f"{differ}, so there is no confidence interval of the gain"
+        share = f"{100 * self.confidence_level:g} %"
+        return f"{differ}, too few (below {ENOUGH}) for a reliable {share} confidence interval of the gain"
+
+
+def difference_interval(
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    metric: str | Metric | None = None,
+    confidence_level: float = 0.95,
+    documents: ArrayLike | None = None,
+) -> Interval:
+    """Confidence interval of score(a) − score(b) on the population that the test set was drawn from.
+
+    Parameters
+    ----------
+    a, b, metric
+        See `exact_test`.
+    confidence_level
+        Share of test sets whose interval contains the true difference.
+    documents
+        One id per segment: documents are the units instead of segments, for segments that are not independent.
+
+    Returns
+    -------
+    Interval
+        On few units it may extend beyond the largest possible difference. `Interval.doubt` is a warning if too few
+        units differ.
+
+    Raises
+    ------
+    InputError
+        If the score without some unit is not a finite number.
+
+    See Also
+    --------
+    exact_test : An exact p-value of the difference.
+    margin_test : Tests whether the difference is smaller than a margin.
+
+    Notes
+    -----
+    **Pass/fail units**, that is an accuracy or a mean whose units are 0 or 1 (or 0 or 100), get the interval of Bonett
+    and Price (2012). A passes r units that B fails, B passes s that A fails, of n. With p = (r + 1)/(n + 2) and
+    q = (s + 1)/(n + 2),
+
+        p − q ± z √((p + q − (p − q)²) / (n + 2)),
+
+    cut at −1 and 1, times the score of a passed unit. It is valid however few units the systems differ on.
+
+    **All other units** get an interval that is studentized by the jackknife (Tukey 1958; Efron and Tibshirani 1993,
+    chapters 11 and 12). With δ the difference on all n units, δ₍ᵢ₎ that without unit i, and the unit's influence
+    uᵢ = (n − 1)(mean δ₍ᵢ₎ − δ₍ᵢ₎),
+
+        δ ± t s,   s² = Σ uᵢ² / (n (n − 1)),
+
+    where t is the (1 + confidence_level)/2 quantile of Student's distribution. Its degrees of freedom follow from the
+    kurtosis κ of the influences (Satterthwaite 1946): 2n / (κ − (n − 3)/(n − 1)), at most n − 1. The κ = 3 of a normal
+    distribution gives n − 1; few influences, or a few large ones, give fewer.
+
+    The page "False-positive rates" of the documentation has simulations of the coverage. The metric is computed n times
+    on two systems, which takes a millisecond for F1 on 2,000 sentences.
+
+    References
+    ----------
+    Bonett and Price, Adjusted Wald Confidence Interval for a Difference of Binomial Proportions Based on Paired Data
+    (Journal of Educational and Behavioral Statistics 37, 2012).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> words = np.arange(10, 22)
+    >>> a = np.stack([words - 2, words], axis=1)
+    >>> b = np.stack([words - np.arange(12) % 5, words], axis=1)
+    >>> interval = difference_interval(a, b, metric="accuracy")
+    >>> round(interval.low, 2), round(interval.high, 2)
+    (-7.74, 4.51)
+    """
+    return signed(Pair.of(a, b, metric, documents), confidence_level)
+
+
+def signed(pair: Pair, confidence_level: float = 0.95) -> Interval:
+    """The interval of score(a) − score(b) for two systems that are prepared: `difference_interval`."""
+    found = interval(pair, confidence_level)
+    ahead = float(_gain(pair.units.astype(np.float64).sum(axis=1, keepdims=True), pair.metric)[0]) >= 0
+    return found if ahead == pair.metric.higher_is_better else replace(found, low=-found.high, high=-found.low)
+
+
+def interval(pair: Pair, confidence_level: float = 0.95) -> Interval:
+    """The interval of the gain of the better of two systems that are prepared; see `difference_interval`."""
+    check_level(confidence_level, "confidence level")
+    units = pair.units.astype(np.float64)
+    n_different = int((units[0] != units[1]).any(axis=1).sum())
+    passed = passed_or_failed(units, pair.metric)
+    low, high = math.nan, math.nan
+    if passed is not None:
+        low, high = _bonett_price(_gain(units, pair.metric), passed, confidence_level)
+    elif n_different and units.shape[1] > 1:
+        low, high = studentized(units, pair.metric, confidence_level)
+    return Interval(
+        low=float(low),
+        high=float(high),
+        confidence_level=confidence_level,
+        unit=pair.unit,
+        n_units=units.shape[1],
+        n_different=n_different,
+        passed_or_failed=passed is not None,
+    )
+
+
+def studentized(units: NDArray[np.float64], metric: Metric, confidence_level: float) -> tuple[Any, Any]:
+    """Ends of the jackknife's interval of the better system's gain; `difference_interval` has the formula.
+
+    Parameters
+    ----------
+    units
+        Counts of two systems by unit, (..., 2, units, columns): one interval for each of the leading axes.
+    """
+    from scipy.special import stdtrit  # scipy.stats would cost a second to import
+
+    gain, error, degrees = jackknifed(units, metric)
+    reach = stdtrit(degrees, (1 + confidence_level) / 2) * error
+    return np.abs(gain) - reach, np.abs(gain) + reach
+
+
+def jackknifed(units: NDArray[np.float64], metric: Metric) -> tuple[Any, Any, Any]:
+    """By how much the first system is better, the jackknife's standard error s of that, and its degrees of freedom.
+
+    `difference_interval` has the formulas.
+
+    Parameters
+    ----------
+    units
+        Counts of two systems by unit, (..., 2, units, columns): numbers for each of the leading axes.
+    """
+    n = units.shape[-2]
+    with np.errstate(over="ignore", invalid="ignore"):  # checked below
+        totals = units.sum(axis=-2, keepdims=True)
+        gain = _gain(totals, metric)[..., 0]
+        without = _gain(totals - units, metric)
+    if not np.isfinite(without).all():
+        unit = int(np.argwhere(~np.isfinite(without))[0][-1])
+        raise InputError(
+            f"{metric.name} without unit number {unit + 1} of {n} is not a finite number, which the confidence "
+            "interval needs"
+        )
+    influence = (n - 1) * (without.mean(axis=-1, keepdims=True) - without)
+    largest = np.abs(influence).max(axis=-1)
+    squares = (influence / np.where(largest > 0, largest, 1.0)[..., None]) ** 2
+    variance = squares.sum(axis=-1) / (n * (n - 1))
+    return gain, largest * np.sqrt(variance), degrees_of_freedom(squares)
+
+
+def degrees_of_freedom(squares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Degrees of freedom of sums of squares (..., n), see `difference_interval`; n − 1 if all terms are 0."""
+    n, mean = squares.shape[-1], squares.mean(axis=-1)
+    kurtosis = np.full(mean.shape, 3.0)
+    # Means whose square is below the smallest normal float are numerically zero.
+    np.divide((squares**2).mean(axis=-1), mean**2, out=kurtosis, where=mean**2 >= np.finfo(float).tiny)
+    degrees: NDArray[np.float64] = np.minimum(2 * n / (kurtosis - (n - 3) / (n - 1)), n - 1)
+    return degrees
+
+
+def _bonett_price(gains: NDArray[np.float64], passed: float, confidence_level: float) -> tuple[float, float]:
+    """Ends of the interval for the gains of units that score 0 or `passed`."""
+    from scipy.special import ndtri
+
+    n = len(gains)
+    more, fewer = sorted((int((gains > 0).sum()), int((gains < 0).sum())), reverse=True)
+    p, q = (more + 1) / (n + 2), (fewer + 1) / (n + 2)
+    reach = float(ndtri((1 + confidence_level) / 2)) * math.sqrt((p + q - (p - q) ** 2) / (n + 2))
+    return passed * max(p - q - reach, -1.0), passed * min(p - q + reach, 1.0)
+
+
+def _gain(totals: NDArray[np.float64], metric: Metric) -> NDArray[np.float64]:
+    """By how much the first system is better, on totals (..., 2, n, columns)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scores = metric.score(totals)
+    gain: NDArray[np.float64] = scores[..., 0, :] - scores[..., 1, :]
+    return gain if metric.higher_is_better else -gain
+
+
+def passed_or_failed(units: NDArray[np.float64], metric: Metric) -> float | None:
+    """Score of a passed unit, if every unit of a share or a mean is passed or failed; else None."""
+    form = metric.function
+    if not isinstance(form, Ratio) or metric.width != 2 or form.complement or form.otherwise is not None:
+        return None
+    if (form.numerator, form.denominator) != ((0,), (1,)):
+        return None
+    values, weights = units[..., 0], units[..., 1]
+    whole = 1.0 if metric.scale == form.factor else float(values.max())
+    if whole in (1.0, 100.0) and (weights == 1).all() and np.isin(values, (0.0, whole)).all():
+        return abs(float(metric.score(np.array([whole, 1.0]))))
+    return None

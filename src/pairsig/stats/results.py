@@ -1,0 +1,74 @@
+"""What the result of every test of two systems contains."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from pairsig.stats.intervals import signed
+from pairsig.stats.paired import Pair
+
+
+class ConfidenceInterval(NamedTuple):
+    """Ends of a confidence interval; nan where there is none."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """Result of a test of two systems.
+
+    Attributes
+    ----------
+    metric, test, method, alternative
+        Names of the metric and of the test. `method` is "" where the test has no choice of methods.
+    score_a, score_b
+        Scores on the test set, in the order in which the systems were given.
+    statistic
+        score_a − score_b, in points. Where lower is better, it is negative if A is better.
+    gain
+        δ >= 0: by how much the better system is better, in points.
+    better
+        "a", "b", or None if the scores are equal.
+    pvalue
+        The p-value. The function that returned the result has the formula.
+    n_segments, n_different
+        Segments of the test set, and those on which the two systems' counts differ.
+    n_resamples
+        Resamples or shuffles drawn; 0 for tests that draw nothing.
+    signature
+        All settings of the test in one line, enough to get the same numbers again.
+    """
+
+    metric: str
+    test: str
+    method: str
+    alternative: str
+    score_a: float
+    score_b: float
+    statistic: float
+    gain: float
+    better: Literal["a", "b"] | None
+    pvalue: float
+    n_segments: int
+    n_different: int
+    n_resamples: int = 0
+    signature: str
+    _pair: Pair = field(repr=False, compare=False)
+
+    def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
+        """Confidence interval of score(a) − score(b), in closed form.
+
+        Parameters
+        ----------
+        confidence_level
+            Share of test sets whose interval contains the true difference.
+
+        Returns
+        -------
+        ConfidenceInterval, the ends `low` and `high` in points; see `difference_interval`.
+        """
+        found = signed(self._pair, confidence_level)
+        return ConfidenceInterval(found.low, found.high)

@@ -1,0 +1,251 @@
+"""What an analysis declares about itself, in one record at the end of its module.
+
+The command `python -m study NAME`, its rule, the report, captions of pages and the documentation of its tables follow
+from the record (CONTRIBUTING.md has the recipe). Snakemake reads the records for every job. Modules of analyses
+therefore import whatever needs numba, scipy or matplotlib inside functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pairsig.io import console
+from pairsig.io.columns import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from pairsig.core.statistics import Statistics
+    from pairsig.metrics import Metric
+
+SECTIONS = {
+    "3": "Section 3: gains and confidence",
+    "4.1": "Section 4.1: size",
+    "4.2": "Section 4.2: other test sets",
+    "exact": "Exact tests",
+    "beyond": "Beyond the paper",
+}
+"""Sections of the report."""
+
+
+@dataclass(frozen=True)
+class Data:
+    """Statistics of datasets, passed as an iterator over statistics with their metrics.
+
+    Attributes
+    ----------
+    datasets
+        Which datasets of a run, by `study.sheets.jobs.SELECTIONS` (several words: all of them must hold) or by name.
+    optional
+        Whether the command accepts no file.
+    """
+
+    datasets: str | tuple[str, ...] = "all"
+    optional: bool = False
+
+    def read(self, items: Sequence[str]) -> Iterator[tuple[Statistics, Metric]]:
+        """Read files of statistics with their metrics, specified as `statistics.parquet:bleu`."""
+        from pathlib import Path
+
+        from pairsig.core import statistics
+        from pairsig.metrics import registry
+
+        for item in items:
+            path, _, metric = item.rpartition(":")
+            yield statistics.read(Path(path)), registry.metric(metric)
+
+
+@dataclass(frozen=True)
+class Comparisons:
+    """Comparisons of all pairs of systems, passed as one table.
+
+    Attributes
+    ----------
+    datasets
+        As for `Data`.
+    once
+        Whether only the first test of the configuration and whole test sets are used, so that each pair occurs once.
+    """
+
+    datasets: str = "all"
+    once: bool = False
+
+    def read(self, paths: Sequence[str]) -> pd.DataFrame:
+        """Read tables of `compare` and `resize`, and concatenate them."""
+        import pandas as pd
+
+        from pairsig.comparisons import pair_tables
+
+        return pd.concat(map(pair_tables.read, paths), ignore_index=True)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table of another analysis, a sheet, or a table in `resources`.
+
+    Attributes
+    ----------
+    table
+        Columns of a sheet or a table in `resources`; for the table of another analysis only its name.
+    path
+        The file, if it is in `resources`.
+    optional
+        Whether the command works without it.
+    """
+
+    table: Table | str
+    path: str = ""
+    optional: bool = False
+
+    @property
+    def name(self) -> str:
+        """Name of the table."""
+        return self.table if isinstance(self.table, str) else self.table.name
+
+
+@dataclass(frozen=True)
+class Overlays:
+    """For each dataset of retrained systems, the dataset of published systems to compare it with."""
+
+    def read(self, items: Sequence[str]) -> Mapping[str, str]:
+        """Read `SYNTHETIC=NATURAL`."""
+        return console.pairs(items)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A number or a word.
+
+    Attributes
+    ----------
+    about
+        Help of the option.
+    key
+        Its key in the configuration, such as `resampling/seed`; `threads` is the number of threads of the job.
+    type
+        Converts the word of the command line.
+    at_most
+        Largest value in a run.
+    fixed
+        Value in a run, if it is not in the configuration.
+    several
+        Whether it is a list.
+    """
+
+    about: str
+    key: str = ""
+    type: Callable[[str], Any] = console.whole
+    at_most: int | None = None
+    fixed: str = ""
+    several: bool = False
+
+
+SEED = Setting("default: 2012", "resampling/seed")
+THREADS = Setting("threads; default: all cores; does not change the results", "threads")
+
+Input = Data | Comparisons | Rows | Overlays | Setting
+
+
+@dataclass(frozen=True)
+class Output:
+    """A table that an analysis writes.
+
+    Attributes
+    ----------
+    table
+        Its columns.
+    rows
+        What a row stands for, as in "one row per dataset".
+    caption
+        Caption in the report; without one, the table is not shown there.
+    path
+        The file; by default `results/tables/NAME.tsv`.
+    """
+
+    table: Table
+    rows: str
+    caption: str = ""
+    path: str = ""
+
+    @property
+    def file(self) -> str:
+        """The file in a run."""
+        return self.path or f"results/tables/{self.table.name}.tsv"
+
+    @property
+    def name(self) -> str:
+        """Name of the file without its suffix."""
+        return self.file.rpartition("/")[2].partition(".")[0]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure.
+
+    Attributes
+    ----------
+    name
+        Name of the file and of the function.
+    module
+        Module of `study.figures` with this function.
+    tables
+        Names of the tables that the function takes: tables of analyses, `comparisons`, `test_sets`, or `overlay`
+        (comparisons of the published systems). More tables are further ones of the last kind.
+    caption
+        Caption on the pages.
+    details
+        What the report adds to the caption.
+    section
+        Section of the report, a key of `SECTIONS`.
+    per_dataset
+        Whether it is drawn for each dataset and test, if the sheet of datasets lists it.
+    needs
+        For a figure of a dataset, the test sets that it requires (a column of the sheet).
+    """
+
+    name: str
+    module: str
+    tables: tuple[str, ...]
+    caption: str
+    details: str = ""
+    section: str = "beyond"
+    per_dataset: bool = False
+    needs: str | None = None
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """An analysis.
+
+    Attributes
+    ----------
+    function
+        Takes the inputs by name, and returns its table, or its tables in the order of `tables`. The first line of its
+        docstring is the help. An analysis without a function only has figures.
+    inputs
+        Its arguments by name.
+    tables
+        The tables it returns; on the command line the first is `--output`, and the others have options of their own.
+    figures
+        Figures of its tables.
+    memory, minutes, threads, group
+        Resources of the job in MB and minutes, its threads (0 for all cores) and its group on a cluster.
+    """
+
+    function: Callable[..., Any] | None = None
+    inputs: Mapping[str, Input] = field(default_factory=dict)
+    tables: tuple[Output, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    memory: int = 2000
+    minutes: int = 20
+    threads: int = 1
+    group: str = "analyse"
+
+    def run(self, **arguments: Any) -> dict[str, pd.DataFrame | None]:
+        """Call the function; return its tables by name."""
+        assert self.function is not None
+        found = self.function(**arguments)
+        found = found if isinstance(found, tuple) else (found,)
+        return dict(zip((one.name for one in self.tables), found, strict=True))

@@ -1,0 +1,474 @@
+"""Training variance, and how often the p-value of two outputs identifies the better method.
+
+A method is a base model with a size of training set. Its runs are trained on resampled training sets of that size, with
+different seeds. To first order, a score is a sum over segments. All results for pairs of runs, or means of runs,
+therefore follow from their scores and the products of their influence values.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pairsig.core.statistics import Statistics
+from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, Column, Table, count, points
+from pairsig.io.tables import frame
+from pairsig.metrics import Metric
+from study.analysis import expected, over_systems
+from study.analysis.pairs import MIN_PAIRS
+from study.analysis.record import SEED, Analysis, Data, Figure, Output, Setting
+from study.tables.columns import numeric, with_interval
+
+_METHODS = (
+    replace(DATASET, meaning="name of the dataset; `all` for every dataset with a test set of this size"),
+    METRIC,
+    N_SEGMENTS,
+    count(
+        "n_methods", "methods (a base model with a size of training set) that have several runs", "methods", "methods"
+    ),
+    count("n_runs", "runs of these methods", "runs", "runs"),
+)
+
+_ENOUGH = Column("verdict", str, "whether there are enough runs for an estimate", choices=("estimated", "too few"))
+
+TRAINING_VARIANCE = Table(
+    "training_variance",
+    (
+        *_METHODS,
+        *(
+            points(f"sd_training{end}", what, missing=True)
+            for end, what in (
+                ("", "standard deviation of the score between training runs of a method, on an infinite test set"),
+                ("_low", "lower end of its 95 % interval"),
+                ("_high", "upper end of its 95 % interval"),
+            )
+        ),
+        points(
+            "sd_rest",
+            "standard deviation of the score between training runs that comes from single segments of this test set",
+            missing=True,
+        ),
+        points(
+            "sd_test_set",
+            "standard deviation of the gain between two methods that comes from the test set",
+            missing=True,
+        ),
+        *with_interval(
+            "share", "share of training in the variance of the gain between single runs of two methods", "share"
+        ),
+        numeric("n_pairs", "pairs of runs with the same method", "pairs", "pairs", "count", missing=True),
+        *with_interval(
+            "share_significant", "share of these with two-sided p < 0.05 by their outputs; 5 % by chance", "share"
+        ),
+        numeric(
+            "n_pairs_by_method",
+            "those pairs whose method has three or more other runs",
+            "pairs",
+            "",
+            "count",
+            missing=True,
+        ),
+        *with_interval(
+            "share_significant_by_method",
+            "share of these with p < 0.05 by the method-level test, from the spread of the other runs",
+            "share",
+        ),
+        _ENOUGH,
+    ),
+    key=("dataset", "metric", "n_segments"),
+)
+
+BETTER_METHOD = Table(
+    "better_method",
+    (
+        *_METHODS,
+        Column(
+            "question",
+            str,
+            "what p predicts: the better outputs, the better method, or the better method by the method-level test",
+            choices=("outputs", "method", "method-level test"),
+        ),
+        numeric(
+            "n_pairs", "pairs of runs of two methods with p between 0.04 and 0.06", "pairs", "", "count", missing=True
+        ),
+        numeric("n_tested", "number of times that such a p-value occurred", "", "times", "count", missing=True),
+        *with_interval(
+            "replicated", "replication rate: share in which the better one is also better on the other half", "share"
+        ),
+        *with_interval(
+            "expected", "rate expected from independent segments (and runs, in the method-level test)", "share"
+        ),
+        *with_interval("difference", "replication rate minus the expected rate", "change of share"),
+        _ENOUGH,
+    ),
+    key=("dataset", "metric", "n_segments", "question"),
+)
+
+
+Floats = NDArray[np.float64]
+
+ALPHA = 0.05
+WINDOW = (0.04, 0.06)
+"""The range of one-sided p-values around 0.05, as in `calibrate`."""
+
+LEAST_METHODS = 2
+"""Minimal number of methods with several runs. With fewer, or fewer than `MIN_PAIRS` pairs of runs: `too few`."""
+
+LEAST_OTHERS = 3
+"""Minimal number of other runs of a method for estimating its training variance."""
+
+_FIRST, _STEP = 100, 4
+
+
+def training_variance(
+    data: Iterable[tuple[Statistics, Metric]], *, splits: int = 10, seed: int = 2012
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Estimate training variance, and how often p near 0.05 identifies the better method.
+
+    The segments are split at random into two halves, `splits` times. Test sets of 100, 400, 1,600, … segments are the
+    first segments of one half; the other half is a test set from the same source. The whole test set is added. Standard
+    errors s of gains are first-order ones (`pairsig.core.influence`).
+
+    **Variance.** The variance of the gain between single runs of two methods, averaged over methods, has three parts,
+    as in `pairsig.compare_methods`: training, single segments, and the test set. 2σ²_training is twice the variance of
+    the runs' scores minus the part from single segments. `share` is the share of training. Intervals are those of
+    Graybill and Wang (1980) over runs, for independent methods.
+
+    **Two runs of the same method.** `share_significant` is the share with two-sided p = 2Φ(−|d|/s) < 0.05, where d is
+    the gain; by chance it is 5 % on test sets of any size. `share_significant_by_method` uses the method-level test:
+    Student's p from d/(√2 · standard deviation of the *other* runs' scores).
+
+    **Two runs of different methods** with one-sided p = Φ(−|d|/s) in [0.04, 0.06]. The replication rate is the share in
+    which the better run
+
+    * `outputs`: also has the better output on the other half,
+    * `method`: has the better method, whose *other* runs have the better mean on the other half,
+    * `method-level test`: has the better method, for pairs whose p by the method-level test is in that range. This test
+      uses V = s² + Σ σ²_training of both methods, from their other runs (Student's).
+
+    `expected` is the rate for independent segments (`expected.on_another`): without training variance for the first
+    two, and with this variance on both sides for the last.
+
+    Returns
+    -------
+    Table `TRAINING_VARIANCE`, one row per dataset and size of test set, and table `BETTER_METHOD`, one row per dataset,
+    size and question. Intervals of shares are those of `over_systems.share_interval`: over runs in the first table, and
+    over methods in the second, where all runs of two methods are compared with the same mean. The dataset `all` pools
+    all datasets with a test set of this size; methods trained on the same corpus are the same method on all of its test
+    sets. Datasets with fewer than 2 methods with several runs, or fewer than 10 pairs of runs, have the verdict `too
+    few`. Cost: 25 CPU seconds for the study's ten datasets.
+    """
+    rows: list[dict[str, object]] = []
+    better: list[dict[str, object]] = []
+    pooled: dict[int, list[_Tested]] = {}
+    for statistics, metric in data:
+        given = statistics.numbered()
+        several = [system for system, run in zip(given.systems, given.runs, strict=True) if run]
+        methods = [method for method, run in zip(given.methods, given.runs, strict=True) if run]
+        n = len(given.segments)
+        base: dict[str, object] = {"dataset": given.dataset, "metric": metric.name}
+        number = {"n_methods": len(set(methods)), "n_runs": len(several)}
+        n_pairs = sum(times * (times - 1) // 2 for times in Counter(methods).values())
+        if number["n_methods"] < LEAST_METHODS or n_pairs < MIN_PAIRS:
+            row = base | number | {"n_segments": n, "verdict": "too few"}
+            rows.append(row)
+            better.append(row | {"question": "outputs"})
+            continue
+        runs = _Runs(methods, corpus=statistics.provenance.get("training_corpus", given.dataset))
+        counts = given.select(systems=several).of(metric)
+        tested = _tested(runs, counts, metric, splits, seed)
+        rows += [base | one.row() | runs.variances(one.scored) for one in tested]
+        better += [base | row for one in tested for row in one.better_rows()]
+        for one in tested[:-1]:  # without the whole test set, which has no second test set
+            pooled.setdefault(one.n, []).append(one)
+    for _, parts in sorted(pooled.items()):
+        if len(parts) > 1:
+            whole = _Tested.pool(parts)
+            base = {"dataset": "all", "metric": "all"}
+            rows.append(base | whole.row())
+            better += [base | row for row in whole.better_rows()]
+    return frame(TRAINING_VARIANCE, rows), frame(BETTER_METHOD, better)
+
+
+def _tested(runs: _Runs, counts: NDArray[np.float64], metric: Metric, splits: int, seed: int) -> list[_Tested]:
+    """Test parts of a half of the segments against the other half, and add the whole test set."""
+    n = counts.shape[1]
+    parts: dict[int, list[_Scored]] = {}
+    against: list[_Scored] = []
+    for split in range(splits):
+        order = np.random.default_rng([seed, split]).permutation(n)
+        half = order[: n // 2]
+        against.append(_Scored.of(counts[:, order[n // 2 :]], metric))
+        for size in _sizes(n // 2):
+            parts.setdefault(size, []).append(_Scored.of(counts[:, half[:size]], metric))
+    found = [_Tested.of(runs, size, scored, against) for size, scored in parts.items()]
+    return [*found, _Tested.of(runs, n, [_Scored.of(counts, metric)], [])]
+
+
+def _sizes(largest: int) -> list[int]:
+    """Sizes 100, 400, 1,600, … below the largest one, and the largest."""
+    sizes = []
+    size = _FIRST
+    while size < largest:
+        sizes.append(size)
+        size *= _STEP
+    return [*sizes, largest]
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """Runs on a test set: scores (larger is better) and products of centred influence values, shape (runs, runs)."""
+
+    quality: Floats
+    products: Floats
+    n: int
+
+    @classmethod
+    def of(cls, counts: NDArray[np.float64], metric: Metric) -> _Scored:
+        from pairsig.core.influence import influence_values
+
+        scores = metric.score(counts.sum(axis=1))
+        u = influence_values(counts, metric)
+        u -= u.mean(axis=1, keepdims=True)
+        n = counts.shape[1]
+        return cls(scores if metric.higher_is_better else -scores, n / (n - 1) * (u @ u.T), n)
+
+    def averaged(self, weights: Floats) -> _Scored:
+        """Replace runs by means of runs, with weights of shape (means, runs)."""
+        return _Scored(weights @ self.quality, weights @ self.products @ weights.T, self.n)
+
+    def gains(self, pairs: NDArray[np.intp]) -> tuple[Floats, Floats]:
+        """Gain of the first over the second of each pair, with its variance over test sets."""
+        a, b = pairs.T
+        own = self.products.diagonal()
+        return self.quality[a] - self.quality[b], np.maximum(0.0, own[a] + own[b] - 2 * self.products[a, b])
+
+
+class _Runs:
+    """Runs of methods, with the results that follow from their scores and the products of their influence values."""
+
+    def __init__(self, methods: Sequence[str], corpus: str) -> None:
+        codes, names = pd.factorize(np.array(methods, dtype=object))
+        self.methods = codes.astype(np.intp)
+        self.names = np.array([f"{corpus} {name}" for name in names], dtype=object)
+        same = self.methods[:, None] == self.methods
+        self.k = same.sum(axis=1)
+        self.k_of_method = np.bincount(self.methods)
+        self.averaging = np.eye(len(names))[:, self.methods] / self.k
+        self.others = (same & ~np.eye(len(same), dtype=bool)) / (self.k - 1)[:, None]
+        pairs = np.column_stack(np.triu_indices(len(same), k=1))
+        same_method = same[pairs[:, 0], pairs[:, 1]]
+        self.same_pairs, self.pairs = pairs[same_method], pairs[~same_method]
+
+    def per_method(self, scored: _Scored) -> tuple[Floats, Floats]:
+        """Variance of the scores of each method's runs, and the part of it from single segments."""
+        k = self.k_of_method
+        own = self.averaging @ scored.products.diagonal()
+        mean = (self.averaging @ scored.products @ self.averaging.T).diagonal()
+        squares = self.averaging @ np.square(scored.quality - (self.averaging @ scored.quality)[self.methods])
+        return k / (k - 1) * squares, k / (k - 1) * (own - mean)
+
+    def variances(self, found: list[_Scored]) -> dict[str, object]:
+        """Parts of the variance of the gain between single runs of two methods."""
+        from pairsig.comparisons.methods import sum_of_variances
+
+        total, rest = np.array([self.per_method(scored) for scored in found], dtype=np.float64).mean(axis=0)
+        k = self.k_of_method
+        first, second = np.triu_indices(len(k), k=1)
+        means = np.mean([self.averaging @ scored.products @ self.averaging.T for scored in found], axis=0)
+        of_set = means.diagonal() - rest / k
+        test_set = max(0.0, float((of_set[first] + of_set[second] - 2 * means[first, second]).mean()))
+        low, high = sum_of_variances(np.array([total / len(k)]), np.array([k - 1.0]), 0.025)
+        single = float(rest.mean())
+        cells: dict[str, object] = {"sd_rest": single**0.5, "sd_test_set": test_set**0.5}
+        for end, runs in {"": float(total.mean()), "_low": low.item(), "_high": high.item()}.items():
+            training = max(0.0, runs - single)
+            cells[f"sd_training{end}"] = training**0.5
+            cells[f"share{end}"] = 2 * training / (2 * training + 2 * single + test_set)
+        return cells
+
+    def significant(self, scored: _Scored) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Mark pairs of runs of the same method with p < 0.05: by outputs, and by the method-level test."""
+        from scipy.special import ndtr, stdtr
+
+        a, b = self.same_pairs.T
+        gain, variance = scored.gains(self.same_pairs)
+        # Variance of the other runs' scores: all squared deviations from the mean, minus those of the two runs.
+        q = scored.quality - (self.averaging @ scored.quality)[self.methods]
+        left = self.k[a] - 2
+        squares = (self.averaging @ q**2)[self.methods[a]] * self.k[a]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            others = (squares - q[a] ** 2 - q[b] ** 2 - (q[a] + q[b]) ** 2 / left) / (left - 1)
+            by_outputs = 2 * ndtr(-np.abs(gain) / np.sqrt(variance))
+            by_runs = 2 * stdtr(np.maximum(left - 1, 1), -np.abs(gain) / np.sqrt(2 * others))
+        return (by_outputs < ALPHA) & (gain != 0), by_runs < ALPHA
+
+    def better(self, on: _Scored, against: _Scored) -> dict[str, Floats]:
+        """For each question and pair: p, gain, its variance, the gain to compare with, and its variance."""
+        from scipy.special import ndtr, stdtr
+
+        a, b = self.pairs.T
+        others = self.k - 1
+        gain, variance = on.gains(self.pairs)
+        total, rest = (values[self.methods] for values in self.per_method(on))
+        deviation = on.quality - (self.averaging @ on.quality)[self.methods]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # Leaving out a run reduces the sum of squares by k/(k − 1) times its squared deviation.
+            without = (others * total - self.k / others * deviation**2) / (others - 1)
+            training = np.maximum(0.0, without - rest)
+            total_variance = variance + training[a] + training[b]
+            uncertainty = variance**2 / (on.n - 1)
+            uncertainty += sum((training[run] + rest[run]) ** 2 / (others[run] - 1) for run in (a, b))
+            p = ndtr(-np.abs(gain) / np.sqrt(variance))
+            pvalue_by_method = stdtr(total_variance**2 / uncertainty, -np.abs(gain) / np.sqrt(total_variance))
+            means, of_means = against.averaged(self.others).gains(self.pairs)
+            known = of_means + training[a] / others[a] + training[b] / others[b]
+        pvalue_by_method[np.minimum(others[a], others[b]) < LEAST_OTHERS] = np.nan
+        return {
+            "outputs": np.stack([p, gain, variance, *against.gains(self.pairs)]),
+            "method": np.stack([p, gain, variance, means, of_means]),
+            "method-level test": np.stack([pvalue_by_method, gain, total_variance, means, known]),
+        }
+
+
+@dataclass(frozen=True)
+class _Tested:
+    """Pairs of runs on test sets of one size.
+
+    `same` contains the runs of each pair from the same method. `by_outputs` and `by_method` mark pairs with p < 0.05 by
+    outputs and by the method-level test; `enough` marks pairs with enough other runs. `better` contains the results of
+    `_Runs.better` by question, and `members` the methods.
+    """
+
+    n: int
+    n_methods: int
+    n_runs: int
+    scored: list[_Scored]
+    same: NDArray[np.object_]
+    by_outputs: NDArray[np.bool_]
+    by_method: NDArray[np.bool_]
+    enough: NDArray[np.bool_]
+    better: Mapping[str, Floats]
+    pairs: NDArray[np.object_]
+    members: NDArray[np.object_]
+
+    @classmethod
+    def of(cls, runs: _Runs, n: int, scored: list[_Scored], against: list[_Scored]) -> _Tested:
+        names = np.array([f"{runs.names[method]} {run}" for run, method in enumerate(runs.methods)], dtype=object)
+        by_outputs, by_method = (np.concatenate(found) for found in zip(*map(runs.significant, scored), strict=True))
+        better = [runs.better(on, other) for on, other in zip(scored, against, strict=False)]
+        times = len(scored)
+        return cls(
+            n=n,
+            n_methods=len(runs.names),
+            n_runs=len(runs.methods),
+            scored=scored,
+            same=np.tile(names[runs.same_pairs], (times, 1)),
+            by_outputs=by_outputs,
+            by_method=by_method,
+            enough=np.tile(runs.k[runs.same_pairs[:, 0]] - 2 >= LEAST_OTHERS, times),
+            better={
+                question: np.hstack([one[question] for one in better]) for question in (better[0] if better else ())
+            },
+            pairs=np.tile(names[runs.pairs], (times, 1)),
+            members=np.tile(runs.names[runs.methods[runs.pairs]], (times, 1)),
+        )
+
+    @classmethod
+    def pool(cls, parts: Sequence[_Tested]) -> _Tested:
+        """Pool the pairs of several datasets."""
+        joined = {
+            name: np.concatenate([getattr(part, name) for part in parts])
+            for name in ("same", "by_outputs", "by_method", "enough", "pairs", "members")
+        }
+        return cls(
+            n=parts[0].n,
+            n_methods=len(np.unique(joined["members"].astype(str))),
+            n_runs=len(np.unique(joined["pairs"].astype(str))),
+            scored=[],
+            better={name: np.hstack([part.better[name] for part in parts]) for name in parts[0].better},
+            **joined,
+        )
+
+    def row(self) -> dict[str, object]:
+        """Compute the row of `TRAINING_VARIANCE` on runs of the same method."""
+        return (
+            {"n_segments": self.n, "n_methods": self.n_methods, "n_runs": self.n_runs, "verdict": "estimated"}
+            | {"n_pairs": _distinct(self.same), "n_pairs_by_method": _distinct(self.same[self.enough])}
+            | _share("share_significant", self.by_outputs, self.same)
+            | _share("share_significant_by_method", self.by_method[self.enough], self.same[self.enough])
+        )
+
+    def better_rows(self) -> Iterator[dict[str, object]]:
+        """Yield the rows of `BETTER_METHOD`, one per question."""
+        for question, (p, gain, variance, gain_against, variance_against) in self.better.items():
+            inside = (p >= WINDOW[0]) & (p <= WINDOW[1]) & (gain != 0) & (gain_against != 0)
+            replicated = ((gain > 0) == (gain_against > 0))[inside]
+            observed = _share("replicated", replicated, self.members[inside])
+            possible = np.isfinite(p) & (variance > 0) & (variance_against > 0)
+            right, wrong = expected.on_another(
+                gain[possible], np.sqrt(variance[possible]), gain_against[possible],
+                np.sqrt(variance_against[possible]), *WINDOW,
+            )  # fmt: skip
+            predicted = expected.share(right, wrong, over_systems.members(*self.members[possible].T))
+            share, least, most = observed.values()
+            low, high = expected.difference(share, least, most, *predicted)
+            yield (
+                {"n_segments": self.n, "n_methods": self.n_methods, "n_runs": self.n_runs, "verdict": "estimated"}
+                | {"question": question, "n_pairs": _distinct(self.pairs[inside]), "n_tested": len(replicated)}
+                | observed
+                | dict(zip(("expected", "expected_low", "expected_high"), predicted, strict=True))
+                | {"difference": share - predicted[0], "difference_low": low, "difference_high": high}
+            )
+
+
+def _distinct(pairs: NDArray[np.object_]) -> int:
+    return len(set(map(tuple, pairs.tolist())))
+
+
+def _share(name: str, replicated: NDArray[np.bool_], pairs: NDArray[np.object_]) -> dict[str, float]:
+    """Share of pairs, with its interval over their members."""
+    low, high = (
+        over_systems.share_interval(replicated, over_systems.members(*pairs.T)) if len(replicated) else (np.nan, np.nan)
+    )
+    return {name: float(replicated.mean()) if len(replicated) else np.nan, f"{name}_low": low, f"{name}_high": high}
+
+
+ANALYSIS = Analysis(
+    training_variance,
+    {
+        "data": Data("trained", optional=True),
+        "splits": Setting("number of random splits of the segments into halves; default: 10"),
+        "seed": SEED,
+    },
+    tables=(
+        Output(
+            TRAINING_VARIANCE,
+            "one row per dataset and size of test set",
+            "Training variance, and significant differences between runs of the same method",
+        ),
+        Output(
+            BETTER_METHOD,
+            "one row per dataset, size of test set and question",
+            "How often p near 0.05 identifies the better outputs and the better method",
+        ),
+    ),
+    figures=(
+        Figure(
+            "training_variance",
+            "training_variance",
+            ("training_variance", "better_method"),
+            "Runs of one method: how often p < 0.05, and whether p near 0.05 finds the better method.",
+            "Left: the share of pairs of runs of the *same* method (a base model and a size of training set) with "
+            "two-sided p < 0.05. By chance it is 5 % on test sets of any size; crosses show the method-level test, "
+            "which uses the spread of the other runs. Right: how often p from 0.04 to 0.06 identifies the outputs, "
+            "and the method, that are better on the other half of the segments. Bars are 95 % intervals, over runs on "
+            "the left and over methods on the right.",
+        ),
+    ),
+)

@@ -1,0 +1,351 @@
+"""Readers of the published outcomes of benchmarks of language models, which convert them to counts.
+
+A benchmark consists of one or several tables of outcomes, for all of its systems. Readers use verdicts and answers
+only. The counts of an item are `correct` and `total`: the number of passed runs out of k, or of points out of 100.
+`runs` is k, and `microdollars` the cost of the item. Systems that were not run on all items are left out, with the
+reason. Each reader is a function of files and options; the sheet of datasets names the reader of a benchmark.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tarfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pairsig.core.omission import Omission
+from pairsig.io.choices import choose, sort_options
+from pairsig.io.errors import InputError, reason
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from pairsig.core.statistics import Statistics
+
+MICRO = 1_000_000
+"""Unit of costs, as a part of a dollar: sums of whole numbers are exact."""
+
+_POINTS = 100
+"""Points per item whose score is a fraction; with more points, exact tests of many systems take minutes."""
+
+_JUDGE = r".*/LLMBar/(?:Adversarial/)?(\w+)/evaluators/([^/]+)/([^/]+)/result\.json"
+"""Paths of verdicts in LLMBar's archive: subset, model, prompting method."""
+
+_MAKERS = {
+    "deepseek": "deepseek", "llama": "meta", "meta": "meta", "mistral": "mistral", "mixtral": "mistral",
+    "mathstral": "mistral", "open-": "mistral", "phi": "microsoft", "qwen": "qwen", "yi": "01-ai", "c4ai": "cohere",
+    "command": "cohere", "gemini": "google", "gemma": "google", "jamba": "ai21", "gpt": "openai", "chatgpt": "openai",
+    "o1": "openai", "claude": "anthropic", "grok": "xai", "vicuna": "lmsys", "zephyr": "huggingface",
+    "coding": "unnamed-finetunes", "codegen3": "unnamed-finetunes",
+}  # fmt: skip
+"""Maker of a model by the prefix of its name in lower case; other models form groups of their own."""
+
+
+@dataclass
+class _Outcomes:
+    """Counts by system, with the properties of items and systems."""
+
+    items: Sequence[str]
+    domains: Sequence[str]
+    documents: Sequence[str]
+    counts: Mapping[str, Mapping[str, NDArray[Any]]]
+    groups: Mapping[str, str] = field(default_factory=dict)
+    omissions: tuple[Omission, ...] = ()
+
+
+def read(
+    reader: str, files: Sequence[str], options: Mapping[str, str], *, dataset: str, provenance: Mapping[str, str]
+) -> Statistics:
+    """Read the statistics of all systems of a benchmark.
+
+    Parameters
+    ----------
+    reader
+        A name in `READERS`.
+    files
+        Paths; the reader determines their number.
+    options
+        Options of the reader, as text.
+    """
+    from pairsig.core.statistics import Statistics  # imports pandas, which the sheets do not need
+
+    function, chosen = READERS[choose(reader, READERS, "reader of outcomes")], check(reader, files, options)
+    try:
+        found = function(*map(Path, files), **chosen)
+    except (OSError, KeyError, ValueError, EOFError, tarfile.TarError) as error:
+        if isinstance(error, InputError):
+            raise
+        description = getattr(error, "strerror", None) or reason(error)
+        raise InputError(f"{', '.join(files)}: cannot be read as outcomes of {reader} ({description})") from None
+    if len(found.counts) < 2:
+        raise InputError(f"{', '.join(files)}: found {len(found.counts)} systems on all items, expected at least two")
+    columns = list(next(iter(found.counts.values())))
+    systems = sorted(found.counts)
+    return Statistics(
+        dataset=dataset,
+        systems=tuple(systems),
+        groups=tuple(found.groups.get(system) or system for system in systems),
+        kinds=("",) * len(systems),
+        segments=np.array(found.items, dtype=str),
+        documents=np.array(found.documents, dtype=str),
+        domains=np.array(found.domains, dtype=str),
+        columns=tuple(columns),
+        counts=np.stack([np.stack([found.counts[name][column] for column in columns], axis=1) for name in systems]),
+        provenance=dict(provenance),
+        omissions=found.omissions,
+    )
+
+
+def check(reader: str, files: Sequence[str], options: Mapping[str, str]) -> dict[str, Any]:
+    """Convert the options of a reader from text to their types, and check the number of files."""
+    function = READERS[choose(reader, READERS, "reader of outcomes")]
+    taken = [one for one in signature(function).parameters.values() if one.kind is not Parameter.KEYWORD_ONLY]
+    least = sum(one.default is Parameter.empty for one in taken)
+    if not least <= len(files) <= len(taken):
+        many = f"{least}" if least == len(taken) else f"{least} to {len(taken)}"
+        raise InputError(f"number of files: found {len(files)}, expected {many} for the reader {reader}")
+    (chosen,) = sort_options(options, f"the reader of outcomes {reader}", function)
+    return chosen
+
+
+def llmbar(archive: Path) -> _Outcomes:
+    """Read LLMBar: which of two outputs a judge (a model and prompting method) prefers, in both orders, and the label.
+
+    The two orders are runs: `correct` is the number of verdicts, out of 2, that agree with the label. A missing verdict
+    is wrong. The verdicts in the archive already refer to the original order.
+    """
+    import pandas as pd
+
+    correct: dict[str, dict[str, int]] = {}
+    domains: dict[str, str] = {}
+    groups = {}
+    with tarfile.open(archive) as members:
+        for member in members:
+            match = re.fullmatch(_JUDGE, member.name)
+            file = members.extractfile(member) if match else None
+            if match is None or file is None:
+                continue
+            subset, model, asked = match.groups()
+            scorer = f"{model}-{asked}"
+            groups[scorer] = model
+            for number, item in enumerate(json.load(file), start=1):
+                verdicts = item["results"][-1]
+                given = [verdicts[f"swap = {swap}"]["winner"] for swap in (False, True)]
+                name = f"{subset}-{number}"
+                domains[name] = subset
+                correct.setdefault(scorer, {})[name] = sum(str(one) == str(item["label"]) for one in given)
+    items = list(domains)
+    whole, omissions = _complete(
+        {scorer: pd.Series(own, dtype=float).reindex(items) for scorer, own in correct.items()}
+    )
+    return _Outcomes(
+        items=items,
+        domains=list(domains.values()),
+        documents=[""] * len(items),
+        counts={scorer: _of_runs(own, 2, 2) for scorer, own in whole.items()},
+        groups=groups,
+        omissions=omissions,
+    )
+
+
+def mmlu_pro(answers: Path, *, least: int = 12_000) -> _Outcomes:
+    """Read MMLU-Pro: the answer of each model to each question, and the key.
+
+    An answer that could not be extracted is empty and counts as wrong (the official script guesses). `-` marks a
+    question that a model was not asked. Models with fewer than `least` questions are left out, and the items are the
+    questions that all remaining models were asked. The document is the source of a question.
+    """
+    import pandas as pd
+
+    table = pd.read_csv(answers, sep="\t", dtype=str, keep_default_na=False)
+    models = table.columns[4:]
+    scores = {}
+    for model in models:
+        right = (table[model] == table["answer"]).astype(float)
+        scores[model] = right.where(table[model] != "-")
+    asked = _asked_of_all(pd.DataFrame(scores), least)
+    table = table[asked]
+    whole, omissions = _complete({model: own[asked] for model, own in scores.items()})
+    return _Outcomes(
+        items=table["question_id"].tolist(),
+        domains=table["category"].str.replace(" ", "-").tolist(),
+        documents=table["src"].tolist(),
+        counts={model: _of_runs(own, 1) for model, own in whole.items()},
+        groups=_makers(whole),
+        omissions=omissions,
+    )
+
+
+def livebench(judgments: Path, *, least: int = 1000) -> _Outcomes:
+    """Read LiveBench: one row per model and question with a fractional score; the last of repeated rows counts.
+
+    Models with fewer than `least` questions are left out, and the items are the questions of all remaining models. The
+    document of a question is its task.
+    """
+    import pandas as pd
+
+    table = pd.read_parquet(judgments).drop_duplicates(["question_id", "model"], keep="last")
+    scores = table.set_index(["question_id", "model"])["score"].unstack()  # noqa: PD010
+    shared = scores[_asked_of_all(scores, least)]
+    about = table.drop_duplicates("question_id").set_index("question_id").loc[shared.index]
+    order = about.assign(id=about.index).sort_values(["category", "task", "id"]).index
+    whole, omissions = _complete({str(model): shared.loc[order, model] for model in shared.columns})
+    return _Outcomes(
+        items=order.tolist(),
+        domains=about.loc[order, "category"].tolist(),
+        documents=about.loc[order, "task"].tolist(),
+        counts={
+            model: {"correct": np.rint(own * _POINTS).astype(np.int64), "total": np.full(len(order), _POINTS)}
+            for model, own in whole.items()
+        },
+        groups=_makers(whole),
+        omissions=omissions,
+    )
+
+
+def bfcl(failed: Path) -> _Outcomes:
+    """Read the Berkeley Function-Calling Leaderboard: the failed items of each model and category, numbered from 1.
+
+    The modes of the same model (`-FC`, `-FC-Any`, `-FC-Auto`, or prompted) form one group.
+    """
+    import pandas as pd
+
+    table = pd.read_csv(failed, sep="\t", dtype=str, keep_default_na=False)
+    sizes = {str(name): int(one) for name, one in table.groupby("category")["items"].first().items()}
+    items = {name: [f"{name}-{number}" for number in range(1, size + 1)] for name, size in sizes.items()}
+    scores: dict[str, pd.Series[float]] = {}
+    for row in table.itertuples(index=False):
+        right = pd.Series(1.0, index=items[row.category])
+        right[[f"{row.category}-{number}" for number in row.failed.split()]] = 0.0
+        if len(right) != int(row.items):
+            raise InputError(
+                f"{failed}: found {row.items} items in {row.category} for {row.model}, expected {len(right)}"
+            )
+        known = scores.get(row.model)
+        scores[row.model] = right if known is None else pd.concat([known, right])
+    names = [name for own in items.values() for name in own]
+    whole, omissions = _complete({model: own.reindex(names) for model, own in scores.items()})
+    return _Outcomes(
+        items=names,
+        domains=[category for category, own in items.items() for _ in own],
+        documents=[""] * len(names),
+        counts={model: _of_runs(own, 1) for model, own in whole.items()},
+        groups={model: re.sub(r"-FC(-Any|-Auto)?$", "", model) for model in whole},
+        omissions=omissions,
+    )
+
+
+def scores(
+    table: Path, items: Path, systems: Path, cost: Path | None = None, *, runs: int = 1, total: int = 0
+) -> _Outcomes:
+    """Read a table of scores from 0 to 1, one row per item and one column per system, with tables of items and systems.
+
+    Parameters
+    ----------
+    table
+        Parquet with a column `item`. A score is the share of passed runs; a negative score is missing.
+    items
+        TSV with the columns `item`, `domain` and `cluster` (the document of the item).
+    systems
+        TSV with the columns `system`, `group` and `kind` (`n=1` for a system with a single run).
+    cost
+        Parquet like `table`, in dollars.
+    runs
+        Number of runs per item.
+    total
+        Denominator of the counts, `runs` by default; a common multiple if the number of runs differs.
+    """
+    import pandas as pd
+
+    found = pd.read_parquet(table).set_index("item")
+    about = pd.read_csv(items, sep="\t", dtype=str, keep_default_na=False).set_index("item").loc[found.index]
+    description = pd.read_csv(systems, sep="\t", dtype=str, keep_default_na=False).set_index("system")
+    paid = None if cost is None else pd.read_parquet(cost).set_index("item").loc[found.index]
+    shares = {str(name): found[name].astype(float) for name in found.columns}
+    whole, omissions = _complete({name: own.where(own >= 0) for name, own in shares.items()})
+    counts = {}
+    for name, own in whole.items():
+        out_of = total or runs
+        counts[name] = _of_runs(own * out_of, out_of, 1 if description.loc[name, "kind"] == "n=1" else runs)
+        if paid is not None:
+            counts[name]["microdollars"] = np.rint(paid[name].to_numpy(float) * MICRO).astype(np.int64)
+    return _Outcomes(
+        items=[str(item) for item in found.index],
+        domains=about["domain"].tolist(),
+        documents=about["cluster"].tolist(),
+        counts=counts,
+        groups={str(name): str(group) for name, group in description["group"].items()},
+        omissions=omissions,
+    )
+
+
+def values(table: Path, items: Path, systems: Path, *, domain: str = "domain", factor: int = 1) -> _Outcomes:
+    """Read a table as for `scores` with arbitrary numbers: `value` is the score times the factor, with four decimals.
+
+    The domain of an item may be in another column of `items`.
+    """
+    import pandas as pd
+
+    found = pd.read_parquet(table).set_index("item")
+    about = pd.read_csv(items, sep="\t", dtype=str, keep_default_na=False).set_index("item").loc[found.index]
+    description = pd.read_csv(systems, sep="\t", dtype=str, keep_default_na=False).set_index("system")
+    whole, omissions = _complete({str(name): found[name].astype(float) for name in found.columns})
+    return _Outcomes(
+        items=[str(item) for item in found.index],
+        domains=about[domain].tolist(),
+        documents=about["cluster"].tolist(),
+        counts={name: {"value": np.round(own.to_numpy() * factor, 4)} for name, own in whole.items()},
+        groups={str(name): str(group) for name, group in description["group"].items()},
+        omissions=omissions,
+    )
+
+
+READERS: dict[str, Callable[..., _Outcomes]] = {
+    "llmbar": llmbar, "mmlu_pro": mmlu_pro, "livebench": livebench, "bfcl": bfcl, "scores": scores, "values": values,
+}  # fmt: skip
+"""Readers of outcomes by name."""
+
+
+def _asked_of_all(scores: pd.DataFrame, least: int) -> pd.Series[bool]:
+    """Mark the items with scores for all systems, among systems with scores for at least `least` items."""
+    there = scores.notna()
+    many = there.sum() >= least
+    if not many.any():
+        raise InputError(f"found no system with scores for {least:,} items (of {len(there):,}), expected at least one")
+    return there.loc[:, many].all(axis=1)
+
+
+def _complete(
+    scores: Mapping[str, pd.Series[float]],
+) -> tuple[dict[str, pd.Series[float]], tuple[Omission, ...]]:
+    """Separate the systems with a score for every item from the others, which are returned with the number missing."""
+    whole = {name: own for name, own in scores.items() if own.notna().all()}
+    lacking = {name: int(own.isna().sum()) for name, own in scores.items() if name not in whole}
+    return whole, tuple(
+        Omission("count", f"no outcome for {number:,} of {len(scores[name]):,} items", name)
+        for name, number in sorted(lacking.items())
+    )
+
+
+def _of_runs(passed: pd.Series[float], total: int, runs: int = 1) -> dict[str, NDArray[np.int64]]:
+    """Counts of items with this number of passed runs out of `total`."""
+    correct = np.rint(passed.to_numpy()).astype(np.int64)
+    if correct.min() < 0 or correct.max() > total:
+        raise InputError(f"found {correct.min()} to {correct.max()} passed of {total}, expected 0 to {total}")
+    return {"correct": correct, "total": np.full(len(correct), total), "runs": np.full(len(correct), runs)}
+
+
+def _makers(systems: Iterable[str]) -> dict[str, str]:
+    """Find the maker of each model."""
+    found = {}
+    for system in systems:
+        name = system.lower()
+        found[system] = next((maker for begins, maker in _MAKERS.items() if name.startswith(begins)), system)
+    return found

@@ -1,0 +1,183 @@
+"""Jobs of analyses and figures, derived from their records: files, arguments of the command line and captions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pairsig.io.tables import replacing
+from study import analysis
+from study.analysis.record import SECTIONS, Analysis, Comparisons, Data, Figure, Overlays, Rows, Setting
+from study.sheets import BENCHMARK, Dataset, Study
+
+SELECTIONS: dict[str, Callable[[Dataset], bool]] = {
+    "all": lambda _: True,
+    "measured": lambda one: one.source != "pool",  # the members of pools are included
+    "text": lambda one: one.study != BENCHMARK,  # with the metrics of the papers
+    "trained": lambda one: one.trained,
+    "leaderboards": lambda one: one.study == BENCHMARK and one.metric == "accuracy",  # other exact tests take minutes
+}
+"""Selections of datasets, by name."""
+
+FORMATS = ("svg", "pdf", "png")
+"""Files of a figure."""
+
+_SETTINGS = '\n\nSettings: {{ "{:,}".format(snakemake.config["resampling"]["n_resamples"]) }} resamples.\n'
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """The jobs of a run.
+
+    Attributes
+    ----------
+    study
+        The checked sheets.
+    config
+        The configuration.
+    """
+
+    study: Study
+    config: Mapping[str, Any]
+
+    def datasets(self, which: str | tuple[str, ...] = "all") -> list[str]:
+        """Select datasets of the run, by names of `SELECTIONS` or by their own names."""
+        found = [name for name, one in self.study.datasets.items() if one.selected]
+        if isinstance(which, tuple):
+            return [name for name in which if name in found]
+        rules = [SELECTIONS[word] for word in which.split()]
+        return [name for name in found if all(rule(self.study.datasets[name]) for rule in rules)]
+
+    def comparisons(self, which: str = "all", *, once: bool = False) -> list[str]:
+        """List comparisons on whole test sets by all tests; if `once`, only by the first one."""
+        tests = list(self.config["tests"])[: 1 if once else None]
+        return [f"results/comparisons/{dataset}.{test}.tsv" for dataset in self.datasets(which) for test in tests]
+
+    def test_sets(self, which: str = "all") -> list[str]:
+        """List comparisons on test sets that `resize` makes."""
+        resized = [name for name in self.datasets(which) if self.study.datasets[name].test_sets]
+        return [f"results/test_sets/{dataset}.{test}.tsv" for dataset in resized for test in self.config["tests"]]
+
+    def inputs(self, one: Analysis) -> dict[str, list[str]]:
+        """List the files that an analysis reads, by the name of its argument."""
+        found: dict[str, list[str]] = {}
+        for name, source in one.inputs.items():
+            match source:
+                case Comparisons():
+                    found[name] = self.comparisons(source.datasets, once=source.once)
+                    found[name] += [] if source.once else self.test_sets(source.datasets)
+                case Data():
+                    found[name] = [
+                        f"results/statistics/{dataset}.parquet" for dataset in self.datasets(source.datasets)
+                    ]
+                case Rows(table=str()):
+                    found[name] = [analysis.outputs()[source.name].file]
+                case Rows():
+                    found[name] = [source.path or self.config["sheets"][source.name]]
+        return found
+
+    def words(self, one: Analysis, threads: int) -> list[str]:
+        """Build the arguments of the command of an analysis."""
+        files, found = self.inputs(one), []
+        for place, (name, source) in enumerate(one.inputs.items()):
+            match source:
+                case Data():
+                    metrics = [self.study.datasets[dataset].metric for dataset in self.datasets(source.datasets)]
+                    words = [f"{path}:{metric}" for path, metric in zip(files[name], metrics, strict=True)]
+                case Setting():
+                    words = self._setting(source, threads)
+                case Overlays():
+                    pairs = [(name, other) for name in self.datasets() for other in self.study.datasets[name].overlay]
+                    words = [f"{dataset}={other}" for dataset, other in pairs]
+                case _:
+                    words = files[name]
+            is_first = place == 0 and isinstance(source, Comparisons | Data)
+            found += words if is_first or not words else [f"--{name.replace('_', '-')}", *words]
+        for output in one.tables[1:]:
+            found += [f"--{output.name.replace('_', '-')}", output.file]
+        return [*found, "--output", one.tables[0].file]
+
+    def _setting(self, setting: Setting, threads: int) -> list[str]:
+        if setting.key == "threads":
+            return [str(threads)]
+        if setting.fixed or not setting.key:
+            return [setting.fixed] if setting.fixed else []
+        section, _, key = setting.key.partition("/")
+        value = self.config[section][key]
+        values = value if setting.several else [value if setting.at_most is None else min(value, setting.at_most)]
+        return [str(value) for value in values]
+
+    def tables(self, figure: Figure, dataset: str = "", test: str = "") -> list[str]:
+        """List the tables of a figure, for a dataset and test if it is drawn for each of them."""
+        if not figure.per_dataset:
+            files = {"comparisons": self.comparisons("measured", once=True)}
+        else:
+            files = {name: [f"results/{name}/{dataset}.{test}.tsv"] for name in ("comparisons", "test_sets")}
+            overlay = self.study.datasets[dataset].overlay
+            files["overlay"] = [f"results/comparisons/{other}.{test}.tsv" for other in overlay]
+        written = analysis.outputs()
+        return [path for name in figure.tables for path in (files[name] if name in files else [written[name].file])]
+
+    def drawn(self, figures: Iterable[Figure], dataset: str = "", test: str = "") -> list[str]:
+        """Build the arguments of `plot`: each figure with its tables and files."""
+        words = []
+        for figure in figures:
+            path = f"results/figures/{figure.name}" + (f"/{dataset}.{test}" if figure.per_dataset else "")
+            files = [f"{path}.{suffix}" for suffix in FORMATS]
+            words += ["--and", figure.name, *self.tables(figure, dataset, test), "--output", *files]
+        return words[1:]
+
+
+def section(figure: Figure) -> str:
+    """Title of the section of the report."""
+    return SECTIONS[figure.section]
+
+
+def captions(folder: Path) -> None:
+    """Write the captions of the report, `tables/NAME.rst` and `figures/NAME.rst`, if they differ from those there."""
+    texts = {
+        f"tables/{name}": f"{one.caption}. Also as CSV, Markdown and LaTeX in results/tables."
+        for name, one in analysis.outputs().items()
+        if one.caption
+    }
+    for name, figure in analysis.figures().items():
+        start = "{{ snakemake.wildcards.dataset }}, {{ snakemake.wildcards.test }}: " if figure.per_dataset else ""
+        texts[f"figures/{name}"] = f"{start}{figure.caption} {figure.details}"
+    for name, text in texts.items():
+        _renew(folder / f"{name}.rst", text + _SETTINGS)
+
+
+def first_page(about: Path, findings: Path, page: Path) -> None:
+    """Write the first page of the report: the verdict of the findings, if there are any, above the text `about` it.
+
+    The report cannot scroll to the top of a longer text.
+    """
+    text = about.read_text(encoding="utf-8")
+    if findings.exists():
+        newest = max(path.stat().st_mtime for path in (about, findings))
+        if page.exists() and page.stat().st_mtime >= newest:  # the Snakefile is read for every job
+            return
+        from study.site.text import html
+
+        verdict = findings.read_text(encoding="utf-8").partition("\n![")[0].removeprefix("# Findings\n")
+        lines = re.sub(r'<div [^>]*>|</div>| id="[^"]*"', "", html(verdict, lambda _: "")[0]).splitlines()
+        body = "\n".join(f"   {line}".rstrip() for line in ("{% raw %}", *lines, "{% endraw %}"))
+        text = f".. raw:: html\n\n{body}\n\n{text}"
+    _renew(page, text)
+    page.touch()  # newer than the findings, even if their verdict is the same
+
+
+def _renew(path: Path, text: str) -> None:
+    """Write a text to a file unless it is there already."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+
+
+def reported() -> Sequence[str]:
+    """Names of the tables that readers see."""
+    return [name for name, one in analysis.outputs().items() if one.caption]

@@ -1,0 +1,476 @@
+"""Render texts in Markdown whose numbers are cells of tables: the findings, and the parts of pages that quote them.
+
+A template addresses a number by table, cells and column, and writes it with its interval::
+
+    {% set near = one("calibration", calibration="constituency", distance="near", p_low=0.04, p_high=0.06) %}
+    The winner wins again in {{ near.share }} of {{ near.n_pairs }} pairs.
+
+A misspelt table or column is an error. If the run has no such row, the paragraph, list item or table row that contains
+the number is left out, and so is a heading without text. `require(condition)` does the same for a conclusion that the
+numbers of a run do not support.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import textwrap
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import pandas as pd
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markdown_it import MarkdownIt
+
+from pairsig.io.columns import Column, Table
+from pairsig.io.errors import InputError
+from pairsig.io.rendering import change, escaped
+from pairsig.io.tables import frame
+from pairsig.metrics.names import metric_name
+from study import analysis
+from study.tables.presentation import by_unit, count, percent
+
+Tables = Mapping[str, pd.DataFrame]
+
+ABSENT = "\ue000"
+"""Stands in the rendered text for a number that the run does not have."""
+
+LEFT_OUT = "\ue001"
+"""Stands in the rendered text for the headings of sections of which a part is left out."""
+
+REFERENCE = "reference"
+"""Folder of the tables of the committed findings, beside their page."""
+
+NOT_IN_THIS_RUN = "this run did not compute our number"
+"""The cell `why` of `reproduction` for a number that needs data which the run does not have."""
+
+TASKS = {
+    "mt": "machine translation",
+    "dependency": "dependency parsing",
+    "constituency": "constituency parsing",
+    "alignment": "word alignment",
+    "summarization": "summarization",
+    "questions": "question answering",
+    "code": "code generation",
+    "agents": "agents",
+    "functions": "function calling",
+    "judging": "judging",
+}
+
+
+def declared() -> dict[str, Table]:
+    """Declarations of the tables of the study, by the names of their files."""
+    return {name: output.table for name, output in analysis.outputs().items()}
+
+
+def complete(tables: Tables) -> Tables:
+    """Add the tables of the study that a run lacks, without rows."""
+    return {name: frame(table, []) for name, table in declared().items()} | dict(tables)
+
+
+def rows(tables: Tables, table: str, **cells: object) -> pd.DataFrame:
+    """Select the rows of a table with these cells; text with a `*` is a pattern."""
+    found = tables[table]
+    for name, cell in cells.items():
+        if isinstance(cell, str) and "*" in cell:
+            found = found[found[name].map(partial(_matches, cell)).astype(bool)]
+        else:
+            found = found[found[name] == cell]
+    return found
+
+
+def _matches(pattern: str, cell: str) -> bool:
+    return fnmatchcase(cell, pattern)
+
+
+def _fixed(digits: int) -> Callable[[float], str]:
+    return lambda value: f"{value:,.{digits}f}".replace("-", "−")
+
+
+_TWO_DECIMALS = _fixed(2)
+
+
+def _share(value: float) -> str:
+    """Format a share in per cent, with two significant digits if it is below 1 %."""
+    return f"{100 * value:#.2g} %".replace(". ", " ") if 0 < abs(value) < 0.00995 else percent(value)
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number with its 95 % interval, if it has one.
+
+    >>> str(Number(0.896, 0.856, 0.928, percent)), str(Number(-0.484, form=_fixed(2)))
+    ('90 % [86, 93]', '−0.48')
+    """
+
+    value: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    form: Callable[[float], str] = _TWO_DECIMALS
+
+    def __str__(self) -> str:
+        if not self.known:
+            return ABSENT
+        ends = [self.form(end).removesuffix(" %") for end in (self.low, self.high) if not math.isnan(end)]
+        return self.form(self.value) + (f" [{', '.join(ends)}]" if ends else "")
+
+    @property
+    def known(self) -> bool:
+        """Whether the run has the number."""
+        return not math.isnan(self.value)
+
+    @property
+    def shown(self) -> str:
+        """The number as text, or a dash."""
+        return str(self) if self.known else "–"
+
+    def holds(self, value: float) -> bool:
+        """Whether the interval contains a value."""
+        return self.low <= value <= self.high
+
+    @property
+    def alone(self) -> Number:
+        """The number without its interval."""
+        return replace(self, low=math.nan, high=math.nan)
+
+    @property
+    def share(self) -> Number:
+        """A share, written in per cent.
+
+        >>> str(Number(0.00156, 0.00104, 0.0122).share)
+        '0.16 % [0.10, 1]'
+        """
+        return replace(self, form=_share)
+
+    @property
+    def exp(self) -> Number:
+        """A logarithm, written as a factor."""
+        return replace(self, value=math.exp(self.value), low=math.exp(self.low), high=math.exp(self.high))
+
+    def digits(self, digits: int) -> Number:
+        """Write the number with so many decimals."""
+        return replace(self, form=_fixed(digits))
+
+
+class Row:
+    """A row of a table, or none: every column of the table is an attribute, a `Number` or text."""
+
+    def __init__(self, table: Table, cells: Mapping[str, Any] | None) -> None:
+        self._columns = {column.name: column for column in table.columns}
+        self._cells = {} if cells is None else cells
+        self._name = table.name
+
+    def __bool__(self) -> bool:
+        return bool(self._cells)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name not in self._columns:
+            raise InputError(f"found the column {name}, expected one of {self._name}: {', '.join(self._columns)}")
+        cell = self._cells.get(name)
+        if self._columns[name].type is str:
+            return ABSENT if cell is None else str(cell)
+        value, low, high = (self._value(end) for end in (name, *self._ends(name)))
+        return Number(value, low, high, self._form(self._columns[name]))
+
+    def _value(self, name: str) -> float:
+        cell = self._cells.get(name, math.nan)
+        return math.nan if pd.isna(cell) else float(cell)
+
+    def _ends(self, name: str) -> tuple[str, str]:
+        """Names of the columns with the ends of an interval: those of the number, or `low` and `high` after it."""
+        order = list(self._columns)
+        own = f"{name}_low" not in order and "low" in order and order.index("low") == order.index(name) + 1
+        return ("low", "high") if own else (f"{name}_low", f"{name}_high")
+
+    def _form(self, column: Column) -> Callable[[float], str]:
+        if column.shown == "by unit":
+            unit = self._cells.get("unit", "")
+            return lambda value: f"{count(value)} %" if unit == "%" else by_unit(value, unit)
+        forms = {"share": percent, "change of share": change, "count": count}
+        return count if column.type is int else forms.get(column.shown, _TWO_DECIMALS)
+
+
+class _Source:
+    """What templates call to find numbers in the tables of a run."""
+
+    def __init__(self, tables: Tables) -> None:
+        self.tables = complete(tables)
+        self.declared = declared()
+
+    def known(self, name: str) -> str:
+        """The name of a table, if it is one."""
+        if name not in self.declared:
+            raise InputError(f"found the table {name}, expected one of {', '.join(sorted(self.declared))}")
+        return name
+
+    def _of(self, name: str, cells: Mapping[str, object]) -> tuple[Table, pd.DataFrame]:
+        table = self.declared[self.known(name)]
+        if unknown := sorted(set(cells) - set(table.names)):
+            raise InputError(f"found the column {unknown[0]}, expected one of {name}: {', '.join(table.names)}")
+        return table, rows(self.tables, name, **cells)
+
+    def rows(self, name: str, **cells: object) -> list[Row]:
+        """Rows of a table with these cells."""
+        table, found = self._of(name, cells)
+        return [Row(table, one) for one in found.to_dict("records")]
+
+    def one(self, name: str, **cells: object) -> Row:
+        """The row with these cells; a row without cells if the run does not have it."""
+        table, found = self._of(name, cells)
+        if len(found) > 1:
+            raise InputError(f"found {len(found)} rows of {name} with {cells}, expected one")
+        return Row(table, found.to_dict("records")[0] if len(found) else None)
+
+    def verdicts(self, exact: bool) -> Counter[str]:
+        """Count the verdicts on the printed numbers of one paper: the one on exact tests, or the other."""
+        printed = [row for row in self.rows("reproduction") if row.item.startswith("exact-") == exact]
+        return Counter(verdict(row) for row in printed)
+
+
+def verdict(row: Row) -> str:
+    """The verdict on a printed number, a row of `reproduction`; `not in this run` if the run has no data for it."""
+    return "not in this run" if row.why == NOT_IN_THIS_RUN else str(row.verdict)
+
+
+def least(numbers: Iterable[Number]) -> Number:
+    """The smallest number."""
+    return min(numbers, key=lambda number: number.value, default=Number())
+
+
+def most(numbers: Iterable[Number]) -> Number:
+    """The largest number."""
+    return max(numbers, key=lambda number: number.value, default=Number())
+
+
+def all_hold(numbers: Iterable[Number], value: float) -> bool:
+    """Whether there are numbers, and the intervals of all of them contain a value."""
+    inside = [number.holds(value) for number in numbers]
+    return bool(inside) and all(inside)
+
+
+def require(condition: object) -> str:
+    """Leave the paragraph out unless the condition is true."""
+    return "" if condition else ABSENT
+
+
+def task_name(task: str) -> str:
+    """Format the name of a task.
+
+    >>> task_name("mt"), task_name("question-answering")
+    ('machine translation', 'question answering')
+    """
+    return TASKS.get(task, task.replace("-", " ").replace("_", " "))
+
+
+def environment() -> Environment:
+    """Make the environment of the templates in Markdown."""
+    found = Environment(
+        loader=PackageLoader("study.site", "templates"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    found.filters["metric"] = metric_name
+    found.filters["escaped"] = lambda cell: escaped(str(cell), "markdown")
+    return found
+
+
+def _names(tables: Tables, where: str) -> dict[str, Any]:
+    """Names that templates can use."""
+    source = _Source(tables)
+    return {
+        "one": source.one,
+        "rows": source.rows,
+        "verdicts": source.verdicts,
+        "require": require,
+        "all_hold": all_hold,
+        "least": least,
+        "most": most,
+        "number": Number,
+        "reference": where == REFERENCE,
+        "covered": _covered(source.tables),
+        "table": lambda name: f"[`{name}`]({where}/{source.known(name)}.tsv)",
+        "figure": lambda name: f"{where if where == REFERENCE else 'figures'}/{name}.png",
+    }
+
+
+def _covered(tables: Tables) -> str:
+    """Describe the datasets of a run: `3 datasets (machine translation 2, word alignment 1)`."""
+    datasets = rows(tables, "systems", group="all").drop_duplicates("dataset")
+    tasks = Counter(task_name(task) for task in datasets["task"] if task).most_common(4)
+    others = len(datasets) - sum(size for _, size in tasks)
+    described = ", ".join(f"{name} {size}" for name, size in [*tasks, *([("others", others)] if others else [])])
+    n = f"{len(datasets)} dataset{'s' * (len(datasets) != 1)}"
+    return f"{n} ({escaped(described, 'markdown')})" if described else n
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The findings in Markdown, and the headings of sections of which a part is left out."""
+
+    text: str
+    left_out: tuple[str, ...]
+
+
+def findings(tables: Tables, where: str = "tables") -> Findings:
+    """Render the findings of a run.
+
+    Parameters
+    ----------
+    tables
+        Tables by the names of their files.
+    where
+        Folder of the tables, relative to the page; the committed findings are about `reference`.
+    """
+    rendered = environment().get_template("findings.md").render(**_names(tables, where), left_out=LEFT_OUT)
+    text, left_out = pruned(rendered)
+    title = text.partition("\n")[0].lstrip("# ")
+    names = ", ".join(f"“{heading}”" for heading in left_out if heading != title)
+    paragraphs = [
+        _wrapped(paragraph.replace(LEFT_OUT, names)) if LEFT_OUT in paragraph else paragraph
+        for paragraph in text.split("\n\n")
+        if left_out or LEFT_OUT not in paragraph
+    ]
+    text = "\n\n".join(paragraphs)
+    return Findings(text, left_out)
+
+
+def pruned(text: str) -> tuple[str, tuple[str, ...]]:
+    r"""Leave out paragraphs, list items and rows of tables with an absent number, and headings without text.
+
+    >>> pruned("# A\n\n- one \ue000\n- two\n\n## B\n\n\ue000 three\n")
+    ('# A\n\n- two\n', ('A', 'B'))
+    """
+    blocks: list[str] = []
+    incomplete: dict[str, None] = {}
+    heading = ""
+    for block in map(_wrapped, re.split(r"\n{2,}", text.strip("\n"))):
+        if block.startswith("#"):
+            heading = block.lstrip("# ")
+        kept = _kept(block)
+        if kept != block:
+            incomplete[heading] = None
+        if kept:
+            blocks.append(kept)
+    complete: list[str] = []
+    for block in reversed(blocks):
+        level = re.match(r"#+ ", block)
+        following = re.match(r"#+ ", complete[-1]) if complete else None
+        if level and (not complete or (following and len(following[0]) <= len(level[0]))):
+            continue
+        complete.append(block)
+    return "\n\n".join(reversed(complete)) + "\n", tuple(incomplete)
+
+
+def _wrapped(block: str) -> str:
+    """A paragraph or the items of a list in lines of at most 120 characters; tables and headings as they are."""
+    if block.startswith(("|", "#")):
+        return block
+    items = re.split(r"\n(?=- )", block)
+    indent = "  " if block.startswith("- ") else ""
+    lines = (
+        textwrap.wrap(
+            " ".join(item.split()), 120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        )
+        for item in items
+    )
+    return "\n".join(line for item in lines for line in item)
+
+
+def _kept(block: str) -> str:
+    """What stays of a paragraph, list or table."""
+    if block.startswith("|"):
+        head, body = block.split("\n")[:2], [row for row in block.split("\n")[2:] if ABSENT not in row]
+        return "\n".join([*head, *body]) if body and ABSENT not in "".join(head) else ""
+    items = re.split(r"\n(?=- )", block) if block.startswith("- ") else [block]
+    return "\n".join(item for item in items if ABSENT not in item)
+
+
+_FRAGMENT = re.compile(r"(?P<begin><!-- (?P<name>[a-z0-9_]+) -->)(?P<text>.*?)(?P<end><!-- /(?P=name) -->)", re.DOTALL)
+
+
+def filled(page: str, tables: Tables, where: str = "tables") -> str:
+    """Fill in the fragments of a page: what stands between `<!-- NAME -->` and `<!-- /NAME -->`.
+
+    Each is a macro in `templates/fragments.md`.
+
+    Raises
+    ------
+    InputError
+        If there is no such fragment, or if the tables do not have its numbers.
+    """
+    if not _FRAGMENT.search(page):
+        return page
+    macros = environment().get_template("fragments.md").make_module(_names(tables, where))
+
+    def fill(found: re.Match[str]) -> str:
+        name = found["name"]
+        if not hasattr(macros, name):
+            raise InputError(f"found the fragment {name}, expected a macro with this name in templates/fragments.md")
+        text = str(getattr(macros, name)()).strip("\n")
+        if ABSENT in text:
+            raise InputError(f"the tables have no row for a number of the fragment {name}: {text}")
+        if "\n" in found["text"]:
+            text = "\n\n".join(["", *map(_wrapped, text.split("\n\n")), ""])
+        return f"{found['begin']}{text}{found['end']}"
+
+    return _FRAGMENT.sub(fill, page)
+
+
+def html(text: str, links: Callable[[str], str]) -> tuple[str, list[tuple[str, str]]]:
+    """Convert Markdown to HTML, with an anchor for each heading.
+
+    Parameters
+    ----------
+    links
+        Converts the target of a link or picture. A link without a target becomes text; such a picture is left out.
+
+    Returns
+    -------
+    The HTML, and the anchor and text of each heading of the second level.
+    """
+    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = markdown.parse(text)
+    headings = []
+    for heading, inline in pairwise(tokens):
+        if heading.type == "heading_open":
+            heading.attrSet("id", anchor(inline.content))
+            if heading.tag == "h2":
+                headings.append((anchor(inline.content), inline.content))
+    for token in tokens:
+        token.children = list(_linked(token.children, links)) if token.children else token.children
+    page = str(markdown.renderer.render(tokens, markdown.options, {}))
+    region = '<div class="scroll" tabindex="0" role="region" aria-label="Table"><table class="lines">'
+    return page.replace("<table>", region).replace("</table>", "</table></div>"), headings
+
+
+def anchor(heading: str) -> str:
+    """Make the anchor of a heading, as on the sites that show Markdown.
+
+    >>> anchor("Does the winner win again?")
+    'does-the-winner-win-again'
+    """
+    return re.sub(r"[^\w -]", "", heading.casefold()).replace(" ", "-")
+
+
+def _linked(tokens: Iterable[Any], links: Callable[[str], str]) -> Iterator[Any]:
+    dropped = False
+    for token in tokens:
+        if token.type in ("link_open", "image"):
+            name = "src" if token.type == "image" else "href"
+            target = links(str(token.attrGet(name)))
+            token.attrSet(name, target)
+            if token.type == "link_open":
+                dropped = not target
+            elif not target:
+                continue
+        if not (dropped and token.type in ("link_open", "link_close")):
+            yield token

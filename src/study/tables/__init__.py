@@ -1,0 +1,1 @@
+"""The tables of the study: their columns, and how they are shown."""

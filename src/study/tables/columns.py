@@ -1,0 +1,191 @@
+"""The columns of the study's tables, declared in the same way as those of the library (`pairsig.io.columns`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pairsig.io import columns
+from pairsig.io.columns import (
+    DATASET,
+    FAMILY_HETEROGENEITY,
+    Column,
+    Shown,
+    Table,
+    count,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TASK = Column("task", str, "task of the dataset")
+SUBSET = Column(
+    "subset",
+    str,
+    "which pairs of systems: all, same group, different group, two kinds, or `full sets` (full training sets only)",
+)
+N_PAIRS = count("n_pairs", "pairs with a p-value in the window [0.04, 0.06]", "pairs", "pairs in range")
+CALIBRATION = Column("calibration", str, "name of the calibration")
+FAMILY, ABOUT = FAMILY_HETEROGENEITY["family"], FAMILY_HETEROGENEITY["about"]
+DISTANCE = Column("distance", str, "how different the second test set is from the first")
+
+
+ENDS = ("low", "high")
+"""Columns with the ends of the only interval of a table."""
+
+
+def numeric(
+    name: str,
+    meaning: str,
+    unit: str = "",
+    heading: str = "",
+    shown: Shown = "as it is",
+    *,
+    missing: bool = False,
+    ends: tuple[str, ...] = (),
+) -> Column:
+    """A column of numbers."""
+    return Column(name, float, meaning, unit, heading, shown, missing, ends=ends)
+
+
+def with_interval(name: str, meaning: str, shown: Shown) -> list[Column]:
+    """Columns of an estimate and the ends of its interval."""
+    ends = (("", meaning), ("_low", "lower end of its 95 % interval"), ("_high", "upper end of its 95 % interval"))
+    return [numeric(f"{name}{end}", means, shown=shown, missing=True) for end, means in ends]
+
+
+OVERLAPS = Table(
+    "overlaps",
+    (
+        DATASET,
+        columns.SYSTEM_A,
+        columns.SYSTEM_B,
+        numeric("bleu", "BLEU of the outputs of system A with those of system B as references", "points"),
+        numeric("same", "share of the segments on which both outputs are the same", shown="share"),
+    ),
+    key=("dataset", "system_a", "system_b"),
+)
+
+
+CALIBRATIONS = Table(
+    "calibrations",
+    (
+        CALIBRATION,
+        DISTANCE,
+        Column("on_dataset", str, "dataset that the p-values come from; patterns are allowed"),
+        Column("on_test_set", str, "test set of that dataset; patterns are allowed"),
+        Column(
+            "against_dataset", str, "dataset on which replication is checked; patterns, or `=` for the same dataset"
+        ),
+        Column("against_test_set", str, "test set of that dataset; patterns, or `=` for the same test set"),
+    ),
+    key=("calibration", "distance", "on_dataset", "on_test_set", "against_dataset", "against_test_set"),
+)
+"""The sheet of calibrations."""
+
+
+IN_ORDER = "size exponent of the critical difference, segments in the given order (interval: 95 % of random orders)"
+"""The `measured` cell of `claims` for the exponent of a test set with its segments in their given order."""
+
+
+ITEM = (
+    Column("item", str, "name of the number"),
+    Column("page", str, "page in the proceedings"),
+    Column("what", str, "what the paper reports; in brackets, what we measured instead where that differs"),
+    numeric(
+        "published",
+        "the published number; missing where the paper prints none",
+        "see `unit`",
+        shown="by unit",
+        missing=True,
+    ),
+    Column("unit", str, "unit of the number"),
+    numeric("n_segments", "segments in the paper's test set", "segments", "segments", "count", missing=True),
+)
+COMPARED_WITH = Column("compared_with", str, "address of our number in the tables of the study")
+INFORMATION = numeric("information", "words, brackets or links in the paper's test set", shown="count", missing=True)
+
+PUBLISHED = Table(
+    "published",
+    (
+        *ITEM,
+        INFORMATION,
+        Column("information_from", str, "source of `information`"),
+        numeric(
+            "n_pairs",
+            "pairs that the number is based on, where the paper reports them",
+            "pairs",
+            "",
+            "count",
+            missing=True,
+        ),
+        COMPARED_WITH,
+        Column("why", str, "why the two cannot be compared; empty where they can"),
+    ),
+    key=("item",),
+)
+"""The sheet of numbers printed in the papers."""
+
+
+FAMILIES = Table(
+    "families",
+    (
+        FAMILY,
+        ABOUT,
+        Column("dataset", str, "datasets of the family; patterns are allowed"),
+        Column("test_set", str, "their test sets: `whole`, `domain:…`, `document:…`, `half:…`; patterns are allowed"),
+        Column(
+            "compared",
+            str,
+            "which other test sets of the family each one is compared with",
+            choices=("all", "within datasets"),
+        ),
+    ),
+    key=("family", "dataset", "test_set"),
+)
+"""The sheet of families of test sets."""
+
+
+DATASETS = Table(
+    "datasets",
+    (DATASET, TASK, Column("pool", str, "datasets that this one pools")),
+    key=("dataset",),
+)
+"""The columns of the sheet of datasets that analyses need."""
+
+CORPORA = Table(
+    "corpora",
+    (
+        Column("corpus", str, "name of the corpus"),
+        Column("url", str, "address of the source, with the commit"),
+        Column("sha256", str, "checksum of the list of the checksums of its files"),
+        Column("licence", str, "licence"),
+        Column("citation", str, "publication to cite"),
+    ),
+    key=("corpus",),
+)
+"""The sheet of corpora."""
+
+SHEETS = (CALIBRATIONS, PUBLISHED, DATASETS, CORPORA, FAMILIES)
+"""The columns of sheets that the analyses read; all columns are declared in workflow/schemas."""
+
+
+KNOWN = (*columns.TABLES, OVERLAPS, *SHEETS)
+"""The tables that no analysis of the study writes; `study.analysis.known` has all."""
+
+
+def declared(names: Sequence[str], known: Sequence[Table] = KNOWN) -> list[Column | None]:
+    """Declarations of these columns, from the table with exactly these columns, else from the first with the name."""
+    table = next((table for table in known if table.names == tuple(names)), None)
+    if table is not None:
+        return list(table.columns)
+    first = {column.name: column for table in reversed(known) for column in table.columns}
+    return [first.get(name) for name in names]
+
+
+def read(path: str | Path, table: Table | None = None) -> pd.DataFrame:
+    """Read a table of the study; see `pairsig.io.tables.read`."""
+    from pairsig.io import tables
+
+    return tables.read(path, table, known=KNOWN)

@@ -1,0 +1,148 @@
+"""Compare all pairs of systems on parts of a test set: initial segments, domains, draws and halves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pairsig.comparisons.all_pairs import compare
+from pairsig.core import random_streams
+from pairsig.core.statistics import Statistics
+from pairsig.io.columns import COMPARISONS
+from pairsig.io.errors import InputError
+from pairsig.io.tables import frame
+from study.test_sets import Derivation
+
+
+def other_test_sets(
+    statistics: Statistics,
+    *,
+    initial: Sequence[int] | None = None,
+    shuffle: int | None = None,
+    domain_size: int | None = None,
+    document_size: int | None = None,
+    draws: int = 0,
+    draw_size: int | None = None,
+    halves: int = 0,
+    seed: int = 2012,
+) -> Iterator[tuple[Derivation, Statistics]]:
+    """Yield test sets made from another one, each with its derivation.
+
+    Parameters
+    ----------
+    initial
+        Numbers of initial segments: `first-100`, … Sizes that are not smaller than the test set are left out, because
+        `compare` covers the whole test set.
+    shuffle
+        Seed for shuffling the segments before the initial ones are taken, for test sets that are sorted by domain. Each
+        is then a random sample of the test set without replacement, and contained in the next larger one. (Single
+        segments are shuffled, so that small samples have few segments of each document.)
+    domain_size
+        Make test sets of the first N segments of every domain with at least N: `news-first-500`, …
+    document_size
+        Make test sets of the first N segments of every document with at least N.
+    draws, draw_size
+        Number and size of test sets drawn with replacement, like the i.i.d. test sets of the paper: `draw-1`, …
+    halves
+        Number of random splits into two halves: `half-1` and `half-2` of the first split, then `half-3` and `half-4`, …
+    seed
+        Seed of the draws and splits, which use separate random streams.
+    """
+    n_segments = len(statistics.segments)
+    numbers = {
+        "initial size": (min(initial or [1]), 1),
+        "domain size": (domain_size, 1),
+        "document size": (document_size, 1),
+        "draw size": (draw_size, 1),
+        "number of draws": (draws, 0),
+        "number of halves": (halves, 0),
+        "seed of the order": (shuffle, 0),
+    }
+    for what, (number, least) in numbers.items():
+        if number is not None and number < least:
+            raise InputError(f"{what}: found {number}, expected at least {least}")
+    if shuffle is not None and initial is None:
+        raise InputError(f"--shuffle: found {shuffle} without --initial, expected both")
+    if initial is not None:
+        order = np.arange(n_segments)
+        if shuffle is not None:  # sorted by raw output of a bit generator, which is the same in all versions of numpy
+            order = np.argsort(np.random.PCG64(shuffle).random_raw(n_segments), kind="stable")
+        for size in sorted(size for size in set(initial) if size < n_segments):
+            yield Derivation("initial", size), statistics.select(segments=np.sort(order[:size]))
+    for kind, labels, wanted in (
+        ("domain", statistics.domains, domain_size),
+        ("document", statistics.documents, document_size),
+    ):
+        for label in dict.fromkeys(labels):
+            members = np.flatnonzero(labels == label)
+            if wanted is not None and label and len(members) >= wanted:
+                yield Derivation(kind, wanted, domain=str(label)), statistics.select(segments=members[:wanted])
+    draw_seed, half_seed = (int(word) for word in np.random.SeedSequence(seed).generate_state(4, np.uint32)[2:])
+    for number in range(1, draws + 1):
+        times = random_streams.bootstrap_counts(
+            draw_seed, number, 1, n_segments, n_draws=draw_size, out=np.empty((1, n_segments), dtype=np.int64)
+        )
+        members = np.repeat(np.arange(n_segments), times[0])
+        yield Derivation("draw", len(members), number=number), statistics.select(segments=members)
+    for number in range(1, halves + 1):
+        # A random order without replacement: sort by draws from a separate stream.
+        order = np.random.Generator(np.random.SFC64([half_seed, number])).permutation(n_segments)
+        for side, members in enumerate((order[: n_segments // 2], order[n_segments // 2 :]), start=1):
+            made = Derivation("half", len(members), number=2 * (number - 1) + side)
+            yield made, statistics.select(segments=np.sort(members))
+
+
+def doubling(first: int, n_segments: int) -> list[int]:
+    """Sizes first, 2·first, 4·first, … below the number of segments."""
+    if first < 1:
+        raise InputError(f"--initial: found the first size {first}, expected at least 1")
+    sizes = []
+    while first < n_segments:
+        sizes.append(first)
+        first *= 2
+    return sizes
+
+
+def resize(
+    statistics: Statistics,
+    test: str = "bootstrap",
+    *,
+    initial: Sequence[int] | None = None,
+    shuffle: int | None = None,
+    domain_size: int | None = None,
+    document_size: int | None = None,
+    draws: int = 0,
+    draw_size: int | None = None,
+    halves: int = 0,
+    rng: int = 2012,
+    **options: Any,
+) -> pd.DataFrame:
+    """Compare all pairs of systems on every test set from `other_test_sets`; see there and `compare` for the arguments.
+
+    With part = (k, m), the test sets stay complete, and the resamples of each are split.
+    """
+    made = other_test_sets(
+        statistics,
+        initial=initial,
+        shuffle=shuffle,
+        domain_size=domain_size,
+        document_size=document_size,
+        draws=draws,
+        draw_size=draw_size,
+        halves=halves,
+        seed=rng,
+    )
+    found = [
+        compare(subset, test, rng=rng, test_set=how.label, **options).assign(
+            derived=how.derived, domain=how.domain, number=how.number
+        )
+        for how, subset in made
+    ]
+    if not found:
+        raise InputError(
+            f"dataset {statistics.dataset}: found no test sets to make, expected sizes, domains, draws or halves"
+        )
+    return frame(COMPARISONS, pd.concat(found, ignore_index=True))

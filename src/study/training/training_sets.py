@@ -1,0 +1,32 @@
+"""Sizes of resampled training sets, and the comparisons of systems that were trained on them."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+SYNTHETIC = "synthetic"
+"""Kind of retrained systems, whose group is their base model."""
+
+SIZES = {"full": 1.0, "half": 0.5, "quarter": 0.25, "eighth": 0.125}
+"""Sizes of resampled training sets, as shares of the full set."""
+
+FULL_SETS = "full sets"
+"""Name of the subset of pairs by `of_full_sets`."""
+
+
+def size_of(systems: pd.Series[str]) -> pd.Series[str]:
+    """Read the size of the training set from the names of retrained systems; missing for other systems.
+
+    >>> size_of(pd.Series(["joint-hmm-full-3", "malt-quarter-10", "Online-A"])).fillna("").tolist()
+    ['full', 'quarter', '']
+    """
+    found: pd.Series[str] = systems.astype("str").str.extract(rf"-({'|'.join(SIZES)})-[0-9]+$", expand=False)
+    return found
+
+
+def of_full_sets(comparisons: pd.DataFrame) -> pd.Series[bool]:
+    """Mark pairs of two systems that were both trained on full-size resampled training sets."""
+    full = pd.Series(True, index=comparisons.index)
+    for side in ("a", "b"):
+        full &= (comparisons[f"kind_{side}"] == SYNTHETIC) & (size_of(comparisons[f"system_{side}"]) == "full")
+    return full

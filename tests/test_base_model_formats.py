@@ -1,0 +1,121 @@
+"""What base models read and write, sentences turned around, and the list of programs."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from base_models import formats, reverse
+from pairsig import InputError
+from pairsig.readers.outputs.alignment import Alignment
+
+SENTENCE = [
+    ["1", "Do", "do", "AUX", "VB", "Mood=Imp", "3", "aux", "_", "_"],
+    ["2", "n't", "not", "PART", "RB", "_", "3", "advmod", "_", "_"],
+    ["3", "go", "go", "VERB", "VB", "_", "0", "root", "_", "_"],
+    ["4", ".", ".", "PUNCT", ".", "_", "3", "punct", "_", "_"],
+]
+
+
+def test_written_sentences_are_read_again(tmp_path):
+    formats.write_sentences(tmp_path / "a", [SENTENCE, SENTENCE[2:3]])
+    text = (tmp_path / "a").read_text(encoding="utf-8")
+    assert text.startswith("1\tDo\tdo\tAUX\tVB\tMood=Imp\t3\taux\t_\t_\n2\tn't\t")
+    assert text.endswith("punct\t_\t_\n\n3\tgo\tgo\tVERB\tVB\t_\t0\troot\t_\t_\n\n")
+    assert formats.read_sentences(tmp_path / "a") == [SENTENCE, SENTENCE[2:3]]
+
+
+def test_arcs_replace_heads_and_labels():
+    changed = formats.with_arcs(SENTENCE[:2], [(2, "x"), (0, "root")])
+    assert [word[:6] for word in changed] == [word[:6] for word in SENTENCE[:2]]
+    assert [word[6:] for word in changed] == [["2", "x", "_", "_"], ["0", "root", "_", "_"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "a: found no empty line at the end, expected one; the file may be truncated"),
+        ("1\ta\n", "a: found no empty line at the end"),
+        (f"{'x	' * 9}x\n\n1\ta\n\n", "a, sentence 2: found 2 columns, expected the 10 of CoNLL-U"),
+    ],
+)
+def test_incomplete_sentences(file, text, message):
+    with pytest.raises(InputError, match=message):
+        formats.read_sentences(file("a", text))
+
+
+def test_reversed_sentences_have_the_same_tree(tmp_path):
+    turned = reverse.reverse(SENTENCE)
+    assert [(word[0], word[1], word[6], word[7]) for word in turned] == [
+        ("1", ".", "2", "punct"),
+        ("2", "go", "0", "root"),
+        ("3", "n't", "2", "advmod"),
+        ("4", "Do", "2", "aux"),
+    ]
+    assert reverse.reverse(turned) == SENTENCE
+    unparsed = [[*word[:6], "_", "_", "_", "_"] for word in SENTENCE]
+    assert reverse.reverse(reverse.reverse(unparsed)) == unparsed
+    source, target, back = (tmp_path / name for name in ("source", "target", "back"))
+    formats.write_sentences(source, [SENTENCE, unparsed])
+    assert reverse.main([str(source), str(target)]) == reverse.main([str(target), str(back)]) == 0
+    assert back.read_bytes() == source.read_bytes() != target.read_bytes()
+
+
+def test_a_file_that_cannot_be_reversed(file, tmp_path, capsys):
+    assert reverse.main([file("a", "1\ta\n"), str(tmp_path / "b")]) == 2
+    assert re.fullmatch(r"base_models\.reverse: \S+: found no empty line .*\n", capsys.readouterr().err)
+    assert not (tmp_path / "b").exists()
+
+
+def test_trees_and_where_one_is_wrong(file):
+    assert list(formats.read_trees(file("a", "(TOP (NN x))\n"))) == [["TOP", ["NN", "x"]]]
+    for text, message in (
+        ("(NN x y)", "line 2: found the word 'x' beside another node"),
+        ("(NP (NP))", "line 2: found the constituent 'NP' without words"),
+        ("(NN x) (NN y)", "line 2: found 2 trees, expected one"),
+        ("", "line 2: found 0 trees, expected one"),
+    ):
+        with pytest.raises(InputError, match=message):
+            list(formats.read_trees(file("b", f"(TOP (NN x))\n{text}\n")))
+
+
+def test_pairs(file):
+    path = file("a", "a b ||| c\n d\t|||  e f ||| 0-0\r\n10\u00a0000 ||| \u2028 |||\n")
+    assert formats.read_pairs(path) == [(["a", "b"], ["c"]), (["d"], ["e", "f"]), (["10\u00a0000"], ["\u2028"])]
+
+
+def test_pairs_with_links(file):
+    path = file("a", "the cat ||| le chat ||| 0-0 1p1 1-1 0p1\na ||| b |||\n")
+    (first, gold), (second, none) = formats.read_linked_pairs(path)
+    assert (first, second) == ((["the", "cat"], ["le", "chat"]), (["a"], ["b"]))
+    assert gold == Alignment(frozenset({(0, 0), (1, 1)}), frozenset({(0, 0), (1, 1), (0, 1)}))
+    assert not none.possible
+
+
+@pytest.mark.parametrize("line", ["a", "a ||| ", "||| b", "a ||| b ||| 0-0 ||| c", ""])
+@pytest.mark.parametrize("read", [formats.read_pairs, formats.read_linked_pairs])
+def test_a_line_without_a_pair(file, line, read):
+    with pytest.raises(InputError, match=r"a, line 2: found '.*', expected source words \|\|\| target words"):
+        read(file("a", f"a ||| b ||| 0-0\n{line}\n"))
+
+
+def test_links_are_written_in_order(tmp_path):
+    formats.write_links(tmp_path / "a", [[(10, 2), (2, 1), (2, 0)], []])
+    assert (tmp_path / "a").read_text(encoding="utf-8") == "2-0 2-1 10-2\n\n"
+
+
+def test_translations_and_what_will_be_translated(file):
+    assert formats.read_translations(file("a", "a b ||| c\nd e\n")) == ([(["a", "b"], ["c"])], [["d", "e"]])
+    for text in ("a ||| b ||| c\n", " ||| b\n", "a |||\n", "\n"):
+        with pytest.raises(InputError, match=r"line 1: found .*, expected source words \|\|\| target words"):
+            formats.read_translations(file("bad", text))
+
+
+def test_the_programs_are_listed():
+    done = subprocess.run([sys.executable, "-m", "base_models"], capture_output=True, text=True, check=True)
+    assert "python -m base_models.mst " in done.stdout
+    assert not re.search(r"base_models\.(grammar|formats|program) ", done.stdout)
+    assert all(line.startswith("python -m base_models.") and line.endswith(".") for line in done.stdout.splitlines())

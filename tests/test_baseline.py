@@ -1,0 +1,812 @@
+"""`pairsig test`: files in, one table out, on every reader; adjusted p-values against their definitions."""
+
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pairsig
+import simulate
+from pairsig import InputError, Statistics, cli
+from pairsig.comparisons import baseline
+from pairsig.core import definitions, engine
+from pairsig.metrics import registry
+from pairsig.stats import kernels
+from pairsig.stats.exact import ExactResult
+from running import ROOT
+
+SIGF_A = "2 2 2\n2 2 2\n0 1 2\n"
+SIGF_B = "0 2 2\n1 2 2\n0 1 2\n"
+
+THREE = ("exact", "randomization", "bootstrap")
+
+
+@pytest.fixture
+def sigf(tmp_path):
+    paths = []
+    for name, text in (("model1", SIGF_A), ("model2", SIGF_B)):
+        path = tmp_path / name
+        path.write_text(text)
+        paths.append(str(path))
+    return paths
+
+
+def rows_of(capsys):
+    return {(row["metric"], row["test"]): row for row in json.loads(capsys.readouterr().out)}
+
+
+def test_sigfs_readme_example(sigf, capsys):
+    assert cli.main(["test", *sigf, "--reader", "sigf", "--n-resamples", "10000", "--format", "json"]) == 0
+    row = rows_of(capsys)["f1", "exact"]
+    assert row["score_a"] == pytest.approx(72.72727272727272)
+    assert row["score_b"] == pytest.approx(18.181818181818183)
+    assert row["gain"] == pytest.approx(54.54545454545454)
+    assert row["pvalue"] == pytest.approx(0.5, abs=1e-12)
+    assert (row["n_segments"], row["n_different"], row["n_resamples"]) == (3, 2, None)
+
+
+def test_every_number_is_in_the_json(sigf, capsys):
+    assert cli.main(["test", *sigf, "--reader", "sigf", "--n-resamples", "500", "--format", "json"]) == 0
+    rows = rows_of(capsys)
+    assert set(rows) == {(m, t) for m in ("f1", "precision", "recall") for t in definitions.DEFAULT_TESTS}
+    for row in rows.values():
+        assert set(baseline.COLUMNS) == set(row)
+    a, b = (np.array([line.split() for line in text.splitlines()], dtype=int) for text in (SIGF_A, SIGF_B))
+    alone = pairsig.randomization_test(a, b, metric="f1", n_resamples=500)
+    mine = rows["f1", "randomization"]
+    assert (mine["pvalue"], mine["n_greater"], mine["n_equal"]) == (alone.pvalue, alone.n_greater, alone.n_equal)
+
+
+@pytest.mark.parametrize(("form", "mark"), [("table", "---"), ("markdown", "| f1"), ("latex", r"\toprule")])
+def test_forms_to_paste(sigf, capsys, form, mark):
+    assert cli.main(["test", *sigf, "--reader", "sigf", "--n-resamples", "200", "--format", form]) == 0
+    out = capsys.readouterr().out
+    assert mark in out
+    assert "54.55" in out
+
+
+def test_more_systems_are_adjusted_by_holm_and_benjamini_hochberg():
+    data = simulate.statistics("accuracy", n_systems=5, n_segments=80, spread=0.3)
+    table, notes = baseline.compare_to_baseline(data, [registry.metric("accuracy")], ["exact"])
+    assert not notes
+    p = table["pvalue"].to_numpy()
+    order = np.argsort(p)
+    holm = np.maximum.accumulate(np.minimum(1, p[order] * (4 - np.arange(4))))
+    bh = np.minimum.accumulate((p[order] * 4 / np.arange(1, 5))[::-1])[::-1].clip(max=1)
+    np.testing.assert_allclose(table["pvalue_holm"].to_numpy()[order], holm)
+    np.testing.assert_allclose(table["pvalue_bh"].to_numpy()[order], bh)
+    assert len(set(p)) == 4
+
+
+def test_the_tests_that_control_the_false_positive_rate_come_first(sigf, capsys):
+    options = [
+        "--metric",
+        "f1",
+        "--n-resamples",
+        "200",
+        "--alternative",
+        "observed",
+        "--test",
+        ",".join(THREE),
+    ]
+    assert cli.main(["test", *sigf, "--reader", "sigf", *options]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    places = [next(at for at, line in enumerate(lines) if f"  {test} " in line) for test in THREE]
+    assert places == sorted(places)
+    assert definitions.names() == ("exact", "randomization", "bootstrap", "exact-bootstrap")
+    assert "bootstrap observed  " in lines[places[2]]
+    assert any(line.startswith("- bootstrap observed is one-sided in the direction of the better") for line in lines)
+
+
+def test_every_test_with_those_methods_that_it_has():
+    data = simulate.statistics("accuracy", n_systems=2, n_segments=80, spread=0.3)
+    metrics = [registry.metric("accuracy")]
+    table, _ = baseline.compare_to_baseline(
+        data,
+        metrics,
+        THREE,
+        methods=["percentile", "shifted"],
+        alternatives=["observed"],
+        n_resamples=500,
+    )
+    assert table[["test", "method", "alternative"]].to_numpy().tolist() == [
+        ["exact", "", "observed"],
+        ["randomization", "", "observed"],
+        ["bootstrap", "percentile", "observed"],
+        ["bootstrap", "shifted", "observed"],
+    ]
+    a, b = data.counts
+    drawn = {"metric": "accuracy", "n_resamples": 500}
+    assert table["pvalue"].tolist() == [
+        pytest.approx(pairsig.exact_test(a, b, metric="accuracy", alternative="observed").pvalue, rel=1e-9),
+        pairsig.randomization_test(a, b, alternative="observed", **drawn).pvalue,
+        pairsig.bootstrap_test(a, b, method="percentile", alternative="observed", **drawn).pvalue,
+        pairsig.bootstrap_test(a, b, alternative="observed", **drawn).pvalue,
+    ]
+    assert [len(notes) for notes in table["notes"]] == [1, 1, 1, 1]
+    default, _ = baseline.compare_to_baseline(data, metrics, n_resamples=500)
+    assert default[["test", "alternative"]].to_numpy().tolist() == [
+        ["exact", "two-sided"],
+        ["randomization", "two-sided"],
+    ]
+    assert [len(notes) for notes in default["notes"]] == [0, 0]
+    directed, _ = baseline.compare_to_baseline(
+        data, metrics, ["exact"], alternatives=["greater", "less"], n_resamples=500
+    )
+    assert directed["pvalue"].tolist() == [
+        pytest.approx(pairsig.exact_test(a, b, metric="accuracy", alternative=alternative).pvalue, rel=1e-9)
+        for alternative in ("greater", "less")
+    ]
+
+
+def test_every_formula_is_in_the_help(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["test", "--help"])
+    fragments = capsys.readouterr().out
+    for test in definitions.TESTS:
+        assert f"\n  {test.name:15}  {test.method:10}  {test.alternative:9}  {test.formula}" in fragments
+
+
+@pytest.mark.parametrize("repeated", [{"metrics": 2}, {"tests": ["exact", "exact"]}])
+def test_repetition_does_not_inflate_the_adjustment(repeated):
+    """Three systems: Holm doubles the smaller p-value, however often one names the metric or the test."""
+    data = simulate.statistics("accuracy", n_systems=3, n_segments=80, spread=0.3)
+    metrics = [registry.metric("accuracy")] * repeated.get("metrics", 1)
+    with pytest.raises(InputError, match="is named 2 times, expected once"):
+        baseline.compare_to_baseline(data, metrics, repeated.get("tests", ["exact"]))
+    table, _ = baseline.compare_to_baseline(data, metrics[:1], ["exact"])
+    assert table["pvalue_holm"].min() == pytest.approx(2 * table["pvalue"].min())
+
+
+def test_nothing_to_do():
+    data = simulate.statistics("accuracy", n_systems=2, n_segments=8)
+    with pytest.raises(InputError, match="found no metric, expected at least one"):
+        baseline.compare_to_baseline(data, [])
+    with pytest.raises(InputError, match="found no test, expected at least one"):
+        baseline.compare_to_baseline(data, [registry.metric("accuracy")], [])
+
+
+def correlation_of(n, ahead):
+    """Two systems on n segments: A alone is right on `ahead` of them."""
+    a, b = np.ones((n, 2), dtype=int), np.ones((n, 2), dtype=int)
+    b[:ahead, 0] = 0
+    return Statistics.from_arrays({"first": a, "second": b}, ("correct", "total"))
+
+
+@pytest.mark.parametrize(("ahead", "p", "word"), [(2, 0.5, "no"), (5, 0.0625, "undecided"), (12, 2**-11, "yes")])
+@pytest.mark.parametrize("form", ["table", "markdown", "latex"])
+def test_the_decision_is_in_the_table(ahead, p, word, form):
+    table, _ = baseline.compare_to_baseline(
+        correlation_of(30, ahead), [registry.metric("accuracy")], stop_at=(0.05, 0.99), n_resamples=400
+    )
+    exact, randomization = table.to_dict("records")
+    assert exact["pvalue"] == p
+    assert exact["significant"] is (p < 0.05)
+    decided = randomization["significant"]
+    assert ("undecided" if pd.isna(decided) else "yes" if decided else "no") == word
+    assert randomization["pvalue_low"] <= p <= randomization["pvalue_high"]
+    shown = [line for line in baseline.render(table, form).splitlines() if "randomization" in line]
+    cells = [cell.strip(" \\") for cell in re.split(r"[&|]|  +", shown[0]) if cell.strip(" \\")]
+    assert cells[-1] == word
+    assert re.fullmatch(r"[\d.]+ \[[\de.-]+, [\de.-]+\]", cells[-2])
+    low, high = map(float, re.findall(r"[\de.-]+", cells[-2])[1:])
+    assert low <= randomization["pvalue_low"]
+    assert high >= randomization["pvalue_high"]
+    assert low == pytest.approx(randomization["pvalue_low"], rel=0.01)
+    assert high == pytest.approx(randomization["pvalue_high"], rel=0.01)
+
+
+def test_the_decision_is_in_the_json():
+    table, _ = baseline.compare_to_baseline(
+        correlation_of(30, 5),
+        [registry.metric("accuracy")],
+        THREE,
+        alternatives=["observed"],
+        stop_at=(0.05, 0.99),
+        n_resamples=400,
+    )
+    exact, randomization, bootstrap = json.loads(baseline.render(table, "json"))
+    assert (exact["significant"], randomization["significant"], bootstrap["significant"]) == (True, None, True)
+    assert {(row["alpha"], row["confidence_level"]) for row in (exact, randomization, bootstrap)} == {(0.05, 0.99)}
+    plain, _ = baseline.compare_to_baseline(correlation_of(30, 5), [registry.metric("accuracy")], n_resamples=400)
+    for row in json.loads(baseline.render(plain, "json")):
+        assert (row["alpha"], row["confidence_level"], row["significant"]) == (None, None, None)
+    assert "p < 0.05" not in baseline.render(plain, "table").splitlines()[0]
+
+
+@pytest.mark.parametrize("stop_at", [None, (0.05, 0.99)])
+def test_a_p_of_0_is_shown_as_its_bound(stop_at):
+    """A is right wherever B is, and on 12 of 30 segments more: no resample doubles its lead, in 400 or in 157."""
+    data = correlation_of(30, 12)
+    table, _ = baseline.compare_to_baseline(
+        data, [registry.metric("accuracy")], ["bootstrap"], alternatives=["observed"], stop_at=stop_at, n_resamples=400
+    )
+    (row,) = table.to_dict("records")
+    assert (row["pvalue"], row["n_greater"]) == (0.0, 0)
+    if stop_at is None:
+        assert row["pvalue_high"] == pytest.approx(1 - 0.025 ** (1 / 400))  # Clopper-Pearson
+    else:
+        assert 1 / row["n_resamples"] < row["pvalue_high"] < 0.05
+    (shown,) = re.findall(r"bootstrap observed +< ([\de.-]+)", baseline.render(table, "table"))
+    assert row["pvalue_high"] <= float(shown) < 1.01 * row["pvalue_high"]
+
+
+def test_adjusted_p_values_of_0_are_bounds_too():
+    a, b = correlation_of(30, 12).counts
+    data = Statistics.from_arrays({"base": a, "one": b, "two": b.copy()}, ("correct", "total"))
+    table, _ = baseline.compare_to_baseline(
+        data, [registry.metric("accuracy")], ["bootstrap"], alternatives=["observed"], n_resamples=400
+    )
+    assert set(table["pvalue_holm"]) == {0.0}
+    bound = 2 * (1 - 0.025 ** (1 / 400))
+    for line in baseline.render(table, "table").splitlines()[2:4]:
+        p, holm, bh = map(float, re.findall(r"< ([\de.-]+)", line))
+        assert bound <= holm < 1.01 * bound
+        assert p == pytest.approx(bh) == pytest.approx(bound / 2, rel=0.01)
+
+
+def test_stopping_saves_the_drawing(monkeypatch):
+    """All that is drawn is what the tests stop at: the interval draws nothing, so 10¹⁰ resamples cost nothing."""
+    drawn = []
+    original = engine.for_each_batch
+
+    def counted(take, test, product, resampling, resamples, *rest):
+        drawn.append(len(resamples))
+        return original(take, test, product, resampling, resamples, *rest)
+
+    monkeypatch.setattr(engine, "for_each_batch", counted)
+    table, _ = baseline.compare_to_baseline(
+        correlation_of(30, 12), [registry.metric("accuracy")], stop_at=(0.05, 0.99), n_resamples=10**10
+    )
+    assert sum(drawn) == table["n_resamples"].sum() < 1000
+
+
+def quality_of(a, b):
+    return pairsig.exact_test(a, b, metric="f1").statistic
+
+
+def test_the_interval_is_the_same_for_every_test_and_says_where_it_is_in_doubt():
+    data = simulate.statistics("f1", n_systems=2, n_segments=60, seed=2)
+    few = data.counts.copy()
+    few[1, 4:] = few[0, 4:]
+    for counts, doubts in ((data.counts, 0), (few, 1)):
+        alone = pairsig.difference_interval(*counts, metric="f1")
+        table, _ = baseline.compare_to_baseline(replace(data, counts=counts), [registry.metric("f1")], n_resamples=200)
+        ends = (alone.low, alone.high) if quality_of(*counts) > 0 else (-alone.high, -alone.low)
+        assert set(zip(table["ci_low"], table["ci_high"], strict=True)) == {ends}
+        assert [alone.doubt in notes for notes in table["notes"]] == [bool(doubts)] * 2
+        assert baseline.render(table, "markdown").count("too few (below 10)") == doubts
+        assert baseline.render(table, "latex").count("\n% the systems differ") == doubts
+
+
+def test_a_note_says_what_it_is_about_where_that_is_not_everything():
+    data = simulate.statistics("f1", n_systems=3, n_segments=60, seed=2)
+    data.counts[1, 4:] = data.counts[0, 4:]
+    table, _ = baseline.compare_to_baseline(data, [registry.metric("f1"), registry.metric("recall")], ["exact"])
+    assert baseline.render(table, "table").endswith(
+        "\n\n- f1 for system1 and system2; recall for system1 and system2: the systems differ on 4 of 60 segments, too "
+        "few (below 10) for a reliable 95 % confidence interval of the gain"
+    )
+
+
+def test_no_interval_is_none(sigf, capsys):
+    table, _ = baseline.compare_to_baseline(correlation_of(1, 1), [registry.metric("accuracy")], ["exact"])
+    assert not np.isnan(table["ci_low"]).any()  # passed or failed: there always is one
+    data = simulate.statistics("f1", n_systems=2, n_segments=1, seed=2)
+    table, _ = baseline.compare_to_baseline(data, [registry.metric("f1")], ["exact"])
+    (row,) = json.loads(baseline.render(table, "json"))
+    assert (row["ci_low"], row["ci_high"]) == (None, None)
+    assert "nan" not in baseline.render(table, "table")
+
+
+@pytest.mark.parametrize(
+    ("p", "error", "printed", "bound"),
+    [
+        (0.075108951309005, 2.4e-13, 0.0751089513090, 6e-12),
+        (3.028690269002974e-100, 9.3e-12, 3.0286902690e-100, 6e-11),
+        (0.25, 0.0, 0.25, 0.0),
+        (0.123456, 9e-4, 0.123, 6e-3),
+    ],
+)
+def test_json_prints_the_digits_that_are_certain(monkeypatch, p, error, printed, bound):
+    """Whatever a processor makes of the digits beyond the bound, the same number is printed, and within its bound."""
+    data = correlation_of(30, 5)
+    alone = pairsig.exact_test(*data.counts, metric="accuracy")
+    printouts = set()
+    for wrong in (-1e-3 * error, 0.0, 1e-3 * error):
+        value = p * (1 + wrong)
+        changed = replace(alone, pvalue=value, log10_pvalue=math.log10(value), error_bound=error)
+        monkeypatch.setitem(kernels.KERNELS, "exact", lambda *_, result=changed: result)
+        table, _ = baseline.compare_to_baseline(data, [registry.metric("accuracy")], ["exact"])
+        printouts.add(baseline.render(table, "json"))
+    (text,) = printouts
+    (row,) = json.loads(text)
+    assert (row["pvalue"], row["error_bound"]) == (printed, bound)
+    assert abs(row["pvalue"] - p) <= bound * p
+    assert row["pvalue_low"] <= p * (1 - error / 2) <= p * (1 + error / 2) <= row["pvalue_high"]
+    assert row["log10_pvalue"] == pytest.approx(math.log10(p), abs=max(bound, 1e-15))
+
+
+@pytest.mark.slow
+def test_the_same_json_on_another_processor(tmp_path):
+    """OpenBLAS runs the kernels of older processors, with which unrounded exact p-values would differ."""
+    a, b = simulate.statistics("f1", n_systems=2, n_segments=600, seed=1, spread=0.3).counts
+    for name, counts in (("a", a), ("b", b)):
+        np.savetxt(tmp_path / name, counts, fmt="%d")
+    command = [sys.executable, "-m", "pairsig", "test", "a", "b", "--reader", "sigf", "--format", "json"]
+    printed = set()
+    for kernel in ("Haswell", "Nehalem", "Sandybridge"):
+        environment = os.environ | {"OPENBLAS_CORETYPE": kernel, "PYTHONPATH": str(ROOT / "src")}
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+        printed.add(done.stdout)
+    assert len(printed) == 1
+
+
+def level(n, p_only_a, p_only_b, which):
+    """How often p < 0.05 comes up by the bootstrap (b = ∞) on n pass/fail items: every table, by its probability."""
+    total = 0.0
+    for r in range(n + 1):
+        for s in range(n + 1 - r):
+            weight = math.comb(n, r) * math.comb(n - r, s) * p_only_a**r * p_only_b**s
+            weight *= (1 - p_only_a - p_only_b) ** (n - r - s)
+            if weight < 1e-5 or r == s:
+                continue
+            wins, losses = max(r, s), min(r, s)
+            variance_model = np.array([1.0])  # of the gain on a resample, from −n to n
+            for _ in range(n):
+                variance_model = np.convolve(variance_model, [losses / n, 1 - (wins + losses) / n, wins / n])
+            twice = n + 2 * (wins - losses)
+            p = {
+                "shifted": variance_model[twice + 1 :].sum(),
+                "percentile": variance_model[:n].sum(),
+                "two-sided": variance_model[twice:].sum() + variance_model[: n + 1].sum(),
+            }[which]
+            total += weight * (p < 0.05)
+    return total
+
+
+def test_how_often_the_bootstrap_finds_what_is_not_there():
+    """What the notes, `--help` and the documentation say of the one-sided bootstrap, in closed form for pass/fail."""
+    for n, lowest, highest in ((20, 0.15, 0.21), (50, 0.12, 0.21)):
+        for p in (0.05, 0.1, 0.4):
+            assert lowest < level(n, p, p, "shifted") < highest
+            assert level(n, p, p, "two-sided") < 0.1
+    assert level(20, 0.05, 0.05, "percentile") == pytest.approx(0.48, abs=0.01)
+    page = (ROOT / "docs/limits.md").read_text(encoding="utf-8")
+    for words in ("10 to 14 % of test sets of 100 to 500 segments", "up to 21 % of those of 20 or 50", "up to 48 %"):
+        assert words in page
+
+
+def test_text_with_a_reference_and_no_exact_test(tmp_path, capsys):
+    (tmp_path / "a.txt").write_text("the cat sat on the mat .\nit was happy there .\n" * 6)
+    (tmp_path / "b.txt").write_text("the dog sat on a mat .\nit was happy there .\n" * 6)
+    (tmp_path / "reference.txt").write_text("the cat sat on the mat .\nit was very happy there .\n" * 6)
+    a, b, reference = (str(tmp_path / name) for name in ("a.txt", "b.txt", "reference.txt"))
+    argv = ["test", a, b, "--reader", "text", "--reference", reference, "--n-resamples", "300", "--format", "json"]
+    argv += ["--test", "exact,randomization,bootstrap"]
+    assert cli.main(argv) == 0
+    fragments = capsys.readouterr()
+    rows = {row["test"]: row for row in json.loads(fragments.out)}
+    assert set(rows) == {"bootstrap", "randomization"}
+    assert (rows["bootstrap"]["system_a"], rows["bootstrap"]["better"]) == ("a", "a")
+    assert "use randomization_test" in fragments.err
+    assert cli.main([*argv, "--test", "exact"]) == 2
+
+
+def test_identical_outputs_are_never_significant(tmp_path, capsys):
+    (tmp_path / "one.txt").write_text(SIGF_A)
+    (tmp_path / "two.txt").write_text(SIGF_A)
+    argv = ["test", str(tmp_path / "one.txt"), str(tmp_path / "two.txt"), "--reader", "sigf", "--format", "json"]
+    assert cli.main([*argv, "--n-resamples", "100"]) == 0
+    fragments = capsys.readouterr()
+    assert {row["pvalue"] for row in json.loads(fragments.out)} == {1.0}
+    assert "one and two have the same counts on every segment" in fragments.err
+
+
+def test_sequential_tests_stop_when_they_can_tell():
+    data = simulate.statistics("accuracy", n_systems=2, n_segments=300, spread=1.5, seed=5)
+    (accuracy,) = [registry.metric("accuracy")]
+    table, _ = baseline.compare_to_baseline(data, [accuracy], THREE, stop_at=(0.05, 0.99), n_resamples=50_000)
+    drawn = table.set_index("test")
+    for test in ("bootstrap", "randomization"):
+        row = drawn.loc[test]
+        assert row["n_resamples"] < 5000
+        assert row["pvalue_high"] < 0.05
+        alone = pairsig.sequential_test(*data.counts, metric=accuracy, test=test, alpha=0.05, max_resamples=50_000)
+        assert (row["n_resamples"], row["pvalue"]) == (alone.n_resamples, alone.pvalue)
+    assert drawn.loc["exact", "pvalue"] < 0.05
+    assert drawn["significant"].all()
+
+
+@pytest.mark.parametrize(
+    ("n_documents", "fragments"),
+    [
+        (20, "the 100 segments come from 20 documents, which were not used; with documents as units the standard "
+         "error of the gain is 2.28 times as large (--unit document)"),
+        (14, "the 100 segments come from 14 documents, which were not used (--unit document)"),
+        (100, None),
+        (1, None),
+    ],
+)  # fmt: skip
+def test_documents_that_were_not_used(n_documents, fragments):
+    """Documents of 5 equal segments: sqrt(5 · (20/19) / (100/99)) = 2.28."""
+    rng = np.random.default_rng(4)
+    passed = np.repeat(rng.integers(0, 2, (2, 20)), 5, axis=1)
+    counts = np.stack([passed, np.ones_like(passed)], axis=2)
+    documents = np.array([f"d{index * n_documents // 100}" for index in range(100)])
+    data = Statistics.from_arrays({"a": counts[0], "b": counts[1]}, ("correct", "total"), documents=documents)
+    by_unit = {}
+    for unit in ("segment", "document") if n_documents > 1 else ("segment",):
+        table, _ = baseline.compare_to_baseline(data, [registry.metric("accuracy")], ["exact"], unit=unit)
+        by_unit[unit] = [note for note in table["notes"].iloc[0] if "which were not used" in note]
+    assert by_unit.pop("segment") == ([fragments] if fragments else [])
+    assert not any(by_unit.values())
+
+
+def test_documents_are_the_unit(tmp_path, capsys):
+    (tmp_path / "docs").write_text("news\td1\nnews\td1\nnews\td2\nnews\td2\n")
+    (tmp_path / "ref").write_text("a b c d e\n" * 4)
+    (tmp_path / "x").write_text("a b c d e\n" * 4)
+    (tmp_path / "y").write_text("a b c d f\n" * 4)
+    files = [str(tmp_path / name) for name in "xy"]
+    argv = ["test", *files, "--reader", "text", "--reference", str(tmp_path / "ref"), "--unit", "document"]
+    argv += ["--documents", str(tmp_path / "docs"), "--test", "randomization", "--n-resamples", "20000"]
+    assert cli.main([*argv, "--format", "json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["pvalue"] == pytest.approx(2 / 4, abs=0.02)  # two documents: both or none swapped
+    assert "unit:document" in row["signature"]
+
+
+# Documents of counts: four segments, the system better in the first document only.
+EVALB_ROW = "{:4d}  {:3d}    0  {:6.2f} {:6.2f}   {:3d}    {:3d}  {:3d}    0      5     5   100.00\n"
+COUNTS = {
+    "sigf": ("2 2 2\n2 2 2\n1 2 2\n1 2 2\n", "1 2 2\n0 2 2\n1 2 2\n1 2 2\n"),
+    "art": ("2 2\n2 2\n1 2\n1 2\n", "1 2\n0 2\n1 2\n1 2\n"),
+    "evalb": tuple(
+        f"{'=' * 76}\n"
+        + "".join(EVALB_ROW.format(n, 5, 50 * m, 50 * m, m, 2, 2) for n, m in enumerate(matched, start=1))
+        + f"{'=' * 76}\n"
+        for matched in ((2, 2, 1, 1), (1, 0, 1, 1))
+    ),
+    "table": (
+        "segment\tcorrect\ttotal\n1\t2\t2\n2\t2\t2\n3\t1\t2\n4\t1\t2\n",
+        "segment\tcorrect\ttotal\n1\t1\t2\n2\t0\t2\n3\t1\t2\n4\t1\t2\n",
+    ),
+}
+DOCUMENTS = "news\td1\nnews\td1\nblog\td2\nblog\td2\n"
+
+
+@pytest.fixture
+def counts(tmp_path, request):
+    paths = []
+    for name, text in zip("ab", COUNTS[request.param], strict=True):
+        path = tmp_path / f"{name}.tsv"
+        path.write_text(text)
+        paths.append(str(path))
+    return ["test", *paths, "--reader", request.param, "--test", "exact", "--format", "json"]
+
+
+@pytest.mark.parametrize("counts", COUNTS, indirect=True)
+def test_documents_of_counts_are_the_unit(counts, tmp_path, capsys):
+    (tmp_path / "docs").write_text(DOCUMENTS)
+    unit = ["--unit", "document", "--documents", str(tmp_path / "docs")]
+    assert cli.main([*counts, *unit]) == 0
+    (row, *_) = json.loads(capsys.readouterr().out)
+    # Two documents, of which one is the same for both: swapped or not, |δ'| = |δ|. As segments, 2 of the 4 swaps.
+    assert row["pvalue"] == pytest.approx(1, abs=1e-12)
+    assert "unit:document" in row["signature"]
+    assert cli.main(counts) == 0
+    assert json.loads(capsys.readouterr().out)[0]["pvalue"] == pytest.approx(1 / 2, abs=1e-12)
+
+
+@pytest.mark.parametrize("counts", COUNTS, indirect=True)
+@pytest.mark.parametrize("lines", [3, 5])
+def test_documents_of_another_test_set(counts, tmp_path, capsys, lines):
+    (tmp_path / "docs").write_text("news\td1\n" * lines)
+    assert cli.main([*counts, "--documents", str(tmp_path / "docs")]) == 2  # whatever the unit
+    fragments = capsys.readouterr().err
+    assert f"a.tsv has 4 segments, but found {lines} domains, expected one per segment" in fragments
+    assert fragments.count("\n") == 1
+
+
+def test_documents_of_a_table_and_of_a_file(tmp_path, capsys):
+    table = "segment\tdocument\tx\n1\td1\t1\n2\td1\t{}\n3\td2\t2\n4\td2\t3\n"
+    paths = []
+    for name, value in (("a", 5), ("b", 1)):
+        (tmp_path / f"{name}.tsv").write_text(table.format(value))
+        paths.append(str(tmp_path / f"{name}.tsv"))
+    argv = ["test", *paths, "--reader", "table", "--test", "exact", "--documents", str(tmp_path / "docs")]
+    (tmp_path / "docs").write_text(DOCUMENTS)
+    assert cli.main([*argv, "--unit", "document"]) == 0
+    capsys.readouterr()
+    (tmp_path / "docs").write_text(DOCUMENTS.replace("blog\td2", "blog\td3", 1))
+    assert cli.main(argv) == 2
+    message = (
+        "a.tsv, line 4: segment 3 belongs to document 'd2', but to 'd3' in the file of documents, expected the same"
+    )
+    assert message in capsys.readouterr().err
+
+
+def test_documents_are_those_of_all_sentences_where_some_are_left_out(tmp_path, capsys):
+    rows = [EVALB_ROW.format(n, length, 50, 50, 1, 2, 2) for n, length in enumerate((5, 50, 5, 5), start=1)]
+    for name in "ab":
+        (tmp_path / name).write_text(f"{'=' * 76}\n{''.join(rows)}{'=' * 76}\n")
+    data, _ = baseline.read_systems(
+        [str(tmp_path / "a"), str(tmp_path / "b")],
+        "evalb",
+        options={"max_length": "40"},
+        domains=["", "", "", ""],
+        documents=["w", "x", "y", "z"],
+    )
+    ((systems, _),) = data
+    assert systems.segments.tolist() == ["1", "3", "4"]
+    assert systems.documents.tolist() == ["w", "y", "z"]
+
+
+def test_lines_skipped_in_the_outputs_are_skipped_in_the_documents(tmp_path, capsys):
+    (tmp_path / "docs").write_text("canary\tcanary\n" + DOCUMENTS)
+    for name, last in (("ref", "e"), ("x", "e"), ("y", "f")):
+        (tmp_path / name).write_text("canary\n" + f"a b c d {last}\n" * 4)
+    argv = ["test", str(tmp_path / "x"), str(tmp_path / "y"), "--reader", "text", "--reference", str(tmp_path / "ref")]
+    argv += ["--option", "skip_lines=1", "--documents", str(tmp_path / "docs"), "--unit", "document"]
+    assert cli.main([*argv, "--test", "randomization", "--n-resamples", "100", "--format", "json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["n_segments"] == 4
+
+
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        (["gpt-4.1.sigf", "gpt-3.5.sigf"], ["gpt-4.1", "gpt-3.5"]),
+        (["gpt-4.1", "gpt-3.5"], ["gpt-4.1", "gpt-3.5"]),  # no suffix
+        (["runs/gpt-4.1.jsonl.gz", "runs/o3.parquet"], ["gpt-4.1", "o3"]),
+        (["llama-3.1-8b.en.txt.xz", "baseline.txt"], ["llama-3.1-8b.en", "baseline"]),
+        (["model.v1", "model.v2"], ["model.v1", "model.v2"]),
+        (["model.tsv", "model.csv"], ["model.tsv", "model.csv"]),
+        (["a/out.txt", "b/out.txt"], ["a/out.txt", "b/out.txt"]),
+        (["a/out.txt", "b/out.tsv", "c/out.txt"], ["a/out.txt", "b/out.tsv", "c/out.txt"]),
+        (["x", "y.txt"], ["x", "y"]),
+        ([".txt", "y.txt"], [".txt", "y"]),
+    ],
+)
+def test_a_system_is_called_as_its_file_without_what_says_its_format(paths, names):
+    assert baseline._names(paths) == names
+
+
+TEXTS = {"ref": "天地人和大小\n", "x": "天地人和大小\n", "y": "天地人和小大\n"}
+
+
+def test_an_option_goes_to_the_metrics_that_have_it(tmp_path, capsys):
+    for name, text in TEXTS.items():
+        (tmp_path / name).write_text(text * 5)
+    argv = ["test", str(tmp_path / "x"), str(tmp_path / "y"), "--reader", "text", "--reference", str(tmp_path / "ref")]
+    argv += ["--test", "randomization", "--n-resamples", "20", "--format", "json"]
+
+    def found(*arguments):
+        assert cli.main([*argv, *arguments]) == 0
+        return {row["metric"]: row["score_b"] for row in json.loads(capsys.readouterr().out)}
+
+    alone = found("--metric", "bleu", "--option", "tokenize=char") | found("--metric", "chrf")
+    assert found("--metric", "bleu,chrf", "--option", "tokenize=char") == alone
+    assert alone["bleu"] != found("--metric", "bleu", "--option", "tokenize=none")["bleu"]
+    assert cli.main([*argv, "--metric", "bleu,chrf", "--option", "normalized=true"]) == 2
+    fragments = capsys.readouterr().err
+    assert (
+        "option of reader text and metric bleu, chrf: 'normalized', expected one of skip_lines, tokenize, low"
+        in fragments
+    )
+    assert cli.main([*argv, "--metric", "bleu,chrf,ter", "--option", "normalized=true"]) == 0
+
+
+def trees_of(worst):
+    good = "(S (NP (NN tea)) (VP (VBZ is)) (ADJP (JJ hot)))\n"
+    return good * 49 + worst * 11
+
+
+def test_failing_where_it_is_bad_does_not_make_a_parser_better(tmp_path, capsys):
+    bad = "(X (Y (Z (NN tea) (VBZ is) (JJ hot))))\n"
+    files = {"gold": trees_of("(S (NP (NN tea)) (VP (VBZ is)) (ADJP (JJ hot)))\n"), "a": trees_of(bad)}
+    files["b"] = trees_of(bad.replace("tea", "Tea"))
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    argv = [
+        "test",
+        str(tmp_path / "a"),
+        str(tmp_path / "b"),
+        "--reader",
+        "trees",
+        "--reference",
+        str(tmp_path / "gold"),
+    ]
+    argv += ["--test", "exact", "--format", "json"]
+    assert cli.main(argv) == 0
+    fragments = capsys.readouterr()
+    (row,) = json.loads(fragments.out)
+    assert row["score_a"] == row["score_b"] == pytest.approx(100 * 2 * 49 * 4 / (49 * 4 + 11 * 3 + 60 * 4))
+    assert "pairsig: note: b: 11 of 60 sentences failed (11 with words that differ from the reference" in fragments.err
+    assert cli.main([*argv, "--option", "skip_failed=true"]) == 0
+    fragments = capsys.readouterr()
+    (row,) = json.loads(fragments.out)
+    assert row["score_b"] == 100  # as evalb has it
+    assert "pairsig: note: b: 11 of 60 sentences failed" in fragments.err
+
+
+def test_a_metric_twice(sigf, tmp_path, capsys):
+    assert cli.main(["test", *sigf, "--reader", "sigf", "--metric", "f1,f1"]) == 2
+    assert "metric f1 is named 2 times, expected once" in capsys.readouterr().err
+    assert cli.main(["test", *sigf, "--reader", "text", "--reference", sigf[0], "--metric", "bleu,ter,bleu"]) == 2
+    assert "metric bleu is named 2 times, expected once" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--reader", "evlab"], "unknown reader 'evlab', expected one of table, "),
+        (["--reader", "text"], "reader text reads outputs, which need a reference: add --reference FILE"),
+        (["--reader", "sigf", "--reference", "x"], "reader sigf reads counts, which need no reference"),
+        (
+            ["--reader", "sigf", "--metric", "bleu"],
+            "model1 has no metric 'bleu', expected one of f1, precision, recall",
+        ),
+        (
+            ["--reader", "sigf", "--test", "ttest"],
+            "unknown test 'ttest', expected one of exact, randomization, bootstrap",
+        ),
+        (["--reader", "evalb", "--option", "max_length=1_0"], "option max_length is '1_0', expected a whole number"),
+        (["--reader", "evalb", "--option", "max_length=" + "1" * 5000], "1…' (5,000 characters), expected a whole"),
+        (["--reader", "art", "--option", "aggregator=f_1", "--option", "aggregator=average"], "expected one"),
+        (["--reader", "x" * 100_000], f"unknown reader '{'x' * 60}…' (100,000 characters), expected one of table"),
+        (["--reader", "sigf", "--option", "x=1"], "unknown option of reader sigf: 'x', expected none"),
+        (["--reader", "sigf", "--unit", "document"], "found no documents for the unit document"),
+        (["--reader", "sigf", "--n-resamples", "0"], "number of resamples is 0"),
+        (["--reader", "sigf", "--test", "exact", "--n-resamples", "0"], "number of resamples is 0"),
+        (["--reader", "sigf", "--metric", "f1,f1"], "metric f1 is named 2 times, expected once"),
+        (["--reader", "sigf", "--test", "exact,exact"], "test exact is named 2 times, expected once"),
+        (["--reader", "sigf", "--alternative", "less,less"], "alternative less is named 2 times, expected once"),
+        (
+            ["--reader", "sigf", "--test", "bootstrap", "--method", "bca"],
+            "unknown method: 'bca', expected one of shifted, percentile",
+        ),
+        (
+            ["--reader", "sigf", "--test", "exact", "--method", "shifted"],
+            "the method 'shifted', expected none for the test exact: only bootstrap, exact-bootstrap have methods",
+        ),
+        (["--reader", "sigf", "--stop-at", "7"], "the significance level is 7.0, expected a number between 0 and 1"),
+        (
+            ["--reader", "sigf", "--test", "exact", "--stop-at", "0.05", "--confidence-level", "1"],
+            "the confidence level is 1.0, expected a number between 0 and 1",
+        ),
+    ],
+)
+def test_bad_input(sigf, capsys, arguments, message):
+    assert cli.main(["test", *sigf, *arguments]) == 2
+    fragments = capsys.readouterr()
+    assert message in fragments.err
+    assert fragments.err.count("\n") == 1
+    assert fragments.out == ""
+
+
+def test_one_file_twice(sigf, capsys):
+    assert cli.main(["test", sigf[0], sigf[0], "--reader", "sigf"]) == 2
+    assert "is given 2 times, expected different files" in capsys.readouterr().err
+    with pytest.raises(InputError, match="found one system, expected at least two"):
+        baseline.compare_to_baseline(simulate.statistics("mean", n_systems=1, n_segments=5), [registry.metric("mean")])
+
+
+@pytest.mark.data
+def test_evalbs_own_sample(data_dir, tmp_path, capsys):
+    """The sample is compared to a copy of itself: evalb's own recall, and nothing significant."""
+    listing = data_dir / "evalb-sample/EVALB/sample/sample.rsl"
+    (tmp_path / "other.rsl").write_text(listing.read_text())
+    argv = ["test", str(listing), str(tmp_path / "other.rsl"), "--reader", "evalb", "--n-resamples", "100"]
+    assert cli.main([*argv, "--format", "json"]) == 0
+    rows = rows_of(capsys)
+    printed = [line.split("=")[1] for line in listing.read_text().splitlines() if line.startswith("Bracketing Recall")]
+    assert round(rows["recall", "exact"]["score_a"], 2) == float(printed[0])  # the first summary is of all sentences
+    assert {row["pvalue"] for row in rows.values()} == {1.0}
+
+
+def three_rows(**columns):
+    """Rows of a table that name what `footnotes`, `shown_p` and others look at."""
+    rows = {"metric": ["f1"] * 3, "system_a": ["base"] * 3, "system_b": ["one", "two", "three"], "notes": [[]] * 3}
+    return pd.DataFrame(rows | columns)
+
+
+def test_a_note_on_all_but_one_says_what_it_is_about():
+    table = three_rows(notes=[["few"], ["few"], []])
+    assert baseline.footnotes(table) == ["f1 for base and one; f1 for base and two: few"]
+    assert baseline.footnotes(three_rows(notes=[["few"]] * 3)) == ["few"]
+
+
+@pytest.mark.parametrize(
+    ("row", "shown"),
+    [
+        ({"pvalue": 0.0, "pvalue_high": 0.00921, "n_resamples": 400}, "< 0.00921"),
+        ({"pvalue": 0.0, "pvalue_high": 0.0092101, "n_resamples": 400}, "< 0.00922"),
+        ({"pvalue": 0.0, "pvalue_high": 0.0, "n_resamples": pd.NA}, "< 1e-300"),
+        ({"pvalue": 0.0, "log10_pvalue": -412.34, "n_resamples": pd.NA}, "1e-412.3"),
+        ({"pvalue": 1e-200, "log10_pvalue": -200.0, "n_resamples": pd.NA}, "1e-200"),
+        ({"pvalue": 0.0301, "pvalue_low": 0.02019, "pvalue_high": 0.04011, "n_resamples": 9, "confidence_level": 0.9},
+         "0.0301 [0.0201, 0.0402]"),
+        ({"pvalue": 0.0301, "pvalue_low": 0.02, "pvalue_high": 0.04, "n_resamples": 9}, "0.0301"),
+        ({"pvalue": 0.0301, "pvalue_low": 0.02, "pvalue_high": 0.04, "n_resamples": pd.NA, "confidence_level": 0.9},
+         "0.0301"),
+        ({"pvalue": 1.0, "pvalue_low": 0.9, "pvalue_high": 1.0, "n_resamples": 9, "confidence_level": 0.9}, "1"),
+    ],
+)  # fmt: skip
+def test_a_p_value_as_it_is_printed(row, shown):
+    plain = {"log10_pvalue": -math.inf, "pvalue_low": 0.0, "pvalue_high": 1.0, "confidence_level": np.nan}
+    assert baseline.shown_p(pd.Series(plain | row, dtype=object)) == shown
+
+
+@pytest.mark.parametrize(("error", "digits"), [(3e-11, 10), (1e-3, 3), (0.5, 1)])
+def test_a_p_value_has_the_digits_that_its_bound_makes_certain(error, digits):
+    """Rounding to d digits moves p by 5·10⁻ᵈ of itself at most, and the bound is 10⁻ᵈ at most: 6·10⁻ᵈ in all."""
+    p, log10_p, bound = baseline.certain(1.23456789012345e-4, math.log10(1.23456789012345e-4), error)
+    assert p == float(f"{1.23456789012345e-4:.{digits - 1}e}")
+    assert log10_p == round(math.log10(1.23456789012345e-4), digits)
+    assert bound == pytest.approx(6 * 10.0**-digits)
+
+
+def test_an_exact_p_is_decided_only_where_its_bound_is_on_one_side(monkeypatch):
+    """A bound of 0.3 % on 0.05 leaves it open; p = alpha is not below alpha."""
+    for p, error, expected in ((0.05, 0.003, None), (0.04, 0.003, True), (0.06, 0.003, False), (0.05, 0.0, None)):
+        result = ExactResult.__new__(ExactResult)
+        for name, value in (("pvalue", p), ("log10_pvalue", math.log10(p)), ("error_bound", error)):
+            object.__setattr__(result, name, value)
+        cells = baseline._pvalue(result, (0.05, 0.99))
+        if error:
+            assert cells["pvalue_low"] < cells["pvalue"] < cells["pvalue_high"]
+            assert cells["significant"] is expected
+        else:
+            assert cells["significant"] is False
+    result = ExactResult.__new__(ExactResult)
+    for name, value in (("pvalue", 1.0), ("log10_pvalue", 0.0), ("error_bound", 1e-9)):
+        object.__setattr__(result, name, value)
+    assert baseline._pvalue(result, None)["pvalue_high"] == 1.0
+
+
+def test_p_values_are_adjusted_within_a_metric_and_a_test():
+    """Of two systems on two metrics, with two tests and two alternatives, each family has two p-values, not sixteen."""
+    data = simulate.statistics("f1", n_systems=3, n_segments=40, spread=0.3)
+    metrics = [registry.metric("f1"), registry.metric("recall")]
+    table, _ = baseline.compare_to_baseline(
+        data, metrics, ["exact", "randomization"], alternatives=["two-sided", "observed"], n_resamples=200
+    )
+    assert len(table) == 16
+    for _, own in table.groupby(["metric", "test", "method", "alternative"]):
+        low, high = sorted(own["pvalue"])
+        assert sorted(own["pvalue_holm"]) == pytest.approx([min(1, 2 * low), min(1, max(2 * low, high))])
+
+
+def test_how_many_tests_draw():
+    data = simulate.statistics("f1", n_systems=4, n_segments=9)
+    metrics = [registry.metric("f1"), registry.metric("recall")]
+    assert baseline.n_drawn(data, metrics, definitions.names(), ["shifted", "percentile"]) == 3 * 2 * 3
+    assert baseline.n_drawn(data, metrics, ["exact"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("paths", "methods", "runs"),
+    [
+        ([["a1", "a2"], ["b"]], ["a", "a", "b"], ["1", "2", ""]),
+        ([["m10", "m11"], ["n"]], ["m", "m", "n"], ["1", "2", ""]),  # not m1, a part of both numbers
+        ([["m-1", "m-b"], ["n"]], ["m", "m", "n"], ["1", "2", ""]),
+        ([["x1", "x2"], ["x3", "x4"]], ["x1", "x1", "x3", "x3"], ["1", "2", "1", "2"]),  # both would be x
+        ([["1", "2"], ["b"]], ["1", "1", "b"], ["1", "2", ""]),  # nothing in common
+    ],
+)
+def test_runs_are_called_by_what_their_names_have_in_common(paths, methods, runs):
+    assert baseline._called(paths) == (methods, runs)
+
+
+def test_a_reference_before_the_systems_takes_them(capsys):
+    assert cli.main(["test", "--metric", "bleu", "--reference", "ref.txt", "a.txt", "b.txt"]) == 2
+    assert "found no file before --reference, which takes all that follow" in capsys.readouterr().err

@@ -1,0 +1,204 @@
+"""Contributions of units to scores, and what follows for pairs, against closed forms and resampling."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+import simulate
+from pairsig import Metric, Statistics
+from pairsig.comparisons import all_pairs
+from pairsig.core.influence import design_effect, errors_and_correlations, influence_values
+from pairsig.metrics import registry
+
+
+def of(data, metric):
+    return influence_values(data.of(metric), metric)
+
+
+def only(table, **columns):
+    for name, value in columns.items():
+        table = table[table[name] == value]
+    (row,) = table.to_dict("records")
+    return row
+
+
+CLOSED_FORMS = {
+    # The derivative of the score by the weight of a segment, with capital letters for totals.
+    "accuracy": lambda c, C: 100 * (c[:, 0] / C[1] - C[0] * c[:, 1] / C[1] ** 2),
+    "f1": lambda c, C: 200 * (c[:, 0] / (C[1] + C[2]) - C[0] * (c[:, 1] + c[:, 2]) / (C[1] + C[2]) ** 2),
+    "precision": lambda c, C: 100 * (c[:, 0] / C[1] - C[0] * c[:, 1] / C[1] ** 2),
+    "mean": lambda c, C: (c[:, 0] - C[0] / len(c)) / len(c),
+}
+
+
+def simulated(metric: str, **options) -> Statistics:
+    family = {"precision": "f1", "recall": "f1"}.get(metric, metric)
+    return simulate.statistics(family, **{"n_systems": 4, "n_segments": 300} | options)
+
+
+class TestContributions:
+    @pytest.mark.parametrize("metric", CLOSED_FORMS)
+    def test_closed_forms(self, metric):
+        data = simulated(metric)
+        found = of(data, registry.metric(metric))
+        for counts, u in zip(data.counts.astype(float), found, strict=True):
+            np.testing.assert_allclose(u, CLOSED_FORMS[metric](counts, counts.sum(axis=0)), rtol=1e-6, atol=1e-9)
+
+    @pytest.mark.parametrize("metric", ["accuracy", "f1", "precision", "recall", "mean", "bleu"])
+    def test_they_sum_to_nothing(self, metric):
+        """Twice the test set has the same score (homogeneity of degree 0), so Σu = ∇f(T)·T = 0 (Euler)."""
+        data = simulated(metric)
+        u = of(data, registry.metric(metric))
+        assert np.abs(u).sum(axis=1).min() > 0.1
+        np.testing.assert_allclose(u.sum(axis=1), 0, atol=1e-4 * np.abs(u).sum(axis=1).min())
+        twice = of(data.select(segments=np.repeat(np.arange(300), 2)), registry.metric(metric))
+        np.testing.assert_allclose(twice[:, ::2], u / 2, rtol=1e-4, atol=1e-7)
+
+    def test_to_drop_a_segment_changes_the_score_so_much(self):
+        data = simulated("bleu", n_segments=2000)
+        metric = registry.metric("bleu")
+        u = of(data, metric)
+        totals = data.of(metric).sum(axis=1)
+        for segment in range(0, 2000, 250):
+            change = metric.score(totals - data.of(metric)[:, segment]) - metric.score(totals)
+            np.testing.assert_allclose(-u[:, segment], change, atol=3e-4)
+            assert np.abs(change).max() > 3e-4
+
+    def test_sign_is_turned_where_lower_is_better(self):
+        rng = np.random.default_rng(0)
+        predicted, sure = rng.integers(5, 9, (2, 50))
+        hits = rng.integers(0, 5, 50)
+        data = Statistics.from_arrays(
+            {"a": np.column_stack([hits, hits, predicted, sure])}, registry.metric("aer").columns
+        )
+        u = of(data, registry.metric("aer"))[0]
+        total = predicted.sum() + sure.sum()
+        expected = 100 * (2 * hits / total - 2 * hits.sum() * (predicted + sure) / total**2)
+        np.testing.assert_allclose(u, expected, rtol=1e-6, atol=1e-9)
+
+    def test_orders_without_a_match_are_no_trouble(self):
+        data = simulated("bleu", n_segments=4)
+        counts = data.counts.copy()
+        counts[:, :, data.columns.index("match_4")] = 0
+        u = of(replace(data, counts=counts), registry.metric("bleu"))
+        assert np.isfinite(u).all()
+        assert (u != 0).any()
+
+
+class TestSimilarity:
+    def tables(self, metric="f1", n_resamples=200, **options):
+        data = simulated(metric, **options)
+        return data, all_pairs.compare(
+            data, "bootstrap", metric=metric, alternative="observed", n_resamples=n_resamples
+        )
+
+    @pytest.mark.parametrize("metric", ["accuracy", "f1", "bleu", "mean"])
+    def test_standard_error_is_that_of_resampled_gains(self, metric):
+        chosen = registry.metric(metric)
+        data, found = self.tables(metric, n_segments=400)
+        rng = np.random.default_rng(1)
+        draws = rng.multinomial(400, np.full(400, 1 / 400), size=6000)
+        scores = {
+            system: chosen.score(draws @ counts)
+            for system, counts in zip(data.systems, data.of(chosen).astype(float), strict=True)
+        }
+        for row in found.itertuples():
+            resampled = np.std(scores[row.system_a] - scores[row.system_b])
+            assert row.standard_error == pytest.approx(resampled, rel=0.04)  # 0.9 % is the Monte Carlo error
+
+    def test_correlation_is_that_of_the_influence_values(self):
+        data, found = self.tables()
+        correlations = np.corrcoef(of(data, registry.metric("f1")))
+        for row in found.itertuples():
+            a, b = data.systems.index(row.system_a), data.systems.index(row.system_b)
+            assert row.correlation == pytest.approx(correlations[a, b], rel=1e-5)
+        assert found["correlation"].between(0.1, 0.9).all()
+
+    @pytest.mark.parametrize("metric", ["accuracy", "f1", "bleu", "mean"])
+    def test_normal_p_is_near_that_of_the_bootstrap(self, metric):
+        _, found = self.tables(metric, n_segments=2000, spread=0.03, n_systems=6, n_resamples=10_000)
+        assert found["pvalue"].between(0.01, 0.4).sum() >= 5
+        np.testing.assert_allclose(norm.sf(found["gain"] / found["standard_error"]), found["pvalue"], atol=0.02)
+
+    def test_groups_are_more_alike(self):
+        _, compared = self.tables(n_systems=6, n_groups=2, correlation=0.9, n_segments=1000)
+        found = compared.groupby("same_group")
+        alike, error = found["correlation"].min(), found["standard_error"].max()
+        assert alike[True] > found["correlation"].max()[False]
+        assert error[True] < found["standard_error"].min()[False]
+
+    def test_identical_systems(self):
+        data = simulated("f1")
+        data = replace(data, counts=data.counts[[0, 0, 1, 2]])
+        found = all_pairs.compare(data, metric="f1", n_resamples=10)
+        row = only(found, system_a="system1", system_b="system2")
+        assert (row["gain"], row["standard_error"], row["pvalue"]) == (0, 0, 1)
+        assert row["correlation"] == pytest.approx(1)
+
+    def test_contributions_are_centred(self):
+        """A sum does not stay the same for twice the test set, so its contributions do not sum to nothing."""
+        own = Metric("sum", ("value",), lambda totals: totals[..., 0], "Σ value", scale=None)
+        values = np.random.default_rng(3).normal(5, 1, (3, 200)) + np.linspace(0, 1, 200)
+        data = Statistics.from_arrays({name: row[:, None] for name, row in zip("abc", values, strict=True)}, ["value"])
+        found = all_pairs.compare(data, metric=own, n_resamples=10)
+        by_name = dict(zip("abc", values, strict=True))
+        for row in found.itertuples():
+            a, b = by_name[row.system_a], by_name[row.system_b]
+            assert row.correlation == pytest.approx(np.corrcoef(a, b)[0, 1], abs=1e-6)
+            assert row.standard_error == pytest.approx((a - b).std() * np.sqrt(200), rel=1e-5)
+
+    def test_a_system_without_error_resembles_none(self):
+        total = np.arange(1, 51)
+        data = Statistics.from_arrays(
+            {"perfect": np.column_stack([total, total]), "other": np.column_stack([total - 1, total])},
+            ["correct", "total"],
+        )
+        metric = registry.metric("accuracy")
+        row = only(all_pairs.compare(data, metric=metric, n_resamples=10))
+        assert np.isnan(row["correlation"])
+        assert row["standard_error"] > 0.1
+
+
+@pytest.mark.parametrize("n_bytes", [1, 3 * 16 * 300, 10**9])
+def test_some_systems_at_a_time(n_bytes):
+    metric = registry.metric("bleu")
+    counts = simulated("bleu", n_systems=7).of(metric)
+    pairs = np.random.default_rng(1).permuted(np.column_stack(np.triu_indices(7, k=1)), axis=1)
+    expected = errors_and_correlations(counts, metric, pairs)
+    for one, other in zip(
+        errors_and_correlations(counts, metric, pairs, threads=1, n_bytes=n_bytes), expected, strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+
+
+class TestDesignEffect:
+    PAIR = np.array([[0, 1]])
+
+    def test_documents_of_equal_segments(self):
+        """m copies of each segment: m times the variance, but for what the estimates divide by."""
+        data = simulated("f1", n_segments=40)
+        copies = data.select(segments=np.repeat(np.arange(40), 5))
+        found = design_effect(of(copies, registry.metric("f1")), np.repeat(np.arange(40), 5).astype(str), self.PAIR)
+        assert found[0] == pytest.approx(5 * (40 / 39) / (200 / 199), rel=1e-6)
+
+    def test_documents_of_one_segment_do_nothing(self):
+        u = of(simulated("accuracy"), registry.metric("accuracy"))
+        assert design_effect(u, np.arange(300).astype(str), self.PAIR)[0] == pytest.approx(1, rel=1e-12)
+
+    def test_it_is_the_ratio_of_bootstrapped_variances(self):
+        rng = np.random.default_rng(2)
+        documents = np.repeat(np.arange(60), 10)
+        lead = rng.normal(0, 1, 60)[documents] + rng.normal(0, 2, 600)
+        u = np.stack([lead, np.zeros(600)])
+        sums = np.bincount(documents, lead)
+        by_document = rng.multinomial(60, np.full(60, 1 / 60), size=20_000) @ sums
+        by_segment = rng.multinomial(600, np.full(600, 1 / 600), size=20_000) @ lead
+        expected = by_document.var() / by_segment.var()
+        assert expected > 2
+        assert design_effect(u, documents.astype(str), self.PAIR)[0] == pytest.approx(expected, rel=0.04)
+
+    def test_a_pair_that_does_not_differ(self):
+        u = np.ones((2, 6))
+        assert np.isnan(design_effect(u, np.array(list("aabbcc")), self.PAIR)[0])

@@ -1,0 +1,296 @@
+"""One data set in every form that is accepted gives one answer, in Python and on the command line."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pairsig
+from pairsig import InputError, Statistics, cli
+from pairsig.comparisons import all_pairs
+from pairsig.core import statistics
+from pairsig.io import tables
+
+polars = pytest.importorskip("polars")
+
+FUNCTIONS = {
+    "compare": lambda data, **how: pairsig.compare(data, **how),
+    "rank": lambda data, **how: pairsig.rank(data, n_resamples=500, **how),
+    "compare_methods": lambda data, **how: pairsig.compare_methods(data, design="nested", **how),
+    "transfer": lambda data, **how: pairsig.transfer(data, heterogeneity=0.01, **how),
+}
+"""Functions that accept the same inputs."""
+
+
+def scores(n=60, systems=("a", "b", "c"), seed=0):
+    rng = np.random.default_rng(seed)
+    return {name: (rng.random(n) < 0.4 + 0.2 * place).astype(int) for place, name in enumerate(systems)}
+
+
+def long(of, system="model", segment="question", score="correct"):
+    n = len(next(iter(of.values())))
+    return {
+        system: [name for name in of for _ in range(n)],
+        segment: [str(k) for k in range(n)] * len(of),
+        score: [int(value) for own in of.values() for value in own],
+    }
+
+
+def without(table):
+    """The numbers of a table; the metric has another name in each form."""
+    found = pd.DataFrame({name: table[name].to_list() for name in table.columns})
+    names = [name for name in ("system_a", "system_b", "system", "method_a", "method_b") if name in found]
+    found = found.drop(columns=["metric", "signature"], errors="ignore").astype(dict.fromkeys(names, str))
+    return found.sort_values(names, ignore_index=True)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_every_form_of_the_same_scores_gives_the_same_table(function, tmp_path):
+    run, of = FUNCTIONS[function], scores()
+    names = {"system": "model", "segment": "question", "score": "correct"}
+    named = Statistics.from_arrays({name: own[:, None] for name, own in of.items()}, ["value"], dataset="test set 1")
+    statistics.write(named, tmp_path / "s.parquet")
+    pd.DataFrame(long(of)).to_csv(tmp_path / "long.csv", index=False)
+    wide = {"question": [str(k) for k in range(60)]} | {name: own.tolist() for name, own in of.items()}
+    found = {
+        "statistics": run(named, metric="mean"),
+        "counts that are scores": run(named, score="value"),
+        "parquet": run(tmp_path / "s.parquet", metric="mean"),
+        "path of a table with other columns": run(str(tmp_path / "long.csv"), **names),
+        "arrays": run(of),
+        "arrays of counts": run({name: own[:, None] for name, own in of.items()}, metric="mean"),
+        "lists": run({name: own.tolist() for name, own in of.items()}, score="correct"),
+        "columns of lists": run(long(of), **names),
+        "pandas, declared columns": run(pd.DataFrame(long(of, "system", "segment", "value")), metric="mean"),
+        "polars, declared columns": run(polars.DataFrame(long(of, "system", "segment", "value")), metric="mean"),
+        "pandas, long": run(pd.DataFrame(long(of)), **names),
+        "polars, long": run(polars.DataFrame(long(of)), **names),
+        "pandas, wide": run(pd.DataFrame(wide), system=["a", "b", "c"], segment="question"),
+        "polars, wide": run(polars.DataFrame(wide), system=["a", "b", "c"]),
+    }
+    expected = without(found["statistics"].table)
+    for form, result in found.items():
+        own = without(result.table)
+        pd.testing.assert_frame_equal(own, expected, check_dtype=False, obj=form)
+        kind = polars.DataFrame if form.startswith("polars") else pd.DataFrame
+        assert isinstance(result.table, kind), form
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_results_print_a_table_or_sentences_and_their_notes(function):
+    result = FUNCTIONS[function](scores(n=40))
+    assert repr(result) == str(result)
+    assert all(name in str(result) for name in "abc")
+    assert "<table" in result._repr_html_()
+    assert json.loads(result.to_json())
+    assert result.metric.name == "score"
+    assert result.statistics
+    for note in result.notes:
+        assert note in str(result)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize(
+    ("data", "options", "message"),
+    [
+        ([[1, 2]], {}, r"found a builtins\.list, expected a data frame in memory"),
+        ({"a": [[1, 2], [3, 4]], "b": [[1, 2], [3, 4]]}, {}, r"an array of shape \(2, 2\) and no metric is named"),
+        ({"a": [1, 2], "b": [1, 2, 3]}, {}, "a has 2, b has 3"),
+        ({"a": [1, 2], "b": [1, 2]}, {"document": ["x"]}, "found 1 documents for 2 segments"),
+        ({"a": [1, 2], "b": [1, 2]}, {"domain": ["x"]}, "found 1 domains for 2 segments"),
+        ({"a": [1, 2], "b": [1, 2]}, {"metric": "f1"}, r"expected \(segments, 3\): matched, predicted, gold"),
+        ({"a": [1, 2], "b": [1, 2]}, {"metric": "f1", "score": "x"}, "score='x' and metric='f1', expected one"),
+        (pd.DataFrame({"model": ["a"], "segment": [1], "x": [1]}), {}, 'expected `system` too.*system="…"'),
+        ("nowhere.tsv", {}, "nowhere.tsv"),
+    ],
+)
+def test_what_is_refused_is_refused_by_all(function, data, options, message):
+    with pytest.raises((InputError, FileNotFoundError), match=message):
+        FUNCTIONS[function](data, **options)
+
+
+def test_statistics_name_their_systems():
+    data = Statistics.from_arrays({"a": np.ones((3, 1)), "b": np.zeros((3, 1))}, ["value"])
+    with pytest.raises(InputError, match=r"found segment= with a pairsig.Statistics, expected none"):
+        pairsig.compare(data, segment="x")
+    with pytest.raises(InputError, match="found lower_is_better=True with metric"):
+        pairsig.compare(
+            Statistics.from_arrays({"a": np.ones((3, 2)), "b": np.ones((3, 2))}, ["correct", "total"]),
+            lower_is_better=True,
+        )
+
+
+def test_one_column_of_scores_needs_no_name():
+    data = Statistics.from_arrays({"a": np.array([3.0, 4, 5]), "b": np.array([1.0, 2, 4])}, ["seconds"])
+    assert pairsig.compare(data).better == "a"
+    cost = pairsig.compare(data, lower_is_better=True)
+    assert cost.better == "b"
+    assert cost.statistic == pytest.approx(5 / 3)
+    low, high = cost.confidence_interval()
+    assert low < 5 / 3 < high
+
+
+def test_labels_of_arrays():
+    of = scores(n=40)
+    documents, domains = [f"d{k // 4}" for k in range(40)], ["x", "y"] * 20
+    result = pairsig.compare(of, document=documents, domain=domains, unit="document")
+    assert result.statistics.documents.tolist() == documents
+    assert result.statistics.domains.tolist() == domains
+
+
+FIVE = ("A", "B", "C", "D", "E")
+
+
+@pytest.fixture
+def five_models(tmp_path, monkeypatch):
+    """Five models with three seeds each, as files and as arrays; E is the best by a little."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(7)
+    item = rng.random(300)
+    passed = {
+        name: np.array(
+            [item < 0.5 + 0.013 * place + 0.02 * rng.normal() + 0.2 * rng.normal(size=300) for _ in range(3)]
+        )
+        for place, name in enumerate(FIVE)
+    }
+    for name, runs in passed.items():
+        for number, run in enumerate(runs, start=1):
+            (tmp_path / f"{name}{number}.txt").write_text("\n".join(str(int(one)) for one in run) + "\n")
+    return {name: runs.astype(int)[:, :, None] for name, runs in passed.items()}
+
+
+def command(capsys, *words):
+    assert cli.main(["test", *words]) == 0
+    return capsys.readouterr().out
+
+
+def of_runs():
+    return [word for name in FIVE for word in ("--runs", *(f"{name}{number}.txt" for number in (1, 2, 3)))]
+
+
+def test_five_models_with_three_seeds_get_one_answer(five_models, capsys):
+    """The command line compares all to the first and adjusts by Holm, and so does Python when asked for that."""
+    rows = json.loads(command(capsys, *of_runs(), "--format", "json", "--n-resamples", "100"))
+    result = pairsig.compare(five_models, baseline="A")
+    table = result.table.set_index("system_b")
+    assert result.table["system_a"].tolist() == ["A"] * 4
+    for row in rows:
+        own = table.loc[row["method_b"]]
+        assert own["pvalue"] == pytest.approx(row["pvalue_method"], rel=1e-12)
+        assert own["pvalue_holm"] == pytest.approx(row["pvalue_holm"], rel=1e-12)
+        assert (own["gain"], own["ci_low"]) == pytest.approx((row["gain"], row["ci_low"]))
+    p = np.sort([row["pvalue_method"] for row in rows])
+    assert sorted(row["pvalue_holm"] for row in rows)[0] == pytest.approx(4 * p[0])
+    text = command(capsys, *of_runs(), "--format", "sentence", "--n-resamples", "100")
+    for name, said, ours in zip("BCDE", text.splitlines(), str(result).splitlines(), strict=False):
+        assert said.split(" by ")[0] == ours.split(" by ")[0]
+        shown = re.search(r"p = \S+ \(\S+ adjusted by Holm\)", said)[0]
+        assert shown in ours
+        assert f"({table.loc[name, 'pvalue_holm']:.3g} adjusted by Holm)" in shown
+    methods = pairsig.compare_methods(five_models, baseline="A")
+    assert methods.table["pvalue_holm"].tolist() == pytest.approx([row["pvalue_holm"] for row in rows])
+    assert "p (Holm)" in str(methods)
+
+
+def test_five_models_of_one_run_get_one_answer(five_models, capsys):
+    files = [f"{name}1.txt" for name in FIVE]
+    rows = json.loads(command(capsys, *files, "--test", "exact", "--format", "json"))
+    result = pairsig.compare({f"{name}1": runs[0, :, 0] for name, runs in five_models.items()}, baseline="A1")
+    for row, own in zip(rows, result.table.to_dict("records"), strict=True):
+        assert own["system_b"] == row["system_b"]
+        for name in ("pvalue", "pvalue_holm"):
+            assert own[name] == pytest.approx(row[name], rel=1e-9)
+        assert (own["better"], own["test"]) == (row["better"], row["test"])
+    with pytest.raises(InputError, match="unknown baseline 'X', expected one of A1"):
+        pairsig.compare({f"{name}1": runs[0, :, 0] for name, runs in five_models.items()}, baseline="X")
+
+
+def test_all_pairs_are_adjusted_for_all_pairs(five_models):
+    every, some = pairsig.compare(five_models), pairsig.compare(five_models, baseline="E")
+    assert len(every.table), len(some.table) == (10, 4)
+    p = every.table["pvalue"].to_numpy()
+    assert every.table["pvalue_holm"].min() == pytest.approx(10 * p.min())
+    assert set(some.table["system_a"]) == {"E"}
+
+
+def test_rank_is_the_command(five_models, capsys):
+    files = [f"{name}1.txt" for name in FIVE]
+    assert cli.main(["rank", *files, "--format", "json", "--n-resamples", "2000"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    result = pairsig.rank({f"{name}1": runs[0, :, 0] for name, runs in five_models.items()}, n_resamples=2000)
+    for name in ("system", "rank_low", "rank_high", "behind"):
+        assert result.table[name].tolist() == pytest.approx([row[name] for row in rows]) or name == "system"
+    assert result.table["system"].tolist() == [row["system"] for row in rows]
+    assert len(result.pairs) == 10
+
+
+class TestTransfer:
+    """Against `pairsig transfer` on the tables of `pairsig compare`."""
+
+    @pytest.fixture
+    def test_sets(self):
+        return {f"set{seed}": scores(n=50 + 10 * seed, seed=seed) for seed in range(4)}
+
+    def expected(self, test_sets, tmp_path):
+        paths = []
+        for name, of in test_sets.items():
+            data = Statistics.from_arrays({system: own[:, None] for system, own in of.items()}, ["value"], dataset=name)
+            paths.append(str(tmp_path / f"{name}.tsv"))
+            tables.write(all_pairs.compare(data, "randomization", metric="mean", n_resamples=50), paths[-1])
+        assert cli.main(["transfer", *paths, "--output", str(tmp_path / "t.tsv")]) == 0
+        return without(pd.read_csv(tmp_path / "t.tsv", sep="\t").drop(columns=["n_rows", "family"]))
+
+    def test_several_test_sets(self, test_sets, tmp_path):
+        expected = self.expected(test_sets, tmp_path)
+        wide = [pd.DataFrame(of) for of in test_sets.values()]
+        for data, options in (
+            (test_sets, {}),
+            (list(test_sets.values()), {"score": "x"}),
+            (wide, {"system": ["a", "b", "c"]}),
+            (dict(zip("wxyz", wide, strict=True)), {"system": ["a", "b", "c"]}),
+        ):
+            found = pairsig.transfer(data, **options)
+            pd.testing.assert_frame_equal(without(found.table.drop(columns="family")), expected, check_dtype=False)
+        assert list(pairsig.transfer(test_sets).statistics) == list(test_sets)
+
+    def test_domains(self, test_sets, tmp_path):
+        expected = self.expected(test_sets, tmp_path)
+        whole = {name: np.concatenate([of[name] for of in test_sets.values()]) for name in "abc"}
+        domain = [name for name, of in test_sets.items() for _ in of["a"]]
+        found = pairsig.transfer(whole, domain=domain)
+        pd.testing.assert_frame_equal(without(found.table.drop(columns="family")), expected, check_dtype=False)
+        frame = polars.DataFrame(long(whole) | {"subject": domain * 3})
+        found = pairsig.transfer(frame, system="model", segment="question", score="correct", domain="subject")
+        assert isinstance(found.table, polars.DataFrame)
+        pd.testing.assert_frame_equal(without(found.table.drop("family")), expected, check_dtype=False)
+        with pytest.raises(InputError, match="segment 1 has no domain, expected one for every segment"):
+            pairsig.transfer(whole, domain=["", *domain[1:]])
+
+    def test_runs_are_compared_by_their_means(self):
+        rng = np.random.default_rng(0)
+        sets = {
+            name: {system: (rng.random((3, 80, 1)) < 0.5 + 0.1 * k) for k, system in enumerate("ab")} for name in "xyz"
+        }
+        (row,) = pairsig.transfer(sets).table.itertuples()
+        gains, errors = [], []
+        for of in sets.values():
+            (one,) = pairsig.compare_methods(of).table.itertuples()
+            gains.append(one.gain if one.better == "b" else -one.gain)
+            errors.append(one.standard_error)
+        found = pairsig.planning.heterogeneity.random_effects(gains, errors)
+        assert (row.system_a, row.gain) == ("b", pytest.approx(found.gain[0]))
+        assert row.p_next == pytest.approx(found.p_next[0])
+
+    def test_refused(self, test_sets):
+        with pytest.raises(InputError, match="1 test set, expected at least 2"):
+            pairsig.transfer(test_sets["set0"])
+        with pytest.raises(InputError, match="has one system, a, expected at least two"):
+            pairsig.transfer([{"a": [1, 2]}, {"a": [1, 2]}])
+
+
+def test_tab_lists_the_public_names_and_nothing_else():
+    assert dir(pairsig) == sorted(pairsig.__all__)
+    for name in pairsig.__all__:
+        assert getattr(pairsig, name).__doc__

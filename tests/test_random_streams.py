@@ -1,0 +1,101 @@
+"""Draws against numpy's own SFC64, and against the multinomial distribution."""
+
+from math import factorial
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+
+from pairsig.core import random_streams
+
+
+def sfc64(seed, resample):
+    """numpy's generator in the state the documentation promises, warmed up as numpy does it."""
+    generator = np.random.SFC64(0)
+    state = generator.state
+    state["state"]["state"] = np.array([*random_streams.key(seed), resample, 1], dtype=np.uint64)
+    generator.state = state
+    generator.random_raw(12)
+    return generator
+
+
+def drawn_by_hand(seed, resample, n_units, n_draws):
+    generator = sfc64(seed, resample)
+    counts = np.zeros(n_units, dtype=int)
+    left = n_draws
+    while left:
+        word = int(generator.random_raw())
+        for half in (word & 0xFFFFFFFF, word >> 32):
+            product = half * n_units
+            if left and product % 2**32 >= 2**32 % n_units:
+                counts[product >> 32] += 1
+                left -= 1
+    return counts
+
+
+@pytest.mark.parametrize(("n_units", "n_draws"), [(1, 1), (7, 7), (1000, 1000), (3, 100), (2034, 5)])
+def test_bootstrap_counts_are_those_of_numpys_sfc64(n_units, n_draws):
+    counts = random_streams.bootstrap_counts(2012, 41, 3, n_units, n_draws=n_draws)
+    for row in range(3):
+        np.testing.assert_array_equal(counts[row], drawn_by_hand(2012, 41 + row, n_units, n_draws))
+
+
+@pytest.mark.parametrize(
+    ("n_units", "resample", "above"),
+    [
+        (4682, 14265, 0), (18888, 3716, 0), (33511, 14146, 0), (72233, 341825, 0),  # just kept
+        (70453, 29356, -1), (10993, 95727, -1),  # just drawn anew
+    ],
+)  # fmt: skip
+def test_the_bound_of_rejection_is_sharp(n_units, resample, above):
+    """Resamples, found by search, whose first word has a low part at Lemire's bound 2³² mod n, or one below it."""
+    word = int(sfc64(2012, resample).random_raw())
+    assert above in [half * n_units % 2**32 - 2**32 % n_units for half in (word & 0xFFFFFFFF, word >> 32)]
+    counts = random_streams.bootstrap_counts(2012, resample, 1, n_units, n_draws=2)
+    np.testing.assert_array_equal(counts[0], drawn_by_hand(2012, resample, n_units, 2))
+
+
+def test_powers_of_two_reject_nothing():
+    """2³² mod n is 0: low parts of 0, which come up every 2¹⁶ words here, are kept."""
+    counts = random_streams.bootstrap_counts(3, 0, 1, 2**16, n_draws=3 * 2**16)
+    np.testing.assert_array_equal(counts[0], drawn_by_hand(3, 0, 2**16, 3 * 2**16))
+
+
+@pytest.mark.parametrize("n_units", [1, 63, 64, 65, 500])
+def test_swaps_are_the_bits_of_numpys_sfc64(n_units):
+    swapped = random_streams.swaps(7, 5, 2, n_units)
+    for row in range(2):
+        words = sfc64(7, 5 + row).random_raw(-(-n_units // 64))
+        bits = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")
+        np.testing.assert_array_equal(swapped[row], bits[:n_units])
+
+
+@pytest.mark.parametrize("seed", [0, 2012])
+def test_counts_follow_the_multinomial_distribution(seed):
+    """Neighbouring resamples differ in one bit of their state: together, they must be multinomial."""
+    n_units, n_rows = 4, 200_000
+    counts = random_streams.bootstrap_counts(seed, 0, n_rows, n_units).astype(int)
+    vectors, observed = np.unique(counts, axis=0, return_counts=True)
+    ways = np.array([factorial(n_units) / np.prod([factorial(c) for c in vector]) for vector in vectors])
+    expected = n_rows * ways / n_units**n_units
+    assert expected.sum() == pytest.approx(n_rows)  # all 35 vectors have come up
+    assert chi2.sf(((observed - expected) ** 2 / expected).sum(), len(vectors) - 1) > 1e-3
+
+
+@pytest.mark.parametrize("seed", [0, 2012])
+def test_swaps_are_fair_and_independent(seed):
+    n_rows = 200_000
+    patterns = random_streams.swaps(seed, 0, n_rows, 8).astype(int) @ (1 << np.arange(8))
+    observed = np.bincount(patterns, minlength=256)
+    assert chi2.sf(((observed - n_rows / 256) ** 2 / (n_rows / 256)).sum(), 255) > 1e-3
+
+
+def test_a_resample_does_not_depend_on_where_the_drawing_starts():
+    whole = random_streams.bootstrap_counts(1, 0, 100, 50)
+    np.testing.assert_array_equal(whole[60:70], random_streams.bootstrap_counts(1, 60, 10, 50))
+    assert (whole.sum(axis=1) == 50).all()
+
+
+def test_seeds_and_resamples_differ():
+    rows = [random_streams.bootstrap_counts(seed, first, 1, 200)[0] for seed in (1, 2) for first in (0, 1)]
+    assert len({row.tobytes() for row in rows}) == 4

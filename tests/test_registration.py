@@ -1,0 +1,220 @@
+"""What follows from the registration of readers and metrics: detection, help, documentation, and what all must do."""
+
+import re
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from pairsig import InputError, cli, readers
+from pairsig.metrics import Metric, NotedCounts, Ratio, registry
+from pairsig.metrics.registry import METRICS
+from pairsig.readers import COUNTS, LOGS, OUTPUTS, Reader, reader_of_outputs, recognition, system_counts
+from pairsig.readers.outputs import text
+from pairsig.readers.system_counts import reader_of_counts
+from running import ROOT
+
+sys.path.append(str(ROOT / "docs"))
+import generated
+
+ALL = (*OUTPUTS, *COUNTS, *LOGS)
+JSON = ("swebench", "inspect", "helm", "alpaca_eval", "comet")
+EXTRACTED = [name for name, metric in METRICS.items() if metric.extractor]
+
+
+def reader(name: str) -> Reader:
+    return reader_of_outputs(name) if name in OUTPUTS else reader_of_counts(name)
+
+
+def example(folder: Path, name: str, data: bytes | None = None) -> Path:
+    """A file like the example of the reader, with other content."""
+    path = folder / reader(name).example_name
+    path.write_bytes(reader(name).example.encode() if data is None else data)
+    return path
+
+
+def read(name: str, path: Path):
+    options = reader(name).example_options
+    return readers.read(name, path, **options) if name in OUTPUTS else system_counts.read_all(name, path, **options)
+
+
+def refused(name: str, path: Path) -> str:
+    """The one sentence about the file."""
+    with pytest.raises(InputError) as error:
+        read(name, path)
+    sentence = str(error.value)
+    assert sentence.startswith(str(path)), sentence
+    assert sentence.isprintable(), sentence
+    return sentence
+
+
+# Readers.
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_example_is_read_and_recognized(name, tmp_path):
+    path = example(tmp_path, name)
+    assert recognition.recognize([path], [path] if name in OUTPUTS else []) == name
+    found = read(name, path)
+    if name in OUTPUTS:
+        assert len(found) >= 2
+        assert METRICS[reader(name).metric].reader in (name, reader(name).like)
+    else:
+        assert all(part.metrics and len(part.segments) >= 2 for part in found)
+        assert {part.log for part in found} == {name in LOGS}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_files_that_are_missing_empty_or_no_text(name, tmp_path):
+    path = example(tmp_path, name)
+    path.unlink()
+    assert "cannot be read" in refused(name, path)
+    refused(name, example(tmp_path, name, b""))
+    if name not in ("text", "alignment"):  # outputs may be blank, and sentence pairs without links
+        refused(name, example(tmp_path, name, b"\n \n"))
+    data = reader(name).example.encode()
+    half = data.index(b"\n") // 2
+    latin = refused(name, example(tmp_path, name, data[:half] + b"\xff" + data[half:]))
+    assert "line 1: found bytes ff, expected UTF-8" in latin
+    if name not in JSON:
+        nul = refused(name, example(tmp_path, name, data[:half] + b"\0" + data[half:]))
+        assert "line 1: found a NUL character, expected UTF-8 text" in nul
+    assert "expected UTF-8" in refused(name, example(tmp_path, name, reader(name).example.encode("utf-16")))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_damaged_files_are_read_or_refused_in_a_sentence(name, tmp_path):
+    """Cut off at every tenth, everything or a line twice, and numbers replaced by what no program writes."""
+    whole = reader(name).example
+    numbers = list(re.finditer(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])", whole))
+    damaged = [whole[: len(whole) * tenth // 10] for tenth in range(1, 10)]
+    damaged += [whole + whole, *(whole + line + "\n" for line in whole.splitlines())]
+    damaged += [
+        whole[: number.start()] + other + whole[number.end() :]
+        for number in numbers[:12]
+        for other in ("NaN", "-1", "1e999", "9" * 30, "x")
+    ]
+    for content in damaged:
+        path = example(tmp_path, name, content.encode())
+        try:
+            found = read(name, path)
+        except InputError as error:
+            assert str(error).startswith(str(path)), error  # noqa: PT017
+            assert str(error).isprintable(), error  # noqa: PT017
+            continue
+        if name not in OUTPUTS:
+            assert all(np.isfinite(column).all() for part in found for column in part.counts.values()), content
+
+
+@pytest.mark.parametrize("name", [name for name in COUNTS + LOGS if name not in ("sigf", "art", "mt_metrics_eval")])
+def test_segments_have_different_ids(name, tmp_path):
+    for part in read(name, example(tmp_path, name)):
+        assert len(set(part.segments)) == len(part.segments)
+
+
+def test_unknown_options_are_refused(tmp_path):
+    for name in ALL:
+        path = example(tmp_path, name)
+        with pytest.raises(InputError, match=f"unknown option of reader {name}: 'no_such', expected"):
+            (readers.read if name in OUTPUTS else system_counts.read_all)(name, path, no_such="x")
+
+
+# Metrics.
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_scores_of_nothing_are_finite_and_any_shape_comes_in_front(name):
+    metric = METRICS[name]
+    totals = np.arange(6 * metric.width, dtype=float).reshape(2, 3, metric.width) // 2
+    scores = metric.score(totals)
+    assert scores.shape == (2, 3)
+    np.testing.assert_allclose([[metric.score(row) for row in part] for part in totals], scores, rtol=1e-14)
+    assert np.isfinite(metric.score(np.zeros(metric.width)))
+    assert np.isfinite(metric.score(np.eye(metric.width))).all()
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_metric_says_what_it_is(name):
+    metric = METRICS[name]
+    assert metric.formula
+    assert (metric.reader is None) == (metric.extractor is None)
+    assert {column for pair in metric.at_most for column in pair} <= set(metric.columns)
+
+
+@pytest.mark.parametrize("name", EXTRACTED)
+def test_the_reference_itself_has_the_best_score(name, tmp_path):
+    """The counts keep their bounds, and the order of segments does not matter."""
+    metric = METRICS[name]
+    gold = read(metric.reader, example(tmp_path, metric.reader))
+    counts = metric.statistics(gold, gold)
+    assert set(metric.columns) <= set(counts)
+    assert isinstance(counts, NotedCounts | dict)
+    for small, large in metric.at_most:
+        assert (counts[small] <= counts[large]).all()
+    totals = [counts[column].sum() for column in metric.columns] + [len(gold)] * metric.averaged
+    assert metric.score(totals) == pytest.approx(best(name, metric, gold), rel=1e-12)
+    back = metric.statistics(gold[::-1], gold[::-1])
+    assert all((back[column][::-1] == counts[column]).all() for column in metric.columns)
+
+
+def best(name: str, metric: Metric, gold) -> float:
+    if metric.averaged:  # a blank text has no words in common with itself
+        scored = [metric.statistics([one], [one])[metric.columns[0]].item() for one in gold]
+        assert max(scored) == 1  # a segment scores best against itself
+        return 100 * sum(scored) / len(gold)
+    return 100.0 if metric.higher_is_better else 0.0
+
+
+# A reader and a metric of somebody else.
+
+
+def test_what_follows_from_two_lines_of_registration(tmp_path, monkeypatch, capsys):
+    """Help, documentation, detection, and the tests above follow when a reader and a metric are registered."""
+
+    def both(path):
+        lines = [line.split() for line in text.read(path)]
+        if not all(len(line) == 2 for line in lines):
+            raise InputError(f"{path}: found another line, expected `ITEM pass` or `ITEM fail`")
+        return system_counts.SystemCounts(
+            segments=tuple(item for item, _ in lines),
+            documents=("",) * len(lines),
+            counts={"passed": np.array([int(passed == "pass") for _, passed in lines])},
+            metrics=(system_counts.average("passed"),),
+            source=str(path),
+        )
+
+    verdicts = Reader(
+        read=both,
+        content="one line `ITEM pass` or `ITEM fail` per item",
+        metrics="share of items that passed",
+        recognizes=lambda file: bool(file.rows) and all(re.fullmatch(r"\S+ (pass|fail)", row) for row in file.rows),
+        example="q1 pass\nq2 fail\nq3 pass\n",
+    )
+    same = Metric(
+        "same", ("same", "lines"), Ratio((0,), (1,)), "100 · Σ same / Σ lines", reader="text", title="same lines",
+        extractor=lambda output, reference: {
+            "same": np.array([a == b for a, b in zip(output, reference, strict=True)]), "lines": np.ones(len(output)),
+        },
+    )  # fmt: skip
+    monkeypatch.setattr(readers, "COUNTS", (*COUNTS, "verdicts"))
+    monkeypatch.setitem(sys.modules, "pairsig.readers.counts.verdicts", SimpleNamespace(READER=verdicts))
+    monkeypatch.setitem(registry.METRICS, "same", same)
+
+    assert "coref, verdicts" in cli._readers()
+    table = generated.formats()
+    assert "| `verdicts` | one line `ITEM pass` or `ITEM fail` per item | share of items that passed |" in table
+    assert re.search(r"\| BLEU, chrF, chrF\+\+, TER, .*, same lines \|", table)
+    assert "| `same` | same lines | 100 · Σ same / Σ lines | `text` |" in generated.metrics()
+    test_the_example_is_read_and_recognized("verdicts", tmp_path)
+    test_files_that_are_missing_empty_or_no_text("verdicts", tmp_path)
+    test_the_reference_itself_has_the_best_score("same", tmp_path)
+    for system, last in (("a", "pass"), ("b", "fail")):
+        (tmp_path / system).write_text(f"q1 pass\nq2 fail\nq3 {last}\n", encoding="utf-8")
+        (tmp_path / f"{system}.txt").write_text(f"one\ntwo\n{last}\n", encoding="utf-8")
+    files = [str(tmp_path / name) for name in ("a", "b", "a.txt", "b.txt")]
+    assert cli.main(["test", *files[:2], "--test", "exact", "--format", "sentence"]) == 0
+    assert "in passed" in capsys.readouterr().out
+    assert cli.main(["test", *files[2:], "--reference", files[2], "--metric", "same", "--test", "exact"]) == 0
+    assert "same" in capsys.readouterr().out

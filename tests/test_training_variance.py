@@ -1,0 +1,274 @@
+"""Trainings of one method: simulated methods of known variances, and the findings once more without our own code."""
+
+from __future__ import annotations
+
+import csv
+from itertools import combinations
+from math import erf, sqrt
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from scipy import stats
+
+from pairsig import Statistics
+from pairsig.metrics import registry
+from study.analysis import over_systems
+from study.analysis.training_variance import BETTER_METHOD, TRAINING_VARIANCE, training_variance
+from study.figures.training_variance import training_variance as figure
+
+ROOT = Path(__file__).parent.parent
+REFERENCE = ROOT / "results" / "reference"
+MEAN = registry.metric("mean")
+
+
+def simulated(rng, *, n_methods=6, k=8, n=800, training=1.0, rest=0.5, spread=0.0, dataset="s"):
+    """Runs METHOD-RUN with a variance of training of `training`/n of the score, and `rest`/n of single segments."""
+    runs = {}
+    unit = rng.normal(size=n)
+    for method in range(n_methods):
+        own = unit + 0.3 * rng.normal(size=n) + spread * rng.normal() / sqrt(n)
+        for run in range(1, k + 1):
+            level = sqrt(training / n) * rng.normal()
+            runs[f"m{method}-{run}"] = own + level + sqrt(rest) * rng.normal(size=n)
+    given = Statistics.from_arrays(runs, ["value"], dataset=dataset)
+    return given, MEAN
+
+
+def whole(table):
+    """The row of the whole test set."""
+    return table.sort_values("n_segments").iloc[-1]
+
+
+class TestKnownVariances:
+    def test_the_parts_of_the_variance(self):
+        found = [whole(training_variance([simulated(np.random.default_rng(i))], splits=1)[0]) for i in range(20)]
+        n = 800
+        assert np.mean([row["sd_training"] ** 2 for row in found]) == pytest.approx(1 / n, rel=0.1)
+        assert np.mean([row["sd_rest"] ** 2 for row in found]) == pytest.approx(0.5 / n, rel=0.02)
+        assert np.mean([row["sd_test_set"] ** 2 for row in found]) == pytest.approx(2 * 0.09 / n, rel=0.1)
+        truth = 2 / (2 + 1 + 0.18)
+        assert np.mean([row["share"] for row in found]) == pytest.approx(truth, abs=0.03)
+        assert np.mean([row["share_low"] <= truth <= row["share_high"] for row in found]) >= 0.8
+
+    def test_runs_of_one_method_differ_by_chance_where_training_does_not_matter(self):
+        tables = [
+            training_variance([simulated(np.random.default_rng(i), n=200, training=0)], splits=2)[0] for i in range(12)
+        ]
+        assert np.mean([table["share_significant"].mean() for table in tables]) == pytest.approx(0.05, abs=0.012)
+        assert np.mean([table["share_significant_by_method"].mean() for table in tables]) == pytest.approx(
+            0.05, abs=0.012
+        )
+
+    def test_and_more_on_larger_test_sets_where_it_does(self):
+        """A variance of training that is as large as that of single segments on 200 segments."""
+        n, training = 3200, 0.5 * 16
+        tables = [
+            training_variance([simulated(np.random.default_rng(i), n=n, training=training)], splits=4)[0]
+            for i in range(8)
+        ]
+        for size in (100, 400, 1600, 3200):
+            expected = 2 * stats.norm.sf(1.96 / sqrt(1 + training / 0.5 * size / n))
+            rows = [table[table["n_segments"] == size].iloc[0] for table in tables]
+            assert np.mean([row["share_significant"] for row in rows]) == pytest.approx(expected, abs=0.05)
+            assert np.mean([row["share_significant_by_method"] for row in rows]) == pytest.approx(0.05, abs=0.025)
+
+    def test_swaps_of_segments_make_runs_that_differ_by_chance(self):
+        """Of real runs: at every segment the outputs of two are exchanged at random, and 5 % of pairs differ."""
+        table = pq.read_table(ROOT / "resources" / "statistics" / "icepahc-23.parquet")
+        given = Statistics.from_table(table.to_pandas(), dataset="x").numbered()
+        counts = given.of(registry.metric("parseval"))[:, :, :3].astype(float)
+        rng = np.random.default_rng(1)
+        replicated = []
+        for a, b in combinations(range(90), 2):
+            if given.methods[a] == given.methods[b]:
+                swapped = rng.random(counts.shape[1]) < 0.5
+                one, two = np.where(swapped[:, None], counts[[b, a]], counts[[a, b]])
+                gain, error = gain_and_error(one, two)
+                replicated.append(normal_p(gain / error) < 0.05)
+        assert np.mean(replicated) == pytest.approx(0.05, abs=0.03)
+
+
+def test_the_interval_of_pairs_that_differ_holds_the_share_of_all_runs():
+    """Of fixed methods whose runs vary by different amounts, the share among infinitely many runs of them."""
+    rng = np.random.default_rng(3)
+    ratios = np.array([0, 0, 0.5, 1, 2, 4, 8, 30, 60])  # of the variance of training to that of single segments
+    truth = np.mean(2 * stats.norm.sf(1.96 / np.sqrt(1 + ratios)))
+    k = 10
+    runs = np.arange(len(ratios) * k).reshape(-1, k)
+    first, second = np.triu_indices(k, 1)
+    pairs = np.concatenate([np.column_stack([own[first], own[second]]) for own in runs])
+    caught = []
+    for _ in range(400):
+        scores = np.sqrt(1 + ratios)[:, None] * rng.normal(size=(len(ratios), k))
+        replicated = np.abs(scores[:, first] - scores[:, second]) > 1.96 * sqrt(2)
+        low, high = over_systems.share_interval(replicated.ravel(), pairs)
+        caught.append(low <= truth <= high)
+    assert np.mean(caught) > 0.93
+
+
+class TestBetterMethod:
+    def test_p_names_the_outputs_as_often_as_predicted_and_the_method_less_often(self):
+        rng = np.random.default_rng(4)
+        given = [
+            simulated(rng, n_methods=12, k=6, n=800, training=2, rest=0.2, spread=1.5, dataset=f"s{i}")
+            for i in range(3)
+        ]
+        _, found = training_variance(given, splits=6)
+        rows = found[(found["dataset"] == "all") & (found["n_segments"] == 400)].set_index("question")
+        # Outputs hold what they are tested for; of the method they are runs, one each.
+        assert rows.loc["outputs", "replicated"] == pytest.approx(rows.loc["outputs", "expected"], abs=0.04)
+        assert rows.loc["method", "replicated"] < rows.loc["method", "expected"] - 0.1
+        assert rows.loc["method-level test", "replicated"] == pytest.approx(
+            rows.loc["method-level test", "expected"], abs=0.1
+        )
+
+    def test_where_training_does_not_matter_it_names_both(self):
+        rng = np.random.default_rng(5)
+        given = [simulated(rng, n_methods=12, k=6, training=0, spread=1.5, dataset=f"s{i}") for i in range(3)]
+        _, found = training_variance(given, splits=6)
+        rows = found[(found["dataset"] == "all") & (found["n_segments"] == 400)].set_index("question")
+        assert rows.loc["method", "replicated"] == pytest.approx(rows.loc["method", "expected"], abs=0.05)
+
+
+class TestFewRuns:
+    def test_one_run_each_is_too_few(self):
+        given = Statistics.from_arrays({f"m{i}-1": np.arange(5.0) for i in range(4)}, ["value"], dataset="s")
+        for table in training_variance([(given, MEAN)]):
+            assert table["verdict"].tolist() == ["too few"]
+            assert table["n_runs"].tolist() == [0]
+
+    def test_no_dataset_and_the_figure_of_nothing(self):
+        found = training_variance([])
+        assert [len(table) for table in found] == [0, 0]
+        text = " ".join(text.get_text() for axes in figure(*found).axes for text in axes.texts)
+        assert "too few pairs of runs" in text
+
+    def test_rows_are_keyed(self):
+        found = training_variance([simulated(np.random.default_rng(i), n=200, dataset=f"s{i}") for i in range(2)])
+        for table, declared in zip(found, (TRAINING_VARIANCE, BETTER_METHOD), strict=True):
+            assert not table.duplicated(list(declared.key)).any()
+
+
+# The findings again, from the embedded counts, with numpy and pyarrow alone.
+
+
+def f1(totals):
+    return 200 * totals[..., 0] / (totals[..., 1] + totals[..., 2])
+
+
+def influence(counts):
+    """What every segment changes of F1, to first order: 200 (m − M w / W) / W."""
+    matched, weight = counts[..., 0], counts[..., 1] + counts[..., 2]
+    m, w = matched.sum(-1, keepdims=True), weight.sum(-1, keepdims=True)
+    return 200 * (matched - m / w * weight) / w
+
+
+def gain_and_error(a, b):
+    difference = influence(a) - influence(b)
+    return f1(a.sum(0)) - f1(b.sum(0)), sqrt((difference**2).sum())
+
+
+def normal_p(z):
+    """Two-sided."""
+    return 1 - erf(abs(z) / sqrt(2))
+
+
+def reference(name, **cells):
+    with (REFERENCE / f"{name}.tsv").open(encoding="utf-8", newline="") as file:
+        rows = [
+            row
+            for row in csv.DictReader(file, delimiter="\t")
+            if all(row[key] == str(value) for key, value in cells.items())
+        ]
+    assert len(rows) == 1
+    return rows[0]
+
+
+@pytest.fixture(scope="module")
+def modern():
+    """Names of methods, and counts (runs × segments × matched, predicted, gold), of the largest test set."""
+    table = pq.read_table(
+        ROOT / "resources" / "statistics" / "icepahc-modern.parquet", columns=["system", "matched", "predicted", "gold"]
+    )
+    systems = list(dict.fromkeys(table["system"].to_pylist()))
+    flat = np.stack([table[column].to_numpy() for column in ("matched", "predicted", "gold")], axis=1).astype(float)
+    return [name.rsplit("-", 1)[0] for name in systems], flat.reshape(len(systems), -1, 3)
+
+
+def test_how_many_runs_of_one_method_differ_once_more(modern):
+    methods, counts = modern
+    by_outputs, by_runs = [], []
+    scores = f1(counts.sum(1))
+    for method in dict.fromkeys(methods):
+        rows = [row for row, own in enumerate(methods) if own == method]
+        for a, b in combinations(rows, 2):
+            gain, error = gain_and_error(counts[a], counts[b])
+            by_outputs.append(normal_p(gain / error) < 0.05)
+            left = [scores[row] for row in rows if row not in (a, b)]
+            t = gain / sqrt(2 * np.var(left, ddof=1))
+            by_runs.append(2 * stats.t.sf(abs(t), len(left) - 1) < 0.05)
+    row = reference("training_variance", dataset="icepahc-modern", n_segments=counts.shape[1])
+    assert np.mean(by_outputs) == pytest.approx(float(row["share_significant"]), abs=0.003)
+    assert np.mean(by_runs) == pytest.approx(float(row["share_significant_by_method"]), abs=1e-9)
+    assert int(float(row["n_pairs"])) == len(by_outputs)
+
+
+def test_the_share_of_training_once_more(modern):
+    methods, counts = modern
+    u, scores = influence(counts), f1(counts.sum(1))
+    training, single, means = [], [], []
+    for method in dict.fromkeys(methods):
+        rows = np.array([own == method for own in methods])
+        k = rows.sum()
+        apart = ((u[rows] - u[rows].mean(0)) ** 2).sum() / (k - 1)
+        single.append(apart)
+        training.append(scores[rows].var(ddof=1) - apart)
+        means.append(u[rows].mean(0))
+    test_set = np.mean(
+        [
+            ((means[i] - means[j]) ** 2).sum() - (single[i] + single[j]) / 10
+            for i, j in combinations(range(len(means)), 2)
+        ]
+    )
+    share = 2 * np.mean(training) / (2 * np.mean(training) + 2 * np.mean(single) + test_set)
+    row = reference("training_variance", dataset="icepahc-modern", n_segments=counts.shape[1])
+    assert share == pytest.approx(float(row["share"]), abs=0.002)
+    assert sqrt(np.mean(training)) == pytest.approx(float(row["sd_training"]), rel=0.002)
+
+
+def test_which_method_p_names_once_more(modern):
+    """On 1,600 segments of one half of icepahc-modern, compared with the other half."""
+    methods, counts = modern
+    n = counts.shape[1]
+    named = {"outputs": [], "method": [], "method-level test": []}
+    for split in range(10):
+        order = np.random.default_rng([2012, split]).permutation(n)
+        on, against = counts[:, order[:1600]], counts[:, order[n // 2 :]]
+        u, scores, truth = influence(on), f1(on.sum(1)), f1(against.sum(1))
+        products = u @ u.T
+        others = {}
+        for run, method in enumerate(methods):
+            rows = [row for row, own in enumerate(methods) if own == method]
+            left = [row for row in rows if row != run]
+            mean = u[rows].mean(0)
+            single = ((u[rows] - mean) ** 2).sum() / (len(rows) - 1)
+            training = max(0, scores[left].var(ddof=1) - single)
+            others[run] = truth[left].mean(), training, training + single
+        for a, b in combinations(range(len(methods)), 2):
+            if methods[a] == methods[b]:
+                continue
+            gain, variance = scores[a] - scores[b], products[a, a] + products[b, b] - 2 * products[a, b]
+            (mean_a, training_a, doubt_a), (mean_b, training_b, doubt_b) = others[a], others[b]
+            if 0.04 <= normal_p(gain / sqrt(variance)) / 2 <= 0.06:
+                named["outputs"].append((truth[a] > truth[b]) == (gain > 0))
+                named["method"].append((mean_a > mean_b) == (gain > 0))
+            whole_variance = variance + training_a + training_b
+            degrees = whole_variance**2 / (variance**2 / 1599 + (doubt_a**2 + doubt_b**2) / 8)
+            if 0.04 <= stats.t.sf(abs(gain) / sqrt(whole_variance), degrees) <= 0.06:
+                named["method-level test"].append((mean_a > mean_b) == (gain > 0))
+    for question, replicated in named.items():
+        row = reference("better_method", dataset="icepahc-modern", n_segments=1600, question=question)
+        assert np.mean(replicated) == pytest.approx(float(row["replicated"]), abs=0.01), question
+        assert len(replicated) == pytest.approx(int(float(row["n_tested"])), abs=5)
