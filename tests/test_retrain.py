@@ -93,8 +93,8 @@ def test_make_retrain(example):
         sheet.write(f"small\thttps://example.org\t{hashlib.sha256(sums.encode()).hexdigest()}\tCC0\tnone\n")
     edit(project, "training_sets", "  files: [config/example/", "  corpus: small\n  files: [config/example/")
     edit(project, "datasets", "\taer\t\t\t\tconfig/example/", "\taer\tsmall\t\t\tconfig/example/")
-    for name in ("training_sets", "datasets"):
-        edit(project, name, "config/example/", "small/")
+    for sheet in (project / "config" / SHEETS[name] for name in ("training_sets", "datasets")):
+        sheet.write_text(sheet.read_text(encoding="utf-8").replace("config/example/", "small/"), encoding="utf-8")
     overlay = project / "config/retrain.yaml"
     text = overlay.read_text(encoding="utf-8")
     overlay.write_text(re.sub(r"^datasets:\n(  .*\n)+", "datasets: [example-alignment]\n", text, flags=re.MULTILINE))
