@@ -495,7 +495,7 @@ def test_outputs_must_be_there_in_derived_mode(project):
             "config: montecarlo.n_segments: found [250, 250], expected a list",
         ),
         ({1: 2}, "config: found the key 1, expected one of source"),
-        ({"tests": {None: PAPERS}}, "config: found the key None in tests, expected one of exact, randomization, bootstrap"),
+        ({"tests": {None: PAPERS}}, "config: found the key None in tests, expected one of exact, randomization"),
     ],
 )
 def test_a_mistake_in_the_config_gets_one_sentence(project, changes, message):
