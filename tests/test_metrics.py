@@ -84,7 +84,7 @@ def test_names_of_files_and_of_python_ignore_case(tmp_path, monkeypatch, capsys)
     assert '"metric": "Exact"' in capsys.readouterr().out
     counts = {"a": [[3, 5, 5], [2, 2, 2]], "b": [[3, 5, 5], [1, 2, 2]]}
     assert pairsig.exact_test(counts["a"], counts["b"], metric="F1").pvalue == 1
-    table = pairsig.compare({name: [own] for name, own in counts.items()}, metric="F1", design="crossed").table
+    table = pairsig.compare({name: np.array(own) for name, own in counts.items()}, metric="F1").table
     assert set(table["metric"]) == {"f1"}
 
 
