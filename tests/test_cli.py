@@ -424,7 +424,7 @@ class TestBadOptions:
     @pytest.mark.parametrize(
         ("options", "fragments"),
         [
-            (["--metric", "F1"], ["unknown metric 'F1'", "expected one of accuracy", "did you mean f1?"]),
+            (["--metric", "FI"], ["unknown metric 'FI'", "expected one of accuracy", "did you mean f1?"]),
             (
                 ["--metric", "bleu"],
                 ["dataset s has the columns matched, predicted, gold", "expected those of metric bleu"],
