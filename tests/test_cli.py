@@ -424,7 +424,7 @@ class TestBadOptions:
     @pytest.mark.parametrize(
         ("options", "fragments"),
         [
-            (["--metric", "FI"], ["unknown metric 'FI'", "expected one of accuracy", "did you mean f1?"]),
+            (["--metric", "BLUE"], ["unknown metric 'BLUE'", "expected one of accuracy", "did you mean bleu?"]),
             (
                 ["--metric", "bleu"],
                 ["dataset s has the columns matched, predicted, gold", "expected those of metric bleu"],
