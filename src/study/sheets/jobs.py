@@ -25,7 +25,11 @@ SELECTIONS: dict[str, Callable[[Dataset], bool]] = {
 FORMATS = ("svg", "pdf", "png")
 """Files of a figure."""
 
-_SETTINGS = '\n\nSettings: {{ "{:,}".format(snakemake.config["resampling"]["n_resamples"]) }} resamples.\n'
+_SETTINGS = """
+
+Settings: {% set drawn = snakemake.config["resampling"] %}{{ "{:,}".format(drawn["n_resamples"]) }} resamples, at most
+{{ "{:,}".format(drawn["n_resamples_resized"]) }} on test sets made from another one.
+"""
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,12 @@ class Jobs:
         """List comparisons on test sets that `resize` makes."""
         resized = [name for name in self.datasets(which) if self.study.datasets[name].test_sets]
         return [f"results/test_sets/{dataset}.{test}.tsv" for dataset in resized for test in self.config["tests"]]
+
+    @property
+    def n_resamples_resized(self) -> int:
+        """Number of resamples on a test set that `resize` makes."""
+        drawn = self.config["resampling"]
+        return min(drawn["n_resamples"], drawn["n_resamples_resized"])
 
     def inputs(self, one: Analysis) -> dict[str, list[str]]:
         """List the files that an analysis reads, by the name of its argument."""
