@@ -16,6 +16,7 @@ from pairsig.io.tables import replacing
 try:
     import matplotlib.style
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 except ImportError:
     raise InputError("figures need matplotlib, which is not installed; type pip install pairsig[plot]") from None
 
@@ -101,4 +102,7 @@ def save(figure: Figure, path: str | Path) -> None:
         found = f"ends in {path.suffix}" if path.suffix else "has no suffix"
         raise InputError(f"{path} {found}, expected .svg, .pdf or .png")
     with replacing(path) as temporary, matplotlib.style.context(["default", STYLE]):
+        if isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):  # once, not again for every format
+            figure.draw_without_rendering()
+            figure.set_layout_engine("none")
         figure.savefig(temporary, dpi=_DPI[path.suffix], metadata=_METADATA[path.suffix])
