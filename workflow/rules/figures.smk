@@ -40,7 +40,7 @@ rule plot:
         mem_mb=grown(1000),
         runtime=grown(20),
     params:
-        figures=jobs.drawn([(figure,) for figure in STUDY_FIGURES]),
+        figures=jobs.drawn((figure, "", "") for figure in STUDY_FIGURES),
     shell:
         r"""
         python -m study plot {params.figures:q} >{log:q} 2>&1

@@ -76,7 +76,7 @@ _CACHE_ELEMENTS = 2**16
 """Elements of the draws that are multiplied at once where there are few columns: 256 KiB in float32."""
 _FEW_COLUMNS = 16
 _FEW_UNITS = 8
-"""A column that differs from another one, and a constant, on fewer than one in 8 units is not multiplied on the others."""
+"""Columns are derived from others if they differ on at most one in so many units; see `Product`."""
 _SHUFFLED_ELEMENTS = 2**19
 """Totals after shuffles that are scored at once: 4 MiB for each of the two systems of the pairs."""
 _FEWEST_ROWS = 16

@@ -69,7 +69,7 @@ class Jobs:
     def n_resamples_resized(self) -> int:
         """Number of resamples on a test set that `resize` makes."""
         drawn = self.config["resampling"]
-        return min(drawn["n_resamples"], drawn["n_resamples_resized"])
+        return int(min(drawn["n_resamples"], drawn["n_resamples_resized"]))
 
     def inputs(self, one: Analysis) -> dict[str, list[str]]:
         """List the files that an analysis reads, by the name of its argument."""
@@ -133,11 +133,11 @@ class Jobs:
         """Name the file of a figure."""
         return f"results/figures/{figure.name}" + (f"/{dataset}.{test}.{suffix}" if dataset else f".{suffix}")
 
-    def drawn(self, figures: Iterable[tuple[Figure] | tuple[Figure, str, str]]) -> list[str]:
-        """Build the arguments of `plot`: each figure (with a dataset and a test) with its tables and files."""
+    def drawn(self, figures: Iterable[tuple[Figure, str, str]]) -> list[str]:
+        """Build the arguments of `plot`: each figure, with a dataset and a test or "", with its tables and files."""
         words = []
         for one in figures:
-            files = [self.picture(*one, suffix=suffix) for suffix in FORMATS]
+            files = [self.picture(*one, suffix) for suffix in FORMATS]
             words += ["--and", one[0].name, *self.tables(*one), "--output", *files]
         return words[1:]
 
