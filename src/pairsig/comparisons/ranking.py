@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pairsig.comparisons import all_pairs, inputs
 from pairsig.core import definitions, engine
-from pairsig.core.compiled import compiled
+from pairsig.core.compiled import check_few, compiled
 from pairsig.core.engine import Progress, Resampling, seed_of
 from pairsig.core.influence import errors_and_correlations, influence_values
 from pairsig.core.statistics import Statistics, by_document
@@ -264,6 +264,7 @@ def _max_t(
     """The pairs, with p-values adjusted by step-down max-T over common shuffles."""
     if len(statistics.systems) < 2:
         raise InputError(f"found one system, {named(statistics.systems[0])}, expected at least two to rank")
+    check_few(math.comb(len(statistics.systems), 2))
     counts = statistics.of(metric)
     if unit == "document":
         counts = by_document(statistics.documents, counts)

@@ -73,7 +73,7 @@ def _starts(border: float, n: int, m: float, low: int, high: int) -> Whole:
     """
     d = np.arange(low, high + 1)
     least, most = np.zeros_like(d), d + 1
-    for _ in range((high + 1).bit_length()):
+    for _ in range(int(high + 1).bit_length()):
         middle = (least + most) // 2
         reached = (tango(middle.astype(np.float64), (d - middle).astype(np.float64), n, m) >= border) | (middle > d)
         least, most = np.where(reached, least, middle + 1), np.where(reached, middle, most)

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from pairsig.core.compiled import compiled
 from pairsig.core.definitions import Test
 from pairsig.core.engine import Scorer
+from pairsig.io.packages import installed
 from pairsig.metrics.ratios import Fractions
 from pairsig.stats import exact
 from pairsig.stats.exact.distributions import is_enumerable
@@ -138,7 +139,7 @@ def _permuted(
         where = distribution.steps, distribution.times, *tilt
         bottom, top = plane_rows(*where)
         highest = int(distribution.support[1][0])
-        suits = top - bottom < _MOST_ROWS and not is_enumerable(distribution)
+        suits = installed("numba") and top - bottom < _MOST_ROWS and not is_enumerable(distribution)
         at = (event.starts(v) for v in range(bottom, top + 1)) if suits else ()
         starts = np.array([highest + 1 if own is None else min(own[0], highest + 1) for own in at], dtype=np.int64)
         tail = plane_tail(*where, bottom, starts) if len(starts) else np.nan
@@ -234,7 +235,9 @@ def _each(
     threads: int,
     done: Callable[[int], object] | None,
 ) -> Floats:
-    p = np.empty(n_pairs)
+    p = np.full(n_pairs, np.nan)
+    if not installed("numba"):  # as in the two-system test
+        return p
 
     def work(first: int) -> None:
         last = min(first + _AT_ONCE, n_pairs)
