@@ -23,7 +23,7 @@ from pairsig.core.engine import Progress, Resampling, seed_of
 from pairsig.core.influence import design_effect, errors_and_correlations, influence_values
 from pairsig.core.statistics import Statistics, run_name
 from pairsig.io import rendering
-from pairsig.io.choices import choose, once, options_of, sort_options
+from pairsig.io.choices import choose, once, options_of, sort_options, spelled
 from pairsig.io.columns import BASELINE
 from pairsig.io.errors import InputError, listed, printable, quoted
 from pairsig.io.tables import as_json
@@ -98,7 +98,6 @@ def read_systems(
     files = [path for group in groups for path in group]
     methods, runs = _called(groups)
     given = dict(options or {})
-    once(metrics, "metric")
     notes: list[str] = []
     if reader is None:
         reader = recognition.recognize(files, references)
@@ -125,6 +124,7 @@ def read_systems(
     if not references:
         raise InputError(f"reader {reader} reads outputs, which need a reference: add --reference FILE")
     chosen = [registry.metric(name) for name in metrics or [readers.reader_of_outputs(reader).metric]]
+    once([metric.name for metric in chosen], "metric")
     taken = [extraction.functions(metric, reader)[1:] for metric in chosen]
     what = f"reader {reader} and metric {', '.join(metric.name for metric in chosen)}"
     sort_options(given, what, *(function for both in taken for function in both))
@@ -166,7 +166,11 @@ def aligned(
         printable([part.system, part.run], "system", part.source)
     if len(files) > 1:
         files = [tuple(part for part in own if not part.is_reference) for own in files]
-    parts = [system_counts.restricted(part, metrics) for own in files for part in own]
+    parts = [part for own in files for part in own]
+    known = list(dict.fromkeys(metric.name for part in parts for metric in part.metrics))
+    metrics = [spelled(name, known) for name in metrics]
+    once(metrics, "metric")
+    parts = [system_counts.restricted(part, metrics) for part in parts]
     methods, runs = _labelled(files, methods, runs)
     _check_chosen(parts, metrics)
     found = system_counts.align(parts, list(map(run_name, methods, runs)), runs=runs, **how)

@@ -26,6 +26,15 @@ Run = Callable[[argparse.Namespace], None]
 
 
 class _Parser(argparse.ArgumentParser):
+    @property
+    def epilog(self) -> str | None:
+        """The end of the help; a function computes it when it is shown."""
+        return self._epilog() if callable(self._epilog) else self._epilog
+
+    @epilog.setter
+    def epilog(self, text: str | Callable[[], str] | None) -> None:
+        self._epilog = text
+
     def error(self, message: str) -> NoReturn:
         """Print one sentence that refers to the command's help, instead of the usage of all commands."""
         self.exit(2, f"{self.prog}: error: {plain(message)} (see `{self.prog} --help`)\n")
@@ -119,18 +128,17 @@ class Commands:
         """List the commands that are added next below this heading."""
         self._heading = f"\n  {heading}:\n"
 
-    def add(self, run: Run, epilog: str = "", example: str = "") -> argparse.ArgumentParser:
+    def add(self, run: Run, epilog: str | Callable[[], str] = "", example: str = "") -> argparse.ArgumentParser:
         """Add a command with the name of the function, and return its parser; the help ends with the example."""
         text, name = run.__doc__ or "", run.__name__.strip("_").replace("_", "-")
         if example:
             self.examples[name] = example
-            lines = [f"  {line}" for line in example.splitlines()]
-            epilog = "\n".join([*([epilog] if epilog else []), "example, in an empty folder:", *lines])
+            example = "\n".join(["", "example, in an empty folder:", *(f"  {line}" for line in example.splitlines())])
         added: argparse.ArgumentParser = self._commands.add_parser(
             name,
             help=text.splitlines()[0],
             description=text,
-            epilog=epilog,
+            epilog=(lambda: epilog() + example) if callable(epilog) else epilog + example,  # type: ignore[arg-type]
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         added.set_defaults(run=run)

@@ -60,6 +60,12 @@ def replacing(path: str | Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def write_text(text: str, path: str | Path) -> None:
+    """Write a text to `path` with LF line ends; the file appears under its name only when it is complete."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
 def write(table: pd.DataFrame, path: str | Path) -> None:
     """Write `table` to `path` in the format of the suffix: `.tsv`, `.csv` or `.parquet`.
 

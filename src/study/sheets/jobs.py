@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pairsig.io.tables import replacing
+from pairsig.io.tables import write_text
 from study import analysis
 from study.analysis.record import SECTIONS, Analysis, Comparisons, Data, Figure, Overlays, Rows, Setting
 from study.sheets import BENCHMARK, Dataset, Study
@@ -174,8 +174,7 @@ def _renew(path: Path, text: str) -> None:
     """Write a text to a file unless it is there already."""
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+        write_text(text, path)
 
 
 def reported() -> Sequence[str]:
