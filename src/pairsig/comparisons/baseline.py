@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from itertools import takewhile
@@ -33,12 +33,13 @@ from pairsig.readers import extraction, recognition, system_counts, tasks
 from pairsig.stats import intervals, kernels, margins, sequential
 from pairsig.stats.exact import ExactResult
 from pairsig.stats.margins import MarginResult
+from pairsig.stats.multiple_testing import benjamini_hochberg, holm
 from pairsig.stats.paired import Pair, Unit
 from pairsig.stats.resampling import TestResult
 from pairsig.stats.sequential import SequentialResult
 
-ADJUSTMENTS = {"pvalue_holm": "holm", "pvalue_bh": "fdr_bh"}
-"""Columns of p-values adjusted for the number of systems, and the name of the method in statsmodels."""
+ADJUSTMENTS = {"pvalue_holm": holm, "pvalue_bh": benjamini_hochberg}
+"""Columns of p-values adjusted for the number of systems, and what adjusts them."""
 
 COLUMNS = BASELINE.names
 """Columns of the table."""
@@ -649,18 +650,5 @@ def _outward(bound: float, rounding: str) -> str:
     return f"{float(Context(prec=3, rounding=rounding).create_decimal(float(bound))):.3g}"
 
 
-def _adjusted(table: pd.DataFrame, column: str, method: str) -> pd.Series[float]:
-    families = table.groupby(_FAMILY, sort=False)[column]
-    if families.size().max() == 1:
-        return table[column]
-    return families.transform(lambda p: adjusted(p.to_numpy(), method))
-
-
-def adjusted(p: NDArray[np.float64], method: str) -> NDArray[np.float64]:
-    """The p-values of one family, adjusted for their number; a single one is not changed."""
-    if len(p) == 1:
-        return p
-    from statsmodels.stats.multitest import multipletests  # slow to import
-
-    found: NDArray[np.float64] = multipletests(p, method=method)[1]
-    return found
+def _adjusted(table: pd.DataFrame, column: str, method: Callable[[NDArray[Any]], NDArray[Any]]) -> pd.Series[float]:
+    return table.groupby(_FAMILY, sort=False)[column].transform(lambda p: method(p.to_numpy()))
