@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from pairsig.io.errors import InputError, listed, named, plain, quoted
+from pairsig.io.packages import installed, need
 
 if TYPE_CHECKING:
     from pairsig.core.engine import Progress
@@ -62,7 +63,7 @@ class _Version(argparse.Action):
         cores = os.cpu_count() or 1
         print(f"pairsig {__version__}")
         print(f"Python {platform.python_version()} ({platform.python_implementation()}), {platform.platform()}")
-        print(", ".join(f"{package} {version(package)}" for package in VERSIONS_OF))
+        print(", ".join(f"{package} {version(package)}" for package in VERSIONS_OF if installed(package)))
         print(f"{cores} threads (change with --threads)")
         parser.exit()
 
@@ -72,9 +73,11 @@ class _Completion(argparse.Action):
 
     def __call__(self, parser: argparse.ArgumentParser, _: object, shell: object, *__: object) -> None:
         try:
-            import shtab
-        except ImportError:
-            parser.error("completion needs the package shtab, which is not installed; type pip install shtab")
+            need("shtab")
+        except InputError as error:
+            parser.error(str(error))
+        import shtab
+
         print(shtab.complete(parser, str(shell)))
         parser.exit()
 
@@ -271,6 +274,11 @@ def output(text: str, suffixes: Sequence[str] = ()) -> Path:
         known = ", ".join(suffixes)
         found = f"ends in {path.suffix}" if path.suffix else "has no suffix"
         raise argparse.ArgumentTypeError(f"{text} {found}, expected one of {known}")
+    if package := {".parquet": "pyarrow"}.get(path.suffix, "matplotlib" if ".svg" in suffixes else ""):
+        try:
+            need(package)
+        except InputError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
     if not path.parent.is_dir():
         raise argparse.ArgumentTypeError(f"{text}: the folder {path.parent} does not exist; create it first")
     if path.is_dir():
