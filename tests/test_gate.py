@@ -2,10 +2,8 @@
 
 import json
 import math
-import os
 import re
-import subprocess
-import sys
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -13,7 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 import yaml
-from scipy.stats import beta, binomtest
+from scipy.stats import beta, binomtest, multinomial
 
 import pairsig
 from pairsig import cli
@@ -72,15 +70,16 @@ def test_verdicts_on_items_that_pass_or_fail_follow_from_two_exact_tests(won, lo
 
 def test_the_largest_loss_of_other_scores_is_the_end_of_an_interval():
     rng = np.random.default_rng(1)
-    old, new = rng.random((2, 400)) * [[0.8], [0.9]]
-    interval = pairsig.difference_interval(new, old, metric="mean", confidence_level=0.9)
-    check = only(given("mean", old=old, new=new - 0.1), "20%")
-    assert check.largest_loss == pytest.approx(0.1 - interval.low)
+    old, new = rng.random((2, 400))
+    data = given("mean", old=old, new=0.9 * new)
+    check = only(data, "20%")
+    interval = pairsig.difference_interval(0.9 * new, old, metric="mean", confidence_level=0.9)
+    assert check.largest_loss == pytest.approx(-interval.low)
     assert check.verdict == "passed"
-    beyond = only(given("mean", old=old, new=new - 0.1), str(check.largest_loss * 1.001))
+    beyond = only(data, str(check.largest_loss * 1.001))
     assert beyond.verdict == "passed"
-    assert beyond.pvalue_not_worse == pytest.approx(0.05, rel=0.01)
-    assert only(given("mean", old=old, new=new - 0.1), str(check.largest_loss * 0.999)).verdict != "passed"
+    assert beyond.pvalue_not_worse == pytest.approx(0.05, rel=0.02)
+    assert only(data, str(check.largest_loss * 0.999)).verdict != "passed"
 
 
 @pytest.mark.parametrize(("n", "verdict"), [(298, "undecided"), (299, "passed")])
@@ -94,7 +93,7 @@ def test_the_same_outputs_pass_where_a_rare_loss_would_have_been_seen(n, verdict
 
 
 def test_rare_disasters_do_not_pass_on_few_units():
-    old = np.linspace(0.5, 1, 100)
+    old = np.linspace(0.5, 0.99, 100)
     new = old + 0.001
     assert only(given("mean", old=old, new=new), "1%").verdict == "undecided"
     assert only(given("mean", old=old, new=new), "5%").verdict == "passed"
@@ -290,10 +289,34 @@ def at_least(k, n):
     return float(beta.ppf(0.001, k, n - k + 1)) if k else 0.0
 
 
-@pytest.mark.parametrize("kind", ["items", "shares", "rare", "f1"])
+def test_error_rates_on_ten_items_that_pass_or_fail(monkeypatch):
+    """The probability of each of the 66 tables is known, and therefore that of each verdict."""
+    monkeypatch.setattr(gate._Score, "needed", lambda *_: None)
+    n = 10
+    verdicts = {
+        (won, lost): only(
+            given("accuracy", **dict(zip(("old", "new"), items(won, lost, n), strict=True))), "30"
+        ).verdict
+        for won in range(n + 1)
+        for lost in range(n + 1 - won)
+    }
+
+    def chance(verdict, p_won, p_lost):
+        tables = [table for table, found in verdicts.items() if found == verdict]
+        shares = [p_won, p_lost, 1 - p_won - p_lost]
+        return sum(multinomial.pmf([won, lost, n - won - lost], n, shares) for won, lost in tables)
+
+    for apart in (0.3, 0.4, 0.6, 0.8, 1.0):
+        assert chance("passed", (apart - 0.3) / 2, (apart + 0.3) / 2) <= 0.05
+        assert chance("worse", apart / 2, apart / 2) <= 0.05
+    assert chance("passed", 0.15, 0.15) > 0.3
+    assert chance("worse", 0.0, 0.6) > 0.5
+
+
+@pytest.mark.parametrize("kind", ["shares", "rare", "f1"])
 def test_error_rates_on_ten_segments(kind, monkeypatch):
     monkeypatch.setattr(gate._Score, "needed", lambda *_: None)
-    times = 60
+    times = 100
     assert at_least(rates(kind, 10, 0.3, 0.3, times)["passed"], times) <= 0.05
     assert at_least(rates(kind, 10, 0.3, 0.0, times)["worse"], times) <= 0.05
 
@@ -333,38 +356,28 @@ def test_error_rates_of_several_tasks(monkeypatch):
 PAGE = (ROOT / "docs/gate.md").read_text(encoding="utf-8")
 
 
-def test_the_workflows_run(tmp_path):
-    """Every workflow of the page is one, and its lines of pairsig give a verdict on small files."""
+def test_the_workflows_run(tmp_path, monkeypatch, capsys):
+    """Every workflow of the page is one, and its command gives a verdict on small files."""
     lines = ["id,correct", *(f"{number},{number % 3 > 0:d}" for number in range(60))]
-    for folder in ("baseline", "candidate"):
-        (tmp_path / f"{folder}.csv").write_text("\n".join(lines) + "\n")
-    (tmp_path / "baseline").symlink_to(LOGS / "lm_eval/a")
-    (tmp_path / "candidate").symlink_to(LOGS / "lm_eval/b")
-    for name, own in (("baseline", "strong"), ("candidate", "weak")):
-        (tmp_path / f"{name}.eval").symlink_to(LOGS / f"inspect/{own}.eval")
-    (tmp_path / "pairsig").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m pairsig "$@"\n')
-    (tmp_path / "pairsig").chmod(0o755)
-    summary = tmp_path / "summary.md"
-    source = {"PYTHONPATH": str(ROOT / "src"), "GITHUB_STEP_SUMMARY": str(summary)}
-    environment = os.environ | source | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    workflows = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)]
-    statuses = []
-    for workflow in workflows:
+    for name, model, log in (("baseline", "a", "strong"), ("candidate", "b", "weak")):
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n")
+        (tmp_path / name).symlink_to(LOGS / "lm_eval" / model)
+        (tmp_path / f"{name}.eval").symlink_to(LOGS / f"inspect/{log}.eval")
+    monkeypatch.chdir(tmp_path)
+    found = []
+    for workflow in map(yaml.safe_load, re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)):
         assert True in workflow  # `on`, which is true in YAML 1.1
         (job,) = workflow["jobs"].values()
         assert job["steps"][0]["uses"].startswith("actions/checkout@")
-        for step in job["steps"]:
-            if "pairsig gate" in step.get("run", ""):
-                done = subprocess.run(
-                    ["bash", "-e", "-o", "pipefail", "-c", step["run"]], cwd=tmp_path, env=environment,
-                    capture_output=True, text=True, timeout=300,
-                )  # fmt: skip
-                assert done.returncode in gate.STATUS.values(), done.stderr
-                statuses.append(done.returncode)
-                assert "| score | verdict |" in summary.read_text(encoding="utf-8")
-                summary.unlink()
-    assert len(statuses) == 3
-    assert ElementTree.parse(tmp_path / "gate.xml").getroot().tag == "testsuites"
+        (command,) = (step["run"] for step in job["steps"] if "pairsig gate" in step.get("run", ""))
+        command, _, summary = command.strip().replace("\\\n", " ").partition(" >> ")
+        assert summary == '"$GITHUB_STEP_SUMMARY"'
+        found.append(cli.main(shlex.split(command)[1:]))
+        printed = capsys.readouterr()
+        assert "| score | verdict |" in printed.out, printed.err
+        assert ElementTree.parse(tmp_path / "gate.xml").getroot().tag == "testsuites"
+        (tmp_path / "gate.xml").unlink()
+    assert found == [1, 3, 0]
 
 
 def test_the_page_has_every_status():
