@@ -65,7 +65,9 @@ def test_one_voice():
     old_new, old_best, new_best = printed.split("\n")[:3]
     assert old_new.startswith("old and new are not significantly different: new is ahead by 0.03 points of ")
     assert old_best.startswith("best is better than old by 0.50 points of correct (1.00 against 0.50, ")
-    assert "exact test, p = 1.91e-06 (5.72e-06 adjusted by Holm for 3 comparisons), n = 40)" in old_best  # 2 of 2^20, times 3
+    assert (
+        "exact test, p = 1.91e-06 (5.72e-06 adjusted by Holm for 3 comparisons), n = 40)" in old_best
+    )  # 2 of 2^20, times 3
     assert new_best.startswith("best is better than new")
     drawn = compare(
         pd.DataFrame(rows), "bootstrap", alternative="observed", n_resamples=20,
@@ -273,14 +275,14 @@ def test_results_of_lm_eval():
             for path in results.parent.glob("samples_*.jsonl")
         }
         logs.append({**json.loads(results.read_text()), "samples": samples})
-    result = compare_logs(logs, metric="acc", options={"task": "sums"})
+    result = compare_logs(logs, metric="sums/acc")
     folders = [str(LOGS / "lm_eval" / name) for name in "ab"]
-    ((systems, _),), _ = baseline.read_systems(folders, "lm_eval", metrics=["acc"], options={"task": "sums"})
+    ((systems, _),), _ = baseline.read_systems(folders, "lm_eval", metrics=["sums/acc"])
     assert result.statistics.systems == systems.systems
     np.testing.assert_array_equal(result.statistics.counts, systems.counts)
     with pytest.raises(InputError, match=r"have no samples: call lm_eval.simple_evaluate with log_samples=True"):
         compare_logs([{"results": {}}, {"results": {}}])
     with pytest.raises(InputError, match="found a int, expected an EvalLog of Inspect"):
         compare_logs([1, 2])
-    with pytest.raises(InputError, match=r"^log-1: found the tasks"):
+    with pytest.raises(InputError, match=r"^found the metrics sums_small/acc, .*; choose one with --metric"):
         compare_logs(logs)
