@@ -130,7 +130,7 @@ def test_one_column_of_scores_needs_no_name():
     assert cost.difference == pytest.approx(-5 / 3)
     low, high = cost.confidence_interval()
     assert low < -5 / 3 < high
-    assert "b is better than a by 1.7 points of seconds (2.3 against 4.0, lower is better, 95 % CI" in str(cost)
+    assert "b is ahead by 1.7 points of seconds (2.3 against 4.0, lower is better, 95 % CI" in str(cost)
 
 
 def test_labels_of_arrays():

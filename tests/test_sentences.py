@@ -181,8 +181,8 @@ def test_from_the_command_line(tmp_path, capsys):
     assert cli.main(["test", *files, "--format", "sentence"]) == 0
     out, err = capsys.readouterr()
     assert out == (
-        "a and b are not significantly different: a is ahead by 0.42 on average (95 % CI −0.02 to 0.68; two-sided exact "
-        "permutation test, p = 0.0625, n = 12); this does not show that they are equally good.\n"
+        "a and b are not significantly different: a is ahead by 0.42 on average (95 % CI −0.02 to 0.68; two-sided "
+        "exact permutation test, p = 0.0625, n = 12); this does not show that they are equally good.\n"
     )
     assert "bootstrap" not in err  # which the sentence does not speak of
     assert cli.main(["test", *files, "--test", "bootstrap", "--alternative", "observed", "--format", "sentence"]) == 0
