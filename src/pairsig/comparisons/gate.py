@@ -130,7 +130,7 @@ class Gate:
         sentence = {
             "passed": f"{b} is not worse than {a} by {by}",
             "worse": f"{b} is worse than {a} (p = {max(check.pvalue_holm, 1e-300):.2g})",
-            "undecided": f"{units} cannot tell whether {b} is worse than {a} by {by}",
+            "undecided": f"{units} do not show whether {b} is worse than {a} by {by}",
         }[check.verdict]
         lower = "; lower is better" * check.lower_is_better
         scores = (
@@ -142,7 +142,7 @@ class Gate:
         more = ""
         if check.verdict == "undecided":
             many = "no number of segments" if check.n_needed is None else f"about {_rounded(check.n_needed):,}"
-            more = f"; {many} would probably tell if the difference is {check.points(check.difference, '+')}"
+            more = f"; {many} would probably decide if the difference is {check.points(check.difference, '+')}"
         return f"{check.name}: {sentence}: {scores}; {loss}{'' if more else f', n = {units}'}{more}"
 
     def line(self) -> str:
