@@ -232,8 +232,8 @@ class TestInterrupt:
         def interrupted(*_: object) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("pairsig.comparisons.ranking.render", interrupted)
-        asked = ["rank", "s.parquet", "--metric", "f1", "--n-resamples", "100"]
+        monkeypatch.setattr("pairsig.comparisons.ranking.draw", interrupted)
+        asked = ["rank", "s.parquet", "--metric", "f1", "--n-resamples", "100", "--plot", "ranks.svg"]
         assert run(*asked, "--pairs", "pairs.tsv") == 130
         assert capsys.readouterr().err.endswith("pairsig: interrupted, after pairs.tsv was written\n")
         assert run(*asked) == 130
