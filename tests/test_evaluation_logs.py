@@ -722,6 +722,16 @@ def test_tasks_and_groups_of_lm_eval_are_rows(capsys):
     assert {name.partition("/")[0] for name in data.documents} == set(data.domains)
 
 
+def test_the_page_shows_what_is_printed(tmp_path, monkeypatch, capsys):
+    page = (Path(__file__).parent.parent / "docs/logs.md").read_text(encoding="utf-8")
+    ((command, printed),) = re.findall(r"```bash\n(pairsig [^\n]*)\n```\n\n```text\n(.*?)```", page, re.DOTALL)
+    for name in "ab":
+        (tmp_path / f"out-{name}").symlink_to(LM_EVAL / name)
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(command.split()[1:]) == 0
+    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == printed.splitlines()
+
+
 def lm_eval_with_groups(folder, scores, groups, **further):
     """Logs of tasks with these scores by task, and groups by name: their tasks and the reported score."""
     write(
