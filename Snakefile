@@ -41,8 +41,12 @@ rule all:
         collect(
             "results/comparisons/{dataset}.{test}.tsv", dataset=SELECTED, test=TESTS
         ),
-        collect("results/tables/{table}.html", table=TABLES),
-        [f"results/figures/{figure.name}.svg" for figure in STUDY_FIGURES],
-        DATASET_FIGURES,
-        "results/findings.md",
-        "results/site",
+        collect("results/pages/{dataset}.html", dataset=SELECTED)
+        if jobs.own
+        else [
+            *collect("results/tables/{table}.html", table=TABLES),
+            *[f"results/figures/{figure.name}.svg" for figure in STUDY_FIGURES],
+            *DATASET_FIGURES,
+            "results/findings.md",
+            "results/site",
+        ],

@@ -87,6 +87,8 @@ class Dataset:
         Source of its statistics: embedded, derived, counted (outcomes of a benchmark) or pool.
     selected
         Whether it is part of this run.
+    own
+        Whether its files, or those of all members of a pool, belong to no corpus: data of the user, not of the study.
     trained
         Whether its systems are retrained base models.
     systems
@@ -111,6 +113,7 @@ class Dataset:
     study: str
     source: str
     selected: bool
+    own: bool
     trained: bool
     systems: tuple[str, ...]
     outcomes: tuple[str, ...]
@@ -282,6 +285,7 @@ def read(config: Mapping[str, Any], schemas: Path) -> Study:
                 named[row.dataset],
                 sources,
                 selected,
+                not any(sheets.datasets.named[one].corpus for one in row.pool or (row.dataset,)),
                 description[row.dataset],
                 kept.get(row.dataset, {}),
                 str(config["data_dir"]),
@@ -527,6 +531,7 @@ def _ready_dataset(
     systems: Sequence[str],
     sources: Mapping[str, str],
     selected: Collection[str],
+    own: bool,
     description: Mapping[str, str],
     kept: Mapping[str, str],
     data_dir: str,
@@ -541,6 +546,7 @@ def _ready_dataset(
         study=row.study,
         source=sources[row.dataset],
         selected=row.dataset in selected,
+        own=own,
         trained=synthetic.tests_base_models(row),
         systems=tuple(systems),
         outcomes=tuple(str(Path(data_dir, path)) for path in row.text) if row.study == BENCHMARK else (),
