@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from itertools import takewhile
@@ -23,22 +23,23 @@ from pairsig.core.engine import Progress, Resampling, seed_of
 from pairsig.core.influence import design_effect, errors_and_correlations, influence_values
 from pairsig.core.statistics import Statistics, run_name
 from pairsig.io import rendering
-from pairsig.io.choices import choose, once, options_of, sort_options
+from pairsig.io.choices import choose, once, options_of, sort_options, spelled
 from pairsig.io.columns import BASELINE
 from pairsig.io.errors import InputError, listed, printable, quoted
 from pairsig.io.tables import as_json
 from pairsig.metrics import Metric, registry
 from pairsig.planning import heterogeneity
-from pairsig.readers import extraction, recognition, system_counts
+from pairsig.readers import extraction, recognition, system_counts, tasks
 from pairsig.stats import intervals, kernels, margins, sequential
 from pairsig.stats.exact import ExactResult
 from pairsig.stats.margins import MarginResult
+from pairsig.stats.multiple_testing import benjamini_hochberg, holm
 from pairsig.stats.paired import Pair, Unit
 from pairsig.stats.resampling import TestResult
 from pairsig.stats.sequential import SequentialResult
 
-ADJUSTMENTS = {"pvalue_holm": "holm", "pvalue_bh": "fdr_bh"}
-"""Columns of p-values adjusted for the number of systems, and the name of the method in statsmodels."""
+ADJUSTMENTS = {"pvalue_holm": holm, "pvalue_bh": benjamini_hochberg}
+"""Columns of p-values adjusted for the number of systems, and what adjusts them."""
 
 COLUMNS = BASELINE.names
 """Columns of the table."""
@@ -97,7 +98,6 @@ def read_systems(
     files = [path for group in groups for path in group]
     methods, runs = _called(groups)
     given = dict(options or {})
-    once(metrics, "metric")
     notes: list[str] = []
     if reader is None:
         reader = recognition.recognize(files, references)
@@ -124,6 +124,7 @@ def read_systems(
     if not references:
         raise InputError(f"reader {reader} reads outputs, which need a reference: add --reference FILE")
     chosen = [registry.metric(name) for name in metrics or [readers.reader_of_outputs(reader).metric]]
+    once([metric.name for metric in chosen], "metric")
     taken = [extraction.functions(metric, reader)[1:] for metric in chosen]
     what = f"reader {reader} and metric {', '.join(metric.name for metric in chosen)}"
     sort_options(given, what, *(function for both in taken for function in both))
@@ -163,10 +164,18 @@ def aligned(
     """
     for part in (part for own in files for part in own):
         printable([part.system, part.run], "system", part.source)
+        printable([part.task], "task", part.source)
     if len(files) > 1:
         files = [tuple(part for part in own if not part.is_reference) for own in files]
-    parts = [system_counts.restricted(part, metrics) for own in files for part in own]
+    parts = [part for own in files for part in own]
     methods, runs = _labelled(files, methods, runs)
+    if tasks.several(parts, methods):
+        found = tasks.align(parts, methods, runs, metrics=metrics, **how)
+        return [(own.statistics, list(own.metrics)) for own in found], [note for own in found for note in own.notes]
+    known = list(dict.fromkeys(metric.name for part in parts for metric in part.metrics))
+    metrics = [spelled(name, known) for name in metrics]
+    once(metrics, "metric")
+    parts = [system_counts.restricted(part, metrics) for part in parts]
     _check_chosen(parts, metrics)
     found = system_counts.align(parts, list(map(run_name, methods, runs)), runs=runs, **how)
     return [(own.statistics, list(own.metrics)) for own in found], [note for own in found for note in own.notes]
@@ -235,6 +244,7 @@ def _as_logged(
 ) -> tuple[list[str], list[str]]:
     """Names of the method and the run of every system in logs; files with the same entry in `methods` are its runs."""
     own: dict[tuple[str, str], Mapping[str, str]] = {}
+    methods = _same_model(files, methods)
     for parts, method in zip(files, methods, strict=True):
         for part in parts:
             others = [name for name, other in own if other == method and name != part.system and len(files) > 1]
@@ -261,6 +271,20 @@ def _as_logged(
         [called[part.system, method] for method, parts in zip(methods, files, strict=True) for part in parts],
         [part.run or run for run, parts in zip(runs, files, strict=True) for part in parts],
     )
+
+
+def _same_model(files: Sequence[Sequence[system_counts.SystemCounts]], methods: Sequence[str]) -> Sequence[str]:
+    """The names in `methods`, with the same one for files with different tasks of one of several models."""
+    tasks: dict[str, list[str]] = {}
+    for parts in files:
+        tasks.setdefault(parts[0].system, []).extend({part.task for part in parts})
+    homes: dict[str, str] = {}
+    return [
+        homes.setdefault(parts[0].system, name)
+        if len(tasks) > 1 and len(set(own := tasks[parts[0].system])) == len(own)
+        else name
+        for parts, name in zip(files, methods, strict=True)
+    ]
 
 
 def _check_chosen(parts: Sequence[system_counts.SystemCounts], names: Sequence[str]) -> None:
@@ -626,18 +650,5 @@ def _outward(bound: float, rounding: str) -> str:
     return f"{float(Context(prec=3, rounding=rounding).create_decimal(float(bound))):.3g}"
 
 
-def _adjusted(table: pd.DataFrame, column: str, method: str) -> pd.Series[float]:
-    families = table.groupby(_FAMILY, sort=False)[column]
-    if families.size().max() == 1:
-        return table[column]
-    return families.transform(lambda p: adjusted(p.to_numpy(), method))
-
-
-def adjusted(p: NDArray[np.float64], method: str) -> NDArray[np.float64]:
-    """The p-values of one family, adjusted for their number; a single one is not changed."""
-    if len(p) == 1:
-        return p
-    from statsmodels.stats.multitest import multipletests  # slow to import
-
-    found: NDArray[np.float64] = multipletests(p, method=method)[1]
-    return found
+def _adjusted(table: pd.DataFrame, column: str, method: Callable[[NDArray[Any]], NDArray[Any]]) -> pd.Series[float]:
+    return table.groupby(_FAMILY, sort=False)[column].transform(lambda p: method(p.to_numpy()))
