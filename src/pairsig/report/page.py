@@ -150,8 +150,8 @@ def _comparison(own: Evidence, most: int) -> str:
         _parts(own),
         _outcomes(own),
         _domains(own),
-        _flipped(own, most),
         _carrying(own, most),
+        _flipped(own, most),
         _tests(own),
     ]
     return "\n".join(part for part in parts if part)
