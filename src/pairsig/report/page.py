@@ -321,7 +321,8 @@ def _flipped(own: Evidence, most: int) -> str:
             for row in rows.to_dict("records")
         ]
         parts.append(f'<p class="note">{_text(f"{number(n)}: {what}{limit}")}</p>{_table(head, cells, "scroll")}')
-    return "<h3>Items that flipped</h3>" + "".join(parts) if parts else ""
+    title = "Items that flipped" if flips_only else "Items that changed most"
+    return f"<h3>{title}</h3>{''.join(parts)}" if parts else ""
 
 
 def _carrying(own: Evidence, most: int) -> str:
