@@ -1,7 +1,7 @@
 """Plot figures from tables: one job for the study, and one job per dataset and test."""
 
 # Figures of the whole study, for the first test of the config.
-STUDY_FIGURES = [one for one in FIGURES.values() if not one.per_dataset]
+STUDY_FIGURES = jobs.figures()
 # Datasets with the same figures share a rule, so that one process plots all figures of a dataset.
 DRAWN = {
     figures: [name for name in SELECTED if study.datasets[name].figures == figures]

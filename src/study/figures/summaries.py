@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,6 @@ from study.figures.style import (
     ORANGE,
     PAGE,
     RASTERIZE_ABOVE,
-    SKY,
     VERMILION,
     gain_label,
     only,
@@ -240,25 +240,6 @@ def _note(row: pd.Series[Any]) -> str:
     return "\n".join(lines)
 
 
-SECOND_TEST_SETS = {
-    "iid": "same source",
-    "halves": "other half",
-    "near": "near domain",
-    "middle": "middle",
-    "far": "far domain",
-}
-"""Labels for the distances between the first and the second test set."""
-
-TITLES = {
-    "parsing": "parsers (CoNLL)",
-    "translation": "translation (WMT)",
-    "translation-retrained": "retrained translation",
-    "constituency": "Icelandic parsers",
-    "dependency": "English parsers",
-    "benchmarks": "language models",
-}
-"""Titles of panels, by calibration."""
-
 ELSEWHERE = {
     "parsing": ("far", "parsers: another language"),
     "translation": ("near", "translation: another domain"),
@@ -266,25 +247,42 @@ ELSEWHERE = {
 }
 """What the second test set of `replication` is, by calibration: its distance and the title of the panel."""
 
-MOST_PANELS = 6
-
 
 @styled
-def calibration(calibration: pd.DataFrame) -> Figure:
-    """Replication rate on another test set, beside the rate expected from the same source (Table 1).
+def table_1(calibration: pd.DataFrame, reproduction: pd.DataFrame) -> Figure:
+    """Replication rate by p-value on the first test set, beside the shares in the paper's Table 1 (diamonds).
 
-    There is one panel per calibration, for the `MOST_PANELS` calibrations with most kinds of other test sets, then
-    most pairs. Each distance has markers with intervals for the observed rate and a dashed line for the rate expected
-    if both test sets came from the same source. A range of p-values within a wider one (0.04 to 0.06 within 0.04 to
-    0.08) is not drawn.
+    The panels are the kinds of second test sets: the population that the first was drawn from (the paper's section 4.2)
+    and, as in Table 1, other texts. The calibration is the one that `reproduction` compares with the paper's shares, or
+    else the first with these kinds. Dashed lines are the rates expected if both test sets came from the same source.
     """
+    shares = reproduction[reproduction["compared_with"].astype(str).str.startswith("share:")]
     panels = _panels(calibration)
-    elsewhere = {name: [one for one in lines if one not in ("iid", "halves")] for name, lines in panels.items()}
-    chosen = sorted(panels, key=lambda name: (-len(elsewhere[name]), -_pairs(panels[name])))[:MOST_PANELS]
-    panels = {name: lines for name, lines in panels.items() if name in chosen}
+    names = [str(address).split(":")[1] for address in shares["compared_with"]]
+    name = next((one for one in (*names, *panels) if {"near", "far"} & panels.get(one, {}).keys()), "")
+    theirs: dict[str, list[tuple[float, float]]] = {}
+    for row in shares.itertuples():
+        _, _, distance, ends = str(row.compared_with).split(":")
+        low, high = map(float, ends.split("-"))
+        if (low, high) != (0.04, 0.06) or distance == "iid":  # Table 1 has a wider range around it
+            theirs.setdefault(distance, []).append((math.sqrt(low * high), float(row.published)))
+    lines = panels.get(name, {})
+    kinds = [kind for kind in THEIR_TEXTS if kind in lines]
     return _drawn(
-        panels, [one for one in SECOND_TEST_SETS if any(one in lines for lines in panels.values())], {}, TITLES
+        {kind: {"iid" if kind == "iid" else "far": lines[kind]} for kind in kinds},
+        {"far": "another text"},
+        THEIR_TEXTS,
+        theirs,
     )
+
+
+THEIR_TEXTS = {
+    "iid": "same source (paper: Brown)",
+    "near": "similar text (section 22)",
+    "middle": "less similar text (section 24)",
+    "far": "another genre (Brown)",
+}
+"""Titles of panels, with the second test sets of the paper."""
 
 
 @styled
@@ -293,7 +291,7 @@ def replication(calibration: pd.DataFrame) -> Figure:
 
     Data from the same source are the population that the first test set was drawn from, or else the other half of the
     test set. There are up to three panels: those of `ELSEWHERE` that the table has, or else the first calibrations with
-    both kinds of second test sets. `calibration` shows all kinds.
+    both kinds of second test sets.
     """
     panels = _panels(calibration)
     same = {name: "iid" if "iid" in lines else "halves" for name, lines in panels.items()}
@@ -301,7 +299,7 @@ def replication(calibration: pd.DataFrame) -> Figure:
     shown = [name for name, kind in far.items() if {same[name], kind} <= panels[name].keys()][:3]
     lines = {name: {"iid": panels[name][same[name]], "far": panels[name][far[name]]} for name in shown}
     titles = {name: title for name, (_, title) in ELSEWHERE.items()}
-    return _drawn(lines, ["iid", "far"], {"far": "another language, domain or genre"}, titles)
+    return _drawn(lines, {"far": "another language, domain or genre"}, titles)
 
 
 def _panels(calibration: pd.DataFrame) -> dict[str, dict[str, pd.DataFrame]]:
@@ -316,27 +314,22 @@ def _panels(calibration: pd.DataFrame) -> dict[str, dict[str, pd.DataFrame]]:
     }
 
 
-def _pairs(lines: Mapping[str, pd.DataFrame]) -> int:
-    return sum(int(line["n_pairs"].sum()) for line in lines.values())
-
-
 def _drawn(
     panels: Mapping[str, Mapping[str, pd.DataFrame]],
-    distances: Sequence[str],
     labels: Mapping[str, str],
     titles: Mapping[str, str],
+    theirs: Mapping[str, Sequence[tuple[float, float]]] = MappingProxyType({}),
 ) -> Figure:
-    n_columns = min(max(len(panels), 1), 3)
+    """Draw panels of lines by kind of second test set; `theirs` are the paper's shares by panel, as (p, %)."""
+    n_columns = 2 if len(panels) > 1 else 1
     n_rows = max(math.ceil(len(panels) / n_columns), 1)
-    figure = Figure(figsize=(PAGE, 0.5 + n_rows * {1: 3.0, 2: 2.3, 3: 1.9}[n_columns]))
+    figure = Figure(figsize=(PAGE if n_columns > 1 else COLUMN, 1.0 + 1.9 * n_rows))
     grid = figure.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False)
     every = [line for lines in panels.values() for line in lines.values()]
     if not every:
         grid[0, 0].set(xlabel="p-value on the first test set", ylabel="the winner wins again (%)", xscale="log")
         sentence(grid[0, 0], "too few pairs in every range of p-values")
         return figure
-    distances = list(dict.fromkeys([*distances, *(one for lines in panels.values() for one in lines)]))
-    key = {one: _calibration_key(place) for place, one in enumerate(dict.fromkeys([*SECOND_TEST_SETS, *distances]))}
     edges = {edge for line in every for edge in (*line["p_low"], *line["p_high"]) if edge > 0}
     start = min(min(edges), min(_middle(line).min() for line in every) / 1.4) / 1.05
     lowest = min(float(line[["share", "share_low"]].min().min()) for line in every)
@@ -346,15 +339,15 @@ def _drawn(
         axes.xaxis.set_major_formatter(FuncFormatter(_plain))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.tick_params(axis="both", labelbottom=True, labelleft=True)
-        if len(panels) > 1:
-            axes.set_title(titles.get(name, name))
-        axes.axhline(50, color=GREY, linewidth=0.8, dashes=(4, 2), zorder=0.5)
-        for position, (distance, line) in enumerate(lines.items()):
+        axes.set_title(titles.get(name, name))
+        axes.axhline(50, color=GREY, linewidth=0.8, linestyle=":", zorder=0.5)
+        axes.plot(*np.array([*theirs.get(name, [])]).reshape(-1, 2).T, **PAPER, gid="paper")
+        for position, (kind, line) in enumerate(lines.items()):
             middle, aside = _middle(line), 1.05 ** (position - (len(lines) - 1) / 2)
             bars = 100 * _bars(line["share_low"], line["share"], line["share_high"])
             axes.errorbar(middle * aside, 100 * line["share"], bars, elinewidth=0.8, linestyle="none",
-                          gid="calibration", **key[distance])  # fmt: skip
-            axes.plot(middle, 100 * line["expected"], dashes=(4, 1.5), linewidth=1.1, color=key[distance]["color"],
+                          gid="calibration", **KINDS[kind])  # fmt: skip
+            axes.plot(middle, 100 * line["expected"], dashes=(4, 1.5), linewidth=1.1, color=KINDS[kind]["color"],
                       zorder=1.5, gid="expected")  # fmt: skip
     for axes in grid[:, 0]:
         axes.set_ylabel("the winner wins again (%)")
@@ -362,20 +355,28 @@ def _drawn(
         axes.set_axis_off()
     for axes in list(grid.flat)[max(len(panels) - n_columns, 0) : len(panels)]:
         axes.set_xlabel("p-value on the first test set")
-    names = SECOND_TEST_SETS | dict(labels)
+    names = {"iid": "same source", **labels}
+    drawn = [kind for kind in KINDS if any(kind in lines for lines in panels.values())]
     handles = [
-        *(Line2D([], [], linestyle="none", label=names.get(one, one), **key[one]) for one in distances),
+        *(Line2D([], [], linestyle="none", label=names[kind], **KINDS[kind]) for kind in drawn),
+        *([Line2D([], [], **PAPER, label="the paper's Table 1 and section 4.2")] if theirs else []),
         Line2D([], [], color=INK, dashes=(4, 1.5), linewidth=1.1, label="expected for the same source"),
-        Line2D([], [], color=GREY, linewidth=0.8, dashes=(4, 2), label="chance"),
+        Line2D([], [], color=GREY, linewidth=0.8, linestyle=":", label="chance"),
     ]
-    figure.legend(handles=handles, loc="outside upper center", ncols=min(len(handles), 3 if len(handles) > 4 else 2))
+    figure.legend(handles=handles, loc="outside lower left", ncols=n_columns, columnspacing=1.2)
     return figure
 
 
-def _calibration_key(position: int) -> dict[str, Any]:
-    """Colour and marker of a distance."""
-    colours = (INK, SKY, BLUE, ORANGE, VERMILION)
-    return {"color": colours[position % len(colours)], "marker": MARKERS[position % len(MARKERS)], "markersize": 4}
+KINDS: dict[str, dict[str, Any]] = {
+    "iid": {"color": INK, "marker": "o", "markersize": 4},
+    "far": {"color": ORANGE, "marker": "^", "markersize": 4},
+}
+"""Colour and marker by kind of second test set: from the same source, or from another."""
+
+PAPER: dict[str, Any] = {
+    "linestyle": "none", "marker": "D", "markersize": 4.5, "markerfacecolor": "none", "markeredgecolor": VERMILION,
+}  # fmt: skip
+"""Markers of the paper's numbers."""
 
 
 def _middle(rows: pd.DataFrame) -> pd.Series[float]:
