@@ -23,11 +23,11 @@ from threading import Event, Lock
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from pairsig.core import random_streams
+from pairsig.core.compiled import compiled
 from pairsig.core.definitions import Test, find
 from pairsig.core.exceedances import ExceedanceCounts
 from pairsig.io.errors import InputError
@@ -417,7 +417,7 @@ def _sides(
     return np.array(np.sign((n1 * d2 - n2 * d1) * bottom - top * d1 * d2), dtype=np.float64)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _count_pairs(  # type: ignore[no-untyped-def]
     scores, above, below, one, other, borders, band, kinds, tops, bottoms, beyond, at_least
 ):

@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any, ParamSpec
 
 from pairsig.io.errors import InputError
+from pairsig.io.packages import need
 from pairsig.io.tables import replacing
 
-try:
-    import matplotlib.style
-    from matplotlib.figure import Figure
-except ImportError:
-    raise InputError("figures need matplotlib, which is not installed; type pip install pairsig[plot]") from None
+need("matplotlib")
+import matplotlib.style  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
 
 STYLE: dict[str, Any] = {
     "font.family": "sans-serif",
