@@ -42,7 +42,7 @@ def files(tmp_path):
     return tmp_path
 
 
-PAGES = ("docs/coming-from.md", "docs/report.md")
+PAGES = ("docs/coming-from.md", "docs/logs.md", "docs/report.md")
 
 
 @pytest.mark.parametrize("command", [command for page in PAGES for command in commands(page)])

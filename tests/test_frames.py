@@ -273,14 +273,14 @@ def test_results_of_lm_eval():
             for path in results.parent.glob("samples_*.jsonl")
         }
         logs.append({**json.loads(results.read_text()), "samples": samples})
-    result = compare_logs(logs, metric="acc", options={"task": "sums"})
+    result = compare_logs(logs, metric="sums/acc")
     folders = [str(LOGS / "lm_eval" / name) for name in "ab"]
-    ((systems, _),), _ = baseline.read_systems(folders, "lm_eval", metrics=["acc"], options={"task": "sums"})
+    ((systems, _),), _ = baseline.read_systems(folders, "lm_eval", metrics=["sums/acc"])
     assert result.statistics.systems == systems.systems
     np.testing.assert_array_equal(result.statistics.counts, systems.counts)
     with pytest.raises(InputError, match=r"have no samples: call lm_eval.simple_evaluate with log_samples=True"):
         compare_logs([{"results": {}}, {"results": {}}])
     with pytest.raises(InputError, match="found a int, expected an EvalLog of Inspect"):
         compare_logs([1, 2])
-    with pytest.raises(InputError, match=r"^log-1: found the tasks"):
+    with pytest.raises(InputError, match=r"^found the metrics sums_small/acc, .*; choose one with --metric"):
         compare_logs(logs)

@@ -489,7 +489,7 @@ def compare_logs(
     metric
         The scorer or metric to compare. It may be left out if the logs have only one.
     options
-        Options of the reader, as `--option` takes them: ``{"scorer": "exact", "cluster": "passage"}``.
+        Options of the reader, as `--option` takes them: ``{"scorer": "exact", "document": "passage"}``.
     missing
         What to do with items that some logs have no score for: "wrong" counts them as wrong, "drop" leaves them out.
         Default: refuse such logs.

@@ -378,12 +378,18 @@ def _test(arguments: argparse.Namespace) -> None:
     if arguments.plot:
         from pairsig.io import pictures  # noqa: F401  fails before anything is drawn if matplotlib is missing
     found: list[tuple[Statistics, list[Metric], pd.DataFrame]] = []
-    if arguments.runs or arguments.design or arguments.training_sd is not None or any(data[0][0].runs):
+    if (
+        arguments.runs
+        or arguments.design
+        or arguments.training_sd is not None
+        or any(any(systems.runs) for systems, _ in data)
+    ):
         for option in ("test", "method", "alternative", "stop_at", "margin", "family"):
             if getattr(arguments, option) not in (None, ""):
                 raise InputError(
                     f"--{option.replace('_', '-')} does not apply to the test for several runs; leave it out"
                 )
+        nested = any(methods.design_of(systems) == "nested" for systems, _ in data)
         for systems, metrics in data:
             for first, second in systems.duplicates():
                 console.warn(f"{first} and {second} have the same counts on every segment{_where(metrics, data)}")
@@ -392,7 +398,7 @@ def _test(arguments: argparse.Namespace) -> None:
                     table = methods.compare_methods(
                         systems,
                         metric=metric,
-                        design=arguments.design or methods.design_of(systems),
+                        design=arguments.design or ("nested" if nested else "crossed"),
                         training_sd=arguments.training_sd,
                         unit=arguments.unit,
                         baseline=systems.methods[0],

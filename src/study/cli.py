@@ -10,7 +10,7 @@ import argparse
 import inspect
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache, partial, wraps
+from functools import cache, lru_cache, partial, wraps
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -463,7 +463,7 @@ def _plot(arguments: argparse.Namespace) -> None:
             taken.bind(*paths)
         except TypeError:
             raise InputError(f"found {len(paths)} tables for {name}, expected {_usage(taken)}") from None
-    read = cache(analysis.read)  # figures of the same dataset share tables
+    read = lru_cache(8)(analysis.read)  # figures of the same dataset share tables
 
     def table(name: str, place: int, path: str) -> pd.DataFrame:
         names = known[name].tables

@@ -29,7 +29,7 @@ from pairsig.io.errors import InputError, listed, printable, quoted
 from pairsig.io.tables import as_json
 from pairsig.metrics import Metric, registry
 from pairsig.planning import heterogeneity
-from pairsig.readers import extraction, recognition, system_counts
+from pairsig.readers import extraction, recognition, system_counts, tasks
 from pairsig.stats import intervals, kernels, margins, sequential
 from pairsig.stats.exact import ExactResult
 from pairsig.stats.margins import MarginResult
@@ -164,14 +164,18 @@ def aligned(
     """
     for part in (part for own in files for part in own):
         printable([part.system, part.run], "system", part.source)
+        printable([part.task], "task", part.source)
     if len(files) > 1:
         files = [tuple(part for part in own if not part.is_reference) for own in files]
     parts = [part for own in files for part in own]
+    methods, runs = _labelled(files, methods, runs)
+    if tasks.several(parts, methods):
+        found = tasks.align(parts, methods, runs, metrics=metrics, **how)
+        return [(own.statistics, list(own.metrics)) for own in found], [note for own in found for note in own.notes]
     known = list(dict.fromkeys(metric.name for part in parts for metric in part.metrics))
     metrics = [spelled(name, known) for name in metrics]
     once(metrics, "metric")
     parts = [system_counts.restricted(part, metrics) for part in parts]
-    methods, runs = _labelled(files, methods, runs)
     _check_chosen(parts, metrics)
     found = system_counts.align(parts, list(map(run_name, methods, runs)), runs=runs, **how)
     return [(own.statistics, list(own.metrics)) for own in found], [note for own in found for note in own.notes]
@@ -240,6 +244,7 @@ def _as_logged(
 ) -> tuple[list[str], list[str]]:
     """Names of the method and the run of every system in logs; files with the same entry in `methods` are its runs."""
     own: dict[tuple[str, str], Mapping[str, str]] = {}
+    methods = _same_model(files, methods)
     for parts, method in zip(files, methods, strict=True):
         for part in parts:
             others = [name for name, other in own if other == method and name != part.system and len(files) > 1]
@@ -266,6 +271,20 @@ def _as_logged(
         [called[part.system, method] for method, parts in zip(methods, files, strict=True) for part in parts],
         [part.run or run for run, parts in zip(runs, files, strict=True) for part in parts],
     )
+
+
+def _same_model(files: Sequence[Sequence[system_counts.SystemCounts]], methods: Sequence[str]) -> Sequence[str]:
+    """The names in `methods`, with the same one for files with different tasks of one of several models."""
+    tasks: dict[str, list[str]] = {}
+    for parts in files:
+        tasks.setdefault(parts[0].system, []).extend({part.task for part in parts})
+    homes: dict[str, str] = {}
+    return [
+        homes.setdefault(parts[0].system, name)
+        if len(tasks) > 1 and len(set(own := tasks[parts[0].system])) == len(own)
+        else name
+        for parts, name in zip(files, methods, strict=True)
+    ]
 
 
 def _check_chosen(parts: Sequence[system_counts.SystemCounts], names: Sequence[str]) -> None:

@@ -17,6 +17,7 @@ from pairsig.io.tables import replacing
 need("matplotlib")
 import matplotlib.style  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
+from matplotlib.layout_engine import ConstrainedLayoutEngine  # noqa: E402
 
 STYLE: dict[str, Any] = {
     "font.family": "sans-serif",
@@ -100,4 +101,7 @@ def save(figure: Figure, path: str | Path) -> None:
         found = f"ends in {path.suffix}" if path.suffix else "has no suffix"
         raise InputError(f"{path} {found}, expected .svg, .pdf or .png")
     with replacing(path) as temporary, matplotlib.style.context(["default", STYLE]):
+        if isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):  # once, not again for every format
+            figure.draw_without_rendering()
+            figure.set_layout_engine("none")
         figure.savefig(temporary, dpi=_DPI[path.suffix], metadata=_METADATA[path.suffix])

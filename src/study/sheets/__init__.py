@@ -85,6 +85,8 @@ class Dataset:
         natural, synthetic or benchmark.
     source
         Source of its statistics: embedded, derived, counted (outcomes of a benchmark) or pool.
+    statistics
+        The file of its statistics.
     selected
         Whether it is part of this run.
     trained
@@ -112,6 +114,7 @@ class Dataset:
     metric: str
     study: str
     source: str
+    statistics: str
     selected: bool
     trained: bool
     systems: tuple[str, ...]
@@ -542,10 +545,12 @@ def _ready_dataset(
     onto = (str(_statistics(row.dataset)),) if kept else ()
     for path in onto:
         options += ["--onto", path, "--keep", *dict.fromkeys(kept.values())]
+    made = Path("results", "statistics", f"{row.dataset}.parquet")
     return Dataset(
         metric=row.metric,
         study=row.study,
         source=sources[row.dataset],
+        statistics=str(_statistics(row.dataset) if sources[row.dataset] == "embedded" else made),
         selected=row.dataset in selected,
         trained=synthetic.tests_base_models(row),
         systems=tuple(systems),
