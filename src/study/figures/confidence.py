@@ -31,6 +31,7 @@ from study.figures.style import (
     RASTERIZE_ABOVE,
     RUST,
     SKY,
+    explained,
     gain_label,
     metric_look,
     only,
@@ -183,17 +184,6 @@ def _line(label: str, **style: Any) -> Line2D:
 EXPECTED = "expected for the median standard error"
 
 
-def _legend(figure: Figure, handles: Sequence[Line2D], title: str = "", ncols: int = 1) -> None:
-    """Explain all symbols below the axes, where the legend hides no points."""
-    labels = sum(str(one.get_label()).count("\n") + 1 for one in handles)
-    lines = -(-labels // ncols) + (title.count("\n") + 1 if title else 0)
-    figure.set_figheight(2.4 + 0.155 * lines)  # the axes are equally high in all figures
-    figure.legend(
-        handles=handles, loc="outside lower left", ncols=ncols, columnspacing=1.0, title=title or None,
-        title_fontsize=8, alignment="left",
-    )  # fmt: skip
-
-
 def _title(pairs: pd.DataFrame, series: str) -> str:
     sizes = pairs["n_segments"].unique()
     segments = f", {count(sizes[0])} segments" if len(sizes) == 1 else ""
@@ -277,7 +267,7 @@ def _gain_confidence(
     only("comparisons", comparisons, "dataset test_set metric test")
     found = classes(comparisons)
     laid_over = [] if overlay is None else _laid_over(overlay)
-    figure = Figure(figsize=(COLUMN, 2.6))
+    figure = Figure(figsize=(COLUMN, 2.4))
     axes = figure.add_subplot()
     for one in found:
         _scatter(axes, one, len(comparisons), rasterized=len(comparisons) > RASTERIZE_ABOVE)
@@ -303,7 +293,7 @@ def _gain_confidence(
         if values:
             keys.append(_line(f"{label}:{chr(10) if len(values) > 1 else ' '}{_listed(values)}", dashes=dashes))
     _level_label(axes)
-    _legend(figure, [*keys, *(_line(note, linestyle="none") for note in notes)])
+    explained(figure, [*keys, *(_line(note, linestyle="none") for note in notes)])
     axes.set_title(_title(comparisons, series))
     axes.set(xlabel=gain_label(comparisons["metric"]), ylabel=CONFIDENCE)
     return figure
@@ -377,7 +367,7 @@ def overview(*comparisons: pd.DataFrame) -> Figure:
     if not filled:
         return _nothing("gain (points)")
     whole = pd.concat(filled, ignore_index=True)
-    figure = Figure(figsize=(COLUMN, 2.6))
+    figure = Figure(figsize=(COLUMN, 2.4))
     axes = figure.add_subplot()
     axes.set(xlabel="gain / critical difference of the dataset", ylabel=f"median {CONFIDENCE}", xlim=(0, 2.5))
     bottom = lowest(whole)
@@ -400,7 +390,7 @@ def overview(*comparisons: pd.DataFrame) -> Figure:
     _level_label(axes)
     keys = [_line(f"{metric} ({count(n)})", color=metric_look(metric)[0], marker="o",
                   markersize=2) for metric, n in n_datasets.items()]  # fmt: skip
-    _legend(figure, [*keys, _line("normal distribution", linewidth=1.6)], title="metric (datasets)", ncols=2)
+    explained(figure, [*keys, _line("normal distribution", linewidth=1.6)], title="metric (datasets)", ncols=2)
     return figure
 
 
@@ -418,7 +408,7 @@ def _series(
     name: str, found: list[Class], whole: pd.DataFrame, heading: str, theirs: Mapping[str, float] = MappingProxyType({})
 ) -> Figure:
     """Draw `sizes` or `domains`: one panel with one class per size or domain, and the paper's thresholds by class."""
-    figure = Figure(figsize=(COLUMN, 2.6))
+    figure = Figure(figsize=(COLUMN, 2.4))
     axes = figure.add_subplot()
     most = max(len(one.pairs) for one in found)
     for one in found:
@@ -437,7 +427,7 @@ def _series(
         notes.append(f"dotted: the paper's threshold, at our size:\n{values}")
     _level_label(axes)
     title = "\n".join([*notes, f"lines: {EXPECTED}", name])
-    _legend(figure, [_key(one, one.label) for one in found], title, ncols=2)
+    explained(figure, [_key(one, one.label) for one in found], title, ncols=2)
     axes.set_title(heading)
     axes.set(xlabel=gain_label(whole["metric"]), ylabel=CONFIDENCE)
     return figure

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -45,6 +47,7 @@ __all__ = [  # the style itself is the library's
     "SKY",
     "STYLE",
     "VERMILION",
+    "explained",
     "gain_label",
     "metric_look",
     "only",
@@ -93,6 +96,17 @@ def gain_label(metrics: pd.Series[str]) -> str:
     """Label of a gain axis, with the metric if there is only one."""
     names = metrics.unique()
     return f"{metric_name(names[0])} gain (points)" if len(names) == 1 else "gain (points)"
+
+
+def explained(figure: Figure, handles: Sequence[Artist], title: str = "", ncols: int = 1) -> None:
+    """Add a legend below all axes, where it hides no points, and the height that it needs."""
+    labels = sum(str(one.get_label()).count("\n") + 1 for one in handles)
+    lines = -(-labels // ncols) + (title.count("\n") + 1 if title else 0)
+    figure.set_figheight(figure.get_figheight() + 0.155 * lines)
+    figure.legend(
+        handles=handles, loc="outside lower left", ncols=ncols, columnspacing=1.0, title=title or None,
+        title_fontsize=8, alignment="left",
+    )  # fmt: skip
 
 
 @styled

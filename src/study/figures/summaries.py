@@ -14,21 +14,22 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+from matplotlib.transforms import blended_transform_factory
 
 from pairsig.metrics.names import metric_name
 from study.figures.confidence import saturation
 from study.figures.style import (
     BLUE,
-    COLOURS,
     COLUMN,
     GREY,
     INK,
-    MARKERS,
     ORANGE,
     PAGE,
     RASTERIZE_ABOVE,
     VERMILION,
+    explained,
     gain_label,
+    metric_look,
     only,
     sentence,
     styled,
@@ -72,15 +73,16 @@ def size_scaling(thresholds: pd.DataFrame, size_scaling: pd.DataFrame | None = N
         if (size_scaling["subset"] == "all").any():
             size_scaling = size_scaling[size_scaling["subset"] == "all"]
         largest = size_scaling.sort_values("n_high", ascending=False, kind="stable")
-        size_scaling = size_scaling.loc[largest.groupby(["metric", "subset"], sort=False).head(2).index.sort_values()]
+        size_scaling = size_scaling.loc[
+            largest.groupby([largest["metric"].map(metric_name), "subset"], sort=False).head(2).index.sort_values()
+        ]
     drawn = thresholds[is_initial(thresholds) | is_whole(thresholds)]
     drawn = drawn[drawn["critical_difference"] > 0]
     if (drawn["subset"] == "all").any():
         drawn = drawn[drawn["subset"] == "all"]
     if size_scaling is not None and len(size_scaling):
         drawn = drawn.merge(size_scaling[keys].drop_duplicates(), on=keys)
-    n_series = len(drawn[keys].drop_duplicates())
-    figure = Figure(figsize=(PAGE, max(3.0, 0.37 * n_series + 0.7)))
+    figure = Figure(figsize=(PAGE, 3.0))
     axes = figure.add_subplot()
     axes.set(xlabel="segments in the test set, n", ylabel="critical difference (points)", xscale="log",
              yscale="log")  # fmt: skip
@@ -91,10 +93,13 @@ def size_scaling(thresholds: pd.DataFrame, size_scaling: pd.DataFrame | None = N
     handles: list[Line2D] = []
     groups = list(drawn.groupby(keys, sort=False))
     subsets = len(drawn["subset"].unique()) > 1
-    for position, (key, rows) in enumerate(groups):
+    taken: set[str] = set()
+    for key, rows in groups:
         rows = rows.drop_duplicates("n_segments").sort_values("n_segments")
-        colour, marker = COLOURS[position % len(COLOURS)], MARKERS[position % len(MARKERS)]
-        filled = "none" if position >= len(COLOURS) else colour
+        metric = metric_name(str(key[1]))
+        colour, marker = metric_look(metric)
+        filled = "none" if metric in taken else colour  # the second dataset of a metric
+        taken.add(metric)
         axes.errorbar(
             rows["n_segments"].astype(float),
             rows["critical_difference"],
@@ -109,7 +114,7 @@ def size_scaling(thresholds: pd.DataFrame, size_scaling: pd.DataFrame | None = N
         predicted = values[-1] * np.sqrt(sizes[-1] / sizes)
         axes.plot(sizes, predicted, color=colour, linewidth=0.7, dashes=(4, 2), zorder=0.6, gid="predicted")
         name = str(key[0]).replace("task=", "all of ")
-        label = f"{name}, {metric_name(key[1])}" + (f", {key[3]}" if subsets else "")
+        label = f"{name}, {metric}" + (f", {key[3]}" if subsets else "")
         label = label.replace("$", r"\$")  # only the exponent is mathematics
         if size_scaling is not None and len(size_scaling):
             fit = size_scaling[(size_scaling[keys] == list(key)).all(axis=1)].iloc[0]
@@ -122,7 +127,7 @@ def size_scaling(thresholds: pd.DataFrame, size_scaling: pd.DataFrame | None = N
                 gid="fit",
             )
             interval = f"[{fit['exponent_low']:.2f}, {fit['exponent_high']:.2f}]"
-            label += f"\n$n^{{{fit['exponent']:.2f}}}$ " + interval.replace("-", "−")
+            label += f": $n^{{{fit['exponent']:.2f}}}$ " + interval.replace("-", "−")
         handles.append(Line2D([], [], color=colour, marker=marker, markerfacecolor=filled, linewidth=1, label=label))
     paper = np.array(BROWN)
     axes.plot(*paper.T, "*", markersize=9, markerfacecolor="white", markeredgecolor=INK, linestyle="none", gid="paper")
@@ -134,8 +139,8 @@ def size_scaling(thresholds: pd.DataFrame, size_scaling: pd.DataFrame | None = N
                label="the paper's F1 thresholds, Brown"),
         Line2D([], [], color=GREY, linewidth=0.8, dashes=(4, 2), label="predicted: 1/√n"),
     ]  # fmt: skip
-    legend = figure.legend(handles=handles, loc="outside right center", labelspacing=0.5)
-    for text in legend.get_texts():
+    explained(figure, handles, "exponents of the number of segments, with 95 % intervals")
+    for text in figure.legends[0].get_texts():
         text.set_parse_math(True)
     if not groups:
         sentence(axes, "too few pairs for\na critical difference", place=(0.3, 0.2))
@@ -157,31 +162,23 @@ def thresholds(reproduction: pd.DataFrame) -> Figure:
         axes.set(xlabel="threshold (points)", yticks=[])
         sentence(axes, "nothing to draw: no thresholds")
         return figure
-    units = list(dict.fromkeys(rows["unit"]))
-    labels: list[tuple[float, str]] = []
-    placed = []
-    y = 0.0
-    for unit in units:
-        labels.append((y, metric_name(str(unit))))
-        y += 0.8
-        for _, row in rows[rows["unit"] == unit].iterrows():
-            lines = textwrap.wrap(str(row["what"]).removeprefix("threshold, "), 38)
-            extra = 0.24 * max(len(lines) - 2, _note(row).count("\n") - 1, 0)
-            y += extra
-            labels.append((y, "\n".join(lines)))
-            placed.append((y, row))
-            y += 1.0 + extra
-    figure = Figure(figsize=(PAGE, 0.33 * y + 0.9))
+    figure = Figure(figsize=(PAGE, 0.6))
     axes = figure.add_subplot()
     axes.set_xscale("log")
-    for height, row in placed:
-        _threshold_row(axes, height, row)
-    axes.set_ylim(y - 0.4, -0.7)
-    axes.set_yticks([height for height, _ in labels], [words for _, words in labels])
-    heights = {height for height, _ in placed}
-    for (height, _), words in zip(labels, axes.get_yticklabels(), strict=True):
-        words.set_fontweight("normal" if height in heights else "bold")
-    axes.tick_params(axis="y", length=0)
+    y = 0.0
+    place = blended_transform_factory(axes.transAxes, axes.transData)
+    for unit in dict.fromkeys(rows["unit"]):
+        axes.text(0, y, metric_name(str(unit)), transform=place, va="center", fontweight="bold")
+        for _, row in rows[rows["unit"] == unit].iterrows():
+            missing = "" if pd.notna(row["ours"]) else f": {row['verdict']}"
+            for line in textwrap.wrap(str(row["what"]).removeprefix("threshold, ") + missing, 70):
+                y += 1
+                axes.text(0, y, line, transform=place, va="center")
+            y += 1
+            _threshold_row(axes, y, row)
+        y += 1
+    figure.set_figheight(0.6 + 0.155 * y)
+    axes.set(ylim=(y - 0.2, -1), yticks=[])
     axes.spines["left"].set_visible(False)
     axes.grid(axis="x", color="#E4E4E4", linewidth=0.6)
     values = rows[["published", "ours", "low", "high", "expected", "expected_by_information"]].to_numpy(dtype=float)
@@ -193,8 +190,7 @@ def thresholds(reproduction: pd.DataFrame) -> Figure:
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel("threshold at p ≈ 0.05 (points)")
     handles = [
-        Line2D([], [], marker="D", markersize=5, markerfacecolor="white", markeredgecolor=INK, linestyle="none",
-               label="the paper's"),
+        Line2D([], [], **PAPER, label="the paper's"),
         Line2D([], [], marker="|", markersize=9, color=INK, linestyle="none", label="scaled to our segments"),
         Line2D([], [], marker="x", markersize=6, color=INK, linestyle="none", label="scaled to our words or brackets"),
         *(
@@ -202,19 +198,17 @@ def thresholds(reproduction: pd.DataFrame) -> Figure:
             for verdict, (colour, marker) in {**LOOKS, "not comparable": (GREY, "^")}.items()
             if (rows["verdict"] == verdict).any()
         ),
-    ]  # fmt: skip
-    figure.legend(handles=handles, loc="outside upper left", ncols=3, columnspacing=1.2)
+    ]
+    explained(figure, handles, ncols=2)
     return figure
 
 
-LOOKS = {"agrees": (BLUE, "o"), "differs": (VERMILION, "s")}
+LOOKS = {"agrees": (BLUE, "o"), "differs": (ORANGE, "s")}
 """Colour and marker of our numbers by verdict; all other verdicts are grey."""
 
 
 def _threshold_row(axes: Axes, y: float, row: pd.Series) -> None:
-    axes.plot(
-        row["published"], y, "D", markersize=5, markerfacecolor="white", markeredgecolor=INK, gid="paper", zorder=2
-    )
+    axes.plot(row["published"], y, **PAPER, gid="paper", zorder=2)
     if pd.notna(row["expected"]):
         axes.plot(row["expected"], y, "|", markersize=10, color=INK, gid="scaled", zorder=1.9)
     if pd.notna(row["expected_by_information"]):
@@ -225,19 +219,6 @@ def _threshold_row(axes: Axes, y: float, row: pd.Series) -> None:
         bars = _bars(pd.Series([row["low"]], dtype=float), ours, pd.Series([row["high"]], dtype=float))
         axes.errorbar(ours, [y], xerr=bars, fmt=marker, color=colour,
                       elinewidth=1.2, zorder=2.1, gid="ours")  # fmt: skip
-    axes.annotate(_note(row), (1, y), xycoords=("axes fraction", "data"), xytext=(4, 0), textcoords="offset points",
-                  va="center", color="#555555", annotation_clip=False)  # fmt: skip
-
-
-def _note(row: pd.Series[Any]) -> str:
-    """Describe our number: its address and number of segments, or why there is none."""
-    address = "" if pd.isna(row["compared_with"]) else str(row["compared_with"]).removeprefix("threshold:")
-    lines = textwrap.wrap(address.removeprefix("task=").replace(":", ", "), 26)
-    if pd.isna(row["ours"]):
-        lines.append(str(row["verdict"]))
-    elif pd.notna(row["ours_n_segments"]):
-        lines.append(f"n = {count(row['ours_n_segments'])}")
-    return "\n".join(lines)
 
 
 ELSEWHERE = {
@@ -323,7 +304,7 @@ def _drawn(
     """Draw panels of lines by kind of second test set; `theirs` are the paper's shares by panel, as (p, %)."""
     n_columns = 2 if len(panels) > 1 else 1
     n_rows = max(math.ceil(len(panels) / n_columns), 1)
-    figure = Figure(figsize=(PAGE if n_columns > 1 else COLUMN, 1.0 + 1.9 * n_rows))
+    figure = Figure(figsize=(PAGE if n_columns > 1 else COLUMN, 0.5 + 1.8 * n_rows))
     grid = figure.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False)
     every = [line for lines in panels.values() for line in lines.values()]
     if not every:
@@ -363,7 +344,7 @@ def _drawn(
         Line2D([], [], color=INK, dashes=(4, 1.5), linewidth=1.1, label="expected for the same source"),
         Line2D([], [], color=GREY, linewidth=0.8, linestyle=":", label="chance"),
     ]
-    figure.legend(handles=handles, loc="outside lower left", ncols=n_columns, columnspacing=1.2)
+    explained(figure, handles, ncols=n_columns)
     return figure
 
 
@@ -405,7 +386,7 @@ def correlation(comparisons: pd.DataFrame) -> Figure:
     The line is the critical difference at p = 0.05 among pairs with about the same correlation: the median of 1.645
     standard errors of the gain. It falls as the correlation increases.
     """
-    figure = Figure(figsize=(COLUMN, 2.7))
+    figure = Figure(figsize=(COLUMN, 2.4))
     axes = figure.add_subplot()
     rows = comparisons.dropna(subset=["correlation", "gain", "pvalue"])
     axes.set(xlabel="correlation of the two systems", ylabel=gain_label(comparisons["metric"]))
@@ -430,9 +411,10 @@ def correlation(comparisons: pd.DataFrame) -> Figure:
         axes.plot(critical["correlation"], critical["gain"], color=INK, linewidth=1.4, label="critical difference")
     axes.set_ylim(-0.02 * top, top)
     beyond = int((rows["gain"] > top).sum())
-    note = f", {count(beyond)} pairs above {top:.3g} points" if beyond else ""
-    axes.set_title(f"{rows['dataset'].iloc[0]}{note}")
-    figure.legend(loc="outside upper left", ncols=2, columnspacing=1.0, markerscale=1.6)
+    axes.set_title(rows["dataset"].iloc[0])
+    if beyond:
+        axes.plot([], [], linestyle="none", label=f"not drawn: {count(beyond)} with gains above {top:.3g} points")
+    explained(figure, axes.get_legend_handles_labels()[0])
     return figure
 
 
