@@ -118,6 +118,65 @@ def test_one_command_from_two_logs_of_inspect(capsys):
     assert row["standard_error"] == pytest.approx(standard_error(own[0] - own[1]))
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["test", "test --option reducer=mean", "rank --option reducer=mean", "plan --option reducer=mean --reader inspect"],
+)
+def test_documents_that_are_not_used_are_noted(command, capsys):
+    name, *options = command.split()
+    for more in ([], ["--option", "document=passage"], ["--option", "document=passage", "--unit", "document"]):
+        quick = ["--n-resamples", "99"] if name != "plan" else []
+        assert cli.main([name, STRONG, WEAK, *options, *more, *quick, "--metric", "exact"]) == 0
+        out, err = capsys.readouterr()
+        noted = "the 12 segments come from 4 documents, which were not used" in out + err
+        assert noted == (len(more) == 2)
+        assert not noted or "--unit document" in out + err
+
+
+def test_systems_are_renamed(tmp_path, capsys):
+    names = ["--name", "mockllm/strong=ours", "--name", "mockllm/weak=theirs"]
+    for options in ([], ["--option", "reducer=mean"]):
+        (row,), _ = answer(
+            STRONG,
+            WEAK,
+            "--metric",
+            "exact",
+            "--n-resamples",
+            99,
+            *options,
+            *names[:2],
+            "--test" if options else "--seed",
+            "exact" if options else 1,
+            capsys=capsys,
+        )
+        assert ours_and_other(row) == ("ours", "mockllm/weak")
+    assert cli.main(["rank", STRONG, WEAK, "--metric", "exact", "--option", "reducer=mean", *names]) == 0
+    assert re.search(r"^1 +ours .*^2 +theirs ", capsys.readouterr().out, re.MULTILINE | re.DOTALL)
+    for wrong, words in (
+        (["--name", "strong=ours"], "unknown system 'strong', expected one of mockllm/strong, mockllm/weak"),
+        (
+            ["--name", "mockllm/strong=mockllm/weak"],
+            "the systems would be called mockllm/weak, expected different names",
+        ),
+        (["--name", "ours"], "found --name ours, expected --name OLD=NEW for a system of mockllm/strong"),
+    ):
+        assert cli.main(["test", STRONG, WEAK, "--metric", "exact", *wrong]) == 2
+        assert words in capsys.readouterr().err
+    runs = "system\tsegment\tcorrect\ttotal\n" + "".join(
+        f"m=1{one}-{run}\t{i}\t{(i + run) % 2 if one == 'a' else 1}\t1\n"
+        for one in "ab"
+        for run in (1, 2)
+        for i in (1, 2, 3)
+    )
+    path, output = write(tmp_path / "runs.tsv", runs), str(tmp_path / "methods.tsv")
+    assert cli.main(["methods", path, "--numbered", "--name", "m=1a=old", "--output", output]) == 0
+    assert {"old", "m=1b"} < set(Path(output).read_text().split())
+
+
+def ours_and_other(row):
+    return (row["method_a"], row["method_b"]) if "method_a" in row else (row["system_a"], row["system_b"])
+
+
 def test_reductions_are_inspects(capsys):
     rows, _ = answer(STRONG, WEAK, "--metric", "exact", "--option", "reducer=mean", "--test", "exact", capsys=capsys)
     assert rows[0]["score_a"] == REPORTED["strong.eval"]["exact"]["accuracy"]
@@ -270,6 +329,7 @@ def test_tasks_are_rows(tmp_path, capsys):
         ("t/match", 1, pytest.approx(1 / 6)), ("u/match", 0.75, 0.75),
     ]  # fmt: skip
     assert [row["pvalue"] for row in whole] == [2 / 32, 1]  # the sign test: 5 of 5 and 1 of 2
+    assert [row["pvalue_holm"] for row in whole] == [2 * 2 / 32, 1]
     files, _ = answer(
         *(paths[key] for key in (("a", "u"), ("b", "t"), ("a", "t"), ("b", "u"))), "--test", "exact", capsys=capsys
     )
@@ -460,7 +520,8 @@ def test_what_a_metric_lacks_changes_no_other(tmp_path, reader, missing, capsys)
     assert expected["pvalue"] == 2 * (1 + 11 + 55) / 2**11  # 9 items that only a has right, and 2 that only b has
     rows, err = answer(*both, "--test", "exact", *chosen, capsys=capsys)
     found = {row["metric"]: row for row in rows}
-    assert found[x] == expected
+    adjusted = ("pvalue_holm", "pvalue_bh", "n_compared")  # for both metrics
+    assert found[x] | {name: expected[name] for name in adjusted} == expected
     assert [name for name in (x, y) if re.search(rf" has (a|no) score in {name} for 2 of 20 items: ", err)] == [y]
     n = 20 if missing == "wrong" else 18
     assert found[y]["n_segments"] == n
