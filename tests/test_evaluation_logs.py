@@ -12,10 +12,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from pairsig import InputError, cli
+import pairsig
+from pairsig import InputError, Statistics, cli
 from pairsig.comparisons import baseline
-from pairsig.readers import COUNTS, LOGS, OUTPUTS, recognition, system_counts
+from pairsig.readers import COUNTS, LOGS, OUTPUTS, recognition, system_counts, tasks
 from pairsig.readers.logs import items
 
 DATA = Path(__file__).parent / "data/evaluation_logs"
@@ -722,6 +724,16 @@ def test_tasks_and_groups_of_lm_eval_are_rows(capsys):
     assert {name.partition("/")[0] for name in data.documents} == set(data.domains)
 
 
+def test_the_page_shows_what_is_printed(tmp_path, monkeypatch, capsys):
+    page = (Path(__file__).parent.parent / "docs/logs.md").read_text(encoding="utf-8")
+    ((command, printed),) = re.findall(r"```bash\n(pairsig [^\n]*)\n```\n\n```text\n(.*?)```", page, re.DOTALL)
+    for name in "ab":
+        (tmp_path / f"out-{name}").symlink_to(LM_EVAL / name)
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(command.split()[1:]) == 0
+    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == printed.splitlines()
+
+
 def lm_eval_with_groups(folder, scores, groups, **further):
     """Logs of tasks with these scores by task, and groups by name: their tasks and the reported score."""
     write(
@@ -790,6 +802,30 @@ def test_the_mean_of_a_group_is_the_reported_one(tmp_path, mean, capsys):
     assert [rows[-1]["score_a"], rows[-1]["score_b"]] == pytest.approx(scores)
     assert rows[-1]["pvalue"] == swapped(SCORES, mean)
     assert rows[-1]["n_segments"] == 10
+
+
+@pytest.mark.parametrize("sizes", [(10, 50, 200, 400), (20,) * 6, (8, 8, 300)])
+@pytest.mark.parametrize("unequal", [False, True])
+def test_the_interval_of_a_mean_of_means_covers_the_truth(sizes, unequal):
+    """For pass/fail items with correlated outcomes, whose true difference is or is not the same in all tasks."""
+    rng, n = np.random.default_rng(5), 200
+    gaps = np.linspace(-0.2, 0.4, len(sizes)) if unequal else np.full(len(sizes), 0.1)
+    names = tuple(f"t{number}" for number in range(len(sizes)))
+    group = system_counts.TaskGroup("g", "acc", names, frozenset(["tasks"]))
+    covered = 0
+    for _ in range(n):
+        members = []
+        for size, gap in zip(sizes, gaps, strict=True):
+            a, b = rng.random((2, size))
+            b = np.where(rng.random(size) < 0.4, a, b)
+            scores = {"a": a < 0.5 + gap / 2, "b": b < 0.5 - gap / 2}
+            data = Statistics.from_arrays({name: own[:, None].astype(int) for name, own in scores.items()}, ["acc"])
+            members.append(system_counts.Aligned(data, (system_counts.average("acc"),), ()))
+        found = tasks.pooled(group, members, over_items=False)
+        (metric,) = found.metrics
+        interval = pairsig.difference_interval(*found.statistics.of(metric), metric=metric)
+        covered += interval.low <= gaps.mean() <= interval.high
+    assert stats.binomtest(covered, n, 0.95, alternative="less").pvalue > 0.001
 
 
 def test_groups_that_are_no_rows(tmp_path, capsys):
