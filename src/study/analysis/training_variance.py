@@ -388,8 +388,8 @@ class _Tested:
         }
         return cls(
             n=parts[0].n,
-            n_methods=len(np.unique(joined["members"].astype(str))),
-            n_runs=len(np.unique(joined["pairs"].astype(str))),
+            n_methods=len(pd.unique(joined["members"].ravel())),
+            n_runs=len(pd.unique(joined["pairs"].ravel())),
             scored=[],
             better={name: np.hstack([part.better[name] for part in parts]) for name in parts[0].better},
             **joined,
