@@ -169,6 +169,7 @@ def _commands() -> console.Commands:
     p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="for the reader or the metric")
     p.add_argument("--documents", help="file of `domain<TAB>document` lines, one per segment")
     p.add_argument("--missing", choices=("wrong", "drop"), help="items of a log without a score for every system")
+    p.add_argument("--name", action="append", default=[], metavar="OLD=NEW", help="rename a system")
     p.add_argument(
         "--family", metavar="FAMILY", default="",
         help="also predict who wins on another test set of this family, such as wmt-domains",
@@ -200,6 +201,7 @@ def _commands() -> console.Commands:
     p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="for the reader or the metric")
     p.add_argument("--documents", help="file of `domain<TAB>document` lines, one per segment")
     p.add_argument("--missing", choices=("wrong", "drop"), help="items of a log without a score for every system")
+    p.add_argument("--name", action="append", default=[], metavar="OLD=NEW", help="rename a system")
     p.add_argument("--threads", type=console.whole, help="default: all cores; only changes time")
     p.add_argument(
         "--memory", type=console.size, metavar="SIZE", help="memory limit of the process; default: half of what is free"
@@ -295,6 +297,7 @@ def _commands() -> console.Commands:
     p.add_argument("statistics", type=Path)
     p.add_argument("--metric", help="required if the columns fit several metrics")
     p.add_argument("--numbered", action="store_true", help="systems named NAME-1, NAME-2, … are runs of NAME")
+    p.add_argument("--name", action="append", default=[], metavar="OLD=NEW", help="rename a method")
     p.add_argument(
         "--design", choices=("crossed", "nested"), default="crossed", help="see `pairsig test`; default: crossed"
     )
@@ -385,6 +388,7 @@ def _test(arguments: argparse.Namespace) -> None:
         data, notes = _read_systems(arguments, _files(arguments.systems, arguments.runs, arguments.reference), chosen)
     if arguments.plot:
         report.check_drawn(sum((len(set(systems.methods)) - 1) * len(metrics) for systems, metrics in data))
+    data = [(_renamed(systems, arguments.name), metrics) for systems, metrics in data]
     found: list[tuple[Statistics, list[Metric], pd.DataFrame]] = []
     if (
         arguments.runs
@@ -399,6 +403,7 @@ def _test(arguments: argparse.Namespace) -> None:
                 )
         nested = any(methods.design_of(systems) == "nested" for systems, _ in data)
         for systems, metrics in data:
+            _note_documents(systems, arguments.unit)
             for first, second in systems.duplicates():
                 console.warn(f"{first} and {second} have the same counts on every segment{_where(metrics, data)}")
             for metric in metrics:
@@ -525,6 +530,8 @@ def _rank(arguments: argparse.Namespace) -> None:
         for note in notes:
             console.note(note)
         data, metric = baseline.only(found)
+    _note_documents(data, arguments.unit)
+    data = _renamed(data, arguments.name)
     for first, second in data.duplicates():
         console.warn(f"systems {first} and {second} have the same counts on every segment, p = 1")
     with console.progress("rank", arguments.n_resamples) as progress:
@@ -632,6 +639,7 @@ def _pilot(arguments: argparse.Namespace) -> tuple[str, Spread]:
         data, metric = baseline.only(found)
         if len(data.systems) != 2:
             raise InputError(f"the pilot has the systems {listed(data.systems)}, expected two with one run each")
+    _note_documents(data, arguments.unit)
     a, b = data.of(metric)[:, :, : len(metric.columns)]
     documents_of = data.documents if arguments.unit == "document" else None
     return metric.name, sample_size.from_pilot(Pair.of(a, b, metric, documents_of))
@@ -662,6 +670,21 @@ def _metrics(_: argparse.Namespace) -> None:
     from pairsig.metrics import registry
 
     print(registry.listing())
+
+
+def _note_documents(data: Statistics, unit: str) -> None:
+    """Note that documents are known, but not used."""
+    if unit == "segment" and (sentence := data.unused_documents()):
+        console.note(sentence)
+
+
+def _renamed(data: Statistics, names: Sequence[str]) -> Statistics:
+    """The systems with the names of `--name OLD=NEW`; the old name may contain an equals sign."""
+    pairs = [text.rpartition("=") for text in names]
+    for old, _, new in pairs:
+        if not (old and new):
+            raise InputError(f"found --name {old}{new}, expected --name OLD=NEW for a system of {listed(data.methods)}")
+    return data.renamed({old: new for old, _, new in pairs})
 
 
 def _files(
@@ -798,9 +821,10 @@ def _methods(arguments: argparse.Namespace) -> None:
     from pairsig.io import tables
 
     data = read_statistics(arguments.statistics)
+    _note_documents(data, arguments.unit)
     with console.progress(f"methods of {data.dataset}", arguments.n_resamples) as progress:
         table = methods.compare_methods(
-            data.numbered() if arguments.numbered else data,
+            _renamed(data.numbered() if arguments.numbered else data, arguments.name),
             metric=arguments.metric,
             design=arguments.design,
             training_sd=arguments.training_sd,

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from pairsig.io.packages import installed, need
 
 FEW_PAIRS = 10
@@ -29,7 +31,7 @@ class Compiled:
     def dispatcher(self) -> Any:
         """What numba makes of the function."""
         if not installed("numba"):
-            return self.py_func
+            return np.errstate(over="ignore")(self.py_func)  # compiled integers wrap around without a warning
         from numba import njit
 
         # Compiled code finds the functions that it calls by their names, where numba must find its own kind.
