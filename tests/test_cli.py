@@ -33,7 +33,20 @@ from pairsig.metrics.registry import METRICS
 from study import analysis
 from study import cli as study_cli
 
-LIBRARY = ["test", "rank", "plan", "metrics", "extract", "collect", "pool", "compare", "methods", "transfer", "merge"]
+LIBRARY = [
+    "test",
+    "gate",
+    "rank",
+    "plan",
+    "metrics",
+    "extract",
+    "collect",
+    "pool",
+    "compare",
+    "methods",
+    "transfer",
+    "merge",
+]
 STUDY = [
     "fetch", "prepare", "resample", "jar", "train", "predict", "resize", "count", "overlaps", "plot", "figure",
     "tabulate", "site", "findings",
