@@ -112,15 +112,15 @@ def test_the_check_finds_intervals_that_are_too_short_and_contradictions():
     table, truth = outputs("shares", 20, 60, gap=0, seed=3)
     short = table.assign(**{end: (table["difference"] + table[end]) / 2 for end in ("ci_low", "ci_high")})
     short["pvalue"] = np.where((short["ci_low"] > 0) | (short["ci_high"] < 0), 0.0, 1.0)
-    with pytest.raises(AssertionError, match=r"^0\.\d+\n"):
+    with pytest.raises(AssertionError, match=r"0\.7\d+\D"):
         check(short, truth, 20)
     with pytest.raises(AssertionError, match=r"all\(\)"):
         check(short.assign(pvalue=0.06), truth, 20)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("gap", [0, 0.3, 0.6])
+@pytest.mark.parametrize("gap", [0, 0.6])
 @pytest.mark.parametrize("n", LOWEST)
 @pytest.mark.parametrize("world", WORLDS)
 def test_the_default_output(world, n, gap):
-    check(*outputs(world, n, 200 if n == 500 else 1000, gap=gap, seed=4), n)
+    check(*outputs(world, n, 100 if n == 500 else 400, gap=gap, seed=4), n)
