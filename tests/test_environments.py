@@ -108,6 +108,16 @@ def test_the_page_for_harnesses_needs_no_more():
 HEAVY = {"numba", "pandas", "pyarrow", "sacrebleu", "rich", "narwhals", "matplotlib", "nltk", "tabulate"}
 
 
+def test_an_exact_test_on_the_command_line_compiles_and_draws_nothing(tmp_path):
+    """The table of the default test is a data frame, and pandas imports pyarrow where that is installed."""
+    for name in "ab":
+        (tmp_path / f"{name}.txt").write_text("1\n0\n1\n" if name == "a" else "0\n0\n1\n", encoding="utf-8")
+    code = "import sys\nfrom pairsig import cli\ncli.main(sys.argv[1:])"
+    loaded, printed = modules_of(code, "test", "a.txt", "b.txt", cwd=tmp_path)
+    assert "exact" in printed
+    assert loaded & (HEAVY - {"pandas", "pyarrow", "tabulate"}) == set()
+
+
 COMMANDS = (
     "test a.txt b.txt --n-resamples 2000 --test exact,exact-bootstrap,randomization,bootstrap --margin 3",
     "rank a.txt b.txt c.txt --n-resamples 500",

@@ -184,6 +184,15 @@ def _commands(wanted: str = "") -> console.Commands:
     p.add_argument("--figures", nargs="*", type=Path, default=[], metavar="SVG", help="figures made by plot")
     p.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="folder to create or replace")
 
+    p = commands.add(_page)
+    p.add_argument("statistics", type=Path)
+    p.add_argument("--metric", help="required if the columns fit several metrics")
+    p.add_argument("--n-resamples", type=console.whole, default=100_000, metavar="B", help="default: 100,000")
+    p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
+    p.add_argument("--unit", choices=("segment", "document"), default="segment", help="unit that is swapped")
+    p.add_argument("--threads", type=console.whole, help="default: all cores; only changes time")
+    p.add_argument("--output", type=partial(console.output, suffixes=(".html",)), required=True)
+
     p = commands.add(_findings)
     p.add_argument("tables", nargs="+", type=Path, metavar="TABLE", help="tables of the study, all in one folder")
     p.add_argument("--output", type=Path, required=True, metavar="FILE", help="page in Markdown, beside this folder")
@@ -557,6 +566,23 @@ def _site(arguments: argparse.Namespace) -> None:
         figures=arguments.figures,
     )
     site.replace(run, arguments.output)
+
+
+def _page(arguments: argparse.Namespace) -> None:
+    """Write a web page about the systems of one dataset: ranks, significant differences, all pairs."""
+    from pairsig.comparisons.ranking import rank
+    from pairsig.io import tables
+    from study.site import own
+
+    ranking = rank(
+        read_statistics(arguments.statistics),
+        metric=arguments.metric,
+        n_resamples=arguments.n_resamples,
+        rng=arguments.seed,
+        unit=arguments.unit,
+        threads=arguments.threads,
+    )
+    tables.write_text(own.page(ranking), arguments.output)
 
 
 def _findings(arguments: argparse.Namespace) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from pairsig.io.packages import installed, need
 
 FEW_PAIRS = 10
 """Pairs of systems whose loops Python interprets in reasonable time where numba is not installed."""
+
+_PREPARING = RLock()
 
 
 class Compiled:
@@ -25,7 +28,9 @@ class Compiled:
 
     def __call__(self, *arguments: Any) -> Any:
         """Call what `dispatcher` is."""
-        return self.dispatcher(*arguments)
+        with _PREPARING:  # threads that call the function at the same time share what is compiled
+            dispatcher = self.dispatcher
+        return dispatcher(*arguments)
 
     @cached_property
     def dispatcher(self) -> Any:

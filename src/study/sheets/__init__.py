@@ -89,6 +89,8 @@ class Dataset:
         The file of its statistics.
     selected
         Whether it is part of this run.
+    own
+        Whether its files, or those of all members of a pool, belong to no corpus: data of the user, not of the study.
     trained
         Whether its systems are retrained base models.
     systems
@@ -114,6 +116,7 @@ class Dataset:
     source: str
     statistics: str
     selected: bool
+    own: bool
     trained: bool
     systems: tuple[str, ...]
     outcomes: tuple[str, ...]
@@ -285,6 +288,7 @@ def read(config: Mapping[str, Any], schemas: Path) -> Study:
                 named[row.dataset],
                 sources,
                 selected,
+                not any(sheets.datasets.named[one].corpus for one in row.pool or (row.dataset,)),
                 description[row.dataset],
                 kept.get(row.dataset, {}),
                 str(config["data_dir"]),
@@ -530,6 +534,7 @@ def _ready_dataset(
     systems: Sequence[str],
     sources: Mapping[str, str],
     selected: Collection[str],
+    own: bool,
     description: Mapping[str, str],
     kept: Mapping[str, str],
     data_dir: str,
@@ -546,6 +551,7 @@ def _ready_dataset(
         source=sources[row.dataset],
         statistics=str(_statistics(row.dataset) if sources[row.dataset] == "embedded" else made),
         selected=row.dataset in selected,
+        own=own,
         trained=synthetic.tests_base_models(row),
         systems=tuple(systems),
         outcomes=tuple(str(Path(data_dir, path)) for path in row.text) if row.study == BENCHMARK else (),

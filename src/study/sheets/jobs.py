@@ -55,6 +55,11 @@ class Jobs:
         rules = [SELECTIONS[word] for word in which.split()]
         return [name for name in found if all(rule(self.study.datasets[name]) for rule in rules)]
 
+    @property
+    def own(self) -> bool:
+        """Whether the run contains no dataset of the study: then it makes pages of its own, not those of the study."""
+        return all(self.study.datasets[name].own for name in self.datasets())
+
     def comparisons(self, which: str = "all", *, once: bool = False) -> list[str]:
         """List comparisons on whole test sets by all tests; if `once`, only by the first one."""
         tests = list(self.config["tests"])[: 1 if once else None]
