@@ -138,7 +138,7 @@ lock: $(READY)
 	$(BIN)/python -m pip install --quiet uv
 	$(LOCK) --extra workflow --extra cluster --extra dev --output-file requirements.lock pyproject.toml
 	$(LOCK) --extra retrain --constraint requirements.lock --output-file requirements-retrain.lock pyproject.toml
-	$(LOCK) --extra docs --extra completion --constraint requirements.lock --output-file requirements-docs.lock pyproject.toml
+	$(LOCK) --extra docs --constraint requirements.lock --output-file requirements-docs.lock pyproject.toml
 
 clean:
 	find results -mindepth 1 -maxdepth 1 ! -name README.md ! -name reference -exec rm -rf {} +

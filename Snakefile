@@ -12,7 +12,6 @@ configfile: "config/config.yaml"
 # Rules that run outside the cluster: they take less time than a submission, or require the internet.
 localrules:
     all,
-    embed,
     fetch,
     jar,
 
@@ -42,7 +41,7 @@ rule all:
             "results/comparisons/{dataset}.{test}.tsv", dataset=SELECTED, test=TESTS
         ),
         collect("results/tables/{table}.html", table=TABLES),
-        [f"results/figures/{figure.name}.svg" for figure in STUDY_FIGURES],
-        DATASET_FIGURES,
+        [jobs.picture(figure) for figure in STUDY_FIGURES],
+        [jobs.picture(*one) for one in DATASET_FIGURES],
         "results/findings.md",
         "results/site",

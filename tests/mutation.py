@@ -54,7 +54,7 @@ ELSEWHERE = (
 PRELOADED = (
     "hypothesis.extra.numpy", "numba", "numpy", "pandas", "pyarrow.parquet", "pytest", "rouge_score.rouge_scorer",
     "sacrebleu.metrics", "scipy.fft", "scipy.integrate", "scipy.optimize", "scipy.special", "scipy.stats",
-    "statsmodels.api", "threadpoolctl", "udtools.udeval",
+    "threadpoolctl", "udtools.udeval",
 )  # fmt: skip
 """Imported once, before a process is forked for every mutant."""
 MEMORY = 8 * 2**30
@@ -186,7 +186,9 @@ class Reader(ast.NodeVisitor):
         outer = self.block, self.compiled
         if isinstance(node, ast.FunctionDef):
             self.compiled |= any(
-                name in ast.unparse(decorator) for decorator in node.decorator_list for name in ("njit", "vectorize")
+                name in ast.unparse(decorator)
+                for decorator in node.decorator_list
+                for name in ("njit", "compiled", "inlined")
             )
             for default in (*node.args.defaults, *node.args.kw_defaults):
                 if default is not None:

@@ -116,7 +116,7 @@ def named(value):
 
 @pytest.mark.parametrize(("test", "metric"), CASES, ids=named)
 def test_pvalues_are_those_of_the_formula(test, metric):
-    @examples(25)
+    @examples(10)
     @given(two_systems(metric, 6 if test.draw == "swap" else 4))
     def agrees(pair):
         a, b = pair
@@ -144,7 +144,7 @@ def test_pvalues_are_those_of_the_formula(test, metric):
 def test_greater_and_less_change_places_when_the_systems_do(name, metric):
     """With exact tests, they also add up to 1 and the probability of a tie."""
 
-    @examples(15)
+    @examples(8)
     @given(two_systems(metric, 5))
     def agrees(pair):
         a, b = (given_as(metric, own) for own in pair)

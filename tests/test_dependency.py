@@ -290,7 +290,7 @@ TEXT = st.text("abB", min_size=1, max_size=12)
 
 
 @given(st.data())
-@examples(600)
+@examples(200)
 def test_sums_are_those_of_the_conll_2018_evaluation(read, data):
     text = data.draw(TEXT)
     output, reference = (text_of(*data.draw(corpora(data.draw(pieces(text, cut=0.2))))) for _ in range(2))
@@ -305,7 +305,7 @@ def test_sums_are_those_of_the_conll_2018_evaluation(read, data):
 
 
 @given(st.data())
-@examples(150)
+@examples(60)
 def test_same_sentences_are_scored_as_if_alone(read, data):
     # The full stop keeps the evaluation from stepping back over the end of a sentence (see `_multiword_span`).
     sentences = data.draw(pieces(data.draw(TEXT), cut=0.4))

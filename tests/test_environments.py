@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from pairsig import InputError
+from pairsig.io import packages
 from running import ROOT
 
 # Under conda some packages have other names, or parts of their own.
@@ -27,22 +29,19 @@ def locked():
     return dict(re.findall(r"^([a-z0-9.-]+)==([^ ]+)", lines, re.MULTILINE))
 
 
-EXTRAS = {
-    "cli.py": ("workflow",),
-    "figures": ("workflow",),
-    "site": ("workflow",),
-    "sheets": ("workflow",),
-}
-"""Parts of the package that need more than the library."""
-ASKED = {
-    "io/pictures.py": ("plot",),
-    "comparisons/ranking.py": ("plot",),
-    "report/__init__.py": ("plot",),
-    "io/console.py": ("completion",),
-}
-"""Modules of the library that draw or complete, if asked."""
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
+def declared(*extras):
+    """The distributions that pairsig requires, with these extras and those that they name."""
+    found = set()
+    for requirement in [*PROJECT["dependencies"], *(own for extra in extras for own in EXTRAS[extra])]:
+        name, also = re.match(r"([\w.-]+)(?:\[([\w,]+)\])?", requirement).groups()
+        found |= declared(*also.split(",")) if name == "pairsig" else {name.lower()}
+    return found
+
+
+EXTRAS = PROJECT["optional-dependencies"]
 HOMES = packages_distributions() | {"pycrfsuite": ["python-crfsuite"], "thot": ["sil-thot"]}
 
 
@@ -56,22 +55,52 @@ def imported(path):
 
 
 def test_all_that_is_imported_is_declared():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    declared = {"": project["dependencies"]} | project["optional-dependencies"]
-    declared = {extra: {re.match(r"[\w.-]+", name)[0].lower() for name in names} for extra, names in declared.items()}
     found = set()
-    for package in ("pairsig", "study", "base_models"):
+    for package, extras in {"pairsig": ["all"], "study": ["workflow"], "base_models": ["all", "retrain"]}.items():
         for path in (ROOT / "src" / package).rglob("*.py"):
-            inside = path.relative_to(ROOT / "src" / package)
-            extras = {
-                "pairsig": ASKED.get(inside.as_posix(), ()),
-                "study": EXTRAS.get(inside.parts[0], ()),
-                "base_models": ("retrain",),
-            }[package]
-            allowed = declared[""].union(*(declared[extra] for extra in extras))
-            assert imported(path) <= allowed, path
+            assert imported(path) <= declared(*extras), path
             found |= imported(path)
     assert {"numpy", "matplotlib", "jsonschema", "pyyaml"} <= found
+
+
+def test_an_optional_package_is_in_the_extra_that_its_message_names():
+    for package, (extra, _) in packages.EXTRAS.items():
+        (name,) = declared(extra) & {re.sub("_", "-", package)}
+        assert name not in declared()
+    assert declared("all") == declared(*{extra for extra, _ in packages.EXTRAS.values()})
+
+
+def modules_of(code, *arguments, cwd=None):
+    """The packages that are imported when code has run, and what it printed before."""
+    ended = subprocess.run(
+        [sys.executable, "-c", f"{code}\nimport sys; print(*sys.modules)", *arguments],
+        capture_output=True, text=True, check=True, cwd=cwd,
+    )  # fmt: skip
+    *printed, modules = ended.stdout.splitlines()
+    return {name.partition(".")[0] for name in modules.split()}, "\n".join(printed)
+
+
+def test_two_systems_need_numpy_and_scipy_alone(tmp_path):
+    """The exact test, its interval and the test with a margin, in Python."""
+    loaded, printed = modules_of(
+        "import pairsig\n"
+        "a, b = [1, 0, 1, 1, 1, 1, 1, 1], [0, 0, 0, 0, 1, 0, 0, 0]\n"
+        "result = pairsig.exact_test(a, b)\n"
+        "print(result.pvalue, result.confidence_interval(), pairsig.margin_test(a, b, 0.3).pvalue)\n"
+        "f1 = [[1, 2, 2], [2, 2, 3]] * 9, [[1, 1, 2], [1, 2, 3]] * 9\n"
+        "print(pairsig.exact_test(*f1, metric='f1').pvalue, pairsig.difference_interval(*f1, metric='f1'))"
+    )
+    assert printed.startswith("0.03125 ")
+    assert loaded & {"numba", "pandas", "pyarrow", "sacrebleu", "rich", "narwhals", "matplotlib"} == set()
+
+
+@pytest.mark.parametrize("package", packages.EXTRAS)
+def test_a_missing_package_is_one_sentence(package, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(
+        InputError, match=rf"need {package}, which is not installed; type pip install 'pairsig\[\w+\]'$"
+    ):
+        packages.need(package)
 
 
 def asked_of_conda(name):
@@ -96,13 +125,12 @@ def test_conda_gets_the_locked_versions(name):
 @pytest.mark.parametrize("name", ["pairsig", "retrain"])
 def test_conda_gets_all_that_its_rules_import(name):
     """What base models import, and completion, which no rule asks for, are left out where they are not needed."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    needed = {re.match(r"[\w-]+", package)[0] for package in project["dependencies"]}
+    needed = declared()
     for path in (ROOT / "src").rglob("*.py"):
         if path.name != "console.py" and path.parent.name != "base_models":
             needed |= imported(path)
     if name == "retrain":
-        needed |= {re.match(r"[\w.-]+", package)[0] for package in project["optional-dependencies"]["retrain"]}
+        needed |= declared("retrain")
     assert {"jinja2", "numpy", "vl-convert-python"} <= needed
     assert {re.sub(r"[-_.]+", "-", package) for package in needed} - set(asked_of_conda(name)) == set()
 

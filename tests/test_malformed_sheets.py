@@ -96,7 +96,7 @@ def test_the_sheets_are_well_formed(plan):
 
 
 @pytest.mark.parametrize("name", sheets.SHEETS)
-@examples(12, simplified=False)
+@examples(6, simplified=False)
 @given(seed=SEEDS)
 def test_malformed_sheets(plan, name, seed):
     path = path_of(name)
@@ -114,7 +114,7 @@ VALUES = (
 )  # fmt: skip
 
 
-@examples(80, simplified=False)
+@examples(40, simplified=False)
 @given(seed=SEEDS)
 def test_malformed_configs(plan, seed):
     choice = random.Random(seed)

@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import pairsig
+from pairsig import cli
 from pairsig.metrics import registry
 
 RATIOS = {
@@ -55,3 +57,44 @@ def test_a_denominator_of_one_is_not_an_empty_one(name):
     width = len(RATIOS[name][0])
     row = [1, 1] if width == 2 else [0, 0, 1, 0] if name == "aer" else [0, 1, 0] if name[-1] == "1" else [1] * width
     assert float(registry.metric(name).score(row)) == expected(name, row)
+
+
+@pytest.mark.parametrize("name", registry.METRICS)
+def test_names_ignore_case(name):
+    """No two names differ in case only, so each is found in any."""
+    for written in (name, name.upper(), name.lower(), name.title()):
+        assert registry.metric(written) is registry.METRICS[name]
+
+
+def test_names_of_files_and_of_python_ignore_case(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.txt").write_text("a cat sat\n" * 3)
+    (tmp_path / "b.txt").write_text("a cat\na cat sat\nno\n")
+    printed = []
+    for written in ("bleu,chrf", "BLEU,chrF"):
+        options = ["--reference", "a.txt", "--metric", written, "--n-resamples", "99"]
+        assert cli.main(["test", "a.txt", "b.txt", *options]) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1]
+    assert cli.main(["test", "a.txt", "b.txt", "--reference", "a.txt", "--metric", "BLEU,bleu"]) == 2
+    assert "metric bleu is named 2 times" in capsys.readouterr().err
+    for system in "ab":
+        (tmp_path / f"{system}.tsv").write_text(f"segment\tExact\n1\t1\n2\t{int(system == 'a')}\n")
+    assert cli.main(["test", "a.tsv", "b.tsv", "--metric", "EXACT", "--format", "json"]) == 0
+    assert '"metric": "Exact"' in capsys.readouterr().out
+    counts = {"a": [[3, 5, 5], [2, 2, 2]], "b": [[3, 5, 5], [1, 2, 2]]}
+    assert pairsig.exact_test(counts["a"], counts["b"], metric="F1").pvalue == 1
+    table = pairsig.compare({name: np.array(own) for name, own in counts.items()}, metric="F1").table
+    assert set(table["metric"]) == {"f1"}
+
+
+def test_every_metric_is_listed_once_below_its_task(capsys):
+    assert cli.main(["metrics"]) == 0
+    out = capsys.readouterr().out
+    for name, metric in registry.METRICS.items():
+        (line,) = [line for line in out.splitlines() if line.split()[:1] == [name]]
+        assert metric.formula in line
+        assert line.endswith("(lower is better)") == (not metric.higher_is_better)
+    tasks = [line for line in out.splitlines() if line.endswith(")") and not line.startswith(" ")]
+    assert tasks[1:3] == ["Machine translation (--reader text)", "Summarization (--reader text)"]
+    assert len(tasks) == len(registry.MODULES)

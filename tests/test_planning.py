@@ -535,6 +535,14 @@ PILOT = "resources/statistics/wmt22-en-cs.parquet"
         ("--metric bleu --score 35 --length 25 --runs 0 --training-sd 1", "expected 1 or more"),
         ("--metric bleu --score 35 --length 25 --runs 1 --training-sd nan", "expected 1 or more"),
         (PILOT, "has 10 systems; choose two with --systems A B"),
+        ("--metric accuracy --score 0.7 --correlation 0.4 --gain 0.02", "write --score 70% or --score 0.7%"),
+        ("--metric accuracy --score 70% --correlation 0.4 --gain 0.02", "write --gain 2% or --gain 0.02%"),
+        ("--metric accuracy --score 70 --correlation 0.4 --margin 0.05", "write --margin 5% or --margin 0.05%"),
+        ("--metric accuracy --score 70 --correlation 0.4 --gain 2,0.03", "the gain is 0.03, expected points"),
+        ("--metric accuracy --score 7O --correlation 0.4", "score is 7O, expected a number or a percentage"),
+        ("--metric accuracy --score 120% --correlation 0.4", "the score is 120%, expected a number between 0 and 100"),
+        ("--metric bleu --score 35 --length 25 --runs 3 --training-sd 0.003", "write --training-sd 0.3%"),
+        (f"{PILOT} --systems Lan-Bridge JDExploreAcademy --gain 0.01", "the gain is 0.01, expected points"),
         (f"{PILOT} --systems Lan-Bridge JDExploreAcademy --score 3", "--score is for planning without a pilot"),
         (f"{PILOT} --systems Lan-Bridge Lan-Bridge", "system Lan-Bridge is named 2 times"),
         (
@@ -550,6 +558,35 @@ def test_bad_input_is_one_sentence(arguments, message, capsys):
     err = capsys.readouterr().err
     assert message in err
     assert err.count("\n") == 1
+
+
+def test_scores_and_gains_have_one_unit(capsys):
+    """Points and percentages are the same, in Python too; for scores from 0 to 1 a gain is a share."""
+    tables = []
+    for options in ("--score 70 --gain 2,0.5 --margin 1", "--score 70% --gain 2%,0.5% --margin 1%"):
+        assert cli.main(f"plan --metric Accuracy --correlation 0.4 {options}".split()) == 0
+        tables.append(capsys.readouterr().out)
+    assert tables[0] == tables[1]
+    spread = sample_size.from_outcomes(score="70%", correlation=0.4)
+    for gain in (2, 2.0, "2", "2%"):
+        (row,) = plan("accuracy", spread, gains=[gain]).to_dict("records")
+        assert (row["gain"], row["n_segments"]) == (2.0, 5045)
+    with pytest.raises(InputError, match=re.escape("write --score 70% or --score 0.7%")):
+        sample_size.from_outcomes(score=0.7, correlation=0.4)
+    shares = [float(one) for one in "01110110101"], [float(one) for one in "00110100011"]
+    pilot = from_pilot(Pair.of(*shares, "mean", None))
+    as_points = from_pilot(Pair.of(*([100 * one for one in own] for own in shares), "mean", None))
+    assert (pilot.best, as_points.best) == (1.0, None)
+    (row,), (same,) = (plan("mean", pilot, gains=[gain]).to_dict("records") for gain in (0.02, "2%"))
+    assert (row["gain"], row["n_segments"]) == (same["gain"], same["n_segments"])
+    (row,) = plan("mean", as_points, gains=[2]).to_dict("records")
+    assert (row["gain"], row["n_segments"]) == (2, same["n_segments"])
+    with pytest.raises(InputError, match=re.escape("the scores are from 0 to 1; write --gain 2% or --gain 0.02")):
+        plan("mean", pilot, gains=[2])
+    with pytest.raises(InputError, match="these scores are no percentages"):
+        plan("mean", as_points, gains=["2%"])
+    counts = np.array([[3, 5], [4, 6], [2, 2]])
+    assert from_pilot(Pair.of(counts, counts - [[1, 0], [0, 0], [2, 0]], "accuracy", None)).best == 100
 
 
 def test_pilots_that_tell_nothing():

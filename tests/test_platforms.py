@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
 import subprocess
@@ -48,20 +49,23 @@ def test_paths_of_linux_are_only_asked_for():
 
 
 STRICT = """\
-import sys, warnings
+import json, sys, warnings
 warnings.filterwarnings("error", category=EncodingWarning, module=r"(pairsig|study)\\b")
 from pairsig import cli
 from pairsig.io.tables import read
-sys.exit(cli.main(sys.argv[1:]))
+for step in json.loads(sys.argv[1]):
+    print(step, file=sys.stderr, flush=True)
+    if status := cli.main(step):
+        sys.exit(status)
 """
 
 
-def strictly(*arguments, cwd):
-    """A command in a Python that reads and writes ASCII if nobody says otherwise, and stops where nobody does."""
+def strictly(steps, cwd):
+    """Commands in a Python that reads and writes ASCII if nobody says otherwise, and stops where nobody does."""
     locale = ("LC_", "LANG", "PYTHONIO")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(locale)}
     return subprocess.run(
-        [sys.executable, "-X", "utf8=0", "-X", "warn_default_encoding", "-c", STRICT, *map(str, arguments)],
+        [sys.executable, "-X", "utf8=0", "-X", "warn_default_encoding", "-c", STRICT, json.dumps(steps)],
         cwd=cwd,
         capture_output=True,
         timeout=300,
@@ -77,7 +81,7 @@ def test_every_file_is_opened_with_its_encoding(tmp_path):
     documents = "".join(f"Wörter\tSeite {number // 2}\n" for number in range(12))
     (tmp_path / "documents.tsv").write_text(documents, encoding="utf-8")
     extracted = ["--reference", "ref.txt", "--metric", "bleu", "--documents", "documents.tsv"]
-    for step in (
+    steps = [
         ["test", "a.txt", "b.txt", *extracted, "--n-resamples", "200", "--unit", "document"],
         ["extract", "a.txt", *extracted, "--system", "a", "--output", "a.parquet"],
         ["extract", "b.txt", *extracted, "--system", "b", "--output", "b.parquet"],
@@ -87,7 +91,7 @@ def test_every_file_is_opened_with_its_encoding(tmp_path):
         ["rank", "d.parquet", "--metric", "bleu", "--n-resamples", "200", "--pairs", "ranked.csv"],
         ["merge", "1.tsv", "2.tsv", "--output", "pairs.tsv"],
         ["plan", "--metric", "bleu", "--score", "35", "--length", "25", "--correlation", "0.7", "--gain", "1"],
-    ):
-        ended = strictly(*step, cwd=tmp_path)
-        assert ended.returncode == 0, (step, ended.stderr.decode())
+    ]
+    ended = strictly(steps, tmp_path)
+    assert ended.returncode == 0, ended.stderr.decode()
     assert b"\r" not in (tmp_path / "pairs.tsv").read_bytes()

@@ -9,6 +9,12 @@ from scipy.stats import chi2
 from pairsig.core import random_streams
 
 
+@pytest.fixture(params=[True, False], ids=["compiled", "numpy"])
+def by_both(request, monkeypatch):
+    """With the compiled loops, and with numpy alone, as where numba is not installed."""
+    monkeypatch.setattr(random_streams, "installed", lambda _: request.param)
+
+
 def sfc64(seed, resample):
     """numpy's generator in the state the documentation promises, warmed up as numpy does it."""
     generator = np.random.SFC64(0)
@@ -34,7 +40,7 @@ def drawn_by_hand(seed, resample, n_units, n_draws):
 
 
 @pytest.mark.parametrize(("n_units", "n_draws"), [(1, 1), (7, 7), (1000, 1000), (3, 100), (2034, 5)])
-def test_bootstrap_counts_are_those_of_numpys_sfc64(n_units, n_draws):
+def test_bootstrap_counts_are_those_of_numpys_sfc64(n_units, n_draws, by_both):
     counts = random_streams.bootstrap_counts(2012, 41, 3, n_units, n_draws=n_draws)
     for row in range(3):
         np.testing.assert_array_equal(counts[row], drawn_by_hand(2012, 41 + row, n_units, n_draws))
@@ -47,7 +53,7 @@ def test_bootstrap_counts_are_those_of_numpys_sfc64(n_units, n_draws):
         (70453, 29356, -1), (10993, 95727, -1),  # just drawn anew
     ],
 )  # fmt: skip
-def test_the_bound_of_rejection_is_sharp(n_units, resample, above):
+def test_the_bound_of_rejection_is_sharp(n_units, resample, above, by_both):
     """Resamples, found by search, whose first word has a low part at Lemire's bound 2³² mod n, or one below it."""
     word = int(sfc64(2012, resample).random_raw())
     assert above in [half * n_units % 2**32 - 2**32 % n_units for half in (word & 0xFFFFFFFF, word >> 32)]
@@ -55,14 +61,14 @@ def test_the_bound_of_rejection_is_sharp(n_units, resample, above):
     np.testing.assert_array_equal(counts[0], drawn_by_hand(2012, resample, n_units, 2))
 
 
-def test_powers_of_two_reject_nothing():
+def test_powers_of_two_reject_nothing(by_both):
     """2³² mod n is 0: low parts of 0, which come up every 2¹⁶ words here, are kept."""
     counts = random_streams.bootstrap_counts(3, 0, 1, 2**16, n_draws=3 * 2**16)
     np.testing.assert_array_equal(counts[0], drawn_by_hand(3, 0, 2**16, 3 * 2**16))
 
 
 @pytest.mark.parametrize("n_units", [1, 63, 64, 65, 500])
-def test_swaps_are_the_bits_of_numpys_sfc64(n_units):
+def test_swaps_are_the_bits_of_numpys_sfc64(n_units, by_both):
     swapped = random_streams.swaps(7, 5, 2, n_units)
     for row in range(2):
         words = sfc64(7, 5 + row).random_raw(-(-n_units // 64))

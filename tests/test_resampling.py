@@ -302,6 +302,23 @@ def test_products_are_those_of_whole_numbers(size):
     assert result.n_equal > 50
 
 
+@pytest.mark.parametrize("draw", ["bootstrap", "randomization"])
+@pytest.mark.parametrize("n_systems", [2, 30])
+@pytest.mark.parametrize("size", [40, 3000, 2**21])
+@pytest.mark.parametrize("kept", [1, None])
+def test_derived_columns_have_the_totals_of_their_own_numbers(draw, n_systems, size, kept):
+    """Texts of m words have m − 3 sequences of four words, or none; a last column is near no other one."""
+    rng = np.random.default_rng(size)
+    words = rng.integers(8, 8 + size, (n_systems, 400))
+    words[:, :20] = rng.integers(0, 5, (n_systems, 20))
+    columns = [words, *(np.maximum(words - k, 0) for k in range(4)), rng.integers(0, 9, words.shape)]
+    product = engine.Product(columns, np.ones(6))
+    assert product.shape[0] == 2 * n_systems + 1
+    drawn = product.buffers(50, kept or product.shape[0])(definitions.find(draw), 3, 10, 50)
+    draws = {"bootstrap": random_streams.bootstrap_counts, "randomization": random_streams.swaps}[draw](3, 10, 50, 400)
+    np.testing.assert_array_equal(drawn, np.stack([own @ draws.astype(np.int64).T for own in columns]))
+
+
 def test_sums_are_exact_up_to_two_to_the_53rd_and_refused_from_there_on():
     largest = np.array([[2**51 - 1, 2**51 - 1]] * 4)
     wrong = largest - np.array([[2**50, 0]])

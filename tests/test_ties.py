@@ -110,8 +110,8 @@ def test_counts_are_those_of_fractions(test, metric, size):
     for seed in range(2):
         a, b = counts_of(metric, 6 + seed, size, seed)
         lists = [[[*row, 1] if metric == "mean" else row for row in counts.tolist()] for counts in (a, b)]
-        result = run(test, a, b, metric=metric, n_resamples=150)
-        assert (result.n_greater, result.n_equal) == extremes(metric, *lists, test, 150)
+        result = run(test, a, b, metric=metric, n_resamples=60)
+        assert (result.n_greater, result.n_equal) == extremes(metric, *lists, test, 60)
         lead = gain(metric, *(np.sum(np.array(own, dtype=object), axis=0).tolist() for own in lists))
         assert result.better == ("a" if lead > 0 else "b" if lead < 0 else None)
         assert (result.gain > 0) == (lead != 0)
@@ -363,15 +363,15 @@ def test_something_over_nothing_counts_in_steps(steps):
     scaled = [[[Fraction(str(v)) * Fraction(str(s)) for v, s in zip(row, steps, strict=True)] for row in x.tolist()]
               for x in (a, b)]  # fmt: skip
     for test in TESTS:
-        result = run(test, a * steps, b * steps, metric="ter", n_resamples=1000)
-        assert (result.n_greater, result.n_equal) == extremes("ter", *scaled, test, 1000)
+        result = run(test, a * steps, b * steps, metric="ter", n_resamples=400)
+        assert (result.n_greater, result.n_equal) == extremes("ter", *scaled, test, 400)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_much_over_nothing_beside_little_over_something(seed):
     """Edits pile up on segments without words, so that scores are far larger than those of any segment."""
     rng = np.random.default_rng(seed)
-    piled = np.stack([rng.integers(10**5, 10**6, 400), np.zeros(400, dtype=int)], axis=1)
+    piled = np.stack([rng.integers(10**5, 10**6, 200), np.zeros(200, dtype=int)], axis=1)
     length = rng.integers(1, 3, 3)
     a, b = (np.concatenate([piled, np.stack([rng.integers(0, 9, 3), length], axis=1)]) for _ in range(2))
     for test in [test for test in TESTS if test.draw == "swap"]:

@@ -56,7 +56,7 @@ def test_rule_files_stay_short():
 def test_a_dry_run(project):
     printed = snakemake("--dry-run", cwd=project)
     jobs = dict(re.findall(r"^(\w+) +(\d+)$", printed, re.MULTILINE))
-    assert {"embed", "compare", "resize", "thresholds", "calibrate", "check", "plot", "tabulate"} < set(jobs)
+    assert {"compare", "resize", "thresholds", "calibrate", "check", "plot", "tabulate"} < set(jobs)
     assert jobs["approximate"] == jobs["race"] == "1"
     assert "extract" not in jobs
     assert jobs["thresholds"] == "1"
@@ -71,10 +71,7 @@ def test_dry_run_of_the_derivation(project, data_dir):
     assert int(jobs["fetch"]) == sheet.query("study != 'synthetic'")["corpus"].nunique()
     assert int(jobs["extract"]) > 900
     assert int(jobs["count"]) == (sheet["study"] == "benchmark").sum()
-    # Only what takes training stays embedded.
-    synthetic = sheet.query("study == 'synthetic'")["dataset"]
-    embedded = [name for name in synthetic if (ROOT / "resources" / "statistics" / f"{name}.parquet").exists()]
-    assert int(jobs["embed"]) == len(embedded)
+    assert int(jobs["collect"]) == (sheet.query("pool.isna()")["study"] == "natural").sum()
 
 
 def test_a_mistake_in_a_sheet_stops_before_any_job(project):

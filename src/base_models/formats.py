@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from pairsig.io.errors import InputError
 from pairsig.io.files import open_text
-from pairsig.io.tables import replacing
+from pairsig.io.tables import replacing, write_text
 from pairsig.readers.outputs.alignment import Alignment, Link
 from pairsig.readers.outputs.trees import Node, parse, words
 
@@ -48,8 +48,7 @@ def read_sentences(path: Path) -> list[Sentence]:
 def write_sentences(path: Path, sentences: Iterable[Sentence]) -> None:
     """Write sentences in CoNLL-U."""
     lines = (["\t".join(word) for word in sentence] for sentence in sentences)
-    with replacing(path) as temporary:
-        temporary.write_text("".join("\n".join(one) + "\n\n" for one in lines), encoding="utf-8")
+    write_text("".join("\n".join(one) + "\n\n" for one in lines), path)
 
 
 def with_arcs(sentence: Sentence, arcs: Sequence[Arc]) -> Sentence:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from base_models import formats, joint_hmm, program
 from pairsig.io.errors import InputError
-from pairsig.io.tables import replacing
+from pairsig.io.tables import write_text
 from pairsig.readers.outputs.alignment import Alignment, Link
 
 Pair = tuple[Sequence[str], Sequence[str]]
@@ -125,8 +125,7 @@ def train(training_set: Path, model: Path, seed: int, *, hmm: Path) -> None:
     for number, (pair, _) in enumerate(examples, start=1):
         _check_length(pair, training_set, number)
     weights = fit(examples, joint_hmm.read(hmm), seed=seed)
-    with replacing(model) as temporary:
-        temporary.write_text(json.dumps(weights, indent=1), encoding="utf-8")
+    write_text(json.dumps(weights, indent=1), model)
 
 
 def predict(model: Path, segments: Path, output: Path, *, hmm: Path) -> None:

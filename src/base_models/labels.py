@@ -20,7 +20,7 @@ from base_models.formats import TOP, read_tree, read_trees
 from base_models.program import exit_status
 from pairsig.io.errors import InputError
 from pairsig.io.files import open_text
-from pairsig.io.tables import replacing
+from pairsig.io.tables import write_text
 from pairsig.readers.outputs.trees import Node, words, write
 
 MARK = "·"
@@ -86,8 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             texts = list(heads(read_trees(given.source)))
         else:
             texts = _show_all(given.source, given.input)
-        with replacing(given.target) as temporary:
-            temporary.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
+        write_text("".join(f"{text}\n" for text in texts), given.target)
 
     return exit_status("base_models.labels", chosen)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from base_models import program
 from pairsig.io.errors import InputError
-from pairsig.io.tables import replacing
+from pairsig.io.tables import replacing, write_text
 
 OPTIONS = (
     "run=1;iterations=3;hidden_layer=60;transition_system=projective;transition_oracle=static;structured_interval=0"
@@ -47,8 +47,7 @@ def predict(model: Path, segments: Path, output: Path) -> None:
     if error.occurred():
         raise InputError(f"{segments}: UDPipe cannot parse this file: {error.message}")
     lines = [line for line in parsed.split("\n") if not line.startswith("#")]
-    with replacing(output) as temporary:
-        temporary.write_text("\n".join(lines), encoding="utf-8")
+    write_text("\n".join(lines), output)
 
 
 if __name__ == "__main__":

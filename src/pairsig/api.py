@@ -14,8 +14,6 @@ import pandas as pd
 from pairsig import readers, report
 from pairsig.comparisons import all_pairs, inputs, methods
 from pairsig.comparisons.baseline import (
-    ADJUSTMENTS,
-    adjusted,
     aligned,
     compare_to_baseline,
     decisive,
@@ -38,6 +36,7 @@ from pairsig.metrics import Metric
 from pairsig.readers.system_counts import Missing, read_all, reader_of_counts
 from pairsig.report.sentences import digits, verdict
 from pairsig.stats import intervals
+from pairsig.stats.multiple_testing import holm
 from pairsig.stats.paired import Pair, Unit
 from pairsig.stats.results import ConfidenceInterval
 
@@ -409,7 +408,7 @@ def _comparison(
         notes = [sentence for doubt in found["doubt"] for sentence in doubt.split("; ") if sentence]
     else:
         rows, notes = _pairs(statistics, metric, test, method, alternative, unit, resampling, baseline)
-        rows["pvalue_holm"] = adjusted(rows["pvalue"].to_numpy(), ADJUSTMENTS["pvalue_holm"])
+        rows["pvalue_holm"] = holm(rows["pvalue"].to_numpy())
     drawn = rows["n_resamples"].where(rows["n_resamples"] > 0)
     rows = rows[list(COLUMNS)].assign(n_resamples=drawn, log10_pvalue=-math.inf, confidence_level=math.nan)
     rows = rows.reset_index(drop=True)

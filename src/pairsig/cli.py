@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pairsig import readers
 from pairsig.core import definitions
 from pairsig.io import console
-from pairsig.io.choices import choose, once, options_of, sort_options
+from pairsig.io.choices import choose, once, options_of, sort_options, spelled
 from pairsig.io.errors import InputError, listed
 
 if TYPE_CHECKING:
@@ -107,6 +107,19 @@ def _readers() -> str:
 """
 
 
+def _metric_names() -> str:
+    """What `--metric` accepts; importing the metrics takes longer than all other help."""
+    from textwrap import fill
+
+    from pairsig.metrics.registry import METRICS
+
+    return f"""\
+--metric
+{fill(", ".join(METRICS), 118, initial_indent="  ", subsequent_indent="  ")}
+  or the name of a score in the files; upper and lower case are the same; `pairsig metrics` describes them
+"""
+
+
 def _commands() -> console.Commands:
     """The command line, from which the documentation is also generated."""
     commands = console.Commands("pairsig", "Paired significance tests for NLP: from outputs or counts to p-values.")
@@ -115,7 +128,7 @@ def _commands() -> console.Commands:
     commands.group("compare systems, from their files to a result")
     p = commands.add(
         _test,
-        test_help() + _ALTERNATIVES + _MARGIN + _readers(),
+        lambda: test_help() + _ALTERNATIVES + _MARGIN + _readers() + _metric_names(),
         _EXAMPLES["test"],
     )
     p.add_argument(
@@ -134,7 +147,7 @@ def _commands() -> console.Commands:
     p.add_argument("--item-cost", type=float, metavar="R", help=cost)
     p.add_argument("--reader", help="format of the files; default: detected from their content; see below")
     p.add_argument("--reference", nargs="+", default=[], help="reference files, for outputs")
-    p.add_argument("--metric", default="", metavar="M[,M…]", help="default: every metric found in the files")
+    p.add_argument("--metric", default="", metavar="M[,M…]", help="default: every metric found in the files; see below")
     p.add_argument(
         "--test", default="", metavar="T[,T…]",
         help=f"{', '.join(definitions.names())}; default: {', '.join(definitions.DEFAULT_TESTS)}",
@@ -201,14 +214,8 @@ def _commands() -> console.Commands:
     p.add_argument("--reference", nargs="+", default=[], help="for outputs; without it their correlation is estimated")
     p.add_argument("--systems", nargs=2, metavar=("A", "B"), help="names of two systems in the statistics")
     p.add_argument("--metric", help="required if the pilot has several")
-    p.add_argument("--gain", type=console.numbers, default=[], metavar="G[,G…]", help="find the segments to detect G")
-    p.add_argument(
-        "--margin",
-        type=console.numbers,
-        default=[],
-        metavar="M[,M…]",
-        help="find the segments to show equivalence up to M",
-    )
+    p.add_argument("--gain", default="", metavar="G[,G…]", help="find the segments to detect G: 2 points or 2%%")
+    p.add_argument("--margin", default="", metavar="M[,M…]", help="find the segments to show equivalence up to M")
     p.add_argument(
         "--segments", type=console.numbers, default=[], metavar="N[,N…]", help="find the gain that N segments detect"
     )
@@ -220,7 +227,7 @@ def _commands() -> console.Commands:
     p.add_argument("--unit", choices=("segment", "document"), default="segment", help="unit of the pilot")
     p.add_argument("--documents", help="file of `domain<TAB>document` lines of the pilot, one per segment")
     p.add_argument("--missing", choices=("wrong", "drop"), help="items of a log in the pilot without a score")
-    p.add_argument("--score", type=float, help="without a pilot: expected score of the systems, 0 to 100")
+    p.add_argument("--score", help="without a pilot: expected score of the systems, such as 70 or 70%%")
     p.add_argument("--length", type=float, help="without a pilot: mean length of a segment, in words")
     p.add_argument(
         "--correlation", type=float, help="without a pilot: correlation of the systems, as in the table of compare"
@@ -229,11 +236,11 @@ def _commands() -> console.Commands:
         "--design-effect", type=float, default=1.0, help="without a pilot: design effect of documents; default: 1"
     )
     p.add_argument("--runs", type=console.whole, metavar="K", help="runs of each method; with --training-sd")
-    p.add_argument(
-        "--training-sd", type=float, metavar="SD", help="standard deviation of a score between runs, in points"
-    )
+    p.add_argument("--training-sd", metavar="SD", help="standard deviation of a score between runs, in points")
     p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="for the reader or the metric")
     p.add_argument("--format", choices=("table", "json", "markdown", "latex"), default="table")
+
+    commands.add(_metrics, example="pairsig metrics")
 
     commands.group("files of counts")
     p = commands.add(_extract, example=_EXAMPLES["extract"])
@@ -515,27 +522,30 @@ def _plan(arguments: argparse.Namespace) -> None:
     """Plan an experiment: the number of segments that detects a gain, or the gain that so many segments detect."""
     from pairsig.planning import sample_size
 
-    runs, deviation = arguments.runs, arguments.training_sd
-    if (runs is None) != (deviation is None):
+    if (arguments.runs is None) != (arguments.training_sd is None):
         raise InputError("found only one of --runs and --training-sd, expected both or neither")
-    if runs is not None and not (runs >= 1 and deviation >= 0):
-        raise InputError(f"found {runs} runs of standard deviation {deviation:g}, expected 1 or more, and 0 or more")
     sizes = [int(size) for size in arguments.segments if float(size).is_integer()]
     if len(sizes) < len(arguments.segments):
         raise InputError(f"found {arguments.segments} segments, expected whole numbers")
+    metric, spread = _spread(arguments)
+    runs = 1 if arguments.runs is None else arguments.runs
+    deviation = sample_size.in_unit(arguments.training_sd or 0, "training-sd", spread.best)
+    if not (runs >= 1 and deviation >= 0):
+        raise InputError(f"found {runs} runs of standard deviation {deviation:g}, expected 1 or more, and 0 or more")
     design = sample_size.Design(
         test=definitions.find(arguments.test, arguments.method, arguments.alternative),
         alpha=arguments.alpha,
         power=arguments.power,
-        training=0.0 if runs is None else 2 * deviation**2 / runs,
+        training=2 * deviation**2 / runs,
     )
-    metric, spread = _spread(arguments)
-    table = sample_size.plan(metric, spread, design, gains=arguments.gain, margins=arguments.margin, sizes=sizes)
+    gains, margins = ([value for value in values.split(",") if value] for values in (arguments.gain, arguments.margin))
+    table = sample_size.plan(metric, spread, design, gains=gains, margins=margins, sizes=sizes)
     print(sample_size.render(table, arguments.format))
 
 
 def _spread(arguments: argparse.Namespace) -> tuple[str, Spread]:
     """The metric, and the variance of the difference of two systems: from a pilot, or from the variance model."""
+    from pairsig.metrics.registry import METRICS
     from pairsig.planning import sample_size
 
     files, options = arguments.pilot, console.pairs(arguments.option)
@@ -553,16 +563,15 @@ def _spread(arguments: argparse.Namespace) -> tuple[str, Spread]:
     for option, value in (("metric", arguments.metric), ("score", arguments.score)):
         if value is None:
             raise InputError(f"planning without a pilot needs --{option}; or specify files of two systems as a pilot")
-    if arguments.metric == sample_size.OUTCOMES:
+    if arguments.metric.casefold() == sample_size.OUTCOMES:
         if files or arguments.length is not None:
             found = listed(files) if files else f"--length {arguments.length:g}"
             raise InputError(f"found {found}, but planning for {arguments.metric} only takes --score and --correlation")
-        return arguments.metric, sample_size.from_outcomes(
+        return sample_size.OUTCOMES, sample_size.from_outcomes(
             score=arguments.score, correlation=arguments.correlation, design_effect=arguments.design_effect
         )
-    return arguments.metric, sample_size.from_variance_model(
-        arguments.metric, **assumed, design_effect=arguments.design_effect
-    )
+    metric = spelled(arguments.metric, METRICS)
+    return metric, sample_size.from_variance_model(metric, **assumed, design_effect=arguments.design_effect)
 
 
 def _pilot(arguments: argparse.Namespace) -> tuple[str, Spread]:
@@ -617,6 +626,13 @@ def _read_systems(
         documents=documents,
         missing=arguments.missing,
     )
+
+
+def _metrics(_: argparse.Namespace) -> None:
+    """List the metrics by task: their names, formulas and formats."""
+    from pairsig.metrics import registry
+
+    print(registry.listing())
 
 
 def _files(

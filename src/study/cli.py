@@ -10,7 +10,7 @@ import argparse
 import inspect
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -246,8 +246,7 @@ def _fetch(arguments: argparse.Namespace) -> None:
     from study import corpora
 
     verified = corpora.verify(arguments.corpus, arguments.sha256)
-    with tables.replacing(arguments.output) as temporary:
-        temporary.write_text("".join(f"{digest}  {name}\n" for name, digest in verified.items()), encoding="utf-8")
+    tables.write_text("".join(f"{digest}  {name}\n" for name, digest in verified.items()), arguments.output)
 
 
 def _prepare(arguments: argparse.Namespace) -> None:
@@ -267,8 +266,7 @@ def _prepare(arguments: argparse.Namespace) -> None:
     }
     for path, text in texts.items():
         if path:
-            with tables.replacing(path) as temporary:
-                temporary.write_text(text, encoding="utf-8")
+            tables.write_text(text, path)
 
 
 def _resample(arguments: argparse.Namespace) -> None:
@@ -282,8 +280,7 @@ def _resample(arguments: argparse.Namespace) -> None:
         drawn = corpora.resample(whole, arguments.size, arguments.seed, arguments.name)
     for path in arguments.unlabelled:
         drawn += corpora.cut(arguments.task, path)
-    with tables.replacing(arguments.output) as temporary:
-        temporary.write_text(corpora.join(arguments.task, drawn), encoding="utf-8")
+    tables.write_text(corpora.join(arguments.task, drawn), arguments.output)
 
 
 def _jar(arguments: argparse.Namespace) -> None:
@@ -466,7 +463,7 @@ def _plot(arguments: argparse.Namespace) -> None:
             taken.bind(*paths)
         except TypeError:
             raise InputError(f"found {len(paths)} tables for {name}, expected {_usage(taken)}") from None
-    read = cache(analysis.read)  # figures of the same dataset share tables
+    read = lru_cache(8)(analysis.read)  # figures of the same dataset share tables
 
     def table(name: str, place: int, path: str) -> pd.DataFrame:
         names = known[name].tables
@@ -542,8 +539,7 @@ def _tabulate(arguments: argparse.Namespace) -> None:
         for path, table in wanted.items()
     }
     for path, text in texts.items():
-        with tables.replacing(path) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+        tables.write_text(text, path)
 
 
 def _site(arguments: argparse.Namespace) -> None:
@@ -573,8 +569,7 @@ def _findings(arguments: argparse.Namespace) -> None:
     written = {arguments.output: text.findings(found, arguments.tables[0].parent.name).text}
     written |= {page: text.filled(page.read_text(encoding="utf-8"), found) for page in arguments.fill}
     for path, page in written.items():
-        with tables.replacing(path) as temporary:
-            temporary.write_text(page, encoding="utf-8")
+        tables.write_text(page, path)
 
 
 def _initial(text: str | None, n_segments: int) -> list[int] | None:

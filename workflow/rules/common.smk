@@ -66,11 +66,6 @@ def words(record):
     return lambda wildcards, threads: jobs.words(record, threads)
 
 
-def plotted(wildcards):
-    """List the figures of a dataset."""
-    return [FIGURES[name] for name in study.datasets[wildcards.dataset].figures]
-
-
 def one_of(names):
     """Build a regular expression that matches exactly these names."""
     return "|".join(map(re.escape, names)) or "(?!)"

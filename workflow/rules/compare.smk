@@ -7,7 +7,7 @@ There is one job per dataset and test, because sharing the draws among all syste
 rule compare:
     """Test every pair of systems of a dataset."""
     input:
-        statistics="results/statistics/{dataset}.parquet",
+        statistics=lambda w: study.datasets[w.dataset].statistics,
         library=library("compare"),
     output:
         comparisons="results/comparisons/{dataset}.{test}.tsv",
@@ -52,7 +52,7 @@ rule compare:
 rule resize:
     """Test every pair on initial segments, domains, draws or halves of a test set."""
     input:
-        statistics="results/statistics/{dataset}.parquet",
+        statistics=lambda w: study.datasets[w.dataset].statistics,
         library=library("resize"),
     output:
         test_sets="results/test_sets/{dataset}.{test}.tsv",
@@ -74,7 +74,7 @@ rule resize:
         settings=lambda w: " ".join(
             f"--{key} {value}" for key, value in config["tests"][w.test].items()
         ),
-        n_resamples=lookup("resampling/n_resamples", within=config),
+        n_resamples=jobs.n_resamples_resized,
         seed=lookup("resampling/seed", within=config),
         unit=lookup("resampling/unit", within=config),
         part="1/1",

@@ -1,17 +1,12 @@
-"""Plot figures from tables: one job for the study, and one job per dataset and test."""
+"""Plot figures from tables: one job for the study, and one for all of its datasets."""
 
 # Figures of the whole study, for the first test of the config.
 STUDY_FIGURES = [one for one in FIGURES.values() if not one.per_dataset]
-# Datasets with the same figures share a rule, so that one process plots all figures of a dataset.
-DRAWN = {
-    figures: [name for name in SELECTED if study.datasets[name].figures == figures]
-    for figures in {study.datasets[name].figures: None for name in SELECTED}
-    if figures
-}
+# Figures of the datasets, for every test. One process plots all of them, because its start takes as long as two figures.
 DATASET_FIGURES = [
-    f"results/figures/{figure}/{dataset}.{test}.svg"
+    (FIGURES[name], dataset, test)
     for dataset in SELECTED
-    for figure in study.datasets[dataset].figures
+    for name in study.datasets[dataset].figures
     for test in TESTS
 ]
 
@@ -24,15 +19,15 @@ rule plot:
     output:
         svg=[
             report(
-                f"results/figures/{figure.name}.svg",
+                jobs.picture(figure),
                 caption=CAPTIONS / f"figures/{figure.name}.rst",
                 category=section(figure),
                 labels={"figure": figure.name},
             )
             for figure in STUDY_FIGURES
         ],
-        pdf=[f"results/figures/{x.name}.pdf" for x in STUDY_FIGURES],
-        png=[f"results/figures/{x.name}.png" for x in STUDY_FIGURES],
+        pdf=[jobs.picture(x, suffix="pdf") for x in STUDY_FIGURES],
+        png=[jobs.picture(x, suffix="png") for x in STUDY_FIGURES],
     log:
         "results/logs/plot.log",
     benchmark:
@@ -45,50 +40,46 @@ rule plot:
         mem_mb=grown(1000),
         runtime=grown(20),
     params:
-        figures=jobs.drawn(STUDY_FIGURES),
+        figures=jobs.drawn((figure, "", "") for figure in STUDY_FIGURES),
     shell:
         r"""
         python -m study plot {params.figures:q} >{log:q} 2>&1
         """
 
 
-for figures, names in DRAWN.items():
+if DATASET_FIGURES:
 
-    rule:
-        """Plot the figures of a dataset and test."""
-        name:
-            f"plot_{'_'.join(figures)}"
+    rule plot_datasets:
+        """Plot the figures of all datasets."""
         input:
-            tables=lambda w: sum((jobs.tables(one, **w) for one in plotted(w)), []),
+            tables=sorted(set(sum((jobs.tables(*one) for one in DATASET_FIGURES), []))),
             library=library("plot"),
         output:
             svg=[
                 report(
-                    f"results/figures/{figure}/{{dataset}}.{{test}}.svg",
-                    caption=CAPTIONS / f"figures/{figure}.rst",
-                    category=section(FIGURES[figure]),
-                    subcategory=figure,
-                    labels={"dataset": "{dataset}", "test": "{test}"},
+                    jobs.picture(*one),
+                    caption=CAPTIONS / f"figures/{one[0].name}.rst",
+                    category=section(one[0]),
+                    subcategory=one[0].name,
+                    labels=dict(zip(("dataset", "test"), one[1:])),
                 )
-                for figure in figures
+                for one in DATASET_FIGURES
             ],
-            pdf=[f"results/figures/{x}/{{dataset}}.{{test}}.pdf" for x in figures],
-            png=[f"results/figures/{x}/{{dataset}}.{{test}}.png" for x in figures],
+            pdf=[jobs.picture(*one, "pdf") for one in DATASET_FIGURES],
+            png=[jobs.picture(*one, "png") for one in DATASET_FIGURES],
         log:
-            "results/logs/plot/{dataset}.{test}.log",
+            "results/logs/plot_datasets.log",
         benchmark:
-            "results/benchmarks/plot/{dataset}.{test}.tsv"
-        wildcard_constraints:
-            dataset=one_of(names),
+            "results/benchmarks/plot_datasets.tsv"
         group:
             "figures"
         conda:
             "../envs/pairsig.yaml"
         resources:
-            mem_mb=grown(1000),
+            mem_mb=grown(1500),
             runtime=grown(20),
         params:
-            figures=lambda w: jobs.drawn(plotted(w), **w),
+            figures=jobs.drawn(DATASET_FIGURES),
         shell:
             r"""
             python -m study plot {params.figures:q} >{log:q} 2>&1

@@ -45,11 +45,9 @@ rule site:
         calibrated="results/calibrated.parquet",
         datasets=config["sheets"]["datasets"],
         corpora=config["sheets"]["corpora"],
-        figures=[f"results/figures/{figure.name}.svg" for figure in STUDY_FIGURES],
+        figures=[jobs.picture(figure) for figure in STUDY_FIGURES],
         dataset_figures=[
-            f"results/figures/{figure}/{dataset}.{TESTS[0]}.svg"
-            for dataset in SELECTED
-            for figure in study.datasets[dataset].figures
+            jobs.picture(*one) for one in DATASET_FIGURES if one[2] == TESTS[0]
         ],
         library=library("site"),
         pages=[

@@ -1,27 +1,4 @@
-"""Statistics of every dataset: copied (source: embedded), combined from its systems (derived), or pooled."""
-
-
-rule embed:
-    """Copy the statistics that are part of the project."""
-    input:
-        statistics="resources/statistics/{dataset}.parquet",
-    output:
-        statistics="results/statistics/{dataset}.parquet",
-    log:
-        "results/logs/embed/{dataset}.log",
-    benchmark:
-        "results/benchmarks/embed/{dataset}.tsv"
-    wildcard_constraints:
-        dataset=from_source("embedded"),
-    conda:
-        "../envs/pairsig.yaml"
-    resources:
-        mem_mb=grown(100),
-        runtime=grown(5),
-    shell:
-        r"""
-        cp {input.statistics:q} {output.statistics:q} >{log:q} 2>&1
-        """
+"""Statistics of datasets that are not embedded: combined from their systems (derived), or pooled."""
 
 
 rule collect_systems:
@@ -65,10 +42,9 @@ rule collect_systems:
 rule pool:
     """Pool several test sets, for the systems present in all of them."""
     input:
-        statistics=collect(
-            "results/statistics/{member}.parquet",
-            member=lambda w: study.datasets[w.dataset].pool,
-        ),
+        statistics=lambda w: [
+            study.datasets[one].statistics for one in study.datasets[w.dataset].pool
+        ],
         library=library("pool"),
     output:
         statistics="results/statistics/{dataset}.parquet",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from pairsig.comparisons.pair_tables import with_pvalues
 from pairsig.core import definitions, engine, statistics
+from pairsig.core.compiled import check_few
 from pairsig.core.engine import Progress, Resampling, seed_of
 from pairsig.core.exceedances import ExceedanceCounts
 from pairsig.core.influence import errors_and_correlations
@@ -133,6 +135,7 @@ def compare(
         raise InputError(f"the unit is {unit!r}, expected segment or document")
     if len(data.systems) < 2:
         raise InputError(f"dataset {data.dataset or '(arrays)'} has one system, expected at least two")
+    check_few(math.comb(len(data.systems), 2))
     memory.require(data.copied_by(chosen), "the counts of this metric")
     counts = data.of(chosen)
     if unit == "document":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from itertools import takewhile
@@ -23,7 +23,7 @@ from pairsig.core.engine import Progress, Resampling, seed_of
 from pairsig.core.influence import design_effect, errors_and_correlations, influence_values
 from pairsig.core.statistics import Statistics, run_name
 from pairsig.io import rendering
-from pairsig.io.choices import choose, once, options_of, sort_options
+from pairsig.io.choices import choose, once, options_of, sort_options, spelled
 from pairsig.io.columns import BASELINE
 from pairsig.io.errors import InputError, listed, printable, quoted
 from pairsig.io.tables import as_json
@@ -33,12 +33,13 @@ from pairsig.readers import extraction, recognition, system_counts
 from pairsig.stats import intervals, kernels, margins, sequential
 from pairsig.stats.exact import ExactResult
 from pairsig.stats.margins import MarginResult
+from pairsig.stats.multiple_testing import benjamini_hochberg, holm
 from pairsig.stats.paired import Pair, Unit
 from pairsig.stats.resampling import TestResult
 from pairsig.stats.sequential import SequentialResult
 
-ADJUSTMENTS = {"pvalue_holm": "holm", "pvalue_bh": "fdr_bh"}
-"""Columns of p-values adjusted for the number of systems, and the name of the method in statsmodels."""
+ADJUSTMENTS = {"pvalue_holm": holm, "pvalue_bh": benjamini_hochberg}
+"""Columns of p-values adjusted for the number of systems, and what adjusts them."""
 
 COLUMNS = BASELINE.names
 """Columns of the table."""
@@ -97,7 +98,6 @@ def read_systems(
     files = [path for group in groups for path in group]
     methods, runs = _called(groups)
     given = dict(options or {})
-    once(metrics, "metric")
     notes: list[str] = []
     if reader is None:
         reader = recognition.recognize(files, references)
@@ -124,6 +124,7 @@ def read_systems(
     if not references:
         raise InputError(f"reader {reader} reads outputs, which need a reference: add --reference FILE")
     chosen = [registry.metric(name) for name in metrics or [readers.reader_of_outputs(reader).metric]]
+    once([metric.name for metric in chosen], "metric")
     taken = [extraction.functions(metric, reader)[1:] for metric in chosen]
     what = f"reader {reader} and metric {', '.join(metric.name for metric in chosen)}"
     sort_options(given, what, *(function for both in taken for function in both))
@@ -165,7 +166,11 @@ def aligned(
         printable([part.system, part.run], "system", part.source)
     if len(files) > 1:
         files = [tuple(part for part in own if not part.is_reference) for own in files]
-    parts = [system_counts.restricted(part, metrics) for own in files for part in own]
+    parts = [part for own in files for part in own]
+    known = list(dict.fromkeys(metric.name for part in parts for metric in part.metrics))
+    metrics = [spelled(name, known) for name in metrics]
+    once(metrics, "metric")
+    parts = [system_counts.restricted(part, metrics) for part in parts]
     methods, runs = _labelled(files, methods, runs)
     _check_chosen(parts, metrics)
     found = system_counts.align(parts, list(map(run_name, methods, runs)), runs=runs, **how)
@@ -626,18 +631,5 @@ def _outward(bound: float, rounding: str) -> str:
     return f"{float(Context(prec=3, rounding=rounding).create_decimal(float(bound))):.3g}"
 
 
-def _adjusted(table: pd.DataFrame, column: str, method: str) -> pd.Series[float]:
-    families = table.groupby(_FAMILY, sort=False)[column]
-    if families.size().max() == 1:
-        return table[column]
-    return families.transform(lambda p: adjusted(p.to_numpy(), method))
-
-
-def adjusted(p: NDArray[np.float64], method: str) -> NDArray[np.float64]:
-    """The p-values of one family, adjusted for their number; a single one is not changed."""
-    if len(p) == 1:
-        return p
-    from statsmodels.stats.multitest import multipletests  # slow to import
-
-    found: NDArray[np.float64] = multipletests(p, method=method)[1]
-    return found
+def _adjusted(table: pd.DataFrame, column: str, method: Callable[[NDArray[Any]], NDArray[Any]]) -> pd.Series[float]:
+    return table.groupby(_FAMILY, sort=False)[column].transform(lambda p: method(p.to_numpy()))

@@ -21,11 +21,11 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from numba import njit
 from numpy.typing import NDArray
 
 from pairsig.comparisons import inputs
 from pairsig.core import definitions, random_streams
+from pairsig.core.compiled import compiled
 from pairsig.core.engine import MAX_SEED, Progress, Resampling, Scorer, seed_of
 from pairsig.core.influence import influence_values
 from pairsig.core.statistics import Statistics, by_document
@@ -37,6 +37,7 @@ from pairsig.io.results import TableResult
 from pairsig.io.tables import as_json, frame
 from pairsig.metrics import Metric
 from pairsig.stats.intervals import degrees_of_freedom
+from pairsig.stats.multiple_testing import holm
 from pairsig.stats.paired import Unit
 
 Design = Literal["crossed", "nested"]
@@ -301,7 +302,7 @@ def _compared(
                 "score_b": scores[other],
                 "better": np.select([gain > 0, gain < 0], [names_of[one], names_of[other]], ""),
                 "pvalue_bootstrap": resampled,
-                "pvalue_holm": _holm(found.pvalue_method),
+                "pvalue_holm": holm(found.pvalue_method),
                 "n_resamples": 0 if resampling is None else resampling.n_resamples,
                 "training_sd_specified": training_sd is not None,
                 "doubt": [
@@ -610,14 +611,6 @@ class _Pairs:
         }
 
 
-def _holm(p: Floats) -> Floats:
-    """P-values adjusted for their number: the k-th smallest of m times m − k + 1, at least the one before."""
-    order = np.argsort(p, kind="stable")
-    found = np.empty(len(p))
-    found[order] = np.minimum(np.maximum.accumulate((len(p) - np.arange(len(p))) * p[order]), 1.0)
-    return found
-
-
 def sum_of_variances(variances: Floats, degrees: Floats, below: float) -> tuple[Floats, Floats]:
     """Intervals of sums of variances, from their estimates and degrees of freedom (Graybill and Wang 1980).
 
@@ -726,7 +719,7 @@ _BAND = 1e-12
 """Relative to the scores: draws that are closer to the border count as ties."""
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _count_beyond(drawn, one, other, gains, band, out):  # type: ignore[no-untyped-def]
     for pair in range(len(one)):
         first, second, gain = drawn[one[pair]], drawn[other[pair]], gains[pair]

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numba import njit
 from numpy.typing import NDArray
 
 from pairsig.comparisons import all_pairs, inputs
 from pairsig.core import definitions, engine
+from pairsig.core.compiled import check_few, compiled
 from pairsig.core.engine import Progress, Resampling, seed_of
 from pairsig.core.influence import errors_and_correlations, influence_values
 from pairsig.core.statistics import Statistics, by_document
@@ -264,6 +264,7 @@ def _max_t(
     """The pairs, with p-values adjusted by step-down max-T over common shuffles."""
     if len(statistics.systems) < 2:
         raise InputError(f"found one system, {named(statistics.systems[0])}, expected at least two to rank")
+    check_few(math.comb(len(statistics.systems), 2))
     counts = statistics.of(metric)
     if unit == "document":
         counts = by_document(statistics.documents, counts)
@@ -383,7 +384,7 @@ class _Moving(NamedTuple):
         return cls(rows, unit)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _moments(values, weights, first, second):  # type: ignore[no-untyped-def]
     """Σd, Σd², Σe² and Σew of every pair, with d the difference of values, w the weights (Σw = 1) and e = d − w Σd.
 
@@ -406,7 +407,7 @@ def _moments(values, weights, first, second):  # type: ignore[no-untyped-def]
     return found
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _step_down(moved, first, second, leads, per_step, borders, n_extreme, n_own, largest_t):  # type: ignore[no-untyped-def]
     """Count, for each pair, the shuffles in which some open claim has a statistic as large as the pair's T.
 
@@ -444,7 +445,7 @@ def _step_down(moved, first, second, leads, per_step, borders, n_extreme, n_own,
             largest_t[start + row] = running[row]
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _largest(moved, first, second, per_step, largest_t):  # type: ignore[no-untyped-def]
     """The largest |T'| of all pairs for centred values, whose sum over units is 0 for every system."""
     n_rows = moved.shape[1]

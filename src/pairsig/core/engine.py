@@ -23,11 +23,11 @@ from threading import Event, Lock
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from pairsig.core import random_streams
+from pairsig.core.compiled import compiled
 from pairsig.core.definitions import Test, find
 from pairsig.core.exceedances import ExceedanceCounts
 from pairsig.io.errors import InputError
@@ -75,6 +75,8 @@ _BATCH_ELEMENTS = 2**21
 _CACHE_ELEMENTS = 2**16
 """Elements of the draws that are multiplied at once where there are few columns: 256 KiB in float32."""
 _FEW_COLUMNS = 16
+_FEW_UNITS = 8
+"""Columns are derived from others if they differ on at most one in so many units; see `Product`."""
 _SHUFFLED_ELEMENTS = 2**19
 """Totals after shuffles that are scored at once: 4 MiB for each of the two systems of the pairs."""
 _FEWEST_ROWS = 16
@@ -417,7 +419,7 @@ def _sides(
     return np.array(np.sign((n1 * d2 - n2 * d1) * bottom - top * d1 * d2), dtype=np.float64)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _count_pairs(  # type: ignore[no-untyped-def]
     scores, above, below, one, other, borders, band, kinds, tops, bottoms, beyond, at_least
 ):
@@ -495,7 +497,9 @@ class Product:
 
     Values are multiplied in whole steps (see `steps_by_column`), so the order of summation does not matter. The product
     is computed in float32 if no possible total reaches 2²⁴, else in float64. Columns that several systems share (gold
-    sizes, reference lengths) are multiplied once.
+    sizes, reference lengths) are multiplied once. If a column is another one of the same system plus a constant, except
+    on a few units, its totals follow from the totals of the other one: a text of m words has m − 3 sequences of four
+    words, unless it is shorter than that.
 
     Parameters
     ----------
@@ -517,7 +521,9 @@ class Product:
     def __init__(self, columns: Sequence[NDArray[Any]], steps: Floats) -> None:
         n_systems, self.n_units = columns[0].shape
         self._columns, self._steps = columns, steps
-        self._first: list[tuple[int, int]] = []
+        distinct: list[tuple[int, int]] = []
+        derived: dict[int, tuple[int, float]] = {}
+        self._units = np.empty(0, dtype=np.intp)
         self.index = np.empty((len(columns), n_systems), dtype=np.intp)
         self.observed = np.empty((n_systems, len(columns)))
         unique: dict[bytes, int] = {}
@@ -528,15 +534,49 @@ class Product:
                 found = unique.setdefault(fingerprint(row), len(unique))
                 self.index[column, system] = found
                 self.observed[system, column] = row.sum() / own
-                if found == len(self._first):
-                    self._first.append((column, system))
-                    most = max(most, largest(row))
+                if found < len(distinct):
+                    continue
+                distinct.append((column, system))
+                most = max(most, largest(row))
+                for base in dict.fromkeys(self.index[:column, system].tolist()):
+                    if base in derived or (near := self._near(row, self._row(*distinct[base]))) is None:
+                        continue
+                    units = np.union1d(self._units, near[1])
+                    if len(units) * _FEW_UNITS <= self.n_units:
+                        derived[found], self._units = (base, near[0]), units
+                        break
         self.dtype = np.dtype(np.float32 if most * self.n_units < _EXACT_FLOAT32 else np.float64)
         self.steps = None if (steps == 1).all() else steps
+        # The columns to multiply come first, then a column of ones if others are derived, then those.
+        own = [place for place in range(len(distinct)) if place not in derived]
+        self._first: list[tuple[int, int] | None] = [distinct[place] for place in own]
+        self._first += [None] * bool(derived)
+        places = np.empty(len(distinct), dtype=np.intp)
+        places[own] = np.arange(len(own))
+        places[list(derived)] = len(self._first) + np.arange(len(derived))
+        self.index = places[self.index]
+        self._bases = places[[base for base, _ in derived.values()]]
+        self._constants = np.array([[constant] for _, constant in derived.values()], dtype=self.dtype)
+        self._corrections = np.empty((len(derived), len(self._units)), dtype=self.dtype)
+        for row, (place, (base, constant)) in zip(self._corrections, derived.items(), strict=True):
+            one, other = (self._row(*distinct[which])[self._units].astype(np.float64) for which in (place, base))
+            row[:] = one - other - constant
+
+    def _near(self, row: NDArray[Any], base: NDArray[Any]) -> tuple[float, NDArray[np.intp]] | None:
+        """The constant by which a row exceeds another one on most units, and the other units; None if not on most."""
+        for some in (slice(None, None, 1 + self.n_units // 64), slice(None)):  # the first excludes most rows quickly
+            difference = row[some].astype(np.float64) - base[some]
+            constant = float(np.partition(difference, len(difference) // 2)[len(difference) // 2])
+            others = np.flatnonzero(difference != constant)
+            if len(others) * _FEW_UNITS > 2 * len(difference):
+                return None
+        if 2 * largest(difference) * self.n_units >= _EXACT_FLOAT32:
+            return None
+        return constant, others
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of distinct columns and of units."""
+        """Numbers of columns that are multiplied and of units."""
         return len(self._first), self.n_units
 
     @cached_property
@@ -548,7 +588,15 @@ class Product:
 
     def _fill(self, rows: NDArray[Any], first: int) -> None:
         for row, where in zip(rows, self._first[first : first + len(rows)], strict=True):
-            row[:] = self._row(*where)
+            row[:] = 1 if where is None else self._row(*where)
+
+    def _derive(self, totals: NDArray[Any], drawn: NDArray[Any]) -> None:
+        """Fill in the totals (columns × resamples) of derived columns."""
+        if len(self._bases):
+            n = len(self._first)
+            # In this order all sums are exact: each is a total of differences, or of a column.
+            difference = self._constants * totals[n - 1] + self._corrections @ drawn[:, self._units].T
+            np.add(totals[self._bases], difference, out=totals[n:])
 
     def _row(self, column: int, system: int) -> NDArray[Any]:
         return in_steps(self._columns[column][system], self._steps[column])
@@ -556,7 +604,8 @@ class Product:
     def n_bytes(self, test: Test, n_rows: int, n_in_memory: int) -> tuple[int, int]:
         """Bytes that a batch takes, for all threads together and for each; see `Work`."""
         n_columns, size = len(self._first), self.dtype.itemsize
-        each = n_rows * ((self.n_units + n_columns) * size + self.index.size * (size + 8 + _SCORING))
+        n_drawn = self.n_units + len(self._units) + n_columns + 3 * len(self._bases)
+        each = n_rows * (n_drawn * size + self.index.size * (size + 8 + _SCORING))
         if test.draw == "swap":
             each += 8 * 8 * max(_SHUFFLED_ELEMENTS, n_rows * len(self.index))
         columns = n_in_memory * self.n_units * size
@@ -575,7 +624,8 @@ class Product:
         at_once = min(n_rows, max(8, _CACHE_ELEMENTS // self.n_units)) if in_cache else n_rows
         counts = np.empty((at_once, self.n_units), dtype=self.dtype)
         transposed = np.ascontiguousarray(self.matrix.T) if in_cache else counts[:0]
-        products = np.empty((n_rows, n_columns) if in_cache else (n_columns, n_rows), dtype=self.dtype)
+        n_all = n_columns + len(self._bases)
+        products = np.empty((n_rows, n_all) if in_cache else (n_all, n_rows), dtype=self.dtype)
         block = self.matrix if n_in_memory == n_columns else np.empty((n_in_memory, self.n_units), dtype=self.dtype)
 
         def drawn(test: Test, seed: int, first: int, rows: int) -> Floats:
@@ -583,7 +633,8 @@ class Product:
                 some = counts[: min(at_once, rows - start)]
                 _DRAWS[test.draw](seed, first + start, len(some), self.n_units, out=some)
                 if in_cache:
-                    np.matmul(some, transposed, out=products[start : start + len(some)])
+                    np.matmul(some, transposed, out=products[start : start + len(some), :n_columns])
+                    self._derive(products[start : start + len(some)].T, some)
             if in_cache:
                 found = products[:rows].T.astype(np.float64, order="C")[self.index]
             else:
@@ -592,6 +643,7 @@ class Product:
                     if n_in_memory < n_columns:
                         self._fill(own, start)
                     np.matmul(own, some.T, out=products[start : start + len(own), :rows])
+                self._derive(products[:, :rows], some)
                 found = products[:, :rows][self.index].astype(np.float64)
             if self.steps is not None:
                 found /= self.steps[:, None, None]
@@ -604,10 +656,11 @@ class Product:
 class Work:
     """How draws and products are split to fit into memory; the counts do not depend on it.
 
-    Let s be the bytes of a number (4 if no total reaches 2²⁴, else 8), n the units, u the distinct columns of the
-    systems, c the columns of each of N systems, and t the threads, which take r resamples at a time. The bytes are
+    Let s be the bytes of a number (4 if no total reaches 2²⁴, else 8), n the units, u the columns that are multiplied,
+    v those derived from them with corrections on m units (see `Product`), c the columns of each of N systems, and t the
+    threads, which take r resamples at a time. The bytes are
 
-        u·n·s + t·r·((n + u)·s + c·N·(s + 8 + 24)),    where 24 is for temporary results of the metric,
+        u·n·s + t·r·((n + m + u + 3v)·s + c·N·(s + 8 + 24)),    where 24 is for temporary results of the metric,
 
     and 32 MiB more per thread for swaps. If memory is short, r becomes smaller, down to 16. Next, each thread prepares
     the columns h at a time, again for every batch (t·h·n·s instead of u·n·s). Finally, there are fewer threads.

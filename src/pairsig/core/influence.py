@@ -11,9 +11,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pairsig.core.compiled import compiled
 from pairsig.metrics import Metric
 
 Floats = NDArray[np.float64]
@@ -163,7 +163,7 @@ def _six_digits(values: Floats) -> Floats:
     return np.array([float(f"{value:.6g}") for value in values.tolist()])
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _sums(one_block, other_block, places, out):  # type: ignore[no-untyped-def]
     """Σ (uᴬ − uᴮ)², Σ uᴬuᴮ and Σ (uᴬ)² Σ (uᴮ)² for each pair, summed in the same order on all machines."""
     for pair in range(len(places)):

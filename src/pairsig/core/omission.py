@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from pairsig.io.tables import replacing
+from pairsig.io.tables import write_text
 
 _KEY = "pairsig: left out"
 _LONGEST = 1 << 16
@@ -34,8 +34,7 @@ class Omission:
     def write(self, path: Path) -> None:
         """Write the record to `path` instead of the output or counts, whatever the suffix."""
         description = {_KEY: self.to_dict()}
-        with replacing(path) as temporary:
-            temporary.write_text(f"{json.dumps(description, ensure_ascii=False)}\n", encoding="utf-8")
+        write_text(f"{json.dumps(description, ensure_ascii=False)}\n", path)
 
     @classmethod
     def read(cls, path: Path) -> Omission | None:

@@ -8,11 +8,15 @@ among batches, threads, jobs or machines, and any range of them can be drawn sep
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numba import njit, uint64
+from numpy import uint64
 from numpy.typing import NDArray
+
+from pairsig.core.compiled import compiled, inlined
+from pairsig.io.packages import installed
 
 
 def key(seed: int) -> tuple[np.uint64, np.uint64]:
@@ -21,14 +25,14 @@ def key(seed: int) -> tuple[np.uint64, np.uint64]:
     return first, second
 
 
-@njit(inline="always")
+@inlined
 def _step(a, b, c, w):  # type: ignore[no-untyped-def]
     word = a + b + w
     rotated = (c << uint64(24)) | (c >> uint64(40))
     return word, b ^ (b >> uint64(11)), c + (c << uint64(3)), rotated + word, w + uint64(1)
 
 
-@njit(inline="always")
+@inlined
 def _start(k0, k1, resample):  # type: ignore[no-untyped-def]
     a, b, c, w = k0, k1, uint64(resample), uint64(1)
     for _ in range(12):
@@ -36,7 +40,7 @@ def _start(k0, k1, resample):  # type: ignore[no-untyped-def]
     return a, b, c, w
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _bootstrap(k0, k1, first, n_draws, counts):  # type: ignore[no-untyped-def]
     n_rows, n_units = counts.shape
     n = uint64(n_units)
@@ -59,7 +63,7 @@ def _bootstrap(k0, k1, first, n_draws, counts):  # type: ignore[no-untyped-def]
                 left -= 1
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _swaps(k0, k1, first, swapped):  # type: ignore[no-untyped-def]
     n_rows, n_units = swapped.shape
     for row in range(n_rows):
@@ -93,12 +97,39 @@ def bootstrap_counts(
     Array (n_rows, n_units); every row sums to `n_draws`.
     """
     counts = np.empty((n_rows, n_units), dtype=np.float32) if out is None else out
-    _bootstrap(*key(seed), first, n_units if n_draws is None else n_draws, counts)
+    n_draws = n_units if n_draws is None else n_draws
+    if installed("numba"):
+        _bootstrap(*key(seed), first, n_draws, counts)
+        return counts
+    for row, words in zip(counts, _words(seed, first, n_rows), strict=True):
+        left = n_draws
+        row[:] = 0
+        while left:
+            product = words(-(-left // 2)).view("<u4").astype(np.uint64) * np.uint64(n_units)
+            drawn = (product >> np.uint64(32))[(product & np.uint64(2**32 - 1)) >= 2**32 % n_units][:left]
+            row += np.bincount(drawn.astype(np.intp), minlength=n_units)
+            left -= len(drawn)
     return counts
 
 
 def swaps(seed: int, first: int, n_rows: int, n_units: int, *, out: NDArray[Any] | None = None) -> NDArray[Any]:
     """1 if the two systems are swapped on a unit, else 0, with probability 1/2 each; parameters as above."""
     swapped = np.empty((n_rows, n_units), dtype=np.float32) if out is None else out
-    _swaps(*key(seed), first, swapped)
+    if installed("numba"):
+        _swaps(*key(seed), first, swapped)
+        return swapped
+    for row, words in zip(swapped, _words(seed, first, n_rows), strict=True):
+        row[:] = np.unpackbits(words(-(-n_units // 64)).view(np.uint8), count=n_units, bitorder="little")
     return swapped
+
+
+def _words(seed: int, first: int, n_rows: int) -> Iterator[Callable[[int], NDArray[np.uint64]]]:
+    """For each resample, a function that returns its next words: the same streams, from numpy's generator."""
+    generator = np.random.SFC64()
+    state: Any = generator.state
+    own = key(seed)
+    for resample in range(first, first + n_rows):
+        state["state"]["state"] = np.array([*own, resample, 1], dtype=np.uint64)
+        generator.state = state
+        generator.random_raw(12)
+        yield lambda n: generator.random_raw(n).astype("<u8")

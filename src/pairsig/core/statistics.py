@@ -10,18 +10,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from pairsig.core.omission import Omission
 from pairsig.io.columns import STATISTICS
 from pairsig.io.errors import InputError, check_distinct, listed, named, printable, quoted, reason
 from pairsig.io.memory import Memory
+from pairsig.io.packages import Later, need
 from pairsig.metrics import Metric
 from pairsig.metrics.exact_arithmetic import fingerprint, multiples, some_systems
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    pd = Later("pandas")
 
 KEYS = STATISTICS.names
 """Columns that identify a row; every other column of a table of statistics is a count."""
@@ -611,6 +616,7 @@ def write(statistics: Statistics, path: str | Path) -> None:
         return
     if statistics.counts.dtype.kind in "iu":
         table = table.astype({name: _smallest(table[name].to_numpy()) for name in statistics.columns})
+    need("pyarrow")
     import pyarrow as pa
     import pyarrow.parquet as pq
 

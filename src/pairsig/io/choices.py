@@ -20,6 +20,12 @@ def choose(name: str, known: Collection[str], what: str) -> str:
     return name
 
 
+def spelled(name: str, known: Collection[str]) -> str:
+    """The known name that is the same except for upper and lower case; the name itself if none is, or several."""
+    found = [own for own in known if own.casefold() == name.casefold()]
+    return found[0] if len(found) == 1 and name not in known else name
+
+
 def once(names: Collection[str], what: str) -> None:
     """Refuse a repeated name: the adjustment for multiple tests would count it several times."""
     for name in names:

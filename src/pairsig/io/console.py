@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from pairsig.io.errors import InputError, listed, named, plain, quoted
+from pairsig.io.packages import installed, need
 
 if TYPE_CHECKING:
     from pairsig.core.engine import Progress
@@ -25,6 +26,15 @@ Run = Callable[[argparse.Namespace], None]
 
 
 class _Parser(argparse.ArgumentParser):
+    @property
+    def epilog(self) -> str | None:
+        """The end of the help; a function computes it when it is shown."""
+        return self._epilog() if callable(self._epilog) else self._epilog
+
+    @epilog.setter
+    def epilog(self, text: str | Callable[[], str] | None) -> None:
+        self._epilog = text
+
     def error(self, message: str) -> NoReturn:
         """Print one sentence that refers to the command's help, instead of the usage of all commands."""
         self.exit(2, f"{self.prog}: error: {plain(message)} (see `{self.prog} --help`)\n")
@@ -52,7 +62,7 @@ class _Version(argparse.Action):
         cores = os.cpu_count() or 1
         print(f"pairsig {__version__}")
         print(f"Python {platform.python_version()} ({platform.python_implementation()}), {platform.platform()}")
-        print(", ".join(f"{package} {version(package)}" for package in VERSIONS_OF))
+        print(", ".join(f"{package} {version(package)}" for package in VERSIONS_OF if installed(package)))
         print(f"{cores} threads (change with --threads)")
         parser.exit()
 
@@ -62,9 +72,11 @@ class _Completion(argparse.Action):
 
     def __call__(self, parser: argparse.ArgumentParser, _: object, shell: object, *__: object) -> None:
         try:
-            import shtab
-        except ImportError:
-            parser.error("completion needs the package shtab, which is not installed; type pip install shtab")
+            need("shtab")
+        except InputError as error:
+            parser.error(str(error))
+        import shtab
+
         print(shtab.complete(parser, str(shell)))
         parser.exit()
 
@@ -116,18 +128,17 @@ class Commands:
         """List the commands that are added next below this heading."""
         self._heading = f"\n  {heading}:\n"
 
-    def add(self, run: Run, epilog: str = "", example: str = "") -> argparse.ArgumentParser:
+    def add(self, run: Run, epilog: str | Callable[[], str] = "", example: str = "") -> argparse.ArgumentParser:
         """Add a command with the name of the function, and return its parser; the help ends with the example."""
         text, name = run.__doc__ or "", run.__name__.strip("_").replace("_", "-")
         if example:
             self.examples[name] = example
-            lines = [f"  {line}" for line in example.splitlines()]
-            epilog = "\n".join([*([epilog] if epilog else []), "example, in an empty folder:", *lines])
+            example = "\n".join(["", "example, in an empty folder:", *(f"  {line}" for line in example.splitlines())])
         added: argparse.ArgumentParser = self._commands.add_parser(
             name,
             help=text.splitlines()[0],
             description=text,
-            epilog=epilog,
+            epilog=(lambda: epilog() + example) if callable(epilog) else epilog + example,  # type: ignore[arg-type]
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         added.set_defaults(run=run)
@@ -263,6 +274,11 @@ def output(text: str, suffixes: Sequence[str] = ()) -> Path:
         known = ", ".join(suffixes)
         found = f"ends in {path.suffix}" if path.suffix else "has no suffix"
         raise argparse.ArgumentTypeError(f"{text} {found}, expected one of {known}")
+    if package := {".parquet": "pyarrow"}.get(path.suffix, "matplotlib" if ".svg" in suffixes else ""):
+        try:
+            need(package)
+        except InputError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
     if not path.parent.is_dir():
         raise argparse.ArgumentTypeError(f"{text}: the folder {path.parent} does not exist; create it first")
     if path.is_dir():

@@ -28,6 +28,7 @@ from typing import IO, Any, TextIO, TypeAlias
 
 from pairsig.io.choices import near
 from pairsig.io.errors import InputError, named, reason
+from pairsig.io.packages import need
 
 AnyPath: TypeAlias = str | PathLike[str]
 
@@ -213,6 +214,7 @@ def _zip_member(path: AnyPath, member: zipfile.ZipInfo) -> bytes:
         if member.compress_type != _ZSTANDARD:
             with opened(path) as whole, zipfile.ZipFile(whole) as archive, archive.open(member) as file:
                 return _bounded(name, file.read)
+        need("pyarrow")
         import pyarrow as pa
 
         with opened(path) as file:

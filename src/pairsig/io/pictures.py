@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any, ParamSpec
 
 from pairsig.io.errors import InputError
+from pairsig.io.packages import need
 from pairsig.io.tables import replacing
 
-try:
-    import matplotlib.style
-    from matplotlib.figure import Figure
-except ImportError:
-    raise InputError("figures need matplotlib, which is not installed; type pip install pairsig[plot]") from None
+need("matplotlib")
+import matplotlib.style  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
+from matplotlib.layout_engine import ConstrainedLayoutEngine  # noqa: E402
 
 STYLE: dict[str, Any] = {
     "font.family": "sans-serif",
@@ -101,4 +101,7 @@ def save(figure: Figure, path: str | Path) -> None:
         found = f"ends in {path.suffix}" if path.suffix else "has no suffix"
         raise InputError(f"{path} {found}, expected .svg, .pdf or .png")
     with replacing(path) as temporary, matplotlib.style.context(["default", STYLE]):
+        if isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):  # once, not again for every format
+            figure.draw_without_rendering()
+            figure.set_layout_engine("none")
         figure.savefig(temporary, dpi=_DPI[path.suffix], metadata=_METADATA[path.suffix])

@@ -15,15 +15,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
-import pandas as pd
 
 from pairsig.io.columns import TABLES, Column, Table, kinds
 from pairsig.io.errors import BREAKS, InputError, check_distinct, named, quoted, reason
 from pairsig.io.files import MAX_BYTES, MAX_LINE, opened
 from pairsig.io.memory import Memory
+from pairsig.io.packages import Later, need
 
 if TYPE_CHECKING:
+    import pandas as pd
     from pyarrow.parquet import ParquetFile
+else:
+    pd = Later("pandas")
 
 SEPARATORS = {".tsv": "\t", ".csv": ","}
 
@@ -55,6 +58,12 @@ def replacing(path: str | Path) -> Iterator[Path]:
         raise OSError(error.errno, error.strerror or str(error), str(path)) from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def write_text(text: str, path: str | Path) -> None:
+    """Write a text to `path` with LF line ends; the file appears under its name only when it is complete."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
 def write(table: pd.DataFrame, path: str | Path) -> None:
@@ -160,6 +169,7 @@ def pieces(path: Path, room: Memory) -> tuple[int, dict[bytes, bytes], Iterator[
     room
         Memory for the decompressed pages of the largest row group, checked if they exceed `_PAGES`.
     """
+    need("pyarrow")
     import pyarrow as pa
 
     with _readable(path):
@@ -396,6 +406,8 @@ def repetition(keys: pd.DataFrame) -> tuple[int, int] | None:
 
 
 def _format_of(path: Path) -> None:
+    if path.suffix == ".parquet":
+        need("pyarrow")
     if path.suffix not in (*SEPARATORS, ".parquet"):
         found = f"ends in {path.suffix}" if path.suffix else "has no suffix"
         raise InputError(f"{path} {found}, expected .tsv, .csv or .parquet")

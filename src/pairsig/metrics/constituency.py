@@ -1,4 +1,4 @@
-"""Labelled brackets of constituency parses (PARSEVAL), with the conventions of evalb."""
+"""Constituency parsing: labelled brackets (PARSEVAL) with the conventions of evalb."""
 
 from __future__ import annotations
 

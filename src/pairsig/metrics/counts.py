@@ -1,4 +1,4 @@
-"""Metrics that are ratios or means of plain counts: accuracy, precision, recall, F1, mean."""
+"""Any task: metrics that are ratios or means of plain counts, accuracy, precision, recall, F1, mean."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attachment scores of dependency parses, on gold tokens or for raw text as in CoNLL 2017 and 2018."""
+"""Dependency parsing: attachment scores on gold tokens or for raw text as in CoNLL 2017 and 2018."""
 
 from __future__ import annotations
 

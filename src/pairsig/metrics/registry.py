@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from pairsig.io.choices import choose
+from pairsig.io.choices import choose, spelled
 from pairsig.metrics import Metric
 
 MODULES = ("counts", "translation", "summarization", "alignment", "constituency", "dependency")
@@ -17,7 +17,7 @@ METRICS: dict[str, Metric] = {
 
 
 def metric(name: str | Metric) -> Metric:
-    """Look up a metric by its name; a `Metric` object is returned unchanged.
+    """Look up a metric by its name in upper or lower case; a `Metric` object is returned unchanged.
 
     Raises
     ------
@@ -26,4 +26,20 @@ def metric(name: str | Metric) -> Metric:
     """
     if isinstance(name, Metric):
         return name
-    return METRICS[choose(name, METRICS, "metric")]
+    return METRICS[choose(spelled(name, METRICS) if isinstance(name, str) else name, METRICS, "metric")]
+
+
+def listing() -> str:
+    """Every metric with its formula, by task, in one line each."""
+    width = max(map(len, METRICS))
+    parts = []
+    for module in MODULES:
+        home = import_module(f"pairsig.metrics.{module}")
+        task = str(home.__doc__).partition(":")[0]
+        reader = home.METRICS[0].reader
+        parts.append(f"{task} ({f'--reader {reader}' if reader else 'tables of counts'})")
+        for one in home.METRICS:
+            direction = "" if one.higher_is_better else " (lower is better)"
+            parts.append(f"  {one.name:{width}}  {one.formula}{direction}")
+        parts.append("")
+    return "\n".join([*parts, "Upper and lower case are the same: --metric BLEU is --metric bleu."])

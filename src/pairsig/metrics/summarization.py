@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairsig.io.errors import InputError
+from pairsig.io.packages import need
 from pairsig.metrics import Metric, Ratio
 
 _TYPES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
@@ -69,6 +70,7 @@ def rouge_scores(
     """
     if len(output) != len(reference):
         raise InputError(f"the output has {len(output)} segments, expected {len(reference)} as in the reference")
+    need("rouge_score")
     from rouge_score.rouge_scorer import RougeScorer
     from rouge_score.tokenizers import DefaultTokenizer
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairsig.io.errors import InputError, quoted, reason
+from pairsig.io.packages import need
 from pairsig.metrics import Extractor, Metric, Ratio, Totals, ratio
 
 References = Sequence[str] | Sequence[tuple[str, ...]]
@@ -162,6 +163,7 @@ def _counts(
 @lru_cache(maxsize=4)
 def _scorer(metric: str, references: tuple[tuple[str, ...], ...] | None, **options: Any) -> Any:
     """The metric object of sacrebleu, with the n-grams of the references (one tuple per segment)."""
+    need("sacrebleu")
     from sacrebleu.metrics.bleu import BLEU
     from sacrebleu.metrics.chrf import CHRF
     from sacrebleu.metrics.ter import TER

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pairsig.core.definitions import Test, find
 from pairsig.io import rendering
-from pairsig.io.choices import check_level, choose, one_of
+from pairsig.io.choices import check_level, choose, one_of, spelled
 from pairsig.io.columns import PLAN, VARIANCE_MODEL
 from pairsig.io.errors import InputError
 from pairsig.io.tables import as_json
@@ -48,6 +48,9 @@ MOST = 10**9
 VARIANCE_MODEL_FILE = Path(__file__).with_name("variance_model.tsv")
 """The variance model, fitted to the study's comparisons by `python -m study variance-model`."""
 
+Amount = float | str
+"""A score, gain or margin: a number in the unit of the scores, as tables show them, or a percentage such as "70%"."""
+
 _NORMAL = 5_000
 """Degrees of freedom from which on the normal distribution replaces Student's: power differs by less than 1e-4."""
 
@@ -65,6 +68,8 @@ class Spread:
         of systems on a new test set.
     unit, segments_per_unit
         The unit that is drawn, and the number of segments in it (more than 1 for documents).
+    best
+        The score of 100 %: 100 for points, 1 for shares; None if the scores have another unit.
     passed
         Score of a passed item, if every unit is an item that is passed or failed.
     source, given
@@ -78,10 +83,41 @@ class Spread:
     high: float
     unit: Unit = "segment"
     segments_per_unit: float = 1.0
+    best: float | None = 100.0
     passed: float | None = None
     source: Literal["pilot", "variance model", "outcomes"]
     given: str = ""
     notes: tuple[str, ...] = ()
+
+
+def in_unit(given: Amount, what: str, best: float | None) -> float:
+    """A score, gain or margin in the unit of the scores, whose best value is `best` (see `Spread`).
+
+    A score below 1 or a gain below 0.1 point is probably a share, so it is accepted as a percentage only.
+
+    >>> in_unit("70%", "score", 100.0), in_unit(70, "score", 100.0), in_unit("2%", "gain", 1.0)
+    (70.0, 70.0, 0.02)
+
+    Raises
+    ------
+    InputError
+        If it is neither a number nor a percentage, or probably in another unit.
+    """
+    text = str(given).strip()
+    found, name = f"the {what.replace('-', ' ')} is {text}", f"--{what}"
+    try:
+        value = float(text.removesuffix("%"))
+    except ValueError:
+        raise InputError(f"{found}, expected a number or a percentage, such as {name} 2%") from None
+    if text.endswith("%"):
+        if best is None:
+            raise InputError(f"{found}, but these scores are no percentages, expected a number in their unit")
+        return value * best / 100
+    if best == 100 and 0 < value < (1 if what == "score" else 0.1):
+        raise InputError(f"{found}, expected points from 0 to 100; write {name} {100 * value:g}% or {name} {value:g}%")
+    if best == 1 and 1 <= value < math.inf:
+        raise InputError(f"{found}, but the scores are from 0 to 1; write {name} {value:g}% or {name} {value / 100:g}")
+    return value
 
 
 def from_pilot(pair: Pair) -> Spread:
@@ -128,10 +164,21 @@ def from_pilot(pair: Pair) -> Spread:
         high=degrees * variance / float(chdtri(degrees, 0.975)),
         unit=pair.unit,
         segments_per_unit=pair.n_segments / n,
+        best=_best(pair),
         passed=passed_or_failed(units, pair.metric),
         source="pilot",
         notes=tuple(notes),
     )
+
+
+def _best(pair: Pair) -> float | None:
+    """The score of 100 %: that of the metric, or the mean of ones if all values are from 0 to 1."""
+    if pair.metric.scale is not None or not pair.metric.averaged:
+        return pair.metric.scale
+    values = pair.segments[..., : len(pair.metric.columns)]
+    if len(pair.metric.columns) > 1 or values.min() < 0 or values.max() > 1:
+        return None
+    return float(pair.metric.score([1.0, 1.0]))
 
 
 def expected(score: ArrayLike, length: ArrayLike, correlation: ArrayLike) -> Floats:
@@ -143,7 +190,7 @@ def expected(score: ArrayLike, length: ArrayLike, correlation: ArrayLike) -> Flo
 def from_variance_model(
     metric: str,
     *,
-    score: float,
+    score: Amount,
     length: float | None = None,
     correlation: float | None = None,
     overlap: float | None = None,
@@ -174,7 +221,7 @@ def from_variance_model(
     metric
         A metric of the variance model.
     score
-        Expected mean score of the two systems, 0 to 100.
+        Expected mean score of the two systems, 0 to 100, or a percentage: 70 or "70%".
     length
         Mean length of a segment in the unit of the metric: reference words (BLEU), words (UAS), brackets of the gold
         trees (PARSEVAL) or sure links (AER). Not for ROUGE, for which the study has no lengths.
@@ -189,8 +236,8 @@ def from_variance_model(
         If the model does not include the metric, or if a number is out of range.
     """
     table = fitted() if variance_model is None else variance_model
-    name = metric.removeprefix("conll_")
     known = sorted(set(table["metric"]) - {"all"})
+    name = spelled(metric.removeprefix("conll_"), known)
     if name not in known:
         raise InputError(
             f"there is no variance model for the metric {metric}, expected a pilot, or "
@@ -208,10 +255,10 @@ def from_variance_model(
         )
     if name not in LENGTHS and length is not None:
         raise InputError(f"the variance model for {metric} does not use lengths, found {length:g}; omit --length")
-    _check_assumed(score, length=length, design_effect=design_effect, correlation=correlation, overlap=overlap)
+    points = _assumed(score, length=length, design_effect=design_effect, correlation=correlation, overlap=overlap)
     row = rows.iloc[0]
     variance = float(
-        design_effect * row["overdispersion"] * expected(score, length or 1.0, correlation or overlap or 0.0)
+        design_effect * row["overdispersion"] * expected(points, length or 1.0, correlation or overlap or 0.0)
     )
     ratio = math.exp(reach(row["between"], row["within"], int(row["n_datasets"]), int(row["degrees"])))
     validated = row if row["n_left_out"] else table[(table["metric"] == "all") & (table["given"] == given)].iloc[0]
@@ -233,22 +280,25 @@ def from_variance_model(
     )
 
 
-def _check_assumed(
-    score: float,
+def _assumed(
+    score: Amount,
     *,
     design_effect: float,
     length: float | None = None,
     correlation: float | None = None,
     overlap: float | None = None,
-) -> None:
+) -> float:
+    """The score in points, after a check of all that was assumed."""
     for value, what in ((correlation, "correlation"), (overlap, "BLEU of the outputs against each other, as a share,")):
         if value is not None and not -1 < value < 1:
             raise InputError(f"the {what} is {value:g}, expected a number between −1 and 1")
-    if not 0 < score < 100:
-        raise InputError(f"the score is {score:g}, expected a number between 0 and 100")
+    points = in_unit(score, "score", 100.0)
+    if not 0 < points < 100:
+        raise InputError(f"the score is {score}, expected a number between 0 and 100")
     for value, what in ((length, "length of segments"), (design_effect, "design effect")):
         if value is not None and not 0 < value < math.inf:
             raise InputError(f"the {what} is {value:g}, expected a positive number")
+    return points
 
 
 OUTCOMES = "accuracy"
@@ -257,7 +307,7 @@ OUTCOMES = "accuracy"
 _LIKE_LEADERBOARDS = "the median pair of eleven leaderboards of language models had 0.31 to 0.65"
 
 
-def from_outcomes(*, score: float, correlation: float | None, design_effect: float = 1.0) -> Spread:
+def from_outcomes(*, score: Amount, correlation: float | None, design_effect: float = 1.0) -> Spread:
     """Compute the variance of the difference for items that are passed or failed, from score and correlation.
 
     S² = 10⁴ · 2(1 − ρ) · p(1 − p), in points², with the score p of both systems as a share and the correlation ρ of
@@ -281,8 +331,8 @@ def from_outcomes(*, score: float, correlation: float | None, design_effect: flo
         raise InputError(
             f"planning for {OUTCOMES} needs --correlation, that of the two systems' outcomes ({_LIKE_LEADERBOARDS})"
         )
-    _check_assumed(score, design_effect=design_effect, correlation=correlation)
-    variance = float(design_effect * expected(score, 1.0, correlation))
+    points = _assumed(score, design_effect=design_effect, correlation=correlation)
+    variance = float(design_effect * expected(points, 1.0, correlation))
     note = (
         "the standard deviation follows from the score and the correlation of two systems that pass or fail each item; "
         f"it is as certain as these two are ({_LIKE_LEADERBOARDS})"
@@ -518,8 +568,8 @@ def plan(
     spread: Spread,
     design: Design | None = None,
     *,
-    gains: Sequence[float] = (),
-    margins: Sequence[float] = (),
+    gains: Sequence[Amount] = (),
+    margins: Sequence[Amount] = (),
     sizes: Sequence[int] = (),
 ) -> pd.DataFrame:
     """Compute sample sizes for gains and margins, and detectable gains and margins for sample sizes.
@@ -533,9 +583,9 @@ def plan(
     design
         Significance level, power, test and training variance; the claim and its margin are set for each row.
     gains
-        True gains, in points: how many segments detect each of them?
+        True gains in the unit of the scores, or percentages such as "2%": how many segments detect each of them?
     margins
-        Margins, in points: how many segments establish equivalence, and non-inferiority, of equal systems?
+        Margins in the same units: how many segments establish equivalence, and non-inferiority, of equal systems?
     sizes
         Numbers of segments: which gain does each of them detect, and which margin of equivalence does it establish for
         equal systems? By default `SIZES`, for gains only.
@@ -548,18 +598,20 @@ def plan(
     Raises
     ------
     InputError
-        If a number is not positive or too large.
+        If a number is not positive, too large, or probably in another unit.
     """
     own = design or Design()
-    for values, what in ((gains, "gain"), (margins, "margin")):
-        for value in values:
-            if not 0 < value < math.inf:
-                raise InputError(f"the {what} is {value:g}, expected a positive number in the unit of the score")
-            if spread.passed is not None and value >= spread.passed:
-                raise InputError(
-                    f"the {what} is {value:g}, but no two systems differ by more than {spread.passed:g} in {metric}; "
-                    f"expected a smaller {what} in the unit of the score"
-                )
+    asked: list[tuple[Claim, float, float | None]] = []
+    for given, what in (*((gain, "gain") for gain in gains), *((margin, "margin") for margin in margins)):
+        value = in_unit(given, what, spread.best)
+        if not 0 < value < math.inf:
+            raise InputError(f"the {what} is {given}, expected a positive number in the unit of the score")
+        if spread.passed is not None and value >= spread.passed:
+            raise InputError(
+                f"the {what} is {given}, but no two systems differ by more than {spread.passed:g} in {metric}; "
+                f"expected a smaller {what} in the unit of the score"
+            )
+        asked += [("difference", value, None)] if what == "gain" else [(claim, 0.0, value) for claim in _OF_MARGINS]
     for size in sizes:
         if not 2 <= size <= MOST:
             raise InputError(f"the number of segments is {size:,}, expected one from 2 to {MOST:,}")
@@ -587,8 +639,6 @@ def plan(
             | cells
         )  # fmt: skip
 
-    asked: list[tuple[Claim, float, float | None]] = [("difference", gain, None) for gain in gains]
-    asked += [(claim, 0.0, margin) for margin in margins for claim in _OF_MARGINS]
     for claim, gain, margin in asked:
         mine = replace(own, claim=claim, margin=margin)
         n, low, high = at_ends(units_for, gain, mine)

@@ -14,7 +14,7 @@ import numpy as np
 
 from pairsig.comparisons.baseline import equation
 from pairsig.io.errors import InputError
-from pairsig.io.tables import replacing
+from pairsig.io.tables import write_text
 from pairsig.report.evidence import Evidence, of_methods, of_systems
 from pairsig.report.page import page
 from pairsig.report.words import points
@@ -30,8 +30,7 @@ MOST_DRAWN = 12
 
 def write(found: Sequence[Evidence], path: str | Path) -> None:
     """Write the page to a file, which appears only when it is complete."""
-    with replacing(path) as temporary:
-        temporary.write_text(page(found), encoding="utf-8", newline="\n")
+    write_text(page(found), path)
 
 
 def draw(found: Sequence[Evidence], path: str | Path) -> None:

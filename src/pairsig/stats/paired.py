@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any, Literal, Protocol
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from pairsig.core.definitions import Test
@@ -169,4 +168,5 @@ def _ids(documents: ArrayLike) -> list[str]:
     ids = np.asarray(documents)
     if ids.ndim != 1:
         raise InputError(f"the ids of documents have the shape {ids.shape}, expected one per segment")
-    return ["" if missing else str(own) for own, missing in zip(ids.tolist(), pd.isna(ids), strict=True)]
+    missing = {"None", "nan", "NaT", "<NA>"}  # as numpy and pandas print them; an id that is text may be "nan"
+    return ["" if not isinstance(own, str) and str(own) in missing else str(own) for own in ids.tolist()]

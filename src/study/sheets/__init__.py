@@ -85,6 +85,8 @@ class Dataset:
         natural, synthetic or benchmark.
     source
         Source of its statistics: embedded, derived, counted (outcomes of a benchmark) or pool.
+    statistics
+        The file of its statistics.
     selected
         Whether it is part of this run.
     trained
@@ -110,6 +112,7 @@ class Dataset:
     metric: str
     study: str
     source: str
+    statistics: str
     selected: bool
     trained: bool
     systems: tuple[str, ...]
@@ -180,7 +183,7 @@ class Study:
 
 def check_config(config: dict[str, Any], schemas: Path) -> None:
     """Check the config and fill in its defaults in place; an exact test replaces the one that samples."""
-    schema = files.schema(schemas, "config")
+    schema = config_schema(schemas)
     _fill(config, schema)
     for error in files.errors(config, schema):
         path, found = files.sentence(error, schema)
@@ -196,6 +199,37 @@ def check_config(config: dict[str, Any], schemas: Path) -> None:
     for key, path in (("data_dir", config["data_dir"]), *((f"sheets.{key}", config["sheets"][key]) for key in SHEETS)):
         if re.search(r"[{}\x00-\x1f]", path) or not path:
             raise InputError(f"config: {key}: found {quoted(path)}, expected a path without braces")
+
+
+def config_schema(schemas: Path) -> dict[str, Any]:
+    """Read the schema of the config, and add the tests that the library declares."""
+    schema = files.schema(schemas, "config")
+    schema["properties"]["tests"]["properties"] = {name: _test_schema(name) for name in definitions.names()}
+    return schema
+
+
+def _test_schema(name: str) -> dict[str, Any]:
+    """The schema of a test: its method, where there is a choice, and an alternative that does not depend on an order.
+
+    All pairs are compared, and the pair (A, B) is the pair (B, A); so no alternative can name one of the systems.
+    """
+    undirected = [test for test in definitions.TESTS if test.name == name and not test.directed]
+    choices = {
+        "method": tuple(dict.fromkeys(test.method for test in undirected if test.method)),
+        "alternative": tuple(dict.fromkeys(test.alternative for test in undirected)),
+    }
+    keys = {
+        key: {"description": " or ".join(words), "type": "string", "enum": list(words)}
+        for key, words in choices.items()
+        if words
+    }
+    return {
+        "description": "the " + " and the ".join(keys),
+        "type": "object",
+        "additionalProperties": False,
+        "required": list(keys),
+        "properties": keys,
+    }
 
 
 def _fill(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
@@ -505,10 +539,12 @@ def _ready_dataset(
     onto = (str(_statistics(row.dataset)),) if kept else ()
     for path in onto:
         options += ["--onto", path, "--keep", *dict.fromkeys(kept.values())]
+    made = Path("results", "statistics", f"{row.dataset}.parquet")
     return Dataset(
         metric=row.metric,
         study=row.study,
         source=sources[row.dataset],
+        statistics=str(_statistics(row.dataset) if sources[row.dataset] == "embedded" else made),
         selected=row.dataset in selected,
         trained=synthetic.tests_base_models(row),
         systems=tuple(systems),

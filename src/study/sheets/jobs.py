@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pairsig.io.tables import replacing
+from pairsig.io.tables import write_text
 from study import analysis
 from study.analysis.record import SECTIONS, Analysis, Comparisons, Data, Figure, Overlays, Rows, Setting
 from study.sheets import BENCHMARK, Dataset, Study
@@ -25,7 +25,11 @@ SELECTIONS: dict[str, Callable[[Dataset], bool]] = {
 FORMATS = ("svg", "pdf", "png")
 """Files of a figure."""
 
-_SETTINGS = '\n\nSettings: {{ "{:,}".format(snakemake.config["resampling"]["n_resamples"]) }} resamples.\n'
+_SETTINGS = """
+
+Settings: {% set drawn = snakemake.config["resampling"] %}{{ "{:,}".format(drawn["n_resamples"]) }} resamples, at most
+{{ "{:,}".format(drawn["n_resamples_resized"]) }} on test sets made from another one.
+"""
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,12 @@ class Jobs:
         resized = [name for name in self.datasets(which) if self.study.datasets[name].test_sets]
         return [f"results/test_sets/{dataset}.{test}.tsv" for dataset in resized for test in self.config["tests"]]
 
+    @property
+    def n_resamples_resized(self) -> int:
+        """Number of resamples on a test set that `resize` makes."""
+        drawn = self.config["resampling"]
+        return int(min(drawn["n_resamples"], drawn["n_resamples_resized"]))
+
     def inputs(self, one: Analysis) -> dict[str, list[str]]:
         """List the files that an analysis reads, by the name of its argument."""
         found: dict[str, list[str]] = {}
@@ -70,9 +80,7 @@ class Jobs:
                     found[name] = self.comparisons(source.datasets, once=source.once)
                     found[name] += [] if source.once else self.test_sets(source.datasets)
                 case Data():
-                    found[name] = [
-                        f"results/statistics/{dataset}.parquet" for dataset in self.datasets(source.datasets)
-                    ]
+                    found[name] = [self.study.datasets[one].statistics for one in self.datasets(source.datasets)]
                 case Rows(table=str()):
                     found[name] = [analysis.outputs()[source.name].file]
                 case Rows():
@@ -121,13 +129,16 @@ class Jobs:
         written = analysis.outputs()
         return [path for name in figure.tables for path in (files[name] if name in files else [written[name].file])]
 
-    def drawn(self, figures: Iterable[Figure], dataset: str = "", test: str = "") -> list[str]:
-        """Build the arguments of `plot`: each figure with its tables and files."""
+    def picture(self, figure: Figure, dataset: str = "", test: str = "", suffix: str = "svg") -> str:
+        """Name the file of a figure."""
+        return f"results/figures/{figure.name}" + (f"/{dataset}.{test}.{suffix}" if dataset else f".{suffix}")
+
+    def drawn(self, figures: Iterable[tuple[Figure, str, str]]) -> list[str]:
+        """Build the arguments of `plot`: each figure, with a dataset and a test or "", with its tables and files."""
         words = []
-        for figure in figures:
-            path = f"results/figures/{figure.name}" + (f"/{dataset}.{test}" if figure.per_dataset else "")
-            files = [f"{path}.{suffix}" for suffix in FORMATS]
-            words += ["--and", figure.name, *self.tables(figure, dataset, test), "--output", *files]
+        for one in figures:
+            files = [self.picture(*one, suffix) for suffix in FORMATS]
+            words += ["--and", one[0].name, *self.tables(*one), "--output", *files]
         return words[1:]
 
 
@@ -144,8 +155,7 @@ def captions(folder: Path) -> None:
         if one.caption
     }
     for name, figure in analysis.figures().items():
-        start = "{{ snakemake.wildcards.dataset }}, {{ snakemake.wildcards.test }}: " if figure.per_dataset else ""
-        texts[f"figures/{name}"] = f"{start}{figure.caption} {figure.details}"
+        texts[f"figures/{name}"] = f"{figure.caption} {figure.details}"
     for name, text in texts.items():
         _renew(folder / f"{name}.rst", text + _SETTINGS)
 
@@ -174,8 +184,7 @@ def _renew(path: Path, text: str) -> None:
     """Write a text to a file unless it is there already."""
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+        write_text(text, path)
 
 
 def reported() -> Sequence[str]:

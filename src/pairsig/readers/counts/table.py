@@ -15,6 +15,7 @@ from typing import Any
 from pairsig.core.statistics import KEYS, OF_THE_TEST_SET
 from pairsig.io.errors import InputError, check_distinct, listed, named, quoted, reason
 from pairsig.io.files import MAX_BYTES, MAX_LINE, MAX_LINES, AnyPath, content, open_text
+from pairsig.io.packages import need
 from pairsig.io.tables import SEPARATORS, decoded_bytes, open_parquet
 from pairsig.metrics import Metric
 from pairsig.readers import Reader
@@ -360,6 +361,7 @@ def _read_json_lines(path: str) -> _Table:
 
 
 def _read_parquet(path: str) -> _Table:
+    need("pyarrow")
     import pyarrow as pa
 
     data = content(path)

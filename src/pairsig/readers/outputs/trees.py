@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from pairsig.io.errors import InputError, quoted
 from pairsig.io.files import MAX_LINE, AnyPath, open_text
+from pairsig.io.packages import need
 from pairsig.readers import Reader
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def read(path: AnyPath, *, one_per_line: bool = False) -> list[Tree | None]:
         With file and line, if brackets do not balance, if there are words outside brackets, or if a tree has more than
         500 levels or `MAX_LINE` characters; also for a file without trees.
     """
+    need("nltk")
     from nltk.tree import Tree  # takes a second
 
     def built(lines: Iterable[tuple[int, str]]) -> list[Tree | None]:

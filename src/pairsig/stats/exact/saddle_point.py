@@ -19,7 +19,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from pairsig.core.compiled import compiled
 
 _NEGLIGIBLE = 36.0
 """Aliases and points of the path are left out where they are below e⁻³⁶ ≈ 2e-16 of the tail."""
@@ -31,7 +32,7 @@ _MOST_PRODUCTS = 2**26
 """Products of waves that the tail of a ratio may take, as long."""
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def gcd(a, b):  # type: ignore[no-untyped-def]
     """The greatest common divisor of two whole numbers >= 0."""
     while b:
@@ -39,7 +40,7 @@ def gcd(a, b):  # type: ignore[no-untyped-def]
     return a
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def distinct(values):  # type: ignore[no-untyped-def]
     """Distinct values in ascending order, and how often each occurs."""
     ordered = np.sort(values)
@@ -54,7 +55,7 @@ def distinct(values):  # type: ignore[no-untyped-def]
     return steps[:size], times[:size]
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _points(log_p, tilt, log_further, further):  # type: ignore[no-untyped-def]
     """Number of points on the path.
 
@@ -66,7 +67,7 @@ def _points(log_p, tilt, log_further, further):  # type: ignore[no-untyped-def]
     return int(max(below, above, 1.0)) + 2
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _summand(log_size, phase, tilt, angle):  # type: ignore[no-untyped-def]
     """The real part of M(z) e^{−zk} / (1 − e^{−z}), z = tilt + i·angle, from log|M| and the phase of M e^{−zk}."""
     decay = math.exp(-tilt)
@@ -75,7 +76,7 @@ def _summand(log_size, phase, tilt, angle):  # type: ignore[no-untyped-def]
     return term / (real * real + imaginary * imaginary)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _swap_log_mgf(steps, times, tilt):  # type: ignore[no-untyped-def]
     log = 0.0
     for i in range(len(steps)):
@@ -84,7 +85,7 @@ def _swap_log_mgf(steps, times, tilt):  # type: ignore[no-untyped-def]
     return log
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _swap_moments(steps, times, tilt):  # type: ignore[no-untyped-def]
     mean = variance = 0.0
     for i in range(len(steps)):
@@ -94,7 +95,7 @@ def _swap_moments(steps, times, tilt):  # type: ignore[no-untyped-def]
     return mean, variance
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def swap_tail(steps, times, k, most=_MOST_WAVES):  # type: ignore[no-untyped-def]
     """P(Σ bᵢvᵢ >= k), every bᵢ 0 or 1 with probability ½: `times` steps of each size `steps` > 0.
 
@@ -156,7 +157,7 @@ def swap_tail(steps, times, k, most=_MOST_WAVES):  # type: ignore[no-untyped-def
     return min(1.0, math.exp(log_front) * total / m)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _draw_log_mgf(steps, shares, n, tilt):  # type: ignore[no-untyped-def]
     """K(s) of n draws, and mean and variance of the tilted sum."""
     top = -math.inf
@@ -172,7 +173,7 @@ def _draw_log_mgf(steps, shares, n, tilt):  # type: ignore[no-untyped-def]
     return n * (top + math.log(total)), n * mean, n * max(square / total - mean * mean, 0.0)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _draw_tilt(steps, shares, n, k):  # type: ignore[no-untyped-def]
     """The tilt for P(Σ of n draws >= k): at the saddle point, or a little beyond."""
     highest = steps[0]
@@ -199,7 +200,7 @@ def _draw_tilt(steps, shares, n, k):  # type: ignore[no-untyped-def]
     return max(high, least)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def draw_tail(steps, times, k, most=_MOST_WAVES):  # type: ignore[no-untyped-def]
     """P(Σ of n draws >= k), n = Σ times, from whole steps, distinct, two of them at least.
 
@@ -241,7 +242,7 @@ def draw_tail(steps, times, k, most=_MOST_WAVES):  # type: ignore[no-untyped-def
     return min(1.0, math.exp(log_front) * total / m)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def draw_beyond(steps, times, bound):  # type: ignore[no-untyped-def]
     """P(Σ of n draws > bound), n = Σ times, from distinct whole steps."""
     n = times.sum()
@@ -254,7 +255,7 @@ def draw_beyond(steps, times, bound):  # type: ignore[no-untyped-def]
     return draw_tail((steps - least) // common, times, (bound - least * n) // common + 1)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _inverse(value, modulus):  # type: ignore[no-untyped-def]
     """The inverse of a value that has nothing in common with the modulus."""
     before, now, x, y = modulus, value % modulus, 0, 1
@@ -265,7 +266,7 @@ def _inverse(value, modulus):  # type: ignore[no-untyped-def]
     return x % modulus
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def ratio_tail(differences, lengths, times, fine, slope, k, most=_MOST_PRODUCTS):  # type: ignore[no-untyped-def]
     """P(fine · D* >= slope · L* + k), D* and L* sums of n draws of (difference, length); slope / fine in lowest terms.
 
@@ -370,7 +371,7 @@ def ratio_tail(differences, lengths, times, fine, slope, k, most=_MOST_PRODUCTS)
     return min(1.0, math.exp(log_front) * result / turns / fine)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _active_lengths(differences, lengths, p, enough):  # type: ignore[no-untyped-def]
     """Cells of the frequencies of L* in [−π, π] where |φ| may reach `enough`, whatever the frequency of D* is.
 
@@ -420,7 +421,7 @@ def _active_lengths(differences, lengths, p, enough):  # type: ignore[no-untyped
 # and the event is, in each row V = v, U >= k(v).
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _plane_moments(steps, times, s, t):  # type: ignore[no-untyped-def]
     """Means, variances and covariance of (U, V), every step made with probability 1 / (1 + e^{−(s·u + t·v)})."""
     mean_u = mean_v = square_u = square_v = both = 0.0
@@ -436,14 +437,14 @@ def _plane_moments(steps, times, s, t):  # type: ignore[no-untyped-def]
     return mean_u, mean_v, square_u, square_v, both
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _border(row, below, above, delta, least, units):  # type: ignore[no-untyped-def]
     """Where the event begins in a row, as a real number; see `exact._swapped`."""
     own = least[1] + units[1] * row
     return (own / below * (delta * (below - own) + above) - least[0]) / units[0]
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def plane_aim(steps, times, below, above, delta, least, units):  # type: ignore[no-untyped-def]
     """The tilt along the border's normal whose mean lies on the border, and that point; as `distributions.aim`."""
     _, row, _, variance, _ = _plane_moments(steps, times, 0.0, 0.0)
@@ -488,13 +489,13 @@ def plane_aim(steps, times, below, above, delta, least, units):  # type: ignore[
     return tilt, -slope * tilt
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _reach(variance, largest, log):  # type: ignore[no-untyped-def]
     """Bernstein (1946): P(X − EX > x) <= exp(−x² / 2(σ² + bx/3)) for centred steps up to b; x for a bound e^−log."""
     return largest * log / 3 + math.sqrt((largest * log / 3) ** 2 + 2 * variance * log)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def plane_rows(steps, times, s, t):  # type: ignore[no-untyped-def]
     """First and last row that may contain mass after tilting."""
     _, mean, _, variance, _ = _plane_moments(steps, times, s, t)
@@ -507,7 +508,7 @@ def plane_rows(steps, times, s, t):  # type: ignore[no-untyped-def]
     return max(bottom, math.floor(mean - reach)), min(top, math.ceil(mean + reach))
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def plane_tail(steps, times, s, t, bottom, starts, most=_MOST_PRODUCTS):  # type: ignore[no-untyped-def]
     """Σ over rows v = bottom, bottom + 1, … of P(V = v, U >= starts[v − bottom]).
 

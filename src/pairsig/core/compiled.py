@@ -1,0 +1,56 @@
+"""Loops that numba compiles when they are first called, so that tests that need none of them start without it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+from pairsig.io.packages import installed, need
+
+FEW_PAIRS = 10
+"""Pairs of systems whose loops Python interprets in reasonable time where numba is not installed."""
+
+
+class Compiled:
+    """A function that numba compiles at its first call; where numba is not installed, Python interprets it.
+
+    The numbers are the same. A compiled function may call others, also those of other modules.
+    """
+
+    def __init__(self, function: Callable[..., Any], **options: Any) -> None:
+        self.py_func, self._options, self.__doc__ = function, options, function.__doc__
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call what `dispatcher` is."""
+        return self.dispatcher(*arguments)
+
+    @cached_property
+    def dispatcher(self) -> Any:
+        """What numba makes of the function."""
+        if not installed("numba"):
+            return self.py_func
+        from numba import njit
+
+        # Compiled code finds the functions that it calls by their names, where numba must find its own kind.
+        names = self.py_func.__globals__
+        for name in {*self.py_func.__code__.co_names}.intersection(names):
+            if isinstance(names[name], Compiled):
+                names[name] = names[name].dispatcher
+        return njit(self.py_func, nogil=True, **self._options)
+
+
+def compiled(function: Callable[..., Any]) -> Compiled:
+    """Decorate a function that is compiled when it is first called, and kept on disk."""
+    return Compiled(function, cache=True)
+
+
+def inlined(function: Callable[..., Any]) -> Compiled:
+    """Decorate a function that becomes part of the compiled functions that call it."""
+    return Compiled(function, inline="always")
+
+
+def check_few(n_pairs: int) -> None:
+    """Raise an `InputError` if so many pairs need compiled loops and numba is not installed."""
+    if n_pairs > FEW_PAIRS:
+        need("numba")

@@ -1,0 +1,40 @@
+"""Packages that only some of the work needs: which extra installs each, and imports that wait for their first use."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any
+
+from pairsig.io.errors import InputError
+
+EXTRAS = {
+    "matplotlib": ("plot", "figures"),
+    "nltk": ("texts", "trees and word stems"),
+    "numba": ("many", "comparisons of many systems"),
+    "pyarrow": ("parquet", "Parquet files and archives with Zstandard compression"),
+    "rouge_score": ("texts", "ROUGE scores"),
+    "sacrebleu": ("texts", "the counts of BLEU, chrF and TER"),
+    "shtab": ("completion", "completion scripts"),
+}
+"""By optional package: the extra of pairsig that installs it, and what needs it (in the plural)."""
+
+
+def installed(package: str) -> bool:
+    """Whether a package can be imported; this does not import it."""
+    return find_spec(package) is not None
+
+
+def need(package: str) -> None:
+    """Raise an `InputError` with the line to type if a package of `EXTRAS` is not installed."""
+    if not installed(package):
+        extra, what = EXTRAS[package]
+        raise InputError(f"{what} need {package}, which is not installed; type pip install 'pairsig[{extra}]'")
+
+
+class Later(ModuleType):
+    """A module that is imported when one of its names is first used."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self.__name__), name)
