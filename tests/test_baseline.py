@@ -25,6 +25,7 @@ from running import ROOT
 SIGF_A = "2 2 2\n2 2 2\n0 1 2\n"
 SIGF_B = "0 2 2\n1 2 2\n0 1 2\n"
 
+TWO = ("exact", "randomization")
 THREE = ("exact", "randomization", "bootstrap")
 
 
@@ -47,15 +48,21 @@ def test_sigfs_readme_example(sigf, capsys):
     row = rows_of(capsys)["f1", "exact"]
     assert row["score_a"] == pytest.approx(72.72727272727272)
     assert row["score_b"] == pytest.approx(18.181818181818183)
-    assert row["gain"] == pytest.approx(54.54545454545454)
+    assert row["difference"] == pytest.approx(-54.54545454545454)
+    assert row["ci_low"] < row["difference"] < 0 < row["ci_high"]
     assert row["pvalue"] == pytest.approx(0.5, abs=1e-12)
     assert (row["n_segments"], row["n_different"], row["n_resamples"]) == (3, 2, None)
 
 
 def test_every_number_is_in_the_json(sigf, capsys):
-    assert cli.main(["test", *sigf, "--reader", "sigf", "--n-resamples", "500", "--format", "json"]) == 0
+    argv = ["test", *sigf, "--reader", "sigf", "--n-resamples", "500", "--format", "json"]
+    assert cli.main(argv) == 0
+    assert set(rows_of(capsys)) == {(metric, "exact") for metric in ("f1", "precision", "recall")}
+    assert cli.main([*argv, "--all-tests"]) == 0
     rows = rows_of(capsys)
-    assert set(rows) == {(m, t) for m in ("f1", "precision", "recall") for t in definitions.DEFAULT_TESTS}
+    known = {(metric, test) for metric in ("f1", "precision", "recall") for test in definitions.names()}
+    assert set(rows) == known  # every segment has as many predicted as gold
+    assert {row["n_compared"] for row in rows.values()} == {3}
     for row in rows.values():
         assert set(baseline.COLUMNS) == set(row)
     a, b = (np.array([line.split() for line in text.splitlines()], dtype=int) for text in (SIGF_A, SIGF_B))
@@ -91,6 +98,7 @@ def test_the_tests_that_control_the_false_positive_rate_come_first(sigf, capsys)
         "f1",
         "--n-resamples",
         "200",
+        "--details",
         "--alternative",
         "observed",
         "--test",
@@ -132,11 +140,8 @@ def test_every_test_with_those_methods_that_it_has():
     ]
     assert [len(notes) for notes in table["notes"]] == [1, 1, 1, 1]
     default, _ = baseline.compare_to_baseline(data, metrics, n_resamples=500)
-    assert default[["test", "alternative"]].to_numpy().tolist() == [
-        ["exact", "two-sided"],
-        ["randomization", "two-sided"],
-    ]
-    assert [len(notes) for notes in default["notes"]] == [0, 0]
+    assert default[["test", "alternative"]].to_numpy().tolist() == [["exact", "two-sided"]]
+    assert [len(notes) for notes in default["notes"]] == [0]
     directed, _ = baseline.compare_to_baseline(
         data, metrics, ["exact"], alternatives=["greater", "less"], n_resamples=500
     )
@@ -169,8 +174,6 @@ def test_nothing_to_do():
     data = simulate.statistics("accuracy", n_systems=2, n_segments=8)
     with pytest.raises(InputError, match="found no metric, expected at least one"):
         baseline.compare_to_baseline(data, [])
-    with pytest.raises(InputError, match="found no test, expected at least one"):
-        baseline.compare_to_baseline(data, [registry.metric("accuracy")], [])
 
 
 def correlation_of(n, ahead):
@@ -184,7 +187,7 @@ def correlation_of(n, ahead):
 @pytest.mark.parametrize("form", ["table", "markdown", "latex"])
 def test_the_decision_is_in_the_table(ahead, p, word, form):
     table, _ = baseline.compare_to_baseline(
-        correlation_of(30, ahead), [registry.metric("accuracy")], stop_at=(0.05, 0.99), n_resamples=400
+        correlation_of(30, ahead), [registry.metric("accuracy")], TWO, stop_at=(0.05, 0.99), n_resamples=400
     )
     exact, randomization = table.to_dict("records")
     assert exact["pvalue"] == p
@@ -247,9 +250,9 @@ def test_adjusted_p_values_of_0_are_bounds_too():
     assert set(table["pvalue_holm"]) == {0.0}
     bound = 2 * (1 - 0.025 ** (1 / 400))
     for line in baseline.render(table, "table").splitlines()[2:4]:
-        p, holm, bh = map(float, re.findall(r"< ([\de.-]+)", line))
+        p, holm = map(float, re.findall(r"< ([\de.-]+)", line))
         assert bound <= holm < 1.01 * bound
-        assert p == pytest.approx(bh) == pytest.approx(bound / 2, rel=0.01)
+        assert p == pytest.approx(bound / 2, rel=0.01)
 
 
 def test_stopping_saves_the_drawing(monkeypatch):
@@ -263,27 +266,59 @@ def test_stopping_saves_the_drawing(monkeypatch):
 
     monkeypatch.setattr(engine, "for_each_batch", counted)
     table, _ = baseline.compare_to_baseline(
-        correlation_of(30, 12), [registry.metric("accuracy")], stop_at=(0.05, 0.99), n_resamples=10**10
+        correlation_of(30, 12), [registry.metric("accuracy")], TWO, stop_at=(0.05, 0.99), n_resamples=10**10
     )
     assert sum(drawn) == table["n_resamples"].sum() < 1000
 
 
-def quality_of(a, b):
-    return pairsig.exact_test(a, b, metric="f1").statistic
-
-
-def test_the_interval_is_the_same_for_every_test_and_says_where_it_is_in_doubt():
+def test_the_interval_is_that_of_the_difference_and_says_where_it_is_in_doubt():
     data = simulate.statistics("f1", n_systems=2, n_segments=60, seed=2)
     few = data.counts.copy()
     few[1, 4:] = few[0, 4:]
     for counts, doubts in ((data.counts, 0), (few, 1)):
-        alone = pairsig.difference_interval(*counts, metric="f1")
-        table, _ = baseline.compare_to_baseline(replace(data, counts=counts), [registry.metric("f1")], n_resamples=200)
-        ends = (alone.low, alone.high) if quality_of(*counts) > 0 else (-alone.high, -alone.low)
-        assert set(zip(table["ci_low"], table["ci_high"], strict=True)) == {ends}
+        alone = pairsig.difference_interval(counts[1], counts[0], metric="f1")
+        (score_a, score_b) = (registry.metric("f1").score(own.sum(axis=0)) for own in counts)
+        table, _ = baseline.compare_to_baseline(
+            replace(data, counts=counts), [registry.metric("f1")], TWO, n_resamples=200
+        )
+        assert set(zip(table["ci_low"], table["ci_high"], strict=True)) == {(alone.low, alone.high)}
+        np.testing.assert_allclose(table["difference"], score_b - score_a)
         assert [alone.doubt in notes for notes in table["notes"]] == [bool(doubts)] * 2
         assert baseline.render(table, "markdown").count("too few (below 10)") == doubts
         assert baseline.render(table, "latex").count("\n% the systems differ") == doubts
+
+
+@pytest.mark.parametrize("ahead", range(1, 8))
+def test_the_table_never_shows_an_interval_that_contradicts_p(ahead):
+    """Of `ahead` wins in `ahead`, the sign test gives 2^(1 - ahead): 0.0625 for five, 0.031 for six."""
+    table, _ = baseline.compare_to_baseline(correlation_of(30, ahead), [registry.metric("accuracy")])
+    (row,) = table.to_dict("records")
+    low, high = map(float, re.findall(r"\[(-?[\de.-]+), (-?[\de.-]+)\]", baseline.render(table, "table"))[0])
+    assert row["pvalue"] == 2 ** (1 - ahead)
+    assert (high < 0) == (row["ci_high"] < 0) == (row["pvalue"] < 0.05)
+    assert low < row["difference"] <= high or row["pvalue"] >= 0.05
+
+
+def test_two_notes_are_shown_and_the_others_counted():
+    notes = ["first", "second", "third", "fourth"]
+    assert baseline.most_important(notes) == ["first", "second", "2 more notes: --details"]
+    assert baseline.most_important(notes[:3])[-1] == "1 more note: --details"
+    assert baseline.most_important(notes[:2]) == ["first", "second"]
+    table = three_rows(notes=[notes] * 3)
+    assert baseline.footnotes(table) == notes
+
+
+def test_a_lower_better_score_has_an_arrow_and_the_baseline_is_a_heading(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT / "config/example")
+    files = ["baseline.txt", "tuned.txt", "--reference", "reference.txt"]
+    assert cli.main(["test", *files, "--metric", "ter,bleu", "--n-resamples", "200"]) == 0
+    head, _, ter, bleu = capsys.readouterr().out.splitlines()
+    assert re.split("  +", head) == [
+        "metric", "n", "system", "score", "baseline", "difference [95 %]", "test", "p", "p (Holm)",
+    ]  # fmt: skip
+    assert re.match(r"ter ↓ +40  tuned +6.90 +11.08 +-4.19 \[", ter)
+    assert re.match(r"bleu +40  tuned +85.29 +75.69 +9.60 \[", bleu)
+    assert max(map(len, (head, ter, bleu))) <= 104
 
 
 def test_a_note_says_what_it_is_about_where_that_is_not_everything():
@@ -773,24 +808,40 @@ def test_an_exact_p_is_decided_only_where_its_bound_is_on_one_side(monkeypatch):
     assert baseline._pvalue(result, None)["pvalue_high"] == 1.0
 
 
-def test_p_values_are_adjusted_within_a_metric_and_a_test():
-    """Of two systems on two metrics, with two tests and two alternatives, each family has two p-values, not sixteen."""
+def test_p_values_are_adjusted_within_a_test_over_systems_and_metrics():
+    """With two systems, two metrics, two tests and two alternatives, each family has four p-values, not sixteen."""
     data = simulate.statistics("f1", n_systems=3, n_segments=40, spread=0.3)
     metrics = [registry.metric("f1"), registry.metric("recall")]
-    table, _ = baseline.compare_to_baseline(
-        data, metrics, ["exact", "randomization"], alternatives=["two-sided", "observed"], n_resamples=200
-    )
+    table, _ = baseline.compare_to_baseline(data, metrics, TWO, alternatives=["two-sided", "observed"], n_resamples=200)
     assert len(table) == 16
-    for _, own in table.groupby(["metric", "test", "method", "alternative"]):
-        low, high = sorted(own["pvalue"])
-        assert sorted(own["pvalue_holm"]) == pytest.approx([min(1, 2 * low), min(1, max(2 * low, high))])
+    assert set(table["n_compared"]) == {4}
+    for _, own in table.groupby(["test", "method", "alternative"]):
+        p = np.sort(own["pvalue"])
+        expected = np.minimum(np.maximum.accumulate(p * [4, 3, 2, 1]), 1)
+        assert sorted(own["pvalue_holm"]) == pytest.approx(list(expected))
+
+
+def test_an_exact_test_and_what_stands_for_it_are_one_family(monkeypatch, capsys):
+    """TER has an exact test and BLEU has none, but both are the same claim about the same two systems."""
+    monkeypatch.chdir(ROOT / "config/example")
+    files = ["baseline.txt", "tuned.txt", "--reference", "reference.txt"]
+    argv = ["test", *files, "--metric", "ter,bleu", "--n-resamples", "2000", "--format", "json"]
+    assert cli.main(argv) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [(row["test"], row["n_compared"]) for row in rows] == [("exact", 2), ("randomization", 2)]
+    low, high = sorted(row["pvalue"] for row in rows)
+    assert sorted(row["pvalue_holm"] for row in rows) == pytest.approx([2 * low, max(2 * low, high)])
+    assert cli.main([*argv, "--test", "exact,randomization"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [(row["test"], row["n_compared"]) for row in rows] == [("exact", 1), *[("randomization", 2)] * 2]
 
 
 def test_how_many_tests_draw():
     data = simulate.statistics("f1", n_systems=4, n_segments=9)
     metrics = [registry.metric("f1"), registry.metric("recall")]
     assert baseline.n_drawn(data, metrics, definitions.names(), ["shifted", "percentile"]) == 3 * 2 * 3
-    assert baseline.n_drawn(data, metrics, ["exact"]) == 0
+    assert baseline.n_drawn(data, metrics, ["exact"]) == baseline.n_drawn(data, metrics, []) == 0
+    assert baseline.n_drawn(data, [*metrics, registry.metric("bleu")], []) == 3
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,13 @@
 """Logs of evaluations: against what the packages that wrote them report, and against all that a log can have wrong."""
 
+import itertools
 import json
 import re
 import shutil
 import struct
 import zipfile
 import zlib
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -253,14 +255,57 @@ def test_what_the_reader_of_a_log_should_know(tmp_path):
     ]
 
 
-def test_two_tasks_are_one_test_set(tmp_path):
-    """Where they are asked for: samples of one id are others in another task."""
-    for task in "tu":
-        write(tmp_path / f"{task}.json", of_inspect("m", task=task))
-    refuses(tmp_path, "found the tasks t, u; choose one", reader="inspect")
-    (part,) = system_counts.read_all("inspect", tmp_path, task="t,u")
-    assert part.segments == (*(f"t/q{i}" for i in range(4)), *(f"u/q{i}" for i in range(4)))
-    assert part.domains == ("t",) * 4 + ("u",) * 4
+def test_tasks_are_rows(tmp_path, capsys):
+    """Of a folder or of files in any order: samples of one id are others in another task."""
+    right = {("a", "t"): "CCCCCC", ("b", "t"): "CIIIII", ("a", "u"): "CCCI", ("b", "u"): "ICCC"}
+    paths = {
+        (model, task): write(
+            tmp_path / f"{model}-{task}.json",
+            of_inspect(model, [sample(f"q{i}", own, text=task) for i, own in enumerate(values)], task=task),
+        )
+        for (model, task), values in right.items()
+    }
+    whole, _ = answer(tmp_path, "--test", "exact", capsys=capsys)
+    assert [(row["metric"], row["score_a"], row["score_b"]) for row in whole] == [
+        ("t/match", 1, pytest.approx(1 / 6)), ("u/match", 0.75, 0.75),
+    ]  # fmt: skip
+    assert [row["pvalue"] for row in whole] == [2 / 32, 1]  # the sign test: 5 of 5 and 1 of 2
+    files, _ = answer(
+        *(paths[key] for key in (("a", "u"), ("b", "t"), ("a", "t"), ("b", "u"))), "--test", "exact", capsys=capsys
+    )
+    assert sorted(files, key=lambda row: row["metric"]) == whole
+    for name in ("u/match", "U/Match"):
+        (row,), _ = answer(tmp_path, "--test", "exact", "--metric", name, capsys=capsys)
+        assert row["metric"] == "u/match"
+    (row,), _ = answer(tmp_path, "--test", "exact", "--option", "task=t", capsys=capsys)
+    assert row["metric"] == "match"
+    (row,), err = answer(paths["a", "t"], paths["b", "t"], paths["b", "u"], "--test", "exact", capsys=capsys)
+    assert (row["metric"], row["pvalue"]) == ("t/match", 2 / 32)
+    assert "u left out, since only some logs have it" in err
+    refused(
+        [tmp_path],
+        "found no metric 't/matc', expected one of t/match, u/match; did you mean t/match?",
+        metrics=["t/matc"],
+    )
+    refused([tmp_path], "found --documents for the tasks t, u, expected one task", documents=["d"] * 6)
+    other = write(tmp_path / "b" / "v.json", of_inspect("b", [sample("q", "C")], task="v"))
+    more = write(tmp_path / "b" / "w.json", of_inspect("b", [sample("q", "C")], task="w"))
+    refused(
+        [paths["a", "t"], paths["a", "u"], other, more],
+        "the logs have no task in common, expected at least one: a has t, u; b has v, w",
+    )
+
+
+def test_tasks_with_several_runs_are_rows(tmp_path, capsys):
+    for model, wins in (("a", "CCCC"), ("b", "CICI")):
+        for task, n in (("t", 1), ("u", 2)):
+            samples = [sample(f"q{i}", wins[i - n], epoch) for i in range(4) for epoch in range(1, n + 1)]
+            write(tmp_path / f"{model}-{task}.json", of_inspect(model, samples, task=task))
+    rows, _ = answer(tmp_path, "--n-resamples", 99, capsys=capsys)
+    assert [(row["metric"], row["n_runs_a"], row["design"]) for row in rows] == [
+        ("t/match", 1, "nested"),
+        ("u/match", 2, "nested"),
+    ]
 
 
 def test_runs_of_one_log_say_what_runs_are(tmp_path):
@@ -592,19 +637,153 @@ def test_lm_evals_own_figures(folder, task):
         assert standard_error(values) == pytest.approx(reported["results"][task][f"{metric}_stderr,none"], rel=1e-12)
 
 
-def test_a_group_has_its_subtasks_for_domains(capsys):
-    rows, err = answer(
-        A, B, "--option", "task=sums", "--option", "document=meta.passage", "--test", "exact", capsys=capsys
-    )
+def test_tasks_and_groups_of_lm_eval_are_rows(capsys):
+    """The scores are those that lm_eval reports for tasks and for groups."""
+    rows, err = answer(A, B, "--test", "exact", capsys=capsys)
     assert "detected the format lm_eval" in err
+    assert "sums/acc is the mean over the items of 2 tasks" in err
     reported = [results_of(folder) for folder in (A, B)]
-    assert [row["metric"] for row in rows] == ["acc", "acc_norm"]
     assert (rows[0]["system_a"], rows[0]["system_b"]) == tuple(one["model_name"] for one in reported)
-    assert rows[0]["score_a"] == pytest.approx(reported[0]["groups"]["sums"]["acc,none"])
-    assert rows[0]["score_b"] == pytest.approx(reported[1]["groups"]["sums"]["acc,none"])
-    (part,) = system_counts.read_all("lm_eval", A, task="sums")
-    assert set(part.domains) == {"sums_small", "sums_large"}
-    assert len(part.segments) == 30
+    assert [row["metric"] for row in rows] == [
+        "sums_small/acc", "sums_small/acc_norm", "sums_large/acc", "sums_large/acc_norm",
+        "sums_answered/exact_match/first", "sums_answered/exact_match/digits", "sums/acc",
+    ]  # fmt: skip
+    for row in rows:
+        task, metric, *filters = row["metric"].split("/")
+        for score, one in zip(("score_a", "score_b"), reported, strict=True):
+            assert row[score] == pytest.approx(one["results"][task][f"{metric},{(filters or ['none'])[0]}"])
+    (group,), _ = answer(A, B, "--test", "exact", "--metric", "sums/acc", capsys=capsys)
+    assert group["pvalue"] == rows[-1]["pvalue"]
+    of_group, _ = answer(A, B, "--test", "exact", "--option", "task=sums", capsys=capsys)
+    assert [row["metric"] for row in of_group] == [row["metric"] for row in rows if "answered" not in row["metric"]]
+    ((data, _),), _ = baseline.read_systems([A, B], None, metrics=["sums/acc"], options={"document": "meta.passage"})
+    assert (data.dataset, data.segments[0], set(data.domains)) == ("sums", "sums_small/0", {"sums_small", "sums_large"})
+    assert {name.partition("/")[0] for name in data.documents} == set(data.domains)
+
+
+def lm_eval_with_groups(folder, scores, groups, **further):
+    """Logs of tasks with these scores by task, and groups by name: their tasks and the reported score."""
+    write(
+        folder / f"results_{TIME}.json",
+        {
+            "model_name": folder.name,
+            "results": {task: {"acc,none": sum(own) / len(own)} for task, own in scores.items()},
+            "groups": {
+                name: {"alias": name, "acc,none": value, "acc_stderr,none": 0.1} for name, (_, value) in groups.items()
+            },
+            "group_subtasks": {name: tasks for name, (tasks, _) in groups.items()},
+            "higher_is_better": {task: {"acc": True} for task in scores},
+        }
+        | further,
+    )
+    for task, own in scores.items():
+        rows = [
+            {"doc_id": i, "doc": [task, i], "resps": [], "metrics": ["acc"], "acc": one} for i, one in enumerate(own)
+        ]
+        write(folder / f"samples_{task}_{TIME}.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    return str(folder)
+
+
+SCORES = {
+    "a": {"x": [1, 1, 1], "y": [1, 0, 1, 1, 0], "z": [1, 1]},
+    "b": {"x": [0, 0, 1], "y": [1, 1, 0, 1, 0], "z": [0, 0]},
+}
+
+
+def swapped(scores, of):
+    """P-value of the difference of a score when items are swapped, by counting all 2ⁿ possibilities with fractions."""
+    items = [(task, i) for task, own in scores["a"].items() for i in range(len(own))]
+    gains = {key: Fraction(scores["a"][key[0]][key[1]]) - Fraction(scores["b"][key[0]][key[1]]) for key in items}
+    own = abs(of(gains))
+    beyond = sum(
+        abs(of({key: sign * gains[key] for key, sign in zip(items, signs, strict=True)})) >= own
+        for signs in itertools.product((1, -1), repeat=len(items))
+    )
+    return beyond / 2 ** len(items)
+
+
+def over_items(gains):
+    return sum(gains.values()) / len(gains)
+
+
+def over_tasks(gains):
+    by_task = [[own for (task, _), own in gains.items() if task == name] for name in {task for task, _ in gains}]
+    return sum(sum(own) / len(own) for own in by_task) / len(by_task)
+
+
+@pytest.mark.parametrize("mean", [over_items, over_tasks])
+def test_the_mean_of_a_group_is_the_reported_one(tmp_path, mean, capsys):
+    """Weighted by size or not: the score of lm_eval's `aggregate_subtask_metrics`, and the p-value by enumeration."""
+    folders = []
+    for name, scores in SCORES.items():
+        value = float(mean({(task, i): Fraction(one) for task, own in scores.items() for i, one in enumerate(own)}))
+        folders.append(lm_eval_with_groups(tmp_path / name, scores, {"g": (["x", "y", "z"], value)}))
+    rows, err = answer(*folders, "--test", "exact", capsys=capsys)
+    assert [row["metric"] for row in rows] == ["x/acc", "y/acc", "z/acc", "g/acc"]
+    expected = {over_items: "the mean over the items of 3 tasks", over_tasks: "the mean of the means of 3 tasks"}[mean]
+    assert f"g/acc is {expected}" in err
+    scores = [
+        float(mean({(t, i): Fraction(one) for t, own in SCORES[name].items() for i, one in enumerate(own)}))
+        for name in "ab"
+    ]
+    assert [rows[-1]["score_a"], rows[-1]["score_b"]] == pytest.approx(scores)
+    assert rows[-1]["pvalue"] == swapped(SCORES, mean)
+    assert rows[-1]["n_segments"] == 10
+
+
+def test_groups_that_are_no_rows(tmp_path, capsys):
+    """Of another mean, of a group that only one log has, of a group with a task that is not there; equal sizes."""
+    equal = {name: {"x": [1, 0, 1], "y": [1, one, 0]} for name, one in (("a", 1), ("b", 0))}
+    paths = [
+        lm_eval_with_groups(tmp_path / name, own, {
+            "best": (["x", "y"], 0.9),
+            f"only_{name}": (["x", "y"], 0.5),
+            "part": (["x", "v"], 0.5),
+            "same": (["x", "y"], sum(own["x"] + own["y"]) / 6),
+        })
+        for name, own in equal.items()
+    ]  # fmt: skip
+    rows, err = answer(*paths, "--test", "exact", capsys=capsys)
+    assert [row["metric"] for row in rows] == ["x/acc", "y/acc", "same/acc"]
+    assert "same/acc is the mean over the items of 2 tasks" in err
+    assert "best/acc left out, since the results report 0.9, which is neither the mean over samples, 0.666667" in err
+
+
+def test_nested_groups_and_the_missing_scores_in_them(tmp_path, capsys):
+    """Groups of groups average over tasks, as in lm_eval; what is dropped is dropped there, too."""
+    paths = []
+    for name, scores in SCORES.items():
+        flat = [one for own in scores.values() for one in own]
+        groups = {"all": (["inner", "z"], sum(flat) / 10), "inner": (["x", "y"], sum(flat[:8]) / 8)}
+        paths.append(lm_eval_with_groups(tmp_path / name, scores, groups))
+    rows, _ = answer(*paths, "--test", "exact", capsys=capsys)
+    assert [row["metric"] for row in rows] == ["x/acc", "y/acc", "z/acc", "all/acc", "inner/acc"]
+    assert rows[-2]["pvalue"] == swapped(SCORES, over_items)
+    for name, own in SCORES.items():
+        scores = own | {"x": [None, *own["x"][1:]] if name == "b" else own["x"]}
+        counted = [one for part in scores.values() for one in part if one is not None]
+        results = {
+            task: {"acc,none": sum(filter(None, part)) / len([1 for one in part if one is not None])}
+            for task, part in scores.items()
+        }
+        lm_eval_with_groups(
+            tmp_path / name, own, {"all": (["x", "y", "z"], sum(counted) / len(counted))}, results=results
+        )
+        rows = [
+            {"doc_id": i, "doc": ["x", i], "resps": [], "metrics": ["acc"], "acc": one}
+            for i, one in enumerate(scores["x"])
+        ]
+        write(tmp_path / name / f"samples_x_{TIME}.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    rows, _ = answer(*paths, "--test", "exact", "--missing", "drop", capsys=capsys)
+    assert [(row["metric"], row["n_segments"]) for row in rows] == [
+        ("x/acc", 2),
+        ("y/acc", 5),
+        ("z/acc", 2),
+        ("all/acc", 9),
+    ]
+    assert "missing:drop:1|" in rows[-1]["signature"]
+    left = {name: own | {"x": own["x"][1:]} for name, own in SCORES.items()}
+    assert rows[-1]["pvalue"] == swapped(left, over_items)
 
 
 def test_filters_of_lm_eval():
@@ -619,9 +798,6 @@ def test_filters_of_lm_eval():
 
 
 def test_choices_of_a_log_of_lm_eval():
-    refuses(
-        A, "found the tasks sums, sums_answered, sums_large, sums_read, sums_small; choose one with --option task=NAME"
-    )
     refuses(A, "found no task 'sum', expected one of", "did you mean sums?", task="sum")
     refuses(A, "no metric that is a mean over samples", task="sums_read")
     refuses(A, "found no filter 'none', expected one of first, digits", task="sums_answered", filter="none")
@@ -729,13 +905,18 @@ def test_documents_that_are_not_the_same(tmp_path):
     refuses(path, "found 2 samples, expected 1 as in the results")
 
 
-def test_metrics_that_not_all_tasks_have_are_left_out(tmp_path):
-    for task, metrics in (("u", ["acc", "em"]), ("t", ["acc", "f1"])):
-        path = lm_eval_of(tmp_path, [{"doc_id": 0, "metrics": metrics} | dict.fromkeys(metrics, 1)])
+def test_tasks_have_their_own_metrics(tmp_path):
+    """A task without any mean over samples is left out with a note."""
+    for task, metrics in (("v", ["text"]), ("u", ["acc", "em"]), ("t", ["acc", "f1"])):
+        value = "no number" if task == "v" else 1
+        path = lm_eval_of(tmp_path, [{"doc_id": 0, "metrics": metrics} | dict.fromkeys(metrics, value)])
         Path(path).rename(tmp_path / f"samples_{task}_{TIME}.jsonl")
-    (part,) = system_counts.read_all("lm_eval", tmp_path, task="t,u")
-    assert ([metric.name for metric in part.metrics], part.segments) == (["acc"], ("t/0", "u/0"))
-    assert f"{tmp_path}: f1, em left out, since some tasks do not have it" in part.notes
+    parts = system_counts.read_all("lm_eval", tmp_path, task="t,u,v")
+    assert [(part.task, [metric.name for metric in part.metrics]) for part in parts] == [
+        ("t", ["acc", "f1"]), ("u", ["acc", "em"]),
+    ]  # fmt: skip
+    assert any("text left out, since samples have no number for it" in note for note in parts[0].notes)
+    refuses(tmp_path, "found no metric that is a mean over samples", task="v")
 
 
 def test_two_evaluations_of_one_task_in_a_folder(tmp_path):
@@ -772,14 +953,35 @@ def test_helms_own_figures(folder, subject):
         assert values.mean() == pytest.approx(reported[name], rel=1e-12)
 
 
-def test_runs_of_helm_are_domains(capsys):
+def test_runs_of_helm_are_rows(capsys):
     rows, err = answer(LARGE, SMALL, "--n-resamples", 99, capsys=capsys)
-    assert [row["metric"] for row in rows] == ["exact_match", "quasi_exact_match"]
+    assert [row["metric"] for row in rows] == [
+        f"mmlu:subject={subject}/{name}"
+        for subject in ("products", "sums")
+        for name in ("exact_match", "quasi_exact_match")
+    ]
     assert (rows[0]["method_a"], rows[0]["n_runs_a"], rows[0]["design"]) == ("lab/large", 2, "crossed")
     assert "12 entries for perturbed instances are left out" in err
-    part, _ = system_counts.read_all("helm", str(LARGE))
-    assert set(part.domains) == {"mmlu:subject=sums", "mmlu:subject=products"}
-    assert len(part.segments) == 20
+
+
+def test_groups_of_helm_are_means_of_runs(tmp_path, capsys):
+    """As on its leaderboards: over the runs with the group in run_spec.json, whatever their numbers of instances."""
+    for model, scores in SCORES.items():
+        for run, own in scores.items():
+            folder = tmp_path / model / f"mmlu:subject={run},model={model}"
+            write(
+                folder / "per_instance_stats.json",
+                [entry(f"id{i}", stats=[("exact_match", one)]) for i, one in enumerate(own)],
+            )
+            write(folder / "run_spec.json", {"name": folder.name, "groups": ["mmlu", f"mmlu_{run}"]})
+    rows, err = answer(tmp_path / "a", tmp_path / "b", "--test", "exact", capsys=capsys)
+    assert [row["metric"] for row in rows] == [
+        *(f"mmlu:subject={run}/exact_match" for run in "xyz"),
+        "mmlu/exact_match",
+    ]
+    assert rows[-1]["score_a"] == pytest.approx((1 + 0.6 + 1) / 3)
+    assert rows[-1]["pvalue"] == swapped(SCORES, over_tasks)
+    assert "mmlu/exact_match is the mean of the means of 3 tasks" in err
 
 
 def entry(name="id0", trial=0, stats=(("exact_match", 1),), split="test", **further):

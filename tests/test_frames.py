@@ -43,10 +43,10 @@ def test_long_form(kind):
     assert type(result.table) is FRAMES[kind]
     assert result.pvalue == pytest.approx(expected.pvalue, rel=1e-9)
     assert result.gain == pytest.approx(expected.gain)
-    assert result.statistic == pytest.approx(-expected.gain)  # the first less the second, which is better
-    assert result.confidence_interval() == pytest.approx((interval.low, interval.high))
+    assert result.difference == pytest.approx(expected.gain)  # the second, which is better, less the first
+    assert result.confidence_interval() == pytest.approx((-interval.high, -interval.low))
     narrow = pairsig.difference_interval(a, b, metric="mean", confidence_level=0.8)
-    assert result.confidence_interval(0.8) == pytest.approx((narrow.low, narrow.high))
+    assert result.confidence_interval(0.8) == pytest.approx((-narrow.high, -narrow.low))
     assert result.n_resamples == 0
     assert "test:exact" in result.signature
     assert result.better == "new"
@@ -65,7 +65,9 @@ def test_one_voice():
     old_new, old_best, new_best = printed.split("\n")[:3]
     assert old_new.startswith("old and new are not significantly different: new is ahead by 0.03 points of ")
     assert old_best.startswith("best is better than old by 0.50 points of correct (1.00 against 0.50, ")
-    assert "exact test, p = 1.91e-06 (5.72e-06 adjusted by Holm), n = 40)" in old_best  # 2 of 2^20, times 3
+    assert (
+        "exact test, p = 1.91e-06 (5.72e-06 adjusted by Holm for 3 comparisons), n = 40)" in old_best
+    )  # 2 of 2^20, times 3
     assert new_best.startswith("best is better than new")
     drawn = compare(
         pd.DataFrame(rows), "bootstrap", alternative="observed", n_resamples=20,
@@ -153,7 +155,7 @@ def test_runs_test_the_method():
         assert result.pvalue == pytest.approx(expected.pvalue_method)
         assert result.table["test"].to_list() == ["method"]
         low, high = result.confidence_interval()
-        sign = 1 if expected.better == "a" else -1
+        sign = 1 if expected.better == "b" else -1
         assert sorted([sign * low, sign * high]) == pytest.approx([expected.ci_low, expected.ci_high])
     with pytest.raises(InputError, match=r"found test='exact' for systems with several runs.*compare_methods"):
         compare(frame, "exact", system="m", segment="q", score="ok", run="epoch")
@@ -273,14 +275,14 @@ def test_results_of_lm_eval():
             for path in results.parent.glob("samples_*.jsonl")
         }
         logs.append({**json.loads(results.read_text()), "samples": samples})
-    result = compare_logs(logs, metric="acc", options={"task": "sums"})
+    result = compare_logs(logs, metric="sums/acc")
     folders = [str(LOGS / "lm_eval" / name) for name in "ab"]
-    ((systems, _),), _ = baseline.read_systems(folders, "lm_eval", metrics=["acc"], options={"task": "sums"})
+    ((systems, _),), _ = baseline.read_systems(folders, "lm_eval", metrics=["sums/acc"])
     assert result.statistics.systems == systems.systems
     np.testing.assert_array_equal(result.statistics.counts, systems.counts)
     with pytest.raises(InputError, match=r"have no samples: call lm_eval.simple_evaluate with log_samples=True"):
         compare_logs([{"results": {}}, {"results": {}}])
     with pytest.raises(InputError, match="found a int, expected an EvalLog of Inspect"):
         compare_logs([1, 2])
-    with pytest.raises(InputError, match=r"^log-1: found the tasks"):
+    with pytest.raises(InputError, match=r"^found the metrics sums_small/acc, .*; choose one with --metric"):
         compare_logs(logs)

@@ -127,9 +127,10 @@ def test_one_column_of_scores_needs_no_name():
     assert pairsig.compare(data).better == "a"
     cost = pairsig.compare(data, lower_is_better=True)
     assert cost.better == "b"
-    assert cost.statistic == pytest.approx(5 / 3)
+    assert cost.difference == pytest.approx(-5 / 3)
     low, high = cost.confidence_interval()
-    assert low < 5 / 3 < high
+    assert low < -5 / 3 < high
+    assert "b is ahead by 1.7 points of seconds (2.3 against 4.0, lower is better, 95 % CI" in str(cost)
 
 
 def test_labels_of_arrays():
@@ -180,15 +181,16 @@ def test_five_models_with_three_seeds_get_one_answer(five_models, capsys):
         own = table.loc[row["method_b"]]
         assert own["pvalue"] == pytest.approx(row["pvalue_method"], rel=1e-12)
         assert own["pvalue_holm"] == pytest.approx(row["pvalue_holm"], rel=1e-12)
-        assert (own["gain"], own["ci_low"]) == pytest.approx((row["gain"], row["ci_low"]))
+        ends = (row["ci_low"], row["ci_high"]) if own["difference"] > 0 else (-row["ci_high"], -row["ci_low"])
+        assert (abs(own["difference"]), own["ci_low"], own["ci_high"]) == pytest.approx((row["gain"], *ends))
     p = np.sort([row["pvalue_method"] for row in rows])
     assert sorted(row["pvalue_holm"] for row in rows)[0] == pytest.approx(4 * p[0])
     text = command(capsys, *of_runs(), "--format", "sentence", "--n-resamples", "100")
     for name, said, ours in zip("BCDE", text.splitlines(), str(result).splitlines(), strict=False):
         assert said.split(" by ")[0] == ours.split(" by ")[0]
-        shown = re.search(r"p = \S+ \(\S+ adjusted by Holm\)", said)[0]
+        shown = re.search(r"p = \S+ \(\S+ adjusted by Holm for 4 comparisons\), 3 and 3 runs", said)[0]
         assert shown in ours
-        assert f"({table.loc[name, 'pvalue_holm']:.3g} adjusted by Holm)" in shown
+        assert f"({table.loc[name, 'pvalue_holm']:.3g} adjusted by Holm for 4" in shown
     methods = pairsig.compare_methods(five_models, baseline="A")
     assert methods.table["pvalue_holm"].tolist() == pytest.approx([row["pvalue_holm"] for row in rows])
     assert "p (Holm)" in str(methods)

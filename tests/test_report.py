@@ -363,7 +363,7 @@ def test_documents_and_runs(tmp_path, capsys):
     path = table(tmp_path, {"a": items(1), "b": items(2, share=0.75)})
     output = tmp_path / "r.html"
     assert cli.main(["test", path, "--unit", "document", "--n-resamples", "200", "--html", str(output)]) == 0
-    assert "n = 60 in whole documents" in output.read_text(encoding="utf-8")
+    assert " documents with 60 segments" in output.read_text(encoding="utf-8")
     runs = {"a": [], "b": []}
     for system, share in (("a", 0.5), ("b", 0.7)):
         for run in range(3):
@@ -422,7 +422,7 @@ def test_what_is_a_bound_is_said_to_be_one(tmp_path, capsys):
                      "--html", str(output)]) == 0  # fmt: skip
     seen = Tags()
     seen.feed(output.read_text(encoding="utf-8"))
-    assert re.search(r"resamples, p < 0\.00\d+ \(< 0\.00\d+ adjusted by Holm\), n = 60", seen.text)
+    assert re.search(r"resamples, p < 0\.00\d+ \(< 0\.00\d+ adjusted by Holm for 2 comparisons\), n = 60", seen.text)
 
 
 def test_a_margin_alone_is_no_test(tmp_path, monkeypatch, capsys):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from scipy.stats import binomtest
 
 from pairsig import cli
 from pairsig.comparisons import baseline
-from pairsig.core import definitions, statistics
+from pairsig.core import statistics
 from pairsig.io.rendering import footnote
 from pairsig.metrics import registry
 from pairsig.report import sentences
@@ -45,7 +46,7 @@ def statistics_of(table: pd.DataFrame) -> statistics.Statistics:
         return statistics.read(path)
 
 
-def said(*wins: int, tests: tuple[str, ...] = definitions.DEFAULT_TESTS, n: int = 200, **options: object) -> str:
+def said(*wins: int, tests: tuple[str, ...] = (), n: int = 200, **options: object) -> str:
     table, _ = baseline.compare_to_baseline(
         passed(*wins, n=n), [registry.metric("accuracy")], tests, n_resamples=2000, **options
     )
@@ -91,7 +92,7 @@ def test_several_systems_are_adjusted():
     assert message == (
         f"Of 4 systems compared with base by accuracy, s1 (+6.0, p = {p[0]:.3g}) is better, s2 (−15.0, p = {p[1]:.3g}) "
         f"is worse and s3 (+1.0, p = {p[2]:.3g}) and s4 (+3.0, p = {p[3]:.3g}) are not significantly "
-        "different (two-sided exact permutation test, p adjusted by Holm, n = 200)."
+        "different (two-sided exact permutation test, p adjusted by Holm for 4 comparisons, n = 200)."
     )
 
 
@@ -137,6 +138,30 @@ def test_an_exact_p_that_no_float_holds_is_a_bound():
     assert "p = 0" not in several.replace("p = 0.", "")
 
 
+def test_documents_are_counted_and_one_of_many_claims_says_so():
+    """Twelve segments of four documents are four independent units; two metrics are two claims."""
+    a, b = np.ones((2, 12, 2), dtype=int)
+    b[:7, 0] = 0
+    data = statistics.Statistics.from_arrays({"a": a, "b": b}, ("correct", "total"), documents=list("wwwxxxyyyzzz"))
+    accuracy = registry.metric("accuracy")
+    table, _ = baseline.compare_to_baseline(data, [accuracy], unit="document")
+    assert sentences.of_systems(table).split("; ")[1] == (
+        "two-sided exact permutation test, p = 0.25, n = 4 documents with 12 segments)"
+    )
+    both, _ = baseline.compare_to_baseline(data, [accuracy, replace(accuracy, name="second")])
+    for line in sentences.of_systems(both).splitlines():
+        assert "p = 0.0156 (0.0312 adjusted by Holm for 2 comparisons), n = 12)" in line
+
+
+def test_lower_is_better_is_said_and_differences_have_signs():
+    errors = replace(registry.metric("accuracy"), name="errors", higher_is_better=False)
+    one, _ = baseline.compare_to_baseline(passed(-12), [errors])
+    assert sentences.of_systems(one).startswith("s1 is better than base by 6.0 in errors (lower is better; 95 % CI ")
+    two, _ = baseline.compare_to_baseline(passed(-12, 30), [errors])
+    assert "by errors (lower is better), s1 (−6.0, p = " in sentences.of_systems(two)
+    assert "is better and s2 (+15.0, p = " in sentences.of_systems(two)
+
+
 def test_equally_good_up_to_a_margin_is_a_sentence_of_its_own():
     assert "base and s1 are equally good up to 20 points of accuracy (two one-sided tests, p = " in said(1, margin=20.0)
     assert "base and s1 could not be shown to be equally good up to 1 points" in said(12, margin=1.0)
@@ -156,8 +181,8 @@ def test_from_the_command_line(tmp_path, capsys):
     assert cli.main(["test", *files, "--format", "sentence"]) == 0
     out, err = capsys.readouterr()
     assert out == (
-        "a and b are not significantly different: a is ahead by 0.42 on average (95 % CI 0.04 to 0.68; two-sided exact "
-        "permutation test, p = 0.0625, n = 12); this does not show that they are equally good.\n"
+        "a and b are not significantly different: a is ahead by 0.42 on average (95 % CI −0.02 to 0.68; two-sided "
+        "exact permutation test, p = 0.0625, n = 12); this does not show that they are equally good.\n"
     )
     assert "bootstrap" not in err  # which the sentence does not speak of
     assert cli.main(["test", *files, "--test", "bootstrap", "--alternative", "observed", "--format", "sentence"]) == 0
@@ -193,7 +218,9 @@ class TestSignatures:
 
     @pytest.mark.parametrize("style", ["markdown", "latex"])
     def test_all_settings_stand_below_a_table(self, style):
-        table, _ = baseline.compare_to_baseline(passed(12), [registry.metric("accuracy")], n_resamples=2000)
+        table, _ = baseline.compare_to_baseline(
+            passed(12), [registry.metric("accuracy")], ["exact", "randomization"], n_resamples=2000
+        )
         last = baseline.render(table, style).splitlines()[-2:]
         for line, signature in zip(last, table["signature"], strict=True):
             for setting in signature.split("|"):

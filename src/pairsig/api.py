@@ -18,7 +18,9 @@ from pairsig.comparisons.baseline import (
     compare_to_baseline,
     decisive,
     equation,
+    most_important,
     only,
+    rounded,
     shown_adjusted,
     shown_p,
     unused,
@@ -34,15 +36,16 @@ from pairsig.io.results import TableResult
 from pairsig.io.tables import as_json
 from pairsig.metrics import Metric
 from pairsig.readers.system_counts import Missing, read_all, reader_of_counts
-from pairsig.report.sentences import digits, verdict
+from pairsig.report.sentences import adjusted_by_holm, as_gains, digits, lower_is_better, size, verdict
 from pairsig.stats import intervals
 from pairsig.stats.multiple_testing import holm
 from pairsig.stats.paired import Pair, Unit
 from pairsig.stats.results import ConfidenceInterval
 
 COLUMNS = (
-    "metric", "system_a", "system_b", "score_a", "score_b", "better", "gain", "ci_low", "ci_high", "test", "pvalue",
-    "pvalue_low", "pvalue_high", "pvalue_holm", "n_segments", "signature",
+    "metric", "system_a", "system_b", "score_a", "score_b", "difference", "ci_low", "ci_high", "better", "test",
+    "pvalue",
+    "pvalue_low", "pvalue_high", "pvalue_holm", "n_compared", "n_segments", "n_units", "signature",
 )  # fmt: skip
 """Columns of `Comparison.table`."""
 
@@ -54,16 +57,17 @@ _SHOWN = 12
 class Comparison(TableResult):
     """Pairs of systems with scores, differences, intervals and p-values: what `compare` returns.
 
-    `print` shows one sentence per pair; a notebook shows a table. `statistic`, `pvalue`, `confidence_interval`,
+    `print` shows one sentence per pair; a notebook shows a table. `difference`, `pvalue`, `confidence_interval`,
     `better`, `gain`, `n_resamples` and `signature` are defined for two systems; with more, read `table`.
 
     Attributes
     ----------
     table
-        One row per pair, in the kind of data frame that was passed. `better` is "" where the scores are equal. `gain`
-        >= 0 belongs to the better system, and so does its 95 % interval, `ci_low` and `ci_high`. `pvalue_low` and
-        `pvalue_high` bound the Monte Carlo error of `pvalue` (95 %), and `pvalue_holm` is adjusted for the number of
-    pairs. statistics, metric
+        One row per pair, in the kind of data frame that was passed. `difference` is score(b) − score(a), with its 95 %
+        interval from `ci_low` to `ci_high`. For a two-sided test it excludes 0 exactly if `pvalue` < 0.05. `better` is
+        "" where the scores are equal. `pvalue_low` and `pvalue_high` bound the Monte Carlo error of `pvalue` (95 %),
+        and `pvalue_holm` is adjusted for the number of pairs, `n_compared`.
+    statistics, metric
         What was compared. Every other function of pairsig accepts them.
     unit
         "segment" or "document".
@@ -99,9 +103,9 @@ class Comparison(TableResult):
         return self._rows.iloc[0][name]
 
     @property
-    def statistic(self) -> float:
-        """Difference of two systems, score(a) − score(b), in points."""
-        return float(self._one("score_a")) - float(self._one("score_b"))
+    def difference(self) -> float:
+        """Score of the second of two systems minus score of the first, in points."""
+        return float(self._one("difference"))
 
     @property
     def pvalue(self) -> float:
@@ -111,7 +115,7 @@ class Comparison(TableResult):
     @property
     def gain(self) -> float:
         """By how much the better of two systems is better, in points, 0 or more."""
-        return float(self._one("gain"))
+        return abs(self.difference)
 
     @property
     def better(self) -> str | None:
@@ -130,7 +134,9 @@ class Comparison(TableResult):
         return str(self._one("signature"))
 
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
-        """Confidence interval of `statistic`, score(a) − score(b); see `difference_interval`.
+        """Confidence interval of `difference`, score(b) − score(a); see `difference_interval`.
+
+        For a two-sided test it excludes 0 exactly if `pvalue` < 1 − `confidence_level`.
 
         Parameters
         ----------
@@ -152,25 +158,24 @@ class Comparison(TableResult):
                 baseline=names[0],
                 confidence_level=confidence_level,
             )._rows
-            low, high = rows.loc[rows["method_b"] == names[1], ["ci_low", "ci_high"]].to_numpy(float)[0].tolist()
-            forward = self.better != names[1] if self.metric.higher_is_better else self.better == names[1]
-            return ConfidenceInterval(low, high) if forward else ConfidenceInterval(-high, -low)
+            low, high = _signed(rows[rows["method_b"] == names[1]])[["ci_low", "ci_high"]].to_numpy(float)[0].tolist()
+            return ConfidenceInterval(low, high)
         chosen = self.statistics.select(systems=names)
         documents = chosen.documents if self.unit == "document" else None
-        found = intervals.signed(Pair(self.metric, chosen.of(self.metric), documents), confidence_level)
+        pair = Pair(self.metric, chosen.of(self.metric), documents)
+        found = _interval(pair, confidence_level, self.difference, self.pvalue, self.signature)
         return ConfidenceInterval(found.low, found.high)
 
     def __str__(self) -> str:
-        rows = self._rows.assign(test="", method="", alternative="")  # one family, whether exact or drawn
-        decides = decisive(rows, "pvalue_holm")
-        shown = shown_adjusted(rows, "pvalue_holm") if len(rows) > 1 else [""]
-        lines = [
-            _sentence(row, p, holm)
-            for (_, row), p, holm in zip(self._rows.head(_SHOWN).iterrows(), decides, shown, strict=False)
-        ]
+        rows = self._rows.assign(method="", alternative="two-sided")
+        if any(self.statistics.runs):
+            rows["test"] = "randomization"  # one family
+        rows = rows.assign(decides=decisive(rows, "pvalue_holm"), holm=shown_adjusted(rows, "pvalue_holm"))
+        lines = [_sentence(row) for _, row in rows.assign(test=self._rows["test"]).head(_SHOWN).iterrows()]
         if len(self._rows) > _SHOWN:
             lines.append(f"and {len(self._rows) - _SHOWN:,} more pairs")
-        return "\n".join([*lines, *(f"- {note}" for note in self.notes)])
+        notes = [note.replace("--details", ".notes") for note in most_important(self.notes)]
+        return "\n".join([*lines, *(f"- {note}" for note in notes)])
 
     def _repr_html_(self) -> str:
         rows = self._rows.assign(pvalue=[shown_p(row) for _, row in self._rows.iterrows()])
@@ -215,22 +220,47 @@ class Comparison(TableResult):
         report.write(list(found), path)
 
 
-def _sentence(row: pd.Series[Any], decides: float, holm: str) -> str:
+def _sentence(row: pd.Series[Any]) -> str:
     """One pair; `decides` is the adjusted p-value that decides, `holm` the same as it is printed."""
+    row = as_gains(row.to_frame().T).iloc[0]
     a, b, places = row["system_a"], row["system_b"], digits(row["gain"], row["ci_low"], row["ci_high"])
-    n = f"n = {row['n_segments']:,}"
+    n = size(row["n_segments"], row["n_units"] if row["n_units"] < row["n_segments"] else 0)
     if not row["better"]:
         return f"{a} and {b} have the same {row['metric']}, {row['score_a']:.{places}f} ({n})"
     ahead, behind = (row["score_a"], row["score_b"]) if row["better"] == a else (row["score_b"], row["score_a"])
     test = definitions.from_signature(row["signature"]).label if row["signature"] else row["test"]
+    runs = f"{row['n_runs_a']} and {row['n_runs_b']} runs, " if "n_runs_a" in row else ""
     about = [
         f"{ahead:.{places}f} against {behind:.{places}f}",
-        *([] if math.isnan(row["ci_low"]) else [f"95 % CI {row['ci_low']:.{places}f} to {row['ci_high']:.{places}f}"]),
-        f"{test} test, {equation(shown_p(row))}" + (f" ({holm} adjusted by Holm)" if holm else ""),
-        n,
+        *(["lower is better"] if lower_is_better(row, b) else []),
+        *(
+            []
+            if math.isnan(row["ci_low"])
+            else [f"95 % CI {rounded(row['ci_low'], places)} to {rounded(row['ci_high'], places)}"]
+        ),
+        f"{test} test, {equation(shown_p(row))}"
+        + (f" ({adjusted_by_holm(row['holm'], row['n_compared'])})" if row["n_compared"] > 1 else ""),
+        f"{runs}{n}",
     ]
     gain = f"{row['gain']:.{places}f} points of {row['metric']}"
-    return f"{verdict(a, b, row['better'], decides, gain)} ({', '.join(about)})"
+    return f"{verdict(a, b, row['better'], row['decides'], gain)} ({', '.join(about)})"
+
+
+def _signed(found: pd.DataFrame) -> pd.DataFrame:
+    """The table of `compare_methods` with signed differences and their intervals, and the columns of `Comparison`."""
+    rows = found.rename(columns={"method_a": "system_a", "method_b": "system_b", "pvalue_method": "pvalue"})
+    difference = rows["score_b"] - rows["score_a"]
+    low, high = (rows[end].where(difference >= 0, -rows[other]) for end, other in (_ENDS, _ENDS[::-1]))
+    return rows.assign(difference=difference, ci_low=low, ci_high=high)
+
+
+_ENDS = ("ci_low", "ci_high")
+
+
+def _interval(pair: Pair, level: float, difference: float, pvalue: float, signature: str) -> intervals.Interval:
+    """The interval of score(b) − score(a); that of a two-sided test agrees with it."""
+    found = intervals.signed(pair, level).turned
+    return intervals.agreeing(found, difference, pvalue) if "alternative:two-sided" in signature else found
 
 
 def compare(
@@ -347,9 +377,9 @@ def compare(
     The same scores as arrays:
 
     >>> result = pairsig.compare({"old": [1] * 4 + [0] * 8, "new": [1] * 11 + [0]}, score="correct")
-    >>> result.table[["system_a", "system_b", "gain"]].round(3)
-      system_a system_b   gain
-    0      old      new  0.583
+    >>> result.table[["system_a", "system_b", "difference"]].round(3)
+      system_a system_b  difference
+    0      old      new       0.583
     """
     columns = inputs.Columns(
         system=system, segment=segment, score=score, run=run, document=document, domain=domain,
@@ -402,16 +432,17 @@ def _comparison(
         found = methods.compare_methods(
             statistics, metric=metric, baseline=baseline, design=design, unit=unit, threads=threads
         )._rows
-        rows = found.rename(columns={"method_a": "system_a", "method_b": "system_b", "pvalue_method": "pvalue"})
+        rows = _signed(found)
         p = rows["pvalue"]
         rows = rows.assign(test="method", signature="", pvalue_low=p, pvalue_high=p, n_resamples=0)
         notes = [sentence for doubt in found["doubt"] for sentence in doubt.split("; ") if sentence]
     else:
         rows, notes = _pairs(statistics, metric, test, method, alternative, unit, resampling, baseline)
         rows["pvalue_holm"] = holm(rows["pvalue"].to_numpy())
+    n_units = len(set(statistics.documents)) if unit == "document" else rows["n_segments"]
     drawn = rows["n_resamples"].where(rows["n_resamples"] > 0)
-    rows = rows[list(COLUMNS)].assign(n_resamples=drawn, log10_pvalue=-math.inf, confidence_level=math.nan)
-    rows = rows.reset_index(drop=True)
+    rows = rows.assign(n_units=n_units, n_compared=len(rows), n_resamples=drawn, log10_pvalue=-math.inf)
+    rows = rows.assign(confidence_level=math.nan).reset_index(drop=True)
     return Comparison(
         table=given.as_given(rows[list(COLUMNS)]),
         statistics=statistics,
@@ -437,7 +468,7 @@ def _pairs(
     """One row per pair of outputs, and the notes about them."""
     rows = all_pairs.compare(
         statistics,
-        definitions.DEFAULT_TESTS[0] if test is None else test,
+        test or definitions.DEFAULT_TEST,
         method=method,
         alternative=alternative,
         metric=metric,
@@ -457,15 +488,16 @@ def _pairs(
     if baseline is not None:
         rows = rows[rows["system_a"] == baseline].reset_index(drop=True)
     counts, documents = statistics.of(metric), statistics.documents if unit == "document" else None
+    rows["difference"] = (rows["score_b"] - rows["score_a"]).where(rows["better"] != "", 0.0)
     notes, ends = [], []
-    for a, b in rows[["system_a", "system_b"]].itertuples(index=False):
+    for a, b, *tested in rows[["system_a", "system_b", "difference", "pvalue", "signature"]].itertuples(index=False):
         pair = Pair(metric, counts[[place[a], place[b]]], documents)
-        interval = intervals.interval(pair)
+        interval = _interval(pair, 0.95, *tested)
         ends.append((interval.low, interval.high))
-        about = (interval.doubt, unused(pair, statistics.documents))
+        about = (unused(pair, statistics.documents), interval.doubt)
         of = f"{a} and {b}: " if len(rows) > 1 else ""
         notes += [f"{of}{note}" for note in about if note]
-    rows[["ci_low", "ci_high"]] = ends
+    rows[list(_ENDS)] = ends
     chosen = definitions.from_signature(str(rows["signature"].iloc[0]))
     return rows, [*notes, *filter(None, [chosen.warning])]
 
@@ -489,7 +521,7 @@ def compare_logs(
     metric
         The scorer or metric to compare. It may be left out if the logs have only one.
     options
-        Options of the reader, as `--option` takes them: ``{"scorer": "exact", "cluster": "passage"}``.
+        Options of the reader, as `--option` takes them: ``{"scorer": "exact", "document": "passage"}``.
     missing
         What to do with items that some logs have no score for: "wrong" counts them as wrong, "drop" leaves them out.
         Default: refuse such logs.

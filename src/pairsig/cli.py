@@ -150,8 +150,10 @@ def _commands() -> console.Commands:
     p.add_argument("--metric", default="", metavar="M[,M…]", help="default: every metric found in the files; see below")
     p.add_argument(
         "--test", default="", metavar="T[,T…]",
-        help=f"{', '.join(definitions.names())}; default: {', '.join(definitions.DEFAULT_TESTS)}",
+        help=f"{', '.join(definitions.names())}; default: exact where it exists, else randomization",
     )  # fmt: skip
+    p.add_argument("--all-tests", action="store_true", help="every test, the bootstraps with both methods")
+    p.add_argument("--details", action="store_true", help="show all notes, not only the most important ones")
     p.add_argument("--method", default="", metavar="M[,M…]", help=definitions.described_methods())
     p.add_argument("--alternative", default="", metavar="A[,A…]", help="default: two-sided; see below")
     p.add_argument("--n-resamples", type=console.whole, default=100_000, metavar="B", help="default: 100,000")
@@ -362,28 +364,42 @@ def _test(arguments: argparse.Namespace) -> None:
     """Compare systems with a baseline: scores, gain, confidence interval and p-values."""
     import pandas as pd
 
+    from pairsig import report
     from pairsig.comparisons import baseline, methods
     from pairsig.report import sentences
+    from pairsig.stats.multiple_testing import holm
 
     chosen, tests, ways, alternatives = (
         [name for name in names.split(",") if name]
         for names in (arguments.metric, arguments.test, arguments.method, arguments.alternative)
     )
-    tests = tests or list(definitions.DEFAULT_TESTS)
+    if arguments.all_tests:
+        if tests:
+            raise InputError(f"found --all-tests and --test {arguments.test}, expected only one of them")
+        tests = list(definitions.names())
+        ways = ways or list(dict.fromkeys(way for test in tests for way in definitions.methods(test)))
     as_sentence = arguments.format == "sentence"
     if as_sentence and arguments.stop_at is not None:
         raise InputError("--format sentence needs precise p-values, which --stop-at does not compute; leave one out")
+    if arguments.plot:
+        from pairsig.io import pictures  # noqa: F401  fails before anything is read if matplotlib is missing
     with console.progress("read"):
         data, notes = _read_systems(arguments, _files(arguments.systems, arguments.runs, arguments.reference), chosen)
     if arguments.plot:
-        from pairsig.io import pictures  # noqa: F401  fails before anything is drawn if matplotlib is missing
+        report.check_drawn(sum((len(set(systems.methods)) - 1) * len(metrics) for systems, metrics in data))
     found: list[tuple[Statistics, list[Metric], pd.DataFrame]] = []
-    if arguments.runs or arguments.design or arguments.training_sd is not None or any(data[0][0].runs):
+    if (
+        arguments.runs
+        or arguments.design
+        or arguments.training_sd is not None
+        or any(any(systems.runs) for systems, _ in data)
+    ):
         for option in ("test", "method", "alternative", "stop_at", "margin", "family"):
             if getattr(arguments, option) not in (None, ""):
                 raise InputError(
                     f"--{option.replace('_', '-')} does not apply to the test for several runs; leave it out"
                 )
+        nested = any(methods.design_of(systems) == "nested" for systems, _ in data)
         for systems, metrics in data:
             for first, second in systems.duplicates():
                 console.warn(f"{first} and {second} have the same counts on every segment{_where(metrics, data)}")
@@ -392,7 +408,7 @@ def _test(arguments: argparse.Namespace) -> None:
                     table = methods.compare_methods(
                         systems,
                         metric=metric,
-                        design=arguments.design or methods.design_of(systems),
+                        design=arguments.design or ("nested" if nested else "crossed"),
                         training_sd=arguments.training_sd,
                         unit=arguments.unit,
                         baseline=systems.methods[0],
@@ -404,11 +420,16 @@ def _test(arguments: argparse.Namespace) -> None:
                 found.append((systems, [metric], table))
         for note in notes:
             console.note(note)
-        _report(arguments, found)
         whole = pd.concat([table for *_, table in found], ignore_index=True)
+        whole["pvalue_holm"] = holm(whole["pvalue_method"].to_numpy())
+        whole["n_compared"] = len(whole)
+        n_documents = len(set(data[0][0].documents)) if arguments.unit == "document" else 0
         print(
-            sentences.of_methods(whole) if as_sentence else methods.render(whole, arguments.format, arguments.item_cost)
+            sentences.of_methods(whole, n_documents)
+            if as_sentence
+            else methods.render(whole, arguments.format, arguments.item_cost)
         )
+        _report(arguments, found, whole)
         return
     if arguments.item_cost is not None:
         raise InputError("--item-cost needs systems with several runs, found one run of each")
@@ -437,25 +458,35 @@ def _test(arguments: argparse.Namespace) -> None:
         notes += further
     for note in notes:
         console.note(note)
-    _report(arguments, found)
-    whole = pd.concat([table for *_, table in found], ignore_index=True)
+    whole = baseline.adjust(pd.concat([table for *_, table in found], ignore_index=True))
+    details = arguments.details or arguments.margin is not None or bool(arguments.family)
     if as_sentence:
-        for note in baseline.footnotes(sentences.rows_reported(whole)):
+        about = baseline.footnotes(sentences.rows_reported(whole))
+        for note in about if details else baseline.most_important(about):
             console.note(note)
-    print(sentences.of_systems(whole) if as_sentence else baseline.render(whole, arguments.format))
+    print(sentences.of_systems(whole) if as_sentence else baseline.render(whole, arguments.format, details=details))
+    _report(arguments, found, whole)
 
 
-def _report(arguments: argparse.Namespace, found: Sequence[tuple[Statistics, list[Metric], pd.DataFrame]]) -> None:
-    """Write tables of `compare_to_baseline` or `compare_methods` as a page or a picture, if these are requested."""
+def _report(
+    arguments: argparse.Namespace,
+    found: Sequence[tuple[Statistics, list[Metric], pd.DataFrame]],
+    whole: pd.DataFrame,
+) -> None:
+    """Write a page or a picture if these are requested; `whole` has the tables of `found`, adjusted together."""
     if not (arguments.html or arguments.plot):
         return
+    import numpy as np
+
     from pairsig import report
     from pairsig.core.engine import Resampling
 
     resampling = Resampling(arguments.n_resamples, arguments.seed, arguments.threads)
+    starts = np.cumsum([0, *(len(table) for *_, table in found)])
     evidence = [
         own
-        for systems, metrics, table in found
+        for (systems, metrics, _), first, last in zip(found, starts, starts[1:], strict=False)
+        for table in [whole.iloc[first:last]]
         for metric in metrics
         for own in (
             report.of_methods(systems, metric, table, unit=arguments.unit, training_sd=arguments.training_sd)
@@ -481,6 +512,8 @@ def _rank(arguments: argparse.Namespace) -> None:
     from pairsig.io import tables
     from pairsig.io.memory import Memory
 
+    if arguments.plot:
+        from pairsig.io import pictures  # noqa: F401  fails before anything is read if matplotlib is missing
     memory = Memory.of(arguments.memory)
     files, metric = arguments.systems, arguments.metric
     if (
@@ -511,11 +544,11 @@ def _rank(arguments: argparse.Namespace) -> None:
             memory=memory,
             progress=progress,
         )
-    if arguments.plot:
-        ranking.draw(ranked, arguments.plot)
+    print(ranking.render(ranked, arguments.format))
     if arguments.pairs:
         tables.write(ranked.pairs, arguments.pairs)
-    print(ranking.render(ranked, arguments.format))
+    if arguments.plot:
+        ranking.draw(ranked, arguments.plot)
 
 
 def _plan(arguments: argparse.Namespace) -> None:

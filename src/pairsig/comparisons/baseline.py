@@ -27,9 +27,9 @@ from pairsig.io.choices import choose, once, options_of, sort_options, spelled
 from pairsig.io.columns import BASELINE
 from pairsig.io.errors import InputError, listed, printable, quoted
 from pairsig.io.tables import as_json
-from pairsig.metrics import Metric, registry
+from pairsig.metrics import Metric, Ratio, registry
 from pairsig.planning import heterogeneity
-from pairsig.readers import extraction, recognition, system_counts
+from pairsig.readers import extraction, recognition, system_counts, tasks
 from pairsig.stats import intervals, kernels, margins, sequential
 from pairsig.stats.exact import ExactResult
 from pairsig.stats.margins import MarginResult
@@ -46,9 +46,6 @@ COLUMNS = BASELINE.names
 
 ENOUGH_DOCUMENTS = 15
 """With fewer documents their effect on the standard error is not reported: its relative error would exceed a fifth."""
-
-_FAMILY = ["metric", "test", "method", "alternative"]
-"""P-values are adjusted together if they agree in these columns."""
 
 
 _SUFFIX = re.compile(r"(?<=.)\.[A-Za-z]\w*$")  # `.sigf`, but not the `.1` of gpt-4.1
@@ -164,14 +161,18 @@ def aligned(
     """
     for part in (part for own in files for part in own):
         printable([part.system, part.run], "system", part.source)
+        printable([part.task], "task", part.source)
     if len(files) > 1:
         files = [tuple(part for part in own if not part.is_reference) for own in files]
     parts = [part for own in files for part in own]
+    methods, runs = _labelled(files, methods, runs)
+    if tasks.several(parts, methods):
+        found = tasks.align(parts, methods, runs, metrics=metrics, **how)
+        return [(own.statistics, list(own.metrics)) for own in found], [note for own in found for note in own.notes]
     known = list(dict.fromkeys(metric.name for part in parts for metric in part.metrics))
     metrics = [spelled(name, known) for name in metrics]
     once(metrics, "metric")
     parts = [system_counts.restricted(part, metrics) for part in parts]
-    methods, runs = _labelled(files, methods, runs)
     _check_chosen(parts, metrics)
     found = system_counts.align(parts, list(map(run_name, methods, runs)), runs=runs, **how)
     return [(own.statistics, list(own.metrics)) for own in found], [note for own in found for note in own.notes]
@@ -240,6 +241,7 @@ def _as_logged(
 ) -> tuple[list[str], list[str]]:
     """Names of the method and the run of every system in logs; files with the same entry in `methods` are its runs."""
     own: dict[tuple[str, str], Mapping[str, str]] = {}
+    methods = _same_model(files, methods)
     for parts, method in zip(files, methods, strict=True):
         for part in parts:
             others = [name for name, other in own if other == method and name != part.system and len(files) > 1]
@@ -268,6 +270,20 @@ def _as_logged(
     )
 
 
+def _same_model(files: Sequence[Sequence[system_counts.SystemCounts]], methods: Sequence[str]) -> Sequence[str]:
+    """The names in `methods`, with the same one for files with different tasks of one of several models."""
+    tasks: dict[str, list[str]] = {}
+    for parts in files:
+        tasks.setdefault(parts[0].system, []).extend({part.task for part in parts})
+    homes: dict[str, str] = {}
+    return [
+        homes.setdefault(parts[0].system, name)
+        if len(tasks) > 1 and len(set(own := tasks[parts[0].system])) == len(own)
+        else name
+        for parts, name in zip(files, methods, strict=True)
+    ]
+
+
 def _check_chosen(parts: Sequence[system_counts.SystemCounts], names: Sequence[str]) -> None:
     """Raise `InputError` for metrics that some systems do not have."""
     by_name = [metric.name for metric in system_counts.shared(parts)]
@@ -290,7 +306,7 @@ def only(found: Sequence[tuple[Statistics, Sequence[Metric]]]) -> tuple[Statisti
 def compare_to_baseline(
     statistics: Statistics,
     metrics: Sequence[Metric],
-    tests: Sequence[str] = definitions.DEFAULT_TESTS,
+    tests: Sequence[str] = (),
     *,
     methods: Sequence[str] = (),
     alternatives: Sequence[str] = (),
@@ -312,7 +328,8 @@ def compare_to_baseline(
     metrics
         Metrics to test, the most important one first.
     tests
-        Names of tests, see `definitions.names`.
+        Names of tests, see `definitions.names`. The default is the exact test or, where a metric and these systems have
+        none that takes seconds, randomization.
     methods, alternatives
         Methods of the bootstrap (default: shifted) and alternatives of all tests (default: two-sided), see
         `bootstrap_test`. With "greater", the alternative is that the baseline has the greater score. Every test is
@@ -334,16 +351,17 @@ def compare_to_baseline(
     Returns
     -------
     table
-        One row per metric, system and test, columns `COLUMNS`. `better` is the name of the better system ("" if the
-        scores are equal) and `gain` >= 0 its gain; `ci_low` and `ci_high` are the 95 % interval of the gain (see
-        `difference_interval`), the same for every test. `pvalue_low` and `pvalue_high` bound the Monte Carlo error of
-        `pvalue`. An exact p is rounded to its certain digits, and `error_bound` is relative to it. With `stop_at`,
-        `significant` says whether p < `alpha`; it is missing if the resamples did not suffice. `pvalue_holm` and
-        `pvalue_bh` are adjusted for the number of systems that are compared with the baseline, separately for each
-        metric and test (Holm 1979; Benjamini and Hochberg 1995). Numbers of resamples are missing if nothing is drawn.
-        `notes` are caveats for the p-value or the interval of the row.
+        One row per metric, system and test, columns `COLUMNS`. `difference` is score(b) − score(a), by which the system
+        changes the baseline's score, and `better` the name of the better system ("" if the scores are equal). `ci_low`
+        and `ci_high` are the 95 % interval of the difference (see `difference_interval`). For a two-sided test it
+        excludes 0 exactly if p < 0.05 (see `intervals.agreeing`). `pvalue_low` and `pvalue_high` bound the Monte Carlo
+        error of `pvalue`. An exact p is rounded to its certain digits, and `error_bound` is relative to it. With
+        `stop_at`, `significant` says whether p < `alpha`; it is missing if the resamples did not suffice. `pvalue_holm`
+        and `pvalue_bh` are adjusted for all systems and metrics in the table, separately for each test (Holm 1979;
+        Benjamini and Hochberg 1995), see `adjust`. Numbers of resamples are missing if nothing is drawn. `notes` are
+        caveats for the p-value or the interval of the row, the most important one first.
     notes
-        Sentences on tests that do not exist for a metric.
+        Sentences on tests that were named and do not exist for a metric.
 
     Raises
     ------
@@ -371,21 +389,28 @@ def compare_to_baseline(
         counts = statistics.of(metric)[:, :, : len(metric.columns)]
         for other in others:
             pair = Pair.of(counts[base], counts[other], metric, documents)
-            interval = intervals.interval(pair)
-            about = [interval.doubt, unused(pair, statistics.documents), *_elsewhere(pair, family)]
+            interval = intervals.signed(pair).turned
+            about = [unused(pair, statistics.documents), interval.doubt, *_elsewhere(pair, family)]
             name_a, name_b = statistics.systems[base], statistics.systems[other]
             found: list[tuple[str, TestResult | ExactResult | MarginResult]] = []
             for test in planned:
                 try:
                     tested = kernels.run(pair, test, resampling, stop_at=stop_at, progress=progress)
-                    found.append((test.warning, tested))
                 except InputError as error:
                     if not test.exact:
                         raise
-                    notes.append(str(error))
+                    if tests:
+                        notes.append(str(error))
+                        continue
+                    tested = kernels.run(pair, test.drawn, resampling, stop_at=stop_at, progress=progress)
+                found.append((test.warning, tested))
             for shown in [] if margin is None else [margins.against(pair, margin, claim) for claim in margins.CLAIMS]:
                 found.append((shown.says(name_a, name_b), shown))
             for note, result in found:
+                difference = result.score_b - result.score_a if result.better else 0.0
+                about_p = _pvalue(result, stop_at)
+                two_sided = result.alternative == definitions.DEFAULT_ALTERNATIVE
+                own = intervals.agreeing(interval, difference, about_p["pvalue"]) if two_sided else interval
                 rows.append(
                     {
                         "metric": metric.name,
@@ -397,16 +422,17 @@ def compare_to_baseline(
                         "score_a": result.score_a,
                         "score_b": result.score_b,
                         "better": {"a": name_a, "b": name_b, None: ""}[result.better],
-                        "gain": result.gain,
-                        "ci_low": interval.low,
-                        "ci_high": interval.high,
+                        "difference": difference,
+                        "ci_low": own.low,
+                        "ci_high": own.high,
                         "n_segments": result.n_segments,
+                        "n_units": own.n_units,
                         "n_different": result.n_different,
                         "margin": result.margin if isinstance(result, MarginResult) else None,
                         "signature": _signed(result.signature, statistics.provenance.get("missing", "")),
-                        "notes": [sentence for sentence in (note, *about) if sentence],
+                        "notes": [sentence for sentence in (*about[:2], note, *about[2:]) if sentence],
                     }
-                    | _pvalue(result, stop_at)
+                    | about_p
                 )
     if not rows:
         raise InputError(notes[0])
@@ -416,9 +442,7 @@ def compare_to_baseline(
     for column in ("error_bound", "alpha", "confidence_level", "margin"):
         table[column] = table[column].astype(float)
     table["significant"] = table["significant"].astype("boolean")
-    for column, method in ADJUSTMENTS.items():
-        table[column] = _adjusted(table, "pvalue", method)
-    return table, list(dict.fromkeys(notes))
+    return adjust(table), list(dict.fromkeys(notes))
 
 
 def n_drawn(
@@ -428,9 +452,11 @@ def n_drawn(
     methods: Sequence[str] = (),
     alternatives: Sequence[str] = (),
 ) -> int:
-    """Number of Monte Carlo tests that `compare_to_baseline` does."""
-    drawn = [test for test in _planned(tests, methods, alternatives) if not test.exact]
-    return len(drawn) * len(metrics) * (len(statistics.systems) - 1)
+    """Number of Monte Carlo tests that `compare_to_baseline` does, if every ratio of counts gets its exact test."""
+    planned = _planned(tests, methods, alternatives)
+    inexact = 0 if tests else sum(not isinstance(metric.function, Ratio) for metric in metrics)
+    drawn = sum(not test.exact for test in planned) * len(metrics) + len(planned) * inexact
+    return drawn * (len(statistics.systems) - 1)
 
 
 def _planned(tests: Sequence[str], methods: Sequence[str], alternatives: Sequence[str]) -> list[Test]:
@@ -438,8 +464,7 @@ def _planned(tests: Sequence[str], methods: Sequence[str], alternatives: Sequenc
     for test in tests:
         choose(test, definitions.names(), "test")
     once(tests, "test")
-    if not tests:
-        raise InputError("found no test, expected at least one")
+    tests = tests or [definitions.DEFAULT_TEST]
     known = list(dict.fromkeys(method for test in tests for method in definitions.methods(test)))
     for method in methods:
         if not known:
@@ -542,19 +567,24 @@ def certain(p: float, log10_p: float, error: float) -> tuple[float, float, float
     return float(f"{p:.{digits - 1}e}"), round(log10_p, digits), float(f"6e-{digits}")
 
 
-def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
+def render(table: pd.DataFrame, format: str, *, details: bool = True) -> str:  # noqa: A002
     """Render the table of `compare_to_baseline` as `table` (for a terminal), `markdown`, `latex` or `json`.
 
-    The notes of its rows are printed below it, in LaTeX as comments; in Markdown and LaTeX the signatures follow. JSON
-    is a list of objects with all digits, in which missing numbers (resamples of an exact test, the logarithm of 0) are
-    null.
+    The notes of its rows are printed below it, in LaTeX as comments, without `details` at most `SHOWN`; in Markdown and
+    LaTeX the signatures follow. JSON is a list of objects with all digits, in which missing numbers (resamples of an
+    exact test, the logarithm of 0) are null.
     """
     if format == "json":
         return as_json(table)
     columns = BASELINE.view(
-        metric="", system_a="A", system_b="B", score_a="", score_b="", gain="gain [95 %]", better="", test="", pvalue=""
-    )
+        metric="", n_units="n", system_b="system", score_b="score", score_a=table["system_a"].iloc[0],
+        difference="difference [95 %]", test="", pvalue="",
+    )  # fmt: skip
+    wins = table[table["better"] != ""]
+    falls = table["metric"].isin(wins["metric"][(wins["difference"] < 0) == (wins["better"] == wins["system_b"])])
     rows = table.assign(
+        metric=table["metric"] + np.where(falls, " ↓", ""),  # lower is better
+        difference=[_with_interval(*row) for row in table[["difference", "ci_low", "ci_high"]].to_numpy(float)],
         test=[label(*row) for row in table[["test", "method", "alternative"]].itertuples(index=False)],
         pvalue=[shown_p(row) for _, row in table.iterrows()],
         significant=table["significant"].map({True: "yes", False: "no"}).fillna("undecided"),
@@ -562,14 +592,39 @@ def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
     if table["alpha"].notna().any():
         alpha, level = table[["alpha", "confidence_level"]].iloc[0]
         columns[-1:] = BASELINE.view(pvalue=f"p [{100 * level:g} %]", significant=f"p < {alpha:g}")
-    if table.groupby(_FAMILY).size().max() > 1:
-        columns += BASELINE.view(pvalue_holm="", pvalue_bh="")
-        rows = rows.assign(**{column: shown_adjusted(table, column) for column in ADJUSTMENTS})
-    return rendering.render(rows, columns, format, notes=footnotes(table), signatures=table["signature"], once=_OF_PAIR)
+    if (table["n_compared"] > 1).any():
+        columns += BASELINE.view(pvalue_holm="")
+        rows = rows.assign(pvalue_holm=shown_adjusted(table, "pvalue_holm"))
+    notes = footnotes(table) if details else most_important(footnotes(table))
+    return rendering.render(rows, columns, format, notes=notes, signatures=table["signature"], once=_OF_PAIR)
 
 
-_OF_PAIR = 7
-"""Number of columns, up to `better`, that are shown once for all tests of a pair."""
+def _with_interval(difference: float, low: float, high: float) -> str:
+    return rounded(difference, 2) + ("" if math.isnan(low) else f" [{rounded(low, 2)}, {rounded(high, 2)}]")
+
+
+def rounded(value: float, places: int) -> str:
+    """A number with decimals; one that is not 0 never looks like 0, because an interval may end just beside it.
+
+    >>> rounded(-1.234, 2), rounded(0.0004, 2), rounded(0.0, 2)
+    ('−1.23', '0.0004', '0.00')
+    """
+    text = f"{value:.{places}f}" if value == 0 or round(value, places) else f"{value:.1g}"
+    return text.replace("-", "−")
+
+
+SHOWN = 2
+"""Number of notes that are shown without `--details`."""
+
+
+def most_important(notes: Sequence[str]) -> list[str]:
+    """The first notes, and how many more there are."""
+    left = len(notes) - SHOWN
+    return [*notes[:SHOWN], *([f"{left} more note{'s' * (left > 1)}: --details"] if left > 0 else [])]
+
+
+_OF_PAIR = 6
+"""Number of columns, up to the difference, that are shown once for all tests of a pair."""
 
 
 def shown_adjusted(table: pd.DataFrame, column: str) -> list[str]:
@@ -631,5 +686,25 @@ def _outward(bound: float, rounding: str) -> str:
     return f"{float(Context(prec=3, rounding=rounding).create_decimal(float(bound))):.3g}"
 
 
+def adjust(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with its p-values adjusted for the number of systems, metrics and tasks, separately for each test.
+
+    Where one test stands for another that does not exist, as randomization for the exact test, both are one family.
+    """
+    for column, method in ADJUSTMENTS.items():
+        table[column] = _adjusted(table, "pvalue", method)
+    table["n_compared"] = _families(table, "pvalue").transform("size")
+    return table
+
+
+def _families(table: pd.DataFrame, column: str) -> Any:
+    own = [tuple(row) for row in table[["test", "method", "alternative"]].itertuples(index=False)]
+    drawn = [row if row[0] == "margin" else (find(*row).drawn.name, *row[1:]) for row in own]
+    pairs = table[["metric", "system_b", "n_segments", "score_a", "score_b"]].itertuples(index=False, name=None)
+    both = len(set(zip(pairs, drawn, strict=True))) < len(table)  # of a pair, the exact and the Monte Carlo test
+    return table.groupby(pd.Series(own if both else drawn, index=table.index), sort=False)[column]
+
+
 def _adjusted(table: pd.DataFrame, column: str, method: Callable[[NDArray[Any]], NDArray[Any]]) -> pd.Series[float]:
-    return table.groupby(_FAMILY, sort=False)[column].transform(lambda p: method(p.to_numpy()))
+    found: pd.Series[float] = _families(table, column).transform(lambda p: method(p.to_numpy()))
+    return found

@@ -369,9 +369,9 @@ def render(table: pd.DataFrame, format: str, item_cost: float | None = None) -> 
         "p (outputs): would these outputs, averaged over runs, differ on other test sets from the same source?",
         "p (method): would they differ there if the methods were run again? The interval of the gain answers the same",
     ]
-    if table.groupby("metric").size().max() > 1:
+    if len(table) > 1:
         columns.append(METHODS["pvalue_holm"])
-        lines.append("p (Holm): p (method), adjusted for the number of pairs in this table")
+        lines.append("p (Holm): p (method), adjusted for the number of rows in this table")
     if table["n_resamples"].any():
         columns.append(METHODS["pvalue_bootstrap"])
         lines.append("p (bootstrap): as p (method), by drawing segments and runs; too small for few runs")

@@ -201,8 +201,8 @@ class Test:
 DEFAULT_METHOD = "shifted"
 DEFAULT_ALTERNATIVE = "two-sided"
 
-DEFAULT_TESTS = ("exact", "randomization")
-"""The tests by default: those that control the false-positive rate on test sets of any size."""
+DEFAULT_TEST = "exact"
+"""The test by default, or `Test.drawn` where it does not exist: both control the false-positive rate for any n."""
 
 
 class _Draw(NamedTuple):

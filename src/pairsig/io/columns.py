@@ -115,6 +115,7 @@ N_SEGMENTS = count("n_segments", "size of the test set", "segments", "segments")
 SCORE_A = points("score_a", "score of system A", "score A")
 SCORE_B = points("score_b", "score of system B", "score B")
 _CI = ("ci_low", "ci_high")
+DIFFERENCE = points("difference", "score of system B minus score of system A", ends=_CI)
 GAIN = points("gain", "difference between the scores of the better and the worse system, 0 or more", ends=_CI)
 STANDARD_ERROR = points(
     "standard_error",
@@ -198,10 +199,10 @@ BASELINE = Table(
         SYSTEM_B,
         SCORE_A,
         SCORE_B,
+        DIFFERENCE,
+        points("ci_low", "lower end of the 95 % interval of the difference", missing=True),
+        points("ci_high", "upper end of the 95 % interval of the difference", missing=True),
         Column("better", str, "name of the better system; empty if the scores are equal"),
-        GAIN,
-        points("ci_low", "lower end of the 95 % interval of the gain", missing=True),
-        points("ci_high", "upper end of the 95 % interval of the gain", missing=True),
         PVALUE,
         Column("log10_pvalue", float, "decimal logarithm of the p-value, for p-values too small for a float"),
         Column("pvalue_low", float, "lower bound of the p-value", shown="p-value"),
@@ -211,10 +212,12 @@ BASELINE = Table(
         Column("confidence_level", float, "confidence level of its decision", missing=True),
         Column("significant", bool, "whether p < alpha; missing if the resamples did not decide it", missing=True),
         Column(
-            "pvalue_holm", float, "p-value adjusted for the number of systems (Holm 1979)", "", "p (Holm)", "p-value"
+            "pvalue_holm", float, "p-value adjusted for `n_compared` (Holm 1979)", "", "p (Holm)", "p-value"
         ),
         Column("pvalue_bh", float, "the same (Benjamini and Hochberg 1995)", "", "p (BH)", "p-value"),
+        count("n_compared", "p-values that are adjusted together", "comparisons", "comparisons"),
         N_SEGMENTS,
+        count("n_units", "segments, or documents if these are the unit", "units", "units"),
         count("n_different", "segments on which the systems' counts differ", "segments", "different"),
         Column("n_resamples", int, "resamples or shuffles drawn", "resamples", "resamples", "count", missing=True),
         Column(

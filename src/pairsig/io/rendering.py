@@ -210,6 +210,7 @@ def escaped(text: str, format: str) -> str:  # noqa: A002
 _SYMBOLS = str.maketrans({
     "–": "--", "−": r"\ensuremath{-}", "≈": r"\ensuremath{\approx}", "≤": r"\ensuremath{\leq}",
     "≥": r"\ensuremath{\geq}", "×": r"\ensuremath{\times}", "δ": r"\ensuremath{\delta}", "†": r"$^\dagger$",
+    "↓": r"\ensuremath{\downarrow}",
 })  # fmt: skip
 """Symbols that LaTeX may not have in the font of the text."""
 

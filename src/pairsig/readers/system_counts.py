@@ -40,6 +40,27 @@ Missing = Literal["wrong", "drop"]
 
 
 @dataclass(frozen=True)
+class TaskGroup:
+    """A score that an evaluation program reports for several tasks together.
+
+    Attributes
+    ----------
+    name, metric
+        Name of the group, and the metric of the tasks.
+    tasks
+        Names of the tasks.
+    means
+        "items" if the score may be the mean over all items, "tasks" if it may be the mean of the tasks' means. Both if
+        they are equal, as with equally many items in each task.
+    """
+
+    name: str
+    metric: str
+    tasks: tuple[str, ...]
+    means: frozenset[Literal["items", "tasks"]]
+
+
+@dataclass(frozen=True)
 class SystemCounts:
     """Counts of one system, or of one of its runs, on all segments of its test set.
 
@@ -87,6 +108,10 @@ class SystemCounts:
     design
         "nested" if every item was sampled independently in each run, "crossed" if the items of a run have something in
         common.
+    task
+        For logs: the task to which the segments belong.
+    groups
+        For logs: groups of tasks for which the program reports a score.
     """
 
     segments: tuple[str, ...]
@@ -110,6 +135,8 @@ class SystemCounts:
     log: bool = False
     is_reference: bool = False
     design: str = ""
+    task: str = ""
+    groups: tuple[TaskGroup, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.segments:

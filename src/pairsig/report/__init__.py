@@ -43,11 +43,17 @@ def draw(found: Sequence[Evidence], path: str | Path) -> None:
     """
     from pairsig.io import pictures
 
-    if len(found) > MOST_DRAWN:
-        raise InputError(
-            f"found {len(found)} comparisons, expected at most {MOST_DRAWN} in a figure; select systems, or use --html"
-        )
+    check_drawn(len(found))
     pictures.save(pictures.styled(_drawn)(found), path)
+
+
+def check_drawn(n_comparisons: int) -> None:
+    """Raise `InputError` for more comparisons than fit into a figure."""
+    if n_comparisons > MOST_DRAWN:
+        raise InputError(
+            f"found {n_comparisons} comparisons, expected at most {MOST_DRAWN} in a figure; select systems, or use "
+            "--html"
+        )
 
 
 def _drawn(found: Sequence[Evidence]) -> Figure:

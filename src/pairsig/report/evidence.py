@@ -200,8 +200,8 @@ def of_systems(
     """Evidence for every system against the first one, from a table of `compare_to_baseline` for this metric."""
     counts = statistics.of(metric)
     documents = statistics.documents if unit == "document" else None
-    several = len(set(table["system_b"])) > 1
-    table = table.assign(
+    several = bool((table["n_compared"] > 1).any())
+    table = sentences.as_gains(table).assign(
         holm=shown_adjusted(table, "pvalue_holm") if several else "", pvalue_holm=decisive(table, "pvalue_holm")
     )
     for name, rows in table[table["metric"] == metric.name].groupby("system_b", sort=False):
@@ -248,7 +248,9 @@ def of_methods(
 ) -> Iterator[Evidence]:
     """Evidence for methods with several runs, from a table of `compare_methods`."""
     counts = statistics.of(metric)
-    said = sentences.of_methods(table).split("\n")
+    n_documents = len(set(statistics.documents)) if unit == "document" else 0
+    several = max(table.get("n_compared", [len(table)])) > 1
+    said = sentences.of_methods(table, n_documents).split("\n")
     for row, sentence in zip(table.itertuples(index=False), said, strict=True):
         rows_a, rows_b = (
             [place for place, method in enumerate(statistics.methods) if method == name]
@@ -280,7 +282,7 @@ def of_methods(
             low=row.ci_low,
             high=row.ci_high,
             tests=tuple(
-                (f"p ({of})", f"{p:.3g}", f"{row.pvalue_holm:.3g}" if of == "method" and len(table) > 1 else "")
+                (f"p ({of})", f"{p:.3g}", f"{row.pvalue_holm:.3g}" if of == "method" and several else "")
                 for of, p in (
                     ("method", row.pvalue_method),
                     ("outputs", row.pvalue_outputs),

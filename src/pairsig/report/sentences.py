@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from pairsig.comparisons.baseline import decisive, equation, shown_adjusted, shown_p
+from pairsig.comparisons.baseline import decisive, equation, rounded, shown_adjusted, shown_p
 from pairsig.core import definitions
 from pairsig.metrics.names import metric_name
 from pairsig.metrics.registry import METRICS
@@ -28,12 +29,20 @@ def of_systems(table: pd.DataFrame) -> str:
     Parameters
     ----------
     table
-        Table of `compare_to_baseline`, without `stop_at`. For one pair of several, a column `holm` may contain the
-        adjusted p as text (`baseline.shown_adjusted`).
+        Table of `compare_to_baseline`, without `stop_at`, also after `as_gains`. For one pair of several, a column
+        `holm` may contain the adjusted p as text (`baseline.shown_adjusted`).
     """
-    return "\n".join(
-        sentence for _, rows in rows_reported(table).groupby("metric", sort=False) for sentence in _of_metric(rows)
-    )
+    table = rows_reported(as_gains(table))
+    return "\n".join(sentence for _, rows in table.groupby("metric", sort=False) for sentence in _of_metric(rows))
+
+
+def as_gains(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with the `gain` of the better system, and with its interval instead of that of the difference."""
+    if "gain" in table:
+        return table
+    ahead = np.where(table["difference"] < 0, -1, 1)
+    ends = np.sort(table[["ci_low", "ci_high"]].to_numpy(dtype=float) * ahead[:, None], axis=1)
+    return table.assign(gain=table["difference"].abs(), ci_low=ends[:, 0], ci_high=ends[:, 1])
 
 
 def rows_reported(table: pd.DataFrame) -> pd.DataFrame:
@@ -80,17 +89,20 @@ def digits(gain: float, low: float, high: float) -> int:
     return min(6, max(least, 1 - math.floor(math.log10(size)))) if size > 0 else 2
 
 
-def of_methods(table: pd.DataFrame) -> str:
+def of_methods(table: pd.DataFrame, n_documents: int = 0) -> str:
     """The table of `compare_methods` as one sentence per metric and pair, by the p-value of the method.
 
-    Where a metric has several pairs, the p-value adjusted by Holm decides, and the sentence reports both.
+    With several rows, or a column `n_compared` above 1, the p-value adjusted by Holm decides, and the sentence reports
+    both. `n_documents` is the number of documents if these are the units.
     """
     sentences = []
-    several = set(table["metric"][table["metric"].duplicated()])
     for row in table.to_dict("records"):
-        holm = f" ({row['pvalue_holm']:.3g} adjusted by Holm)" if row["metric"] in several else ""
-        runs = f"{row['n_runs_a']} and {row['n_runs_b']} runs, n = {row['n_segments']:,}"
-        about = f"95 % CI {_interval(row)}; over runs and test sets, p = {row['pvalue_method']:.3g}{holm}, {runs}"
+        p, n_compared = f"p = {row['pvalue_method']:.3g}", row.get("n_compared", len(table))
+        if n_compared > 1:
+            holm = adjusted_by_holm(f"{row['pvalue_holm']:.3g}", n_compared)
+            p += f" ({holm})"
+        runs = f"{row['n_runs_a']} and {row['n_runs_b']} runs, {size(row['n_segments'], n_documents)}"
+        about = f"95 % CI {_interval(row)}; over runs and test sets, {p}, {runs}"
         sentences.append(_of_pair(row, row["method_a"], row["method_b"], row["pvalue_holm"], about))
     return "\n".join(sentences)
 
@@ -99,7 +111,8 @@ def _of_metric(rows: pd.DataFrame) -> Iterator[str]:
     margins, chosen = rows[rows["margin"].notna()], rows[rows["margin"].isna()]
     if len(chosen) == 1:
         row = chosen.iloc[0]
-        adjusted = f" ({row['holm']} adjusted by Holm)" if row.get("holm") else ""
+        (holm,) = [row["holm"]] if "holm" in row else shown_adjusted(chosen, "pvalue_holm")
+        adjusted = f" ({adjusted_by_holm(holm, row['n_compared'])})" if row["n_compared"] > 1 else ""
         about = f"{_test(row)}, {equation(shown_p(row))}{adjusted}, {_size(row)}"
         if not math.isnan(row["ci_low"]):
             about = f"95 % CI {_interval(row)}; {about}"
@@ -118,19 +131,21 @@ def _of_pair(row: Any, a: str, b: str, p: float, about: str) -> str:
     """The sentence on two systems."""
     if not row["better"]:
         same = f"{a} and {b} have the same {_named(row['metric'])} on this test set"
-        return f"{same} (n = {row['n_segments']:,}), so p = 1 by definition."
+        return f"{same} ({_size(row)}), so p = 1 by definition."
+    if lower_is_better(row, b):
+        about = f"lower is better; {about}"
     doubt = "" if p < ALPHA else "; this does not show that they are equally good"
     return f"{verdict(a, b, row['better'], p, _points(row, row['gain']))} ({about}){doubt}."
 
 
 def _of_several(rows: pd.DataFrame) -> str:
-    """The sentence on several systems that are compared with the first."""
+    """The sentence on several systems that are compared with the first; their differences have signs."""
     found: dict[str, list[str]] = {"better": [], "worse": [], "not significantly different": []}
     first = rows.iloc[0]
     pvalues = zip(decisive(rows, "pvalue_holm"), shown_adjusted(rows, "pvalue_holm"), strict=True)
     for row, (decides, p) in zip(rows.to_dict("records"), pvalues, strict=True):
         ahead = row["better"] == row["system_b"]
-        sign = "+" if ahead else "−" if row["better"] else "±"
+        sign = "±" if not row["better"] else "+" if row["difference"] > 0 else "−"
         verdict = ("better" if ahead else "worse") if decides < ALPHA else "not significantly different"
         found[verdict].append(f"{row['system_b']} ({sign}{_decimals(row, row['gain'])}, {equation(p)})")
     verdicts = [
@@ -138,10 +153,16 @@ def _of_several(rows: pd.DataFrame) -> str:
         for verdict, systems in found.items()
         if systems
     ]
+    lower = " (lower is better)" if any(lower_is_better(row, row["system_b"]) for _, row in rows.iterrows()) else ""
     return (
-        f"Of {len(rows)} systems compared with {first['system_a']} by {_named(first['metric'])}, {_and(verdicts)} "
-        f"({_test(first)}, p adjusted by Holm, {_size(first)})."
+        f"Of {len(rows)} systems compared with {first['system_a']} by {_named(first['metric'])}{lower}, "
+        f"{_and(verdicts)} ({_test(first)}, p adjusted by Holm for {first['n_compared']} comparisons, {_size(first)})."
     )
+
+
+def lower_is_better(row: Any, b: str) -> bool:
+    """Whether the better of two systems, of which `b` is the second, has the lower score."""
+    return bool(row["better"]) and (row["better"] == b) == (row["score_b"] < row["score_a"])
 
 
 def _test(row: Any) -> str:
@@ -150,8 +171,23 @@ def _test(row: Any) -> str:
 
 
 def _size(row: Any) -> str:
-    whole = " in whole documents" if "|unit:document" in row["signature"] else ""
-    return f"n = {row['n_segments']:,}{whole}"
+    if "signature" not in row:  # methods
+        return size(row["n_segments"])
+    return size(row["n_segments"], row["n_units"] if "|unit:document" in row["signature"] else 0)
+
+
+def size(n_segments: int, n_documents: int = 0) -> str:
+    """The size of a test set: segments, or the documents that are the units.
+
+    >>> size(1200), size(12, 4)
+    ('n = 1,200', 'n = 4 documents with 12 segments')
+    """
+    return f"n = {n_documents:,} documents with {n_segments:,} segments" if n_documents else f"n = {n_segments:,}"
+
+
+def adjusted_by_holm(p: str, n_compared: int) -> str:
+    """The adjusted p-value, and the size of the family: "0.04 adjusted by Holm for 3 comparisons"."""
+    return f"{p} adjusted by Holm for {n_compared} comparisons"
 
 
 def _named(metric: str) -> str:
@@ -174,7 +210,7 @@ def _interval(row: Any) -> str:
 
 
 def _decimals(row: Any, value: float) -> str:
-    return f"{value:.{digits(row['gain'], row['ci_low'], row['ci_high'])}f}".replace("-", "−")
+    return rounded(value, digits(row["gain"], row["ci_low"], row["ci_high"]))
 
 
 def _and(parts: list[str]) -> str:

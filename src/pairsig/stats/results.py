@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from pairsig.stats.intervals import signed
+from pairsig.stats.intervals import agreeing, signed
 from pairsig.stats.paired import Pair
 
 
@@ -61,6 +61,8 @@ class Result:
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
         """Confidence interval of score(a) − score(b), in closed form.
 
+        For a two-sided test it excludes 0 exactly if `pvalue` < 1 − `confidence_level`.
+
         Parameters
         ----------
         confidence_level
@@ -71,4 +73,6 @@ class Result:
         ConfidenceInterval, the ends `low` and `high` in points; see `difference_interval`.
         """
         found = signed(self._pair, confidence_level)
+        if self.alternative == "two-sided":
+            found = agreeing(found, self.statistic, self.pvalue)
         return ConfidenceInterval(found.low, found.high)

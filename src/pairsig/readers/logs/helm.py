@@ -14,7 +14,7 @@ from pairsig.io.files import AnyPath, read_json
 from pairsig.readers import Reader, begins
 from pairsig.readers.logs import items
 from pairsig.readers.logs.items import Item, Log, Score, field_of, label, names_of, part_of, picked
-from pairsig.readers.system_counts import SystemCounts
+from pairsig.readers.system_counts import SystemCounts, TaskGroup
 
 FILE = "per_instance_stats.json"
 
@@ -41,8 +41,8 @@ def read(
     Parameters
     ----------
     path
-        `per_instance_stats.json`, or a folder with such files, from one or more models. The HELM runs of a model form
-        one test set; the name of the run (without the model) is the domain.
+        `per_instance_stats.json`, or a folder with such files, from one or more models. Each HELM run of a model is a
+        task, with the name of the run (without the model).
     stat
         Statistics to read, separated by commas. Default: those on HELM's leaderboards.
     split
@@ -54,7 +54,8 @@ def read(
 
     Returns
     -------
-    Counts, one per model and trial; each statistic is the mean over instances, as in `stats.json`.
+    Counts, one per model, HELM run and trial; each statistic is the mean over instances, as in `stats.json`. The groups
+    are the `groups` in `run_spec.json` with several runs, over whose means HELM's leaderboards average.
 
     Raises
     ------
@@ -66,35 +67,39 @@ def read(
     paths = items.files_below(path, FILE) if Path(source).is_dir() else [Path(source)]
     if not paths:
         raise InputError(f"{source}: found no {FILE} in the folder, expected at least one")
-    models: dict[str, dict[str, Path]] = {}
+    models: dict[str, dict[str, Log]] = {}
+    members: dict[tuple[str, str], list[str]] = {}
     for one in paths:
-        name, run = _names(one, model)
+        name, run, groups = _names(one, model)
         own = models.setdefault(name, {})
         if run in own:
             raise InputError(
-                f"{source}: found the run {named(run)} of {named(name)} in {own[run]} and in {one}, expected it once"
+                f"{source}: found the run {named(run)} of {named(name)} in {own[run].source} and in {one}, expected it "
+                "once"
             )
-        own[run] = one
-    found: list[SystemCounts] = []
-    for name, runs in models.items():
         notes: list[str] = []
-        scored = [
-            item for run, one in runs.items() for item in _items(one, run if len(runs) > 1 else "", stat, split, notes)
-        ]
-        found += Log(
-            source if len(runs) > 1 else str(paths[0]) if len(paths) == 1 else str(next(iter(runs.values()))),
+        own[run] = Log(
+            str(one),
             name,
-            scored,
+            _items(one, stat, split, notes),
             lower_is_better=frozenset(names_of(lower_is_better)),
-            notes=list(dict.fromkeys(notes)),
+            notes=notes,
             place="entry",
             design="crossed",
-        ).counted()
-    return tuple(found)
+            task=run,
+        )
+        for group in groups:
+            members.setdefault((name, group), []).append(run)
+    for (name, group), runs in members.items():
+        own = models[name]
+        shared = [metric for metric in own[runs[0]].metrics if all(metric in own[run].metrics for run in runs)]
+        for metric in shared if len(runs) > 1 else ():
+            own[runs[0]].groups += (TaskGroup(group, metric, tuple(runs), frozenset(["tasks"])),)
+    return tuple(part for own in models.values() for log in own.values() for part in log.counted())
 
 
-def _names(path: Path, model: str | None) -> tuple[str, str]:
-    """The model, and the run without it."""
+def _names(path: Path, model: str | None) -> tuple[str, str, list[str]]:
+    """The model, the run without it, and the groups to which it belongs."""
     beside = path.parent / "run_spec.json"
     spec = read_json(beside) if beside.exists() else {}
     run = part_of(spec, ["name"], str(beside), str) or path.parent.name
@@ -108,10 +113,11 @@ def _names(path: Path, model: str | None) -> tuple[str, str]:
             f"{path}: found the name of the model neither in run_spec.json nor in the name of the folder; set it with "
             f"--option model=NAME"
         )
-    return found, re.sub(r"(?<=[:,])model=[^,]+,?|,model=[^,]+$", "", run).rstrip(":,")
+    groups = [label(group) for group in part_of(spec, ["groups"], str(beside), list)]
+    return found, re.sub(r"(?<=[:,])model=[^,]+,?|,model=[^,]+$", "", run).rstrip(":,"), groups
 
 
-def _items(path: Path, run: str, stat: str | None, split: str | None, notes: list[str]) -> list[Item]:
+def _items(path: Path, stat: str | None, split: str | None, notes: list[str]) -> list[Item]:
     """Instances that are not perturbed; entries for the same instance are merged."""
     source = str(path)
     entries = field_of(read_json(path), [], source, list)
@@ -174,15 +180,7 @@ def _items(path: Path, run: str, stat: str | None, split: str | None, notes: lis
                         f"instance {named(instance)}, expected one"
                     )
                 scores[name] = value
-        found.append(
-            Item(
-                f"{run}/{instance}" if run else instance,
-                scores,
-                run=trial,
-                domain=run,
-                line=first[instance, trial] if not run else 0,
-            )
-        )
+        found.append(Item(instance, scores, run=trial, line=first[instance, trial]))
     return found
 
 

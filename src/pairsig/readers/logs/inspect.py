@@ -40,15 +40,15 @@ def read(
     Parameters
     ----------
     path
-        A log (`.eval` or `.json`), or a folder of logs from one or more models, with one log per task; or a log in
-        memory.
+        A log (`.eval` or `.json`), or a folder of logs from one or more models, with one log per model and task; or a
+        log in memory.
     scorer
         Scorers to read, separated by commas. A scorer whose values are dictionaries counts as one scorer per key,
         `SCORER/KEY`.
     document, domain
         Keys of the samples' metadata with the document (for `--unit document`) and with the domain.
     task
-        Tasks to read from a folder, separated by commas. Several tasks form one test set, with the task as the domain.
+        Tasks to read from a folder, separated by commas. Default: all.
     reducer
         Read the scores that Inspect reduced over epochs with this reducer, instead of one score per epoch.
     verify
@@ -57,8 +57,8 @@ def read(
 
     Returns
     -------
-    Counts, one per model and epoch; each scorer is a metric, the mean of its values. Over all epochs, it is Inspect's
-    `accuracy` or `mean`.
+    Counts, one per model, task and epoch; each scorer is a metric, the mean of its values. Over all epochs, it is
+    Inspect's `accuracy` or `mean`.
 
     Raises
     ------
@@ -77,34 +77,27 @@ def read(
         raise InputError(f"{source}: found no log of Inspect in the folder, expected .eval or .json files")
     tasks = picked([log.task for log in logs], task, source, "task")
     logs = [log for log in logs if log.task in tasks]
-    if len(tasks) > 1 and task is None:
-        raise InputError(
-            f"{source}: found the tasks {listed(tasks)}; choose one with --option task=NAME, or several with commas"
-        )
-    models: dict[str, list[_Log]] = {}
+    logs.sort(key=lambda log: tasks.index(log.task))  # stable
+    models: dict[tuple[str, str], _Log] = {}
     for log in logs:
-        own = models.setdefault(log.model, [])
-        if other := next((other for other in own if other.task == log.task), None):
+        if (other := models.setdefault((log.model, log.task), log)) is not log:
             raise InputError(
                 f"{source}: found two logs of {named(log.model)} on {named(log.task)}, {Path(other.source).name} and "
                 f"{Path(log.source).name}, expected one; name the file"
             )
-        own.append(log)
-    found: list[SystemCounts] = []
-    for model, own in models.items():
-        notes = [note for log in own for note in log.notes(reducer)]
-        scored = [
-            (log, list(log.items(scorer, document, domain, reducer, verify, prefix=len(tasks) > 1))) for log in own
-        ]
-        found += Log(
-            own[0].source if len(own) == 1 else source,
-            model,
-            [item for _, part in scored for item in part],
-            notes=notes,
-            settings=own[0].settings,
+    return tuple(
+        part
+        for log in logs
+        for part in Log(
+            log.source,
+            log.model,
+            list(log.items(scorer, document, domain, reducer, verify)),
+            notes=log.notes(reducer),
+            settings=log.settings,
             design="nested",
+            task=log.task,
         ).counted()
-    return tuple(found)
+    )
 
 
 class _Log:
@@ -178,9 +171,8 @@ class _Log:
         domain: str | None,
         reducer: str | None,
         verify: bool,
-        prefix: bool,
     ) -> Iterator[Item]:
-        """The samples; with `prefix`, the task is part of their names and is their domain."""
+        """The samples."""
         samples = self._samples()
         chosen = picked(self._scorers(samples), scorer, self.source, "scorer")
         reduced = None if reducer is None else self._reduced(reducer, chosen)
@@ -193,18 +185,13 @@ class _Log:
             if reduced is not None and name in seen:
                 continue
             seen.add(name)
-            own = f"{self.task}/{name}" if prefix else name
             scores = self._scores(sample, chosen, where) if reduced is None else reduced.get(name, {})
             yield Item(
-                own,
+                name,
                 {scorer: scores.get(scorer) for scorer in chosen},
                 run=label(sample.get("epoch")) if n_epochs > 1 and reduced is None else "",
                 document="" if document is None else of_metadata(metadata, document, where, "the metadata", "document"),
-                domain=self.task
-                if domain is None and prefix
-                else ""
-                if domain is None
-                else of_metadata(metadata, domain, where, "the metadata", "domain"),
+                domain="" if domain is None else of_metadata(metadata, domain, where, "the metadata", "domain"),
                 content=digest(_text(sample.get("input"))) if verify else "",
             )
 

@@ -21,7 +21,7 @@ from pairsig.io.choices import near
 from pairsig.io.errors import InputError, listed, named, quoted, reason
 from pairsig.io.files import AnyPath
 from pairsig.readers.outputs import text
-from pairsig.readers.system_counts import SystemCounts, average, fits, to_array
+from pairsig.readers.system_counts import SystemCounts, TaskGroup, average, fits, to_array
 
 Score = int | float | None
 """A score, or None if it is missing."""
@@ -86,6 +86,10 @@ class Log:
         Whether the system is the reference with which the others in the file were compared.
     design
         Relation between runs, see `SystemCounts`.
+    task
+        Name of the task (benchmark, evaluation) with these items.
+    groups
+        Groups of tasks for which the program reports a score, see `SystemCounts`.
     """
 
     source: str
@@ -98,6 +102,14 @@ class Log:
     factor: float = 1.0
     is_reference: bool = False
     design: str = ""
+    task: str = ""
+    groups: tuple[TaskGroup, ...] = ()
+
+    @property
+    def metrics(self) -> list[str]:
+        """Metrics with a score for some item."""
+        known = dict.fromkeys(name for item in self.items for name in item.scores)
+        return [name for name in known if any(item.scores.get(name) is not None for item in self.items)]
 
     def counted(self) -> tuple[SystemCounts, ...]:
         """Convert the items to counts, one `SystemCounts` per run.
@@ -139,7 +151,7 @@ class Log:
         known_metrics = dict.fromkeys(name for item in self.items for name in item.scores)
         if not known_metrics:
             raise InputError(f"{self.source}: found no score, expected at least one")
-        metrics = [name for name in known_metrics if any(item.scores.get(name) is not None for item in self.items)]
+        metrics = self.metrics
         if unscored := listed(name for name in known_metrics if name not in metrics):
             if not metrics:
                 raise InputError(f"{self.source}: found no score for any item in {unscored}, expected at least one")
@@ -169,6 +181,8 @@ class Log:
             log=True,
             is_reference=self.is_reference,
             design=self.design if run else "",
+            task=encodable(self.task),
+            groups=self.groups,
         )
 
     def _where(self, item: Item) -> str:

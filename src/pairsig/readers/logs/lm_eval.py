@@ -6,10 +6,11 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from os import fspath
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pairsig.io.errors import InputError, listed, named
 from pairsig.io.files import AnyPath, read_json
@@ -27,7 +28,7 @@ from pairsig.readers.logs.items import (
     part_of,
     picked,
 )
-from pairsig.readers.system_counts import SystemCounts
+from pairsig.readers.system_counts import SystemCounts, TaskGroup
 
 _SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl")
 _OF_A_ROW = frozenset(
@@ -61,7 +62,7 @@ def read(
         The folder that was passed as `--output_path`, or a folder in it, with one or more models; or
         `samples_TASK_TIME.jsonl`; or the results of `simple_evaluate` in memory.
     task
-        Tasks to read, separated by commas, or a group. Several tasks form one test set, with the task as the domain.
+        Tasks or groups of tasks to read, separated by commas. Default: all.
     filter
         Filters to read, separated by commas. With more than one, metrics are called METRIC/FILTER.
     document, domain
@@ -74,13 +75,15 @@ def read(
 
     Returns
     -------
-    Counts, one per model; each metric is the mean over samples, and lower is better if the results say so.
+    Counts, one per model and task; each metric is the mean over samples, and lower is better if the results say so.
+    The groups are those for which the results report a score: lm_eval averages over all samples
+    (`weight_by_size: true`) or over the subtasks, and the reported score says which.
 
     Raises
     ------
     InputError
-        If a line is not JSON, a sample is repeated for a filter, the results are missing or report more samples, a
-        requested task, filter, document or domain is missing, or there are several tasks and none is requested.
+        If a line is not JSON, a sample is repeated for a filter, the results are missing or report more samples, or a
+        requested task, filter, document or domain is missing.
     """
     source = path.name if isinstance(path, InMemory) else fspath(path)
     if isinstance(path, InMemory):
@@ -90,7 +93,7 @@ def read(
             for name, rows in samples.items()
         ]
     else:
-        paths = _paths(source, task)
+        paths = _paths(source)
         if model is not None and len({one.parent for one in paths}) > 1:
             raise InputError(
                 f"{source}: found samples in several folders, expected one, since all models would be called "
@@ -100,23 +103,33 @@ def read(
     models: dict[str, list[_Task]] = {}
     for one in tasks:
         models.setdefault(one.model, []).append(one)
-    return tuple(
-        part
-        for name, own in models.items()
-        for part in _read(
-            source,
-            name,
-            _chosen(source, name, own, task),
-            filters=filter,
-            document=document,
-            domain=domain,
-            verify=verify,
-        )
-    )
+    found: list[SystemCounts] = []
+    for name, own in models.items():
+        chosen, subtasks = _chosen(source, name, own, task)
+        for one in chosen:
+            one.read(filter, document, domain, verify=verify)
+        if not (scored := [one for one in chosen if one.metrics]):
+            raise InputError(f"{source}: found no metric that is a mean over samples, expected at least one")
+        groups, notes = _groups(source, scored, subtasks)
+        notes += [note for one in chosen if not one.metrics for note in one.notes]
+        for one in scored:
+            log = Log(
+                one.source,
+                name,
+                list(one.items.values()),
+                lower_is_better=frozenset(one.lower_is_better),
+                notes=one.notes + notes,
+                settings=one.settings,
+                task=one.name,
+                groups=tuple(groups),
+            )
+            found += log.counted()
+            notes = []
+    return tuple(found)
 
 
-def _paths(source: str, task: str | None) -> list[Path]:
-    """The files of samples: those in a folder, the path itself, or the file that belongs to a file of results."""
+def _paths(source: str) -> list[Path]:
+    """The files of samples: those in a folder, the path itself, or those that belong to a file of results."""
     path = Path(source)
     if path.is_dir():
         if found := items.files_below(path, "samples_*.jsonl"):
@@ -127,15 +140,9 @@ def _paths(source: str, task: str | None) -> list[Path]:
     if path.name.endswith((".jsonl", ".jsonl.gz")):
         return [path]
     beside = [(match, one) for one in path.parent.iterdir() if (match := _SAMPLES.fullmatch(one.name))]
-    names = {match["task"]: one for match, one in beside if match["time"] in path.name}
-    if task in names:
-        return [names[task]]
-    if len(names) == 1:
-        return list(names.values())
-    raise InputError(
-        f"{source}: found {len(names)} files of samples beside these results{f' ({listed(names)})' if names else ''}, "
-        f"expected one; name the folder, or add --option task=NAME"
-    )
+    if found := sorted(one for match, one in beside if match["time"] in path.name):
+        return found
+    raise InputError(f"{source}: found no samples_TASK_TIME.jsonl beside these results; name the folder")
 
 
 def _task(path: Path, model: str | None) -> _Task:
@@ -149,7 +156,11 @@ def _task(path: Path, model: str | None) -> _Task:
 
 
 class _Task:
-    """The samples of one task by line, which are read once and on demand, and its part of the results."""
+    """The samples of one task by line, and its part of the results.
+
+    After `read`: the `items`, the name of the metric by its key in the results (`acc,none`), those of which lower is
+    better, and notes.
+    """
 
     def __init__(
         self,
@@ -162,6 +173,10 @@ class _Task:
     ) -> None:
         self.source, self.name = source, name
         self._rows, self._beside, self._results = rows, beside, results
+        self.items: dict[str, Item] = {}
+        self.metrics: dict[str, str] = {}
+        self.lower_is_better: list[str] = []
+        self.notes: list[str] = []
         arguments = label(self.reported("config", kind=dict).get("model_args"))
         pretrained = re.search(r"(?:pretrained|model)=([^,]+)", arguments)
         self.model = model or self.reported("model_name", kind=str) or (pretrained[1] if pretrained else "")
@@ -186,40 +201,34 @@ class _Task:
         }
         return {name: label(value) for name, value in given.items()}
 
-    def read(
-        self,
-        filters: str | None,
-        labels: Callable[[object, str], tuple[str, str]],
-        *,
-        verify: bool,
-        prefix: str,
-    ) -> tuple[dict[str, Item], list[str], list[str]]:
-        """The samples with their scores, the metrics that are errors or costs, and notes.
-
-        `labels` returns the document and the domain of a sample; `prefix` is added to the names of samples.
-        """
+    def read(self, filters: str | None, document: str | None, domain: str | None, *, verify: bool) -> None:
+        """Read the samples with their scores."""
         rows = [(line, field_of(row, [], f"{self.source}, line {line}", dict)) for line, row in self._rows]
         used = picked((_filter(row) for _, row in rows), filters, self.source, "filter")
-        found: dict[str, Item] = {}
-        lines: dict[str, int] = {}
+        found = self.items
         other: dict[str, None] = {}
         kinds: dict[str, str] = {}
         edited = 0
         for line, row in rows:
             where = f"{self.source}, line {line}"
-            name = prefix + label(field_of(row, ["doc_id"], where, (int, str)))
+            name = label(field_of(row, ["doc_id"], where, (int, str)))
             doc = field_of(row, ["doc"], where)
             hashed = part_of(row, ["doc_hash"], where, str)
             edited += bool(hashed) and hashed != _hash(doc)
             content = (hashed or digest(doc)) if verify else ""
             if name not in found:
-                document, domain = labels(doc, where)
-                lines[name] = line
-                found[name] = Item(name, {}, "", document, domain, content, 0 if prefix else line)
+                found[name] = Item(
+                    name,
+                    {},
+                    document="" if document is None else of_metadata(doc, document, where, "the doc", "document"),
+                    domain="" if domain is None else of_metadata(doc, domain, where, "the doc", "domain"),
+                    content=content,
+                    line=line,
+                )
             item = found[name]
             if item.content != content:
                 raise InputError(
-                    f"{where}: found a doc with doc_id {named(name)} that differs from the one in line {lines[name]}, "
+                    f"{where}: found a doc with doc_id {named(name)} that differs from the one in line {item.line}, "
                     "expected the same"
                 )
             if (filter_ := _filter(row)) not in used:
@@ -228,6 +237,7 @@ class _Task:
             for metric in map(label, metrics):
                 called = metric if len(used) == 1 else f"{metric}/{filter_}"
                 kinds[called] = metric
+                self.metrics[f"{metric},{filter_}"] = called
                 try:
                     score = items.score(row.get(metric))
                 except ValueError:
@@ -244,7 +254,7 @@ class _Task:
                 f"{self.source}: found {len(found):,} samples, expected {whole:,} as in the results: the file is "
                 f"incomplete"
             )
-        notes = []
+        notes = self.notes
         if edited:
             notes.append(f"{self.source}: the doc_hash does not match the doc in {edited:,} of {len(rows):,} lines")
         if other:
@@ -254,16 +264,16 @@ class _Task:
         for item in found.values():
             for called in (*other, *no_means):
                 item.scores.pop(called, None)
+        self.metrics = {key: own for key, own in self.metrics.items() if own not in other and own not in no_means}
         if (repeats := self.reported("configs", self.name, "repeats", kind=int)) > 1:
             notes.append(
                 f"{self.source}: each question was answered {repeats} times, but the log has only one score for all "
                 f"answers, after the filter"
             )
         better = self.reported("higher_is_better", self.name, kind=dict)
-        unsaid = [called for called, metric in kinds.items() if better.get(metric) is None]
-        if unsaid := [called for called in unsaid if called not in other and called not in no_means]:
+        if unsaid := [own for own in self.metrics.values() if better.get(kinds[own]) is None]:
             notes.append(f"{self.source}: the results have no direction for {listed(unsaid)}; higher counts as better")
-        return found, [called for called, metric in kinds.items() if better.get(metric) is False], notes
+        self.lower_is_better = [called for called, metric in kinds.items() if better.get(metric) is False]
 
     def _no_means(self, found: Mapping[str, Item], used: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Metrics whose value in the results is not the mean over samples, and an explanation."""
@@ -287,8 +297,10 @@ def _hash(document: object) -> str:
     return hashlib.sha256(description.encode("utf-8", errors="surrogatepass")).hexdigest()
 
 
-def _chosen(source: str, model: str, tasks: Sequence[_Task], asked: str | None) -> list[_Task]:
-    """The requested tasks, with groups replaced by their subtasks."""
+def _chosen(
+    source: str, model: str, tasks: Sequence[_Task], asked: str | None
+) -> tuple[list[_Task], dict[str, list[str]]]:
+    """The requested tasks, with groups replaced by their subtasks, and the subtasks of each group."""
     by_name: dict[str, _Task] = {}
     for one in tasks:
         if one.name in by_name:
@@ -309,66 +321,47 @@ def _chosen(source: str, model: str, tasks: Sequence[_Task], asked: str | None) 
         return list(dict.fromkeys(leaf for part in groups[name] for leaf in leaves(part, depth + 1)))
 
     whole = {name: own for name in groups if len(own := leaves(name)) > 1 and set(own) <= set(by_name)}
-    if asked is None:
-        if len(by_name) > 1 and not any(set(own) == set(by_name) for own in whole.values()):
-            raise InputError(
-                f"{source}: found the tasks {listed([*whole, *by_name])}; choose one with --option task=NAME, or "
-                f"several with commas"
-            )
-        return list(by_name.values())
-    names = picked([*by_name, *whole], asked, source, "task")
-    return [by_name[leaf] for leaf in dict.fromkeys(leaf for name in names for leaf in whole.get(name, [name]))]
+    names = picked([*whole, *by_name], asked, source, "task")
+    leaf_names = dict.fromkeys(leaf for name in names for leaf in whole.get(name, [name]))
+    return [by_name[leaf] for leaf in leaf_names], {
+        name: own for name, own in whole.items() if set(own) <= set(leaf_names)
+    }
 
 
-def _read(
-    source: str,
-    model: str,
-    tasks: Sequence[_Task],
-    *,
-    filters: str | None,
-    document: str | None,
-    domain: str | None,
-    verify: bool,
-) -> tuple[SystemCounts, ...]:
-    """The samples of all tasks as one test set."""
-    several = len(tasks) > 1
-    samples: list[Item] = []
-    errors: list[str] = []
-    notes: list[str] = []
-    of_tasks: dict[str, list[str]] = {}
-    for task in tasks:
+def _groups(
+    source: str, tasks: Sequence[_Task], subtasks: Mapping[str, list[str]]
+) -> tuple[list[TaskGroup], list[str]]:
+    """The groups for which the results report a mean, and notes on other scores of groups.
 
-        def labels(doc: object, where: str, own: str = task.name if several else "") -> tuple[str, str]:
-            return (
-                "" if document is None else of_metadata(doc, document, where, "the doc", "document"),
-                own if domain is None else of_metadata(doc, domain, where, "the doc", "domain"),
-            )
-
-        found, lower, description = task.read(filters, labels, verify=verify, prefix=f"{task.name}/" if several else "")
-        samples += found.values()
-        errors += lower
-        notes += description
-        of_tasks[task.name] = list(dict.fromkeys(metric for item in found.values() for metric in item.scores))
-    shared = set.intersection(*map(set, of_tasks.values()))
-    if not shared:
-        each = "; ".join(f"{name} has {listed(metrics) or 'none'}" for name, metrics in of_tasks.items())
-        raise InputError(
-            f"{source}: found no metric that is a mean over samples{' in all tasks' * several}, expected at least one "
-            f"({each})"
-        )
-    if rest := [metric for metrics in of_tasks.values() for metric in metrics if metric not in shared]:
-        notes.append(f"{source}: {listed(dict.fromkeys(rest))} left out, since some tasks do not have it")
-    for item in samples:
-        for metric in item.scores.keys() - shared:
-            del item.scores[metric]
-    return Log(
-        source if several else tasks[0].source,
-        model,
-        samples,
-        lower_is_better=frozenset(errors),
-        notes=notes,
-        settings=tasks[0].settings,
-    ).counted()
+    The results do not say whether a mean is weighted by the size of the tasks (`weight_by_size`), so both are computed.
+    """
+    by_name = {one.name: one for one in tasks}
+    found, notes = [], []
+    for group, leaves in subtasks.items():
+        results = next(one for one in tasks if one.name in leaves)
+        reported = results.reported("groups", group, kind=dict) or results.reported("results", group, kind=dict)
+        for key, value in reported.items():
+            own = [by_name[leaf] for leaf in leaves if leaf in by_name and key in by_name[leaf].metrics]
+            metrics = {one.metrics[key] for one in own}
+            if len(metrics) != 1 or not isinstance(value, int | float):
+                continue
+            (metric,) = metrics
+            scores = [
+                [score for item in one.items.values() if (score := item.scores.get(metric)) is not None] for one in own
+            ]
+            means: dict[Literal["items", "tasks"], float] = {
+                "items": math.fsum(chain(*scores)) / sum(map(len, scores)),
+                "tasks": math.fsum(math.fsum(one) / len(one) for one in scores) / len(scores),
+            }
+            same = frozenset(name for name, mean in means.items() if abs(value - mean) <= _SAME * max(1, abs(value)))
+            if not same:
+                notes.append(
+                    f"{source}: {group}/{metric} left out, since the results report {value:.6g}, which is neither the "
+                    f"mean over samples, {means['items']:.6g}, nor over tasks, {means['tasks']:.6g}"
+                )
+            elif len(own) > 1:
+                found.append(TaskGroup(group, metric, tuple(one.name for one in own), same))
+    return found, notes
 
 
 def _document(log: Any) -> Any:

@@ -1,0 +1,186 @@
+"""Logs with several tasks: one test set per task, and one per group of tasks for which the program reports a score."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pairsig.core.statistics import pool, run_name
+from pairsig.io.choices import near
+from pairsig.io.errors import InputError, listed, quoted
+from pairsig.metrics import Metric, Ratio
+from pairsig.metrics.exact_arithmetic import EXACT
+from pairsig.readers.system_counts import Aligned, SystemCounts, TaskGroup, restricted, shared
+from pairsig.readers.system_counts import align as align_items
+
+WEIGHT = "weight"
+"""Column with the weights of items in the mean of several tasks' means."""
+
+
+def several(parts: Sequence[SystemCounts], methods: Sequence[str]) -> bool:
+    """Whether some method has several tasks. Logs of one task each are compared even if it has another name in each."""
+    pairs = {(method, part.task) for part, method in zip(parts, methods, strict=True)}
+    return len(pairs) > len(set(methods))
+
+
+def align(
+    parts: Sequence[SystemCounts],
+    methods: Sequence[str],
+    runs: Sequence[str],
+    *,
+    metrics: Sequence[str] = (),
+    **how: Any,
+) -> list[Aligned]:
+    """Put systems on the same items of each task, and of each group of tasks for which all logs have a score.
+
+    Parameters
+    ----------
+    parts, methods, runs
+        The tasks of all systems, with the name of the system and of the run.
+    metrics
+        Names: METRIC for every task and group with it, or TASK/METRIC. Default: all.
+    how
+        Options of `system_counts.align`.
+
+    Returns
+    -------
+    The tasks, then the groups. Metrics are called TASK/METRIC, and the name of the test set is that of the task.
+
+    Raises
+    ------
+    InputError
+        If the logs have no task in common, if no task has a requested metric, or if documents come from another file.
+    """
+    by_task: dict[str, list[int]] = {}
+    for row, part in enumerate(parts):
+        by_task.setdefault(part.task, []).append(row)
+    if how.get("documents"):
+        raise InputError(
+            f"found --documents for the tasks {listed(by_task)}, expected one task; choose it with --option task=NAME"
+        )
+    order = list(dict.fromkeys(methods))
+    common = {
+        task: sorted(rows, key=lambda row: order.index(methods[row]))
+        for task, rows in by_task.items()
+        if {methods[row] for row in rows} == set(order)
+    }
+    if not common:
+        each = [
+            f"{one} has {listed(part.task for part, own in zip(parts, methods, strict=True) if own == one)}"
+            for one in order
+        ]
+        raise InputError(f"the logs have no task in common, expected at least one: {'; '.join(each)}")
+    asked = [name.casefold() for name in metrics]
+    known = [(task, metric.name) for task, rows in common.items() for metric in shared([parts[row] for row in rows])]
+    known += [(group.name, group.metric) for part in parts for group in part.groups]
+    for name in metrics:
+        if not any(_asks([name.casefold()], *own) for own in known):
+            full = list(dict.fromkeys("/".join(own) for own in known))
+            raise InputError(f"found no metric {quoted(name)}, expected one of {listed(full)}{near(name, full)}")
+    tasks: dict[str, list[Aligned]] = {}
+    for task, rows in common.items():
+        own = [parts[row] for row in rows]
+        needed = [
+            metric.name
+            for metric in shared(own)
+            if not asked or any(f"/{name}".endswith(f"/{metric.name.casefold()}") for name in asked)
+        ]
+        if needed:
+            names = [run_name(methods[row], runs[row]) for row in rows]
+            restricted_to = [restricted(part, needed) for part in own]
+            tasks[task] = align_items(restricted_to, names, runs=[runs[row] for row in rows], **how)
+    of_files = {note for part in parts for note in part.notes}
+    found = [
+        (task, one, [note if note in of_files else f"{task}: {note}" for note in one.notes])
+        for task, own in tasks.items()
+        for one in own
+    ]
+    found += [(group.name, one, list(one.notes)) for group, one in _groups(tasks, parts, methods)]
+    chosen = []
+    for task, one, notes in found:
+        named = [
+            replace(metric, name=f"{task}/{metric.name}") for metric in one.metrics if _asks(asked, task, metric.name)
+        ]
+        if named:
+            chosen.append(Aligned(replace(one.statistics, dataset=task), tuple(named), tuple(notes)))
+    if not chosen:
+        raise InputError(f"found {listed(metrics)} only in some logs, expected a metric of all")
+    if left := [task for task in by_task if task not in common]:
+        note = f"{listed(left)} left out, since only some logs have it"
+        chosen[0] = replace(chosen[0], notes=(note, *chosen[0].notes))
+    return chosen
+
+
+def _asks(asked: Sequence[str], task: str, metric: str) -> bool:
+    """Whether METRIC or TASK/METRIC is among the requested names, or none is requested."""
+    return not asked or metric.casefold() in asked or f"{task}/{metric}".casefold() in asked
+
+
+def _groups(
+    tasks: Mapping[str, Sequence[Aligned]], parts: Sequence[SystemCounts], methods: Sequence[str]
+) -> Iterator[tuple[TaskGroup, Aligned]]:
+    """The groups for which all systems have a score that is the same mean of the same tasks."""
+    by_method: dict[str, dict[tuple[str, str, tuple[str, ...]], TaskGroup]] = {}
+    for part, method in zip(parts, methods, strict=True):
+        by_method.setdefault(method, {}).update({(own.name, own.metric, own.tasks): own for own in part.groups})
+    for key, group in next(iter(by_method.values())).items():
+        means = frozenset.intersection(*(own[key].means if key in own else frozenset() for own in by_method.values()))
+        members = [
+            replace(one, metrics=(metric,))
+            for task in group.tasks
+            for one in tasks.get(task, ())
+            for metric in one.metrics
+            if metric.name == group.metric
+        ]
+        alike = {(own.statistics.systems, own.metrics[0].higher_is_better) for own in members}
+        if means and len(members) == len(group.tasks) and len(alike) == 1:
+            yield group, _pooled(group, members, over_items="items" in means)
+
+
+def _pooled(group: TaskGroup, members: Sequence[Aligned], *, over_items: bool) -> Aligned:
+    """The items of all tasks as one test set.
+
+    The mean over items is that of all items. The mean of the tasks' means is Σ w·score / Σ w, with the same weight w
+    for all n items of a task, proportional to 1/n. The weights are whole numbers, with which exact tests can count,
+    unless the sums would be too large.
+    """
+    (metric,) = members[0].metrics
+    (column,) = metric.columns
+    parts = [
+        replace(
+            own.statistics,
+            dataset=task,
+            columns=(column,),
+            counts=own.statistics.counts[:, :, [own.statistics.columns.index(column)]],
+        )
+        for task, own in zip(group.tasks, members, strict=True)
+    ]
+    whole = pool(parts, dataset=group.name)
+    kept = [part.provenance["missing"].split(":") for part in parts if "missing" in part.provenance]
+    provenance = {"design": parts[0].provenance.get("design", "")}
+    if kept:
+        provenance["missing"] = f"{kept[0][0]}:{sum(int(number) for _, number in kept)}"
+    whole = replace(whole, provenance={key: value for key, value in provenance.items() if value})
+    name = f"{group.name}/{metric.name}"
+    if over_items:
+        note = f"{name} is the mean over the items of {len(parts)} tasks"
+        return Aligned(whole, (metric,), (note,))
+    sizes = np.array([len(part.segments) for part in parts])
+    multiple = math.lcm(*sizes.tolist())
+    weights = np.repeat(multiple // sizes if multiple * len(whole.segments) < EXACT else 1 / sizes, sizes)
+    scores = whole.counts[:, :, 0] * weights
+    counts = np.stack([scores, np.broadcast_to(weights, scores.shape)], axis=2)
+    factor = metric.function.factor if isinstance(metric.function, Ratio) else 1.0
+    weighted = Metric(
+        metric.name,
+        (column, WEIGHT),
+        Ratio((0,), (1,), factor=factor),
+        f"Σ weight · {metric.name} / Σ weight, with the same weight for each task",
+        higher_is_better=metric.higher_is_better,
+    )
+    note = f"{name} is the mean of the means of {len(parts)} tasks"
+    return Aligned(replace(whole, columns=(column, WEIGHT), counts=counts), (weighted,), (note,))
