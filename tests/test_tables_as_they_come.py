@@ -4,6 +4,8 @@ The expected sums are counted by hand from the text of the tables. Where two rea
 expected result is one sentence that shows the option to type.
 """
 
+# ruff: noqa: ARG005, E501, PD010
+
 from __future__ import annotations
 
 import io

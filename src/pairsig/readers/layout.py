@@ -1,9 +1,8 @@
 """What the columns of a table are: systems, items, scores, runs.
 
-Files and data frames share this module. A table is *long* (one row per system and item, with a column of systems), *wide*
-(one row per item, with one column of scores per system), or of one system. The names of columns decide; where they do not
-suffice, the cells do. Readings that would give different numbers are never chosen between: the error shows the option
-that decides.
+Files and data frames share this module. A table is *long* (one row per system and item, with a column of systems),
+*wide* (one row per item, with one column of scores per system), or has one system. The names of columns decide; where
+they do not suffice, the cells do. Where two readings would give different numbers, the error shows the option to type.
 """
 
 from __future__ import annotations
@@ -34,10 +33,10 @@ ITEMS = (
 RUNS = ("run", "seed", "epoch", "run_id", "trial", "repetition", "replicate")
 SCORES = (
     "score", "correct", "acc", "accuracy", "value", "is_correct", "passed", "pass", "success", "result", "outcome",
-    "acc_norm", "exact_match", "quasi_exact_match", "em", "f1", "precision", "recall", "bleu", "sacrebleu", "sentence_bleu",
-    "chrf", "chrf++", "ter", "wer", "cer", "comet", "xcomet", "cometkiwi", "bleurt", "bertscore", "bert_score", "meteor",
-    "rouge1", "rouge2", "rougel", "rougelsum", "rouge_1", "rouge_2", "rouge_l", "mrr", "ndcg", "map", "loss",
-    "perplexity", "uas", "las", "resolved", "win",
+    "acc_norm", "exact_match", "quasi_exact_match", "em", "f1", "precision", "recall", "bleu", "sacrebleu",
+    "sentence_bleu", "chrf", "chrf++", "ter", "wer", "cer", "comet", "xcomet", "cometkiwi", "bleurt", "bertscore",
+    "bert_score", "meteor", "rouge1", "rouge2", "rougel", "rougelsum", "rouge_1", "rouge_2", "rouge_l", "mrr", "ndcg",
+    "map", "loss", "perplexity", "uas", "las", "resolved", "win",
 )  # fmt: skip
 """Names of columns by what they contain, in lower case and with `_` for blanks; of several, the first is used."""
 ERRORS = ("ter", "wer", "cer", "loss", "perplexity")
@@ -120,7 +119,7 @@ class Column:
             else:
                 comma = "decimals"
         known: dict[tuple[type, Any], Number | str | None] = {}
-        found = []
+        found: list[Number | str | None] = []
         for cell in self.cells:
             if isinstance(cell, list | dict | tuple):
                 found.append("")
@@ -139,14 +138,17 @@ class Column:
 
     @property
     def is_numeric(self) -> bool:
+        """Whether no cell is text, and some are numbers."""
         return not self.kinds[str] and self.kinds.total() > 0
 
     @property
     def is_mostly_numeric(self) -> bool:
+        """Whether less than half of the cells are text."""
         return self.kinds.total() > 0 and 2 * self.kinds[str] < self.kinds.total()
 
     @cached_property
     def values(self) -> set[Number]:
+        """The different numbers."""
         return {value for value in self.numbers if value is not None and not isinstance(value, str)}
 
     @property
@@ -261,8 +263,8 @@ class _Layout:
             if own == name or own.strip() == name.strip():
                 return own
         raise InputError(
-            f"{self.table.source}: found no column {quoted(name)} for {self.chosen.hint(role, [name])}, expected one of "
-            f"{listed(self.columns)}"
+            f"{self.table.source}: found no column {quoted(name)} for {self.chosen.hint(role, [name])}, expected one "
+            f"of {listed(self.columns)}"
         )
 
     def labels(self, names: Sequence[str]) -> list[str]:
@@ -296,7 +298,7 @@ class _Layout:
                     f"{self.where(row)}: found {quoted(cell)} in column {named(name)}, expected {expected}"
                 )
         missing = np.array([value is None for value in column.numbers])
-        return to_array([0 if value is None else value for value in column.numbers]), missing
+        return to_array([0 if value is None or isinstance(value, str) else value for value in column.numbers]), missing
 
 
 def read(table: Cells, chosen: Chosen | None = None) -> tuple[SystemCounts, ...]:
@@ -311,8 +313,8 @@ def read(table: Cells, chosen: Chosen | None = None) -> tuple[SystemCounts, ...]
 
     Returns
     -------
-    Counts, one per system and run, in the order of the table. Missing scores are `unscored`. The first note says how the
-    table was read.
+    Counts, one per system and run, in the order of the table. Missing scores are `unscored`. The first note says how
+    the table was read.
 
     Raises
     ------
@@ -341,7 +343,7 @@ def read(table: Cells, chosen: Chosen | None = None) -> tuple[SystemCounts, ...]
                 metrics = _only_score(layout, candidates)
     used = set(one_each) | {column for metric in metrics for column in metric.columns}
     items = items or _items(layout, [name for name in free if name not in used], outputs, used, systems is not None)
-    ids = layout.labels(items) if items else _numbered(layout, outputs)
+    ids = layout.labels(items) if items else _numbered(outputs)
     _drop_summary(layout, ids, sorted(used))
     ids, outputs = ids[: len(layout.table.lines)], outputs[: len(layout.table.lines)]
     _check_ids(layout, items, ids, outputs)
@@ -351,8 +353,8 @@ def read(table: Cells, chosen: Chosen | None = None) -> tuple[SystemCounts, ...]
     parts = []
     for (system, run), rows in _grouped(outputs).items():
         for name in one_each or [""]:
-            own = metrics or [average("score", higher_is_better=not layout.chosen.lower_is_better)]
-            columns = {"score": arrays[name]} if one_each else arrays
+            own = metrics or [_of_systems(layout)]
+            columns = {own[0].columns[0]: arrays[name]} if one_each else arrays
             parts.append(
                 SystemCounts(
                     segments=tuple(ids[row] for row in rows),
@@ -415,7 +417,7 @@ def _label(cell: Any) -> str:
 def _scores_of(metrics: Sequence[Metric]) -> str:
     names = listed(metric.name for metric in metrics)
     if all(metric.averaged for metric in metrics):
-        return f"scores from column{'s' * (len(metrics) > 1)} {named(metrics[0].columns[0]) if len(metrics) == 1 else names}"
+        return f"scores from columns {names}" if len(metrics) > 1 else f"scores from column `{metrics[0].columns[0]}`"
     return f"counts for {names}"
 
 
@@ -489,7 +491,7 @@ def _outputs(layout: _Layout, systems: str | None, runs: str | None) -> list[tup
     outputs = list(zip(*found, strict=True))
     n_runs = Counter(system for system, _ in dict.fromkeys(outputs))
     # A system with one run is compared like one without: nothing is known of the variance between runs.
-    return outputs if max(n_runs.values()) > 1 else [(system, "") for system, _ in outputs]  # type: ignore[return-value]
+    return outputs if max(n_runs.values()) > 1 else [(system, "") for system, _ in outputs]
 
 
 def _grouped(outputs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], list[int]]:
@@ -561,8 +563,8 @@ def _metrics(layout: _Layout, free: Sequence[str]) -> tuple[list[Metric], list[s
             elif isinstance(name, str) and (known is None or name in free):
                 if name not in layout.columns and known is None and not any(name == own.strip() for own in free):
                     raise InputError(
-                        f"{layout.table.source}: found the columns {listed(layout.columns)}, expected the name of one of "
-                        f"them, or of a metric, instead of {quoted(name)}"
+                        f"{layout.table.source}: found the columns {listed(layout.columns)}, expected the name of one "
+                        f"of them, or of a metric, instead of {quoted(name)}"
                     )
                 metrics.append(averaged(layout.column(name, "score")))
             else:
@@ -595,7 +597,8 @@ def _metrics(layout: _Layout, free: Sequence[str]) -> tuple[list[Metric], list[s
 def _only_score(layout: _Layout, candidates: Sequence[str]) -> list[Metric]:
     """The metric of the only column of numbers without a known name."""
     if len(candidates) == 1:
-        return _metrics(replace_chosen(layout, score=list(candidates)), list(layout.columns))[0]
+        named_by_user = replace(layout, chosen=replace(layout.chosen, score=list(candidates)))
+        return _metrics(named_by_user, list(layout.columns))[0]
     if not candidates:
         raise InputError(
             f"{layout.table.source}: found the columns {listed(map(_shown, layout.columns))}, expected a column of "
@@ -603,13 +606,9 @@ def _only_score(layout: _Layout, candidates: Sequence[str]) -> list[Metric]:
             f"{layout.chosen.hint('score', ['COLUMN'])}"
         )
     raise InputError(
-        f"{layout.table.source}: found several columns of numbers ({listed(candidates)}), expected one of scores; name it "
-        f"with {layout.chosen.hint('score', candidates[:1])}"
+        f"{layout.table.source}: found several columns of numbers ({listed(candidates)}), expected one of scores; name "
+        f"it with {layout.chosen.hint('score', candidates[:1])}"
     )
-
-
-def replace_chosen(layout: _Layout, **changed: Any) -> _Layout:
-    return replace(layout, chosen=replace(layout.chosen, **changed))
 
 
 def _wide(layout: _Layout, candidates: Sequence[str]) -> tuple[str, ...]:
@@ -650,23 +649,39 @@ def _wide(layout: _Layout, candidates: Sequence[str]) -> tuple[str, ...]:
     return ()
 
 
+def _of_systems(layout: _Layout) -> Metric:
+    """The metric of a wide table."""
+    asked = _split(layout, "score", layout.chosen.score)
+    (name,) = asked if len(asked) == 1 else ("score",)
+    if not isinstance(name, Metric):
+        return average(name, higher_is_better=not layout.chosen.lower_is_better)
+    if len(name.columns) > 1:
+        raise InputError(
+            f"metric {name.name} is computed from {len(name.columns)} columns ({', '.join(name.columns)}), which one "
+            "column per system cannot hold: expected one row per system and segment"
+        )
+    return name
+
+
 def _gold(name: str) -> bool:
     return _key(name) in GOLD
 
 
 def _items(
-    layout: _Layout, free: Sequence[str], outputs: Sequence[tuple[str, str]], used: Iterable[str], several: bool
+    layout: _Layout,
+    free: Sequence[str],
+    outputs: Sequence[tuple[str, str]],
+    used: Sequence[str] | set[str],
+    several: bool,
 ) -> list[str]:
     """The column of items; none if they are the rows in their order."""
     groups = list(_grouped(outputs).values())
 
     def fits_all(labels: Sequence[str]) -> bool:
-        """Whether every system has each of its items once, and the systems share them."""
+        """Whether every system has each of its items once, and the systems share most of them."""
         own = [{labels[row] for row in rows} for rows in groups]
-        whole = set().union(*own)
-        return all(map(len, map(set, own))) and all(
-            len(ids) == len(rows) and 2 * len(ids) > len(whole) for ids, rows in zip(own, groups, strict=True)
-        )
+        n_items = len(set().union(*own))
+        return all(len(ids) == len(rows) and 2 * len(ids) > n_items for ids, rows in zip(own, groups, strict=True))
 
     known = layout.by_name(ITEMS, free)
     texts = [
@@ -693,13 +708,13 @@ def _items(
         return (valid or known)[:1]
     if several:
         raise InputError(
-            f"{layout.table.source}: found the columns {listed(map(_shown, layout.columns))}, expected one with the ids "
-            f"of items, by which systems are paired; name it with {layout.chosen.hint('item', ['COLUMN'])}"
+            f"{layout.table.source}: found the columns {listed(map(_shown, layout.columns))}, expected one with the "
+            f"ids of items, by which systems are paired; name it with {layout.chosen.hint('item', ['COLUMN'])}"
         )
     return []
 
 
-def _numbered(layout: _Layout, outputs: Sequence[tuple[str, str]]) -> list[str]:
+def _numbered(outputs: Sequence[tuple[str, str]]) -> list[str]:
     """Numbers of the rows within each run."""
     seen: Counter[tuple[str, str]] = Counter()
     found = []
@@ -723,8 +738,8 @@ def _check_ids(layout: _Layout, items: Sequence[str], ids: Sequence[str], output
             more = layout.chosen.hint("item", [*texts[:1], *items])
             raise InputError(
                 f"{layout.where(row)}: found item {named(item)}{of} again (first in {layout.table.place} "
-                f"{layout.table.lines[before]}), expected it once; if several columns identify an item, name them as in "
-                f"{more}"
+                f"{layout.table.lines[before]}), expected it once; if several columns identify an item, name them "
+                f"as in {more}"
             )
 
 

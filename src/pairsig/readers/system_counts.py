@@ -281,7 +281,8 @@ def align(
         parts = _on_the_same_items(parts)
     elif missing is not None:
         raise InputError(
-            f"{parts[0].source} is neither a table nor the log of an evaluation, so no items can be missing; omit --missing"
+            f"{parts[0].source} is neither a table nor the log of an evaluation, so no items can be missing; omit "
+            "--missing"
         )
     first = parts[0]
     for other in parts[1:]:

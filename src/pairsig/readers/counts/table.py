@@ -40,14 +40,14 @@ def read(
     """Read a table of counts or scores: one row per item, or one row per system, run and item.
 
     `pairsig.readers.layout` finds out what the columns are. The metrics are pairsig's own if all their columns are
-    present (such as `correct` and `total` for accuracy). Otherwise, each column of scores is averaged and gives a metric
-    with the name of the column.
+    present (such as `correct` and `total` for accuracy). Otherwise, each column of scores is averaged and gives a
+    metric with the name of the column.
 
     Parameters
     ----------
     path
-        Text with tabs, commas, semicolons or bars between cells (UTF-8 or UTF-16, with a line of names or without), JSON,
-        JSON Lines or Parquet; also with `.gz` or `.xz`, or in an archive; see `pairsig.readers`.
+        Text with tabs, commas, semicolons or bars between cells (UTF-8 or UTF-16, with a line of names or without),
+        JSON, JSON Lines or Parquet; also with `.gz` or `.xz`, or in an archive; see `pairsig.readers`.
     system
         Column with the names of systems; or columns of scores, one per system, separated by commas.
     item
@@ -77,11 +77,11 @@ def read(
         domain=domain,
         lower_is_better=lower_is_better,
     )
-    return layout.read(cells(fspath(path), systems=system), chosen)
+    return layout.read(cells(fspath(path), chosen), chosen)
 
 
-def cells(path: str, systems: str | None = None) -> layout.Cells:
-    """The cells of a file; `systems` decides which level of nested JSON objects has the systems."""
+def cells(path: str, chosen: layout.Chosen) -> layout.Cells:
+    """The cells of a file; chosen systems decide which level of nested JSON objects has them."""
     if path.removesuffix(".gz").removesuffix(".xz").endswith(".parquet"):
         return _of_parquet(path)
     data = content(path)
@@ -96,9 +96,9 @@ def cells(path: str, systems: str | None = None) -> layout.Cells:
         text = open_text(path).read()
     start = text.lstrip()
     if not start:
-        raise InputError(f"{path}: found no rows, expected one per item")
+        raise InputError(f"{path}: found an empty file, expected a table")
     if start[0] == "[" or re.match(r'\{\s*("|\})', start) or path.endswith((".json", ".jsonl", ".ndjson")):
-        return _of_json(path, text, systems)
+        return _of_json(path, text, chosen)
     return _of_text(path, text)
 
 
@@ -202,7 +202,7 @@ def _numbered(rows: Sequence[Sequence[str]]) -> list[str]:
 # JSON.
 
 
-def _of_json(path: str, text: str, systems: str | None) -> layout.Cells:
+def _of_json(path: str, text: str, chosen: layout.Chosen) -> layout.Cells:
     rows = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
     if path.removesuffix(".gz").removesuffix(".xz").endswith((".jsonl", ".ndjson")) or (
         len(rows) > 1 and all(line.lstrip().startswith("{") and line.rstrip().endswith("}") for _, line in rows[:2])
@@ -216,7 +216,7 @@ def _of_json(path: str, text: str, systems: str | None) -> layout.Cells:
         return layout.Cells(path, _columns(items), [number for number, _ in rows], "line", "thousands")
     if len(text) > MAX_JSON:
         raise InputError(f"{path}: found {len(text):,} characters of JSON, expected at most {MAX_JSON:,}")
-    columns = _unfolded(_parsed(path, text, "a complete document"), path, systems)
+    columns = _unfolded(_parsed(path, text, "a complete document"), path, chosen)
     n_rows = len(next(iter(columns.values()), []))
     return layout.Cells(path, columns, range(1, n_rows + 1), "item", "thousands")
 
@@ -245,11 +245,11 @@ def _all(kind: Any, values: Iterable[Any]) -> bool:
     return all(isinstance(value, kind) for value in values)
 
 
-def _unfolded(document: Any, path: str, systems: str | None) -> dict[str, list[Any]]:
+def _unfolded(document: Any, path: str, chosen: layout.Chosen) -> dict[str, list[Any]]:
     """Columns of the ways in which programs write a table as one document."""
     unknown = InputError(
-        f"{path}: found JSON that is no table, expected a list of objects, one per row, or one list or object of scores "
-        "per system"
+        f"{path}: found JSON that is no table, expected a list of objects, one per row, or one list or object of "
+        "scores per system"
     )
     if isinstance(document, list) and document:
         if _all(dict, document):
@@ -263,26 +263,26 @@ def _unfolded(document: Any, path: str, systems: str | None) -> dict[str, list[A
     if {"columns", "data"} <= document.keys() and _all(list, (document["columns"], document["data"])):  # pandas: split
         return _columns([dict(zip(map(str, document["columns"]), row, strict=False)) for row in document["data"]])
     if {"schema", "data"} <= document.keys():  # pandas: table
-        return _unfolded(document["data"], path, systems)
+        return _unfolded(document["data"], path, chosen)
     if _all(list, values):
         nested = [_all(dict, own) for own in values]
         if all(nested):
             if len(values) == 1:
-                return _unfolded(values[0], path, systems)
+                return _unfolded(values[0], path, chosen)
             return _columns([{"system": name} | row for name, own in document.items() for row in own])
         if len({len(own) for own in values}) > 1:
             sizes = ", ".join(f"{name} has {len(own)}" for name, own in islice(document.items(), 5))
             raise InputError(f"{path}: found lists of different lengths ({sizes}), expected one score per item in each")
         return document
     if _all(dict, values):
-        return _nested(document, path, systems)
+        return _nested(document, path, chosen)
     lists = [own for own in values if isinstance(own, list) and own and _all(dict, own)]
     if len(lists) == 1:
-        return _unfolded(lists[0], path, systems)
+        return _unfolded(lists[0], path, chosen)
     raise unknown
 
 
-def _nested(document: Mapping[str, Mapping[str, Any]], path: str, systems: str | None) -> dict[str, list[Any]]:
+def _nested(document: Mapping[str, Mapping[str, Any]], path: str, chosen: layout.Chosen) -> dict[str, list[Any]]:
     """Columns of objects in an object: rows by their index, columns by their name, or scores by system and item."""
     outer, inner = list(document), list(dict.fromkeys(name for own in document.values() for name in own))
     if layout.has_roles(inner):  # pandas: index
@@ -293,7 +293,8 @@ def _nested(document: Mapping[str, Mapping[str, Any]], path: str, systems: str |
         return _columns(
             [{"system": one, "item": two} | row for one, own in document.items() for two, row in own.items()]
         )
-    wanted = [name.strip() for name in systems.split(",")] if systems else []
+    asked = chosen.system or []
+    wanted = [name.strip() for name in asked.split(",")] if isinstance(asked, str) else list(asked)
     if wanted:
         by_system = set(wanted) <= set(outer)
     elif layout.are_numbered(outer) != layout.are_numbered(inner):
@@ -301,10 +302,10 @@ def _nested(document: Mapping[str, Mapping[str, Any]], path: str, systems: str |
     elif 5 * min(len(outer), len(inner)) <= max(len(outer), len(inner)):
         by_system = len(outer) < len(inner)
     else:
-        hint = layout.Chosen().hint("system", outer[:2])
+        hint = chosen.hint("system", outer[:2])
         raise InputError(
-            f"{path}: found {len(outer)} objects with {len(inner)} names each, either of which may be the systems, expected "
-            f"many more items than systems; name the systems, for example with {hint}"
+            f"{path}: found {len(outer)} objects with {len(inner)} names each, either of which may be the systems, "
+            f"expected many more items than systems; name the systems, for example with {hint}"
         )
     if by_system:
         return {"item": inner} | {name: [own.get(item) for item in inner] for name, own in document.items()}
