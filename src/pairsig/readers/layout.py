@@ -336,7 +336,8 @@ def read(table: Cells, chosen: Chosen | None = None) -> tuple[SystemCounts, ...]
     if not one_each:
         metrics, names = _metrics(layout, free)
         if not metrics:
-            candidates = [name for name in names if name not in layout.by_name(ITEMS, names)]
+            ids_by_name = set(layout.by_name(ITEMS, names))
+            candidates = [name for name in names if name not in ids_by_name]
             candidates = [name for name in candidates if not layout.columns[name].counts_rows] or candidates[-1:]
             one_each = _wide(layout, candidates) if systems is None and len(candidates) > 1 else ()
             if not one_each:
@@ -349,7 +350,7 @@ def read(table: Cells, chosen: Chosen | None = None) -> tuple[SystemCounts, ...]
     _check_ids(layout, items, ids, outputs)
     n_rows = len(ids)
     documents, domains = (layout.labels([own]) if own else [""] * n_rows for own in labels.values())
-    arrays = {name: layout.array(name) for name in sorted(used, key=list(layout.columns).index)}
+    arrays = {name: layout.array(name) for name in layout.columns if name in used}
     parts = []
     for (system, run), rows in _grouped(outputs).items():
         for name in one_each or [""]:
@@ -507,7 +508,7 @@ def _turned(layout: _Layout, systems: str, runs: str | None, free: Sequence[str]
     names = [name for name in free if layout.columns[name].is_numeric]
     if len(set(outputs)) < len(outputs) or len(names) < 2 or runs is not None:
         return None
-    if layout.by_name(ITEMS, [name for name in free if name not in names]):
+    if layout.by_name([name for name in ITEMS if name not in INDEX], free):
         return None
     if not are_numbered(names):
         raise InputError(
@@ -583,13 +584,13 @@ def _metrics(layout: _Layout, free: Sequence[str]) -> tuple[list[Metric], list[s
         used = {column for metric in counts.values() for column in metric.columns}
         layout.beside += [name for name in numeric if name not in used]
         return list(counts.values()), []
-    scores = layout.by_name(SCORES, free)
-    if damaged := [name for name in scores if layout.columns[name].is_mostly_numeric and name not in numeric]:
+    scores = set(layout.by_name(SCORES, free))
+    if damaged := [name for name in free if name in scores and layout.columns[name].is_mostly_numeric and not layout.columns[name].is_numeric]:
         layout.array(damaged[0])
-    scores = [name for name in free if name in scores and name in numeric]
-    if scores:
+    found = [name for name in numeric if name in scores]
+    if found:
         layout.beside += [name for name in numeric if name not in scores]
-    return [averaged(name) for name in scores], [
+    return [averaged(name) for name in found], [
         name for name in free if layout.columns[name].is_mostly_numeric and not _BESIDE.fullmatch(_key(name))
     ]
 
@@ -627,7 +628,7 @@ def _wide(layout: _Layout, candidates: Sequence[str]) -> tuple[str, ...]:
         scales["numbers"] += scales.pop("0 and 1")  # COMET may be above 1
     best = max(scales.values(), key=len)
     systems = [name for name in best if not _gold(name)]
-    others = [name for name in candidates if name not in best and not _gold(name)]
+    others = [name for own in scales.values() if own is not best for name in own if not _gold(name)]
     if others:
         shown = ", ".join(f"{_shown(own[0])} has {columns[own[0]].scale}" for own in scales.values())
         raise InputError(
@@ -640,10 +641,11 @@ def _wide(layout: _Layout, candidates: Sequence[str]) -> tuple[str, ...]:
             f"instead of scores, expected scores; if they are, use {layout.chosen.hint('system', systems)}"
         )
     if len(systems) > 1:
-        for name in systems:
-            layout.array(name)
+        used = set(systems)
         layout.beside += [
-            name for name in columns if name not in systems and columns[name].is_numeric and _key(name) not in ITEMS
+            name
+            for name in columns
+            if name not in used and columns[name].is_numeric and _key(name) not in ITEMS
         ]
         return tuple(systems)
     return ()
