@@ -10,6 +10,7 @@ import tomllib
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
@@ -80,7 +81,7 @@ def modules_of(code, *arguments, cwd=None):
     return {name.partition(".")[0] for name in modules.split()}, "\n".join(printed)
 
 
-def test_two_systems_need_numpy_and_scipy_alone(tmp_path):
+def test_two_systems_need_numpy_and_scipy_alone():
     """The exact test, its interval and the test with a margin, in Python."""
     loaded, printed = modules_of(
         "import pairsig\n"
@@ -91,7 +92,54 @@ def test_two_systems_need_numpy_and_scipy_alone(tmp_path):
         "print(pairsig.exact_test(*f1, metric='f1').pvalue, pairsig.difference_interval(*f1, metric='f1'))"
     )
     assert printed.startswith("0.03125 ")
-    assert loaded & {"numba", "pandas", "pyarrow", "sacrebleu", "rich", "narwhals", "matplotlib"} == set()
+    assert loaded & HEAVY == set()
+
+
+def test_the_page_for_harnesses_needs_no_more():
+    page = (ROOT / "docs/in-a-harness.md").read_text(encoding="utf-8")
+    (folder,) = re.findall(r"^executed-in: (.+)$", page, re.MULTILINE)
+    (block,) = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    lines = re.findall(r"^(?:>>>|\.\.\.) (.*)$", block, re.MULTILINE)
+    loaded, printed = modules_of("\n".join(lines), cwd=ROOT / folder)
+    assert printed == block.splitlines()[-1]
+    assert loaded & HEAVY == set()
+
+
+HEAVY = {"numba", "pandas", "pyarrow", "sacrebleu", "rich", "narwhals", "matplotlib", "nltk", "tabulate"}
+
+
+def test_an_exact_test_on_the_command_line_compiles_and_draws_nothing(tmp_path):
+    """The table of the default test is a data frame, and pandas imports pyarrow where that is installed."""
+    for name in "ab":
+        (tmp_path / f"{name}.txt").write_text("1\n0\n1\n" if name == "a" else "0\n0\n1\n", encoding="utf-8")
+    code = "import sys\nfrom pairsig import cli\ncli.main(sys.argv[1:])"
+    loaded, printed = modules_of(code, "test", "a.txt", "b.txt", cwd=tmp_path)
+    assert "exact" in printed
+    assert loaded & (HEAVY - {"pandas", "pyarrow", "tabulate"}) == set()
+
+
+COMMANDS = (
+    "test a.txt b.txt --n-resamples 2000 --test exact,exact-bootstrap,randomization,bootstrap --margin 3",
+    "rank a.txt b.txt c.txt --n-resamples 500",
+    "rank a.txt b.txt c.txt --adjust holm",
+    "plan --metric accuracy --score 80 --gain 8 --correlation 0.5",
+)
+
+
+def test_without_numba_the_numbers_are_the_same(tmp_path):
+    """Loops are interpreted, draws come from numpy, and exact tests of pairs are done one by one."""
+    rng = np.random.default_rng(1)
+    for name in "abc":
+        np.savetxt(tmp_path / f"{name}.txt", rng.integers(0, 9, 60), fmt="%d")
+    code = "import sys\n{}\nfrom pairsig import cli\nfor words in sys.argv[1:]: cli.main(words.split())"
+    compiled, interpreted = (
+        modules_of(code.format(first), *COMMANDS, cwd=tmp_path)
+        for first in ("", "sys.modules.update(dict.fromkeys(['numba', 'pyarrow', 'sacrebleu', 'nltk']))")
+    )
+    assert "numba" in compiled[0]
+    assert "llvmlite" not in interpreted[0]
+    assert interpreted[1] == compiled[1]
+    assert compiled[1].count("exact") > 1
 
 
 @pytest.mark.parametrize("package", packages.EXTRAS)

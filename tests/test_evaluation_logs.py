@@ -12,10 +12,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from pairsig import InputError, cli
+import pairsig
+from pairsig import InputError, Statistics, cli
 from pairsig.comparisons import baseline
-from pairsig.readers import COUNTS, LOGS, OUTPUTS, recognition, system_counts
+from pairsig.readers import COUNTS, LOGS, OUTPUTS, recognition, system_counts, tasks
 from pairsig.readers.logs import items
 
 DATA = Path(__file__).parent / "data/evaluation_logs"
@@ -116,6 +118,65 @@ def test_one_command_from_two_logs_of_inspect(capsys):
     own = [by_item(system_counts.read_all("inspect", path), "exact")[0] for path in (STRONG, WEAK)]
     assert row["gain"] == pytest.approx((own[0] - own[1]).mean())
     assert row["standard_error"] == pytest.approx(standard_error(own[0] - own[1]))
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["test", "test --option reducer=mean", "rank --option reducer=mean", "plan --option reducer=mean --reader inspect"],
+)
+def test_documents_that_are_not_used_are_noted(command, capsys):
+    name, *options = command.split()
+    for more in ([], ["--option", "document=passage"], ["--option", "document=passage", "--unit", "document"]):
+        quick = ["--n-resamples", "99"] if name != "plan" else []
+        assert cli.main([name, STRONG, WEAK, *options, *more, *quick, "--metric", "exact"]) == 0
+        out, err = capsys.readouterr()
+        noted = "the 12 segments come from 4 documents, which were not used" in out + err
+        assert noted == (len(more) == 2)
+        assert not noted or "--unit document" in out + err
+
+
+def test_systems_are_renamed(tmp_path, capsys):
+    names = ["--name", "mockllm/strong=ours", "--name", "mockllm/weak=theirs"]
+    for options in ([], ["--option", "reducer=mean"]):
+        (row,), _ = answer(
+            STRONG,
+            WEAK,
+            "--metric",
+            "exact",
+            "--n-resamples",
+            99,
+            *options,
+            *names[:2],
+            "--test" if options else "--seed",
+            "exact" if options else 1,
+            capsys=capsys,
+        )
+        assert ours_and_other(row) == ("ours", "mockllm/weak")
+    assert cli.main(["rank", STRONG, WEAK, "--metric", "exact", "--option", "reducer=mean", *names]) == 0
+    assert re.search(r"^1 +ours .*^2 +theirs ", capsys.readouterr().out, re.MULTILINE | re.DOTALL)
+    for wrong, words in (
+        (["--name", "strong=ours"], "unknown system 'strong', expected one of mockllm/strong, mockllm/weak"),
+        (
+            ["--name", "mockllm/strong=mockllm/weak"],
+            "the systems would be called mockllm/weak, expected different names",
+        ),
+        (["--name", "ours"], "found --name ours, expected --name OLD=NEW for a system of mockllm/strong"),
+    ):
+        assert cli.main(["test", STRONG, WEAK, "--metric", "exact", *wrong]) == 2
+        assert words in capsys.readouterr().err
+    runs = "system\tsegment\tcorrect\ttotal\n" + "".join(
+        f"m=1{one}-{run}\t{i}\t{(i + run) % 2 if one == 'a' else 1}\t1\n"
+        for one in "ab"
+        for run in (1, 2)
+        for i in (1, 2, 3)
+    )
+    path, output = write(tmp_path / "runs.tsv", runs), str(tmp_path / "methods.tsv")
+    assert cli.main(["methods", path, "--numbered", "--name", "m=1a=old", "--output", output]) == 0
+    assert {"old", "m=1b"} < set(Path(output).read_text().split())
+
+
+def ours_and_other(row):
+    return (row["method_a"], row["method_b"]) if "method_a" in row else (row["system_a"], row["system_b"])
 
 
 def test_reductions_are_inspects(capsys):
@@ -270,6 +331,7 @@ def test_tasks_are_rows(tmp_path, capsys):
         ("t/match", 1, pytest.approx(1 / 6)), ("u/match", 0.75, 0.75),
     ]  # fmt: skip
     assert [row["pvalue"] for row in whole] == [2 / 32, 1]  # the sign test: 5 of 5 and 1 of 2
+    assert [row["pvalue_holm"] for row in whole] == [2 * 2 / 32, 1]
     files, _ = answer(
         *(paths[key] for key in (("a", "u"), ("b", "t"), ("a", "t"), ("b", "u"))), "--test", "exact", capsys=capsys
     )
@@ -460,7 +522,8 @@ def test_what_a_metric_lacks_changes_no_other(tmp_path, reader, missing, capsys)
     assert expected["pvalue"] == 2 * (1 + 11 + 55) / 2**11  # 9 items that only a has right, and 2 that only b has
     rows, err = answer(*both, "--test", "exact", *chosen, capsys=capsys)
     found = {row["metric"]: row for row in rows}
-    assert found[x] == expected
+    adjusted = ("pvalue_holm", "pvalue_bh", "n_compared")  # for both metrics
+    assert found[x] | {name: expected[name] for name in adjusted} == expected
     assert [name for name in (x, y) if re.search(rf" has (a|no) score in {name} for 2 of 20 items: ", err)] == [y]
     n = 20 if missing == "wrong" else 18
     assert found[y]["n_segments"] == n
@@ -661,6 +724,16 @@ def test_tasks_and_groups_of_lm_eval_are_rows(capsys):
     assert {name.partition("/")[0] for name in data.documents} == set(data.domains)
 
 
+def test_the_page_shows_what_is_printed(tmp_path, monkeypatch, capsys):
+    page = (Path(__file__).parent.parent / "docs/logs.md").read_text(encoding="utf-8")
+    ((command, printed),) = re.findall(r"```bash\n(pairsig [^\n]*)\n```\n\n```text\n(.*?)```", page, re.DOTALL)
+    for name in "ab":
+        (tmp_path / f"out-{name}").symlink_to(LM_EVAL / name)
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(command.split()[1:]) == 0
+    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == printed.splitlines()
+
+
 def lm_eval_with_groups(folder, scores, groups, **further):
     """Logs of tasks with these scores by task, and groups by name: their tasks and the reported score."""
     write(
@@ -729,6 +802,30 @@ def test_the_mean_of_a_group_is_the_reported_one(tmp_path, mean, capsys):
     assert [rows[-1]["score_a"], rows[-1]["score_b"]] == pytest.approx(scores)
     assert rows[-1]["pvalue"] == swapped(SCORES, mean)
     assert rows[-1]["n_segments"] == 10
+
+
+@pytest.mark.parametrize("sizes", [(10, 50, 200, 400), (20,) * 6, (8, 8, 300)])
+@pytest.mark.parametrize("unequal", [False, True])
+def test_the_interval_of_a_mean_of_means_covers_the_truth(sizes, unequal):
+    """For pass/fail items with correlated outcomes, whose true difference is or is not the same in all tasks."""
+    rng, n = np.random.default_rng(5), 200
+    gaps = np.linspace(-0.2, 0.4, len(sizes)) if unequal else np.full(len(sizes), 0.1)
+    names = tuple(f"t{number}" for number in range(len(sizes)))
+    group = system_counts.TaskGroup("g", "acc", names, frozenset(["tasks"]))
+    covered = 0
+    for _ in range(n):
+        members = []
+        for size, gap in zip(sizes, gaps, strict=True):
+            a, b = rng.random((2, size))
+            b = np.where(rng.random(size) < 0.4, a, b)
+            scores = {"a": a < 0.5 + gap / 2, "b": b < 0.5 - gap / 2}
+            data = Statistics.from_arrays({name: own[:, None].astype(int) for name, own in scores.items()}, ["acc"])
+            members.append(system_counts.Aligned(data, (system_counts.average("acc"),), ()))
+        found = tasks.pooled(group, members, over_items=False)
+        (metric,) = found.metrics
+        interval = pairsig.difference_interval(*found.statistics.of(metric), metric=metric)
+        covered += interval.low <= gaps.mean() <= interval.high
+    assert stats.binomtest(covered, n, 0.95, alternative="less").pvalue > 0.001
 
 
 def test_groups_that_are_no_rows(tmp_path, capsys):

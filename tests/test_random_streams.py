@@ -12,6 +12,8 @@ from pairsig.core import random_streams
 @pytest.fixture(params=[True, False], ids=["compiled", "numpy"])
 def by_both(request, monkeypatch):
     """With the compiled loops, and with numpy alone, as where numba is not installed."""
+    if request.param:
+        pytest.importorskip("numba")
     monkeypatch.setattr(random_streams, "installed", lambda _: request.param)
 
 

@@ -36,6 +36,16 @@ A is worse), and s the standard error of δ:
   a-not-worse  p = P(Tν >= (M + δ) / s): Δ > −M    b-not-worse  p = P(Tν >= (M − δ) / s): Δ < M
   equivalence  the larger of the two: |Δ| < M (TOST). For pass/fail items all three are exact.
 """
+_GATE = """\
+Each score of the candidate is checked against the baseline (with several tasks: TASK/METRIC):
+  0  passed: every score is shown to be not worse by its margin or more
+  1  worse: some score is shown to be worse, and to be not worse by the margin is not shown (Holm's adjustment)
+  3  undecided: the data cannot tell; the number of segments that would is printed
+  2  the input cannot be used
+--margin M is for all scores, NAME=M for a score, task or metric; in the unit of the scores, or as a percentage (1%).
+If the candidate is worse by the margin or more, it passes with a probability of at most ALPHA. If it is not worse, it
+is called worse with a probability of at most ALPHA. Both hold for any number of scores.
+"""
 _PLAN = """\
 With S the standard deviation of the difference of two systems on a unit, the gain on n units has the standard error
 S/√n, and the power is that of Student's noncentral distribution. S comes from a pilot, or from a variance model
@@ -65,6 +75,7 @@ pairsig compare counts.tsv --n-resamples 1000 --part 1/2 --output 1.tsv
 pairsig compare counts.tsv --n-resamples 1000 --part 2/2 --output 2.tsv"""
 _EXAMPLES = {
     "test": f"{_TWO}\npairsig test a.txt b.txt",
+    "gate": f"{_TWO}\npairsig gate b.txt a.txt --margin 15%",
     "rank": f"{_TWO}\nprintf '%s\\n' 0 1 0 0 1 0 1 0 0 0 0 0 > c.txt\npairsig rank a.txt b.txt c.txt",
     "plan": """\
 # How many segments show a gain of 1 BLEU between two systems at 35 BLEU, on segments of 25 words?
@@ -90,7 +101,7 @@ pairsig transfer one.tsv two.tsv""",
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; 0 when it worked, 2 with one sentence when the input cannot be used."""
+    """Run one command; 0 when it worked, 2 with one sentence when the input cannot be used, else what `gate` found."""
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == ["test"] and "--" in words:  # argparse drops the first one, which `_files` checks
         words.insert(words.index("--"), "--")
@@ -169,6 +180,7 @@ def _commands() -> console.Commands:
     p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="for the reader or the metric")
     p.add_argument("--documents", help="file of `domain<TAB>document` lines, one per segment")
     p.add_argument("--missing", choices=("wrong", "drop"), help="items without a score for every system")
+    p.add_argument("--name", action="append", default=[], metavar="OLD=NEW", help="rename a system")
     p.add_argument(
         "--family", metavar="FAMILY", default="",
         help="also predict who wins on another test set of this family, such as wmt-domains",
@@ -184,6 +196,29 @@ def _commands() -> console.Commands:
         help="also plot each difference with its null distribution: .svg, .pdf, .png",
     )
 
+    p = commands.add(_gate, _GATE, _EXAMPLES["gate"])
+    p.add_argument("systems", nargs="*", metavar="FILE", help="the baseline, then the candidate")
+    p.add_argument("--runs", nargs="+", action="append", default=[], metavar="FILE", help=runs)
+    p.add_argument("--margin", action="append", required=True, metavar="[NAME=]M", help="tolerated loss; see below")
+    p.add_argument("--alpha", type=float, default=0.05, help="significance level; default: 0.05")
+    p.add_argument("--metric", default="", metavar="M[,M…]", help="scores to check; default: all that are found")
+    p.add_argument("--reader", help="format of the files, as for `pairsig test`; default: detected")
+    p.add_argument("--reference", nargs="+", default=[], help="reference files, for outputs")
+    p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="for the reader or the metric")
+    p.add_argument("--unit", choices=("segment", "document"), default="segment", help="unit that is drawn or swapped")
+    p.add_argument("--documents", help="file of `domain<TAB>document` lines, one per segment")
+    p.add_argument("--missing", choices=("wrong", "drop"), help="items of a log without a score for every system")
+    p.add_argument("--design", choices=("crossed", "nested"), help="of several runs, as for `pairsig test`")
+    p.add_argument("--training-sd", type=float, metavar="SD", help=known)
+    p.add_argument("--n-resamples", type=console.whole, default=100_000, metavar="B", help="default: 100,000")
+    p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
+    p.add_argument("--threads", type=console.whole, help="default: all cores; only changes time")
+    p.add_argument("--format", choices=("line", "markdown", "json", "junit"), default="line", help="default: line")
+    p.add_argument(
+        "--output", action="append", default=[], type=console.verdict, metavar="FILE",
+        help="also write the verdict to .md, .json, .xml (JUnit) or .txt; may be repeated",
+    )  # fmt: skip
+
     p = commands.add(_rank, example=_EXAMPLES["rank"])
     _add_files(p)
     p.add_argument("--metric", help="required if the files have several")
@@ -195,6 +230,7 @@ def _commands() -> console.Commands:
     p.add_argument("--n-resamples", type=console.whole, default=100_000, metavar="B", help="default: 100,000")
     p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
     p.add_argument("--unit", choices=("segment", "document"), default="segment", help="unit that is swapped")
+    p.add_argument("--name", action="append", default=[], metavar="OLD=NEW", help="rename a system")
     p.add_argument("--threads", type=console.whole, help="default: all cores; only changes time")
     p.add_argument(
         "--memory", type=console.size, metavar="SIZE", help="memory limit of the process; default: half of what is free"
@@ -290,6 +326,7 @@ def _commands() -> console.Commands:
     _add_files(p)
     p.add_argument("--metric", help="required if the columns fit several metrics")
     p.add_argument("--numbered", action="store_true", help="systems named NAME-1, NAME-2, … are runs of NAME")
+    p.add_argument("--name", action="append", default=[], metavar="OLD=NEW", help="rename a method")
     p.add_argument(
         "--design", choices=("crossed", "nested"), default="crossed", help="see `pairsig test`; default: crossed"
     )
@@ -395,6 +432,7 @@ def _test(arguments: argparse.Namespace) -> None:
         data, notes = _read_systems(arguments, _files(arguments.systems, arguments.runs, arguments.reference), chosen)
     if arguments.plot:
         report.check_drawn(sum((len(set(systems.methods)) - 1) * len(metrics) for systems, metrics in data))
+    data = [(_renamed(systems, arguments.name), metrics) for systems, metrics in data]
     found: list[tuple[Statistics, list[Metric], pd.DataFrame]] = []
     if (
         arguments.runs
@@ -409,6 +447,7 @@ def _test(arguments: argparse.Namespace) -> None:
                 )
         nested = any(methods.design_of(systems) == "nested" for systems, _ in data)
         for systems, metrics in data:
+            _note_documents(systems, arguments.unit)
             for first, second in systems.duplicates():
                 console.warn(f"{first} and {second} have the same counts on every segment{_where(metrics, data)}")
             for metric in metrics:
@@ -513,6 +552,34 @@ def _where(metrics: Sequence[Metric], data: Sequence[object]) -> str:
     return f" in {listed(metric.name for metric in metrics)}" if len(data) > 1 else ""
 
 
+def _gate(arguments: argparse.Namespace) -> int:
+    """Check a candidate for a release: exit status 0 if it is not worse by a margin, 1 if it is worse, 3 if unknown."""
+    from pairsig.comparisons import gate
+    from pairsig.core.engine import Resampling
+    from pairsig.io.tables import write_text
+
+    chosen = [name for name in arguments.metric.split(",") if name]
+    with console.progress("read"):
+        data, notes = _read_systems(arguments, _files(arguments.systems, arguments.runs, arguments.reference), chosen)
+    with console.progress("test") as progress:
+        found = gate.gate(
+            data,
+            arguments.margin,
+            alpha=arguments.alpha,
+            unit=arguments.unit,
+            resampling=Resampling(arguments.n_resamples, arguments.seed, arguments.threads),
+            design=arguments.design,
+            training_sd=arguments.training_sd,
+            progress=progress,
+        )
+    for note in (*notes, *found.notes()):
+        console.note(note)
+    for path in arguments.output:
+        write_text(f"{gate.FORMATS[gate.SUFFIXES[path.suffix]](found)}\n", path)
+    print(gate.FORMATS[arguments.format](found))
+    return found.status
+
+
 def _rank(arguments: argparse.Namespace) -> None:
     """Rank many systems: simultaneous intervals of ranks, and which pairs differ significantly."""
     from pairsig.comparisons import ranking
@@ -523,6 +590,8 @@ def _rank(arguments: argparse.Namespace) -> None:
         from pairsig.io import pictures  # noqa: F401  fails before anything is read if matplotlib is missing
     memory = Memory.of(arguments.memory)
     data, metric = _read_one(arguments, arguments.systems, memory)
+    _note_documents(data, arguments.unit)
+    data = _renamed(data, arguments.name)
     with console.progress("rank", arguments.n_resamples) as progress:
         ranked = ranking.rank(
             data,
@@ -618,6 +687,7 @@ def _pilot(arguments: argparse.Namespace) -> tuple[str, Spread]:
             "--systems A B"
         )
     metric = registry.metric(named) if named else only_metric(data)
+    _note_documents(data, arguments.unit)
     a, b = data.of(metric)[:, :, : len(metric.columns)]
     documents_of = data.documents if arguments.unit == "document" else None
     return metric.name, sample_size.from_pilot(Pair.of(a, b, metric, documents_of))
@@ -632,7 +702,8 @@ def _read_one(
     """
     from pairsig.comparisons import baseline, inputs
 
-    if len(files) == 1 and arguments.reader is None and not arguments.option and inputs.is_statistics(files[0]):
+    how = (arguments.reader, arguments.reference, arguments.option, arguments.documents, arguments.missing)
+    if len(files) == 1 and not any(how) and inputs.is_statistics(files[0]):
         return read_statistics(Path(files[0]), memory), arguments.metric
     found, notes = _read_systems(arguments, files, [arguments.metric] if arguments.metric else [])
     for note in notes:
@@ -669,6 +740,21 @@ def _metrics(_: argparse.Namespace) -> None:
     from pairsig.metrics import registry
 
     print(registry.listing())
+
+
+def _note_documents(data: Statistics, unit: str) -> None:
+    """Note that documents are known, but not used."""
+    if unit == "segment" and (sentence := data.unused_documents()):
+        console.note(sentence)
+
+
+def _renamed(data: Statistics, names: Sequence[str]) -> Statistics:
+    """The systems with the names of `--name OLD=NEW`; the old name may contain an equals sign."""
+    pairs = [text.rpartition("=") for text in names]
+    for old, _, new in pairs:
+        if not (old and new):
+            raise InputError(f"found --name {old}{new}, expected --name OLD=NEW for a system of {listed(data.methods)}")
+    return data.renamed({old: new for old, _, new in pairs})
 
 
 def _files(
@@ -805,9 +891,10 @@ def _methods(arguments: argparse.Namespace) -> None:
     from pairsig.io import tables
 
     data, metric = _read_one(arguments, arguments.systems)
+    _note_documents(data, arguments.unit)
     with console.progress(f"methods of {data.dataset}", arguments.n_resamples) as progress:
         table = methods.compare_methods(
-            data.numbered() if arguments.numbered else data,
+            _renamed(data.numbered() if arguments.numbered else data, arguments.name),
             metric=metric,
             design=arguments.design,
             training_sd=arguments.training_sd,

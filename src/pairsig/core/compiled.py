@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from threading import RLock
 from typing import Any
+
+import numpy as np
 
 from pairsig.io.packages import installed, need
 
 FEW_PAIRS = 10
 """Pairs of systems whose loops Python interprets in reasonable time where numba is not installed."""
+
+_PREPARING = RLock()
 
 
 class Compiled:
@@ -23,13 +28,15 @@ class Compiled:
 
     def __call__(self, *arguments: Any) -> Any:
         """Call what `dispatcher` is."""
-        return self.dispatcher(*arguments)
+        with _PREPARING:  # threads that call the function at the same time share what is compiled
+            dispatcher = self.dispatcher
+        return dispatcher(*arguments)
 
     @cached_property
     def dispatcher(self) -> Any:
         """What numba makes of the function."""
         if not installed("numba"):
-            return self.py_func
+            return np.errstate(over="ignore")(self.py_func)  # compiled integers wrap around without a warning
         from numba import njit
 
         # Compiled code finds the functions that it calls by their names, where numba must find its own kind.

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pairsig.core.omission import Omission
+from pairsig.io.choices import choose
 from pairsig.io.columns import STATISTICS
 from pairsig.io.errors import InputError, check_distinct, listed, named, printable, quoted, reason
 from pairsig.io.memory import Memory
@@ -120,6 +121,31 @@ class Statistics:
     def methods(self) -> tuple[str, ...]:
         """The method of each system: its name without the run."""
         return _methods(self.systems, self.runs)
+
+    def renamed(self, names: Mapping[str, str]) -> Statistics:
+        """Give systems other names; all runs of a system have one.
+
+        Parameters
+        ----------
+        names
+            The new name by the old one.
+
+        Returns
+        -------
+        Statistics
+            The same counts.
+
+        Raises
+        ------
+        InputError
+            If a system is unknown, or if two would have the same name.
+        """
+        for name in names:
+            choose(name, dict.fromkeys(self.methods), "system")
+        methods = [names.get(method, method) for method in self.methods]
+        if len(set(methods)) < len(set(self.methods)):
+            raise InputError(f"the systems would be called {listed(dict.fromkeys(methods))}, expected different names")
+        return replace(self, systems=tuple(map(run_name, methods, self.runs)))
 
     def numbered(self) -> Statistics:
         """Treat systems called METHOD-1, METHOD-2, … as runs of METHOD.
@@ -377,6 +403,17 @@ class Statistics:
             if first != system:
                 pairs.append((first, system))
         return pairs
+
+    def unused_documents(self) -> str:
+        """A note for tests of segments if their documents are known and hold several; else nothing."""
+        n_documents, n_segments = len(np.unique(self.documents)), len(self.segments)
+        if "" in self.documents or not 1 < n_documents < n_segments:
+            return ""
+        of = f" of {self.dataset}" if self.dataset else ""
+        return (
+            f"the {n_segments:,} segments{of} come from {n_documents:,} documents, which were not used; add "
+            "--unit document if segments of a document are not independent"
+        )
 
     def inconsistencies(self) -> list[str]:
         """Warnings about counts that belong to the test set, but differ between systems."""

@@ -22,7 +22,8 @@ from pairsig.io.packages import installed, need
 if TYPE_CHECKING:
     from pairsig.core.engine import Progress
 
-Run = Callable[[argparse.Namespace], None]
+Run = Callable[[argparse.Namespace], int | None]
+"""A command; it returns its exit status if it is not 0."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -146,7 +147,7 @@ class Commands:
         return added
 
     def main(self, argv: Sequence[str] | None = None) -> int:
-        """Run one command and return its status: 0 for success, 2 for unusable input, 130 after Ctrl-C."""
+        """Run one command and return its status: 0 for success or its own, 2 for unusable input, 130 after Ctrl-C."""
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):  # some terminals cannot show δ or the name of a file
                 stream.reconfigure(errors="backslashreplace")
@@ -154,7 +155,7 @@ class Commands:
         run: Run = arguments.run
         before = _files(arguments)
         try:
-            run(arguments)
+            return run(arguments) or 0
         except KeyboardInterrupt:
             written = [path for path, changed in _files(arguments).items() if before.get(path) != changed]
             details = f"after {listed(written)} was written" if written else "nothing was written"
@@ -170,7 +171,6 @@ class Commands:
             details = f"{error.filename or 'output'}: {error.strerror or error}"
             print(f"pairsig: error: {plain(details)}", file=sys.stderr)
             return 2
-        return 0
 
 
 def _files(arguments: argparse.Namespace) -> dict[str, int]:
@@ -293,6 +293,9 @@ table = partial(output, suffixes=(".tsv", ".csv", ".parquet"))
 
 picture = partial(output, suffixes=(".svg", ".pdf", ".png"))
 """Path of a figure to write."""
+
+verdict = partial(output, suffixes=(".md", ".json", ".xml", ".txt"))
+"""Path of a verdict of `pairsig gate` to write."""
 
 page = partial(output, suffixes=(".html",))
 """Path of a report to write."""

@@ -12,7 +12,7 @@ from pairsig.io.errors import InputError
 EXTRAS = {
     "matplotlib": ("plot", "figures"),
     "nltk": ("texts", "trees and word stems"),
-    "numba": ("many", "comparisons of many systems"),
+    "numba": ("many", "comparisons of more than five systems"),
     "pyarrow": ("parquet", "Parquet files and archives with Zstandard compression"),
     "rouge_score": ("texts", "ROUGE scores"),
     "sacrebleu": ("texts", "the counts of BLEU, chrF and TER"),

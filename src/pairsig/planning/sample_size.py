@@ -164,14 +164,14 @@ def from_pilot(pair: Pair) -> Spread:
         high=degrees * variance / float(chdtri(degrees, 0.975)),
         unit=pair.unit,
         segments_per_unit=pair.n_segments / n,
-        best=_best(pair),
+        best=best_score(pair),
         passed=passed_or_failed(units, pair.metric),
         source="pilot",
         notes=tuple(notes),
     )
 
 
-def _best(pair: Pair) -> float | None:
+def best_score(pair: Pair) -> float | None:
     """The score of 100 %: that of the metric, or the mean of ones if all values are from 0 to 1."""
     if pair.metric.scale is not None or not pair.metric.averaged:
         return pair.metric.scale

@@ -585,7 +585,11 @@ def _metrics(layout: _Layout, free: Sequence[str]) -> tuple[list[Metric], list[s
         layout.beside += [name for name in numeric if name not in used]
         return list(counts.values()), []
     scores = set(layout.by_name(SCORES, free))
-    if damaged := [name for name in free if name in scores and layout.columns[name].is_mostly_numeric and not layout.columns[name].is_numeric]:
+    if damaged := [
+        name
+        for name in free
+        if name in scores and layout.columns[name].is_mostly_numeric and not layout.columns[name].is_numeric
+    ]:
         layout.array(damaged[0])
     found = [name for name in numeric if name in scores]
     if found:
@@ -643,9 +647,7 @@ def _wide(layout: _Layout, candidates: Sequence[str]) -> tuple[str, ...]:
     if len(systems) > 1:
         used = set(systems)
         layout.beside += [
-            name
-            for name in columns
-            if name not in used and columns[name].is_numeric and _key(name) not in ITEMS
+            name for name in columns if name not in used and columns[name].is_numeric and _key(name) not in ITEMS
         ]
         return tuple(systems)
     return ()

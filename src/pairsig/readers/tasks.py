@@ -138,10 +138,10 @@ def _groups(
         ]
         alike = {(own.statistics.systems, own.metrics[0].higher_is_better) for own in members}
         if means and len(members) == len(group.tasks) and len(alike) == 1:
-            yield group, _pooled(group, members, over_items="items" in means)
+            yield group, pooled(group, members, over_items="items" in means)
 
 
-def _pooled(group: TaskGroup, members: Sequence[Aligned], *, over_items: bool) -> Aligned:
+def pooled(group: TaskGroup, members: Sequence[Aligned], *, over_items: bool) -> Aligned:
     """The items of all tasks as one test set.
 
     The mean over items is that of all items. The mean of the tasks' means is Σ w·score / Σ w, with the same weight w

@@ -1,0 +1,506 @@
+"""A gate for releases: whether a candidate is not worse than a baseline by a margin, is worse, or neither is shown.
+
+With Δ by how much the candidate is better on the population that the test set was drawn from (negative if it is worse)
+and M the margin, each score is checked at the level α:
+
+* **passed**: Δ > −M is shown (non-inferiority);
+* **worse**: otherwise, and Δ < 0 is shown, with Holm's adjustment for the number of scores;
+* **undecided**: neither is shown.
+
+The gate passes if all scores pass. If the candidate is worse by M or more in some score, that happens with a
+probability of at most α, without an adjustment (an intersection–union test: Berger 1982). It reports a worse candidate
+if any score is worse. If the candidate is not worse in any score, that happens with a probability of at most α, too.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+from xml.etree import ElementTree
+
+import numpy as np
+
+from pairsig import __version__
+from pairsig.comparisons import baseline, methods
+from pairsig.core.definitions import find
+from pairsig.core.engine import Progress, Resampling
+from pairsig.core.statistics import Statistics
+from pairsig.io import rendering
+from pairsig.io.choices import check_level, near
+from pairsig.io.errors import InputError, listed, named, plain, quoted
+from pairsig.metrics import Metric
+from pairsig.planning import sample_size
+from pairsig.stats import intervals, kernels, margins
+from pairsig.stats.multiple_testing import holm
+from pairsig.stats.paired import Pair, Unit
+from pairsig.stats.pass_fail import exact_p
+
+Verdict = Literal["passed", "worse", "undecided"]
+
+STATUS: Mapping[Verdict, int] = {"passed": 0, "worse": 1, "undecided": 3}
+"""Exit status of each verdict; 2 stays that of unusable input."""
+
+POWER = 0.8
+"""Probability with which the reported number of segments leads to a decision."""
+
+ALPHA = 0.05
+"""Default significance level."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One score of the candidate against the baseline.
+
+    Attributes
+    ----------
+    name
+        Name of the score: METRIC, or TASK/METRIC for logs with several tasks.
+    verdict, margin
+        The verdict, and M in points.
+    score_baseline, score_candidate, difference
+        Scores, and score of the candidate − score of the baseline, in points.
+    lower_is_better
+        Whether a negative difference is an improvement.
+    largest_loss
+        Upper confidence limit (level 1 − α, one-sided) of what the candidate loses, at least 0: the smallest margin
+        with which it would pass. inf if there is none.
+    pvalue_not_worse
+        P-value of Δ > −M; nan for several runs.
+    pvalue_worse, pvalue_holm
+        P-value of Δ < 0, one-sided, and adjusted for the number of scores.
+    n_segments, n_needed
+        Segments of the test set, and about how many would decide with a probability of `POWER` if the observed
+        difference is the true one; None if the verdict is clear, or if no number would.
+    unit
+        What was drawn or swapped as a whole.
+    notes, signature
+        Caveats, and all settings.
+    """
+
+    name: str
+    verdict: Verdict = "undecided"
+    margin: float
+    score_baseline: float
+    score_candidate: float
+    difference: float
+    lower_is_better: bool
+    largest_loss: float
+    pvalue_not_worse: float
+    pvalue_worse: float
+    pvalue_holm: float = math.nan
+    n_segments: int
+    n_needed: int | None = None
+    unit: Unit
+    notes: tuple[str, ...] = ()
+    signature: str
+
+    def points(self, value: float, sign: str = "") -> str:
+        """A number with the digits that the margin calls for."""
+        digits = max(2, 2 - math.floor(math.log10(self.margin)))
+        return f"{value:{sign}.{digits}f}".replace("-", "−") if math.isfinite(value) else "unknown"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gate:
+    """The verdict on a candidate: what `gate` returns."""
+
+    baseline: str
+    candidate: str
+    alpha: float
+    checks: tuple[Check, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """That of the worst score."""
+        found = {check.verdict for check in self.checks}
+        return "worse" if "worse" in found else "undecided" if "undecided" in found else "passed"
+
+    @property
+    def status(self) -> int:
+        """Exit status."""
+        return STATUS[self.verdict]
+
+    def says(self, check: Check) -> str:
+        """A sentence with the verdict of a score."""
+        a, b, by = named(self.baseline), named(self.candidate), f"{check.margin:g} or more"
+        units = f"{check.n_segments:,} segments"
+        sentence = {
+            "passed": f"{b} is not worse than {a} by {by}",
+            "worse": f"{b} is worse than {a} (p = {max(check.pvalue_holm, 1e-300):.2g})",
+            "undecided": f"{units} do not show whether {b} is worse than {a} by {by}",
+        }[check.verdict]
+        lower = "; lower is better" * check.lower_is_better
+        scores = (
+            f"{check.points(check.score_candidate)} against {check.points(check.score_baseline)} "
+            f"({check.points(check.difference, '+')}{lower})"
+        )
+        most = f"at most {check.points(check.largest_loss)}" if check.largest_loss else "nothing"
+        loss = f"it loses {most} ({100 * (1 - self.alpha):g} % confidence)"
+        more = ""
+        if check.verdict == "undecided":
+            many = "no number of segments" if check.n_needed is None else f"about {_rounded(check.n_needed):,}"
+            more = f"; {many} would probably decide if the difference is {check.points(check.difference, '+')}"
+        return f"{check.name}: {sentence}: {scores}; {loss}{'' if more else f', n = {units}'}{more}"
+
+    def line(self) -> str:
+        """The verdict in one line; with several scores, a line for each of them follows."""
+        said = [plain(self.says(check)) for check in self.checks]
+        if len(said) == 1:
+            return f"{self.verdict}: {said[0]}"
+        whole = [f"{self.verdict}: {self.counted()}"]
+        return "\n".join(
+            [*whole, *(f"  {check.verdict}: {text}" for check, text in zip(self.checks, said, strict=True))]
+        )
+
+    def counted(self) -> str:
+        """How many scores have each verdict."""
+        return ", ".join(
+            f"{number} of {len(self.checks)} scores {verdict}"
+            for verdict in STATUS
+            if (number := sum(check.verdict == verdict for check in self.checks))
+        )
+
+    def markdown(self) -> str:
+        """A table for the summary of a job."""
+        a, b = (rendering.escaped(plain(name), "markdown") for name in (self.baseline, self.candidate))
+        lines = [
+            f"**{self.verdict}**: {b} compared with {a}" + (f", {self.counted()}" if len(self.checks) > 1 else ""),
+            "",
+            f"| score | verdict | margin | {a} | {b} | difference | largest loss | p (worse) | segments |",
+            "|:--|:--|--:|--:|--:|--:|--:|--:|--:|",
+        ]
+        for check in self.checks:
+            cells = [
+                rendering.escaped(plain(check.name), "markdown") + " (lower is better)" * check.lower_is_better,
+                check.verdict, f"{check.margin:g}", check.points(check.score_baseline),
+                check.points(check.score_candidate), check.points(check.difference, "+"),
+                check.points(check.largest_loss), rendering.pvalue(check.pvalue_holm), f"{check.n_segments:,}",
+            ]  # fmt: skip
+            lines.append(f"| {' | '.join(cells)} |")
+        said = [self.says(check) for check in self.checks if check.verdict != "passed"] + self.notes()
+        return "\n".join(
+            [*lines, *[""] * bool(said), *(f"- {rendering.escaped(plain(text), 'markdown')}" for text in said)]
+        )
+
+    def notes(self) -> list[str]:
+        """All caveats, once each."""
+        return list(dict.fromkeys(note for check in self.checks for note in check.notes))
+
+    def json(self) -> str:
+        """All numbers with all digits; those that do not exist are null."""
+        own = {name: getattr(self, name) for name in ("verdict", "status", "baseline", "candidate", "alpha")}
+        checks = [
+            {key: None if isinstance(cell, float) and not math.isfinite(cell) else cell for key, cell in row.items()}
+            for row in map(asdict, self.checks)
+        ]
+        return json.dumps(own | {"checks": checks}, indent=1, ensure_ascii=False)
+
+    def junit(self) -> str:
+        """One test case per score: a worse candidate is a failure, and an undecided check an error."""
+        kinds = [{"worse": "failure", "undecided": "error"}.get(check.verdict) for check in self.checks]
+        totals = {"tests": len(kinds), "failures": kinds.count("failure"), "errors": kinds.count("error")}
+        attributes = {key: str(value) for key, value in totals.items()} | {"name": "pairsig gate"}
+        suites = ElementTree.Element("testsuites", attributes)
+        suite = ElementTree.SubElement(suites, "testsuite", attributes)
+        for check, kind in zip(self.checks, kinds, strict=True):
+            pair = plain(f"{self.candidate} against {self.baseline}")
+            case = ElementTree.SubElement(suite, "testcase", {"classname": pair, "name": plain(check.name)})
+            said = plain(self.says(check))
+            if kind:
+                ElementTree.SubElement(case, kind, {"type": check.verdict, "message": said}).text = said
+            ElementTree.SubElement(case, "system-out").text = "\n".join(
+                [said, *map(plain, check.notes), plain(check.signature)]
+            )
+        ElementTree.indent(suites)
+        return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(suites, encoding="unicode")}'
+
+
+FORMATS: Mapping[str, Callable[[Gate], str]] = {
+    "line": Gate.line,
+    "markdown": Gate.markdown,
+    "json": Gate.json,
+    "junit": Gate.junit,
+}
+"""Formats of the verdict."""
+
+SUFFIXES: Mapping[str, str] = {".txt": "line", ".md": "markdown", ".json": "json", ".xml": "junit"}
+"""The format of a file, by its suffix."""
+
+
+def gate(
+    data: Sequence[tuple[Statistics, Sequence[Metric]]],
+    given: Sequence[str],
+    *,
+    alpha: float = ALPHA,
+    unit: Unit = "segment",
+    resampling: Resampling | None = None,
+    design: methods.Design | None = None,
+    training_sd: float | None = None,
+    progress: Progress | None = None,
+) -> Gate:
+    """Check every score of a candidate against a baseline.
+
+    Parameters
+    ----------
+    data
+        Statistics of the two systems, the baseline first, with the metrics to check, as `baseline.read_systems` returns
+        them.
+    given
+        Margins: "M" for all scores, "NAME=M" for a score, a task or a metric. M is in the unit of the scores or a
+        percentage.
+    alpha
+        Significance level of each of the two claims.
+    unit
+        "document" to take whole documents as units.
+    resampling
+        Draws of the test of Δ < 0, for metrics without an exact test.
+    design, training_sd
+        For several runs, see `compare_methods`.
+    progress
+        Called with numbers of resamples as they are finished.
+
+    Raises
+    ------
+    InputError
+        If there are not two systems, or if a margin is missing, repeated, impossible or for an unknown name.
+
+    Notes
+    -----
+    **Pass/fail units.** Δ > −M is tested by the exact test of `margin_test`. The largest loss is the margin at which
+    its p-value is α.
+
+    **Other units.** With δ, s and ν as in `difference_interval`, t the 1 − α quantile of Student's distribution with ν
+    degrees of freedom, n units, and the largest possible score S, the largest loss is
+
+        max(t s − δ, S (1 − α^(1/n))),
+
+    and the candidate passes if that is less than M. The second part is the loss from units that occur too rarely for n
+    units to show one of them with a probability of 1 − α. The p-value is the α at which the largest loss is M.
+
+    **Several runs.** The same with s and ν of `compare_methods`.
+
+    Δ < 0 is tested by the one-sided exact test, or by the randomization test where there is none; for several runs, by
+    that of `compare_methods`.
+
+    References
+    ----------
+    Berger, Multiparameter Hypothesis Testing and Acceptance Sampling (Technometrics 24, 1982).
+    """
+    check_level(alpha, "significance level")
+    names = [metric.name for _, metrics in data for metric in metrics]
+    wanted = _margins(given, names)
+    resampling = resampling or Resampling(100_000)
+    scores, found = [], []
+    for statistics, metrics in data:
+        systems = list(dict.fromkeys(statistics.methods))
+        if len(systems) != 2:
+            raise InputError(f"found the systems {listed(systems)}, expected two: the baseline and the candidate")
+        several = design is not None or training_sd is not None or any(statistics.runs)
+        for metric in metrics:
+            score = _Score.of(statistics, metric, wanted[metric.name], unit, alpha, alpha / len(names))
+            scores.append(score)
+            if several:
+                found.append(score.of_runs(statistics, design or methods.design_of(statistics), training_sd))
+            else:
+                found.append(score.of_outputs(statistics, resampling, progress))
+    adjusted = holm(np.array([check.pvalue_worse for check, *_ in found])).tolist()
+    checks = []
+    for score, (check, *variances), p in zip(scores, found, adjusted, strict=True):
+        verdict: Verdict = "passed" if check.largest_loss < check.margin else "worse" if p < alpha else "undecided"
+        needed = score.needed(check, *variances) if verdict == "undecided" else None
+        checks.append(replace(check, verdict=verdict, pvalue_holm=p, n_needed=needed))
+    return Gate(baseline=systems[0], candidate=systems[1], alpha=alpha, checks=tuple(checks))
+
+
+def _margins(given: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+    """The margin of each score: that for its name, else for its task, else for its metric, else for all scores."""
+    keys = {name: [name, *name.rpartition("/")[::2], ""] for name in names}
+    known = list(dict.fromkeys(key for own in keys.values() for key in own if key))
+    by_key: dict[str, str] = {}
+    for text in given:
+        key, _, value = text.rpartition("=")
+        if key and key.casefold() not in map(str.casefold, known):
+            raise InputError(f"found a margin for {quoted(key)}, expected one of {listed(known)}{near(key, known)}")
+        if key.casefold() in by_key:
+            raise InputError(f"found two margins for {named(key) or 'all scores'}, expected one")
+        by_key[key.casefold()] = value
+    found = {}
+    for name, own in keys.items():
+        value = next((by_key[key.casefold()] for key in own if key.casefold() in by_key), "")
+        if not value:
+            raise InputError(f"found no margin for {named(name)}, expected one: add --margin {name}=M, or --margin M")
+        found[name] = value
+    return found
+
+
+@dataclass(frozen=True)
+class _Score:
+    """One score of both systems: all their outputs, the margin in points, and the levels of both claims."""
+
+    pair: Pair
+    margin: float
+    alpha: float
+    alpha_worse: float
+    passed: float | None
+
+    @classmethod
+    def of(
+        cls, statistics: Statistics, metric: Metric, margin: str, unit: Unit, alpha: float, alpha_worse: float
+    ) -> _Score:
+        pair = Pair(metric, statistics.of(metric), statistics.documents if unit == "document" else None)
+        best = sample_size.best_score(pair)
+        points = sample_size.in_unit(margin, "margin", best)
+        margins.check_margin(points, metric, best)
+        passed = intervals.passed_or_failed(pair.units.astype(np.float64), metric) if len(pair.segments) == 2 else None
+        return cls(pair, points, alpha, alpha_worse, passed)
+
+    @property
+    def n(self) -> int:
+        """Number of units."""
+        return int(self.pair.units.shape[1])
+
+    @property
+    def largest(self) -> float:
+        """The largest possible score; for means without one, the range of the values. 0 if it is unknown."""
+        metric, best = self.pair.metric, sample_size.best_score(self.pair)
+        if best is not None or not metric.averaged or len(metric.columns) > 1:
+            return best or 0.0
+        values = self.pair.segments[..., 0]
+        return float(np.ptp(metric.score([[values.min(), 1.0], [values.max(), 1.0]])))
+
+    @property
+    def rare(self) -> float:
+        """The loss from units that are too rare for one of n to show them with the probability 1 − α."""
+        return self.largest * float(1 - self.alpha ** (1 / self.n))
+
+    def of_outputs(
+        self, statistics: Statistics, resampling: Resampling, progress: Progress | None
+    ) -> tuple[Check, float, float]:
+        """The check of one output of each system without its verdict, and the variances for `needed`."""
+        pair, side = self.pair, "greater" if self.pair.metric.higher_is_better else "less"
+        p, loss = self._studentized() if self.passed is None else self._exact(self.passed)
+        try:
+            worse = kernels.run(pair, find("exact", None, side), resampling)
+        except InputError:
+            worse = kernels.run(pair, find("randomization", None, side), resampling, progress=progress)
+        error = self.n > 1 and float(intervals.jackknifed(pair.units.astype(np.float64), pair.metric)[1])
+        score_a, score_b = pair.scorer.scores.tolist()
+        check = self._check(
+            score_baseline=score_a, score_candidate=score_b, difference=0.0 - pair.statistic, largest_loss=loss,
+            pvalue_not_worse=p, pvalue_worse=worse.pvalue or getattr(worse, "pvalue_high", 0.0),
+            signature=worse.signature, notes=tuple(filter(None, [baseline.unused(pair, statistics.documents)])),
+        )  # fmt: skip
+        return check, self.n * error**2, 0.0
+
+    def of_runs(
+        self, statistics: Statistics, design: methods.Design, training_sd: float | None
+    ) -> tuple[Check, float, float]:
+        """The same for several runs of each system."""
+        metric, unit = self.pair.metric, self.pair.unit
+        (row,) = methods.compare_methods(
+            statistics, metric=metric, design=design, training_sd=training_sd, unit=unit,
+            baseline=statistics.methods[0], confidence_level=1 - 2 * self.alpha,
+        ).table.itertuples(index=False)  # fmt: skip
+        ahead = row.gain if row.better == row.method_b else -row.gain
+        check = self._check(
+            score_baseline=row.score_a, score_candidate=row.score_b, difference=row.score_b - row.score_a,
+            largest_loss=max(row.gain - row.ci_low - ahead, self.rare), pvalue_not_worse=math.nan,
+            pvalue_worse=row.pvalue_method / 2 if ahead < 0 else 1 - row.pvalue_method / 2,
+            signature=f"metric:{metric.name}|test:methods|design:{design}|unit:{unit}|version:{__version__}",
+            notes=tuple(filter(None, row.doubt.split("; "))),
+        )  # fmt: skip
+        # The variance is V = S²/n + T, and with twice the segments S²/(2n) + T.
+        whole, halved = row.standard_error**2, row.standard_error**2 - row.error_twice_segments**2
+        return check, 2 * halved * self.n, max(0.0, whole - 2 * halved)
+
+    def _check(self, **cells: Any) -> Check:
+        return Check(
+            name=self.pair.metric.name, margin=self.margin, lower_is_better=not self.pair.metric.higher_is_better,
+            n_segments=self.pair.n_segments, unit=self.pair.unit, **cells,
+        )  # fmt: skip
+
+    def needed(self, check: Check, variance: float, training: float) -> int | None:
+        """The smallest number of segments that shows a claim with `POWER` if the observed difference is the true one.
+
+        `variance` is that of a unit, and `training` the part of the difference's variance that more units leave.
+        """
+        ahead = -check.difference if check.lower_is_better else check.difference
+        share = self.margin / self.largest if self.largest else 1.0
+        least = math.floor(math.log(self.alpha) / math.log1p(-share)) + 1 if share < 1 else 1
+        found = []
+        own = sample_size.Design(
+            claim="not-worse", margin=self.margin, alpha=self.alpha, power=POWER, training=training
+        )
+        if ahead > -self.margin:
+            enough = self._enough(variance, ahead, own) if variance + training else least
+            found.append(None if enough is None else max(enough, least))
+        if ahead < 0:
+            test = find("randomization", None, "greater")
+            own = replace(own, claim="difference", margin=None, test=test, alpha=self.alpha_worse)
+            found.append(self._enough(variance, -ahead, own) if variance + training else None)
+        best = min((n for n in found if n is not None), default=None)
+        # Student's power is approximate, and may have called the present number sufficient.
+        return None if best is None else math.ceil(max(best, self.n + 1) * self.pair.n_segments / self.n)
+
+    def _enough(self, variance: float, gain: float, design: sample_size.Design) -> int | None:
+        """The number of units, by the exact power of pass/fail units where that is quick and differs from Student's."""
+        found = sample_size.units_for(variance, gain, design)
+        exact = found is not None and found < _MOST_EXACT
+        return sample_size.units_for(variance, gain, design, self.passed) if exact else found
+
+    def _studentized(self) -> tuple[float, float]:
+        """P-value of Δ > −M, and the largest loss."""
+        from scipy.special import stdtrit
+
+        units, metric = self.pair.units.astype(np.float64), self.pair.metric
+        if self.n < 2:
+            return 1.0, math.inf
+        gain, error, degrees = (float(value) for value in intervals.jackknifed(units, metric))
+        reach = float(stdtrit(degrees, 1 - self.alpha)) * error if error else 0.0
+        p = float(margins.studentized_p(units, metric, self.margin, -1)) if error else float(gain >= self.margin)
+        rare = max(0.0, 1 - self.margin / self.largest) ** self.n if self.largest else 0.0
+        return max(p, rare), max(reach + gain, self.rare)
+
+    def _exact(self, passed: float) -> tuple[float, float]:
+        """The same for pass/fail units."""
+        from scipy.optimize import brentq
+
+        baseline_, candidate = self.pair.units[:, :, 0].astype(np.float64)
+        if not self.pair.metric.higher_is_better:
+            baseline_, candidate = candidate, baseline_
+        won, lost = int((candidate > baseline_).sum()), int((candidate < baseline_).sum())
+
+        def p(margin: float) -> float:
+            return exact_p(won, lost, self.n, margin)
+
+        share = self.margin / passed
+        own, least, most = p(share), _STEP, 1 - _STEP
+        if own < self.alpha:
+            least, most = min(least, share), share
+        else:
+            least = share
+        # The root is on the side of the margin that agrees with the verdict.
+        if p(least) < self.alpha:
+            loss = 0.0
+        elif p(most) >= self.alpha:
+            loss = 1.0
+        else:
+            loss = float(brentq(lambda margin: p(margin) - self.alpha, least, most, xtol=_STEP / 10))
+            loss = min(loss, share * (1 - 1e-12)) if own < self.alpha else max(loss, share)
+        return own, passed * loss
+
+
+_MOST_EXACT = 500
+"""Number of units from which on the power of exact tests is taken from Student's: about 5 % fewer units are needed."""
+
+_STEP = 1e-5
+"""Accuracy of the largest loss of pass/fail units, and the smallest margin that is tried, as shares."""
+
+
+def _rounded(n: int) -> int:
+    """Rounded up to two digits."""
+    step = int(10 ** max(0, len(str(n)) - 2))
+    return -(-n // step) * step

@@ -1,0 +1,386 @@
+"""The gate for releases: its verdicts, limits, error rates, formats and workflows."""
+
+import json
+import math
+import re
+import shlex
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import yaml
+from scipy.stats import beta, binomtest, multinomial
+
+import pairsig
+from pairsig import cli
+from pairsig.comparisons import gate, methods
+from pairsig.core.engine import Resampling
+from pairsig.core.statistics import Statistics
+from pairsig.io.errors import InputError
+from pairsig.metrics import registry
+from pairsig.planning import sample_size
+from pairsig.readers.system_counts import average
+
+ROOT = Path(__file__).parent.parent
+LOGS = ROOT / "tests/data/evaluation_logs"
+
+
+def given(metric, **systems):
+    """Statistics of two systems, as the gate takes them."""
+    metric = registry.metric(metric)
+    arrays = {name: np.asarray(own) for name, own in systems.items()}
+    if metric.name == "accuracy":
+        arrays = {name: np.stack([own, np.ones_like(own)], axis=1) for name, own in arrays.items()}
+    arrays = {name: own[:, None] if own.ndim == 1 else own for name, own in arrays.items()}
+    return Statistics.from_arrays(arrays, metric.columns), [metric]
+
+
+def items(won, lost, n):
+    """Outcomes of a baseline and a candidate that alone passes `won` of n items, and alone fails `lost`."""
+    old, new = np.ones((2, n), dtype=int)
+    old[:won] = new[won : won + lost] = 0
+    return old, new
+
+
+def only(data, *margins, **options):
+    (check,) = gate.gate([data], margins, **options).checks
+    return check
+
+
+@pytest.mark.parametrize(
+    ("won", "lost", "n", "margin", "verdict"),
+    [(5, 5, 1000, 2, "passed"), (2, 30, 1000, 1, "worse"), (5, 9, 100, 1, "undecided"), (0, 0, 300, 1, "passed"),
+     (0, 0, 298, 1, "undecided"), (0, 9, 3000, 1, "passed")],
+)  # fmt: skip
+def test_verdicts_on_items_that_pass_or_fail_follow_from_two_exact_tests(won, lost, n, margin, verdict):
+    old, new = items(won, lost, n)
+    check = only(given("accuracy", old=old, new=new), str(margin))
+    assert check.pvalue_not_worse == pairsig.margin_test(old, new, margin, "b-not-worse", metric="accuracy").pvalue
+    assert check.pvalue_worse == pytest.approx(
+        binomtest(lost, won + lost, alternative="greater").pvalue if won + lost else 1
+    )
+    expected = "passed" if check.pvalue_not_worse < 0.05 else "worse" if check.pvalue_worse < 0.05 else "undecided"
+    assert check.verdict == expected == verdict
+    for step, shown in ((-0.01, False), (0.01, True)):  # the largest loss is the smallest margin that passes
+        p = pairsig.margin_test(old, new, check.largest_loss + step, "b-not-worse", metric="accuracy").pvalue
+        assert (p < 0.05) == shown
+
+
+def test_the_largest_loss_of_other_scores_is_the_end_of_an_interval():
+    rng = np.random.default_rng(1)
+    old, new = rng.random((2, 400))
+    data = given("mean", old=old, new=0.9 * new)
+    check = only(data, "20%")
+    interval = pairsig.difference_interval(0.9 * new, old, metric="mean", confidence_level=0.9)
+    assert check.largest_loss == pytest.approx(-interval.low)
+    assert check.verdict == "passed"
+    beyond = only(data, str(check.largest_loss * 1.001))
+    assert beyond.verdict == "passed"
+    assert beyond.pvalue_not_worse == pytest.approx(0.05, rel=0.02)
+    assert only(data, str(check.largest_loss * 0.999)).verdict != "passed"
+
+
+@pytest.mark.parametrize(("n", "verdict"), [(298, "undecided"), (299, "passed")])
+def test_the_same_outputs_pass_where_a_rare_loss_would_have_been_seen(n, verdict):
+    """0.99²⁹⁸ > 0.05 > 0.99²⁹⁹, whatever the metric."""
+    counts = np.tile([3, 4, 5], (n, 1))
+    check = only(given("f1", old=counts, new=counts), "1")
+    assert check.verdict == verdict
+    assert check.pvalue_not_worse == pytest.approx(0.99**n)
+    assert check.n_needed == (None if verdict == "passed" else 299)
+
+
+def test_rare_disasters_do_not_pass_on_few_units():
+    old = np.linspace(0.5, 0.99, 100)
+    new = old + 0.001
+    assert only(given("mean", old=old, new=new), "1%").verdict == "undecided"
+    assert only(given("mean", old=old, new=new), "5%").verdict == "passed"
+
+
+def test_lower_is_better_is_the_mirror_image():
+    rng = np.random.default_rng(4)
+    old, new = rng.random((2, 60))
+    better, worse = average("value"), average("value", higher_is_better=False)
+    arrays = Statistics.from_arrays({"old": old[:, None], "new": new[:, None]}, ["value"])
+    turned = Statistics.from_arrays({"old": 1 - old[:, None], "new": 1 - new[:, None]}, ["value"])
+    one, other = only((arrays, [better]), "5%"), only((turned, [worse]), "5%")
+    for name in ("verdict", "n_needed"):
+        assert getattr(one, name) == getattr(other, name)
+    for name in ("largest_loss", "pvalue_not_worse", "pvalue_worse"):
+        assert getattr(one, name) == pytest.approx(getattr(other, name))
+    assert one.difference == pytest.approx(-other.difference)
+    assert other.lower_is_better
+
+
+def test_all_scores_must_pass_and_worse_ones_are_adjusted_by_holm():
+    def scores(*tasks):
+        data = [given("mean", old=old, new=new) for old, new in (items(*own) for own in tasks)]
+        named = [(own, [called(metric, f"t{place}/acc")]) for place, (own, (metric,)) in enumerate(data)]
+        return gate.gate(named, ["3%"])
+
+    good, bad, unclear = (4, 0, 400), (0, 6, 100), (2, 4, 100)
+    assert scores(good, good).verdict == "passed"
+    assert scores(good, unclear).verdict == "undecided"
+    assert scores(unclear, bad).verdict == "worse"  # p = 1/64, and 2/64 with Holm
+    four = scores(bad, unclear, unclear, unclear)
+    assert four.verdict == "undecided"  # 4/64
+    assert four.checks[0].pvalue_holm == pytest.approx(4 / 64)
+    assert [scores(good).status, scores(bad).status, scores(unclear).status] == [0, 1, 3]
+
+
+def called(metric, name):
+    return replace(metric, name=name)
+
+
+def test_margins_are_chosen_by_score_task_and_metric():
+    names = ["a/acc", "a/f1", "b/acc", "b/f1"]
+    assert gate._margins(["1", "A=2", "f1=3", "b/f1=4"], names) == {
+        "a/acc": "2",
+        "a/f1": "2",
+        "b/acc": "1",
+        "b/f1": "4",
+    }
+    for margins, message in (
+        (["c=1", "1"], "found a margin for 'c', expected one of a/acc, a"),
+        (["1", "2"], "found two margins for all scores"),
+        (["a=1"], "found no margin for b/acc, expected one: add --margin b/acc=M"),
+    ):
+        with pytest.raises(InputError, match=message):
+            gate._margins(margins, names)
+    data = given("accuracy", old=[0, 1, 1], new=[1, 1, 1])
+    for margin in ("0", "-1", "x", "100", "1000%", "nan"):
+        with pytest.raises(InputError, match="margin"):
+            gate.gate([data], [margin])
+    with pytest.raises(InputError, match="significance level"):
+        gate.gate([data], ["1"], alpha=1.5)
+
+
+@pytest.mark.parametrize("lower", [False, True])
+def test_several_runs_are_compared_as_methods(lower):
+    rng = np.random.default_rng(7)
+    runs = {"old": rng.random((3, 80, 1)), "new": rng.random((4, 80, 1)) + (0.1 if lower else -0.1)}
+    metric = average("value", higher_is_better=not lower)
+    data = Statistics.from_arrays(runs, ["value"]), [metric]
+    check = only(data, "0.3")
+    row = methods.compare_methods(data[0], metric=metric, confidence_level=0.9).table.iloc[0]
+    assert row["better"] == "old"
+    assert check.largest_loss == pytest.approx(row["ci_high"])
+    assert check.pvalue_worse == pytest.approx(row["pvalue_method"] / 2)
+    assert check.verdict == "passed"
+    assert only(data, "0.001").verdict == ("worse" if check.pvalue_worse < 0.05 else "undecided")
+
+
+def test_the_reported_number_of_segments_decides_with_the_planned_power():
+    check = only(given("accuracy", old=items(6, 8, 200)[0], new=items(6, 8, 200)[1]), "2")
+    psi, delta = 14 / 200, -2 / 200
+    spread = 1e4 * (psi - delta**2)
+    powers = {
+        n: max(
+            sample_size.power(spread, n, 100 * delta, sample_size.Design(claim="not-worse", margin=2), passed=100),
+            sample_size.power(spread, n, 1, sample_size.Design(test=gate.find("exact", None, "greater")), passed=100),
+        )
+        for n in (check.n_needed, int(0.8 * check.n_needed))
+    }
+    above, below = powers.values()
+    assert below < 0.8 <= above + 0.01
+    assert "probably decide" in gate.Gate(baseline="a", candidate="b", alpha=0.05, checks=(check,)).line()
+
+
+STRANGE = "a<b>&\"'|`*_.txt"
+
+
+def files(folder, old="1110", new="0001", names=("old.txt", "new.txt"), times=1):
+    for name, outcomes in zip(names, (old, new), strict=True):
+        (folder / name).write_text("\n".join(outcomes * times) + "\n")
+    return [str(folder / name) for name in names]
+
+
+def test_every_format_has_the_verdict_and_every_name_is_escaped(tmp_path, capsys):
+    paths = files(tmp_path, "110", "110", names=("old.txt", STRANGE), times=100)
+    written = [tmp_path / f"gate.{suffix}" for suffix in ("md", "json", "xml", "txt")]
+    options = [word for path in written for word in ("--output", str(path))]
+    assert cli.main(["gate", *paths, "--margin", "2%", *options]) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("passed: mean: ")
+    markdown, found, xml, text = (path.read_text(encoding="utf-8") for path in written)
+    assert text.strip() == line
+    name = STRANGE.removesuffix(".txt")
+    found = json.loads(found)
+    assert (found["verdict"], found["status"], found["candidate"]) == ("passed", 0, name)
+    (case,) = ElementTree.fromstring(xml).iter("testcase")
+    assert case.get("classname") == f"{name} against old"
+    (row,) = (line for line in markdown.splitlines() if line.startswith("| mean"))
+    head = next(line for line in markdown.splitlines() if line.startswith("| score"))
+    cells = [len(re.findall(r"(?<!\\)\|", line)) for line in (row, head)]
+    assert cells == [10, 10]
+    for format_ in gate.FORMATS:
+        assert cli.main(["gate", *paths, "--margin", "2%", "--format", format_]) == 0
+        assert capsys.readouterr().out.strip()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "status", "kind"), [("1111", "0001", 1, "failure"), ("1101", "1011", 3, "error")]
+)
+def test_what_did_not_pass_is_no_success_in_junit(tmp_path, capsys, old, new, status, kind):
+    paths = files(tmp_path, old, new, times=5)
+    assert cli.main(["gate", *paths, "--margin", "1%", "--format", "junit"]) == status
+    root = ElementTree.fromstring(capsys.readouterr().out)
+    (problem,) = root.iter(kind)
+    assert problem.get("message") == problem.text
+    assert {key: root.get(key) for key in ("tests", "failures", "errors")} == {
+        "tests": "1", "failures": str(int(status == 1)), "errors": str(int(status == 3)),
+    }  # fmt: skip
+
+
+def test_bad_input_keeps_its_status(tmp_path, capsys):
+    old, new = files(tmp_path)
+    for words, message in (
+        ([old, "--margin", "1%"], "expected two"),
+        ([old, new, "--margin", "1%", "--metric", "bleu"], "bleu"),
+        ([old, new, "--margin", "2"], "--margin 2%"),
+    ):
+        assert cli.main(["gate", *words]) == 2
+        assert message in capsys.readouterr().err
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["gate", old, new, "--margin", "1%", "--output", str(tmp_path / "gate.pdf")])
+    assert stop.value.code == 2
+
+
+# ---------------------------------------------------------------------------------------------------- error rates
+
+
+def world(kind, n, loss, rng):
+    """Counts of a baseline and a candidate that is worse by `loss`, a share, on the population."""
+    if kind == "items":  # passed or failed
+        apart = max(0.2, 1.2 * loss)
+        draw, both = rng.random(n), rng.random(n) < 0.6
+        lost, won = draw < (apart + loss) / 2, (draw >= (apart + loss) / 2) & (draw < apart)
+        return given(
+            "accuracy",
+            old=np.where(lost | won, lost, both).astype(int),
+            new=np.where(lost | won, won, both).astype(int),
+        )
+    if kind == "shares":
+        shared, old, new = rng.beta(0.5, 0.5, n), rng.random(n), rng.random(n)
+        return given("mean", old=(shared + old) / 2, new=(shared + new) / 2 * (1 - 2 * loss))
+    if kind == "rare":  # the candidate loses everything on few units
+        kept = rng.random(n) >= loss / 0.9
+        return given("mean", old=np.full(n, 0.9), new=np.where(kept, 0.9 + 0.02 * (rng.random(n) - 0.5), 0.0))
+    gold, skill = rng.integers(5, 40, n), rng.beta(8, 2, n)
+    counts = [np.stack([rng.binomial(gold, skill * share), gold, gold], axis=1) for share in (1, 1 - loss / 0.8)]
+    return given("f1", old=counts[0], new=counts[1])
+
+
+def rates(kind, n, margin, loss, times, n_tasks=1, seed=0):
+    """Shares of gates with each verdict."""
+    rng = np.random.default_rng([seed, n, int(1000 * loss)])
+    found = []
+    for number in range(times):
+        data = [world(kind, n, loss, rng) for _ in range(n_tasks)]
+        data = [(own, [called(metric, f"t{task}/{metric.name}")]) for task, (own, (metric,)) in enumerate(data)]
+        found.append(gate.gate(data, [f"{100 * margin:g}%"], resampling=Resampling(199, number)).verdict)
+    return {verdict: found.count(verdict) for verdict in gate.STATUS}
+
+
+def at_least(k, n):
+    """Lower limit of Clopper and Pearson (99.9 %) of a probability."""
+    return float(beta.ppf(0.001, k, n - k + 1)) if k else 0.0
+
+
+def test_error_rates_on_ten_items_that_pass_or_fail(monkeypatch):
+    """The probability of each of the 66 tables is known, and therefore that of each verdict."""
+    monkeypatch.setattr(gate._Score, "needed", lambda *_: None)
+    n = 10
+    verdicts = {
+        (won, lost): only(
+            given("accuracy", **dict(zip(("old", "new"), items(won, lost, n), strict=True))), "30"
+        ).verdict
+        for won in range(n + 1)
+        for lost in range(n + 1 - won)
+    }
+
+    def chance(verdict, p_won, p_lost):
+        tables = [table for table, found in verdicts.items() if found == verdict]
+        shares = [p_won, p_lost, 1 - p_won - p_lost]
+        return sum(multinomial.pmf([won, lost, n - won - lost], n, shares) for won, lost in tables)
+
+    for apart in (0.3, 0.4, 0.6, 0.8, 1.0):
+        assert chance("passed", (apart - 0.3) / 2, (apart + 0.3) / 2) <= 0.05
+        assert chance("worse", apart / 2, apart / 2) <= 0.05
+    assert chance("passed", 0.15, 0.15) > 0.3
+    assert chance("worse", 0.0, 0.6) > 0.5
+
+
+@pytest.mark.parametrize("kind", ["shares", "rare", "f1"])
+def test_error_rates_on_ten_segments(kind, monkeypatch):
+    monkeypatch.setattr(gate._Score, "needed", lambda *_: None)
+    times = 100
+    assert at_least(rates(kind, 10, 0.3, 0.3, times)["passed"], times) <= 0.05
+    assert at_least(rates(kind, 10, 0.3, 0.0, times)["worse"], times) <= 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["items", "shares", "rare", "f1"])
+@pytest.mark.parametrize(("n", "margin"), [(10, 0.3), (50, 0.08), (500, 0.02)])
+def test_error_rates(kind, n, margin, monkeypatch):
+    """At the margin the candidate passes in at most 5 % of cases (8 % where the test is approximate).
+
+    If both are equal, it is called worse in at most 5 %.
+    """
+    monkeypatch.setattr(gate._Score, "needed", lambda *_: None)
+    times = 400 if kind == "items" else 2000
+    false_pass, false_worse = (
+        rates(kind, n, margin, margin, times)["passed"],
+        rates(kind, n, margin, 0.0, times)["worse"],
+    )
+    print(f"{kind} n={n}: false pass {false_pass / times:.4f}, false worse {false_worse / times:.4f}")
+    assert at_least(false_pass, times) <= (0.05 if kind == "items" else 0.08)
+    assert at_least(false_worse, times) <= 0.05
+
+
+@pytest.mark.slow
+def test_error_rates_of_several_tasks(monkeypatch):
+    monkeypatch.setattr(gate._Score, "needed", lambda *_: None)
+    times = 1000
+    worse = rates("f1", 50, 0.08, 0.0, times, n_tasks=4)["worse"]
+    passed = rates("f1", 50, 0.08, 0.08, times, n_tasks=4)["passed"]
+    print(f"4 tasks: false pass {passed / times:.4f}, false worse {worse / times:.4f}")
+    assert at_least(worse, times) <= 0.05
+    assert at_least(passed, times) <= 0.05
+
+
+# ------------------------------------------------------------------------------------------------------- workflows
+
+PAGE = (ROOT / "docs/gate.md").read_text(encoding="utf-8")
+
+
+def test_the_workflows_run(tmp_path, monkeypatch, capsys):
+    """Every workflow of the page is one, and its command gives a verdict on small files."""
+    lines = ["id,correct", *(f"{number},{number % 3 > 0:d}" for number in range(60))]
+    for name, model, log in (("baseline", "a", "strong"), ("candidate", "b", "weak")):
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n")
+        (tmp_path / name).symlink_to(LOGS / "lm_eval" / model)
+        (tmp_path / f"{name}.eval").symlink_to(LOGS / f"inspect/{log}.eval")
+    monkeypatch.chdir(tmp_path)
+    found = []
+    for workflow in map(yaml.safe_load, re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)):
+        assert True in workflow  # `on`, which is true in YAML 1.1
+        (job,) = workflow["jobs"].values()
+        assert job["steps"][0]["uses"].startswith("actions/checkout@")
+        (command,) = (step["run"] for step in job["steps"] if "pairsig gate" in step.get("run", ""))
+        command, _, summary = command.strip().replace("\\\n", " ").partition(" >> ")
+        assert summary == '"$GITHUB_STEP_SUMMARY"'
+        found.append(cli.main(shlex.split(command)[1:]))
+        printed = capsys.readouterr()
+        assert "| score | verdict |" in printed.out, printed.err
+        assert ElementTree.parse(tmp_path / "gate.xml").getroot().tag == "testsuites"
+        (tmp_path / "gate.xml").unlink()
+    assert found == [1, 3, 0]
+
+
+def test_the_page_has_every_status():
+    for verdict, status in gate.STATUS.items():
+        assert re.search(rf"^\| {status} \| {verdict} ", PAGE, re.MULTILINE)
+    assert math.isclose(gate.POWER, 0.8)
