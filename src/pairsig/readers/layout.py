@@ -585,10 +585,9 @@ def _metrics(layout: _Layout, free: Sequence[str]) -> tuple[list[Metric], list[s
         layout.beside += [name for name in numeric if name not in used]
         return list(counts.values()), []
     scores = set(layout.by_name(SCORES, free))
+    columns = {name: layout.columns[name] for name in free}
     if damaged := [
-        name
-        for name in free
-        if name in scores and layout.columns[name].is_mostly_numeric and not layout.columns[name].is_numeric
+        name for name, own in columns.items() if name in scores and own.is_mostly_numeric and own.kinds[str]
     ]:
         layout.array(damaged[0])
     found = [name for name in numeric if name in scores]
