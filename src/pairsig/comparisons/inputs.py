@@ -253,7 +253,10 @@ def _pandas(frame: Any) -> pd.DataFrame:
 def _of_cells(cells: layout.Cells, columns: Columns, as_given: Callable[[pd.DataFrame], Any]) -> Given:
     """A table of any layout."""
     parts = layout.read(cells, columns.laid_out)
-    found, notes = aligned([parts], [Path(cells.source).stem], [""])
+    try:
+        found, notes = aligned([parts], [parts[0].system or Path(cells.source).stem], [""])
+    except InputError as error:  # whose last part is for the command line
+        raise InputError(str(error).partition("; use --missing")[0]) from None
     if sum(len(metrics) for _, metrics in found) > 1:
         names = [metric.name for _, metrics in found for metric in metrics]
         raise InputError(

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from pairsig.core.statistics import OF_THE_TEST_SET
+from pairsig.io.choices import near
 from pairsig.io.errors import InputError, listed, named, quoted
 from pairsig.metrics import Metric
 from pairsig.readers.system_counts import NUMBER, SystemCounts, average, fits, to_array, to_number
@@ -203,7 +204,7 @@ def _number(cell: Any, comma: str) -> Number | str | None:
     if cell is None or (isinstance(cell, float) and cell != cell):
         return None
     if isinstance(cell, int | float):
-        return cell if fits(cell) else "up to 2**53" if isinstance(cell, int) else ""
+        return cell if fits(cell) else "up to 2**53" if isinstance(cell, int) else "a finite number"
     try:
         return float(cell) if type(cell).__name__ == "Decimal" else ""
     except ValueError:
@@ -264,7 +265,7 @@ class _Layout:
                 return own
         raise InputError(
             f"{self.table.source}: found no column {quoted(name)} for {self.chosen.hint(role, [name])}, expected one "
-            f"of {listed(self.columns)}"
+            f"of {listed(self.columns)}{near(name, self.columns)}"
         )
 
     def labels(self, names: Sequence[str]) -> list[str]:
@@ -565,7 +566,7 @@ def _metrics(layout: _Layout, free: Sequence[str]) -> tuple[list[Metric], list[s
                 if name not in layout.columns and known is None and not any(name == own.strip() for own in free):
                     raise InputError(
                         f"{layout.table.source}: found the columns {listed(layout.columns)}, expected the name of one "
-                        f"of them, or of a metric, instead of {quoted(name)}"
+                        f"of them, or of a metric, instead of {quoted(name)}{near(name, layout.columns)}"
                     )
                 metrics.append(averaged(layout.column(name, "score")))
             else:
