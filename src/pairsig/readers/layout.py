@@ -461,7 +461,8 @@ def _column_of(layout: _Layout, role: str, known: Sequence[str]) -> str | None:
     if name is not None:
         (name,) = [name] if isinstance(name, str) else _split(layout, role, name)
         return layout.column(name, role)
-    for own in layout.by_name(known, layout.columns):
+    scores = _split(layout, "score", layout.chosen.score)
+    for own in layout.by_name(known, [name for name in layout.columns if name not in scores]):
         labels = layout.labels([own])
         if not any(labels):  # as in the statistics of systems without runs
             continue
