@@ -9,11 +9,13 @@ every case once, on little data and in one process, which shows that it still ru
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -462,7 +464,6 @@ def bleu_large() -> dict[str, Any]:
 def items_large() -> dict[str, Any]:
     """Exact test, all 499,500 pairs of 1,000 systems, 100,000 pass/fail items, from a Parquet file."""
     import tempfile
-    from pathlib import Path
 
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -544,12 +545,39 @@ def alone(name: str) -> dict[str, Any]:
     return CASES[name]() | {"mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
 
 
+def account(results: Path = Path("results")) -> None:
+    """Print the CPU seconds of the last run of the study by rule, and those outside its jobs.
+
+    Snakemake samples a job every half second at first, and later every 30 seconds, so its sums miss the ends of jobs.
+    """
+    import pandas as pd
+
+    jobs = {path: pd.read_csv(path, sep="\t", na_values="-") for path in sorted(results.glob("benchmarks/**/*.tsv"))}
+    if not jobs:
+        return
+    rules = pd.concat(jobs.values(), keys=[path.relative_to(results / "benchmarks").parts[0] for path in jobs])
+    table = rules.groupby(level=0).agg(jobs=("s", "size"), cpu=("cpu_time", "sum"), peak=("max_rss", "max"))
+    one = [sys.executable, "-c", "import pairsig.comparisons.all_pairs, pairsig.core.statistics"]
+    subprocess.run(one, check=True)
+    start = os.times().children_user
+    print(f"the study in {results}: CPU seconds by rule; Python with the library starts in {start:.1f}")
+    for rule, found in table.sort_values("cpu", ascending=False).iterrows():
+        name = str(rule).removesuffix(".tsv")
+        print(f"  {name:<20} {found.jobs:>4.0f} jobs {found.cpu:>8.1f} CPU s, peak {found.peak:.0f} MiB")
+    print(f"  {'all':<20} {table.jobs.sum():>4.0f} jobs {table.cpu.sum():>8.1f} CPU s")
+    if (spent_in := results / "benchmarks" / "cpu_seconds.txt").exists():
+        whole = sum(map(float, spent_in.read_text(encoding="utf-8").split()))
+        print(f"  {whole:.1f} CPU s in all: {whole - table.cpu.sum():.1f} for Snakemake, the report and ends of jobs\n")
+
+
 def main() -> None:
-    """Run the named cases, or all of them, and print what each took."""
+    """Run the named cases, or all of them, and print what each took; before all, the account of the last run."""
     arguments = [argument for argument in sys.argv[1:] if argument != "--small"]
     if arguments[:1] == ["--alone"]:
         print(json.dumps(alone(arguments[1])))
         return
+    if not arguments:
+        account()
     for name in arguments or CASES:
         if SMALL:
             found = alone(name)
