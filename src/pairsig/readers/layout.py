@@ -378,7 +378,7 @@ def read(table: Cells, chosen: Chosen | None = None) -> tuple[SystemCounts, ...]
             )
     n_systems = len({part.system for part in parts})
     scores = "" if one_each else _scores_of(metrics)
-    told = [
+    clauses = [
         f"items from column{'s' * (len(items) > 1)} {' and '.join(f'`{_shown(name)}`' for name in items)}"
         if items
         else "items are the rows in their order"
@@ -388,17 +388,17 @@ def read(table: Cells, chosen: Chosen | None = None) -> tuple[SystemCounts, ...]
         head = (
             f"{n_systems} systems × {n:,} items from {table.source}: {listed(dict.fromkeys(p.system for p in parts))}"
         )
-        told = [head, *filter(None, [scores]), *told]
+        clauses = [head, *filter(None, [scores]), *clauses]
     else:
-        told = [*filter(None, [scores]), *told]
+        clauses = [*filter(None, [scores]), *clauses]
     if n_runs := len({run for _, run in outputs if run}):
-        told.append(f"{n_runs} runs from column `{runs}`")
+        clauses.append(f"{n_runs} runs from column `{runs}`")
     if beside := [name for name in layout.beside if name not in items]:
-        told.append(f"not used: {listed(map(_shown, beside))}")
+        clauses.append(f"not used: {listed(map(_shown, beside))}")
     lower = [metric.name for metric in metrics if not metric.higher_is_better and metric.name == metric.columns[0]]
     if lower:
-        told.append(f"lower is better for {listed(lower)}")
-    notes = ("; ".join(told), *layout.notes)
+        clauses.append(f"lower is better for {listed(lower)}")
+    notes = ("; ".join(clauses), *layout.notes)
     return tuple(replace(part, notes=notes) for part in parts)
 
 
