@@ -10,7 +10,7 @@ import argparse
 import inspect
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache, partial, wraps
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -483,19 +483,27 @@ def _plot(arguments: argparse.Namespace) -> None:
 
     for figure, files in zip(drawn, arguments.output, strict=True):
         for path in files:
-            save(figure, path)
+            save(figure, path, transparent=path.suffix == ".svg")  # the pages show SVG on their own background
 
 
 def _drawing(figure: Figure) -> Callable[..., Any]:
     """Import the function that draws a figure."""
     try:
-        found: Callable[..., Any] = getattr(import_module(f"study.figures.{figure.module}"), figure.name)
+        found: Callable[..., Any] = getattr(
+            import_module(f"study.figures.{figure.module}"), figure.function or figure.name
+        )
     except ModuleNotFoundError as error:
         module = (error.name or "matplotlib").partition(".")[0]
         raise InputError(
             f"found no Python module {module}, expected it for figures; type pip install pairsig[workflow]"
         ) from None
-    return found
+
+    def drawn(*tables: pd.DataFrame) -> Any:
+        from study.figures.style import titled
+
+        return titled(found(*tables), figure.title)
+
+    return wraps(found)(drawn)
 
 
 def _figure(arguments: argparse.Namespace) -> None:
@@ -505,16 +513,25 @@ def _figure(arguments: argparse.Namespace) -> None:
     known = analysis.figures()
     figure = known[choose(arguments.figure, known, "figure")]
     paths = []
+    dataset, overlay = arguments.dataset or "*", ""
+    if figure.once and not arguments.dataset:
+        import pandas as pd
+
+        sheet = pd.read_csv("config/datasets.tsv", sep="\t", dtype=str, keep_default_na=False)
+        listed = sheet[[figure.name in names.split() for names in sheet["figures"]]]
+        dataset, overlay = next(listed[["dataset", "overlay"]].itertuples(index=False, name=None), ("*", ""))
     for name in figure.tables:
         pattern = f"{name}.tsv"
         if name in ("comparisons", "test_sets"):
-            pattern = f"{name}/{arguments.dataset or '*'}.*.tsv"
+            pattern = f"{name}/{dataset}.*.tsv"
+        elif name == "overlay" and overlay:
+            pattern = f"comparisons/{overlay}.*.tsv"
         found = [sorted([*folder.glob(pattern), *folder.glob(f"tables/{pattern}")]) for folder in arguments.results]
         files = next(filter(None, found), [])
         if not files and name != "overlay":
             folders = " and ".join(map(str, arguments.results))
             raise InputError(f"found no {pattern} in {folders}, expected the table of a run; type make quick")
-        paths += [(name, path) for path in (files[:1] if figure.per_dataset else files)]
+        paths += [(name, path) for path in (files[:1] if figure.per_dataset or figure.once else files)]
     drawn = _drawing(figure)(*(analysis.read(path, name) for name, path in paths))
 
     from pairsig.io.pictures import save
