@@ -40,8 +40,12 @@ rule all:
         collect(
             "results/comparisons/{dataset}.{test}.tsv", dataset=SELECTED, test=TESTS
         ),
-        collect("results/tables/{table}.html", table=TABLES),
-        [jobs.picture(figure) for figure in STUDY_FIGURES],
-        [jobs.picture(*one) for one in DATASET_FIGURES],
-        "results/findings.md",
-        "results/site",
+        collect("results/pages/{dataset}.html", dataset=SELECTED)
+        if jobs.own
+        else [
+            *collect("results/tables/{table}.html", table=TABLES),
+            *[jobs.picture(figure) for figure in STUDY_FIGURES],
+            *[jobs.picture(*one) for one in DATASET_FIGURES],
+            "results/findings.md",
+            "results/site",
+        ],

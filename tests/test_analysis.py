@@ -663,6 +663,28 @@ class TestCheck:
         assert row["z"] == pytest.approx(0.05 / np.hypot(0.06 / 3.92, 0.2 / 3.92), rel=1e-4)
         assert row["verdict"] == "agrees"
 
+    @pytest.mark.parametrize(
+        ("kind", "value", "verdict"),
+        [("claim", 0, "differs"), ("claim", 0.6, "agrees"), ("below", 1, "agrees"), ("below", 0.7, "differs")],
+    )
+    def test_claims_are_compared_with_a_theory_or_a_bound(self, kind, value, verdict):
+        claims = {
+            "claim": "c",
+            "dataset": ["d"],
+            "measured": "a ratio, of two",
+            "value": 0.62,
+            "low": 0.5,
+            "high": 0.74,
+        }
+        found = check(
+            published(compared_with=f"{kind}:c:d:a ratio, of two", published=value), thresholds=self.thresholds,
+            size_scaling=self.size_scaling, calibration=self.calibration, claims=pd.DataFrame(claims),
+        )  # fmt: skip
+        row = only(found)
+        assert (row["ours"], row["low"], row["high"], row["verdict"]) == (0.62, 0.5, 0.74, verdict)
+        if kind == "claim":
+            assert row["z"] == pytest.approx((0.62 - value) / (0.24 / (2 * 1.959964)))
+
     @pytest.mark.parametrize("n_pairs", [np.nan, 58.0, 942.0])
     @pytest.mark.parametrize("value", [60, 70, 80, 85, 92, 100])
     def test_shares_are_compared_by_logits(self, value, n_pairs):

@@ -889,7 +889,7 @@ class TestStudy:
             ),
             (
                 ["plot", "pie", "c.tsv", "--output", "o.svg"],
-                ["unknown figure 'pie'", "expected one of gain_confidence"],
+                ["unknown figure 'pie'", "expected one of size_scaling"],
             ),
             (
                 ["plot", "size_scaling", "c.tsv", "c.tsv", "c.tsv", "--output", "o.svg"],

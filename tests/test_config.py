@@ -256,7 +256,7 @@ def test_a_row_that_is_repeated_is_refused_with_both_lines(project, sheet, key):
 @pytest.mark.parametrize(
     ("sheet", "column", "message"),
     [
-        ("datasets", "figures", "gain_confidence again"),
+        ("datasets", "figures", "figure_4 again"),
         ("datasets", "test_sets", "initial again"),
         ("datasets", "pool", r"wmt2\d-\w\w-en again"),
         ("datasets", "reference", ".* again"),

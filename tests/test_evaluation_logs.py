@@ -343,7 +343,7 @@ def test_tasks_are_rows(tmp_path, capsys):
     assert row["metric"] == "match"
     (row,), err = answer(paths["a", "t"], paths["b", "t"], paths["b", "u"], "--test", "exact", capsys=capsys)
     assert (row["metric"], row["pvalue"]) == ("t/match", 2 / 32)
-    assert "u left out, since only some logs have it" in err
+    assert "u left out, since only some logs have it and its metrics" in err
     refused(
         [tmp_path],
         "found no metric 't/matc', expected one of t/match, u/match; did you mean t/match?",
@@ -1004,11 +1004,12 @@ def test_documents_that_are_not_the_same(tmp_path):
 
 def test_tasks_have_their_own_metrics(tmp_path):
     """A task without any mean over samples is left out with a note."""
-    for task, metrics in (("v", ["text"]), ("u", ["acc", "em"]), ("t", ["acc", "f1"])):
-        value = "no number" if task == "v" else 1
-        path = lm_eval_of(tmp_path, [{"doc_id": 0, "metrics": metrics} | dict.fromkeys(metrics, value)])
+    groups = {"group_subtasks": {"g": ["v", "w"]}, "groups": {"g": {"text,none": 0.5}}}
+    for task, metrics in (("w", ["text"]), ("v", ["text"]), ("u", ["acc", "em"]), ("t", ["acc", "f1"])):
+        value = "no number" if task in "vw" else 1
+        path = lm_eval_of(tmp_path, [{"doc_id": 0, "metrics": metrics} | dict.fromkeys(metrics, value)], **groups)
         Path(path).rename(tmp_path / f"samples_{task}_{TIME}.jsonl")
-    parts = system_counts.read_all("lm_eval", tmp_path, task="t,u,v")
+    parts = system_counts.read_all("lm_eval", tmp_path)
     assert [(part.task, [metric.name for metric in part.metrics]) for part in parts] == [
         ("t", ["acc", "f1"]), ("u", ["acc", "em"]),
     ]  # fmt: skip

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import simulate
-from pairsig import InputError, Metric, Ratio, difference_interval
+from pairsig import InputError, Metric, Ratio, difference_interval, exact_test
 from pairsig.core import random_streams, statistics
 from pairsig.metrics import registry
 from pairsig.readers import system_counts
@@ -178,6 +178,42 @@ def test_bad_input():
     for level in (0.0, 1.0, math.nan):
         with pytest.raises(InputError, match=f"the confidence level is {level}, expected a number between 0 and 1"):
             difference_interval([1, 2], [2, 2], metric="mean", confidence_level=level)
+
+
+P_VALUES = (1.0, 0.99, 0.5, 0.2, 0.0500001, 0.05, math.nextafter(0.05, 0), 0.01, 1e-9, 0.0)
+
+
+@pytest.mark.parametrize("pvalue", P_VALUES)
+@pytest.mark.parametrize(("low", "high"), [(0.1, 1.9), (-0.1, 2.1), (0.9, 1.1), (1.0, 1.0), (-50.0, 52.0), (0.0, 2.0)])
+def test_an_interval_that_agrees_with_p(pvalue, low, high):
+    """0 is outside exactly if p < α, the difference is inside, the far end stays, and the sign does not matter."""
+    plain = replace(difference_interval([1, 0], [0, 0]), low=low, high=high)
+    own = intervals.agreeing(plain, 1.0, pvalue)
+    assert (own.low > 0) == (pvalue < 0.05)
+    assert own.low <= 1 <= own.high == high
+    assert own.low >= min(low, -high)
+    turned = intervals.agreeing(plain.turned, -1.0, pvalue)
+    assert (turned.low, turned.high) == (-own.high, -own.low)
+    if (low > 0) == (pvalue < 0.05):
+        assert own == plain
+    elif 0.1 < pvalue < 0.9 or pvalue == 0.01:
+        z = [stats.norm.isf(p / 2) for p in (0.05, pvalue)]
+        assert own.low == pytest.approx(max(1 - z[0] / z[1], -high))
+
+
+def test_the_interval_of_a_result_agrees_with_its_p_at_every_level():
+    """Five wins in five: p = 0.0625 is below 0.1 and above 0.05; one-sided tests leave the interval as it is."""
+    a, b = np.repeat([1, 0, 1], [5, 0, 15]), np.repeat([0, 1, 1], [5, 0, 15])
+    found = exact_test(a, b)
+    assert found.pvalue == 0.0625
+    for level, excludes in ((0.8, True), (0.9, True), (0.95, False), (0.99, False)):
+        low, high = found.confidence_interval(level)
+        assert (low > 0) == excludes
+        assert low < found.statistic < high
+    alone = difference_interval(a, b)
+    assert exact_test(a, b, alternative="greater").confidence_interval() == (alone.low, alone.high)
+    same = exact_test(a, a).confidence_interval()
+    assert same.low < 0 < same.high
 
 
 # How often the interval holds the truth. Populations are finite, so that the truth is known: test sets are drawn from

@@ -164,7 +164,7 @@ STUDY = [
     "plot sizes sizes.tsv c.tsv --output >out.svg",
     "plot domains sizes.tsv --output >out.svg",
     "plot size_scaling t.tsv scaling.tsv --output >out.svg",
-    "plot calibration k.tsv --output >out.svg",
+    "plot table_1 k.tsv r.tsv --output >out.svg",
     "plot correlation c.tsv --output >out.svg",
     "plot thresholds r.tsv --output >out.svg",
     "plot relative_error error.tsv --output >out.svg",

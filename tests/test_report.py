@@ -448,3 +448,24 @@ def test_the_null_distribution_of_the_bootstrap_is_centred():
     order = [0, 1] if pair.difference > 0 else [1, 0]
     gains = evidence._resampled(pair, order, Resampling(2_000, 5))
     assert abs(gains.mean()) < 4 * gains.std() / np.sqrt(len(gains)) + 0.1 * gains.std()  # F1 is biased by n⁻¹
+
+
+def test_what_was_computed_is_printed_even_if_the_report_fails(tmp_path, monkeypatch, capsys):
+    path = table(tmp_path, {"a": items(1), "b": items(2)})
+
+    def full(*_):
+        raise OSError(28, "No space left on device", "r.html")
+
+    monkeypatch.setattr(report, "write", full)
+    assert cli.main(["test", path, "--html", str(tmp_path / "r.html")]) == 2
+    out, err = capsys.readouterr()
+    assert "exact" in out
+    assert "r.html: No space left on device" in err
+
+
+def test_too_many_comparisons_for_a_picture_are_refused_before_they_are_computed(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("matplotlib")
+    path = table(tmp_path, {f"s{number}": items(number) for number in range(14)})
+    monkeypatch.setattr(baseline, "compare_to_baseline", None)
+    assert cli.main(["test", path, "--plot", str(tmp_path / "p.svg")]) == 2
+    assert "found 13 comparisons, expected at most 12 in a figure" in capsys.readouterr().err

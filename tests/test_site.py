@@ -11,13 +11,14 @@ import pandas as pd
 import pytest
 
 import pages
+import pairsig
 import simulate
 from pages import DATASET, HOSTILE, MADE, page, rows, script, text_of, words
 from pairsig.comparisons import ranking
 from pairsig.metrics import registry
 from study import analysis, cli
 from study.analysis.ranks import ranks, reaches
-from study.site import text
+from study.site import own, text
 
 
 @pytest.fixture(scope="session")
@@ -428,3 +429,41 @@ def test_a_test_set_of_one_segment_has_no_interval():
     found = ranks(made, registry.metric("accuracy"), n_resamples=20)
     assert found["score_low"].isna().all()
     assert (found["rank_low"] == 1).all()
+
+
+# ------------------------------------------------------------------------------------- a page about data of one's own
+
+
+def own_page(scores, tmp_path):
+    ranking = pairsig.rank(scores, n_resamples=2000)
+    path = tmp_path / "own.html"
+    path.write_text(own.page(ranking), encoding="utf-8")
+    return ranking, page(path)
+
+
+def test_the_page_of_own_data_begins_with_the_answer_and_lists_all_pairs(tmp_path):
+    items = np.arange(200)
+    scores = {HOSTILE[1]: items % 10 > 0, "same": items % 9 > 0, "bad": items % 3 > 0}
+    ranking, found = own_page(scores, tmp_path)
+    (answer,) = found.all("p", class_="standfirst")
+    said = text_of(answer)
+    assert "may each be the best of 3 systems" in said
+    assert "2 of 3 differences are significant" in said
+    assert f"{HOSTILE[1]} is better than bad; same is better than bad" in said or "same is better than bad; " in said
+    (pairs,) = (table for table in found.all("table") if "ranks" not in table.attributes["class"])
+    lines = [[text_of(cell) for cell in (*row.all("th"), *row.all("td"))] for row in list(pairs.all("tr"))[1:]]
+    expected = ranking.pairs[["system_a", "system_b", "pvalue_adjusted"]].itertuples(index=False)
+    assert [(one[0], one[1], one[-1]) for one in lines] == [
+        (a, b, "yes" if p <= 0.05 else "no") for a, b, p in expected
+    ]
+    assert not [element for element in found.all("script") if "src" in element.attributes]  # one file
+
+
+@pytest.mark.parametrize(
+    ("share", "says"),
+    [(0.2, "good is the best of 2 systems: it is significantly better than every other one."), (0.97, "may each be")],
+)
+def test_the_page_names_the_best_system_if_there_is_one(share, says, tmp_path):
+    items = np.arange(100)
+    _, found = own_page({"good": items % 50 > 0, "other": items % 100 < 100 * share}, tmp_path)
+    assert says in text_of(next(found.all("p", class_="standfirst")))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from itertools import combinations
-from math import erf, sqrt
+from math import comb, erf, sqrt
 from pathlib import Path
 
 import numpy as np
@@ -199,7 +199,7 @@ def modern():
 
 def test_how_many_runs_of_one_method_differ_once_more(modern):
     methods, counts = modern
-    by_outputs, by_runs = [], []
+    by_outputs, by_runs, of_methods = [], [], []
     scores = f1(counts.sum(1))
     for method in dict.fromkeys(methods):
         rows = [row for row, own in enumerate(methods) if own == method]
@@ -209,10 +209,13 @@ def test_how_many_runs_of_one_method_differ_once_more(modern):
             left = [scores[row] for row in rows if row not in (a, b)]
             t = gain / sqrt(2 * np.var(left, ddof=1))
             by_runs.append(2 * stats.t.sf(abs(t), len(left) - 1) < 0.05)
+        of_methods.append(np.mean(by_outputs[-comb(len(rows), 2) :]))
     row = reference("training_variance", dataset="icepahc-modern", n_segments=counts.shape[1])
     assert np.mean(by_outputs) == pytest.approx(float(row["share_significant"]), abs=0.003)
     assert np.mean(by_runs) == pytest.approx(float(row["share_significant_by_method"]), abs=1e-9)
     assert int(float(row["n_pairs"])) == len(by_outputs)
+    ends = [float(row["least_of_methods"]), float(row["most_of_methods"])]
+    assert ends == pytest.approx([min(of_methods), max(of_methods)], abs=0.03)  # a pair of 45
 
 
 def test_the_share_of_training_once_more(modern):

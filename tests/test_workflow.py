@@ -94,7 +94,7 @@ def example(project):
         with (project / "config" / f"{name}.tsv").open("a", encoding="utf-8") as sheet:
             sheet.write(rows)
     promised = re.findall(r"^\| `(results/[^`]+)`", section, re.MULTILINE)
-    assert len(promised) == 3
+    assert len(promised) == 2
     return project, blocks[2][1], promised
 
 
@@ -102,11 +102,21 @@ def example(project):
 def test_the_worked_example_of_the_readme(example):
     project, command, promised = example
     own_code(project)
-    # What it promises: a study with all its figures is run below.
-    run("bash", "-e", "-c", f"{command.strip()} -- {' '.join(promised)}", cwd=project)
+    study = project / "results" / "site" / "index.html"
+    study.parent.mkdir(parents=True)
+    study.write_text("the study's", encoding="utf-8")
+    run("bash", "-e", "-c", command, cwd=project)
     for path in promised:
         assert (project / path).stat().st_size > 0
-    compared = tables.read(project / promised[0])
+    page = (project / promised[0]).read_text(encoding="utf-8")
+    answer = re.search(r'<p class="standfirst">(.*?)</p>', page).group(1)
+    assert "tuned" in answer
+    assert "of 3 differences" in answer
+    # The pages of the study stay, and none of its analyses runs.
+    assert study.read_text(encoding="utf-8") == "the study's"
+    made = {path.name for path in (project / "results").iterdir()}
+    assert made == {"site", "pages", "comparisons", "statistics", "counts", "logs", "benchmarks"}
+    compared = tables.read(project / promised[1])
     assert len(compared) == 3
     best = compared.loc[compared["gain"].idxmax()]
     assert (best["system_a"], best["system_b"]) == ("tuned", "other")
@@ -114,7 +124,7 @@ def test_the_worked_example_of_the_readme(example):
     # An edit of the code that compares plans the comparisons again, but not the counts.
     with (project / "src/pairsig/core/random_streams.py").open("a", encoding="utf-8") as module:
         module.write("# edited\n")
-    again = f"{command.strip()} -- {promised[0]}".replace("snakemake", "snakemake --dry-run")
+    again = f"{command.strip()} -- {promised[1]}".replace("snakemake", "snakemake --dry-run")
     printed = run("bash", "-e", "-c", again, cwd=project)
     assert dict(re.findall(r"^(\w+) +(\d+)$", printed, re.MULTILINE)) == {"compare": "1", "total": "1"}
 
@@ -200,3 +210,13 @@ def test_a_small_study_from_end_to_end(small):
     jobs = dict(re.findall(r"^(\w+) +(\d+)$", printed, re.MULTILINE))
     assert int(jobs["compare_part"]) + int(jobs["resize_part"]) == 3 * int(jobs["merge"]) == 3 * len(tested)
     assert {path: path.read_bytes() for path in tested} == tested
+
+
+@pytest.mark.parametrize(
+    ("chosen", "own"), [("[example]", True), ("[realsumm]", False), ("[example, realsumm]", False)]
+)
+def test_only_a_run_without_a_dataset_of_the_study_leaves_its_pages_alone(example, chosen, own):
+    printed = snakemake("--dry-run", "--config", f"datasets={chosen}", cwd=example[0])
+    jobs = set(re.findall(r"^(\w+) +\d+$", printed, re.MULTILINE))
+    assert ("page" in jobs) == own
+    assert jobs.isdisjoint({"site", "findings", "race", "leaderboards", "check"}) == own

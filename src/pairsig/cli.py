@@ -418,8 +418,6 @@ def _test(arguments: argparse.Namespace) -> None:
     as_sentence = arguments.format == "sentence"
     if as_sentence and arguments.stop_at is not None:
         raise InputError("--format sentence needs precise p-values, which --stop-at does not compute; leave one out")
-    if arguments.plot:
-        from pairsig.io import pictures  # noqa: F401  fails before anything is read if matplotlib is missing
     with console.progress("read"):
         data, notes = _read_systems(arguments, _files(arguments.systems, arguments.runs, arguments.reference), chosen)
     if arguments.plot:
@@ -579,8 +577,6 @@ def _rank(arguments: argparse.Namespace) -> None:
     from pairsig.io import tables
     from pairsig.io.memory import Memory
 
-    if arguments.plot:
-        from pairsig.io import pictures  # noqa: F401  fails before anything is read if matplotlib is missing
     memory = Memory.of(arguments.memory)
     files, metric = arguments.systems, arguments.metric
     if (

@@ -10,7 +10,7 @@ import argparse
 import inspect
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache, partial, wraps
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -183,6 +183,15 @@ def _commands(wanted: str = "") -> console.Commands:
     p.add_argument("--corpora", type=Path, required=True, help="sheet of corpora")
     p.add_argument("--figures", nargs="*", type=Path, default=[], metavar="SVG", help="figures made by plot")
     p.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="folder to create or replace")
+
+    p = commands.add(_page)
+    p.add_argument("statistics", type=Path)
+    p.add_argument("--metric", help="required if the columns fit several metrics")
+    p.add_argument("--n-resamples", type=console.whole, default=100_000, metavar="B", help="default: 100,000")
+    p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
+    p.add_argument("--unit", choices=("segment", "document"), default="segment", help="unit that is swapped")
+    p.add_argument("--threads", type=console.whole, help="default: all cores; only changes time")
+    p.add_argument("--output", type=partial(console.output, suffixes=(".html",)), required=True)
 
     p = commands.add(_findings)
     p.add_argument("tables", nargs="+", type=Path, metavar="TABLE", help="tables of the study, all in one folder")
@@ -480,13 +489,21 @@ def _plot(arguments: argparse.Namespace) -> None:
 def _drawing(figure: Figure) -> Callable[..., Any]:
     """Import the function that draws a figure."""
     try:
-        found: Callable[..., Any] = getattr(import_module(f"study.figures.{figure.module}"), figure.name)
+        found: Callable[..., Any] = getattr(
+            import_module(f"study.figures.{figure.module}"), figure.function or figure.name
+        )
     except ModuleNotFoundError as error:
         module = (error.name or "matplotlib").partition(".")[0]
         raise InputError(
             f"found no Python module {module}, expected it for figures; type pip install pairsig[workflow]"
         ) from None
-    return found
+
+    def drawn(*tables: pd.DataFrame) -> Any:
+        from study.figures.style import titled
+
+        return titled(found(*tables), figure.title)
+
+    return wraps(found)(drawn)
 
 
 def _figure(arguments: argparse.Namespace) -> None:
@@ -496,16 +513,25 @@ def _figure(arguments: argparse.Namespace) -> None:
     known = analysis.figures()
     figure = known[choose(arguments.figure, known, "figure")]
     paths = []
+    dataset, overlay = arguments.dataset or "*", ""
+    if figure.once and not arguments.dataset:
+        import pandas as pd
+
+        sheet = pd.read_csv("config/datasets.tsv", sep="\t", dtype=str, keep_default_na=False)
+        listed = sheet[[figure.name in names.split() for names in sheet["figures"]]]
+        dataset, overlay = next(listed[["dataset", "overlay"]].itertuples(index=False, name=None), ("*", ""))
     for name in figure.tables:
         pattern = f"{name}.tsv"
         if name in ("comparisons", "test_sets"):
-            pattern = f"{name}/{arguments.dataset or '*'}.*.tsv"
+            pattern = f"{name}/{dataset}.*.tsv"
+        elif name == "overlay" and overlay:
+            pattern = f"comparisons/{overlay}.*.tsv"
         found = [sorted([*folder.glob(pattern), *folder.glob(f"tables/{pattern}")]) for folder in arguments.results]
         files = next(filter(None, found), [])
         if not files and name != "overlay":
             folders = " and ".join(map(str, arguments.results))
             raise InputError(f"found no {pattern} in {folders}, expected the table of a run; type make quick")
-        paths += [(name, path) for path in (files[:1] if figure.per_dataset else files)]
+        paths += [(name, path) for path in (files[:1] if figure.per_dataset or figure.once else files)]
     drawn = _drawing(figure)(*(analysis.read(path, name) for name, path in paths))
 
     from pairsig.io.pictures import save
@@ -557,6 +583,23 @@ def _site(arguments: argparse.Namespace) -> None:
         figures=arguments.figures,
     )
     site.replace(run, arguments.output)
+
+
+def _page(arguments: argparse.Namespace) -> None:
+    """Write a web page about the systems of one dataset: ranks, significant differences, all pairs."""
+    from pairsig.comparisons.ranking import rank
+    from pairsig.io import tables
+    from study.site import own
+
+    ranking = rank(
+        read_statistics(arguments.statistics),
+        metric=arguments.metric,
+        n_resamples=arguments.n_resamples,
+        rng=arguments.seed,
+        unit=arguments.unit,
+        threads=arguments.threads,
+    )
+    tables.write_text(own.page(ranking), arguments.output)
 
 
 def _findings(arguments: argparse.Namespace) -> None:

@@ -1,7 +1,7 @@
 """Plot figures from tables: one job for the study, and one for all of its datasets."""
 
 # Figures of the whole study, for the first test of the config.
-STUDY_FIGURES = [one for one in FIGURES.values() if not one.per_dataset]
+STUDY_FIGURES = jobs.figures()
 # Figures of the datasets, for every test. One process plots all of them, because its start takes as long as two figures.
 DATASET_FIGURES = [
     (FIGURES[name], dataset, test)

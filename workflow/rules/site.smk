@@ -1,4 +1,4 @@
-"""The findings of a run, results/findings.md, and the web pages of the study, results/site/index.html."""
+"""The findings of a run, results/findings.md, the web pages of the study, results/site, and one of a dataset alone."""
 
 SITE = Path(workflow.basedir, "src", "study", "site")
 
@@ -78,5 +78,45 @@ rule site:
             --corpora {input.corpora:q} \
             --figures {input.figures:q} {input.dataset_figures:q} \
             --output {output.site:q} \
+            >{log:q} 2>&1
+        """
+
+
+rule page:
+    """Rank the systems of a dataset on a page of its own, which a run on one's own data makes."""
+    input:
+        statistics=lambda w: study.datasets[w.dataset].statistics,
+        library=library("page"),
+        pages=[
+            os.path.relpath(SITE / path)
+            for path in ("templates/own.html", "templates/parts.html", "assets/site.css")
+        ],
+    output:
+        page="results/pages/{dataset}.html",
+    log:
+        "results/logs/page/{dataset}.log",
+    benchmark:
+        "results/benchmarks/page/{dataset}.tsv"
+    group:
+        "figures"
+    conda:
+        "../envs/pairsig.yaml"
+    resources:
+        mem_mb=grown(1500),
+        runtime=grown(20),
+    params:
+        metric=lambda w: study.datasets[w.dataset].metric,
+        n_resamples=min(config["resampling"]["n_resamples"], 100_000),
+        seed=config["resampling"]["seed"],
+        unit=config["resampling"]["unit"],
+    shell:
+        r"""
+        python -m study page {input.statistics:q} \
+            --metric {params.metric:q} \
+            --n-resamples {params.n_resamples} \
+            --seed {params.seed} \
+            --unit {params.unit} \
+            --threads {threads} \
+            --output {output.page:q} \
             >{log:q} 2>&1
         """

@@ -167,7 +167,7 @@ def by_unit(value: float, unit: str) -> str:
     """
     if unit in ("%", "pairs", "samples", "sentences"):
         return count(value)
-    return f"{value:.3g}" if unit in ("p", "seconds") else _two_decimals(value)
+    return _plain(float(value)) if unit in ("p", "seconds") else _two_decimals(value)
 
 
 def _two_decimals(value: float) -> str:

@@ -109,8 +109,8 @@ def align(
             chosen.append(Aligned(replace(one.statistics, dataset=task), tuple(named), tuple(notes)))
     if not chosen:
         raise InputError(f"found {listed(metrics)} only in some logs, expected a metric of all")
-    if left := [task for task in by_task if task not in common]:
-        note = f"{listed(left)} left out, since only some logs have it"
+    if left := [task for task in by_task if task not in (common if asked else tasks)]:
+        note = f"{listed(left)} left out, since only some logs have it and its metrics"
         chosen[0] = replace(chosen[0], notes=(note, *chosen[0].notes))
     return chosen
 

@@ -107,7 +107,7 @@ def check(
     systems
         Table of `describe`, for the number of words, brackets or links per segment.
     claims
-        Table of `claims`, for the variation of exponents when the segments are in random order.
+        Table of `claims`, for its numbers and for the variation of exponents when the segments are in random order.
     relative_error, run_time
         Tables of `montecarlo.approximate` and `montecarlo.race`, for the numbers of the exact-test paper.
 
@@ -116,7 +116,9 @@ def check(
     Addresses: ``threshold:DATASET:SUBSET[:TEST_SET]`` (dataset `task=mt` for a task), ``exponent:DATASET:SUBSET``,
     ``share:CALIBRATION:DISTANCE:P_LOW-P_HIGH``; ``p:N:METRIC`` (mean exact p of simulated systems of N sentences),
     ``samples:METRIC`` (see `_samples`), ``faster:K:METRIC`` (sentences up to which the exact test is faster than K
-    samples) and ``seconds:TEST:N:METRIC``. If there is no address, the column `why` of the sheet gives the reason.
+    samples), ``seconds:TEST:N:METRIC``; ``claim:CLAIM:DATASET:MEASURED`` (a row of `claims`) and
+    ``below:CLAIM:DATASET:MEASURED`` (the same, where the paper claims a smaller number than the published one). If
+    there is no address, the column `why` of the sheet gives the reason.
 
     Test sets differ in size, and a threshold falls with the square root of the amount of information. The expected
     threshold is therefore the published one times sqrt(n_published / n), where n is the number of segments. Where the
@@ -146,6 +148,8 @@ def check(
         "exponent": lambda dataset, subset: _exponent_of(size_scaling, claims, dataset, subset),
         "share": lambda name, distance, between: _share(calibration, name, distance, between),
     }
+    if claims is not None:
+        finders |= dict.fromkeys(("claim", "below"), partial(_claim, claims))
     if relative_error is not None:
         finders |= {"p": partial(_mean_p, relative_error), "samples": partial(_samples, relative_error)}
     if run_time is not None:
@@ -166,7 +170,7 @@ def check(
                 ) from None
         for column in ("published", *(["n_segments"] if kind == "threshold" else [])) if ours is not None else ():
             number = pd.to_numeric(row[column], errors="coerce")
-            if not (number > 0 or (kind == "exponent" and column == "published" and number < 0)):
+            if not (number > 0 or (kind in _SIGNED and column == "published" and np.isfinite(number))):
                 raise InputError(f"{source}, line {line}: found {column} {row[column]}, expected a number above 0")
         reason = "" if pd.isna(row.get("why")) else str(row.get("why", "") or "")
         beside: dict[str, object] = {
@@ -255,6 +259,23 @@ def _mean(row: Mapping[str, float], ours: pd.Series, _: Mapping[str, float]) -> 
     return beside | _tested(ours["ours"] - published, (ours["high"] - ours["low"]) / (2 * Z_95), None)
 
 
+def _predicted(row: Mapping[str, float], ours: pd.Series, _: Mapping[str, float]) -> dict[str, object]:
+    published = float(row["published"])
+    beside = {**ours.to_dict(), "expected": published, "ratio": ours["ours"] / published if published else math.nan}
+    return beside | _tested(ours["ours"] - published, (ours["high"] - ours["low"]) / (2 * Z_95), 0.0)
+
+
+def _below(row: Mapping[str, float], ours: pd.Series, _: Mapping[str, float]) -> dict[str, object]:
+    published = float(row["published"])
+    beside = {**ours.to_dict(), "expected": published, "ratio": ours["ours"] / published}
+    if ours["high"] < published:
+        return beside | {"verdict": "agrees", "why": "the paper claims a smaller number than this one"}
+    return beside | {
+        "verdict": "differs",
+        "why": "the paper claims a smaller number; our interval includes larger ones",
+    }
+
+
 def _bound(row: Mapping[str, float], ours: pd.Series, _: Mapping[str, float], *, upper: bool) -> dict[str, object]:
     published = float(row["published"])
     ratio = ours["ours"] / published
@@ -305,7 +326,10 @@ _KINDS: Mapping[str, Callable[[Mapping[str, float], pd.Series, Mapping[str, floa
     "samples": _bend,
     "faster": partial(_bound, upper=False),
     "seconds": partial(_bound, upper=True),
+    "claim": _predicted,
+    "below": _below,
 }
+_SIGNED = ("exponent", "claim")  # kinds of numbers that need not be above 0
 
 
 def _tested(difference: float, ours: float, theirs: float | None) -> dict[str, object]:
@@ -333,6 +357,11 @@ def _exponent_of(
     order = None if row is None or claims is None else _first(claims, claim="order", dataset=dataset, measured=IN_ORDER)
     spread = 0.0 if order is None else (order["high"] - order["low"]) / (2 * Z_95)
     return None if row is None else pd.concat([row, pd.Series({"of_order": spread})])
+
+
+def _claim(claims: pd.DataFrame, claim: str, dataset: str, measured: str) -> pd.Series | None:
+    row = _first(claims, claim=claim, dataset=dataset, measured=measured)
+    return None if row is None else _found(row["value"], row["low"], row["high"])
 
 
 def _share(calibration: pd.DataFrame, name: str, distance: str, between: str) -> pd.Series | None:
@@ -400,6 +429,7 @@ ANALYSIS = Analysis(
             "thresholds",
             "summaries",
             ("reproduction",),
+            "Many of our thresholds differ from the paper's",
             "Our thresholds beside the published ones; ticks: published thresholds scaled to our test-set sizes.",
             "A tick is the published value times the square root of the ratio of the two test-set sizes, which is the "
             "value expected on a test set of our size. A cross uses the number of words, brackets or links instead of "

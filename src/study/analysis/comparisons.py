@@ -1,8 +1,33 @@
-"""Figures of the comparisons themselves, which require no analysis."""
+"""Figures of all pairs of systems, drawn from comparisons; no table belongs to them."""
 
 from __future__ import annotations
 
 from study.analysis.record import Analysis, Figure
+
+_PAIRS = ("comparisons", "thresholds", "reproduction", "overlay")
+_SIZES = ("test_sets", "comparisons", "reproduction")
+_LINES = (
+    "Solid lines are the expectation for a pair with the median standard error of its kind, among the pairs drawn. "
+    "Dashed lines are the thresholds in the table `thresholds`. Dotted lines are the paper's thresholds, multiplied by "
+    "the square root of the ratio of the two numbers of segments."
+)
+
+
+def _counterpart(number: int, function: str, tables: tuple[str, ...], title: str, caption: str) -> Figure:
+    """Declare the counterpart of a figure of the 2012 paper."""
+    return Figure(
+        f"figure_{number}",
+        "confidence",
+        tables,
+        f"Figure {number}. {title}",
+        f"Counterpart of the paper's Figure {number}. {caption}",
+        _LINES,
+        section="3" if number < 9 else "4.1" if number < 11 else "4.2",
+        function=function,
+        once=True,
+        needs={"sizes": "initial", "domains": "domain_size"}.get(function),
+    )
+
 
 ANALYSIS = Analysis(
     figures=(
@@ -10,31 +35,82 @@ ANALYSIS = Analysis(
             "overview",
             "confidence",
             ("comparisons",),
-            "Every pair of systems on every dataset: confidence (1 − p) against gain. The line is the expectation for "
-            "a pair with the median standard error.",
-            "The paper's Figures 2 to 4 show single datasets. All tasks show the same curve: above some gain, "
-            "significance is nearly certain. The position of the curve depends on the test set and on the correlation "
-            "of the systems.",
+            "In units of their critical differences, datasets share one curve",
+            "Median confidence (1 − p) against the gain, divided by the critical difference of its dataset.",
+            "Each line is a dataset, and each dot the median of at least five pairs with about the same gain. The "
+            "black line is the expectation for a pair with the median standard error. Pairs with smaller standard "
+            "errors lie above it.",
             section="3",
+        ),
+        _counterpart(
+            2, "gain_confidence", _PAIRS, "Summarization: the larger the gain, the more confidence",
+            "Systems of REALSumm stand in for those of TAC 2008.",
+        ),
+        _counterpart(
+            3, "gain_confidence", _PAIRS, "Dependency parsing: pairs from one group need smaller gains",
+            "Systems of CoNLL 2017 for Chinese stand in for those of CoNLL 2007.",
+        ),
+        _counterpart(
+            4, "gain_confidence", _PAIRS, "Translation: the larger the gain, the more confidence",
+            "German to English at WMT 2021 stands in for WMT 2010. There are no system combinations.",
+        ),
+        _counterpart(
+            5, "gain_confidence", _PAIRS, "Retrained parsers: pairs of one base model need smaller gains",
+            "English parsers, retrained on resampled training sets, and published ones of CoNLL 2018.",
+        ),
+        _counterpart(
+            6, "gain_confidence", _PAIRS, "Retrained translation systems follow the curve of published ones",
+            "Two retrained systems of Joshua from French to English, and systems of WMT 2021 from Chinese to English.",
+        ),
+        _counterpart(
+            7, "full_sets", _PAIRS, "Retrained aligners: an aligner and one that uses its output need smaller gains",
+            "Word aligners trained on full-size training sets. The aligner ITG uses posteriors of a joint HMM.",
+        ),
+        _counterpart(
+            8, "gain_confidence", _PAIRS, "Retrained constituency parsers: pairs of one base model need smaller gains",
+            "Icelandic parsers stand in for English ones.",
+        ),
+        _counterpart(
+            9, "sizes", _SIZES, "Translation: on larger test sets, smaller gains are significant",
+            "Retrained systems on initial segments of the Hansards.",
+        ),
+        _counterpart(
+            10, "sizes", _SIZES, "Parsing: on larger test sets, smaller gains are significant",
+            "Icelandic texts stand in for the Brown corpus.",
+        ),
+        _counterpart(
+            11, "domains", ("test_sets",), "Parsing: at equal size, curves of different sources are close",
+            "Six Icelandic sources stand in for sections of the Wall Street Journal and the Brown corpus.",
+        ),
+        Figure(
+            "gain_confidence",
+            "confidence",
+            _PAIRS,
+            "The larger the gain, the more confidence",
+            "Each dot is a pair of systems. Solid lines: expectation for a pair with the median standard error of its "
+            "kind; dashed lines: thresholds.",
+            "This is confidence (1 − p) against gain, as in the paper's Figures 2 to 8. " + _LINES,
+            section="3",
+            per_dataset=True,
         ),
         Figure(
             "correlation",
             "summaries",
             ("comparisons",),
+            "The more two systems correlate, the smaller the gain they need",
             "Gain against the correlation of two systems; the line is the critical difference at p = 0.05.",
-            "The correlation is that of the contributions of the segments to the two scores. The critical difference "
-            "falls as the correlation increases.",
+            "The correlation is that of the contributions of the segments to the two scores.",
             section="3",
             per_dataset=True,
         ),
         Figure(
             "sizes",
             "confidence",
-            ("test_sets", "comparisons"),
+            _SIZES,
+            "On larger test sets, smaller gains are significant",
             "Test sets made of initial segments; lighter colours stand for smaller ones.",
-            "This is confidence against gain, as in the paper's Figures 9 and 10. On larger test sets, smaller gains "
-            "are significant and the points scatter less; each doubling helps less than the one before. Lines are the "
-            "expectation for a pair with the median standard error.",
+            "This is confidence against gain, as in the paper's Figures 9 and 10. Each doubling helps less than the "
+            "one before. " + _LINES,
             section="4.1",
             per_dataset=True,
             needs="initial",
@@ -43,6 +119,7 @@ ANALYSIS = Analysis(
             "domains",
             "confidence",
             ("test_sets",),
+            "Confidence against gain on test sets of equal size, by source",
             "Test sets with the same number of segments from each domain.",
             "This is confidence against gain, as in the paper's Figure 11. Lines are the expectation for a pair with "
             "the median standard error in its domain.",
@@ -51,4 +128,4 @@ ANALYSIS = Analysis(
             needs="domain_size",
         ),
     ),
-)
+)  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,9 @@ from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, Column, Table, point
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric
 from study.analysis.record import SEED, THREADS, Analysis, Data, Output, Setting
+
+if TYPE_CHECKING:
+    from pairsig.comparisons.ranking import Ranking
 
 RANKED = Table(
     "ranked",
@@ -53,19 +56,24 @@ def ranks(
     """
     from pairsig.comparisons import ranking
 
-    ranked = ranking.rank(statistics, metric=metric, n_resamples=n_resamples, rng=seed, threads=threads).table
+    return described(ranking.rank(statistics, metric=metric, n_resamples=n_resamples, rng=seed, threads=threads))
+
+
+def described(ranked: Ranking) -> pd.DataFrame:
+    """Arrange a ranking as table `RANKED`: with the groups and kinds of systems, and intervals of scores."""
+    statistics, metric, table = ranked.statistics, ranked.metric, ranked.table
     reach = reaches(statistics.of(metric), metric)
-    place = [statistics.systems.index(name) for name in ranked["system"]]
+    place = [statistics.systems.index(name) for name in table["system"]]
     known = ["metric", "rank", "rank_low", "rank_high", "cluster", "system", "score", "p_next"]
     return frame(
         RANKED,
-        ranked[known].assign(
+        table[known].assign(
             dataset=statistics.dataset,
             group=[statistics.groups[index] for index in place],
             kind=[statistics.kinds[index] for index in place],
             n_segments=len(statistics.segments),
-            score_low=ranked["score"] - reach[place],
-            score_high=ranked["score"] + reach[place],
+            score_low=table["score"] - reach[place],
+            score_high=table["score"] + reach[place],
         ),
     )
 

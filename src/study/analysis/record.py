@@ -187,20 +187,27 @@ class Figure:
     Attributes
     ----------
     name
-        Name of the file and of the function.
+        Name of the file.
     module
-        Module of `study.figures` with this function.
+        Module of `study.figures` with its function.
     tables
         Names of the tables that the function takes: tables of analyses, `comparisons`, `test_sets`, or `overlay`
         (comparisons of the published systems). More tables are further ones of the last kind.
+    title
+        Its message, written above it.
     caption
         Caption on the pages.
     details
         What the report adds to the caption.
     section
         Section of the report, a key of `SECTIONS`.
+    function
+        Name of the function; default: the name of the figure.
     per_dataset
-        Whether it is drawn for each dataset and test, if the sheet of datasets lists it.
+        Whether it is drawn for each test and each dataset that lists it in the sheet.
+    once
+        Whether it is drawn for the first test and the only dataset that lists it: a counterpart of a figure of the
+        2012 paper, with its number as name.
     needs
         For a figure of a dataset, the test sets that it requires (a column of the sheet).
     """
@@ -208,10 +215,13 @@ class Figure:
     name: str
     module: str
     tables: tuple[str, ...]
+    title: str
     caption: str
     details: str = ""
     section: str = "beyond"
+    function: str = ""
     per_dataset: bool = False
+    once: bool = False
     needs: str | None = None
 
 

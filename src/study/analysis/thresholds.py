@@ -356,11 +356,6 @@ def _with_size_scaling(
     return thresholds(comparisons, tasks=tasks, **settings), size_scaling(comparisons, tasks=tasks)
 
 
-_LINES = (
-    "Solid lines are the expectation for a pair with the median standard error; dashed lines are the thresholds in the "
-    "table `thresholds`."
-)
-
 ANALYSIS = Analysis(
     _with_size_scaling,
     {
@@ -390,30 +385,10 @@ ANALYSIS = Analysis(
     ),
     figures=(
         Figure(
-            "gain_confidence",
-            "confidence",
-            ("comparisons", "thresholds", "overlay"),
-            "Each dot is a pair of systems. Solid lines: expectation for a pair with the median standard error of its "
-            "kind; dashed lines: thresholds.",
-            "This is confidence (1 − p) against gain, as in the paper's Figures 2 to 4. Pairs from the same group "
-            "reach a "
-            "confidence with smaller gains than pairs from different groups. " + _LINES,
-            section="3",
-            per_dataset=True,
-        ),
-        Figure(
-            "full_sets",
-            "confidence",
-            ("comparisons", "thresholds", "overlay"),
-            "Pairs of systems that were trained on full training sets, as in the paper.",
-            "This is confidence (1 − p) against gain, as in the paper's Figure 7. " + _LINES,
-            section="3",
-            per_dataset=True,
-        ),
-        Figure(
             "size_scaling",
             "summaries",
             ("thresholds", "size_scaling"),
+            "Critical differences fall nearly with the square root of the test-set size",
             "Critical difference against the number of segments, with fitted power laws; dashed: 1/√n.",
             "The figure shows the two largest test sets of each metric. Dashed lines predict smaller test sets from "
             "the largest one. Stars are the paper's thresholds. Intervals are over systems, with the segments in the "

@@ -65,6 +65,8 @@ TRAINING_VARIANCE = Table(
         *with_interval(
             "share_significant", "share of these with two-sided p < 0.05 by their outputs; 5 % by chance", "share"
         ),
+        numeric("least_of_methods", "smallest such share of a method", shown="share", missing=True),
+        numeric("most_of_methods", "largest such share of a method", shown="share", missing=True),
         numeric(
             "n_pairs_by_method",
             "those pairs whose method has three or more other runs",
@@ -401,8 +403,15 @@ class _Tested:
             {"n_segments": self.n, "n_methods": self.n_methods, "n_runs": self.n_runs, "verdict": "estimated"}
             | {"n_pairs": _distinct(self.same), "n_pairs_by_method": _distinct(self.same[self.enough])}
             | _share("share_significant", self.by_outputs, self.same)
+            | self._by_method()
             | _share("share_significant_by_method", self.by_method[self.enough], self.same[self.enough])
         )
+
+    def _by_method(self) -> dict[str, float]:
+        """Smallest and largest share of significant pairs of runs, over methods with at least `MIN_PAIRS` pairs."""
+        methods = pd.Series(self.by_outputs).groupby([str(run).rpartition(" ")[0] for run in self.same[:, 0]])
+        shares = methods.mean()[methods.size() >= MIN_PAIRS * max(len(self.scored), 1)]
+        return {"least_of_methods": shares.min(), "most_of_methods": shares.max()}
 
     def better_rows(self) -> Iterator[dict[str, object]]:
         """Yield the rows of `BETTER_METHOD`, one per question."""
@@ -463,6 +472,7 @@ ANALYSIS = Analysis(
             "training_variance",
             "training_variance",
             ("training_variance", "better_method"),
+            "On large test sets, two runs of one method often differ significantly",
             "Runs of one method: how often p < 0.05, and whether p near 0.05 finds the better method.",
             "Left: the share of pairs of runs of the *same* method (a base model and a size of training set) with "
             "two-sided p < 0.05. By chance it is 5 % on test sets of any size; crosses show the method-level test, "

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,27 +18,29 @@ from matplotlib.transforms import blended_transform_factory
 from pairsig.core.definitions import from_signature
 from pairsig.io.errors import InputError
 from pairsig.metrics.names import metric_name
+from study.analysis.thresholds import Z_05
 from study.figures.style import (
     BLUE,
+    BROWN,
     COLOURS,
     COLUMN,
     GREY,
     INK,
     MARKERS,
     ORANGE,
-    PAGE,
     RASTERIZE_ABOVE,
     RUST,
     SKY,
-    STYLE,
+    explained,
     gain_label,
+    metric_look,
     only,
     sentence,
     sequence,
     styled,
 )  # fmt: skip
 from study.tables.presentation import count
-from study.training.training_sets import FULL_SETS, of_full_sets
+from study.training.training_sets import FULL_SETS, SYNTHETIC, base_model_of, of_full_sets
 
 CONFIDENCE = "confidence = 1 − p"
 SATURATED = 0.999
@@ -51,9 +56,13 @@ class Class:
     pairs: pd.DataFrame
     marker: str
     colour: str
-    filled: bool = True
     ink: str = INK
     """Variant of the colour that is dark enough for thin lines and text."""
+    filled: bool = True
+
+
+RELATED = {"itg", "joint-hmm"}
+"""Base models of which one uses the posteriors of the other: a class of their own (the paper's Figure 7)."""
 
 
 def classes(comparisons: pd.DataFrame) -> list[Class]:
@@ -61,7 +70,7 @@ def classes(comparisons: pd.DataFrame) -> list[Class]:
 
     The classes are: pairs from the same group; pairs of two systems of the same special kind (online, llm, ...), for
     the two most frequent such kinds; and all other pairs. The kind `submission`, or else the most frequent kind, is not
-    special.
+    special. The group of a retrained system is its base model, and pairs of two `RELATED` base models are special.
     """
     same_group = comparisons["same_group"].astype(bool)
     kind_a, kind_b = (comparisons[column].astype(object).fillna("").astype(str) for column in ("kind_a", "kind_b"))
@@ -69,13 +78,21 @@ def classes(comparisons: pd.DataFrame) -> list[Class]:
     frequent = kinds[kinds != ""].value_counts()
     ordinary = "submission" if "submission" in frequent.index else next(iter(frequent.index), "")
     both = kind_a.mask((kind_a != kind_b) | (kind_a == ordinary) | same_group, "")
+    retrained = ordinary == SYNTHETIC
+    if retrained:
+        models = (base_model_of(comparisons[f"system_{side}"]) for side in "ab")
+        related = np.logical_and.reduce([model.isin(RELATED) for model in models])
+        both = both.mask(related & ~same_group, " and ".join(sorted(RELATED)))
     particular = sorted(both[both != ""].value_counts().index[:2])
     different = comparisons[~same_group & ~both.isin(particular)]
-    found = [Class("different groups", "different group", different, "o", SKY, ink=BLUE)]
-    for kind, colour, marker in zip(particular, (ORANGE, "#000000"), ("s", "D"), strict=False):
+    groups = "base model" if retrained else "group"
+    found = [Class(f"different {groups}s", "different group", different, "o", SKY, BLUE)]
+    for kind, colour, ink, marker in zip(particular, (ORANGE, "#000000"), (BROWN, "#000000"), "sD", strict=False):
         word = "LLM" if kind.startswith("llm") else kind.removesuffix("-by-organisers")
-        found.append(Class(f"both {word}", f"{kind} / {kind}", comparisons[both == kind], marker, colour, filled=False))
-    found.append(Class("same group", "same group", comparisons[same_group], "^", RUST, ink=RUST))
+        word = {"abs": "abstractive", "ext": "extractive"}.get(word, word)
+        label = word if " and " in kind else f"both {word}"
+        found.append(Class(label, f"{kind} / {kind}", comparisons[both == kind], marker, colour, ink))
+    found.append(Class(f"same {groups}", "same group", comparisons[same_group], "^", RUST, RUST))
     return [one for one in found if len(one.pairs)]
 
 
@@ -103,9 +120,8 @@ def _frame(axes: Axes, pairs: pd.DataFrame, bottom: float | None = None) -> list
     axes.axhline(0.95, color=GREY, linewidth=0.6, zorder=0.5)
     beyond = int((gains > right).sum())
     below = int(((confidence < axes.get_ylim()[0]) & (gains <= right)).sum())
-    lie = {1: "lies"}
-    notes = [f"{count(beyond)} {lie.get(beyond, 'lie')} beyond {right:.3g} points"] if beyond else []
-    return notes + ([f"{count(below)} {lie.get(below, 'lie')} below {bottom:g}"] if below else [])
+    notes = [f"not drawn: {count(beyond)} with gains above {right:.3g} points"] if beyond else []
+    return notes + ([f"not drawn: {count(below)} with confidence below {bottom:g}"] if below else [])
 
 
 def lowest(pairs: pd.DataFrame) -> float:
@@ -147,22 +163,11 @@ def expected(pairs: pd.DataFrame, gains: np.ndarray) -> np.ndarray | None:
 
 
 def _draw_expected(axes: Axes, pairs: pd.DataFrame, colour: str = INK, width: float = 0.9) -> None:
-    """Draw the expected curve over the points."""
+    """Draw the expected curve of the pairs within the axes: those with larger gains may have other standard errors."""
     gains = np.linspace(0, axes.get_xlim()[1], 200)
-    curve = expected(pairs, gains)
+    curve = expected(pairs[pairs["gain"] <= gains[-1]], gains)
     if curve is not None:
         axes.plot(gains, curve, color=colour, linewidth=width, zorder=2.6, gid="expected")
-
-
-LEGEND_LINES = 6
-"""Lines of a legend that fit under the curves; longer legends get a smaller font, so that they hide no points."""
-
-EXPECTED = "expected curve"
-"""Legend entry of the expectation for the median standard error. Captions define it: a long entry would hide points."""
-
-
-def _expected_key() -> Line2D:
-    return Line2D([], [], color=INK, linewidth=1.0, label=EXPECTED)
 
 
 def _key(one: Class, label: str) -> Line2D:
@@ -170,6 +175,13 @@ def _key(one: Class, label: str) -> Line2D:
         [], [], linestyle="none", marker=one.marker, markersize=4.5, label=label,
         markerfacecolor=one.colour if one.filled else "none", markeredgecolor=one.colour,
     )  # fmt: skip
+
+
+def _line(label: str, **style: Any) -> Line2D:
+    return Line2D([], [], **{"color": INK, "linewidth": 1.0, "label": label, **style})
+
+
+EXPECTED = "expected for the median standard error"
 
 
 def _title(pairs: pd.DataFrame, series: str) -> str:
@@ -200,7 +212,10 @@ def _nothing(xlabel: str, text: str = "nothing to draw: no pairs") -> Figure:
 
 @styled
 def gain_confidence(
-    comparisons: pd.DataFrame, thresholds: pd.DataFrame | None = None, overlay: pd.DataFrame | None = None
+    comparisons: pd.DataFrame,
+    thresholds: pd.DataFrame | None = None,
+    reproduction: pd.DataFrame | None = None,
+    overlay: pd.DataFrame | None = None,
 ) -> Figure:
     """Confidence against gain for all pairs of a dataset (the paper's Figures 2 to 8).
 
@@ -210,8 +225,10 @@ def gain_confidence(
         The comparisons of one dataset, test set, metric and test. Pairs from the same group, from different groups
         and of two systems of a special kind have different markers.
     thresholds
-        A thin dashed line marks the `threshold` of each class for which it is estimated, or that of all pairs if no
-        class has one. Rows of other datasets are ignored.
+        A dashed line marks the `threshold` of each class for which it is estimated, or that of all pairs if no class
+        has one. Rows of other datasets are ignored.
+    reproduction
+        Dotted lines mark the paper's thresholds, scaled to the number of segments by the central limit theorem.
     overlay
         The comparisons of a dataset with published systems, drawn in outline over those of retrained systems.
 
@@ -219,230 +236,243 @@ def gain_confidence(
     -----
     Solid lines are the expectation for a pair with the median standard error of its class (`expected`).
     """
-    return _gain_confidence(_pairs(comparisons), thresholds, overlay)
+    return _gain_confidence(_pairs(comparisons), thresholds, reproduction, overlay)
 
 
 @styled
 def full_sets(
-    comparisons: pd.DataFrame, thresholds: pd.DataFrame | None = None, overlay: pd.DataFrame | None = None
+    comparisons: pd.DataFrame,
+    thresholds: pd.DataFrame | None = None,
+    reproduction: pd.DataFrame | None = None,
+    overlay: pd.DataFrame | None = None,
 ) -> Figure:
-    """Confidence against gain for pairs of systems with full training sets, with the thresholds of these pairs.
+    """`gain_confidence` for pairs of systems with full training sets (the paper's Figure 7 has only such pairs).
 
-    The paper's Figure 7 has only such pairs. Our systems with half and quarter training sets correlate less.
+    Our systems with half and quarter training sets correlate less.
     """
     pairs = _pairs(comparisons)
-    return _gain_confidence(pairs[of_full_sets(pairs)], thresholds, overlay, FULL_SETS)
+    return _gain_confidence(pairs[of_full_sets(pairs)], thresholds, reproduction, overlay, FULL_SETS)
 
 
 def _gain_confidence(
-    comparisons: pd.DataFrame, thresholds: pd.DataFrame | None, overlay: pd.DataFrame | None, series: str = ""
+    comparisons: pd.DataFrame,
+    thresholds: pd.DataFrame | None,
+    reproduction: pd.DataFrame | None,
+    overlay: pd.DataFrame | None,
+    series: str = "",
 ) -> Figure:
     """Draw all pairs, or those of a series whose name is the prefix of its subsets in `thresholds`."""
     if comparisons.empty:
         return _nothing("gain (points)", f"nothing to draw: no pairs{series and f' for {series}'}")
     only("comparisons", comparisons, "dataset test_set metric test")
-    figure = Figure(figsize=(COLUMN, 2.6))
-    axes = figure.add_subplot()
     found = classes(comparisons)
+    laid_over = [] if overlay is None else _laid_over(overlay)
+    figure = Figure(figsize=(COLUMN, 2.4))
+    axes = figure.add_subplot()
     for one in found:
         _scatter(axes, one, len(comparisons), rasterized=len(comparisons) > RASTERIZE_ABOVE)
-    laid_over = [] if overlay is None else _laid_over(overlay)
     for one in laid_over:
         _scatter(axes, one, len(comparisons), rasterized=False, scale=1.2)
     notes = _frame(axes, comparisons)
-    if overlay is not None and laid_over:
-        notes.append(f"published: {overlay['dataset'].iloc[0]}")
     for one in found:
         _draw_expected(axes, one.pairs, one.ink)
-    marked = [] if thresholds is None else _marked(found, comparisons, thresholds, series)
-    keys = [_key(one, f"{one.label}: {count(len(one.pairs))}") for one in (*found, *laid_over)]
-    keys.append(_expected_key())
-    if marked:
-        keys.append(Line2D([], [], color=GREY, linewidth=0.8, dashes=(4, 2), label="threshold"))
-    _draw_thresholds(axes, marked)
+    keys = [_key(one, f"{one.label}: {count(len(one.pairs))} pairs") for one in (*found, *laid_over)]
+    keys.append(_line(EXPECTED))
+    ours = {} if thresholds is None else _ours(found, comparisons, thresholds, series)
+    theirs = {} if reproduction is None else _theirs(found, comparisons, reproduction)
+    every = Class("all pairs", "all", comparisons, "o", INK)
+    if "all" in theirs:  # the paper does not divide these pairs
+        ours, found = ({} if thresholds is None else _ours([every], comparisons, thresholds, series)), []
+    for label, marked, dashes in (
+        ("threshold here", ours, (4, 2)),
+        ("the paper's threshold, at our size", theirs, (1, 1.2)),
+    ):
+        values = [(one, marked[one.subset]) for one in (*found, every) if one.subset in marked]
+        for one, value in values:
+            axes.axvline(value, color=one.ink, linewidth=1.1, dashes=dashes, zorder=2.7, gid=label)
+        if values:
+            keys.append(_line(f"{label}:{chr(10) if len(values) > 1 else ' '}{_listed(values)}", dashes=dashes))
     _level_label(axes)
-    size = STYLE["legend.fontsize"] if len(keys) + len(notes) <= LEGEND_LINES else 6.5
-    axes.legend(
-        handles=keys, loc="lower right", title="\n".join(notes) or None, alignment="left", fontsize=size,
-        title_fontsize=size, bbox_to_anchor=(1.0, 0.02),
-    )  # fmt: skip
-    axes.set_title(_title(comparisons, series), pad=16 + 9 * max(len(marked) - 2, 0) if marked else 4)
+    explained(figure, [*keys, *(_line(note, linestyle="none") for note in notes)])
+    axes.set_title(_title(comparisons, series))
     axes.set(xlabel=gain_label(comparisons["metric"]), ylabel=CONFIDENCE)
     return figure
+
+
+def _listed(values: Sequence[tuple[Class, float]]) -> str:
+    """Thresholds with the first word of their classes: `0.56 (same), 0.63 (different)`."""
+    return ", ".join(
+        f"{value:.2f}" + (f" ({one.label.split()[0]})" if len(values) > 1 else "") for one, value in values
+    )
 
 
 def _laid_over(overlay: pd.DataFrame) -> list[Class]:
     """Classify the pairs of published systems; they are outlined in black, to stand out against any colour."""
     overlay = _pairs(overlay)
     same_group = overlay["same_group"].astype(bool)
+    name = overlay["dataset"].iloc[0] if len(overlay) else ""
     found = [
-        Class(f"published, {label}", "", pairs, marker, "#000000", filled=False)
+        Class(f"{name}, {label}", "", pairs, marker, "#000000", filled=False)
         for label, pairs, marker in (
-            ("different groups", overlay[~same_group], "o"),
-            ("same group", overlay[same_group], "^"),
+            ("published", overlay[~same_group], "o"),
+            ("published, same group", overlay[same_group], "^"),
         )
     ]
     return [one for one in found if len(one.pairs)]
 
 
-def _marked(
+def _ours(
     found: Sequence[Class], comparisons: pd.DataFrame, thresholds: pd.DataFrame, series: str = ""
-) -> list[tuple[float, Class | None]]:
-    """Find the thresholds to mark, from left to right, with their classes (None for all pairs)."""
+) -> dict[str, float]:
+    """Find our thresholds by subset: those of classes, or else that of all pairs."""
     keys = ["dataset", "test_set", "metric", "test"]
     mine = thresholds[(thresholds[keys].astype(str) == comparisons[keys].iloc[0].astype(str)).all(axis=1)]
     mine = mine[(mine["verdict"] == "estimated") & mine["threshold"].notna()]
     values = dict(zip(mine["subset"], mine["threshold"].astype(float), strict=True))
-    names = [f"{series}, {one.subset}" if series else one.subset for one in found]
-    marked: list[tuple[float, Class | None]] = [
-        (values[name], one) for name, one in zip(names, found, strict=True) if name in values
-    ]
-    if not marked and (series or "all") in values:
-        return [(values[series or "all"], None)]
-    return sorted(marked, key=lambda pair: pair[0])
+    names = {one.subset: f"{series}, {one.subset}" if series else one.subset for one in found}
+    marked = {subset: values[name] for subset, name in names.items() if name in values}
+    return marked or ({"all": values[series or "all"]} if (series or "all") in values else {})
 
 
-def _draw_thresholds(axes: Axes, marked: list[tuple[float, Class | None]]) -> None:
-    """Draw dashed lines with the marker of the class at the bottom and the value at the top.
+def _theirs(found: Sequence[Class], comparisons: pd.DataFrame, reproduction: pd.DataFrame) -> dict[str, float]:
+    """Find the paper's thresholds by subset, times the square root of the ratio of the two numbers of segments.
 
-    The last value is printed to the right of its line, the others to the left of theirs, each one line higher.
+    These are the thresholds compared with this dataset and, for retrained systems, those of the same metric.
     """
-    place = blended_transform_factory(axes.transData, axes.transAxes)
-    for position, (value, one) in enumerate(marked):
-        ink = INK if one is None else one.ink
-        axes.axvline(value, color=ink, linewidth=0.8, dashes=(4, 2), zorder=0.6)
-        if one is not None:
-            axes.plot([value], [0], one.marker, transform=place, clip_on=False, markersize=4.5, zorder=3,
-                      markerfacecolor=one.colour if one.filled else "white", markeredgecolor=ink)  # fmt: skip
-        last = position == len(marked) - 1
-        level = 0 if last else position
-        text = f" {value:.2f}" if last else f"{value:.2f} "
-        axes.annotate(text, (value, 1), xycoords=place, xytext=(0, 2 + 9 * level), textcoords="offset points",
-                      ha="left" if last else "right", va="bottom", color=ink)  # fmt: skip
+    rows = reproduction[reproduction["compared_with"].astype(str).str.startswith("threshold:")]
+    rows = rows[rows["published"] > 0]
+    address = rows["compared_with"].str.split(":", expand=True)
+    own = pd.Series(False, index=rows.index) if rows.empty else address[1] == str(comparisons["dataset"].iloc[0])
+    if (comparisons["kind_a"] == SYNTHETIC).all():
+        units = rows["unit"].astype(str)
+        rows = rows[own | (units == metric_name(str(comparisons["metric"].iloc[0])))]
+    else:
+        rows = rows[own]
+    scaled = rows["published"] * np.sqrt(rows["n_segments"].astype(float) / comparisons["n_segments"].iloc[0])
+    order = (~own[rows.index]).sort_values(kind="stable").index
+    subset = address.loc[order, 2].str.removeprefix(f"{FULL_SETS}, ") if len(order) else []
+    values = dict(reversed(list(zip(subset, scaled[order].astype(float), strict=True))))
+    return {name: value for name, value in values.items() if name in ("all", *(one.subset for one in found))}
 
 
 @styled
 def overview(*comparisons: pd.DataFrame) -> Figure:
-    """Confidence against gain for many datasets, one panel each, with the same vertical axis.
+    """Median confidence against the gain in critical differences, one line per dataset, coloured by metric.
 
-    Panels are grouped by metric, below its name. Metrics and panels keep the order of the input.
+    The critical difference is 1.645 times the median standard error of the dataset. A point is the median over the
+    pairs within a range of gains, with at least `FEWEST` pairs. The black line is the expectation for a pair with the
+    median standard error.
     """
     filled = [pairs for table in comparisons if len(pairs := _pairs(table))]
     if not filled:
         return _nothing("gain (points)")
     whole = pd.concat(filled, ignore_index=True)
-    panels: dict[str, list[pd.DataFrame]] = {}
-    for (metric, *_), panel in whole.groupby(["metric", "dataset", "test", "test_set"], sort=False, observed=True):
-        panels.setdefault(metric_name(str(metric)), []).append(panel)
-    columns = min(max(map(len, panels.values())), 5)
-    rows = sum(-(-len(own) // columns) for own in panels.values())
-    figure = Figure(figsize=(PAGE if columns > 1 else COLUMN, (1.4 if rows <= 6 else 1.02) * rows + 0.5))
-    grid = figure.subplots(rows, columns, sharey=True, squeeze=False)
-    bottom = min(lowest(panel) for own in panels.values() for panel in own)
-    row = 0
-    for name, own in panels.items():
-        for place, axes in enumerate(grid[row : (row := row - (-len(own) // columns))].flat):
-            if place >= len(own):
-                axes.remove()
-                continue
-            _panel(axes, own[place], bottom, rasterized=len(whole) > RASTERIZE_ABOVE)
-            axes.tick_params(labelleft=place % columns == 0)
-            if place == 0:
-                words = f"{name}, {len(own)} datasets" if len(own) > 1 else name
-                axes.set_title(
-                    f"\n{axes.get_title(loc='left')}", pad=3
-                )  # room for the heading, which may be wider than its panel
-                head = axes.annotate(
-                    words, (0, 1), (0, 14), "axes fraction", "offset points", weight="bold", va="bottom",
-                    annotation_clip=False,
-                )  # fmt: skip
-                head.set_in_layout(False)
-    figure.legend(handles=_overview_keys(whole), loc="outside upper left", ncols=3, columnspacing=1.5)
-    figure.supxlabel("gain (points)" if len(panels) > 1 else gain_label(whole["metric"]), fontsize=8)
-    figure.supylabel(CONFIDENCE, fontsize=8)
+    figure = Figure(figsize=(COLUMN, 2.4))
+    axes = figure.add_subplot()
+    axes.set(xlabel="gain / critical difference of the dataset", ylabel=f"median {CONFIDENCE}", xlim=(0, 2.5))
+    bottom = lowest(whole)
+    axes.set_ylim(bottom - 0.02 * (1 - bottom), 1 + 0.02 * (1 - bottom))
+    edges = np.linspace(0, 2.5, 13)
+    n_datasets: dict[str, int] = {}
+    for _, panel in whole.groupby(["metric", "dataset", "test", "test_set"], sort=False, observed=True):
+        unit = Z_05 * panel["standard_error"].where(lambda error: error > 0).median()  # without any, no gain is drawn
+        own = pd.DataFrame({"gain": panel["gain"] / unit, "confidence": 1 - panel["pvalue"]})
+        own = own[own["gain"] <= edges[-1]]
+        ranges = own.groupby(np.digitize(own["gain"], edges))
+        own = ranges.median()[ranges.size() >= FEWEST]
+        metric = metric_name(str(panel["metric"].iloc[0]))
+        if len(own):
+            n_datasets[metric] = n_datasets.get(metric, 0) + 1
+            axes.plot(own["gain"], own["confidence"], color=metric_look(metric)[0], linewidth=0.7, alpha=0.8,
+                      marker="o", markersize=1.5, gid=str(panel["dataset"].iloc[0]))  # fmt: skip
+    _draw_expected(axes, whole.assign(gain=0.0, standard_error=1 / Z_05), "#000000", width=1.6)
+    axes.axhline(0.95, color=GREY, linewidth=0.6, zorder=0.5)
+    _level_label(axes)
+    keys = [_line(f"{metric} ({count(n)})", color=metric_look(metric)[0], marker="o",
+                  markersize=2) for metric, n in n_datasets.items()]  # fmt: skip
+    explained(figure, [*keys, _line("normal distribution", linewidth=1.6)], title="metric (datasets)", ncols=2)
     return figure
 
 
-def _panel(axes: Axes, panel: pd.DataFrame, bottom: float, *, rasterized: bool) -> None:
-    """Draw one dataset of the overview: its pairs, with one marker for all special kinds, and the expected curve."""
-    for one in _broad(panel):
-        _scatter(axes, one, len(panel), rasterized=rasterized, scale=0.6)
-    _frame(axes, panel, bottom)
-    _draw_expected(axes, panel, width=0.6)
-    name = str(panel["dataset"].iloc[0])
-    axes.set_title(name, pad=3, fontsize=126 / max(len(name), 18))
-    axes.text(0.98, 0.04, f"{count(len(panel))} pairs", transform=axes.transAxes, ha="right", fontsize=7)
-    axes.locator_params(axis="x", nbins=3)
-    axes.tick_params(labelsize=7)
+FEWEST = 5
+"""Minimal number of pairs in a range of gains of the overview."""
+
+MOST_SIZES = 6
+"""Sizes of test sets in one figure."""
+
+MOST_POINTS = 1_000
+"""Points per class in `sizes` and `domains`: a random sample of the pairs, so that no class hides another."""
 
 
-ONE_KIND = "both of one kind (online, LLM, …)"
-
-
-def _broad(pairs: pd.DataFrame) -> list[Class]:
-    """Classify pairs with one class for all special kinds, so that markers have the same meaning in every panel."""
-    found = []
-    for one in classes(pairs):
-        if one.label.startswith("both "):
-            one = replace(one, label=ONE_KIND, marker="s", colour=ORANGE)
-        found.append(one)
-    return found
-
-
-def _overview_keys(whole: pd.DataFrame) -> list[Line2D]:
-    """Legend entries of the overview."""
-    drawn = {one.label: one for one in _broad(whole)}
-    return [
-        *(_key(one, label) for label, one in drawn.items()),
-        _expected_key(),
-        Line2D([], [], color=GREY, linewidth=0.6, label="p = 0.05"),
-    ]
-
-
-def _series(name: str, found: list[Class], whole: pd.DataFrame, heading: str) -> Figure:
-    """Draw `sizes` or `domains`: one panel with one class per size or domain."""
-    figure = Figure(figsize=(COLUMN, 2.6))
+def _series(
+    name: str, found: list[Class], whole: pd.DataFrame, heading: str, theirs: Mapping[str, float] = MappingProxyType({})
+) -> Figure:
+    """Draw `sizes` or `domains`: one panel with one class per size or domain, and the paper's thresholds by class."""
+    figure = Figure(figsize=(COLUMN, 2.4))
     axes = figure.add_subplot()
+    most = max(len(one.pairs) for one in found)
     for one in found:
-        _scatter(axes, one, max(len(whole) // 2, 1), rasterized=len(whole) > RASTERIZE_ABOVE)
+        drawn = one.pairs.sample(MOST_POINTS, random_state=2012) if len(one.pairs) > MOST_POINTS else one.pairs
+        _scatter(axes, replace(one, pairs=drawn), len(drawn) * len(found), len(whole) > RASTERIZE_ABOVE)
     notes = _frame(axes, whole)
+    if most > MOST_POINTS:
+        notes.append(f"dots: {count(MOST_POINTS)} random pairs of {count(most)} each")
     for one in found:
-        _draw_expected(axes, one.pairs, INK if one.filled else one.colour, width=0.7 if one.filled else 1.3)
+        _draw_expected(axes, one.pairs, "white", width=2.4)
+        _draw_expected(axes, one.pairs, one.ink, width=1.2)
+        if one.subset in theirs:
+            axes.axvline(theirs[one.subset], color=one.ink, linewidth=1.1, dashes=(1, 1.2), zorder=2.7, gid="paper")
+    if theirs:
+        values = ", ".join(f"{value:.2f} ({label})" for label, value in theirs.items())
+        notes.append(f"dotted: the paper's threshold, at our size:\n{values}")
     _level_label(axes)
-    axes.legend(
-        handles=[*(_key(one, one.label) for one in found), _expected_key()], loc="lower right", alignment="left",
-        title="\n".join([*notes, name]), title_fontsize=8, bbox_to_anchor=(1.0, 0.02),
-        ncols=1 if len(found) <= 6 else 2, columnspacing=0.8,
-    )  # fmt: skip
+    title = "\n".join([*notes, f"lines: {EXPECTED}", name])
+    explained(figure, [_key(one, one.label) for one in found], title, ncols=2)
     axes.set_title(heading)
     axes.set(xlabel=gain_label(whole["metric"]), ylabel=CONFIDENCE)
     return figure
 
 
 @styled
-def sizes(*tables: pd.DataFrame) -> Figure:
+def sizes(
+    test_sets: pd.DataFrame, comparisons: pd.DataFrame | None = None, reproduction: pd.DataFrame | None = None
+) -> Figure:
     """Confidence against gain on initial segments of a test set (Figures 9 and 10).
 
-    Lighter colours stand for smaller test sets. The figure shows initial segments and the whole test set; other test
-    sets are ignored. Several tables are concatenated.
+    Lighter colours stand for smaller test sets. The figure shows initial segments and the whole test set, for at most
+    `MOST_SIZES` sizes; other test sets are ignored. Dotted lines mark the thresholds in `reproduction`.
     """
-    test_sets = pd.concat([_pairs(table) for table in tables], ignore_index=True)
-    chosen = test_sets[test_sets["derived"].isin(["initial", "whole"])]
+    tables = [test_sets] if comparisons is None else [test_sets, comparisons]
+    whole = pd.concat([_pairs(table) for table in tables], ignore_index=True)
+    chosen = whole[whole["derived"].isin(["initial", "whole"])]
     if chosen.empty:
         return _nothing("gain (points)", "nothing to draw: no test sets\nmade of initial segments")
     only("test_sets", chosen, "dataset metric test")
-    groups = [pairs for _, pairs in chosen.groupby("n_segments")]
+    every = sorted(chosen["n_segments"].unique())
+    kept = {every[round(place)] for place in np.linspace(0, len(every) - 1, min(len(every), MOST_SIZES))}
+    groups = [pairs for n, pairs in chosen.groupby("n_segments") if n in kept]
     found = [
         Class(
-            count(pairs["n_segments"].iloc[0]),
-            "",
-            pairs.drop_duplicates(["system_a", "system_b"]),
-            marker,
+            n := count(pairs["n_segments"].iloc[0]), n, pairs.drop_duplicates(["system_a", "system_b"]), marker, colour,
             colour,
         )
-        for pairs, colour, marker in zip(groups, sequence(len(groups)), MARKERS * len(groups), strict=False)
-    ]
-    return _series("segments", found, pd.concat([one.pairs for one in found]), str(chosen["dataset"].iloc[0]))
+        for pairs, colour, marker in zip(groups, sequence(len(groups)), MARKERS, strict=False)
+    ]  # fmt: skip
+    theirs = {} if reproduction is None else _by_size(reproduction, str(chosen["dataset"].iloc[0]), every[-1])
+    theirs = {label: value for label, value in theirs.items() if label in {one.label for one in found}}
+    drawn = pd.concat([one.pairs for one in found])
+    return _series("segments in the test set:", found, drawn, str(chosen["dataset"].iloc[0]), theirs)
+
+
+def _by_size(reproduction: pd.DataFrame, dataset: str, whole: int) -> dict[str, float]:
+    """Find the paper's thresholds for initial segments and for the whole test set, scaled to our sizes."""
+    found: dict[str, float] = {}
+    for row in reproduction.itertuples():
+        kind, name, subset, *test_set = [*str(row.compared_with).split(":"), "", ""][:4]
+        if (kind, name, subset) == ("threshold", dataset, "all") and float(row.published) > 0:
+            n = int(test_set[0].removeprefix("first-")) if test_set[0] else whole
+            found[count(n)] = float(row.published) * math.sqrt(float(row.n_segments) / n)
+    return found
 
 
 @styled
@@ -463,7 +493,9 @@ def domains(test_sets: pd.DataFrame) -> Figure:
     if len(names) > len(COLOURS):
         raise InputError(f"comparisons: found {len(names)} domains, expected at most {len(COLOURS)} in one figure")
     found = [
-        Class(name, "", chosen[chosen["domain"] == name], marker, colour, filled=False)
+        Class(name, "", chosen[chosen["domain"] == name], marker, colour, colour)
         for name, colour, marker in zip(names, COLOURS, MARKERS, strict=False)
     ]
-    return _series("domain", found, chosen, f"{chosen['dataset'].iloc[0]}, first {count(size)} segments")
+    return _series(
+        "source of the segments:", found, chosen, f"{chosen['dataset'].iloc[0]}, first {count(size)} segments"
+    )

@@ -13,13 +13,13 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from pairsig.metrics.names import metric_name
-from study.figures.style import BLUE, GREY, INK, PAGE, VERMILION, sentence, styled
+from study.figures.style import BLUE, GREY, INK, PAGE, VERMILION, explained, sentence, styled
 
 BY: dict[str, dict[str, Any]] = {"i.i.d.": {"color": VERMILION, "marker": "^"}, "next": {"color": BLUE, "marker": "o"}}
 """Methods of predicting chances, and their markers."""
 
-FEWEST, ENOUGH = 10, 1000
-"""Minimal number of pairs per range of chances, and of predictions per family; smaller ones are not drawn."""
+MOST, FEWEST, ENOUGH = 4, 10, 1000
+"""Maximal number of families. Minimal numbers of pairs per range of chances, and of predictions per family."""
 
 
 @styled
@@ -27,35 +27,35 @@ def next_test_sets(heterogeneity: pd.DataFrame, next_test_sets: pd.DataFrame) ->
     """Predicted chances to win on another test set against the replication rate, and effective sample sizes.
 
     The figure shows families whose gains differ between test sets: the interval of κ² lies above 0. The upper panels
-    leave out families with fewer than `ENOUGH` predictions.
+    show the `MOST` families with most predictions, of those with `ENOUGH`.
     """
     known = heterogeneity[heterogeneity["kappa_squared_low"] > 0]
-    keys = list(known[known["n_validated"] >= ENOUGH][["family", "metric"]].itertuples(index=False, name=None))
-    n_columns = min(max(len(keys), 1), 3)
-    n_rows = max(math.ceil(len(keys) / n_columns), 1)
-    below = 0.5 + 0.17 * max(len(known), 1)
-    figure = Figure(figsize=(PAGE, 0.3 + 1.75 * n_rows + below))
-    rows = figure.add_gridspec(2, 1, height_ratios=[1.75 * n_rows, below])
+    validated = known[known["n_validated"] >= ENOUGH].sort_values("n_validated", ascending=False, kind="stable")
+    keys = list(validated[["family", "metric"]].head(MOST).itertuples(index=False, name=None))
+    n_rows = max(math.ceil(len(keys) / 2), 1)
+    below = 0.6 + 0.19 * max(len(known), 1)
+    figure = Figure(figsize=(PAGE, 0.5 + 1.75 * n_rows + below))
+    rows = figure.add_gridspec(2, 1, height_ratios=[0.3 + 1.75 * n_rows, below])
     upper = figure.add_subfigure(rows[0])
-    grid = upper.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False)
+    grid = upper.subplots(n_rows, 2 if len(keys) > 1 else 1, sharex=True, sharey=True, squeeze=False)
     if not keys:
         sentence(grid[0, 0], "nothing to draw: no family with enough pairs")
     for axes, (family, metric) in zip(grid.flat, keys, strict=False):
         own = next_test_sets[(next_test_sets["family"] == family) & (next_test_sets["metric"] == metric)]
         _chances(axes, own[own["n_pairs"] >= FEWEST])
         axes.set_title(family)
-    for axes in list(grid.flat)[len(keys) :]:
+    for axes in list(grid.flat)[max(len(keys), 1) :]:
         axes.set_axis_off()
     for axes in grid[:, 0]:
         axes.set_ylabel("replication rate (%)")
-    for axes in list(grid.flat)[max(len(keys) - n_columns, 0) : max(len(keys), 1)]:
+    for axes in grid[-1]:
         axes.set_xlabel("predicted rate (%)")
-        axes.tick_params(labelbottom=True)
     handles = [
-        Line2D([], [], linestyle="none", label="as if from the same source (i.i.d.)", **BY["i.i.d."]),
-        Line2D([], [], linestyle="none", label="with heterogeneity of other test sets and systems", **BY["next"]),
+        Line2D([], [], linestyle="none", label="predicted as if from the same source", **BY["i.i.d."]),
+        Line2D([], [], linestyle="none", label="predicted with heterogeneity", **BY["next"]),
+        Line2D([], [], color=GREY, linewidth=0.8, dashes=(4, 2), label="prediction = rate"),
     ]
-    upper.legend(handles=handles, loc="outside upper center", ncols=2)
+    upper.legend(handles=handles, loc="outside lower left", ncols=2)
     _effective_sample_size(figure.add_subfigure(rows[1]).subplots(), known)
     return figure
 
@@ -90,7 +90,7 @@ def _effective_sample_size(axes: Axes, known: pd.DataFrame) -> None:
     axes.set(
         xscale="log",
         ylim=(-0.7, len(known) - 0.2),
-        xlabel="maximal effective sample size for the next test set (segments)",
+        xlabel="effective sample size, at most (segments)",
     )
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
 
@@ -99,7 +99,7 @@ def _effective_sample_size(axes: Axes, known: pd.DataFrame) -> None:
 def documents(documents: pd.DataFrame) -> Figure:
     """Design effects of documents, and how much the gains on two halves differ relative to their standard errors."""
     rows = documents[documents["design_effect"].notna()].sort_values("design_effect", kind="stable")
-    figure = Figure(figsize=(PAGE, 1.1 + 0.17 * max(len(rows), 4)))
+    figure = Figure(figsize=(PAGE, 0.6 + 0.17 * max(len(rows), 4)))
     left, right = figure.subplots(1, 2, sharey=True)
     if rows.empty:
         for axes in (left, right):
@@ -122,14 +122,14 @@ def documents(documents: pd.DataFrame) -> Figure:
         axes.set_xticks(ticks, [str(tick) for tick in ticks])
         axes.minorticks_off()
     left.set_yticks(places, rows["dataset"])
-    left.set_xlabel("design effect of documents")
-    right.set_xlabel("squared difference of halves / expected")
+    left.set_xlabel("design effect\nof documents")
+    right.set_xlabel("squared difference\n/ expected")
     handles = [
-        Patch(color="#D9D9D9", label="by chance"),
-        Line2D([], [], linestyle="none", label="standard errors by sentences", **BY["i.i.d."]),
-        Line2D([], [], linestyle="none", label="standard errors by documents", **BY["next"]),
+        Patch(color="#D9D9D9", label="left: by chance; squares: found"),
+        Line2D([], [], linestyle="none", label="right: difference of halves, expected from sentences", **BY["i.i.d."]),
+        Line2D([], [], linestyle="none", label="right: expected from documents", **BY["next"]),
     ]
-    figure.legend(handles=handles, loc="outside upper center", ncols=3)
+    explained(figure, handles)
     return figure
 
 

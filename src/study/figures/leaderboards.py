@@ -14,12 +14,12 @@ from matplotlib.patches import Patch
 from study.figures.style import BLUE, GREY, INK, MARKERS, PAGE, VERMILION, sentence, sequence, styled
 
 SIGNIFICANT: dict[str, dict[str, Any]] = {
-    "share_significant": {"color": VERMILION, "marker": "^", "label": "p < 0.05, uncorrected"},
-    "share_significant_holm": {"color": BLUE, "marker": "o", "label": "with Holm's correction"},
+    "share_significant": {"color": VERMILION, "marker": "^", "label": "left: p < 0.05"},
+    "share_significant_holm": {"color": BLUE, "marker": "o", "label": "left: with Holm's correction"},
 }
 SAMPLING: dict[str, dict[str, Any]] = {
-    "sampling": {"color": VERMILION, "marker": "^", "label": "one run per item"},
-    "sampling_of_all": {"color": BLUE, "marker": "o", "label": "all available runs per item"},
+    "sampling": {"color": VERMILION, "marker": "^", "label": "right: one run per item"},
+    "sampling_of_all": {"color": BLUE, "marker": "o", "label": "right: all runs per item"},
 }
 ITEMS = np.geomspace(100, 10_000, 21)
 """Numbers of items; the detectable gain falls with their square root."""
@@ -35,12 +35,16 @@ def leaderboards(leaderboards: pd.DataFrame, items_needed: pd.DataFrame, dollars
         Tables of `python -m study leaderboards`. Grey lines show the values for equal systems and for equal items.
     """
     boards, needed, paid = leaderboards, items_needed, dollars
-    height = 0.9 + 0.17 * max(len(boards), 4)
+    height = 1.1 + 0.17 * max(len(boards), 4)
     figure = Figure(figsize=(PAGE, height + 2.5))
     rows = figure.add_gridspec(2, 1, height_ratios=(height, 2.5))
-    left, right = figure.add_subfigure(rows[0]).subplots(1, 2, sharey=True)
-    _shares(left, boards, SIGNIFICANT, "share_significant_by_chance", "significant neighbours (%)")
-    _shares(right, boards, SAMPLING, "sampling_by_chance", "share of sampling in variance (%)")
+    upper = figure.add_subfigure(rows[0])
+    left, right = upper.subplots(1, 2, sharey=True)
+    _shares(left, boards, SIGNIFICANT, "share_significant_by_chance", "significant\nneighbours (%)")
+    _shares(right, boards, SAMPLING, "sampling_by_chance", "variance from\nsampling (%)")
+    handles = [Line2D([], [], linestyle="none", **key) for keys in (SIGNIFICANT, SAMPLING) for key in keys.values()]
+    upper.legend(handles=[*handles, Patch(color=GREY, label="by chance")], loc="outside lower left", ncols=3,
+                 columnspacing=1.0)  # fmt: skip
     left, right = figure.add_subfigure(rows[1]).subplots(1, 2)
     _gains(left, needed)
     _dollars(right, paid)
@@ -64,16 +68,13 @@ def _shares(axes: Axes, boards: pd.DataFrame, keys: dict[str, dict[str, Any]], c
             100 * middle, places + shift, xerr=100 * np.nan_to_num(ends), linestyle="none", elinewidth=0.8,
             markersize=4, gid=name, **style,
         )  # fmt: skip
-    handles = [Line2D([], [], linestyle="none", **key) for key in keys.values()]
-    axes.legend(handles=[*handles, Patch(color=GREY, label="by chance")], loc="lower center",
-                bbox_to_anchor=(0.5, 1.0), ncols=1, fontsize=7)  # fmt: skip
 
 
 def _gains(axes: Axes, needed: pd.DataFrame) -> None:
     every = needed[(needed["score_low"] == needed["score_low"].min()) & (needed["score_high"] == 100)]
     rows = every[(every["correlation_low"] > -1) | (every["correlation_high"] < 1)]
     axes.set(xscale="log", yscale="log", xlim=(ITEMS[0], ITEMS[-1]), xlabel="items of the benchmark")
-    axes.set_ylabel("gain detected with 80 % power (points)")
+    axes.set_ylabel("gain, 80 % power (points)")
     if rows.empty:
         sentence(axes, "too few pairs")
         return
@@ -84,11 +85,11 @@ def _gains(axes: Axes, needed: pd.DataFrame) -> None:
                   label=f"{low} to {row.correlation_high:g}", gid="gain")  # fmt: skip
         axes.fill_between(ITEMS, row.gain_500_low * fall, row.gain_500_high * fall, color=colour, alpha=0.15,
                           linewidth=0)  # fmt: skip
-    for axis, ticks in ((axes.xaxis, (100, 500, 1_000, 10_000)), (axes.yaxis, (1, 2, 5, 10, 20))):
+    for axis, ticks in ((axes.xaxis, (100, 1_000, 10_000)), (axes.yaxis, (1, 2, 5, 10, 20))):
         axis.set_ticks(ticks)
         axis.set_major_formatter(lambda value, _: f"{value:,.0f}")
         axis.set_minor_formatter(lambda *_: "")
-    axes.legend(title="correlation of the two systems", loc="upper right", fontsize=7, title_fontsize=7)
+    axes.legend(title="correlation", loc="lower left", fontsize=7, title_fontsize=7)
 
 
 def _dollars(axes: Axes, paid: pd.DataFrame) -> None:
@@ -106,6 +107,6 @@ def _dollars(axes: Axes, paid: pd.DataFrame) -> None:
                   elinewidth=0.9, gid="dollars")  # fmt: skip
     for place, value in zip(places, middle, strict=True):
         axes.annotate(f"{value:,.0f}", (place, value), xytext=(6, 0), textcoords="offset points", fontsize=7)
-    axes.set_xticks(places, ["observed" if gain == "own" else gain for gain in rows["true_gain"]])
+    axes.set_xticks(places, ["its own" if gain == "own" else gain for gain in rows["true_gain"]])
     axes.set(yscale="log", xlim=(-0.5, len(rows) - 0.3), title=str(rows["dataset"].iloc[0]))
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")

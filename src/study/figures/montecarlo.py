@@ -20,6 +20,7 @@ from study.figures.style import (
     ORANGE,
     PAGE,
     VERMILION,
+    explained,
     sentence,
     sequence,
     styled,
@@ -39,7 +40,7 @@ SECONDS = (10_000, 3.0)
 def _panels(table: pd.DataFrame, xlabel: str, ylabel: str) -> tuple[Figure, dict[str, Axes]]:
     """Make one panel per metric with logarithmic axes and a shared vertical axis."""
     metrics = list(table["metric"].unique())
-    figure = Figure(figsize=(PAGE, 2.9))
+    figure = Figure(figsize=(PAGE, 2.4))
     panels = figure.subplots(1, max(len(metrics), 1), sharey=True, squeeze=False)[0]
     panels[0].set_ylabel(ylabel)
     for axes in panels:
@@ -83,11 +84,9 @@ def relative_error(relative_error: pd.DataFrame) -> Figure:
     if handles:
         handles += [
             Line2D([], [], color=INK, linewidth=0.7, label="closed form"),
-            Line2D([], [], color=GREY, linewidth=0.8, dashes=(4, 2), label="the paper's\nminimum"),
+            Line2D([], [], color=GREY, linewidth=0.8, dashes=(4, 2), label="the paper's minimum"),
         ]
-        figure.legend(
-            handles=handles, loc="outside right center", title="sentences", alignment="left", title_fontsize=8
-        )
+        explained(figure, handles, "sentences in the test set", ncols=3)
     return figure
 
 
@@ -103,7 +102,7 @@ def run_time(run_time: pd.DataFrame) -> Figure:
     looks = {0: (BLUE, "o")} | dict(zip(samples, ((ORANGE, "^"), (VERMILION, "s"), (INK, "D")), strict=False))
     handles = []
     for k, (colour, marker) in looks.items():
-        label = f"Monte Carlo,\nK = {count(k)}" if k else "exact"
+        label = f"Monte Carlo, K = {count(k)}" if k else "exact test"
         handles.append(Line2D([], [], color=colour, marker=marker, label=label))
         for metric, axes in panels.items():
             rows = run_time[(run_time["metric"] == metric) & (run_time["n_resamples"].fillna(0) == k)]
@@ -125,10 +124,10 @@ def run_time(run_time: pd.DataFrame) -> Figure:
         }
         panels["accuracy"].plot(*SECONDS, **star, gid="paper")
         handles += [
-            Line2D([], [], **star, label="the paper: exact\ntakes less"),
+            Line2D([], [], **star, label="the paper: exact test takes less"),
             Line2D([], [], marker="^", markersize=7, color=GREY, linestyle="none",
-                   label="the paper: exact\nfaster up to here"),
+                   label="the paper: exact is faster up to here"),
         ]  # fmt: skip
     if panels:
-        figure.legend(handles=handles, loc="outside right center", labelspacing=0.6)
+        explained(figure, handles, ncols=2)
     return figure

@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from pairsig.metrics.names import metric_name
 from pairsig.planning import sample_size
-from study.figures.style import COLOURS, GREY, MARKERS, PAGE, sentence, sequence, styled
+from study.figures.style import GREY, MARKERS, PAGE, explained, metric_look, sentence, sequence, styled
 
 GAINS = np.geomspace(0.2, 5, 30)
 CORRELATION = 0.75
@@ -34,15 +35,15 @@ def segments_needed(variance_model: pd.DataFrame, systems: pd.DataFrame) -> Figu
     systems
         Table of `describe`, for scores and lengths.
     """
-    figure = Figure(figsize=(PAGE, 2.9))
+    figure = Figure(figsize=(PAGE, 2.5))
     left, right = figure.subplots(1, 2, sharex=True, sharey=True)
     typical = _typical(systems)
     known = variance_model[variance_model["given"] == "correlation"]
     metrics = [metric for metric in known["metric"] if metric in typical and metric != "all"]
     metrics.sort(key=lambda metric: -int(known.loc[known["metric"] == metric, "n_pairs"].iloc[0]))
     for axes, title in (
-        (left, f"by metric (correlation {CORRELATION:g})"),
-        (right, "BLEU, by correlation (band: 95 % of pairs)"),
+        (left, f"by metric, at correlation {CORRELATION:g}"),
+        (right, "BLEU, by correlation"),
     ):
         axes.set(xscale="log", yscale="log", xlim=(GAINS[0], GAINS[-1]), ylim=(LEAST, MOST), title=title)
         axes.set_xlabel("true gain (points)")
@@ -54,27 +55,28 @@ def segments_needed(variance_model: pd.DataFrame, systems: pd.DataFrame) -> Figu
     left.set_ylabel("segments for 80 % power")
     if not metrics:
         sentence(left, "too few pairs for a variance model")
-    for place, metric in enumerate(metrics):
+    for metric in metrics:
         score, length = typical[metric]
-        description = f"{metric_name(metric)} ({score:.0f}" + (")" if length is None else f"; {length:.0f})")
+        at = f"score {score:.0f}" + ("" if length is None else f", length {length:.0f}")
         spread = sample_size.from_variance_model(
             metric, score=score, length=length, correlation=CORRELATION, variance_model=variance_model
         )
-        _line(left, spread, description, COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)])
-    if metrics:
-        left.legend(loc="upper right", title="metric (score; length)", title_fontsize=8)
+        _line(left, spread, f"{metric_name(metric)} ({at})", *metric_look(metric_name(metric)))
     if "bleu" in metrics:
         score, length = typical["bleu"]
         for correlation, colour, marker in zip(CORRELATIONS, sequence(len(CORRELATIONS)), MARKERS, strict=False):
             spread = sample_size.from_variance_model(
                 "bleu", score=score, length=length, correlation=correlation, variance_model=variance_model
             )
-            _line(right, spread, f"{correlation:g}", colour, marker, band=correlation == CORRELATION)
+            _line(right, spread, f"correlation {correlation:g}", colour, marker, band=correlation == CORRELATION)
         spread = sample_size.from_variance_model("bleu", score=score, length=length, variance_model=variance_model)
-        _line(right, spread, "unknown", GREY, "x")
-        right.legend(loc="upper right", title="correlation", title_fontsize=8)
+        _line(right, spread, "correlation unknown", GREY, "x")
     else:
         sentence(right, "too few pairs with BLEU")
+    own, other = [*left.get_lines()[1:]], [*right.get_lines()[1:], *right.collections]
+    short = len(other) - len(own)
+    empty = [Line2D([], [], alpha=0, label="")] * abs(short)
+    explained(figure, [*own, *(empty if short > 0 else []), *other, *(empty if short < 0 else [])], ncols=2)
     return figure
 
 
@@ -105,4 +107,5 @@ def _line(
     style = "--" if marker == "x" else "-"
     axes.plot(GAINS, needed(spread.variance), style, color=colour, marker=marker, markevery=(2, 7), label=label)
     if band:
-        axes.fill_between(GAINS, needed(spread.low), needed(spread.high), color=colour, alpha=0.2, linewidth=0)
+        axes.fill_between(GAINS, needed(spread.low), needed(spread.high), color=colour, alpha=0.2, linewidth=0,
+                          label="95 % of pairs on other test sets")  # fmt: skip

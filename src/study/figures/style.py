@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from pairsig.io.errors import InputError, named
 from pairsig.io.pictures import (
@@ -27,6 +32,7 @@ from pairsig.metrics.names import metric_name
 
 __all__ = [  # the style itself is the library's
     "BLUE",
+    "BROWN",
     "COLOURS",
     "COLUMN",
     "GREEN",
@@ -41,16 +47,35 @@ __all__ = [  # the style itself is the library's
     "SKY",
     "STYLE",
     "VERMILION",
+    "explained",
     "gain_label",
+    "metric_look",
     "only",
     "save",
     "sentence",
     "sequence",
     "styled",
+    "titled",
 ]
 
-COLUMN, PAGE = 3.15, 6.3
-"""Widths of one and of two columns of an ACL paper, in inches."""
+COLUMN, PAGE = 3.15, 4.6
+"""Widths of figures with one and with two columns of panels, in inches.
+
+Both are narrower than a page (6.3 inches), so that their letters can still be read when a screen of 390 pixels shrinks
+them, and enlarged in print.
+"""
+
+BROWN = "#8A5F00"
+"""A darker orange for thin lines."""
+
+_METRICS = ("BLEU", "UAS", "PARSEVAL", "AER", "ROUGE-2 recall", "accuracy")
+
+
+def metric_look(metric: str) -> tuple[str, str]:
+    """Colour and marker of a metric, the same in all figures, by the name that readers see."""
+    place = _METRICS.index(metric) if metric in _METRICS else len(_METRICS)
+    return COLOURS[place], MARKERS[place]
+
 
 RASTERIZE_ABOVE = 2_000
 """Larger scatter plots are embedded in SVG and PDF files as images, to keep the files small."""
@@ -71,6 +96,27 @@ def gain_label(metrics: pd.Series[str]) -> str:
     """Label of a gain axis, with the metric if there is only one."""
     names = metrics.unique()
     return f"{metric_name(names[0])} gain (points)" if len(names) == 1 else "gain (points)"
+
+
+def explained(figure: Figure, handles: Sequence[Artist], title: str = "", ncols: int = 1) -> None:
+    """Add a legend below all axes, where it hides no points, and the height that it needs."""
+    labels = sum(str(one.get_label()).count("\n") + 1 for one in handles)
+    lines = -(-labels // ncols) + (title.count("\n") + 1 if title else 0)
+    figure.set_figheight(figure.get_figheight() + 0.155 * lines)
+    figure.legend(
+        handles=handles, loc="outside lower left", ncols=ncols, columnspacing=1.0, title=title or None,
+        title_fontsize=8, alignment="left",
+    )  # fmt: skip
+
+
+@styled
+def titled(figure: Figure, title: str) -> Figure:
+    """Write the message of a figure above it."""
+    width = figure.get_figwidth()
+    lines = textwrap.wrap(title, int(12.5 * width))
+    figure.set_figheight(figure.get_figheight() + 0.16 * len(lines))
+    figure.suptitle("\n".join(lines), x=0.05 / width, ha="left", fontsize=9, fontweight="bold")
+    return figure
 
 
 def sentence(axes: Axes, text: str, place: tuple[float, float] | None = None) -> None:

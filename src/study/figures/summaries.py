@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,22 +14,22 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+from matplotlib.transforms import blended_transform_factory
 
 from pairsig.metrics.names import metric_name
 from study.figures.confidence import saturation
 from study.figures.style import (
     BLUE,
-    COLOURS,
     COLUMN,
     GREY,
     INK,
-    MARKERS,
     ORANGE,
     PAGE,
     RASTERIZE_ABOVE,
-    SKY,
     VERMILION,
+    explained,
     gain_label,
+    metric_look,
     only,
     sentence,
     styled,
@@ -72,15 +73,16 @@ def size_scaling(thresholds: pd.DataFrame, size_scaling: pd.DataFrame | None = N
         if (size_scaling["subset"] == "all").any():
             size_scaling = size_scaling[size_scaling["subset"] == "all"]
         largest = size_scaling.sort_values("n_high", ascending=False, kind="stable")
-        size_scaling = size_scaling.loc[largest.groupby(["metric", "subset"], sort=False).head(2).index.sort_values()]
+        size_scaling = size_scaling.loc[
+            largest.groupby([largest["metric"].map(metric_name), "subset"], sort=False).head(2).index.sort_values()
+        ]
     drawn = thresholds[is_initial(thresholds) | is_whole(thresholds)]
     drawn = drawn[drawn["critical_difference"] > 0]
     if (drawn["subset"] == "all").any():
         drawn = drawn[drawn["subset"] == "all"]
     if size_scaling is not None and len(size_scaling):
         drawn = drawn.merge(size_scaling[keys].drop_duplicates(), on=keys)
-    n_series = len(drawn[keys].drop_duplicates())
-    figure = Figure(figsize=(PAGE, max(3.0, 0.37 * n_series + 0.7)))
+    figure = Figure(figsize=(PAGE, 3.0))
     axes = figure.add_subplot()
     axes.set(xlabel="segments in the test set, n", ylabel="critical difference (points)", xscale="log",
              yscale="log")  # fmt: skip
@@ -91,10 +93,13 @@ def size_scaling(thresholds: pd.DataFrame, size_scaling: pd.DataFrame | None = N
     handles: list[Line2D] = []
     groups = list(drawn.groupby(keys, sort=False))
     subsets = len(drawn["subset"].unique()) > 1
-    for position, (key, rows) in enumerate(groups):
+    taken: set[str] = set()
+    for key, rows in groups:
         rows = rows.drop_duplicates("n_segments").sort_values("n_segments")
-        colour, marker = COLOURS[position % len(COLOURS)], MARKERS[position % len(MARKERS)]
-        filled = "none" if position >= len(COLOURS) else colour
+        metric = metric_name(str(key[1]))
+        colour, marker = metric_look(metric)
+        filled = "none" if metric in taken else colour  # the second dataset of a metric
+        taken.add(metric)
         axes.errorbar(
             rows["n_segments"].astype(float),
             rows["critical_difference"],
@@ -109,7 +114,7 @@ def size_scaling(thresholds: pd.DataFrame, size_scaling: pd.DataFrame | None = N
         predicted = values[-1] * np.sqrt(sizes[-1] / sizes)
         axes.plot(sizes, predicted, color=colour, linewidth=0.7, dashes=(4, 2), zorder=0.6, gid="predicted")
         name = str(key[0]).replace("task=", "all of ")
-        label = f"{name}, {metric_name(key[1])}" + (f", {key[3]}" if subsets else "")
+        label = f"{name}, {metric}" + (f", {key[3]}" if subsets else "")
         label = label.replace("$", r"\$")  # only the exponent is mathematics
         if size_scaling is not None and len(size_scaling):
             fit = size_scaling[(size_scaling[keys] == list(key)).all(axis=1)].iloc[0]
@@ -122,7 +127,7 @@ def size_scaling(thresholds: pd.DataFrame, size_scaling: pd.DataFrame | None = N
                 gid="fit",
             )
             interval = f"[{fit['exponent_low']:.2f}, {fit['exponent_high']:.2f}]"
-            label += f"\n$n^{{{fit['exponent']:.2f}}}$ " + interval.replace("-", "−")
+            label += f": $n^{{{fit['exponent']:.2f}}}$ " + interval.replace("-", "−")
         handles.append(Line2D([], [], color=colour, marker=marker, markerfacecolor=filled, linewidth=1, label=label))
     paper = np.array(BROWN)
     axes.plot(*paper.T, "*", markersize=9, markerfacecolor="white", markeredgecolor=INK, linestyle="none", gid="paper")
@@ -134,8 +139,8 @@ def size_scaling(thresholds: pd.DataFrame, size_scaling: pd.DataFrame | None = N
                label="the paper's F1 thresholds, Brown"),
         Line2D([], [], color=GREY, linewidth=0.8, dashes=(4, 2), label="predicted: 1/√n"),
     ]  # fmt: skip
-    legend = figure.legend(handles=handles, loc="outside right center", labelspacing=0.5)
-    for text in legend.get_texts():
+    explained(figure, handles, "exponents of the number of segments, with 95 % intervals")
+    for text in figure.legends[0].get_texts():
         text.set_parse_math(True)
     if not groups:
         sentence(axes, "too few pairs for\na critical difference", place=(0.3, 0.2))
@@ -157,31 +162,23 @@ def thresholds(reproduction: pd.DataFrame) -> Figure:
         axes.set(xlabel="threshold (points)", yticks=[])
         sentence(axes, "nothing to draw: no thresholds")
         return figure
-    units = list(dict.fromkeys(rows["unit"]))
-    labels: list[tuple[float, str]] = []
-    placed = []
-    y = 0.0
-    for unit in units:
-        labels.append((y, metric_name(str(unit))))
-        y += 0.8
-        for _, row in rows[rows["unit"] == unit].iterrows():
-            lines = textwrap.wrap(str(row["what"]).removeprefix("threshold, "), 38)
-            extra = 0.24 * max(len(lines) - 2, _note(row).count("\n") - 1, 0)
-            y += extra
-            labels.append((y, "\n".join(lines)))
-            placed.append((y, row))
-            y += 1.0 + extra
-    figure = Figure(figsize=(PAGE, 0.33 * y + 0.9))
+    figure = Figure(figsize=(PAGE, 0.6))
     axes = figure.add_subplot()
     axes.set_xscale("log")
-    for height, row in placed:
-        _threshold_row(axes, height, row)
-    axes.set_ylim(y - 0.4, -0.7)
-    axes.set_yticks([height for height, _ in labels], [words for _, words in labels])
-    heights = {height for height, _ in placed}
-    for (height, _), words in zip(labels, axes.get_yticklabels(), strict=True):
-        words.set_fontweight("normal" if height in heights else "bold")
-    axes.tick_params(axis="y", length=0)
+    y = 0.0
+    place = blended_transform_factory(axes.transAxes, axes.transData)
+    for unit in dict.fromkeys(rows["unit"]):
+        axes.text(0, y, metric_name(str(unit)), transform=place, va="center", fontweight="bold")
+        for _, row in rows[rows["unit"] == unit].iterrows():
+            missing = "" if pd.notna(row["ours"]) else f": {row['verdict']}"
+            for line in textwrap.wrap(str(row["what"]).removeprefix("threshold, ") + missing, 70):
+                y += 1
+                axes.text(0, y, line, transform=place, va="center")
+            y += 1
+            _threshold_row(axes, y, row)
+        y += 1
+    figure.set_figheight(0.6 + 0.155 * y)
+    axes.set(ylim=(y - 0.2, -1), yticks=[])
     axes.spines["left"].set_visible(False)
     axes.grid(axis="x", color="#E4E4E4", linewidth=0.6)
     values = rows[["published", "ours", "low", "high", "expected", "expected_by_information"]].to_numpy(dtype=float)
@@ -193,8 +190,7 @@ def thresholds(reproduction: pd.DataFrame) -> Figure:
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel("threshold at p ≈ 0.05 (points)")
     handles = [
-        Line2D([], [], marker="D", markersize=5, markerfacecolor="white", markeredgecolor=INK, linestyle="none",
-               label="the paper's"),
+        Line2D([], [], **PAPER, label="the paper's"),
         Line2D([], [], marker="|", markersize=9, color=INK, linestyle="none", label="scaled to our segments"),
         Line2D([], [], marker="x", markersize=6, color=INK, linestyle="none", label="scaled to our words or brackets"),
         *(
@@ -202,19 +198,17 @@ def thresholds(reproduction: pd.DataFrame) -> Figure:
             for verdict, (colour, marker) in {**LOOKS, "not comparable": (GREY, "^")}.items()
             if (rows["verdict"] == verdict).any()
         ),
-    ]  # fmt: skip
-    figure.legend(handles=handles, loc="outside upper left", ncols=3, columnspacing=1.2)
+    ]
+    explained(figure, handles, ncols=2)
     return figure
 
 
-LOOKS = {"agrees": (BLUE, "o"), "differs": (VERMILION, "s")}
+LOOKS = {"agrees": (BLUE, "o"), "differs": (ORANGE, "s")}
 """Colour and marker of our numbers by verdict; all other verdicts are grey."""
 
 
 def _threshold_row(axes: Axes, y: float, row: pd.Series) -> None:
-    axes.plot(
-        row["published"], y, "D", markersize=5, markerfacecolor="white", markeredgecolor=INK, gid="paper", zorder=2
-    )
+    axes.plot(row["published"], y, **PAPER, gid="paper", zorder=2)
     if pd.notna(row["expected"]):
         axes.plot(row["expected"], y, "|", markersize=10, color=INK, gid="scaled", zorder=1.9)
     if pd.notna(row["expected_by_information"]):
@@ -225,39 +219,7 @@ def _threshold_row(axes: Axes, y: float, row: pd.Series) -> None:
         bars = _bars(pd.Series([row["low"]], dtype=float), ours, pd.Series([row["high"]], dtype=float))
         axes.errorbar(ours, [y], xerr=bars, fmt=marker, color=colour,
                       elinewidth=1.2, zorder=2.1, gid="ours")  # fmt: skip
-    axes.annotate(_note(row), (1, y), xycoords=("axes fraction", "data"), xytext=(4, 0), textcoords="offset points",
-                  va="center", color="#555555", annotation_clip=False)  # fmt: skip
 
-
-def _note(row: pd.Series[Any]) -> str:
-    """Describe our number: its address and number of segments, or why there is none."""
-    address = "" if pd.isna(row["compared_with"]) else str(row["compared_with"]).removeprefix("threshold:")
-    lines = textwrap.wrap(address.removeprefix("task=").replace(":", ", "), 26)
-    if pd.isna(row["ours"]):
-        lines.append(str(row["verdict"]))
-    elif pd.notna(row["ours_n_segments"]):
-        lines.append(f"n = {count(row['ours_n_segments'])}")
-    return "\n".join(lines)
-
-
-SECOND_TEST_SETS = {
-    "iid": "same source",
-    "halves": "other half",
-    "near": "near domain",
-    "middle": "middle",
-    "far": "far domain",
-}
-"""Labels for the distances between the first and the second test set."""
-
-TITLES = {
-    "parsing": "parsers (CoNLL)",
-    "translation": "translation (WMT)",
-    "translation-retrained": "retrained translation",
-    "constituency": "Icelandic parsers",
-    "dependency": "English parsers",
-    "benchmarks": "language models",
-}
-"""Titles of panels, by calibration."""
 
 ELSEWHERE = {
     "parsing": ("far", "parsers: another language"),
@@ -266,25 +228,42 @@ ELSEWHERE = {
 }
 """What the second test set of `replication` is, by calibration: its distance and the title of the panel."""
 
-MOST_PANELS = 6
-
 
 @styled
-def calibration(calibration: pd.DataFrame) -> Figure:
-    """Replication rate on another test set, beside the rate expected from the same source (Table 1).
+def table_1(calibration: pd.DataFrame, reproduction: pd.DataFrame) -> Figure:
+    """Replication rate by p-value on the first test set, beside the shares in the paper's Table 1 (diamonds).
 
-    There is one panel per calibration, for the `MOST_PANELS` calibrations with most kinds of other test sets, then
-    most pairs. Each distance has markers with intervals for the observed rate and a dashed line for the rate expected
-    if both test sets came from the same source. A range of p-values within a wider one (0.04 to 0.06 within 0.04 to
-    0.08) is not drawn.
+    The panels are the kinds of second test sets: the population that the first was drawn from (the paper's section 4.2)
+    and, as in Table 1, other texts. The calibration is the one that `reproduction` compares with the paper's shares, or
+    else the first with these kinds. Dashed lines are the rates expected if both test sets came from the same source.
     """
+    shares = reproduction[reproduction["compared_with"].astype(str).str.startswith("share:")]
     panels = _panels(calibration)
-    elsewhere = {name: [one for one in lines if one not in ("iid", "halves")] for name, lines in panels.items()}
-    chosen = sorted(panels, key=lambda name: (-len(elsewhere[name]), -_pairs(panels[name])))[:MOST_PANELS]
-    panels = {name: lines for name, lines in panels.items() if name in chosen}
+    names = [str(address).split(":")[1] for address in shares["compared_with"]]
+    name = next((one for one in (*names, *panels) if {"near", "far"} & panels.get(one, {}).keys()), "")
+    theirs: dict[str, list[tuple[float, float]]] = {}
+    for row in shares.itertuples():
+        _, _, distance, ends = str(row.compared_with).split(":")
+        low, high = map(float, ends.split("-"))
+        if (low, high) != (0.04, 0.06) or distance == "iid":  # Table 1 has a wider range around it
+            theirs.setdefault(distance, []).append((math.sqrt(low * high), float(row.published)))
+    lines = panels.get(name, {})
+    kinds = [kind for kind in THEIR_TEXTS if kind in lines]
     return _drawn(
-        panels, [one for one in SECOND_TEST_SETS if any(one in lines for lines in panels.values())], {}, TITLES
+        {kind: {"iid" if kind == "iid" else "far": lines[kind]} for kind in kinds},
+        {"far": "another text"},
+        THEIR_TEXTS,
+        theirs,
     )
+
+
+THEIR_TEXTS = {
+    "iid": "same source (paper: Brown)",
+    "near": "similar text (section 22)",
+    "middle": "less similar text (section 24)",
+    "far": "another genre (Brown)",
+}
+"""Titles of panels, with the second test sets of the paper."""
 
 
 @styled
@@ -293,7 +272,7 @@ def replication(calibration: pd.DataFrame) -> Figure:
 
     Data from the same source are the population that the first test set was drawn from, or else the other half of the
     test set. There are up to three panels: those of `ELSEWHERE` that the table has, or else the first calibrations with
-    both kinds of second test sets. `calibration` shows all kinds.
+    both kinds of second test sets.
     """
     panels = _panels(calibration)
     same = {name: "iid" if "iid" in lines else "halves" for name, lines in panels.items()}
@@ -301,7 +280,7 @@ def replication(calibration: pd.DataFrame) -> Figure:
     shown = [name for name, kind in far.items() if {same[name], kind} <= panels[name].keys()][:3]
     lines = {name: {"iid": panels[name][same[name]], "far": panels[name][far[name]]} for name in shown}
     titles = {name: title for name, (_, title) in ELSEWHERE.items()}
-    return _drawn(lines, ["iid", "far"], {"far": "another language, domain or genre"}, titles)
+    return _drawn(lines, {"far": "another language, domain or genre"}, titles)
 
 
 def _panels(calibration: pd.DataFrame) -> dict[str, dict[str, pd.DataFrame]]:
@@ -316,27 +295,22 @@ def _panels(calibration: pd.DataFrame) -> dict[str, dict[str, pd.DataFrame]]:
     }
 
 
-def _pairs(lines: Mapping[str, pd.DataFrame]) -> int:
-    return sum(int(line["n_pairs"].sum()) for line in lines.values())
-
-
 def _drawn(
     panels: Mapping[str, Mapping[str, pd.DataFrame]],
-    distances: Sequence[str],
     labels: Mapping[str, str],
     titles: Mapping[str, str],
+    theirs: Mapping[str, Sequence[tuple[float, float]]] = MappingProxyType({}),
 ) -> Figure:
-    n_columns = min(max(len(panels), 1), 3)
+    """Draw panels of lines by kind of second test set; `theirs` are the paper's shares by panel, as (p, %)."""
+    n_columns = 2 if len(panels) > 1 else 1
     n_rows = max(math.ceil(len(panels) / n_columns), 1)
-    figure = Figure(figsize=(PAGE, 0.5 + n_rows * {1: 3.0, 2: 2.3, 3: 1.9}[n_columns]))
+    figure = Figure(figsize=(PAGE if n_columns > 1 else COLUMN, 0.5 + 1.8 * n_rows))
     grid = figure.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False)
     every = [line for lines in panels.values() for line in lines.values()]
     if not every:
         grid[0, 0].set(xlabel="p-value on the first test set", ylabel="the winner wins again (%)", xscale="log")
         sentence(grid[0, 0], "too few pairs in every range of p-values")
         return figure
-    distances = list(dict.fromkeys([*distances, *(one for lines in panels.values() for one in lines)]))
-    key = {one: _calibration_key(place) for place, one in enumerate(dict.fromkeys([*SECOND_TEST_SETS, *distances]))}
     edges = {edge for line in every for edge in (*line["p_low"], *line["p_high"]) if edge > 0}
     start = min(min(edges), min(_middle(line).min() for line in every) / 1.4) / 1.05
     lowest = min(float(line[["share", "share_low"]].min().min()) for line in every)
@@ -346,15 +320,15 @@ def _drawn(
         axes.xaxis.set_major_formatter(FuncFormatter(_plain))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.tick_params(axis="both", labelbottom=True, labelleft=True)
-        if len(panels) > 1:
-            axes.set_title(titles.get(name, name))
-        axes.axhline(50, color=GREY, linewidth=0.8, dashes=(4, 2), zorder=0.5)
-        for position, (distance, line) in enumerate(lines.items()):
+        axes.set_title(titles.get(name, name))
+        axes.axhline(50, color=GREY, linewidth=0.8, linestyle=":", zorder=0.5)
+        axes.plot(*np.array([*theirs.get(name, [])]).reshape(-1, 2).T, **PAPER, gid="paper")
+        for position, (kind, line) in enumerate(lines.items()):
             middle, aside = _middle(line), 1.05 ** (position - (len(lines) - 1) / 2)
             bars = 100 * _bars(line["share_low"], line["share"], line["share_high"])
             axes.errorbar(middle * aside, 100 * line["share"], bars, elinewidth=0.8, linestyle="none",
-                          gid="calibration", **key[distance])  # fmt: skip
-            axes.plot(middle, 100 * line["expected"], dashes=(4, 1.5), linewidth=1.1, color=key[distance]["color"],
+                          gid="calibration", **KINDS[kind])  # fmt: skip
+            axes.plot(middle, 100 * line["expected"], dashes=(4, 1.5), linewidth=1.1, color=KINDS[kind]["color"],
                       zorder=1.5, gid="expected")  # fmt: skip
     for axes in grid[:, 0]:
         axes.set_ylabel("the winner wins again (%)")
@@ -362,20 +336,28 @@ def _drawn(
         axes.set_axis_off()
     for axes in list(grid.flat)[max(len(panels) - n_columns, 0) : len(panels)]:
         axes.set_xlabel("p-value on the first test set")
-    names = SECOND_TEST_SETS | dict(labels)
+    names = {"iid": "same source", **labels}
+    drawn = [kind for kind in KINDS if any(kind in lines for lines in panels.values())]
     handles = [
-        *(Line2D([], [], linestyle="none", label=names.get(one, one), **key[one]) for one in distances),
+        *(Line2D([], [], linestyle="none", label=names[kind], **KINDS[kind]) for kind in drawn),
+        *([Line2D([], [], **PAPER, label="the paper's Table 1 and section 4.2")] if theirs else []),
         Line2D([], [], color=INK, dashes=(4, 1.5), linewidth=1.1, label="expected for the same source"),
-        Line2D([], [], color=GREY, linewidth=0.8, dashes=(4, 2), label="chance"),
+        Line2D([], [], color=GREY, linewidth=0.8, linestyle=":", label="chance"),
     ]
-    figure.legend(handles=handles, loc="outside upper center", ncols=min(len(handles), 3 if len(handles) > 4 else 2))
+    explained(figure, handles, ncols=n_columns)
     return figure
 
 
-def _calibration_key(position: int) -> dict[str, Any]:
-    """Colour and marker of a distance."""
-    colours = (INK, SKY, BLUE, ORANGE, VERMILION)
-    return {"color": colours[position % len(colours)], "marker": MARKERS[position % len(MARKERS)], "markersize": 4}
+KINDS: dict[str, dict[str, Any]] = {
+    "iid": {"color": INK, "marker": "o", "markersize": 4},
+    "far": {"color": ORANGE, "marker": "^", "markersize": 4},
+}
+"""Colour and marker by kind of second test set: from the same source, or from another."""
+
+PAPER: dict[str, Any] = {
+    "linestyle": "none", "marker": "D", "markersize": 4.5, "markerfacecolor": "none", "markeredgecolor": VERMILION,
+}  # fmt: skip
+"""Markers of the paper's numbers."""
 
 
 def _middle(rows: pd.DataFrame) -> pd.Series[float]:
@@ -404,7 +386,7 @@ def correlation(comparisons: pd.DataFrame) -> Figure:
     The line is the critical difference at p = 0.05 among pairs with about the same correlation: the median of 1.645
     standard errors of the gain. It falls as the correlation increases.
     """
-    figure = Figure(figsize=(COLUMN, 2.7))
+    figure = Figure(figsize=(COLUMN, 2.4))
     axes = figure.add_subplot()
     rows = comparisons.dropna(subset=["correlation", "gain", "pvalue"])
     axes.set(xlabel="correlation of the two systems", ylabel=gain_label(comparisons["metric"]))
@@ -429,9 +411,10 @@ def correlation(comparisons: pd.DataFrame) -> Figure:
         axes.plot(critical["correlation"], critical["gain"], color=INK, linewidth=1.4, label="critical difference")
     axes.set_ylim(-0.02 * top, top)
     beyond = int((rows["gain"] > top).sum())
-    note = f", {count(beyond)} pairs above {top:.3g} points" if beyond else ""
-    axes.set_title(f"{rows['dataset'].iloc[0]}{note}")
-    figure.legend(loc="outside upper left", ncols=2, columnspacing=1.0, markerscale=1.6)
+    axes.set_title(rows["dataset"].iloc[0])
+    if beyond:
+        axes.plot([], [], linestyle="none", label=f"not drawn: {count(beyond)} with gains above {top:.3g} points")
+    explained(figure, axes.get_legend_handles_labels()[0])
     return figure
 
 

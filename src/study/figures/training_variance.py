@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullFormatter, PercentFormatter
 
-from study.figures.style import BLUE, COLOURS, GREY, INK, MARKERS, ORANGE, PAGE, VERMILION, sentence, styled
+from pairsig.metrics.names import metric_name
+from study.figures.style import BLUE, GREY, INK, ORANGE, PAGE, VERMILION, explained, metric_look, sentence, styled
 
 CHANCE = 0.05
 _QUESTIONS = {
-    "outputs": ("the better outputs", BLUE, "o"),
-    "method": ("the better method", VERMILION, "s"),
-    "method-level test": ("the better method,\nmethod-level test", ORANGE, "^"),
+    "outputs": ("better outputs, p near 0.05", BLUE, "o"),
+    "method": ("better method, p near 0.05", VERMILION, "s"),
+    "method-level test": ("better method, method-level test", ORANGE, "^"),
 }
 
 
@@ -22,13 +25,14 @@ _QUESTIONS = {
 def training_variance(training_variance: pd.DataFrame, better_method: pd.DataFrame) -> Figure:
     """Significant differences between runs of the same method, and replication, against the size of the test set.
 
-    Left: the share of pairs of runs of the *same* method with p < 0.05, by dataset. By chance it is 5 % at any size;
+    Left: the share of pairs of runs of the *same* method with p < 0.05, one line per dataset,
+    coloured by metric. By chance it is 5 % at any size;
     crosses show the method-level test. Right: the replication rate on the other half of the segments, for p between
     0.04 and 0.06 on the dataset with the largest test sets. The dashed line is the rate expected from independent
     segments. Bars are 95 % intervals.
     """
-    figure = Figure(figsize=(PAGE, 3.6))
-    left, right = figure.subplots(1, 2, width_ratios=(1.25, 1))
+    figure = Figure(figsize=(PAGE, 2.6))
+    left, right = figure.subplots(1, 2, width_ratios=(1.1, 1))
     for axes in (left, right):
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
@@ -36,65 +40,51 @@ def training_variance(training_variance: pd.DataFrame, better_method: pd.DataFra
         axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0, symbol=" %"))
         axes.set_xlabel("segments in the test set")
     drawn = training_variance[(training_variance["verdict"] == "estimated") & (training_variance["dataset"] != "all")]
-    _same(left, drawn)
     known = better_method[(better_method["verdict"] == "estimated") & (better_method["dataset"] != "all")]
-    _replicated(right, known.dropna(subset=["replicated"]))
+    handles = [_same(left, drawn), _replicated(right, known.dropna(subset=["replicated"]))]
+    most = max(map(len, handles))
+    explained(figure, [one for own in handles for one in own + [Line2D([], [], alpha=0, label="")] * (most - len(own))],
+              ncols=2)  # fmt: skip
     return figure
 
 
-def _same(axes: Axes, drawn: pd.DataFrame) -> None:
-    axes.set_title("runs of the same method: share with p < 0.05")
+def _same(axes: Axes, drawn: pd.DataFrame) -> list[Artist]:
+    axes.set_title("pairs of runs of one method\nwith p < 0.05")
     if drawn.empty:
         sentence(axes, "too few pairs of runs")
-        return
-    ends = drawn.groupby("dataset", sort=False)["share_significant"].last().sort_values(ascending=False)
-    for position, dataset in enumerate(ends.index):
-        rows = drawn[drawn["dataset"] == dataset].sort_values("n_segments")
-        colour, marker = COLOURS[position % len(COLOURS)], MARKERS[position % len(MARKERS)]
-        n = rows["n_segments"].to_numpy(float)
-        filled = colour if position < len(COLOURS) else "white"
-        axes.plot(
-            n,
-            rows["share_significant"],
-            color=colour,
-            marker=marker,
-            markerfacecolor=filled,
-            label=dataset,
-            gid="share_significant",
-        )
+        return []
+    handles: dict[str, Artist] = {}
+    for _, rows in drawn.sort_values("n_segments").groupby("dataset", sort=False):
+        metric = metric_name(str(rows["metric"].iloc[0]))
+        (colour, marker), n = metric_look(metric), rows["n_segments"].to_numpy(float)
+        (line,) = axes.plot(n, rows["share_significant"], color=colour, marker=marker, markersize=3.5, label=metric,
+                            gid="share_significant")  # fmt: skip
+        handles.setdefault(metric, line)
         last = rows.iloc[-1]
         axes.vlines(n[-1], last["share_significant_low"], last["share_significant_high"], color=colour, linewidth=0.8)
-        axes.plot(
-            n,
-            rows["share_significant_by_method"],
-            "x",
-            color=GREY,
-            markersize=3,
-            zorder=0.8,
-            gid="share_significant_by_method",
-        )
-    axes.plot([], [], "x", color=GREY, markersize=3, label="method-level test")
-    axes.axhline(CHANCE, color=INK, linewidth=0.8, dashes=(4, 2), zorder=0.5, label="by chance: 5 %")
+        axes.plot(n, rows["share_significant_by_method"], "x", color=GREY, markersize=3, zorder=0.8,
+                  gid="share_significant_by_method")  # fmt: skip
+    chance = axes.axhline(CHANCE, color=INK, linewidth=0.8, dashes=(4, 2), zorder=0.5, label="by chance: 5 %")
     axes.set_ylim(0, None)
-    axes.legend(
-        loc="upper center", bbox_to_anchor=(0.45, -0.2), ncols=3, fontsize=6.5
-    )  # below the axes, where it hides no points
+    crosses = Line2D([], [], color=GREY, marker="x", markersize=3, linestyle="none", label="method-level test")
+    return [*handles.values(), crosses, chance]
 
 
-def _replicated(axes: Axes, known: pd.DataFrame) -> None:
+def _replicated(axes: Axes, known: pd.DataFrame) -> list[Artist]:
+    axes.set_title("the winner wins again")
     if known.empty:
-        axes.set_title("replication rate at p ≈ 0.05")
         sentence(axes, "too few pairs of runs")
-        return
+        return []
     dataset = known["dataset"].iloc[int(np.argmax(known["n_segments"]))]
-    axes.set_title(f"replication rate at p ≈ 0.05\n({dataset})")
+    axes.set_title(f"the winner wins again\n({dataset})")
+    handles: list[Artist] = []
     for shift, (question, (label, colour, marker)) in zip((0.94, 1.0, 1.06), _QUESTIONS.items(), strict=True):
         rows = known[(known["dataset"] == dataset) & (known["question"] == question)].sort_values("n_segments")
         n = rows["n_segments"].to_numpy(float) * shift
-        axes.plot(n, rows["replicated"], color=colour, marker=marker, label=label, gid=question)
+        handles += axes.plot(n, rows["replicated"], color=colour, marker=marker, label=label, gid=question)
         axes.vlines(n, rows["replicated_low"], rows["replicated_high"], color=colour, linewidth=0.8)
         if question == "method":
-            axes.plot(n, rows["expected"], color=INK, linewidth=0.8, dashes=(4, 2), zorder=0.5, gid="expected",
-                      label="expected without\ntraining variance")  # fmt: skip
+            handles += axes.plot(n, rows["expected"], color=INK, linewidth=0.8, dashes=(4, 2), zorder=0.5,
+                                 gid="expected", label="expected without training variance")  # fmt: skip
     axes.set_ylim(min(0.4, float(known.loc[known["dataset"] == dataset, "replicated_low"].min()) - 0.02), 1.01)
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, fontsize=6.5)
+    return handles

@@ -69,8 +69,8 @@ LINKS = (
 )
 """References between sheets: sheet, column, and the sheet whose keys are in the column."""
 
-FIGURES = {name: figure.needs for name, figure in analysis.figures().items() if figure.per_dataset}
-"""Figures of a dataset, and the test sets that they require."""
+FIGURES = {name: figure for name, figure in analysis.figures().items() if figure.per_dataset or figure.once}
+"""Figures that datasets list."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,8 @@ class Dataset:
         The file of its statistics.
     selected
         Whether it is part of this run.
+    own
+        Whether its files, or those of all members of a pool, belong to no corpus: data of the user, not of the study.
     trained
         Whether its systems are retrained base models.
     systems
@@ -102,7 +104,9 @@ class Dataset:
     test_sets
         Options of `python -m study resize`.
     figures
-        The names of its figures.
+        The names of its figures that are drawn for several datasets.
+    counterparts
+        The names of those that are drawn for this dataset alone.
     onto
         Embedded statistics to which its systems are added, if any.
     provenance
@@ -114,6 +118,7 @@ class Dataset:
     source: str
     statistics: str
     selected: bool
+    own: bool
     trained: bool
     systems: tuple[str, ...]
     outcomes: tuple[str, ...]
@@ -122,6 +127,7 @@ class Dataset:
     pool: tuple[str, ...]
     test_sets: tuple[str, ...]
     figures: tuple[str, ...]
+    counterparts: tuple[str, ...]
     overlay: tuple[str, ...]
     onto: tuple[str, ...]
     provenance: tuple[str, ...]
@@ -285,6 +291,7 @@ def read(config: Mapping[str, Any], schemas: Path) -> Study:
                 named[row.dataset],
                 sources,
                 selected,
+                not any(sheets.datasets.named[one].corpus for one in row.pool or (row.dataset,)),
                 description[row.dataset],
                 kept.get(row.dataset, {}),
                 str(config["data_dir"]),
@@ -309,6 +316,7 @@ def read(config: Mapping[str, Any], schemas: Path) -> Study:
 def _check_datasets(sheets: Sheets) -> None:
     """Check what a schema cannot express about a row of the sheet of datasets."""
     named = sheets.datasets.named
+    taken: dict[str, str] = {}
     for row in sheets.datasets.rows:
         if row.metric not in METRICS:
             row.place.complain("metric", quoted(row.metric), one_of(row.metric, METRICS))
@@ -334,8 +342,10 @@ def _check_datasets(sheets: Sheets) -> None:
         for figure in row.figures:
             if figure not in FIGURES:
                 row.place.complain("figures", quoted(figure), one_of(figure, FIGURES))
-            if (needs := FIGURES[figure]) and needs not in row.test_sets:
+            if (needs := FIGURES[figure].needs) and needs not in row.test_sets:
                 row.place.complain("figures", figure, f"{needs} in the column test_sets too")
+            if FIGURES[figure].once and (other := taken.setdefault(figure, row.dataset)) != row.dataset:
+                row.place.complain("figures", f"{figure}, which {other} lists", "it for one dataset only")
 
 
 def _check_options(sheets: Sheets) -> None:
@@ -530,6 +540,7 @@ def _ready_dataset(
     systems: Sequence[str],
     sources: Mapping[str, str],
     selected: Collection[str],
+    own: bool,
     description: Mapping[str, str],
     kept: Mapping[str, str],
     data_dir: str,
@@ -546,6 +557,7 @@ def _ready_dataset(
         source=sources[row.dataset],
         statistics=str(_statistics(row.dataset) if sources[row.dataset] == "embedded" else made),
         selected=row.dataset in selected,
+        own=own,
         trained=synthetic.tests_base_models(row),
         systems=tuple(systems),
         outcomes=tuple(str(Path(data_dir, path)) for path in row.text) if row.study == BENCHMARK else (),
@@ -553,7 +565,8 @@ def _ready_dataset(
         counting=("--reader", row.reader, *(word for one in text(row.options).split() for word in ("--option", one))),
         pool=row.pool,
         test_sets=tuple(f"--{key.replace('_', '-')}={value}" for key, value in row.test_sets.items()),
-        figures=row.figures,
+        figures=tuple(name for name in row.figures if not FIGURES[name].once),
+        counterparts=tuple(name for name in row.figures if FIGURES[name].once),
         overlay=(row.overlay,) if row.overlay in selected else (),
         onto=onto,
         provenance=tuple(options),

@@ -55,6 +55,11 @@ class Jobs:
         rules = [SELECTIONS[word] for word in which.split()]
         return [name for name in found if all(rule(self.study.datasets[name]) for rule in rules)]
 
+    @property
+    def own(self) -> bool:
+        """Whether the run contains no dataset of the study: then it makes pages of its own, not those of the study."""
+        return all(self.study.datasets[name].own for name in self.datasets())
+
     def comparisons(self, which: str = "all", *, once: bool = False) -> list[str]:
         """List comparisons on whole test sets by all tests; if `once`, only by the first one."""
         tests = list(self.config["tests"])[: 1 if once else None]
@@ -120,7 +125,9 @@ class Jobs:
 
     def tables(self, figure: Figure, dataset: str = "", test: str = "") -> list[str]:
         """List the tables of a figure, for a dataset and test if it is drawn for each of them."""
-        if not figure.per_dataset:
+        if figure.once:
+            dataset, test = self._owner(figure), next(iter(self.config["tests"]))
+        if not dataset:
             files = {"comparisons": self.comparisons("measured", once=True)}
         else:
             files = {name: [f"results/{name}/{dataset}.{test}.tsv"] for name in ("comparisons", "test_sets")}
@@ -128,6 +135,14 @@ class Jobs:
             files["overlay"] = [f"results/comparisons/{other}.{test}.tsv" for other in overlay]
         written = analysis.outputs()
         return [path for name in figure.tables for path in (files[name] if name in files else [written[name].file])]
+
+    def _owner(self, figure: Figure) -> str:
+        """Find the dataset of the run that lists a figure."""
+        return next((name for name in self.datasets() if figure.name in self.study.datasets[name].counterparts), "")
+
+    def figures(self) -> list[Figure]:
+        """List the figures of the whole study; counterparts of figures of the paper need their dataset in the run."""
+        return [one for one in analysis.figures().values() if (self._owner(one) if one.once else not one.per_dataset)]
 
     def picture(self, figure: Figure, dataset: str = "", test: str = "", suffix: str = "svg") -> str:
         """Name the file of a figure."""

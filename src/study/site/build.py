@@ -93,16 +93,22 @@ def replace(run: Run, folder: Path) -> None:
     part.rename(folder)
 
 
-def build(run: Run, folder: Path) -> None:
-    """Write the pages of a run into `folder`, which must not exist."""
-    pages = Environment(
+def environment() -> Environment:
+    """Make the environment of the templates in HTML."""
+    found = Environment(
         loader=PackageLoader("study.site", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    pages.filters.update(count=count, metric=metric_name, p=pvalue, link=lambda name: quote(str(name)))
+    found.filters.update(count=count, metric=metric_name, p=pvalue, link=lambda name: quote(str(name)))
+    return found
+
+
+def build(run: Run, folder: Path) -> None:
+    """Write the pages of a run into `folder`, which must not exist."""
+    pages = environment()
     folder.mkdir(parents=True)
     for name in ("data", "datasets", "figures", "tables"):
         (folder / name).mkdir()
@@ -371,7 +377,7 @@ def _datasets(
             "corpora": [
                 _corpus(name_, corpora.loc[name_]) for name_ in dict.fromkeys(members) if name_ in corpora.index
             ] if pool else [_corpus(corpus, source)] if source is not None else [],
-            "ranks": _ranks(run.tables, name),
+            "ranks": ranked(text.rows(run.tables, "ranks", dataset=name)),
             "groups": _groups(run.tables, name),
             "sizes": _critical_differences(run.tables, name, "initial", drawn.get(name)),
             "domains": _critical_differences(run.tables, name, "domain", drawn.get(name)),
@@ -391,9 +397,8 @@ def _corpus(name: str, row: pd.Series) -> dict[str, Any]:
     }
 
 
-def _ranks(tables: Tables, name: str) -> list[dict[str, Any]]:
+def ranked(rows: pd.DataFrame) -> list[dict[str, Any]]:
     """List the systems of a dataset by rank, with the positions of their intervals on the axis, in per cent."""
-    rows = text.rows(tables, "ranks", dataset=name)
     if rows.empty:
         return []
     low, high = rows["score_low"].fillna(rows["score"]).min(), rows["score_high"].fillna(rows["score"]).max()

@@ -24,6 +24,16 @@ def size_of(systems: pd.Series[str]) -> pd.Series[str]:
     return found
 
 
+def base_model_of(systems: pd.Series[str]) -> pd.Series[str]:
+    """Read the base model from the names of retrained systems; other names stay as they are.
+
+    >>> base_model_of(pd.Series(["joint-hmm-full-3", "Online-A"])).tolist()
+    ['joint-hmm', 'Online-A']
+    """
+    found: pd.Series[str] = systems.astype("str").str.replace(rf"-({'|'.join(SIZES)})-[0-9]+$", "", regex=True)
+    return found
+
+
 def of_full_sets(comparisons: pd.DataFrame) -> pd.Series[bool]:
     """Mark pairs of two systems that were both trained on full-size resampled training sets."""
     full = pd.Series(True, index=comparisons.index)

@@ -190,6 +190,10 @@ class _Task:
         """A field of the results; an empty value if it is missing."""
         return part_of(self._results, path, self._beside, kind)
 
+    def reported_for_group(self, group: str) -> Mapping[str, Any]:
+        """The scores of a group of tasks by key, such as `acc,none`."""
+        return self.reported("groups", group, kind=dict) or self.reported("results", group, kind=dict)
+
     @property
     def settings(self) -> Mapping[str, str]:
         """Settings that distinguish two evaluations of one model."""
@@ -338,10 +342,9 @@ def _groups(
     by_name = {one.name: one for one in tasks}
     found, notes = [], []
     for group, leaves in subtasks.items():
-        results = next(one for one in tasks if one.name in leaves)
-        reported = results.reported("groups", group, kind=dict) or results.reported("results", group, kind=dict)
-        for key, value in reported.items():
-            own = [by_name[leaf] for leaf in leaves if leaf in by_name and key in by_name[leaf].metrics]
+        members = [by_name[leaf] for leaf in leaves if leaf in by_name]
+        for key, value in members[0].reported_for_group(group).items() if members else ():
+            own = [one for one in members if key in one.metrics]
             metrics = {one.metrics[key] for one in own}
             if len(metrics) != 1 or not isinstance(value, int | float):
                 continue
