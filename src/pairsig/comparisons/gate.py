@@ -278,8 +278,8 @@ def gate(
         max(t s − δ, S (1 − α^(1/n))),
 
     and the candidate passes if that is less than M. The second part is the loss from units that occur too rarely for n
-    units to show one of them with a probability of 1 − α. The p-value is the α at which the largest loss is M. If that is
-    not enough, but Δ > 0 is shown as for Δ < 0 below, the candidate passes with that p-value, and the largest loss is 0.
+    units to show one of them with a probability of 1 − α. The p-value is the α at which the largest loss is M. If
+    Δ > 0 is shown nevertheless, as Δ < 0 is below, the candidate passes with that p-value and a largest loss of 0.
 
     **Several runs.** The same with s and ν of `compare_methods`.
 
