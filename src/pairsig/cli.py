@@ -189,6 +189,8 @@ def _commands() -> console.Commands:
     formats = ("table", "sentence", "json", "markdown", "latex")
     p.add_argument("--format", choices=formats, default="table", help="sentence: for a paper; default: table")
     p.add_argument("--html", type=console.page, metavar="FILE", help="also write a report to open in a browser")
+    flips = "also write a table of the items that only one system passes, or that change most, with their text if known"
+    p.add_argument("--flips", type=console.table, metavar="FILE", help=flips)
     p.add_argument(
         "--plot",
         type=console.picture,
@@ -214,6 +216,7 @@ def _commands() -> console.Commands:
     p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
     p.add_argument("--threads", type=console.whole, help="default: all cores; only changes time")
     p.add_argument("--format", choices=("line", "markdown", "json", "junit"), default="line", help="default: line")
+    p.add_argument("--flips", type=console.table, metavar="FILE", help=flips)
     p.add_argument(
         "--output", action="append", default=[], type=console.verdict, metavar="FILE",
         help="also write the verdict to .md, .json, .xml (JUnit) or .txt; may be repeated",
@@ -519,6 +522,7 @@ def _report(
     whole: pd.DataFrame,
 ) -> None:
     """Write a page or a picture if these are requested; `whole` has the tables of `found`, adjusted together."""
+    _flips(arguments, [(systems, metrics) for systems, metrics, _ in found])
     if not (arguments.html or arguments.plot):
         return
     import numpy as np
@@ -543,6 +547,18 @@ def _report(
         report.draw(evidence, arguments.plot)
     if arguments.html:
         report.write(evidence, arguments.html)
+
+
+def _flips(arguments: argparse.Namespace, data: Sequence[tuple[Statistics, list[Metric]]]) -> None:
+    """Write the table of items that flipped, if it is requested."""
+    if arguments.flips:
+        import pandas as pd
+
+        from pairsig.io import tables
+        from pairsig.report import flips
+
+        parts = [flips.table(systems, metric) for systems, metrics in data for metric in metrics]
+        tables.write(pd.concat(parts, ignore_index=True), arguments.flips)
 
 
 def _where(metrics: Sequence[Metric], data: Sequence[object]) -> str:
@@ -572,6 +588,7 @@ def _gate(arguments: argparse.Namespace) -> int:
         )
     for note in (*notes, *found.notes()):
         console.note(note)
+    _flips(arguments, data)
     for path in arguments.output:
         write_text(f"{gate.FORMATS[gate.SUFFIXES[path.suffix]](found)}\n", path)
     print(gate.FORMATS[arguments.format](found))

@@ -98,6 +98,8 @@ class SystemCounts:
     contents
         Content of each item, if the file contains it, such as a digest of its question. It must be the same for all
         systems.
+    texts
+        Input and target of the items whose log contains them, shortened.
     settings
         Settings that distinguish systems with the same name, such as a temperature.
     log
@@ -131,6 +133,7 @@ class SystemCounts:
     run: str = ""
     domains: tuple[str, ...] = ()
     contents: tuple[str, ...] = ()
+    texts: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     log: bool = False
     is_reference: bool = False
@@ -302,6 +305,7 @@ def align(
             _check_direction(part, metric, first)
     notes = [note for part in parts for note in part.notes] + _not_alike(parts) + _metrics_left_out(parts, metrics)
     design = next((part.design for part in parts if part.design), "")  # a log with one run has none
+    texts = {item: text for part in reversed(parts) for item, text in part.texts.items()}
     aligned = []
     for kept in _kept_of_items(parts, names, metrics, missing) if by_items else [_kept(parts, names, metrics)]:
         columns = tuple(dict.fromkeys(column for metric in kept.metrics for column in metric.columns))
@@ -319,6 +323,7 @@ def align(
             counts=np.stack([np.stack([part.counts[column][rows] for column in columns], axis=1) for part in parts]),
             provenance={key: value for key, value in provenance if value},
             runs=tuple(runs),
+            texts=texts,
         )
         aligned.append(Aligned(statistics, tuple(kept.metrics), tuple(dict.fromkeys([*notes, *kept.notes]))))
     return aligned
