@@ -896,7 +896,7 @@ class TestTable:
             path.write_text("".join(json.dumps(item) + "\n" for item in frame.to_dict("records")))
         else:
             frame.to_csv(path, sep="\t" if suffix == "tsv" else ",", index=False)
-        read = read_table(path)
+        read = read_table(path, score="count,score")
         assert read.counts["count"].tolist() == [count for count, _ in rows]
         assert read.counts["score"].tolist() == [score for _, score in rows]
         assert read.segments == tuple(frame["segment"])
