@@ -84,6 +84,7 @@ OTHERS = (
     (columns.RANKED_PAIRS, "`pairsig rank --pairs`: one row per pair of systems, the most certain first"),
     (columns.PLAN, "`pairsig plan --format json`: one object per gain, margin or size"),
     (columns.BASELINE, "`pairsig test --format json`: one object per metric, system and test"),
+    (columns.FLIPS, "`--flips` of `pairsig test` and `pairsig gate`: one row per segment that flipped"),
     (OVERLAPS, "`resources/overlaps.tsv`: one row per pair of systems on some translation datasets"),
 )
 """The tables that no analysis of the study writes, with their files and rows."""

@@ -508,7 +508,7 @@ class TestBadOptions:
     @pytest.mark.parametrize("command", ["compare", "resize", "collect", "pool", "merge", "thresholds", "tabulate"])
     def test_a_missing_input(self, work, refused, command):
         options = {"collect": ["--dataset", "d"], "pool": ["--dataset", "d"], "resize": ["--halves", 1]}
-        fragments = ["none.tsv", "no such file"]
+        fragments = ["none.tsv", "o such file"]
         output = "o.csv" if command == "tabulate" else "o.tsv"
         refused(command, "none.tsv", *options.get(command, []), "--output", output, fragments=fragments)
 

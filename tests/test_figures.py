@@ -12,6 +12,7 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.image import imread
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from scipy.stats import norm
@@ -900,6 +901,14 @@ def test_the_users_settings_do_not_matter(tmp_path: Path) -> None:
     with rc_context({"font.size": 20, "axes.grid": True, "svg.hashsalt": None, "savefig.bbox": "tight"}):
         save(FIGURES["correlation"](comparisons(8)), tmp_path / "changed.svg")
     assert (tmp_path / "plain.svg").read_bytes() == (tmp_path / "changed.svg").read_bytes()
+
+
+def test_pages_show_figures_on_their_own_background(tmp_path: Path) -> None:
+    comparisons(8).to_csv(tmp_path / "c.tsv", sep="\t", index=False)
+    paths = [str(tmp_path / f"f.{suffix}") for suffix in ("svg", "png")]
+    assert cli.main(["plot", "correlation", str(tmp_path / "c.tsv"), "--output", *paths]) == 0
+    assert "fill: #ffffff" not in Path(paths[0]).read_text(encoding="utf-8").split("axes_1")[0]
+    assert imread(paths[1])[0, 0].tolist() == [1, 1, 1, 1]
 
 
 def test_nothing_is_left_of_a_figure_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

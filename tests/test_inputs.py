@@ -102,7 +102,7 @@ def test_results_print_a_table_or_sentences_and_their_notes(function):
         ({"a": [1, 2], "b": [1, 2]}, {"domain": ["x"]}, "found 1 domains for 2 segments"),
         ({"a": [1, 2], "b": [1, 2]}, {"metric": "f1"}, r"expected \(segments, 3\): matched, predicted, gold"),
         ({"a": [1, 2], "b": [1, 2]}, {"metric": "f1", "score": "x"}, "score='x' and metric='f1', expected one"),
-        (pd.DataFrame({"model": ["a"], "segment": [1], "x": [1]}), {}, 'expected `system` too.*system="…"'),
+        (pd.DataFrame({"model": ["a"], "segment": [1], "x": ["y"]}), {}, 'expected a column of scores.*score="COLUMN"'),
         ("nowhere.tsv", {}, "nowhere.tsv"),
     ],
 )

@@ -542,7 +542,10 @@ PILOT = "resources/statistics/wmt22-en-cs.parquet"
         ("--metric accuracy --score 7O --correlation 0.4", "score is 7O, expected a number or a percentage"),
         ("--metric accuracy --score 120% --correlation 0.4", "the score is 120%, expected a number between 0 and 100"),
         ("--metric bleu --score 35 --length 25 --runs 3 --training-sd 0.003", "write --training-sd 0.3%"),
-        (f"{PILOT} --systems Lan-Bridge JDExploreAcademy --gain 0.01", "the gain is 0.01, expected points"),
+        (
+            f"{PILOT} --systems Lan-Bridge JDExploreAcademy --unit document --gain 0.01",
+            "the gain is 0.01, expected points",
+        ),
         (f"{PILOT} --systems Lan-Bridge JDExploreAcademy --score 3", "--score is for planning without a pilot"),
         (f"{PILOT} --systems Lan-Bridge Lan-Bridge", "system Lan-Bridge is named 2 times"),
         (

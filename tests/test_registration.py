@@ -81,7 +81,8 @@ def test_files_that_are_missing_empty_or_no_text(name, tmp_path):
     if name not in JSON:
         nul = refused(name, example(tmp_path, name, data[:half] + b"\0" + data[half:]))
         assert "line 1: found a NUL character, expected UTF-8 text" in nul
-    assert "expected UTF-8" in refused(name, example(tmp_path, name, reader(name).example.encode("utf-16")))
+    if name != "table":  # which Excel writes as UTF-16
+        assert "expected UTF-8" in refused(name, example(tmp_path, name, reader(name).example.encode("utf-16")))
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -179,7 +179,7 @@ def _commands() -> console.Commands:
     )
     p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="for the reader or the metric")
     p.add_argument("--documents", help="file of `domain<TAB>document` lines, one per segment")
-    p.add_argument("--missing", choices=("wrong", "drop"), help="items of a log without a score for every system")
+    p.add_argument("--missing", choices=("wrong", "drop"), help="items without a score for every system")
     p.add_argument("--name", action="append", default=[], metavar="OLD=NEW", help="rename a system")
     p.add_argument(
         "--family", metavar="FAMILY", default="",
@@ -189,6 +189,8 @@ def _commands() -> console.Commands:
     formats = ("table", "sentence", "json", "markdown", "latex")
     p.add_argument("--format", choices=formats, default="table", help="sentence: for a paper; default: table")
     p.add_argument("--html", type=console.page, metavar="FILE", help="also write a report to open in a browser")
+    flips = "also write a table of the items that only one system passes, or that change most, with their text if known"
+    p.add_argument("--flips", type=console.table, metavar="FILE", help=flips)
     p.add_argument(
         "--plot",
         type=console.picture,
@@ -214,15 +216,14 @@ def _commands() -> console.Commands:
     p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
     p.add_argument("--threads", type=console.whole, help="default: all cores; only changes time")
     p.add_argument("--format", choices=("line", "markdown", "json", "junit"), default="line", help="default: line")
+    p.add_argument("--flips", type=console.table, metavar="FILE", help=flips)
     p.add_argument(
         "--output", action="append", default=[], type=console.verdict, metavar="FILE",
         help="also write the verdict to .md, .json, .xml (JUnit) or .txt; may be repeated",
     )  # fmt: skip
 
     p = commands.add(_rank, example=_EXAMPLES["rank"])
-    p.add_argument("systems", nargs="+", metavar="FILE", help="one per system, or one file of statistics (.parquet, …)")
-    p.add_argument("--reader", help="format of the files, as for `pairsig test`; default: detected")
-    p.add_argument("--reference", nargs="+", default=[], help="reference files, for outputs")
+    _add_files(p)
     p.add_argument("--metric", help="required if the files have several")
     p.add_argument(
         "--adjust", choices=("max-t", "holm"), default="max-t",
@@ -232,9 +233,6 @@ def _commands() -> console.Commands:
     p.add_argument("--n-resamples", type=console.whole, default=100_000, metavar="B", help="default: 100,000")
     p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
     p.add_argument("--unit", choices=("segment", "document"), default="segment", help="unit that is swapped")
-    p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="for the reader or the metric")
-    p.add_argument("--documents", help="file of `domain<TAB>document` lines, one per segment")
-    p.add_argument("--missing", choices=("wrong", "drop"), help="items of a log without a score for every system")
     p.add_argument("--name", action="append", default=[], metavar="OLD=NEW", help="rename a system")
     p.add_argument("--threads", type=console.whole, help="default: all cores; only changes time")
     p.add_argument(
@@ -264,7 +262,7 @@ def _commands() -> console.Commands:
     p.add_argument("--alternative", default="two-sided", help="default: two-sided")
     p.add_argument("--unit", choices=("segment", "document"), default="segment", help="unit of the pilot")
     p.add_argument("--documents", help="file of `domain<TAB>document` lines of the pilot, one per segment")
-    p.add_argument("--missing", choices=("wrong", "drop"), help="items of a log in the pilot without a score")
+    p.add_argument("--missing", choices=("wrong", "drop"), help="items of the pilot without a score")
     p.add_argument("--score", help="without a pilot: expected score of the systems, such as 70 or 70%%")
     p.add_argument("--length", type=float, help="without a pilot: mean length of a segment, in words")
     p.add_argument(
@@ -323,12 +321,12 @@ def _commands() -> console.Commands:
 
     commands.group("tables of all pairs, from files of counts")
     p = commands.add(_compare, test_help(), _EXAMPLES["compare"])
-    p.add_argument("statistics", type=Path)
+    _add_files(p)
     add_test_options(p)
     p.add_argument("--output", type=console.table, required=True)
 
     p = commands.add(_methods, example=_EXAMPLES["methods"])
-    p.add_argument("statistics", type=Path)
+    _add_files(p)
     p.add_argument("--metric", help="required if the columns fit several metrics")
     p.add_argument("--numbered", action="store_true", help="systems named NAME-1, NAME-2, … are runs of NAME")
     p.add_argument("--name", action="append", default=[], metavar="OLD=NEW", help="rename a method")
@@ -362,6 +360,19 @@ def _commands() -> console.Commands:
     p.add_argument("parts", nargs="+", type=Path)
     p.add_argument("--output", type=console.table, required=True)
     return commands
+
+
+def _add_files(parser: argparse.ArgumentParser) -> None:
+    """Add the files of systems, and how they are read."""
+    files = "one per system, or one of all systems: a table, a log or statistics"
+    parser.add_argument("systems", nargs="+", metavar="FILE", help=files)
+    parser.add_argument("--reader", help="format of the files, as for `pairsig test`; default: detected")
+    parser.add_argument("--reference", nargs="+", default=[], help="reference files, for outputs")
+    parser.add_argument(
+        "--option", action="append", default=[], metavar="KEY=VALUE", help="for the reader or the metric"
+    )
+    parser.add_argument("--documents", help="file of `domain<TAB>document` lines, one per segment")
+    parser.add_argument("--missing", choices=("wrong", "drop"), help="items without a score for every system")
 
 
 def test_help() -> str:
@@ -511,6 +522,7 @@ def _report(
     whole: pd.DataFrame,
 ) -> None:
     """Write a page or a picture if these are requested; `whole` has the tables of `found`, adjusted together."""
+    _flips(arguments, [(systems, metrics) for systems, metrics, _ in found])
     if not (arguments.html or arguments.plot):
         return
     import numpy as np
@@ -535,6 +547,18 @@ def _report(
         report.draw(evidence, arguments.plot)
     if arguments.html:
         report.write(evidence, arguments.html)
+
+
+def _flips(arguments: argparse.Namespace, data: Sequence[tuple[Statistics, list[Metric]]]) -> None:
+    """Write the table of items that flipped, if it is requested."""
+    if arguments.flips:
+        import pandas as pd
+
+        from pairsig.io import tables
+        from pairsig.report import flips
+
+        parts = [flips.table(systems, metric) for systems, metrics in data for metric in metrics]
+        tables.write(pd.concat(parts, ignore_index=True), arguments.flips)
 
 
 def _where(metrics: Sequence[Metric], data: Sequence[object]) -> str:
@@ -564,6 +588,7 @@ def _gate(arguments: argparse.Namespace) -> int:
         )
     for note in (*notes, *found.notes()):
         console.note(note)
+    _flips(arguments, data)
     for path in arguments.output:
         write_text(f"{gate.FORMATS[gate.SUFFIXES[path.suffix]](found)}\n", path)
     print(gate.FORMATS[arguments.format](found))
@@ -572,30 +597,14 @@ def _gate(arguments: argparse.Namespace) -> int:
 
 def _rank(arguments: argparse.Namespace) -> None:
     """Rank many systems: simultaneous intervals of ranks, and which pairs differ significantly."""
-    from pairsig.comparisons import baseline, ranking
-    from pairsig.core import statistics
+    from pairsig.comparisons import ranking
     from pairsig.io import tables
     from pairsig.io.memory import Memory
 
     memory = Memory.of(arguments.memory)
-    files, metric = arguments.systems, arguments.metric
-    if (
-        arguments.reader is None
-        and len(files) == 1
-        and Path(files[0]).suffix in tables.SEPARATORS.keys() | {".parquet"}
-    ):
-        data = statistics.read(Path(files[0]), memory=memory)
-        for sentence in data.inconsistencies():
-            console.warn(sentence)
-    else:
-        found, notes = _read_systems(arguments, files, [metric] if metric else [])
-        for note in notes:
-            console.note(note)
-        data, metric = baseline.only(found)
+    data, metric = _read_one(arguments, arguments.systems, memory)
     _note_documents(data, arguments.unit)
     data = _renamed(data, arguments.name)
-    for first, second in data.duplicates():
-        console.warn(f"systems {first} and {second} have the same counts on every segment, p = 1")
     with console.progress("rank", arguments.n_resamples) as progress:
         ranked = ranking.rank(
             data,
@@ -674,37 +683,49 @@ def _spread(arguments: argparse.Namespace) -> tuple[str, Spread]:
 
 def _pilot(arguments: argparse.Namespace) -> tuple[str, Spread]:
     """The same from a pilot: files of two systems, or two systems in a file of statistics."""
-    from pairsig.comparisons import baseline
     from pairsig.comparisons.all_pairs import only_metric
     from pairsig.metrics import registry
     from pairsig.planning import sample_size
     from pairsig.stats.paired import Pair
 
-    files = arguments.pilot
-    if len(files) == 1 and arguments.reader is None:
-        data = read_statistics(Path(files[0]))
-        if arguments.systems is None:
-            raise InputError(f"{files[0]} has {len(data.systems)} systems; choose two with --systems A B")
+    data, named = _read_one(arguments, arguments.pilot)
+    if arguments.systems is not None:
         for system in arguments.systems:
-            choose(system, data.systems, f"system of {files[0]}:")
+            choose(system, data.systems, f"system of {listed(arguments.pilot)}:")
         once(arguments.systems, "system")
         data = data.select(systems=arguments.systems)
-        metric = registry.metric(arguments.metric) if arguments.metric else only_metric(data)
-    elif len(files) != 2 or arguments.reader is None:
+    if len(data.systems) != 2 or any(data.runs):
         raise InputError(
-            f"found {len(files)} files, expected two files of a pilot and their --reader, or one file of statistics"
+            f"the pilot has the systems {listed(data.systems)}, expected two with one run each; choose two with "
+            "--systems A B"
         )
-    else:
-        found, notes = _read_systems(arguments, files, [arguments.metric] if arguments.metric else [])
-        for note in notes:
-            console.note(note)
-        data, metric = baseline.only(found)
-        if len(data.systems) != 2:
-            raise InputError(f"the pilot has the systems {listed(data.systems)}, expected two with one run each")
+    metric = registry.metric(named) if named else only_metric(data)
     _note_documents(data, arguments.unit)
     a, b = data.of(metric)[:, :, : len(metric.columns)]
     documents_of = data.documents if arguments.unit == "document" else None
     return metric.name, sample_size.from_pilot(Pair.of(a, b, metric, documents_of))
+
+
+def _read_one(
+    arguments: argparse.Namespace, files: Sequence[str], memory: Memory | None = None
+) -> tuple[Statistics, Metric | str | None]:
+    """The systems of the files, for commands that compare in one metric, and this metric or the one that was named.
+
+    A file of statistics is read as a whole and in pieces, as it may be large; all others are read as `test` reads them.
+    """
+    from pairsig.comparisons import baseline, inputs
+
+    how = (arguments.reader, arguments.reference, arguments.option, arguments.documents, arguments.missing)
+    if len(files) == 1 and not any(how) and inputs.is_statistics(files[0]):
+        return read_statistics(Path(files[0]), memory), arguments.metric
+    found, notes = _read_systems(arguments, files, [arguments.metric] if arguments.metric else [])
+    for note in notes:
+        console.note(note)
+    data, metric = baseline.only(found)
+    if len(files) == 1:
+        data = replace(data, dataset=Path(files[0]).stem)
+    _warn_of_duplicates(data)
+    return data, metric
 
 
 def _read_systems(
@@ -869,7 +890,7 @@ def _compare(arguments: argparse.Namespace) -> None:
 
     options = test_options(arguments)
     options["memory"] = Memory.of(arguments.memory)
-    data = read_statistics(arguments.statistics, options["memory"])
+    data, options["metric"] = _read_one(arguments, arguments.systems, options["memory"])
     # Memory is reported to users who limit it, and on terminals.
     note = console.note if arguments.memory or sys.stderr.isatty() else None
     with console.progress(f"compare {data.dataset}", arguments.n_resamples // arguments.part[1]) as progress:
@@ -882,12 +903,12 @@ def _methods(arguments: argparse.Namespace) -> None:
     from pairsig.comparisons import methods
     from pairsig.io import tables
 
-    data = read_statistics(arguments.statistics)
+    data, metric = _read_one(arguments, arguments.systems)
     _note_documents(data, arguments.unit)
     with console.progress(f"methods of {data.dataset}", arguments.n_resamples) as progress:
         table = methods.compare_methods(
             _renamed(data.numbered() if arguments.numbered else data, arguments.name),
-            metric=arguments.metric,
+            metric=metric,
             design=arguments.design,
             training_sd=arguments.training_sd,
             unit=arguments.unit,
@@ -933,13 +954,16 @@ def read_statistics(path: Path, memory: Memory | None = None) -> Statistics:
     from pairsig.core import statistics
 
     data = statistics.read(path, memory=memory)
-    for first, second in data.duplicates():
-        console.warn(
-            f"dataset {data.dataset}: systems {first} and {second} have the same counts on every segment, p = 1"
-        )
+    _warn_of_duplicates(data)
     for sentence in data.inconsistencies():
         console.warn(f"dataset {data.dataset}: {sentence}")
     return data
+
+
+def _warn_of_duplicates(data: Statistics) -> None:
+    of = f"dataset {data.dataset}: " if data.dataset else ""
+    for first, second in data.duplicates():
+        console.warn(f"{of}systems {first} and {second} have the same counts on every segment, p = 1")
 
 
 def test_options(arguments: argparse.Namespace) -> dict[str, Any]:

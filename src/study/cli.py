@@ -483,7 +483,7 @@ def _plot(arguments: argparse.Namespace) -> None:
 
     for figure, files in zip(drawn, arguments.output, strict=True):
         for path in files:
-            save(figure, path)
+            save(figure, path, transparent=path.suffix == ".svg")  # the pages show SVG on their own background
 
 
 def _drawing(figure: Figure) -> Callable[..., Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -11,13 +11,17 @@ import numpy as np
 import pandas as pd
 
 from pairsig.comparisons.all_pairs import only_metric
+from pairsig.comparisons.baseline import aligned, only
 from pairsig.core import statistics
 from pairsig.core.statistics import KEYS, Statistics, with_names
 from pairsig.io import tables
-from pairsig.io.choices import choose
-from pairsig.io.errors import InputError, listed, named, quoted
+from pairsig.io.errors import InputError, listed, named
+from pairsig.io.files import beginning
 from pairsig.io.memory import Memory
+from pairsig.io.packages import need
 from pairsig.metrics import Metric, registry
+from pairsig.readers import layout
+from pairsig.readers.counts import table
 from pairsig.readers.system_counts import average
 
 if TYPE_CHECKING:
@@ -78,6 +82,24 @@ class Columns:
         return {name: own for name, own in found.items() if own is not None}
 
     @property
+    def laid_out(self) -> layout.Chosen:
+        """The same for a table whose layout is to be found."""
+        system: list[str] | None = None
+        if self.system is not None:
+            system = list(map(str, [self.system] if isinstance(self.system, str | int) else self.system))
+        chosen = self.chosen
+        return layout.Chosen(
+            system=system,
+            item=None if self.segment is None else [str(self.segment)],
+            score=None if chosen is None else [chosen if self.metric is not None else str(self.score)],
+            run=None if self.run is None else str(self.run),
+            document=None if self.document is None else str(self.document),
+            domain=None if self.domain is None else str(self.domain),
+            lower_is_better=self.lower_is_better or None,
+            python=True,
+        )
+
+    @property
     def chosen(self) -> Metric | None:
         """The metric or the column of scores that was named."""
         if self.score is not None and self.metric is not None:
@@ -114,14 +136,39 @@ def read(data: Data, columns: Columns, memory: Memory | None = None) -> Given:
             raise InputError(f"found {name}= with a pairsig.Statistics, expected none: it already names its {name}s")
         return _whole(data, columns)
     if isinstance(data, str | Path):
-        if columns.labels:
-            return _of_frame(tables.read(data, known=[]), columns, str(data))
-        return _whole(statistics.read(data, memory=memory), columns)
+        if not columns.labels and columns.score is None and is_statistics(data):
+            return _whole(statistics.read(data, memory=memory), columns)
+        return _of_cells(table.cells(str(data), columns.laid_out), columns, _unchanged)
     if isinstance(data, Mapping):
         if {"system", "segment", "run"} & columns.labels.keys():
             return _of_frame(pd.DataFrame(dict(data)), columns, "the data frame")
         return _of_arrays(data, columns)
     return _of_frame(data, columns, "the data frame")
+
+
+def are_statistics(names: Sequence[str]) -> bool:
+    """Whether these are the columns of `Statistics`: systems, segments and the counts of a metric."""
+    counts = set(names) - {*KEYS, tables.N_ROWS}
+    return {"system", "segment"} <= set(names) and (tables.N_ROWS in names or _registered(list(counts)))
+
+
+def is_statistics(path: str | Path) -> bool:
+    """Whether a file was written by `write_statistics`, or has the same columns."""
+    path = Path(path)
+    if path.suffix == ".parquet" and path.is_file():
+        need("pyarrow")
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            schema = pq.read_schema(path)
+        except (OSError, ValueError, pa.ArrowException):
+            return True  # its reader says what is wrong
+        return b"dataset" in (schema.metadata or {}) or are_statistics(schema.names)
+    if path.suffix not in tables.SEPARATORS or not path.is_file():
+        return False
+    head = beginning(path).decode("utf-8", errors="replace").splitlines()[:1]
+    return are_statistics([name.strip('"') for name in "".join(head).split(tables.SEPARATORS[path.suffix])])
 
 
 def _called(metric: str | Metric) -> str:
@@ -178,7 +225,7 @@ def _of_frame(data: Any, columns: Columns, source: str) -> Given:
     import narwhals.stable.v2 as nw
 
     if isinstance(data, pd.DataFrame):
-        data = with_names(data, source)
+        data = with_names(_without_levels(data, source), source)
     try:
         frame = nw.from_native(data, eager_only=True)
     except TypeError:
@@ -191,89 +238,53 @@ def _of_frame(data: Any, columns: Columns, source: str) -> Given:
 
     if not len(frame):
         raise InputError(f"{source} has no rows, expected one per system and segment")
-    if not columns.labels and columns.score is None:
-        known = [str(name) for name in frame.columns]
-        for name in ("system", "segment"):
-            if name not in known:
-                raise InputError(
-                    f"{source} has the columns {listed(known)}, expected `{name}` too; if it has another name, "
-                    f'say which: {name}="…"'
-                )
-        whole = data if isinstance(data, pd.DataFrame) else _pandas({name: frame[name] for name in frame.columns})
+    if not columns.labels and columns.score is None and are_statistics([str(name) for name in frame.columns]):
+        whole = data if isinstance(data, pd.DataFrame) else _pandas(frame)
         return _whole(Statistics.from_table(whole, dataset="", source=source), columns, as_given)
-    chosen, table = _chosen_columns(frame, columns, source)
-    _check(table, source, columns.run is not None)
-    found = Statistics.from_table(table, dataset="", source=source)
-    return Given(found, chosen, as_given, tuple(found.inconsistencies()))
+    cells = {name: [None if cell is pd.NA else cell for cell in frame[name].to_list()] for name in frame.columns}
+    return _of_cells(layout.Cells(source, cells, range(1, len(frame) + 1)), columns, as_given)
 
 
-def _chosen_columns(frame: Any, columns: Columns, source: str) -> tuple[Metric, pd.DataFrame]:
-    """The metric, and a long table of the columns that were named under the names that pairsig gives them."""
-    system = "system" if columns.system is None else columns.system
-    known = [str(name) for name in frame.columns]
-    chosen = columns.chosen
-    wide = not isinstance(system, str | int)
-    if chosen is None:
-        if not wide:
-            raise InputError(
-                f"found neither score= nor metric= for {source}, expected the column of the scores, or a metric whose "
-                "counts it has"
-            )
-        chosen = columns.averaged(SCORE)
-
-    def cells(column: Any, what: str) -> list[Any]:
-        if not isinstance(column, str | int):
-            raise InputError(f"{what} is {quoted(column)}, expected the name of a column")
-        found: list[Any] = frame[choose(str(column), known, f"column ({what}):")].to_list()
-        return found
-
-    labels: dict[str, Any] = {name: own for name, own in columns.labels.items() if name != "system"}
-    found = {what: cells(name, what) for what, name in labels.items()}
-    if wide:
-        found.setdefault("segment", [str(number) for number in range(1, len(frame) + 1)])
-    elif "segment" not in found:
-        found["segment"] = cells("segment", "segment")
-    if not wide:
-        found["system"] = cells(system, "system")
-        what = "score" if columns.metric is None else chosen.name
-        found |= {_count(name): cells(name, what) for name in chosen.columns}
-    else:
-        if columns.metric is not None and len(chosen.columns) > 1:
-            raise InputError(
-                f"metric {chosen.name} is computed from {len(chosen.columns)} columns ({', '.join(chosen.columns)}), "
-                "which one column per system cannot hold: expected one row per system and segment"
-            )
-        (name,) = chosen.columns
-        scores = [cells(one, "system") for one in system]  # type: ignore[union-attr]
-        found = {what: own * len(scores) for what, own in found.items()}
-        found["system"] = [str(one) for one in system for _ in range(len(frame))]  # type: ignore[union-attr]
-        found[_count(name)] = [cell for own in scores for cell in own]
-    return chosen, _pandas(found)
-
-
-def _pandas(cells: Mapping[str, Any]) -> pd.DataFrame:
+def _pandas(frame: Any) -> pd.DataFrame:
     """Columns as objects, so that no value changes its type on the way."""
-    return pd.DataFrame({name: pd.Series(list(own), dtype=object) for name, own in cells.items()})
+    return pd.DataFrame({name: pd.Series(list(frame[name]), dtype=object) for name in frame.columns})
 
 
-def _count(name: str) -> str:
-    if name in KEYS:
+def _of_cells(cells: layout.Cells, columns: Columns, as_given: Callable[[pd.DataFrame], Any]) -> Given:
+    """A table of any layout."""
+    parts = layout.read(cells, columns.laid_out)
+    try:
+        found, notes = aligned([parts], [parts[0].system or Path(cells.source).stem], [""])
+    except InputError as error:  # whose last part is for the command line
+        raise InputError(str(error).partition("; use --missing")[0]) from None
+    if sum(len(metrics) for _, metrics in found) > 1:
+        names = [metric.name for _, metrics in found for metric in metrics]
         raise InputError(
-            f"the scores are in a column called {named(name)}, which pairsig uses for something else: rename it"
+            f"{cells.source}: found the scores {listed(names)}, expected one; choose it, such as "
+            f"{columns.laid_out.hint('score', names[:1])}"
         )
-    return name
+    statistics, metric = only(found)
+    return Given(statistics, metric, as_given, tuple(dict.fromkeys([*notes, *statistics.inconsistencies()])))
 
 
-def _check(table: pd.DataFrame, source: str, with_runs: bool) -> None:
-    """Refuse cells that would be read as something else."""
-    for column in ("system", "segment", *(["run"] if with_runs else [])):
-        missing = table[column].isna().to_numpy()
-        if missing.any():
-            raise InputError(f"{source}, row {int(missing.argmax()) + 1}: {column} is missing, expected a name")
-    for column in table.columns.difference(KEYS):
-        for row, cell in enumerate(table[column]):
-            if isinstance(cell, str | bytes) or not isinstance(cell, Hashable):
-                raise InputError(f"{source}, row {row + 1}: {named(column)} is {named(repr(cell))}, expected a number")
+def _without_levels(frame: pd.DataFrame, source: str) -> pd.DataFrame:
+    """A frame whose index and levels of columns are columns."""
+    if isinstance(frame.columns, pd.MultiIndex):
+        constant = [level for level, own in enumerate(frame.columns.levels) if len(own) == 1]
+        frame = frame.droplevel(constant[: frame.columns.nlevels - 1], axis=1)
+    if isinstance(frame.columns, pd.MultiIndex):
+        if None in frame.columns.names:
+            raise InputError(
+                f"{source} has columns of {frame.columns.nlevels} levels, expected names of these levels, such as "
+                "model and seed; or one level"
+            )
+        scores: Any = frame.stack(list(range(frame.columns.nlevels)), future_stack=True)  # noqa: PD013
+        frame = scores.rename("score").reset_index()
+    if not isinstance(frame.index, pd.RangeIndex) and not set(frame.index.names) & set(frame.columns):
+        named = any(name is not None for name in frame.index.names)
+        if named or not pd.api.types.is_integer_dtype(frame.index.dtype):
+            frame = frame.reset_index()
+    return frame.rename_axis(columns=None)
 
 
 def _like(rows: pd.DataFrame, frame: Any) -> Any:

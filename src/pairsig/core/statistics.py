@@ -62,6 +62,8 @@ class Statistics:
         Systems that had to be left out.
     runs
         One string per system: its run, or "" if its method has only one. Default: all "".
+    texts
+        Input and target of segments by id, shortened, as far as the log of an evaluation has them; not in files.
 
     See Also
     --------
@@ -92,6 +94,7 @@ class Statistics:
     provenance: Mapping[str, str] = field(default_factory=dict, compare=False)
     omissions: tuple[Omission, ...] = field(default=(), compare=False)
     runs: tuple[str, ...] = ()
+    texts: Mapping[str, tuple[str, str]] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not self.runs:

@@ -469,11 +469,34 @@ PLAN = Table(
 )
 """Table that `pairsig plan` prints."""
 
+FLIPS = Table(
+    "flips",
+    (
+        METRIC,
+        Column("system_a", str, "name of the baseline"),
+        Column("system_b", str, "name of the other system"),
+        Column(
+            "direction", str, "lost: the other system is worse on the segment; gained: it is better",
+            choices=("lost", "gained"),
+        ),
+        Column("segment", str, "id of the segment"),
+        Column("domain", str, "domain of the segment; empty if unknown"),
+        points("score_a", "score of the baseline on the segment"),
+        points("score_b", "score of the other system on the segment"),
+        Column("contribution", float, "contribution of the segment to the difference of the other system", "points"),
+        Column("input", str, "input of the item, shortened; empty if the file has none"),
+        Column("target", str, "its expected answer, shortened; empty if the file has none"),
+    ),
+    ("metric", "system_b", "segment"),
+)  # fmt: skip
+"""Table of `--flips`: segments that pass for only one of two systems, or that change most."""
+
 TABLES = (
     STATISTICS,
     COMPARISONS,
     BASELINE,
     TRANSFER,
+    FLIPS,
     METHODS,
     RANKS,
     RANKED_PAIRS,

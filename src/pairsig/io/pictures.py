@@ -90,8 +90,10 @@ def styled(draw: Callable[Parameters, Figure]) -> Callable[Parameters, Figure]:
     return drawn
 
 
-def save(figure: Figure, path: str | Path) -> None:
+def save(figure: Figure, path: str | Path, *, transparent: bool = False) -> None:
     """Write `figure` to `path` in the format of the suffix: `.svg`, `.pdf` or `.png` (200 dpi).
+
+    With `transparent`, the background of the page shows through.
 
     The bytes depend only on the figure and the version of matplotlib, since they contain no dates or random ids.
     The file appears under its name only when it is complete.
@@ -104,4 +106,4 @@ def save(figure: Figure, path: str | Path) -> None:
         if isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):  # once, not again for every format
             figure.draw_without_rendering()
             figure.set_layout_engine("none")
-        figure.savefig(temporary, dpi=_DPI[path.suffix], metadata=_METADATA[path.suffix])
+        figure.savefig(temporary, dpi=_DPI[path.suffix], metadata=_METADATA[path.suffix], transparent=transparent)

@@ -87,7 +87,8 @@ class SystemCounts:
     scored
         False for segments that the program left out of its totals; their counts are 0. None if there are none.
     unscored
-        For logs, by metric: True for items without a score.
+        For logs and tables, by metric: True for items without a score. Their items are paired by their ids, may come in
+        any order, and may be missing.
     common
         Whether a segment that is left out of one system's totals is left out for all systems.
     system, run
@@ -97,12 +98,12 @@ class SystemCounts:
     contents
         Content of each item, if the file contains it, such as a digest of its question. It must be the same for all
         systems.
+    texts
+        Input and target of the items whose log contains them, shortened.
     settings
         Settings that distinguish systems with the same name, such as a temperature.
     log
-        Whether the file is the log of an evaluation. Items of logs are identified by their ids, may come in any order,
-        and may be missing or without a score (`unscored`); the name of the system comes from the log, not from the file
-        name.
+        Whether the file is the log of an evaluation. The name of the system comes from the log, not from the file name.
     is_reference
         Whether this is the reference system with which the file compares another one. It counts as a system only if
         there is no other file.
@@ -132,6 +133,7 @@ class SystemCounts:
     run: str = ""
     domains: tuple[str, ...] = ()
     contents: tuple[str, ...] = ()
+    texts: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     log: bool = False
     is_reference: bool = False
@@ -277,12 +279,13 @@ def align(
     """
     if len(set(names)) < len(names):
         raise InputError(f"the systems are called {listed(names)}, expected different names")
-    logs = all(part.log for part in parts)
-    if logs:
+    by_items = all(part.unscored for part in parts)
+    if by_items:
         parts = _on_the_same_items(parts)
     elif missing is not None:
         raise InputError(
-            f"{parts[0].source} is not the log of an evaluation, so no items can be missing; omit --missing"
+            f"{parts[0].source} is neither a table nor the log of an evaluation, so no items can be missing; omit "
+            "--missing"
         )
     first = parts[0]
     for other in parts[1:]:
@@ -302,11 +305,12 @@ def align(
             _check_direction(part, metric, first)
     notes = [note for part in parts for note in part.notes] + _not_alike(parts) + _metrics_left_out(parts, metrics)
     design = next((part.design for part in parts if part.design), "")  # a log with one run has none
+    texts = {item: text for part in reversed(parts) for item, text in part.texts.items()}
     aligned = []
-    for kept in _kept_of_logs(parts, names, metrics, missing) if logs else [_kept(parts, names, metrics)]:
+    for kept in _kept_of_items(parts, names, metrics, missing) if by_items else [_kept(parts, names, metrics)]:
         columns = tuple(dict.fromkeys(column for metric in kept.metrics for column in metric.columns))
         rows = kept.segments
-        provenance = (("missing", kept.missing), ("design", design)) if logs else ()
+        provenance = (("missing", kept.missing), ("design", design)) if by_items else ()
         statistics = Statistics(
             dataset="",
             systems=tuple(names),
@@ -319,6 +323,7 @@ def align(
             counts=np.stack([np.stack([part.counts[column][rows] for column in columns], axis=1) for part in parts]),
             provenance={key: value for key, value in provenance if value},
             runs=tuple(runs),
+            texts=texts,
         )
         aligned.append(Aligned(statistics, tuple(kept.metrics), tuple(dict.fromkeys([*notes, *kept.notes]))))
     return aligned
@@ -374,7 +379,7 @@ def _on_the_same_items(parts: Sequence[SystemCounts]) -> tuple[SystemCounts, ...
     )
 
 
-def _kept_of_logs(
+def _kept_of_items(
     parts: Sequence[SystemCounts], names: Sequence[str], metrics: Sequence[Metric], missing: Missing | None
 ) -> list[_Kept]:
     """The items of every metric; adjacent metrics with scores for the same items stay together."""

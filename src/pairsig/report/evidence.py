@@ -233,7 +233,7 @@ def of_systems(
             null=null(pair, test, resampling),
             parts=(),
             unit=unit,
-            segments=_segments(statistics, metric, counts[both[:1]], counts[both[1:]], ahead),
+            segments=by_segment(statistics, metric, counts[both[:1]], counts[both[1:]], ahead),
             domains=_domains(statistics, lambda rows, p=pair, order=ahead: _on_segments(p, rows, order)),
             correlation=float(errors_and_correlations(pair.units, metric, np.array([[0, 1]]))[1][0]),
             runs=(1, 1),
@@ -296,7 +296,7 @@ def of_methods(
             null=None,
             parts=tuple((name, share / whole) for name, share in shares.items()) if whole > 0 else (),
             unit=unit,
-            segments=_segments(statistics, metric, counts[rows_a], counts[rows_b], ahead),
+            segments=by_segment(statistics, metric, counts[rows_a], counts[rows_b], ahead),
             domains=_domains(statistics, on),
             correlation=math.nan,
             runs=(row.n_runs_a, row.n_runs_b),
@@ -306,11 +306,12 @@ def of_methods(
         )
 
 
-def _segments(
+def by_segment(
     statistics: Statistics, metric: Metric, of_a: NDArray[Any], of_b: NDArray[Any], ahead: Sequence[int]
 ) -> pd.DataFrame:
     """One row per segment, from the counts of both methods' runs, (runs, segments, columns)."""
     found = np.mean([carried(np.stack([a, b]), metric) for a in of_a for b in of_b], axis=0)
+    texts = zip(*(statistics.texts.get(name, ("", "")) for name in statistics.segments.tolist()), strict=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         score_a, score_b = (metric.score(own.astype(np.float64)).mean(axis=0) for own in (of_a, of_b))
     return pd.DataFrame(
@@ -322,6 +323,7 @@ def _segments(
             "score_b": score_b,
             "carried": -found if ahead[0] else found,
         }
+        | dict(zip(("input", "target"), texts, strict=True))
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from pairsig import __version__
 from pairsig.report.evidence import Evidence, Null
+from pairsig.report.flips import flipped, passed_or_failed
 from pairsig.report.words import (
     about_p,
     about_segments,
@@ -150,6 +151,7 @@ def _comparison(own: Evidence, most: int) -> str:
         _outcomes(own),
         _domains(own),
         _carrying(own, most),
+        _flipped(own, most),
         _tests(own),
     ]
     return "\n".join(part for part in parts if part)
@@ -292,6 +294,35 @@ def _whisker(gain: float, low: float, high: float, least: float, most: float) ->
         f'<svg viewBox="0 0 200 20" aria-hidden="true"><line class="zero" x1="{x(0):.1f}" '
         f'x2="{x(0):.1f}" y1="0" y2="20"/>{reach}<circle class="dot" cx="{x(gain):.1f}" cy="10" r="4"/></svg>'
     )
+
+
+def _flipped(own: Evidence, most: int) -> str:
+    """Items that only one system passes, or, of other items with a text, those that change most."""
+    flips_only, known = passed_or_failed(own.segments), own.segments[["input", "target"]].ne("").any()
+    if not flips_only and not known.any():
+        return ""
+    sign = 1 if own.ahead == own.system_b else -1
+    segments = own.segments.assign(carried=sign * own.segments["carried"])
+    found = flipped(segments, most if flips_only else None)
+    parts = []
+    for direction, winner, loser in (("lost", own.system_a, own.system_b), ("gained", own.system_b, own.system_a)):
+        rows = found[found["direction"] == direction]
+        n = int(((segments["carried"] > 0) == (direction == "gained"))[segments["carried"] != 0].sum())
+        if not n:
+            continue
+        what = f"{winner} passes and {loser} fails" if flips_only else f"{winner} scores better than {loser}"
+        limit = f" ({number(len(rows))} of them {'is' if len(rows) == 1 else 'are'} shown)" if len(rows) < n else ""
+        head = [("Item", "name"), *((name.capitalize(), "name wide") for name in known.index[known])]
+        cells = [
+            [
+                ("name" if title == "segment" else "name wide", row[title], _text(row[title]))
+                for title in ("segment", *known.index[known])
+            ]
+            for row in rows.to_dict("records")
+        ]
+        parts.append(f'<p class="note">{_text(f"{number(n)}: {what}{limit}")}</p>{_table(head, cells, "scroll")}')
+    title = "Items that flipped" if flips_only else "Items that changed most"
+    return f"<h3>{title}</h3>{''.join(parts)}" if parts else ""
 
 
 def _carrying(own: Evidence, most: int) -> str:

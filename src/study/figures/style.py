@@ -105,7 +105,7 @@ def explained(figure: Figure, handles: Sequence[Artist], title: str = "", ncols:
     figure.set_figheight(figure.get_figheight() + 0.155 * lines)
     figure.legend(
         handles=handles, loc="outside lower left", ncols=ncols, columnspacing=1.0, title=title or None,
-        title_fontsize=8, alignment="left",
+        title_fontsize=8, alignment="left", frameon=False,
     )  # fmt: skip
 
 

@@ -193,6 +193,7 @@ class _Log:
                 document="" if document is None else of_metadata(metadata, document, where, "the metadata", "document"),
                 domain="" if domain is None else of_metadata(metadata, domain, where, "the metadata", "domain"),
                 content=digest(_text(sample.get("input"))) if verify else "",
+                text=(items.excerpt(sample.get("input")), items.excerpt(sample.get("target"))),
             )
 
     def _samples(self) -> Sequence[Mapping[str, Any]]:

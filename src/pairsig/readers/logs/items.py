@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pairsig.io.choices import near
-from pairsig.io.errors import InputError, listed, named, quoted, reason
+from pairsig.io.errors import InputError, listed, named, plain, quoted, reason
 from pairsig.io.files import AnyPath
 from pairsig.readers.outputs import text
 from pairsig.readers.system_counts import SystemCounts, TaskGroup, average, fits, to_array
@@ -48,6 +48,8 @@ class Item:
         Content of the item, which must be the same for all systems, for example a `digest` of the question.
     line
         Line of the item in the file.
+    text
+        Its input and its target, as `excerpt` shortens them.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Item:
     domain: str = ""
     content: str = ""
     line: int = 0
+    text: tuple[str, str] = ("", "")
 
 
 @dataclass
@@ -177,6 +180,7 @@ class Log:
             run=run,
             domains=tuple(item.domain for item in items) if any(item.domain for item in items) else (),
             contents=tuple(item.content for item in items) if any(item.content for item in items) else (),
+            texts={item.name: item.text for item in items if any(item.text)},
             settings=self.settings,
             log=True,
             is_reference=self.is_reference,
@@ -209,6 +213,24 @@ def digest(*values: object) -> str:
     """A short hash that is equal for equal JSON values, and different for all others."""
     description = json.dumps(values, sort_keys=True, ensure_ascii=True)
     return hashlib.blake2b(description.encode(), digest_size=8).hexdigest()
+
+
+MOST_TEXT = 400
+"""Characters of an item's input or target that are kept."""
+
+
+def excerpt(value: object, *, end: bool = False) -> str:
+    """The start of a text, or its end, on one line; the texts of a list of messages are joined."""
+    parts: list[object] = []
+    for part in value if isinstance(value, list) else [value]:
+        content = part.get("content", part) if isinstance(part, dict) else part
+        parts += content if isinstance(content, list) else [content]
+    texts = [label(part.get("text", part) if isinstance(part, dict) else part) for part in parts]
+    whole = encodable(" ".join(text[-4 * MOST_TEXT :] if end else text[: 4 * MOST_TEXT] for text in texts))
+    line = plain(" ".join(whole.split()))
+    if len(line) <= MOST_TEXT:
+        return line
+    return f"…{line[-MOST_TEXT:]}" if end else f"{line[:MOST_TEXT]}…"
 
 
 def label(value: object) -> str:

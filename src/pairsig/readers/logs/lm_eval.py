@@ -228,6 +228,7 @@ class _Task:
                     domain="" if domain is None else of_metadata(doc, domain, where, "the doc", "domain"),
                     content=content,
                     line=line,
+                    text=(items.excerpt(_prompt(row), end=True), items.excerpt(row.get("target"))),
                 )
             item = found[name]
             if item.content != content:
@@ -289,6 +290,14 @@ class _Task:
                 mean = math.fsum(scores) / len(scores)
                 if abs(value - mean) > _SAME * max(1, abs(value)):
                     yield called, f"the results report {value:.6g} and not the mean over samples, {mean:.6g}"
+
+
+def _prompt(row: Mapping[str, Any]) -> object:
+    """The prompt of a sample, which ends with the question; its doc where the prompt is unknown."""
+    found = row.get("arguments")
+    while isinstance(found, dict | list) and found:
+        found = found[0] if isinstance(found, list) else next(iter(found.values()))
+    return found or row.get("doc")
 
 
 def _filter(row: Mapping[str, Any]) -> str:

@@ -1,0 +1,766 @@
+"""What the columns of a table are: systems, items, scores, runs.
+
+Files and data frames share this module. A table is *long* (one row per system and item, with a column of systems),
+*wide* (one row per item, with one column of scores per system), or has one system. The names of columns decide; where
+they do not suffice, the cells do. Where two readings would give different numbers, the error shows the option to type.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pairsig.core.statistics import OF_THE_TEST_SET
+from pairsig.io.choices import near
+from pairsig.io.errors import InputError, listed, named, quoted
+from pairsig.metrics import Metric
+from pairsig.readers.system_counts import NUMBER, SystemCounts, average, fits, to_array, to_number
+
+Number = int | float | bool
+Names = str | Sequence[str | Metric] | None
+
+SYSTEMS = ("system", "model", "model_name", "system_name", "model_id", "method", "name")
+ITEMS = (
+    "segment", "id", "item", "item_id", "question_id", "sample_id", "segment_id", "doc_id", "example_id", "instance_id",
+    "sentence_id", "prompt_id", "task_id", "problem_id", "seg_id", "qid", "sid", "uid", "item_number", "sample",
+    "example", "instance", "question", "sentence", "prompt", "problem", "key", *(INDEX := ("index", "idx", "row", "")),
+)  # fmt: skip
+RUNS = ("run", "seed", "epoch", "run_id", "trial", "repetition", "replicate")
+SCORES = (
+    "score", "correct", "acc", "accuracy", "value", "is_correct", "passed", "pass", "success", "result", "outcome",
+    "acc_norm", "exact_match", "quasi_exact_match", "em", "f1", "precision", "recall", "bleu", "sacrebleu",
+    "sentence_bleu", "chrf", "chrf++", "ter", "wer", "cer", "comet", "xcomet", "cometkiwi", "bleurt", "bertscore",
+    "bert_score", "meteor", "rouge1", "rouge2", "rougel", "rougelsum", "rouge_1", "rouge_2", "rouge_l", "mrr", "ndcg",
+    "map", "loss", "perplexity", "uas", "las", "resolved", "win",
+)  # fmt: skip
+"""Names of columns by what they contain, in lower case and with `_` for blanks; of several, the first is used."""
+ERRORS = ("ter", "wer", "cer", "loss", "perplexity")
+"""Scores of which lower is better."""
+GOLD = ("gold", "label", "target", "answer", "reference", "expected", "truth", "ground_truth")
+_BESIDE = re.compile(
+    r"(.+_)?(length|len|tokens|words|chars|difficulty|latency|duration|time|seconds|cost|weight|count)|total|n|year"
+    r"|n_rows|(num|n|length|len|max|min)_.+|temperature|top_p|timestamp"
+)
+"""Names of columns of numbers that describe an item and are no scores."""
+_SUMMARIES = frozenset({"mean", "average", "avg", "total", "sum", "overall", "all"})
+
+_PAIRS = (
+    ("true", "false"), ("pass", "fail"), ("passed", "failed"), ("yes", "no"), ("correct", "incorrect"),
+    ("right", "wrong"), ("success", "failure"),
+)  # fmt: skip
+_TRUTHS = {word: not place for pair in _PAIRS for place, word in enumerate(pair)}
+_MISSING = frozenset({"", "nan", "na", "n/a", "null", "none", "<na>"})
+_COMMA = re.compile(r"[-+]?\d{1,400},\d{1,400}", re.ASCII)
+_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d{1,400})?", re.ASCII)
+_PYTHON = {"item": "segment"}
+"""Names of the options in Python where they differ."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen:
+    """What the user says about the columns.
+
+    Attributes
+    ----------
+    system
+        Column with the names of systems; or the columns of scores, one per system.
+    item
+        Column with the ids of items, or several that identify an item together.
+    score
+        Columns of scores, or metrics whose counts the table has.
+    run, document, domain
+        Columns with these labels.
+    lower_is_better
+        Columns that are errors or costs; True for all.
+    python
+        Whether options are shown as arguments of a Python function.
+    """
+
+    system: Names = None
+    item: Names = None
+    score: Names = None
+    run: str | None = None
+    document: str | None = None
+    domain: str | None = None
+    lower_is_better: Names | bool = None
+    python: bool = False
+
+    def hint(self, role: str, names: Iterable[str]) -> str:
+        """The option to type."""
+        names = list(names)
+        if not self.python:
+            return f"--option {role}={','.join(names)}"
+        shown = ", ".join(f'"{name}"' for name in names)
+        return f"{_PYTHON.get(role, role)}=[{shown}]" if len(names) > 1 else f"{_PYTHON.get(role, role)}={shown}"
+
+
+@dataclass(frozen=True)
+class Column:
+    """The cells of a column, and the numbers that they are."""
+
+    cells: Sequence[Any]
+    comma: str = ""
+    """What a comma in a number separates: "decimals", "thousands" or "" if only the cells can tell."""
+
+    @cached_property
+    def numbers(self) -> list[Number | str | None]:
+        """Each cell as a number, None if it is missing, or a description of why it is no number."""
+        comma = self.comma
+        if not comma:
+            texts = {cell.strip() for cell in self.cells if isinstance(cell, str) and "," in cell}
+            if all(_THOUSANDS.fullmatch(text) for text in texts):
+                clear = any(text.count(",") > 1 or "." in text for text in texts)
+                comma = "thousands" if clear else "unclear"
+            else:
+                comma = "decimals"
+        known: dict[tuple[type, Any], Number | str | None] = {}
+        found: list[Number | str | None] = []
+        for cell in self.cells:
+            if isinstance(cell, list | dict | tuple):
+                found.append("")
+                continue
+            key = type(cell), cell
+            if key not in known:
+                known[key] = _number(cell, comma)
+            found.append(known[key])
+        return found
+
+    @cached_property
+    def kinds(self) -> Counter[type]:
+        """How many cells are numbers (float), truths (bool), text (str) or missing (NoneType)."""
+        types = Counter(map(type, self.numbers))
+        return Counter({bool: types[bool], float: types[int] + types[float], str: types[str]})
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether no cell is text, and some are numbers."""
+        return not self.kinds[str] and self.kinds.total() > 0
+
+    @property
+    def is_mostly_numeric(self) -> bool:
+        """Whether less than half of the cells are text."""
+        return self.kinds.total() > 0 and 2 * self.kinds[str] < self.kinds.total()
+
+    @cached_property
+    def values(self) -> set[Number]:
+        """The different numbers."""
+        return {value for value in self.numbers if value is not None and not isinstance(value, str)}
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether the cells are 0, 1, 2, … or 1, 2, 3, …, as in an index."""
+        own = self.numbers
+        return len(own) > 2 and own[0] in (0, 1) and own == list(range(int(own[0]), int(own[0]) + len(own)))
+
+    @property
+    def scale(self) -> str:
+        """What a score looks like; the systems of a wide table share it."""
+        if self.values <= {0, 1}:
+            return "0 and 1"
+        if len(self.values) == 1:
+            return f"only {next(iter(self.values))}"
+        low, high = min(self.values), max(self.values)
+        if all(isinstance(value, int) for value in self.values):
+            return "whole numbers"
+        return "shares" if low >= 0 and high <= 1 else "numbers"
+
+
+def is_number(cell: Any) -> type | None:
+    """The kind of number that a cell is, `bool` or `float`; None for text and for missing cells."""
+    found = _number(cell, "")
+    return bool if isinstance(found, bool) else float if isinstance(found, int | float) else None
+
+
+def _number(cell: Any, comma: str) -> Number | str | None:
+    if isinstance(cell, np.generic):
+        cell = cell.item()
+    if isinstance(cell, str):
+        text = cell.strip()
+        word = text.lower()
+        if word in _MISSING:
+            return None
+        if word in _TRUTHS:
+            return _TRUTHS[word]
+        text = text.removesuffix("%").rstrip()
+        if "," in text and (_COMMA.fullmatch(text) or _THOUSANDS.fullmatch(text)):
+            if comma == "unclear":
+                return "a number with a decimal point, since the comma may separate decimals or thousands"
+            if comma == "decimals" and text.count(",") == 1:
+                text = text.replace(",", ".")
+            elif comma == "thousands" and _THOUSANDS.fullmatch(text):
+                text = text.replace(",", "")
+        if not re.fullmatch(NUMBER, text, re.ASCII):
+            return ""
+        found = to_number(text)
+        if found is None:
+            return "up to 2**53" if text.lstrip("+-").isdecimal() else ""
+        return float(found) if cell.rstrip().endswith("%") else found
+    if cell is None or (isinstance(cell, float) and cell != cell):
+        return None
+    if isinstance(cell, int | float):
+        return cell if fits(cell) else "up to 2**53" if isinstance(cell, int) else "a finite number"
+    try:
+        return float(cell) if type(cell).__name__ == "Decimal" else ""
+    except ValueError:
+        return ""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A table as it was found.
+
+    Attributes
+    ----------
+    source
+        What messages call the table.
+    columns
+        Cells by the names of columns; the name may be empty.
+    lines, place
+        Line (or row) of each row in the file, and which of both it is.
+    comma
+        What a comma in a number separates, see `Column`.
+    unnamed
+        Whether the table had no line of names, so that they are numbers.
+    """
+
+    source: str
+    columns: Mapping[str, Sequence[Any]]
+    lines: Sequence[int]
+    place: str = "row"
+    comma: str = ""
+    unnamed: bool = False
+
+
+@dataclass
+class _Layout:
+    """A table and the roles of its columns, as far as they are known."""
+
+    table: Cells
+    chosen: Chosen
+    columns: dict[str, Column] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    beside: list[str] = field(default_factory=list)
+    """Columns of numbers that are not used."""
+
+    def where(self, row: int) -> str:
+        return f"{self.table.source}, {self.table.place} {self.table.lines[row]}"
+
+    def by_name(self, known: Sequence[str], among: Iterable[str]) -> list[str]:
+        """The columns that have one of the known names, in the order of these."""
+        called: dict[str, list[str]] = {}
+        for name in among:
+            called.setdefault(_key(name), []).append(name)
+        return [name for own in known for name in called.get(own, [])]
+
+    def column(self, name: str, role: str) -> str:
+        """The column that the user named."""
+        for own in self.columns:
+            if own == name or own.strip() == name.strip():
+                return own
+        raise InputError(
+            f"{self.table.source}: found no column {quoted(name)} for {self.chosen.hint(role, [name])}, expected one "
+            f"of {listed(self.columns)}{near(name, self.columns)}"
+        )
+
+    def labels(self, names: Sequence[str]) -> list[str]:
+        """The text of the cells, those of several columns joined."""
+        own = [list(map(_label, self.columns[name].cells)) for name in names]
+        return own[0] if len(own) == 1 else list(map(" / ".join, zip(*own, strict=True)))
+
+    def array(self, name: str) -> tuple[Any, np.ndarray[Any, np.dtype[np.bool_]]]:
+        """The numbers of a column, 0 where they are missing; and where they are."""
+        column = self.columns[name]
+        truths, plain = column.kinds[bool], column.kinds[float]
+        percent = [isinstance(cell, str) and cell.rstrip().endswith("%") for cell in column.cells]
+        odd = None
+        if truths and plain:
+            first = next(value for value in column.numbers if isinstance(value, int | float))
+            odd = "true or false" if isinstance(first, bool) else "a number"
+        elif any(percent) and plain > sum(percent):
+            odd = "%" if percent[0] else "a number without %"
+        for row, value in enumerate(column.numbers):
+            wrong = isinstance(value, str)
+            if odd in ("true or false", "a number"):
+                wrong = wrong or (value is not None and isinstance(value, bool) != (odd == "true or false"))
+            elif odd:
+                wrong = wrong or (value is not None and percent[row] != percent[0])
+            if wrong:
+                cell = column.cells[row]
+                expected = odd and f"{odd} as in {self.table.place} {self.table.lines[0]}"
+                more = value if isinstance(value, str) and value else ""
+                expected = expected or (more if more.startswith("a ") else f"a number {more}".rstrip())
+                raise InputError(
+                    f"{self.where(row)}: found {quoted(cell)} in column {named(name)}, expected {expected}"
+                )
+        missing = np.array([value is None for value in column.numbers])
+        return to_array([0 if value is None or isinstance(value, str) else value for value in column.numbers]), missing
+
+
+def read(table: Cells, chosen: Chosen | None = None) -> tuple[SystemCounts, ...]:
+    """The counts or scores of every system and run in a table.
+
+    Parameters
+    ----------
+    table
+        The cells.
+    chosen
+        What the user said about columns.
+
+    Returns
+    -------
+    Counts, one per system and run, in the order of the table. Missing scores are `unscored`. The first note says how
+    the table was read.
+
+    Raises
+    ------
+    InputError
+        If the table can be read in several ways, if an item is repeated for a system and run, if an item, a system or a
+        run has no name, and for cells of scores that are text or do not fit.
+    """
+    layout = _tidy(table, chosen or Chosen())
+    systems, runs = _column_of(layout, "system", SYSTEMS), _column_of(layout, "run", RUNS)
+    labels = {what: _column_of(layout, what, (what,)) for what in ("document", "domain")}
+    one_each = _system_columns(layout) if systems is None else ()
+    roles = {name for name in (systems, runs, *labels.values()) if name is not None}
+    items = [layout.column(name, "item") for name in _split(layout, "item", layout.chosen.item)]
+    free = [name for name in layout.columns if name not in roles and name not in items]
+    if systems is not None and not items and (turned := _turned(layout, systems, runs, free)):
+        return read(turned, replace(layout.chosen, system=None, score=None))
+    outputs = _outputs(layout, systems, runs)
+    metrics: list[Metric] = []
+    if not one_each:
+        metrics, names = _metrics(layout, free)
+        if not metrics:
+            ids_by_name = set(layout.by_name(ITEMS, names))
+            candidates = [name for name in names if name not in ids_by_name]
+            candidates = [name for name in candidates if not layout.columns[name].counts_rows] or candidates[-1:]
+            one_each = _wide(layout, candidates) if systems is None and len(candidates) > 1 else ()
+            if not one_each:
+                metrics = _only_score(layout, candidates)
+    used = set(one_each) | {column for metric in metrics for column in metric.columns}
+    items = items or _items(layout, [name for name in free if name not in used], outputs, used, systems is not None)
+    ids = layout.labels(items) if items else _numbered(outputs)
+    _drop_summary(layout, ids, sorted(used))
+    ids, outputs = ids[: len(layout.table.lines)], outputs[: len(layout.table.lines)]
+    _check_ids(layout, items, ids, outputs)
+    n_rows = len(ids)
+    documents, domains = (layout.labels([own]) if own else [""] * n_rows for own in labels.values())
+    arrays = {name: layout.array(name) for name in layout.columns if name in used}
+    parts = []
+    for (system, run), rows in _grouped(outputs).items():
+        for name in one_each or [""]:
+            own = metrics or [_of_systems(layout)]
+            columns = {own[0].columns[0]: arrays[name]} if one_each else arrays
+            parts.append(
+                SystemCounts(
+                    segments=tuple(ids[row] for row in rows),
+                    documents=tuple(documents[row] for row in rows),
+                    domains=tuple(domains[row] for row in rows),
+                    counts={column: values[rows] for column, (values, _) in columns.items()},
+                    unscored={
+                        metric.name: np.any([columns[column][1][rows] for column in metric.columns], axis=0)
+                        for metric in own
+                    },
+                    metrics=tuple(own),
+                    source=table.source,
+                    lines=tuple(layout.table.lines[row] for row in rows),
+                    place=table.place,
+                    alike=tuple(column for column in OF_THE_TEST_SET if column in columns),
+                    system=_label(name) or system,
+                    run=run,
+                )
+            )
+    n_systems = len({part.system for part in parts})
+    scores = "" if one_each else _scores_of(metrics)
+    clauses = [
+        f"items from column{'s' * (len(items) > 1)} {' and '.join(f'`{_shown(name)}`' for name in items)}"
+        if items
+        else "items are the rows in their order"
+    ]
+    if n_systems > 1:
+        n = len(dict.fromkeys(ids))
+        head = (
+            f"{n_systems} systems × {n:,} items from {table.source}: {listed(dict.fromkeys(p.system for p in parts))}"
+        )
+        clauses = [head, *filter(None, [scores]), *clauses]
+    else:
+        clauses = [*filter(None, [scores]), *clauses]
+    if n_runs := len({run for _, run in outputs if run}):
+        clauses.append(f"{n_runs} runs from column `{runs}`")
+    if beside := [name for name in layout.beside if name not in items]:
+        clauses.append(f"not used: {listed(map(_shown, beside))}")
+    lower = [metric.name for metric in metrics if not metric.higher_is_better and metric.name == metric.columns[0]]
+    if lower:
+        clauses.append(f"lower is better for {listed(lower)}")
+    notes = ("; ".join(clauses), *layout.notes)
+    return tuple(replace(part, notes=notes) for part in parts)
+
+
+def _key(name: str) -> str:
+    """The name of a column as the lists above write it; pandas calls an index that it reads `Unnamed: 0`."""
+    key = re.sub(r"[\s\-]+", "_", name.strip().lower())
+    return "" if re.fullmatch(r"unnamed:_\d+|__index_level_\d+__|_1|level_0", key) else key
+
+
+def _shown(name: str) -> str:
+    return named(name.strip()) or "(no name)"
+
+
+def _label(cell: Any) -> str:
+    return "" if cell is None or (isinstance(cell, float) and cell != cell) else str(cell).strip()
+
+
+def _scores_of(metrics: Sequence[Metric]) -> str:
+    names = listed(metric.name for metric in metrics)
+    if all(metric.averaged for metric in metrics):
+        return f"scores from columns {names}" if len(metrics) > 1 else f"scores from column `{metrics[0].columns[0]}`"
+    return f"counts for {names}"
+
+
+def _split(layout: _Layout, role: str, names: Names) -> list[Any]:
+    """Names in a sequence, or in a text with commas, each of them once."""
+    if names is None:
+        return []
+    if isinstance(names, str):
+        names = [names] if names in layout.columns else [name.strip() for name in names.split(",")]
+    found = [name if isinstance(name, Metric) else str(name) for name in names]
+    for name in found:
+        if found.count(name) > 1:
+            raise InputError(f"option {role} contains {quoted(str(name))} twice, expected it once")
+    return found
+
+
+def _tidy(table: Cells, chosen: Chosen) -> _Layout:
+    """The table without empty columns of no name and without empty rows."""
+
+    def empty(cell: Any) -> bool:
+        return cell is None or (isinstance(cell, str) and not cell.strip())
+
+    columns = {name: cells for name, cells in table.columns.items() if _key(name) != "" or not all(map(empty, cells))}
+    columns.pop("n_rows", None)  # pairsig's own mark of a complete file
+    rows = [row for row, cells in enumerate(zip(*columns.values(), strict=True)) if not all(map(empty, cells))]
+    if not rows:
+        raise InputError(f"{table.source}: found no rows, expected one per item")
+    if len(rows) < len(table.lines):
+        columns = {name: [cells[row] for row in rows] for name, cells in columns.items()}
+        table = replace(table, lines=[table.lines[row] for row in rows])
+    return _Layout(table, chosen, {name: Column(cells, table.comma) for name, cells in columns.items()})
+
+
+def _column_of(layout: _Layout, role: str, known: Sequence[str]) -> str | None:
+    """The column with the labels of this kind, if there is one."""
+    name = getattr(layout.chosen, role)
+    if role == "system" and len(_split(layout, role, name)) > 1:
+        return None
+    if name is not None:
+        (name,) = [name] if isinstance(name, str) else _split(layout, role, name)
+        return layout.column(name, role)
+    scores = _split(layout, "score", layout.chosen.score)
+    for own in layout.by_name(known, [name for name in layout.columns if name not in scores]):
+        labels = layout.labels([own])
+        if not any(labels):  # as in the statistics of systems without runs
+            continue
+        # A name or a method may also be a text about the item.
+        if (
+            _key(own) in ("name", "method")
+            and len(set(labels)) == len(labels)
+            and layout.by_name(ITEMS, layout.columns)
+        ):
+            continue
+        return own
+    return None
+
+
+def _system_columns(layout: _Layout) -> tuple[str, ...]:
+    """The columns that the user named as systems, one each."""
+    return tuple(layout.column(name, "system") for name in _split(layout, "system", layout.chosen.system))
+
+
+def _outputs(layout: _Layout, systems: str | None, runs: str | None) -> list[tuple[str, str]]:
+    """The system and the run of each row, "" if the table does not contain them."""
+    found = []
+    for name, what in ((systems, "system"), (runs, "run")):
+        labels = [""] * len(layout.table.lines) if name is None else layout.labels([name])
+        if any(labels) and not all(labels):
+            where = layout.where(labels.index(""))
+            raise InputError(f"{where}: found no name of the {what}, expected one as in other rows")
+        found.append(labels)
+    outputs = list(zip(*found, strict=True))
+    n_runs = Counter(system for system, _ in dict.fromkeys(outputs))
+    # A system with one run is compared like one without: nothing is known of the variance between runs.
+    return outputs if max(n_runs.values()) > 1 else [(system, "") for system, _ in outputs]
+
+
+def _grouped(outputs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], list[int]]:
+    rows: dict[tuple[str, str], list[int]] = {}
+    for row, output in enumerate(outputs):
+        rows.setdefault(output, []).append(row)
+    return rows
+
+
+def _turned(layout: _Layout, systems: str, runs: str | None, free: Sequence[str]) -> Cells | None:
+    """The table with rows and columns exchanged, if it has one row per system and one column per item."""
+    outputs = _outputs(layout, systems, runs)
+    names = [name for name in free if layout.columns[name].is_numeric]
+    if len(set(outputs)) < len(outputs) or len(names) < 2 or runs is not None:
+        return None
+    if layout.by_name([name for name in ITEMS if name not in INDEX], free):
+        return None
+    if not are_numbered(names):
+        raise InputError(
+            f"{layout.table.source}: found one row per system, with {listed(names)}, expected a score for each item: a "
+            "test needs more than the scores of whole test sets"
+        )
+    columns: dict[str, list[Any]] = {"item": list(names)}
+    for row, (system, _) in enumerate(outputs):
+        columns[system] = [layout.columns[name].cells[row] for name in names]
+    return replace(layout.table, columns=columns, lines=range(1, len(names) + 1), place="item")
+
+
+def is_role(name: str) -> bool:
+    """Whether this is a name that columns have."""
+    return bool(name) and _key(name) in {*SYSTEMS, *ITEMS, *RUNS, *SCORES}
+
+
+def has_roles(names: Iterable[str]) -> bool:
+    """Whether names are those of columns: of scores, and of systems or items."""
+    keys = set(map(_key, names))
+    return bool(keys & set(SCORES)) and bool(keys & {*SYSTEMS, *ITEMS})
+
+
+def are_numbered(names: Sequence[str]) -> bool:
+    """Whether names differ in a number only, as those of items do (q1, q2, …)."""
+    found = [re.fullmatch(r"(.*?)(\d+)", str(name)) for name in names]
+    return len({match[1] if match else None for match in found}) == 1 and found[0] is not None
+
+
+def _metrics(layout: _Layout, free: Sequence[str]) -> tuple[list[Metric], list[str]]:
+    """The metrics of known counts and scores or those that were named; and the other columns of numbers."""
+    from pairsig.metrics.registry import METRICS
+
+    numeric = [name for name in free if layout.columns[name].is_numeric]
+    lower = layout.chosen.lower_is_better
+    errors = (
+        []
+        if isinstance(lower, bool)
+        else [layout.column(name, "lower_is_better") for name in _split(layout, "lower_is_better", lower)]
+    )
+
+    def averaged(name: str) -> Metric:
+        if name == "value":
+            return METRICS["mean"] if not (lower is True or name in errors) else average(name, higher_is_better=False)
+        return average(name, higher_is_better=not (lower is True or name in errors or _key(name) in ERRORS))
+
+    if wanted := _split(layout, "score", layout.chosen.score):
+        metrics = []
+        for name in wanted:
+            known = name if isinstance(name, Metric) else METRICS.get(name)
+            if known is not None and set(known.columns) <= set(free):
+                metrics.append(known)
+            elif isinstance(name, str) and (known is None or name in free):
+                if name not in layout.columns and known is None and not any(name == own.strip() for own in free):
+                    raise InputError(
+                        f"{layout.table.source}: found the columns {listed(layout.columns)}, expected the name of one "
+                        f"of them, or of a metric, instead of {quoted(name)}{near(name, layout.columns)}"
+                    )
+                metrics.append(averaged(layout.column(name, "score")))
+            else:
+                assert known is not None
+                raise InputError(
+                    f"{layout.table.source}: found the columns {listed(layout.columns)}, expected "
+                    f"{', '.join(known.columns)} for {known.name}"
+                )
+        return metrics, []
+    # UAS, LAS and accuracy are the same function of the same columns; only the first is used.
+    counts: dict[Any, Metric] = {}
+    for metric in METRICS.values():
+        if metric.columns != ("value",) and set(metric.columns) <= set(free):
+            counts.setdefault((metric.function, metric.columns), metric)
+    if counts:
+        used = {column for metric in counts.values() for column in metric.columns}
+        layout.beside += [name for name in numeric if name not in used]
+        return list(counts.values()), []
+    scores = set(layout.by_name(SCORES, free))
+    columns = {name: layout.columns[name] for name in free}
+    if damaged := [
+        name for name, own in columns.items() if name in scores and own.is_mostly_numeric and own.kinds[str]
+    ]:
+        layout.array(damaged[0])
+    found = [name for name in numeric if name in scores]
+    if found:
+        layout.beside += [name for name in numeric if name not in scores]
+    return [averaged(name) for name in found], [
+        name for name in free if layout.columns[name].is_mostly_numeric and not _BESIDE.fullmatch(_key(name))
+    ]
+
+
+def _only_score(layout: _Layout, candidates: Sequence[str]) -> list[Metric]:
+    """The metric of the only column of numbers without a known name."""
+    if len(candidates) == 1:
+        named_by_user = replace(layout, chosen=replace(layout.chosen, score=list(candidates)))
+        return _metrics(named_by_user, list(layout.columns))[0]
+    if not candidates:
+        raise InputError(
+            f"{layout.table.source}: found the columns {listed(map(_shown, layout.columns))}, expected a column of "
+            f"scores, which are numbers, true or false, or pass or fail; name it with "
+            f"{layout.chosen.hint('score', ['COLUMN'])}"
+        )
+    raise InputError(
+        f"{layout.table.source}: found several columns of numbers ({listed(candidates)}), expected one of scores; name "
+        f"it with {layout.chosen.hint('score', candidates[:1])}"
+    )
+
+
+def _wide(layout: _Layout, candidates: Sequence[str]) -> tuple[str, ...]:
+    """The columns of systems in a table with one row per item."""
+    columns = layout.columns
+    scales: dict[str, list[str]] = {}
+    for name in candidates:
+        scale = columns[name].scale
+        scales.setdefault("0 and 1" if scale == "shares" and not _gold(name) else scale, []).append(name)
+    low = scales.get("0 and 1", [])
+    if (
+        "numbers" in scales
+        and low
+        and max(map(abs, set().union(*(columns[n].values for n in scales["numbers"])))) <= 10
+    ):
+        scales["numbers"] += scales.pop("0 and 1")  # COMET may be above 1
+    best = max(scales.values(), key=len)
+    systems = [name for name in best if not _gold(name)]
+    others = [name for own in scales.values() if own is not best for name in own if not _gold(name)]
+    if others:
+        shown = ", ".join(f"{_shown(own[0])} has {columns[own[0]].scale}" for own in scales.values())
+        raise InputError(
+            f"{layout.table.source}: found several columns of numbers ({listed(map(_shown, candidates))}) on different "
+            f"scales ({shown}), expected one per system; name them with {layout.chosen.hint('system', systems)}"
+        )
+    if gold := [name for name in best if _gold(name)]:
+        raise InputError(
+            f"{layout.table.source}: found column {_shown(gold[0])} beside {listed(systems)}, which may be predictions "
+            f"instead of scores, expected scores; if they are, use {layout.chosen.hint('system', systems)}"
+        )
+    if len(systems) > 1:
+        used = set(systems)
+        layout.beside += [
+            name for name in columns if name not in used and columns[name].is_numeric and _key(name) not in ITEMS
+        ]
+        return tuple(systems)
+    return ()
+
+
+def _of_systems(layout: _Layout) -> Metric:
+    """The metric of a wide table."""
+    asked = _split(layout, "score", layout.chosen.score)
+    (name,) = asked if len(asked) == 1 else ("score",)
+    if not isinstance(name, Metric):
+        return average(name, higher_is_better=not layout.chosen.lower_is_better)
+    if len(name.columns) > 1:
+        raise InputError(
+            f"metric {name.name} is computed from {len(name.columns)} columns ({', '.join(name.columns)}), which one "
+            "column per system cannot hold: expected one row per system and segment"
+        )
+    return name
+
+
+def _gold(name: str) -> bool:
+    return _key(name) in GOLD
+
+
+def _items(
+    layout: _Layout,
+    free: Sequence[str],
+    outputs: Sequence[tuple[str, str]],
+    used: Sequence[str] | set[str],
+    several: bool,
+) -> list[str]:
+    """The column of items; none if they are the rows in their order."""
+    groups = list(_grouped(outputs).values())
+
+    def fits_all(labels: Sequence[str]) -> bool:
+        """Whether every system has each of its items once, and the systems share most of them."""
+        own = [{labels[row] for row in rows} for rows in groups]
+        n_items = len(set().union(*own))
+        return all(len(ids) == len(rows) and 2 * len(ids) > n_items for ids, rows in zip(own, groups, strict=True))
+
+    known = layout.by_name(ITEMS, free)
+    texts = [
+        name
+        for name in free
+        if name not in known and (not layout.columns[name].is_mostly_numeric or layout.columns[name].counts_rows)
+    ]
+    if not known and (several or len(texts) == 1 or len(used) > 1 or layout.table.unnamed):
+        known = texts
+    labels = {name: layout.labels([name]) for name in known}
+    valid = [name for name in known if fits_all(labels[name])]
+    named_well = [name for name in valid if _key(name) not in INDEX and not layout.columns[name].counts_rows]
+    valid = named_well if named_well and len(groups) == 1 else [n for n in valid if _key(n) not in INDEX] or valid
+    if len(groups) > 1:
+        for other in valid[1:]:
+            one = labels[valid[0]]
+            if not len(set(zip(one, labels[other], strict=True))) == len(set(one)) == len(set(labels[other])):
+                raise InputError(
+                    f"{layout.table.source}: found the columns {_shown(valid[0])}, {_shown(other)}, which pair the "
+                    f"systems differently, expected one that identifies an item; name it with "
+                    f"{layout.chosen.hint('item', valid[:1])}"
+                )
+    if valid or known:
+        return (valid or known)[:1]
+    if several:
+        raise InputError(
+            f"{layout.table.source}: found the columns {listed(map(_shown, layout.columns))}, expected one with the "
+            f"ids of items, by which systems are paired; name it with {layout.chosen.hint('item', ['COLUMN'])}"
+        )
+    return []
+
+
+def _numbered(outputs: Sequence[tuple[str, str]]) -> list[str]:
+    """Numbers of the rows within each run."""
+    seen: Counter[tuple[str, str]] = Counter()
+    found = []
+    for output in outputs:
+        seen[output] += 1
+        found.append(str(seen[output]))
+    return found
+
+
+def _check_ids(layout: _Layout, items: Sequence[str], ids: Sequence[str], outputs: Sequence[tuple[str, str]]) -> None:
+    first: dict[tuple[str, tuple[str, str]], int] = {}
+    for row, (item, output) in enumerate(zip(ids, outputs, strict=True)):
+        if not item:
+            raise InputError(f"{layout.where(row)}: found no {_shown(items[0])}, expected the id of the item")
+        before = first.setdefault((item, output), row)
+        if before != row:
+            of = "".join(
+                f" of {what} {named(name)}" for what, name in zip(("system", "run"), output, strict=True) if name
+            )
+            texts = [name for name in layout.columns if name not in items and len(set(layout.labels([name]))) > 1]
+            more = layout.chosen.hint("item", [*texts[:1], *items])
+            raise InputError(
+                f"{layout.where(row)}: found item {named(item)}{of} again (first in {layout.table.place} "
+                f"{layout.table.lines[before]}), expected it once; if several columns identify an item, name them "
+                f"as in {more}"
+            )
+
+
+def _drop_summary(layout: _Layout, ids: Sequence[str], used: Sequence[str]) -> None:
+    """Leave out a last row that is the mean or the sum of all others."""
+    if len(ids) < 3 or ids[-1].lower() not in _SUMMARIES:
+        return
+    for name in used:
+        *own, last = [value for value in layout.columns[name].numbers if not isinstance(value, str)]
+        if last is None or not own:
+            return
+        total = float(sum(value or 0 for value in own))
+        if not any(abs(float(last) - whole) <= 0.006 * max(1, abs(whole)) for whole in (total, total / len(own))):
+            return
+    layout.notes.append(
+        f"{layout.where(len(ids) - 1)}: {named(ids[-1])} is left out, since it summarizes the other rows"
+    )
+    layout.table = replace(layout.table, lines=layout.table.lines[:-1])
+    layout.columns = {name: Column(own.cells[:-1], own.comma) for name, own in layout.columns.items()}

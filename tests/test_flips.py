@@ -1,0 +1,106 @@
+"""Items that flipped: which they are, their text, and their place in the report."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pairsig import cli
+from pairsig.core.statistics import Statistics
+from pairsig.metrics import registry
+from pairsig.readers.logs.items import MOST_TEXT, excerpt
+from pairsig.report import flips
+
+LOGS = Path(__file__).parent / "data/evaluation_logs"
+
+
+def inspect(folder, name, values, question="What is <b>{}</b>?"):
+    samples = [
+        {"id": place, "epoch": 1, "input": [{"role": "user", "content": question.format(place)}],
+         "target": [f"t{place}"],
+         "scores": {"match": {"value": value}}}
+        for place, value in enumerate(values, start=1)
+    ]  # fmt: skip
+    log = {"version": 2, "status": "success", "eval": {"task": "t", "model": name}, "samples": samples}
+    (folder / f"{name}.json").write_text(json.dumps(log))
+    return str(folder / f"{name}.json")
+
+
+@pytest.mark.parametrize("command", [["test", "--test", "exact"], ["gate", "--margin", "1%"]])
+def test_flips_of_a_log_in_both_directions_with_their_text(tmp_path, capsys, command):
+    paths = [inspect(tmp_path, "old", "CCICI"), inspect(tmp_path, "new", "CIICC")]
+    table, page = tmp_path / "flips.tsv", tmp_path / "report.html"
+    html = ["--html", str(page)] if command[0] == "test" else []
+    assert cli.main([*command, *paths, "--flips", str(table), *html]) in (0, 3), capsys.readouterr().err
+    found = pd.read_csv(table, sep="\t")
+    assert found[["direction", "segment", "score_a", "score_b", "input", "target"]].to_numpy().tolist() == [
+        ["lost", 2, 1.0, 0.0, "What is <b>2</b>?", "t2"],
+        ["gained", 5, 0.0, 1.0, "What is <b>5</b>?", "t5"],
+    ]
+    assert set(found["system_b"]) == {"new"}
+    if html:
+        shown = page.read_text(encoding="utf-8")
+        assert "Items that flipped" in shown
+        assert "What is &lt;b&gt;2&lt;/b&gt;?" in shown
+        assert "1: old passes and new fails" in shown
+
+
+def test_prompts_of_lm_eval_are_shown_from_their_end(tmp_path):
+    rows = [
+        {"doc_id": place, "doc": {"q": place}, "arguments": {"gen_args_0": {"arg_0": "x " * 999 + f"Q{place}"}},
+         "target": f"t{place}", "resps": [["r"]], "filter": "none", "metrics": ["acc"], "acc": None}
+        for place in range(3)
+    ]  # fmt: skip
+    for name, scores in (("a", (1, 1, 0)), ("b", (0, 1, 1))):
+        (tmp_path / name).mkdir()
+        text = "\n".join(json.dumps(row | {"acc": score}) for row, score in zip(rows, scores, strict=True))
+        (tmp_path / name / "samples_sums_2026-01-02T03-04-05.678.jsonl").write_text(text)
+        results = {"results": {}, "model_name": name}
+        (tmp_path / name / "results_2026-01-02T03-04-05.678.json").write_text(json.dumps(results))
+    table = tmp_path / "flips.tsv"
+    assert cli.main(["test", str(tmp_path / "a"), str(tmp_path / "b"), "--flips", str(table)]) == 0
+    found = pd.read_csv(table, sep="\t")
+    assert found["target"].tolist() == ["t0", "t2"]
+    assert [text[-2:] for text in found["input"]] == ["Q0", "Q2"]
+    assert found["input"].str.len().max() <= MOST_TEXT + 1
+
+
+def test_other_scores_have_the_largest_changes_in_both_directions():
+    rng = np.random.default_rng(2)
+    old, new = rng.random((2, 300))
+    data = Statistics.from_arrays({"old": old[:, None], "new": new[:, None]}, ["value"])
+    found = flips.table(data, registry.metric("mean"))
+    change = new - old
+    for direction, worst_first in (("lost", np.argsort(change)), ("gained", np.argsort(-change))):
+        rows = found[found["direction"] == direction]
+        assert len(rows) == flips.MOST
+        assert rows["segment"].tolist() == data.segments[worst_first[: flips.MOST]].tolist()
+        assert np.allclose(rows["contribution"], change[worst_first[: flips.MOST]] / 300)
+
+
+def test_where_lower_is_better_a_lower_score_is_gained():
+    ter = registry.metric("ter")
+    counts = {"old": np.array([[3, 10], [2, 10]]), "new": np.array([[1, 10], [4, 10]])}
+    found = flips.table(Statistics.from_arrays(counts, ter.columns), ter)
+    assert found["direction"].tolist() == ["lost", "gained"]
+    assert found["segment"].tolist() == ["2", "1"]
+
+
+def test_several_runs_are_averaged():
+    runs = {"old": np.array([[1, 0, 1], [1, 0, 0]])[..., None], "new": np.array([[0, 0, 1], [1, 0, 1]])[..., None]}
+    found = flips.table(Statistics.from_arrays(runs, ["value"]), registry.metric("mean"))
+    assert found[["segment", "direction", "score_a", "score_b"]].to_numpy().tolist() == [
+        ["1", "lost", 1.0, 0.5], ["3", "gained", 0.5, 1.0],
+    ]  # fmt: skip
+
+
+def test_a_text_is_one_short_line():
+    assert excerpt("a\n b\x1b[2J\t" + "c" * 9999) == "a b\\x1b[2J " + "c" * (MOST_TEXT - 11) + "…"
+    assert (
+        excerpt([{"role": "user", "content": [{"type": "text", "text": "x"}, {"type": "image"}]}])
+        == 'x {"type": "image"}'
+    )
+    assert excerpt(None) == ""
+    assert excerpt("\ud800") == "\\ud800"
