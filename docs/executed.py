@@ -30,8 +30,11 @@ _BLOCK = re.compile(r"^```(console|python|bash|text)\n(.*?)^```", re.DOTALL | re
 _FRONT = re.compile(r"\A---\n(.*?)^---\n", re.DOTALL | re.MULTILINE)
 
 
-def differences(text: str) -> Iterator[str]:
-    """What the examples of a page print instead of what stands there, an example each; nothing where all is well."""
+def differences(text: str, pictures: Path | None = None) -> Iterator[str]:
+    """What the examples of a page print instead of what stands there, an example each; nothing where all is well.
+
+    Pictures that they draw are copied into the folder `pictures`, where the page shows them.
+    """
     front = _FRONT.match(text)
     where = dict(re.findall(r"^(executed-\w+): (\S+)$", front[1], re.MULTILINE)) if front else {}
     blocks = _BLOCK.findall(text)
@@ -54,6 +57,8 @@ def differences(text: str) -> Iterator[str]:
                     exec(compile(block, "page", "exec"), names)
                 elif language == "bash" and where:
                     yield from _of_script(block, printed if following == "text" else None)
+        for picture in sorted(work.glob("*.svg")) if pictures else ():
+            shutil.copy(picture, pictures / picture.name)
 
 
 def _of_script(block: str, printed: str | None) -> Iterator[str]:
@@ -112,7 +117,7 @@ def _check(_: Any, page: str, source: list[str]) -> None:
 
     if os.environ.get("PAIRSIG_DOCS_UNEXECUTED"):  # for whoever writes a page and looks at it every minute
         return
-    for difference in differences(source[0]):
+    for difference in differences(source[0], ROOT / "docs" / "made"):
         logging.getLogger(__name__).warning(
             "an example does not print what stands there:\n%s", difference, location=page
         )

@@ -189,8 +189,8 @@ def test_shared_tasks_have_ten_systems(project):
         assert len(systems) >= 10, name
 
 
-def test_the_readme_names_exactly_the_keys_and_columns():
-    text = (ROOT / "config" / "README.md").read_text(encoding="utf-8")
+def test_the_pages_of_the_sheets_name_exactly_the_keys_and_columns():
+    text = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs/sheets").glob("*.md")))
     sections = dict(re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL))
 
     def named(section):

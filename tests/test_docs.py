@@ -196,3 +196,20 @@ def test_every_public_object_has_related_ones_and_an_example(name):
     text = getattr(pairsig, name).__doc__
     assert "See Also\n" in text or name == "InputError"
     assert ">>> " in text
+
+
+def test_every_picture_of_the_gallery_is_drawn_by_a_command_on_it():
+    text = (ROOT / "docs/gallery.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^!\[[^\]]+\]\(made/(\w+\.svg)\)$", text, re.MULTILINE)
+    drawn = re.findall(r"^pairsig .* --plot (\w+\.svg)$", text, re.MULTILINE)
+    assert shown == drawn
+    assert len(set(shown)) == 6
+
+
+def test_pictures_that_a_page_draws_are_kept(tmp_path):
+    page = (
+        "---\nexecuted-in: config/example\n---\n```bash\npairsig test baseline.txt tuned.txt --reference reference.txt "
+    )
+    page += "--metric ter --plot exact.svg\n```\n"
+    assert list(executed.differences(page, tmp_path)) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["exact.svg"]

@@ -142,6 +142,7 @@ def test_margins_are_chosen_by_score_task_and_metric():
         "b/acc": "1",
         "b/f1": "4",
     }
+    assert gate._margins(["1", "t=2"], ["t/match/first"]) == {"t/match/first": "2"}
     for margins, message in (
         (["c=1", "1"], "found a margin for 'c', expected one of a/acc, a"),
         (["1", "2"], "found two margins for all scores"),

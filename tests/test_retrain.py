@@ -32,7 +32,7 @@ SHEETS = {"datasets": "datasets.tsv", "training_sets": "training_sets.yaml", "ba
 def worked_example():
     """The example of config/README.md: rows for each sheet, the command, what it promises."""
     text = (ROOT / "config" / "README.md").read_text(encoding="utf-8")
-    section = re.search(r"^## Your own base model\n(.*?)^## ", text, re.MULTILINE | re.DOTALL).group(1)
+    section = re.search(r"^## Your own base model\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL).group(1)
     blocks = dict(zip(("base_models", "training_sets", "datasets", "command"), re.findall(
         r"^```\w+\n(.*?)^```", section, re.MULTILINE | re.DOTALL), strict=True))  # fmt: skip
     return blocks, re.findall(r"^\| `(results/[^`]+)`", section, re.MULTILINE)

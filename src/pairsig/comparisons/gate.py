@@ -317,7 +317,12 @@ def gate(
 
 def _margins(given: Sequence[str], names: Sequence[str]) -> dict[str, str]:
     """The margin of each score: that for its name, else for its task, else for its metric, else for all scores."""
-    keys = {name: [name, *name.rpartition("/")[::2], ""] for name in names}
+    keys = {}
+    for name in names:
+        words = name.split("/")
+        cuts = range(1, len(words))
+        tasks = ["/".join(words[:cut]) for cut in reversed(cuts)]
+        keys[name] = [name, *tasks, *("/".join(words[cut:]) for cut in cuts), ""]
     known = list(dict.fromkeys(key for own in keys.values() for key in own if key))
     by_key: dict[str, str] = {}
     for text in given:
@@ -494,7 +499,7 @@ class _Score:
 
 
 _MOST_EXACT = 500
-"""Number of units from which on the power of exact tests is taken from Student's: about 5 % fewer units are needed."""
+"""Number of units from which on the power of exact tests is taken from Student's, which says a few percent fewer."""
 
 _STEP = 1e-5
 """Accuracy of the largest loss of pass/fail units, and the smallest margin that is tried, as shares."""

@@ -528,7 +528,7 @@ ANALYSIS = Analysis(
             "systems and test sets. The expected rates already include the noise of the second test set. A marker "
             "below its line therefore shows the effect of another domain. *iid*: test sets drawn from a population, "
             "compared with that population. *halves*: two halves of a test set. *near*, *middle*, *far*: all ordered "
-            "pairs of test sets of a family; config/README.md defines them.",
+            "pairs of test sets of a family; docs/sheets/comparisons.md defines them.",
             section="4.2",
         ),
     ),
