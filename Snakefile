@@ -34,6 +34,12 @@ include: "workflow/rules/figures.smk"
 include: "workflow/rules/site.smk"
 
 
+onstart:
+    # Snakemake (9.27) keeps its limit of jobs per second with a timer for each job that has finished. Each timer starts
+    # its successor, so they never end: in a full run, they took minutes of CPU time.
+    workflow.scheduler.job_rate_limiter = None
+
+
 rule all:
     default_target: True
     input:

@@ -9,11 +9,6 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
-# For every job that finishes, Snakemake (9.27) starts a timer that looks for new jobs again and again, as long as there
-# is a limit of jobs per timespan: after 100 jobs that takes a tenth of a core, and as much more for each further 100.
-if workflow.scheduling_settings:
-    workflow.scheduling_settings.max_jobs_per_timespan = None
-
 SRC = Path(workflow.basedir, "src").resolve()
 SCHEMAS = Path(workflow.basedir, "workflow", "schemas")
 
