@@ -521,7 +521,7 @@ ANALYSIS = Analysis(
             "table_1",
             "summaries",
             ("calibration", "reproduction"),
-            "Table 1. On texts of another genre, the winner wins again less often than expected, but not by chance",
+            "Table 1. On texts of another genre, the winner wins again less often than expected",
             "Replication rate: how often the better system on one test set is also the better one on another, by p on "
             "the first. Dashed lines: rate expected if both test sets came from the same source.",
             "This is the paper's section 4.2 and Table 1. Markers show the observed rates with 95 % intervals over "

@@ -35,7 +35,7 @@ ANALYSIS = Analysis(
             "overview",
             "confidence",
             ("comparisons",),
-            "In units of their critical differences, datasets share one curve",
+            "In units of their critical differences, most datasets follow one curve",
             "Median confidence (1 − p) against the gain, divided by the critical difference of its dataset.",
             "Each line is a dataset, and each dot the median of at least five pairs with about the same gain. The "
             "black line is the expectation for a pair with the median standard error. Pairs with smaller standard "
