@@ -348,7 +348,20 @@ class TestCompare:
     def test_progress_of_test_counts_every_resample(self, work, monkeypatch, capsys):
         for name, line in (("a", "1 1"), ("b", "0 1"), ("c", "1 2")):
             (work / name).write_text(f"{line}\n0 2\n1 3\n", encoding="utf-8")
-        asked = ["test", "a", "b", "c", "--reader", "art", "--n-resamples", "1000", "--format", "json"]
+        asked = [
+            "test",
+            "a",
+            "b",
+            "c",
+            "--reader",
+            "art",
+            "--test",
+            "randomization",
+            "--n-resamples",
+            "1000",
+            "--format",
+            "json",
+        ]
         assert run(*asked) == 0
         fragments, _ = capsys.readouterr()
         done: list[int] = []

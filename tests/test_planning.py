@@ -534,7 +534,7 @@ PILOT = "resources/statistics/wmt22-en-cs.parquet"
         ("--metric bleu --score 35 --length 25 --runs 3", "found only one of --runs and --training-sd"),
         ("--metric bleu --score 35 --length 25 --runs 0 --training-sd 1", "expected 1 or more"),
         ("--metric bleu --score 35 --length 25 --runs 1 --training-sd nan", "expected 1 or more"),
-        (PILOT, "has 10 systems; choose two with --systems A B"),
+        (PILOT, "expected two with one run each; choose two with --systems A B"),
         ("--metric accuracy --score 0.7 --correlation 0.4 --gain 0.02", "write --score 70% or --score 0.7%"),
         ("--metric accuracy --score 70% --correlation 0.4 --gain 0.02", "write --gain 2% or --gain 0.02%"),
         ("--metric accuracy --score 70 --correlation 0.4 --margin 0.05", "write --margin 5% or --margin 0.05%"),
@@ -553,7 +553,7 @@ PILOT = "resources/statistics/wmt22-en-cs.parquet"
             "unknown system of resources/statistics/wmt22-en-cs.parquet: 'Nobody'",
         ),
         (f"{PILOT} {PILOT} {PILOT} --reader text", "found 3 outputs, expected two"),
-        (f"{PILOT} {PILOT}", "found 2 files, expected two files of a pilot and their --reader"),
+        (f"{PILOT} {PILOT}", "is given 2 times, expected different files"),
     ],
 )
 def test_bad_input_is_one_sentence(arguments, message, capsys):

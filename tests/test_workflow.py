@@ -25,7 +25,7 @@ def small(project):
     sheets = {
         "datasets": [
             "dataset task metric corpus pool test_sets figures",
-            "alpha mt bleu made . initial=50,100;halves=1 gain_confidence;sizes",
+            "alpha mt bleu made . initial=50,100;halves=1 gain_confidence;sizes;figure_4;figure_9",
             "beta mt bleu made . . gain_confidence;correlation",
             "both mt bleu . alpha;beta domain_size=100;draws=2;draw_size=50 domains",
         ],
@@ -172,7 +172,9 @@ def test_a_small_study_from_end_to_end(small):
     for figure in (
         "overview",
         "size_scaling",
-        "calibration",
+        "table_1",
+        "figure_4",
+        "figure_9",
         "thresholds",
         "relative_error",
         "run_time",

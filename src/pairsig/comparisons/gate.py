@@ -3,7 +3,7 @@
 With Δ by how much the candidate is better on the population that the test set was drawn from (negative if it is worse)
 and M the margin, each score is checked at the level α:
 
-* **passed**: Δ > −M is shown (non-inferiority);
+* **passed**: Δ > −M is shown (non-inferiority), or even Δ > 0;
 * **worse**: otherwise, and Δ < 0 is shown, with Holm's adjustment for the number of scores;
 * **undecided**: neither is shown.
 
@@ -278,7 +278,8 @@ def gate(
         max(t s − δ, S (1 − α^(1/n))),
 
     and the candidate passes if that is less than M. The second part is the loss from units that occur too rarely for n
-    units to show one of them with a probability of 1 − α. The p-value is the α at which the largest loss is M.
+    units to show one of them with a probability of 1 − α. The p-value is the α at which the largest loss is M. If
+    Δ > 0 is shown nevertheless, as Δ < 0 is below, the candidate passes with that p-value and a largest loss of 0.
 
     **Several runs.** The same with s and ν of `compare_methods`.
 
@@ -385,12 +386,18 @@ class _Score:
         self, statistics: Statistics, resampling: Resampling, progress: Progress | None
     ) -> tuple[Check, float, float]:
         """The check of one output of each system without its verdict, and the variances for `needed`."""
-        pair, side = self.pair, "greater" if self.pair.metric.higher_is_better else "less"
+        pair, sides = self.pair, ("greater", "less") if self.pair.metric.higher_is_better else ("less", "greater")
+
+        def one_sided(side: str) -> Any:
+            try:
+                return kernels.run(pair, find("exact", None, side), resampling)
+            except InputError:
+                return kernels.run(pair, find("randomization", None, side), resampling, progress=progress)
+
         p, loss = self._studentized() if self.passed is None else self._exact(self.passed)
-        try:
-            worse = kernels.run(pair, find("exact", None, side), resampling)
-        except InputError:
-            worse = kernels.run(pair, find("randomization", None, side), resampling, progress=progress)
+        worse = one_sided(sides[0])
+        if loss >= self.margin and (better := one_sided(sides[1]).pvalue) < self.alpha:
+            p, loss = better, 0.0
         error = self.n > 1 and float(intervals.jackknifed(pair.units.astype(np.float64), pair.metric)[1])
         score_a, score_b = pair.scorer.scores.tolist()
         check = self._check(
@@ -410,9 +417,10 @@ class _Score:
             baseline=statistics.methods[0], confidence_level=1 - 2 * self.alpha,
         ).table.itertuples(index=False)  # fmt: skip
         ahead = row.gain if row.better == row.method_b else -row.gain
+        better = ahead > 0 and row.pvalue_method / 2 < self.alpha
         check = self._check(
             score_baseline=row.score_a, score_candidate=row.score_b, difference=row.score_b - row.score_a,
-            largest_loss=max(row.gain - row.ci_low - ahead, self.rare), pvalue_not_worse=math.nan,
+            largest_loss=0.0 if better else max(row.gain - row.ci_low - ahead, self.rare), pvalue_not_worse=math.nan,
             pvalue_worse=row.pvalue_method / 2 if ahead < 0 else 1 - row.pvalue_method / 2,
             signature=f"metric:{metric.name}|test:methods|design:{design}|unit:{unit}|version:{__version__}",
             notes=tuple(filter(None, row.doubt.split("; "))),
