@@ -95,9 +95,9 @@ def test_ours_beside_the_papers_is_the_table(site, folder):
     for name, exact in (("paper-2012", False), ("paper-2022", True)):
         (paper,) = page(site / "paper.html").all("section", id=name)
         mine = [row["verdict"] for row in table if row["item"].startswith("exact-") == exact]
-        (tally,) = paper.all("p", class_="about")
+        (counts,) = paper.all("p", class_="about")
         counted = {verdict: mine.count(verdict) for verdict in set(mine)}
-        assert {one[0].strip(): int(one[1]) for one in re.findall(r"([a-z ]+?) (\d+)", text_of(tally))} == counted
+        assert {one[0].strip(): int(one[1]) for one in re.findall(r"([a-z ]+?) (\d+)", text_of(counts))} == counted
         (body,) = paper.all("tbody")
         assert len(list(body.all("tr"))) == len(mine)
         lines += body.all("tr")

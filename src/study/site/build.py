@@ -251,12 +251,19 @@ def _papers(tables: Tables) -> list[dict[str, Any]]:
     found = []
     for exact, (name, heading, about) in PAPERS.items():
         mine = [one for one in numbers if one["exact"] == exact]
-        tally = Counter(one["verdict"] for one in mine)
+        verdicts = Counter(one["verdict"] for one in mine)
         parts = {part: [one for one in mine if (one["verdict"] == text.NO_PART) == part] for part in (False, True)}
         found.append(
-            {"id": name, "name": heading, "about": about, "tally": tally, "rows": parts[False], "others": parts[True]}
+            {
+                "id": name,
+                "name": heading,
+                "about": about,
+                "verdicts": verdicts,
+                "rows": parts[False],
+                "others": parts[True],
+            }
         )
-    return [one for one in found if one["tally"]]
+    return [one for one in found if one["verdicts"]]
 
 
 def _reproduction(tables: Tables) -> list[dict[str, Any]]:
