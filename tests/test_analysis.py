@@ -564,8 +564,9 @@ class TestCheck:
     )  # fmt: skip
     calibration = pd.DataFrame(
         {
-            "calibration": "parsing", "distance": ["near", "far"], "p_low": 0.04, "p_high": 0.06, "n_pairs": [50, 4],
-            "share": [0.8, 0.5], "share_low": [0.7, 0.1], "share_high": [0.9, 0.9],
+            "calibration": "parsing", "distance": ["near", "far", "middle"], "p_low": 0.04, "p_high": 0.06,
+            "n_pairs": [50, 4, 10], "n_systems": [6, 6, 5], "share": [0.8, 0.5, 0.8], "share_low": [0.7, 0.1, 0.7],
+            "share_high": [0.9, 0.9, 0.9],
         }
     )  # fmt: skip
 
@@ -641,6 +642,10 @@ class TestCheck:
         few = self.check(compared_with="threshold:few:all")
         assert (few["verdict"], few["expected"], few["why"]) == ("too few", 2.0, "number of our pairs in the window: 3")
         assert np.isnan(few["ours"])
+
+    def test_pairs_of_too_few_systems_get_no_verdict(self):
+        few = self.check(compared_with="share:parsing:middle:0.04-0.06", published=80.0, unit="%")
+        assert (few["verdict"], few["why"]) == ("too few", "number of our systems in the range: 5")
 
     def test_what_is_not_of_the_same_thing_is_not_compared(self):
         row = self.check(why="another ROUGE")

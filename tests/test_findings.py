@@ -140,7 +140,12 @@ def test_a_run_without_some_rows_leaves_their_paragraphs_out_and_says_so(tables)
     assert "“New: is it the method or the training run?”" in top
     assert "make reproduce" in top
     assert "another domain of the WMT" not in found.text
-    assert "Student's t" not in found.text  # a row of a table
+    assert "Student's t" not in found.text  # a row of a table, which the line below lists
+    below = found.text.partition("## The 2012 paper")[2].partition("\n\n*Not part of this run*: ")[2]
+    missing = " ".join(below.partition("\n\n")[0].split())
+    assert "The curve is that of the normal distribution (2); " in missing
+    assert "Similar systems need smaller gains" not in missing
+    assert missing.endswith(". Type `make reproduce`.")
     assert "Similar systems need smaller gains (3.1)" in found.text
     assert "## New: is it" not in found.text  # a heading without text
     assert "](tables/claims.tsv)" in found.text
@@ -164,6 +169,24 @@ def test_a_number_that_needs_other_data_is_not_in_this_run(tables):
     )
     assert "Klein | 18 | 0 | 19 | 5 | 1 | 0 |" in before
     assert "Klein | 17 | 0 | 19 | 5 | 1 | 1 |" in after
+
+
+def test_too_few_pairs_or_systems_get_no_verdict(tables):
+    near = (tables["calibration"]["p_low"] == 0.04) & (tables["calibration"]["p_high"] == 0.06)
+    for changed in ({"n_pairs": 9}, {"n_systems": 5}):
+        few = tables["calibration"].copy()
+        few.loc[near, list(changed)] = list(changed.values())
+        found = text.findings(tables | {"calibration": few}).text
+        assert "Most claims of the 2012 paper reproduce" not in found
+        assert "as often as expected" not in found
+    claims = tables["claims"].copy()
+    claims.loc[claims["claim"] == "t-test", "n"] = 9
+    reproduction = tables["reproduction"].copy()
+    at = reproduction["item"] == "calibration-iid"
+    reproduction.loc[at, ["verdict", "why"]] = ["too few", "number of our systems in the range: 5"]
+    found = text.findings(tables | {"claims": claims, "reproduction": reproduction}).text
+    assert re.search(r"normal distribution \(2\)\..*\| too few pairs: 9 \|\n", found)
+    assert re.search(r"in 92 % \(4\.2\)\..*\| too few systems in the range: 5 \|\n", found)
 
 
 def test_the_run_writes_the_sentence_that_marks_such_a_number():

@@ -291,6 +291,7 @@ def test_in_a_browser(tmp_path, browser, capsys, width, scheme, content):
     page.on("request", lambda request: asked.append(request.url))
     page.goto((tmp_path / "report.html").as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator("th", has_text="Metric").first.is_visible() or content == "two"
     background = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (sum(map(int, re.findall(r"\d+", background)[:3])) < 384) == (scheme == "dark")
 

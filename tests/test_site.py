@@ -91,13 +91,21 @@ def shown(value, unit):
 
 def test_ours_beside_the_papers_is_the_table(site, folder):
     table = rows(folder / "results/tables/reproduction.tsv")
-    (printed,) = page(site / "paper.html").all("table", id="reproduction")
-    (body,) = printed.all("tbody")
-    lines = list(body.all("tr"))
+    lines = []
+    for name, exact in (("paper-2012", False), ("paper-2022", True)):
+        (paper,) = page(site / "paper.html").all("section", id=name)
+        mine = [row["verdict"] for row in table if row["item"].startswith("exact-") == exact]
+        (counts,) = paper.all("p", class_="about")
+        counted = {verdict: mine.count(verdict) for verdict in set(mine)}
+        assert {one[0].strip(): int(one[1]) for one in re.findall(r"([a-z ]+?) (\d+)", text_of(counts))} == counted
+        (body,) = paper.all("tbody")
+        assert len(list(body.all("tr"))) == len(mine)
+        lines += body.all("tr")
     assert len(lines) == len(table) > 40
     for line, row in zip(lines, table, strict=True):
         verdict, ours, published, expected, what = (text_of(cell) for cell in line.all("td"))
-        assert verdict == row["verdict"]
+        why = row["why"].removeprefix("number of our ")
+        assert verdict == row["verdict"] + f" {why}" * (row["verdict"] == "too few")
         unit = row["unit"]
         if row["ours"]:
             ends = f" [{shown(row['low'], unit)}, {shown(row['high'], unit)}]" if row["low"] else ""
@@ -112,6 +120,24 @@ def test_ours_beside_the_papers_is_the_table(site, folder):
         assert row["why"] in what
         assert row["item"] not in what
         assert line.attributes["data-ours"] == "" or float(line.attributes["data-ours"]) == float(row["ours"])
+
+
+def test_numbers_that_the_run_did_not_compute_are_listed_with_the_command(folder, tmp_path):
+    path = folder / "results/tables/reproduction.tsv"
+    table = pd.read_csv(path, sep="\t", dtype=str, keep_default_na=False)
+    table.loc[table["item"].str.startswith("size-"), ["ours", "low", "high", "verdict", "why"]] = [
+        "", "", "", "not comparable", text.NOT_IN_THIS_RUN
+    ]  # fmt: skip
+    changed = tmp_path / path.name
+    table.to_csv(changed, sep="\t", index=False)
+    given = [changed if word == path else word for word in words(folder)]
+    pages.run(cli.main, *given, "--output", tmp_path / "site")
+    paper, other = list(page(tmp_path / "site/paper.html").all("section", class_="chapter"))[:2]
+    (left,) = paper.all("details", class_="others")
+    assert text_of(next(left.all("summary"))) == "not part of this run 5 numbers: type make reproduce"
+    assert len(list(left.all("li"))) == 5
+    assert "not part of this run 5" in text_of(next(paper.all("p", class_="about")))
+    assert not list(other.all("details", class_="others"))
 
 
 def test_the_filter_offers_each_verdict_with_its_number(site, folder):

@@ -4,10 +4,13 @@ import re
 import shutil
 from contextlib import ExitStack
 
+import numpy as np
 import pytest
 
 import pages
+import pairsig
 from pages import DATASET, rows
+from study.site import own
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
@@ -80,7 +83,7 @@ def test_pages_fit_the_window(visit, name, width):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_contrasts_with_its_background(visit, scheme):
     page = visit("paper.html", scheme=scheme)
-    for selector in ("h1", ".standfirst", "#reproduction summary", *VERDICTS, "nav a", "footer p"):
+    for selector in ("h1", ".standfirst", "table.reproduction summary", *VERDICTS, "nav a", "footer p"):
         text, ground = page.evaluate(
             """(selector) => {
                 let element = document.querySelector(selector);
@@ -240,12 +243,12 @@ def test_calibrated_pairs_are_drawn_and_filtered(visit, folder):
 
 def test_numbers_are_sorted_and_filtered_by_the_keyboard_alone(visit):
     page = visit("paper.html")
-    page.focus("#reproduction thead th:nth-child(2) button")
+    page.focus("#paper-2012 thead th:nth-child(2) button")
     page.keyboard.press("Enter")
     values = [
         float(value)
         for value in page.evaluate(
-            "[...document.querySelectorAll('#reproduction tbody tr')].map((row) => row.dataset.ours).filter(Boolean)"
+            "[...document.querySelectorAll('#paper-2012 tbody tr')].map((row) => row.dataset.ours).filter(Boolean)"
         )
     ]
     assert values == sorted(values)
@@ -253,22 +256,22 @@ def test_numbers_are_sorted_and_filtered_by_the_keyboard_alone(visit):
     again = [
         float(value)
         for value in page.evaluate(
-            "[...document.querySelectorAll('#reproduction tbody tr')].map((row) => row.dataset.ours).filter(Boolean)"
+            "[...document.querySelectorAll('#paper-2012 tbody tr')].map((row) => row.dataset.ours).filter(Boolean)"
         )
     ]
     assert again == sorted(values, reverse=True)
-    assert page.get_attribute("#reproduction thead th:nth-child(2)", "aria-sort") == "descending"
+    assert page.get_attribute("#paper-2012 thead th:nth-child(2)", "aria-sort") == "descending"
     page.focus("[name=text]")
     page.keyboard.type("brown")
     page.wait_for_timeout(100)
     shown = page.evaluate(
-        "[...document.querySelectorAll('#reproduction tbody tr:not([hidden])')].map((row) => row.textContent)"
+        "[...document.querySelectorAll('table.reproduction tbody tr:not([hidden])')].map((row) => row.textContent)"
     )
     assert shown
     assert all("brown" in text.lower() for text in shown)
-    page.focus("#reproduction tbody tr:not([hidden]) summary")
+    page.focus("table.reproduction tbody tr:not([hidden]) summary")
     page.keyboard.press("Enter")
-    assert page.is_visible("#reproduction details[open] dl")
+    assert page.is_visible("table.reproduction details[open] dl")
 
 
 def test_many_pairs_are_drawn_without_lag(visit, folder):
@@ -283,3 +286,22 @@ def test_many_pairs_are_drawn_without_lag(visit, folder):
     assert page.evaluate("explore.view.data('dots').length") == 4005
     page.mouse.move(640, 600)
     assert page.evaluate("1 + 1") == 2
+
+
+@pytest.mark.parametrize("width", [390, 500])
+def test_names_of_own_systems_stay_whole_on_a_phone(browser, tmp_path, width):
+    names = ("transformer_big_backtranslation", "Llama-3.1-405B-Instruct-Turbo")
+    scores = {name: np.arange(60) % (place + 2) > 0 for place, name in enumerate(names)}
+    (tmp_path / "own.html").write_text(own.page(pairsig.rank(scores, n_resamples=200)), encoding="utf-8")
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto((tmp_path / "own.html").as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for table in ("table.ranks", "#pairs table"):
+        for name in names:
+            cell = page.locator(f"{table} tbody").get_by_text(name).first
+            lines = cell.evaluate(
+                """(cell) => { const range = document.createRange(); range.selectNodeContents(cell.firstChild);
+                               return new Set([...range.getClientRects()].map((box) => box.top)).size; }"""
+            )
+            assert lines == 1, f"{table}: {name}"
+    page.close()

@@ -96,7 +96,7 @@ def _overview(found: Sequence[Evidence]) -> str:
     ends = [end for own in found for end in _signed(own) if not math.isnan(end)]
     low, high = min(0.0, *ends), max(0.0, *ends)
     adjusted = any(holm for own in found for *_, holm in own.tests)
-    head = [("System", "name"), ("Metric", "wide"), ("Score", "n wide"), ("Gain [95 %]", "n")]
+    head = [("System", "name"), ("Metric", ""), ("Score", "n wide"), ("Gain [95 %]", "n")]
     # A phone has room for only one p-value.
     alone = "n wide" if adjusted else "n"
     head += [("", "picture wide"), ("p", alone)] + [("p (Holm)", "n")] * adjusted
@@ -106,7 +106,7 @@ def _overview(found: Sequence[Evidence]) -> str:
         _, p, holm = own.tests[0]
         cells = [
             ("name", own.system_b, f'<a href="#c{place}">{_text(own.system_b)}</a>'),
-            ("wide", own.metric, _text(own.metric)),
+            ("", own.metric, _text(own.metric)),
             ("n wide", own.score_b, points(own.score_b, own.digits)),
             ("n", gain, _text(f"{signed(gain, own.digits)}{interval(least, most, own.digits)}")),
             ("picture wide", gain, _whisker(gain, least, most, low, high)),

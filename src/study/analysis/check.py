@@ -208,7 +208,7 @@ def _threshold(row: Mapping[str, float], ours: pd.Series, lengths: Mapping[str, 
         expected = published * math.sqrt(information / (length_per_segment * n))
         beside["expected_by_information"] = expected
     if ours["verdict"] != "estimated":
-        return beside | _too_few(ours["n_pairs"], "in the window")
+        return beside | _too_few(ours, "in the window")
     value, low, high = (float(ours[name]) for name in ("threshold", "low", "high"))
     error = math.log(high / low) / (2 * Z_95)
     beside |= {"ours": value, "low": low, "high": high, "ratio": value / expected}
@@ -235,8 +235,8 @@ def _percentage(row: Mapping[str, float], ours: pd.Series, _: Mapping[str, float
     published = float(row["published"])
     value, low, high = (100 * float(ours[name]) for name in ("share", "share_low", "share_high"))
     beside = {"ours": value, "low": low, "high": high, "expected": published, "ratio": value / published}
-    if ours["n_pairs"] < MIN_PAIRS:
-        return beside | _too_few(ours["n_pairs"], "in the range")
+    if ours["n_pairs"] < MIN_PAIRS or ours["n_systems"] < MIN_SYSTEMS:
+        return beside | _too_few(ours, "in the range")
     n_pairs = pd.to_numeric(row.get("n_pairs"), errors="coerce")
     n_ours = float(ours["n_pairs"])
     error = (_logit(high, n_ours) - _logit(low, n_ours)) / (2 * Z_95)
@@ -345,8 +345,9 @@ def _tested(difference: float, ours: float, theirs: float | None) -> dict[str, o
     }
 
 
-def _too_few(n_pairs: float, where: str) -> dict[str, object]:
-    return {"verdict": "too few", "why": f"number of our pairs {where}: {int(n_pairs)}"}
+def _too_few(ours: pd.Series, where: str) -> dict[str, object]:
+    what = "pairs" if ours["n_pairs"] < MIN_PAIRS else "systems"
+    return {"verdict": "too few", "why": f"number of our {what} {where}: {int(ours[f'n_{what}'])}"}
 
 
 def _exponent_of(

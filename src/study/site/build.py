@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as replaced
@@ -134,7 +135,7 @@ def build(run: Run, folder: Path) -> None:
 
     found, headings = _findings(run.tables, names, figures)
     write("index.html", "index.html", findings=found, headings=headings)
-    write("paper.html", "paper.html", rows=_reproduction(run.tables), table_1=_table_1(run.tables), figures=figures)
+    write("paper.html", "paper.html", papers=_papers(run.tables), table_1=_table_1(run.tables), figures=figures)
     write("explorer.html", "explorer.html", index=explored)
     write("cells.html", "cells.html", index=cells)
     write("datasets.html", "datasets.html", tasks=_by_task(datasets))
@@ -237,6 +238,34 @@ def _made(compared: pd.DataFrame) -> dict[str, str]:
     return dict(part.split(":", 1) for part in str(compared["signature"].iloc[0]).split("|") if ":" in part)
 
 
+PAPERS = {
+    False: ("paper-2012", "The 2012 paper", "Berg-Kirkpatrick, Burkett and Klein: significance in NLP"),
+    True: ("paper-2022", "The 2022 paper", "Zmigrod, Vieira and Cotterell: exact tests"),
+}
+"""Identifier, name and description of each paper: the one on exact tests, or the other."""
+
+
+def _papers(tables: Tables) -> list[dict[str, Any]]:
+    """Divide the published numbers by paper, and those of which the run has ours from the others."""
+    numbers = _reproduction(tables)
+    found = []
+    for exact, (name, heading, about) in PAPERS.items():
+        mine = [one for one in numbers if one["exact"] == exact]
+        verdicts = Counter(one["verdict"] for one in mine)
+        parts = {part: [one for one in mine if (one["verdict"] == text.NO_PART) == part] for part in (False, True)}
+        found.append(
+            {
+                "id": name,
+                "name": heading,
+                "about": about,
+                "verdicts": verdicts,
+                "rows": parts[False],
+                "others": parts[True],
+            }
+        )
+    return [one for one in found if one["verdicts"]]
+
+
 def _reproduction(tables: Tables) -> list[dict[str, Any]]:
     """Describe each published number beside ours."""
     found = []
@@ -259,11 +288,13 @@ def _reproduction(tables: Tables) -> list[dict[str, Any]]:
         found.append(
             {
                 "place": place,
+                "exact": text.of_exact_paper(row),
                 "group": _group(row.item, row.unit),
                 "name": name,
                 "note": note,
                 "page": row.page,
                 "verdict": text.verdict(row),
+                "few": text.few(row).removeprefix("too few ") if row.verdict == "too few" else "",
                 "ours": row.ours.shown,
                 "published": published,
                 "expected": " or ".join(scaled) or published,

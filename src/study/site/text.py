@@ -33,6 +33,7 @@ from pairsig.io.rendering import change, escaped
 from pairsig.io.tables import frame
 from pairsig.metrics.names import metric_name
 from study import analysis
+from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS
 from study.tables.presentation import by_unit, count, percent
 
 Tables = Mapping[str, pd.DataFrame]
@@ -48,6 +49,9 @@ REFERENCE = "reference"
 
 NOT_IN_THIS_RUN = "this run did not compute our number"
 """The cell `why` of `reproduction` for a number that needs data which the run does not have."""
+
+NO_PART = "not part of this run"
+"""What pages say of such numbers."""
 
 TASKS = {
     "mt": "machine translation",
@@ -230,13 +234,40 @@ class _Source:
 
     def verdicts(self, exact: bool) -> Counter[str]:
         """Count the verdicts on the printed numbers of one paper: the one on exact tests, or the other."""
-        printed = [row for row in self.rows("reproduction") if row.item.startswith("exact-") == exact]
-        return Counter(verdict(row) for row in printed)
+        return Counter(verdict(row) for row in self.rows("reproduction") if of_exact_paper(row) == exact)
+
+
+def of_exact_paper(row: Row) -> bool:
+    """Whether a printed number, a row of `reproduction`, is from the paper on exact tests."""
+    return bool(row.item.startswith("exact-"))
 
 
 def verdict(row: Row) -> str:
-    """The verdict on a printed number, a row of `reproduction`; `not in this run` if the run has no data for it."""
-    return "not in this run" if row.why == NOT_IN_THIS_RUN else str(row.verdict)
+    """The verdict on a printed number, a row of `reproduction`; `NO_PART` if the run has no data for it."""
+    return NO_PART if row.why == NOT_IN_THIS_RUN else str(row.verdict)
+
+
+def compared(row: Row, agrees: str = "reproduced", otherwise: str = "differs") -> str:
+    """Put the verdict on a printed number in words; with too few pairs or systems, say how many there are."""
+    if not row or verdict(row) == NO_PART:
+        return ABSENT
+    return {"agrees": agrees, "too few": few(row)}.get(row.verdict, otherwise)
+
+
+def few(row: Row) -> str:
+    """Say of what a printed number has too few: `too few pairs in the window: 3`."""
+    return str(row.why).replace("number of our", "too few")
+
+
+def judged(holds: bool, n_pairs: Number, agrees: str = "reproduced", otherwise: str = "differs") -> str:
+    """Put a verdict in words unless it would rest on too few pairs."""
+    few = f"too few pairs: {n_pairs.digits(0)}"
+    return few if n_pairs.value < MIN_PAIRS else agrees if holds else otherwise
+
+
+def enough(row: Row) -> bool:
+    """Whether a row has enough pairs and systems for a conclusion."""
+    return bool(row.n_pairs.value >= MIN_PAIRS and row.n_systems.value >= MIN_SYSTEMS)
 
 
 def least(numbers: Iterable[Number]) -> Number:
@@ -279,6 +310,7 @@ def environment() -> Environment:
         keep_trailing_newline=True,
     )
     found.filters["metric"] = metric_name
+    found.tests["enough"] = enough
     found.filters["escaped"] = lambda cell: escaped(str(cell), "markdown")
     return found
 
@@ -291,6 +323,8 @@ def _names(tables: Tables, where: str) -> dict[str, Any]:
         "rows": source.rows,
         "verdicts": source.verdicts,
         "require": require,
+        "compared": compared,
+        "judged": judged,
         "all_hold": all_hold,
         "least": least,
         "most": most,
@@ -344,7 +378,9 @@ def findings(tables: Tables, where: str = "tables") -> Findings:
 
 
 def pruned(text: str) -> tuple[str, tuple[str, ...]]:
-    r"""Leave out paragraphs, list items and rows of tables with an absent number, and headings without text.
+    r"""Leave out paragraphs and list items with an absent number, and headings without text.
+
+    A line below a table lists its rows with an absent number. A table without other rows is left out.
 
     >>> pruned("# A\n\n- one \ue000\n- two\n\n## B\n\n\ue000 three\n")
     ('# A\n\n- two\n', ('A', 'B'))
@@ -388,10 +424,21 @@ def _wrapped(block: str) -> str:
 def _kept(block: str) -> str:
     """What stays of a paragraph, list or table."""
     if block.startswith("|"):
-        head, body = block.split("\n")[:2], [row for row in block.split("\n")[2:] if ABSENT not in row]
-        return "\n".join([*head, *body]) if body and ABSENT not in "".join(head) else ""
+        head, rows = block.split("\n")[:2], block.split("\n")[2:]
+        body = [row for row in rows if ABSENT not in row]
+        if not body or ABSENT in "".join(head):
+            return ""
+        return "\n".join([*head, *body]) + _missing(row for row in rows if ABSENT in row)
     items = re.split(r"\n(?=- )", block) if block.startswith("- ") else [block]
     return "\n".join(item for item in items if ABSENT not in item)
+
+
+def _missing(rows: Iterable[str]) -> str:
+    """Say below a table which of its rows have numbers that the run does not have."""
+    names = dict.fromkeys(row.split("|")[1].strip(" .") for row in rows)
+    known = [name for name in names if name and ABSENT not in name]
+    listed = "; ".join(known or [f"{len(names)} rows"])
+    return "\n\n" + _wrapped(f"*{NO_PART.capitalize()}*: {listed}. Type `make reproduce`.") if names else ""
 
 
 _FRAGMENT = re.compile(r"(?P<begin><!-- (?P<name>[a-z0-9_]+) -->)(?P<text>.*?)(?P<end><!-- /(?P=name) -->)", re.DOTALL)

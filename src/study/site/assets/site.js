@@ -36,8 +36,7 @@
   }
 
   function filtered(form) {
-    const table = document.getElementById(form.dataset.filters);
-    const rows = [...table.tBodies[0].rows];
+    const rows = [...document.querySelectorAll(`table.${form.dataset.filters} tbody tr`)];
     const texts = new Map(rows.map((row) => [row, row.textContent.toLowerCase()]));
     function apply() {
       const verdicts = new Set([...form.querySelectorAll("[name=verdict]:checked")].map((box) => box.value));
