@@ -179,7 +179,7 @@ def test_a_figure_is_drawn_from_three_rows(work, written, tmp_path, name):
     figure = analysis.figures()[name]
     files = {"comparisons": work / "one.tsv", "overlay": work / "two.tsv", "test_sets": work / "one-sets.tsv"}
     read = [analysis.read(files.get(table, written / f"{table}.tsv"), table).head(3) for table in figure.tables]
-    drawn = getattr(import_module(f"study.figures.{figure.module}"), name)(*read)
+    drawn = getattr(import_module(f"study.figures.{figure.module}"), figure.function or name)(*read)
     save(drawn, tmp_path / "figure.svg")
     assert (tmp_path / "figure.svg").stat().st_size > 1000
 
@@ -215,7 +215,7 @@ def test_an_edit_repeats_what_it_can_change():
         edited = [name for name, files in found.items() if f"study/figures/{path.name}" in files]
         assert edited == ["plot"], path.name
     users = {name: {user for user in found if f"study/analysis/{name}.py" in found[user]} for name in ANALYSES}
-    used = {"describe": {"claims"}, "thresholds": {"claims", "validate"}, "calibrate": {"documents"}}
+    used = {"describe": {"claims"}, "thresholds": {"claims", "validate", "plot"}, "calibrate": {"documents"}}
     assert users == {name: {name} | used.get(name, set()) for name in ANALYSES}
 
 
@@ -240,7 +240,7 @@ ANALYSIS = Analysis(
     spread,
     {"comparisons": Comparisons(once=True)},
     tables=(Output(SPREAD, "one row per dataset", "Spread of the gains"),),
-    figures=(Figure("spread", "spread", ("spread",), "Spread of the gains."),),
+    figures=(Figure("spread", "spread", ("spread",), "Gains differ", "Spread of the gains."),),
 )
 '''
 DRAWN = """

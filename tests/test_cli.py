@@ -49,7 +49,7 @@ LIBRARY = [
 ]
 STUDY = [
     "fetch", "prepare", "resample", "jar", "train", "predict", "resize", "count", "overlaps", "plot", "figure",
-    "tabulate", "site", "findings",
+    "tabulate", "site", "page", "findings",
     *(name.replace("_", "-") for name in analysis.NAMES if analysis.load(name).function),
 ]  # fmt: skip
 

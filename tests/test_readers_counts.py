@@ -120,7 +120,7 @@ def test_pair_needs_two_names_and_a_metric_in_common(tmp_path):
 
 
 def test_metric_of_one_file_only_is_left_out_with_a_note(tmp_path):
-    a = read_table(write(tmp_path, "a.csv", "id,x,y\np,1,2\n"))
+    a = read_table(write(tmp_path, "a.csv", "id,x,y\np,1,2\n"), score="x,y")
     b = read_table(write(tmp_path, "b.csv", "id,y\np,3\n"))
     both = system_counts.pair(a, b, ("A", "B"))
     assert [metric.name for metric in both.metrics] == ["y"]
@@ -190,7 +190,7 @@ class TestSigf:
     def test_other_gold_is_noted(self, tmp_path):
         a = sigf.read(write(tmp_path, "a", "1 1 1\n1 1 2\n"))
         b = sigf.read(write(tmp_path, "b", "1 1 1\n1 1 3\n"))
-        _, note = system_counts.pair(a, b, ("A", "B")).notes
+        (note,) = system_counts.pair(a, b, ("A", "B")).notes
         assert note == f"gold is 2 in {a.source}, line 2 and 3 in {b.source}, line 2: are these the same test set?"
 
     @pytest.mark.parametrize(

@@ -411,7 +411,7 @@ def test_a_domain_column_of_a_table_is_read(tmp_path):
     Path(tmp_path / "b.csv").write_text("segment,domain,value\n1,x,1\n2,z,0\n")
     ((found, _),), _ = baseline.read_systems([str(tmp_path / "a.csv")], "table")
     assert found.domains.tolist() == ["x", "y"]
-    with pytest.raises(pairsig.InputError, match=r"line 3: segment 2 belongs to domain .*, expected .y. as in"):
+    with pytest.raises(pairsig.InputError, match=r"line 3: item 2 belongs to domain .z., but to .y. in"):
         baseline.read_systems([str(tmp_path / "a.csv"), str(tmp_path / "b.csv")], "table")
 
 

@@ -113,10 +113,8 @@ rule page:
         r"""
         python -m study page {input.statistics:q} \
             --metric {params.metric:q} \
-            --n-resamples {params.n_resamples} \
-            --seed {params.seed} \
-            --unit {params.unit} \
-            --threads {threads} \
+            --n-resamples {params.n_resamples} --seed {params.seed} \
+            --unit {params.unit} --threads {threads} \
             --output {output.page:q} \
             >{log:q} 2>&1
         """

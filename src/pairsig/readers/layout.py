@@ -206,7 +206,7 @@ def _number(cell: Any, comma: str) -> Number | str | None:
     if isinstance(cell, int | float):
         return cell if fits(cell) else "up to 2**53" if isinstance(cell, int) else "a finite number"
     try:
-        return float(cell) if type(cell).__name__ == "Decimal" else ""
+        return float(cell) if type(cell).__name__ in ("Decimal", "Fraction") else ""
     except ValueError:
         return ""
 
@@ -398,7 +398,9 @@ def read(table: Cells, chosen: Chosen | None = None) -> tuple[SystemCounts, ...]
     lower = [metric.name for metric in metrics if not metric.higher_is_better and metric.name == metric.columns[0]]
     if lower:
         clauses.append(f"lower is better for {listed(lower)}")
-    notes = ("; ".join(clauses), *layout.notes)
+    if layout.chosen.system and layout.chosen.item and layout.chosen.score:  # nothing is left to say
+        clauses = []
+    notes = (*["; ".join(clauses)][: len(clauses)], *layout.notes)
     return tuple(replace(part, notes=notes) for part in parts)
 
 
