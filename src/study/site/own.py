@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jinja2.utils import markupsafe
-
 from pairsig.io.columns import RANKED_PAIRS
 from pairsig.io.rendering import cells
 from study.analysis.ranks import described
@@ -29,8 +27,8 @@ def page(ranking: Ranking) -> str:
     )
     shown = cells(pairs, columns)
     return environment().get_template("own.html").render(
-        style=markupsafe.Markup((ASSETS / "site.css").read_text(encoding="utf-8")),
-        script=markupsafe.Markup((ASSETS / "site.js").read_text(encoding="utf-8")),
+        style=(ASSETS / "site.css").read_text(encoding="utf-8"),
+        script=(ASSETS / "site.js").read_text(encoding="utf-8"),
         dataset=ranking.statistics.dataset,
         n_segments=len(ranking.statistics.segments),
         n_systems=len(systems),
