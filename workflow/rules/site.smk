@@ -89,7 +89,11 @@ rule page:
         library=library("page"),
         pages=[
             os.path.relpath(SITE / path)
-            for path in ("templates/own.html", "templates/parts.html", "assets/site.css")
+            for path in (
+                "templates/own.html",
+                "templates/parts.html",
+                "assets/site.css",
+            )
         ],
     output:
         page="results/pages/{dataset}.html",
