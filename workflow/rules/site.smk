@@ -87,14 +87,7 @@ rule page:
     input:
         statistics=lambda w: study.datasets[w.dataset].statistics,
         library=library("page"),
-        pages=[
-            os.path.relpath(SITE / path)
-            for path in (
-                "templates/own.html",
-                "templates/parts.html",
-                "assets/site.css",
-            )
-        ],
+        pages=[os.path.relpath(path) for path in sorted(SITE.glob("*/*.*"))],
     output:
         page="results/pages/{dataset}.html",
     log:
