@@ -342,7 +342,7 @@ def test_error_rates(kind, n, margin, monkeypatch):
     If both are equal, it is called worse in at most 5 %.
     """
     monkeypatch.setattr(gate._Score, "needed", lambda *_: None)
-    times = 400 if kind == "items" else 2000
+    times = 200
     false_pass, false_worse = (
         rates(kind, n, margin, margin, times)["passed"],
         rates(kind, n, margin, 0.0, times)["worse"],
@@ -355,7 +355,7 @@ def test_error_rates(kind, n, margin, monkeypatch):
 @pytest.mark.slow
 def test_error_rates_of_several_tasks(monkeypatch):
     monkeypatch.setattr(gate._Score, "needed", lambda *_: None)
-    times = 1000
+    times = 150
     worse = rates("f1", 50, 0.08, 0.0, times, n_tasks=4)["worse"]
     passed = rates("f1", 50, 0.08, 0.08, times, n_tasks=4)["passed"]
     print(f"4 tasks: false pass {passed / times:.4f}, false worse {worse / times:.4f}")
