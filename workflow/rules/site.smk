@@ -87,7 +87,7 @@ rule page:
     input:
         statistics=lambda w: study.datasets[w.dataset].statistics,
         library=library("page"),
-        pages=[os.path.relpath(path) for path in sorted(SITE.glob("*/*.*"))],
+        pages=[os.path.relpath(path) for path in sorted(SITE.glob("[a-z]*/*.*"))],
     output:
         page="results/pages/{dataset}.html",
     log:
