@@ -376,32 +376,36 @@ def read(table: Cells, chosen: Chosen | None = None) -> tuple[SystemCounts, ...]
                     run=run,
                 )
             )
-    n_systems = len({part.system for part in parts})
-    scores = "" if one_each else _scores_of(metrics)
-    clauses = [
-        f"items from column{'s' * (len(items) > 1)} {' and '.join(f'`{_shown(name)}`' for name in items)}"
-        if items
-        else "items are the rows in their order"
-    ]
-    if n_systems > 1:
-        n = len(dict.fromkeys(ids))
-        head = (
-            f"{n_systems} systems × {n:,} items from {table.source}: {listed(dict.fromkeys(p.system for p in parts))}"
-        )
-        clauses = [head, *filter(None, [scores]), *clauses]
+    how = [] if layout.chosen.system and layout.chosen.item and layout.chosen.score else [
+        _how(layout, parts, items, metrics if not one_each else [], runs)
+    ]  # fmt: skip
+    return tuple(replace(part, notes=(*how, *layout.notes)) for part in parts)
+
+
+def _how(
+    layout: _Layout, parts: Sequence[SystemCounts], items: Sequence[str], metrics: Sequence[Metric], runs: str | None
+) -> str:
+    """How the table was read, in one line; `metrics` are those of named columns."""
+    clauses = []
+    systems = list(dict.fromkeys(part.system for part in parts))
+    if len(systems) > 1:
+        n = len({segment for part in parts for segment in part.segments})
+        clauses.append(f"{len(systems)} systems × {n:,} items from {layout.table.source}: {listed(systems)}")
+    if metrics and (scores := _scores_of(metrics)):
+        clauses.append(scores)
+    if items:
+        names = " and ".join(f"`{_shown(name)}`" for name in items)
+        clauses.append(f"items from column{'s' * (len(items) > 1)} {names}")
     else:
-        clauses = [*filter(None, [scores]), *clauses]
-    if n_runs := len({run for _, run in outputs if run}):
+        clauses.append("items are the rows in their order")
+    if n_runs := len({part.run for part in parts if part.run}):
         clauses.append(f"{n_runs} runs from column `{runs}`")
     if beside := [name for name in layout.beside if name not in items]:
         clauses.append(f"not used: {listed(map(_shown, beside))}")
     lower = [metric.name for metric in metrics if not metric.higher_is_better and metric.name == metric.columns[0]]
     if lower:
         clauses.append(f"lower is better for {listed(lower)}")
-    if layout.chosen.system and layout.chosen.item and layout.chosen.score:  # nothing is left to say
-        clauses = []
-    notes = (*["; ".join(clauses)][: len(clauses)], *layout.notes)
-    return tuple(replace(part, notes=notes) for part in parts)
+    return "; ".join(clauses)
 
 
 def _key(name: str) -> str:
