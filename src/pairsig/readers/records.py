@@ -18,7 +18,7 @@ Row: TypeAlias = dict[tuple[str, ...], Any]
 """Cells by the names that lead to them."""
 
 _MANY = 5
-"""How many times more items than systems a table must have to tell them apart by their numbers."""
+"""How many times more items than systems a table must have so that their numbers distinguish them."""
 
 
 def columns(rows: Sequence[Row]) -> tuple[dict[str, list[Any]], dict[str, tuple[str, ...]]]:

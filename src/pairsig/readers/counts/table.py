@@ -420,8 +420,12 @@ def _recognizes(file: Beginning) -> bool:
         cells = _of_text("", "\n".join(file.rows))
     except InputError:
         return False
-    return len(cells.lines) > 1 < len(cells.columns) and any(
-        all(map(layout.is_number, column)) for column in cells.columns.values()
+    # Numbers between blanks may also be counts for sigf or art.
+    divided = not cells.unnamed or any(separator in file.text for separator in _SEPARATORS)
+    return (
+        divided
+        and len(cells.lines) > 1 < len(cells.columns)
+        and any(all(map(layout.is_number, column)) for column in cells.columns.values())
     )
 
 
