@@ -19,6 +19,7 @@ from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, of_one_test, quantile_i
 from study.analysis.record import SEED, THREADS, Analysis, Comparisons, Data, Output, Rows, Setting
 from study.analysis.thresholds import Z_05, near, nested, same_pairs
 from study.tables.columns import ENDS, IN_ORDER, numeric
+from study.test_sets import doubling
 from study.training.training_sets import SYNTHETIC, size_of
 
 CLAIMS = Table(
@@ -300,8 +301,6 @@ def _median_critical_difference(counts: NDArray[Any], metric: Metric, pairs: NDA
 
 def _orders(statistics: Statistics, metric: Metric, seed: int) -> Iterator[dict[str, Any]]:
     """Section 4.1: whether a size exponent other than −1/2 is explained by the order or the lengths of the segments."""
-    from study.test_sets.resize import doubling
-
     counts = statistics.of(metric)
     n = counts.shape[1]
     sizes = [*doubling(100, n), n]
