@@ -19,7 +19,7 @@ from pairsig.core.statistics import Statistics
 from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, Column, Table, count
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric
-from study.analysis.over_systems import cells, joined, mean, members, share
+from study.analysis.over_systems import cells, exp, joined, mean, members, share
 from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, quantile_interval
 from study.analysis.record import SEED, Analysis, Data, Figure, Output, Setting
 from study.tables.columns import numeric, with_interval
@@ -369,7 +369,7 @@ def _mean(name: str, values: Floats, systems: Pairs, *, exponential: bool = Fals
     if not len(values):
         return {}
     middle, *ends = mean(values, systems)
-    return cells(name, np.exp([middle, *ends]) if exponential else (middle, *np.clip(ends, 0.0, 1.0)))
+    return cells(name, exp((middle, *ends)) if exponential else (middle, *np.clip(ends, 0.0, 1.0)))
 
 
 def _median(name: str, values: Floats, systems: Pairs, *, logarithm: bool = False) -> dict[str, float]:

@@ -171,6 +171,12 @@ def cells(name: str, estimate: Iterable[float]) -> dict[str, float]:
     return dict(zip((name, f"{name}_low", f"{name}_high"), map(float, estimate), strict=True))
 
 
+def exp(estimate: Iterable[float]) -> Estimate:
+    """Transform an estimate and its interval back from the logarithmic scale."""
+    value, low, high = np.exp(list(estimate)).tolist()
+    return value, low, high
+
+
 def mean(values: Floats, systems: Codes, test_sets: Codes | None = None) -> Estimate:
     """Mean over rows with its interval."""
     middle = float(values.mean())

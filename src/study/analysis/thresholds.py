@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, TEST, TEST_SET, Column, Table, count, points
 from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
-from study.analysis.over_systems import Codes, cells, interval, jackknife, members, replicates
+from study.analysis.over_systems import Codes, cells, exp, interval, jackknife, members, replicates
 from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, by_test_set, quantile_interval, subsets, weighted_quantile
 from study.analysis.record import Analysis, Comparisons, Figure, Output, Rows, Setting
 from study.tables.columns import DATASETS, ENDS, N_PAIRS, SUBSET, numeric, with_interval
@@ -192,7 +192,7 @@ def _critical_differences(
     if len(pairs) < min_pairs or n_systems < MIN_SYSTEMS:
         return row
     critical_differences = np.log(Z_05 * pairs["standard_error"].to_numpy(float))
-    row |= cells("critical_difference", np.exp(quantile_interval(critical_differences, systems)))
+    row |= cells("critical_difference", exp(quantile_interval(critical_differences, systems)))
     row["verdict"] = "critical difference only"
     if len(window) < min_pairs:
         return row

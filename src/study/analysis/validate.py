@@ -12,7 +12,7 @@ import pandas as pd
 from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, TEST, TEST_SET, Column, Table, count
 from pairsig.io.tables import frame
 from study.analysis import expected
-from study.analysis.over_systems import Estimate, Floats, cells, interval, jackknife, members, replicates
+from study.analysis.over_systems import Estimate, Floats, cells, exp, interval, jackknife, members, replicates
 from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, by_test_set, quantile_interval, subsets, weighted_quantile
 from study.analysis.record import Analysis, Comparisons, Output, Overlays
 from study.analysis.thresholds import Z_05, near
@@ -138,7 +138,7 @@ def _compared(ours: _Side, theirs: _Side) -> dict[str, object]:
         quantile_interval(side.critical_differences, side.systems, weights=side.weights) for side in (ours, theirs)
     ]
     for name, side, estimate in zip(("synthetic", "natural"), (ours, theirs), sides, strict=True):
-        row |= cells(name, np.exp(estimate))
+        row |= cells(name, exp(estimate))
         row[f"{name}_correlation"] = -np.expm1(weighted_quantile(side.log_distance, side.weights, 0.5)[0])
     row |= _ratio("ratio", "verdict", expected.difference(*sides))
     return row | _ratio("equal_correlation_ratio", "equal_correlation_verdict", _at_equal_correlation(ours, theirs))
@@ -147,7 +147,7 @@ def _compared(ours: _Side, theirs: _Side) -> dict[str, object]:
 def _ratio(name: str, verdict: str, estimate: Estimate | None) -> dict[str, object]:
     if estimate is None:
         return {verdict: "too few"}
-    found, low, high = np.exp(estimate)
+    found, low, high = exp(estimate)
     return cells(name, (found, low, high)) | {verdict: "agrees" if low <= 1 <= high else "differs"}
 
 
