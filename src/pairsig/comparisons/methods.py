@@ -20,7 +20,6 @@ from threading import Lock
 from typing import Any, Literal
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from pairsig.comparisons import inputs
@@ -33,6 +32,7 @@ from pairsig.io import rendering
 from pairsig.io.choices import check_level, choose
 from pairsig.io.columns import METHODS
 from pairsig.io.errors import InputError, named
+from pairsig.io.packages import pd
 from pairsig.io.results import TableResult
 from pairsig.io.tables import as_json, frame
 from pairsig.metrics import Metric
