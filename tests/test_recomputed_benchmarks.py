@@ -5,6 +5,7 @@ the effect of sources of questions on a standard error, the share of sampling.
 """
 
 import csv
+import functools
 from itertools import combinations, pairwise
 from math import erfc, lgamma
 from pathlib import Path
@@ -17,6 +18,7 @@ ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "results" / "reference"
 
 
+@functools.cache
 def outcomes(dataset):
     """Shares of runs passed, (systems × items), and the domains and documents of the items."""
     table = pq.read_table(ROOT / f"resources/statistics/{dataset}.parquet").to_pydict()
