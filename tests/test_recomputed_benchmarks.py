@@ -7,7 +7,7 @@ the effect of sources of questions on a standard error, the share of sampling.
 import csv
 import functools
 from itertools import combinations, pairwise
-from math import erfc, lgamma
+from math import erfc
 from pathlib import Path
 
 import numpy as np
@@ -51,8 +51,7 @@ def sign_flips(differences):
 
     def binomial(n):
         k = np.arange(n + 1)
-        logs = np.array([lgamma(n + 1) - lgamma(i + 1) - lgamma(n - i + 1) for i in k]) - n * np.log(2)
-        return 2 * k - n, np.exp(logs)
+        return 2 * k - n, np.exp(np.cumsum(np.log(np.append(1, (n - k[:-1]) / k[1:]))) - n * np.log(2))
 
     (x, p), (y, q) = binomial(ones), binomial(twos)
     return float((p[:, None] * q)[abs(x[:, None] + 2 * y) >= total].sum())
