@@ -318,7 +318,7 @@ def test_a_lower_better_score_has_an_arrow_and_the_baseline_is_a_heading(tmp_pat
     ]  # fmt: skip
     assert re.match(r"ter ↓ +40  tuned +6.90 +11.08 +-4.19 \[", ter)
     assert re.match(r"bleu +40  tuned +85.29 +75.69 +9.60 \[", bleu)
-    assert max(map(len, (head, ter, bleu))) <= 104
+    assert max(map(len, (head, ter, bleu))) <= 92
 
 
 def test_a_note_says_what_it_is_about_where_that_is_not_everything():
@@ -765,20 +765,20 @@ def test_a_note_on_all_but_one_says_what_it_is_about():
     [
         ({"pvalue": 0.0, "pvalue_high": 0.00921, "n_resamples": 400}, "< 0.00921"),
         ({"pvalue": 0.0, "pvalue_high": 0.0092101, "n_resamples": 400}, "< 0.00922"),
-        ({"pvalue": 0.0, "pvalue_high": 0.0, "n_resamples": pd.NA}, "< 1e-300"),
-        ({"pvalue": 0.0, "log10_pvalue": -412.34, "n_resamples": pd.NA}, "1e-412.3"),
-        ({"pvalue": 1e-200, "log10_pvalue": -200.0, "n_resamples": pd.NA}, "1e-200"),
+        ({"pvalue": 0.0, "pvalue_high": 0.0, "n_resamples": None}, "< 1e-300"),
+        ({"pvalue": 0.0, "log10_pvalue": -412.34, "n_resamples": None}, "1e-412.3"),
+        ({"pvalue": 1e-200, "log10_pvalue": -200.0, "n_resamples": None}, "1e-200"),
         ({"pvalue": 0.0301, "pvalue_low": 0.02019, "pvalue_high": 0.04011, "n_resamples": 9, "confidence_level": 0.9},
          "0.0301 [0.0201, 0.0402]"),
         ({"pvalue": 0.0301, "pvalue_low": 0.02, "pvalue_high": 0.04, "n_resamples": 9}, "0.0301"),
-        ({"pvalue": 0.0301, "pvalue_low": 0.02, "pvalue_high": 0.04, "n_resamples": pd.NA, "confidence_level": 0.9},
+        ({"pvalue": 0.0301, "pvalue_low": 0.02, "pvalue_high": 0.04, "n_resamples": None, "confidence_level": 0.9},
          "0.0301"),
         ({"pvalue": 1.0, "pvalue_low": 0.9, "pvalue_high": 1.0, "n_resamples": 9, "confidence_level": 0.9}, "1"),
     ],
 )  # fmt: skip
 def test_a_p_value_as_it_is_printed(row, shown):
-    plain = {"log10_pvalue": -math.inf, "pvalue_low": 0.0, "pvalue_high": 1.0, "confidence_level": np.nan}
-    assert baseline.shown_p(pd.Series(plain | row, dtype=object)) == shown
+    plain = {"log10_pvalue": -math.inf, "pvalue_low": 0.0, "pvalue_high": 1.0, "confidence_level": None}
+    assert baseline.shown_p(plain | row) == shown
 
 
 @pytest.mark.parametrize(("error", "digits"), [(3e-11, 10), (1e-3, 3), (0.5, 1)])

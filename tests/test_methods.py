@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -401,6 +402,18 @@ class TestCommandLine:
         assert status == 0
         for words in ("p (outputs)", "p (method)", "run again", "with twice the runs", "ours has 2 runs"):
             assert words in printed.out
+
+    def test_the_difference_has_the_sign_of_the_second_method(self, files, capsys):
+        """Both orders of the systems: the same numbers with opposite signs."""
+        found = []
+        for words in (self.RUNS, (*self.RUNS[4:], *self.RUNS[:4])):
+            _, printed = self.run(capsys, *words)
+            shown = re.search(r"(-?[0-9.]+) \[(-?[0-9.]+), (-?[0-9.]+)\]", printed.out.splitlines()[2])
+            found.append([float(number) for number in shown.groups()])
+        (gain, low, high), (loss, *ends) = found
+        assert low < gain < high
+        assert gain != 0
+        assert (gain, low, high) == (-loss, -ends[1], -ends[0])
 
     def test_methods_of_statistics(self, files, tmp_path):
         given = Statistics.from_table(

@@ -298,7 +298,7 @@ class Coverage:
         drawn = None if test_sets is None else test_sets[inside]
         low, high = over_systems.share_interval(replicated[inside], systems[inside], drawn)
         centre, least, most = expected.share(*chances, systems, test_sets)
-        difference = expected.difference(share, low, high, centre, least, most)
+        _, *difference = expected.difference((share, low, high), (centre, least, most))
         intervals = [exceedances.clopper_pearson(share * n, n), (low, high), (least, most), difference]
         truths = [truth, truth, mean, truth - mean]
         self.hits.append([one[0] <= true <= one[1] for one, true in zip(intervals, truths, strict=True)])

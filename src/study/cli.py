@@ -351,18 +351,11 @@ def _is_last(attempt: tuple[int, int] | None) -> bool:
 def _resize(arguments: argparse.Namespace) -> None:
     """Test every pair of systems on parts of a test set: initial segments, domains, draws, halves."""
     from pairsig.io import tables
-    from study.test_sets.resize import other_test_sets, resize
+    from study.test_sets.resize import KINDS, other_test_sets, resize
 
     data = read_statistics(arguments.statistics)
-    kinds = {
-        "initial": _initial(arguments.initial, len(data.segments)),
-        "shuffle": arguments.shuffle,
-        "domain_size": arguments.domain_size,
-        "document_size": arguments.document_size,
-        "draws": arguments.draws,
-        "draw_size": arguments.draw_size,
-        "halves": arguments.halves,
-    }
+    arguments.initial = _initial(arguments.initial, len(data.segments))
+    kinds = {name: getattr(arguments, name) for name in KINDS}
     n_sets = sum(1 for _ in other_test_sets(data, seed=arguments.seed, **kinds))
     n_resamples = arguments.n_resamples // arguments.part[1]
     with console.progress(f"resize {data.dataset}", n_sets * n_resamples) as progress:
@@ -616,7 +609,7 @@ def _findings(arguments: argparse.Namespace) -> None:
 
 
 def _initial(text: str | None, n_segments: int) -> list[int] | None:
-    from study.test_sets.resize import doubling
+    from study.test_sets import doubling
 
     if text is None:
         return None

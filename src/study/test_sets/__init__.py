@@ -7,6 +7,8 @@ from fnmatch import fnmatchcase
 
 import pandas as pd
 
+from pairsig.io.errors import InputError
+
 
 @dataclass(frozen=True)
 class Derivation:
@@ -59,6 +61,17 @@ def matches(name: str, patterns: str) -> bool:
     (True, False)
     """
     return patterns == SAME or any(fnmatchcase(name, pattern) for pattern in patterns.split())
+
+
+def doubling(first: int, n_segments: int, *, factor: int = 2) -> list[int]:
+    """Sizes first, 2·first, 4·first, … below the number of segments."""
+    if first < 1:
+        raise InputError(f"--initial: found the first size {first}, expected at least 1")
+    sizes = []
+    while first < n_segments:
+        sizes.append(first)
+        first *= factor
+    return sizes
 
 
 def is_initial(table: pd.DataFrame) -> pd.Series[bool]:
