@@ -318,7 +318,7 @@ def test_a_lower_better_score_has_an_arrow_and_the_baseline_is_a_heading(tmp_pat
     ]  # fmt: skip
     assert re.match(r"ter ↓ +40  tuned +6.90 +11.08 +-4.19 \[", ter)
     assert re.match(r"bleu +40  tuned +85.29 +75.69 +9.60 \[", bleu)
-    assert max(map(len, (head, ter, bleu))) <= 104
+    assert max(map(len, (head, ter, bleu))) <= 92
 
 
 def test_a_note_says_what_it_is_about_where_that_is_not_everything():

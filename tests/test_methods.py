@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -221,14 +222,14 @@ class TestClosedForms:
 
 
 class TestLevelAndCoverage:
-    """100 equal methods and all their pairs at a time: p < 0.05 on about 5 % of them, not on what outputs give."""
+    """60 equal methods and all their pairs at a time: p < 0.05 on about 5 % of them, not on what outputs give."""
 
     N = 150
 
     def pairs(self, k, run, seed, **options):
         rng = np.random.default_rng([seed, k])
         given = means(
-            **{f"m{i}": drawn(rng, k, self.N, run=run / np.sqrt(self.N), unit=1, rest=0.5) for i in range(100)}
+            **{f"m{i}": drawn(rng, k, self.N, run=run / np.sqrt(self.N), unit=1, rest=0.5) for i in range(60)}
         )
         return pairsig.compare_methods(given, metric="mean", **options).table
 
@@ -401,6 +402,18 @@ class TestCommandLine:
         assert status == 0
         for words in ("p (outputs)", "p (method)", "run again", "with twice the runs", "ours has 2 runs"):
             assert words in printed.out
+
+    def test_the_difference_has_the_sign_of_the_second_method(self, files, capsys):
+        """Both orders of the systems: the same numbers with opposite signs."""
+        found = []
+        for words in (self.RUNS, (*self.RUNS[4:], *self.RUNS[:4])):
+            _, printed = self.run(capsys, *words)
+            shown = re.search(r"(-?[0-9.]+) \[(-?[0-9.]+), (-?[0-9.]+)\]", printed.out.splitlines()[2])
+            found.append([float(number) for number in shown.groups()])
+        (gain, low, high), (loss, *ends) = found
+        assert low < gain < high
+        assert gain != 0
+        assert (gain, low, high) == (-loss, -ends[1], -ends[0])
 
     def test_methods_of_statistics(self, files, tmp_path):
         given = Statistics.from_table(

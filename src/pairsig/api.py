@@ -246,13 +246,8 @@ def _sentence(row: Row, decides: float, holm: str) -> str:
 
 def _signed(found: pd.DataFrame) -> pd.DataFrame:
     """The table of `compare_methods` with signed differences and their intervals, and the columns of `Comparison`."""
-    rows = found.rename(columns={"method_a": "system_a", "method_b": "system_b", "pvalue_method": "pvalue"})
-    difference = rows["score_b"] - rows["score_a"]
-    low, high = (rows[end].where(difference >= 0, -rows[other]) for end, other in (_ENDS, _ENDS[::-1]))
-    return rows.assign(difference=difference, ci_low=low, ci_high=high)
-
-
-_ENDS = ("ci_low", "ci_high")
+    names = {"method_a": "system_a", "method_b": "system_b", "pvalue_method": "pvalue"}
+    return methods.signed(found).rename(columns=names)
 
 
 def _interval(pair: Pair, level: float, difference: float, pvalue: float, signature: str) -> intervals.Interval:
@@ -469,7 +464,7 @@ def _pairs(
         about = (unused(pair, statistics.documents), interval.doubt)
         of = f"{a} and {b}: " if len(rows) > 1 else ""
         notes += [f"{of}{note}" for note in about if note]
-    rows[list(_ENDS)] = ends
+    rows[["ci_low", "ci_high"]] = ends
     chosen = definitions.from_signature(str(rows["signature"].iloc[0]))
     return rows, [*notes, *filter(None, [chosen.warning])]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -13,6 +14,9 @@ from pairsig.io.tables import Row, records
 
 _SMALLEST = 1e-300
 """Smaller p-values may be 0 as floats."""
+
+_WIDE = 100
+"""Columns of a terminal that a table should not exceed."""
 
 _STYLES = {"table": "simple", "markdown": "pipe", "latex": "latex_booktabs"}
 """Formats that tabulate sets, and its names for them."""
@@ -221,11 +225,15 @@ def _set(heads: list[str], body: list[list[str]], align: list[str], borders: Seq
     from tabulate import tabulate
 
     heads, *body = ([escaped(cell, format) for cell in row] for row in (heads, *body))
-    text = str(tabulate(body, heads, tablefmt=_STYLES[format], disable_numparse=True, colalign=align if body else None))
+    style = partial(tabulate, tablefmt=_STYLES[format], disable_numparse=True, colalign=align if body else None)
+    text = str(style(body, heads))
     if format == "latex":
         # After `\\` LaTeX would take a bracket for extra space and a star for a command that forbids a page break.
         text = re.sub(r"(?m)^( *)(?=[\[*])", r"\1{}", text).translate(_SYMBOLS)
     lines = text.splitlines()
+    if format == "table" and body and len(lines[1]) > _WIDE:  # save the two columns that tabulate adds to headings
+        _, rule, head, *rows = str(style([heads, *body], [""] * len(heads))).splitlines()
+        lines = [head, rule, *rows]
     if format != "markdown":
         above, line = (4, "\\midrule") if format == "latex" else (2, lines[1].replace("-", "·"))
         for row in sorted(borders, reverse=True):
