@@ -268,11 +268,11 @@ def _prepare(arguments: argparse.Namespace) -> None:
     options = console.pairs(arguments.option)
     selection = {name: getattr(arguments, name) for name in corpora.SELECTION}
     segments = corpora.read(arguments.task, arguments.files, options, **selection)
-    task, whole = arguments.task, [one.text for one in segments]
+    task, whole, module = arguments.task, [one.text for one in segments], corpora.module(arguments.task)
     texts = {
         arguments.output: corpora.join(task, whole),
-        arguments.input: corpora.join(task, [corpora.blank(task, text) for text in whole]),
-        arguments.reference: corpora.join(task, [corpora.gold(task, text) for text in whole]),
+        arguments.input: corpora.join(task, [module.blank(text) for text in whole]),
+        arguments.reference: corpora.join(task, [module.gold(text) for text in whole]),
         arguments.documents: "".join(f"{one.domain or '-'}\t{one.document or '-'}\n" for one in segments),
     }
     for path, text in texts.items():
