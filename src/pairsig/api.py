@@ -87,12 +87,9 @@ class Comparison(TableResult):
     ('new', 0.0625)
     """
 
-    table: Any
     statistics: Statistics
     metric: Metric
     unit: Unit
-    notes: tuple[str, ...]
-    _rows: pd.DataFrame
     _resampling: Resampling
     _design: methods.Design
 

@@ -319,29 +319,23 @@ def compare_to_baseline(
     family: str = "",
     progress: Progress | None = None,
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Compare every system with the first one, the baseline.
+    """Compare every system with the first one, the baseline: table `BASELINE`, and notes.
 
     Parameters
     ----------
-    statistics
-        Counts of all systems, the baseline first.
-    metrics
-        Metrics to test, the most important one first.
     tests
-        Names of tests, see `definitions.names`. The default is the exact test or, where a metric and these systems have
-        none that takes seconds, randomization.
+        Names of tests. The default is the exact test or, where a metric and these systems have none that takes seconds,
+        randomization.
     methods, alternatives
-        Methods of the bootstrap (default: shifted) and alternatives of all tests (default: two-sided), see
-        `bootstrap_test`. With "greater", the alternative is that the baseline has the greater score. Every test is
-        done with every method that it has and every alternative.
+        Methods of the bootstrap (default: shifted) and alternatives of all tests (default: two-sided). Every test is
+        done with every method that it has and every alternative. With "greater", the baseline has the greater score.
     stop_at
         (alpha, confidence level): bootstrap and randomization stop once p is clearly on one side of alpha, see
-        `sequential_test`; `pvalue_low` and `pvalue_high` are then its confidence sequence.
+        `sequential_test`; `pvalue_low` and `pvalue_high` are then its confidence sequence, and `significant` is missing
+        if the resamples did not suffice.
     margin
         A margin in points adds three rows for every metric and system, with the test `margin` and the alternatives
         `pairsig.stats.margins.CLAIMS` (see `margin_test`).
-    n_resamples, rng, unit, threads
-        See `bootstrap_test`.
     family
         Name of a family of test sets (`pairsig.planning.heterogeneity.families`): notes predict who wins on its next
         test set.
@@ -350,18 +344,9 @@ def compare_to_baseline(
 
     Returns
     -------
-    table
-        One row per metric, system and test, columns `COLUMNS`. `difference` is score(b) − score(a), by which the system
-        changes the baseline's score, and `better` the name of the better system ("" if the scores are equal). `ci_low`
-        and `ci_high` are the 95 % interval of the difference (see `difference_interval`). For a two-sided test it
-        excludes 0 exactly if p < 0.05 (see `intervals.agreeing`). `pvalue_low` and `pvalue_high` bound the Monte Carlo
-        error of `pvalue`. An exact p is rounded to its certain digits, and `error_bound` is relative to it. With
-        `stop_at`, `significant` says whether p < `alpha`; it is missing if the resamples did not suffice. `pvalue_holm`
-        and `pvalue_bh` are adjusted for all systems and metrics in the table, separately for each test (Holm 1979;
-        Benjamini and Hochberg 1995), see `adjust`. Numbers of resamples are missing if nothing is drawn. `notes` are
-        caveats for the p-value or the interval of the row, the most important one first.
-    notes
-        Sentences on tests that were named and do not exist for a metric.
+    One row per metric, system and test. The interval of a two-sided test excludes 0 exactly if p < 0.05 (see
+    `intervals.agreeing`). An exact p is rounded to its certain digits. The notes of a row are caveats, the most
+    important one first; the other notes are about named tests that do not exist for a metric.
 
     Raises
     ------

@@ -269,26 +269,8 @@ def gate(
 
     Notes
     -----
-    **Pass/fail units.** Δ > −M is tested by the exact test of `margin_test`. The largest loss is the margin at which
-    its p-value is α.
-
-    **Other units.** With δ, s and ν as in `difference_interval`, t the 1 − α quantile of Student's distribution with ν
-    degrees of freedom, n units, and the largest possible score S, the largest loss is
-
-        max(t s − δ, S (1 − α^(1/n))),
-
-    and the candidate passes if that is less than M. The second part is the loss from units that occur too rarely for n
-    units to show one of them with a probability of 1 − α. The p-value is the α at which the largest loss is M. If
-    Δ > 0 is shown nevertheless, as Δ < 0 is below, the candidate passes with that p-value and a largest loss of 0.
-
-    **Several runs.** The same with s and ν of `compare_methods`.
-
-    Δ < 0 is tested by the one-sided exact test, or by the randomization test where there is none; for several runs, by
-    that of `compare_methods`.
-
-    References
-    ----------
-    Berger, Multiparameter Hypothesis Testing and Acceptance Sampling (Technometrics 24, 1982).
+    docs/gate.md has the formulas of the verdicts. For units that do not pass or fail, the p-value of Δ > −M is the α at
+    which the largest loss is M. If Δ > 0 is shown nevertheless, the candidate passes with that p-value and no loss.
     """
     check_level(alpha, "significance level")
     names = [metric.name for _, metrics in data for metric in metrics]

@@ -85,13 +85,10 @@ class Ranking(TableResult):
     ['a', 'b']
     """
 
-    table: Any
     pairs: Any
     alpha: float
     statistics: Statistics
     metric: Metric
-    notes: tuple[str, ...]
-    _systems: pd.DataFrame
     _pairs: pd.DataFrame
 
     def __str__(self) -> str:
@@ -99,10 +96,6 @@ class Ranking(TableResult):
 
     def _repr_html_(self) -> str:
         return "\n".join([render(self, "html"), *(f"<p>{escape(note)}</p>" for note in self.notes)])
-
-    def to_json(self) -> str:
-        """Return the rows of `table` as a JSON list of objects, with all digits."""
-        return render(self, "json")
 
 
 def rank(
@@ -234,7 +227,7 @@ def rank(
         statistics=given.statistics,
         metric=given.metric,
         notes=given.notes,
-        _systems=systems,
+        _rows=systems,
         _pairs=pairs,
     )
 
@@ -546,7 +539,7 @@ def render(ranking: Ranking, format: str) -> str:  # noqa: A002
     A line separates clusters; in Markdown, which has no such lines, a column has the number of the cluster. A dagger
     marks a system that is significantly better than the next one. In Markdown and LaTeX the signature follows.
     """
-    table = ranking._systems
+    table = ranking._rows
     if format == "json":
         return as_json(table)
     rows = table.assign(
@@ -573,9 +566,9 @@ def render(ranking: Ranking, format: str) -> str:  # noqa: A002
 
 def _summary(ranking: Ranking) -> str:
     """One sentence about what the ranks show."""
-    pairs, n = ranking._pairs, len(ranking._systems)
+    pairs, n = ranking._pairs, len(ranking._rows)
     significant = int((pairs["pvalue_adjusted"] <= ranking.alpha).sum())
-    first = ranking._systems.loc[ranking._systems["rank_low"] == 1, "system"]
+    first = ranking._rows.loc[ranking._rows["rank_low"] == 1, "system"]
     method = "Holm" if "adjustment:holm" in str(pairs["signature"].iloc[0]) else "step-down max-T"
     which = f"{len(first):,} of {n:,} systems may be the best" if len(first) > 1 else f"{first.iloc[0]} is the best"
     return (
@@ -622,7 +615,7 @@ def _drawn(ranking: Ranking) -> Figure:
 
     from pairsig.io.pictures import BLUE, GREY, INK
 
-    table = ranking._systems
+    table = ranking._rows
     n = len(table)
     height = np.arange(n)
     figure = Figure(figsize=(6.3, 0.9 + 0.17 * n))

@@ -84,8 +84,8 @@ class Evidence:
 
     Attributes
     ----------
-    system_a, system_b, better
-        Names; `better` is "" if the scores are equal.
+    better
+        Name of the better system; "" if the scores are equal.
     gain, low, high
         Gain of the better system with its 95 % interval (nan if there is none).
     tests
@@ -107,8 +107,6 @@ class Evidence:
         Correlation between the two systems' per-unit contributions to their scores; nan if it is undefined.
     sentence
         A sentence for a paper.
-    notes, signatures
-        As in `compare_to_baseline` and `compare_methods`.
     """
 
     metric: str
@@ -121,19 +119,19 @@ class Evidence:
     low: float
     high: float
     tests: tuple[tuple[str, str, str], ...]
-    test: Test | None
+    test: Test | None = None
     p: float
     decides: float
-    null: Null | None
-    parts: tuple[tuple[str, float], ...]
+    null: Null | None = None
+    parts: tuple[tuple[str, float], ...] = ()
     unit: Unit
     segments: pd.DataFrame
     domains: pd.DataFrame
-    correlation: float
-    runs: tuple[int, int]
+    correlation: float = math.nan
+    runs: tuple[int, int] = (1, 1)
     sentence: str
     notes: tuple[str, ...]
-    signatures: tuple[str, ...]
+    signatures: tuple[str, ...] = ()
 
     @property
     def ahead(self) -> str:
@@ -239,12 +237,10 @@ def of_systems(
             p=tested["pvalue"],
             decides=tested["pvalue_holm"],
             null=null(pair, test, resampling),
-            parts=(),
             unit=unit,
             segments=by_segment(statistics, metric, counts[both[:1]], counts[both[1:]], ahead),
             domains=_domains(statistics, lambda rows, p=pair, order=ahead: _on_segments(p, rows, order)),
             correlation=float(errors_and_correlations(pair.units, metric, np.array([[0, 1]]))[1][0]),
-            runs=(1, 1),
             sentence=sentences.of_systems(rows).replace("\n", " "),
             notes=tuple(dict.fromkeys(note for row in rows for note in row["notes"])),
             signatures=tuple(row["signature"] for row in rows),
@@ -266,10 +262,6 @@ def of_methods(
         )
         ahead = [1, 0] if row.better == row.method_b else [0, 1]
         own = statistics.select(systems=[statistics.systems[place] for place in rows_a + rows_b])
-        shares = {"the test set": row.sd_test_set**2, "training": row.sd_training**2, "single segments": row.sd_rest**2}
-        if row.design == "nested":
-            shares = {"the test set": row.sd_test_set**2, "sampling": row.sd_rest**2}
-        whole = math.fsum(shares.values())
 
         def on(
             segments: NDArray[np.intp], own: Statistics = own, row: Any = row, sign: int = 1 - 2 * ahead[0]
@@ -298,19 +290,15 @@ def of_methods(
                 )
                 if not math.isnan(p)
             ),
-            test=None,
             p=row.pvalue_method,
             decides=row.pvalue_holm,
-            null=None,
-            parts=tuple((name, share / whole) for name, share in shares.items()) if whole > 0 else (),
+            parts=tuple(methods.variance_shares(row)),
             unit=unit,
             segments=by_segment(statistics, metric, counts[rows_a], counts[rows_b], ahead),
             domains=_domains(statistics, on),
-            correlation=math.nan,
             runs=(row.n_runs_a, row.n_runs_b),
             sentence=sentence,
             notes=(*methods.made_of(row), *filter(None, row.doubt.split("; "))),
-            signatures=(),
         )
 
 

@@ -87,10 +87,6 @@ def _text(content: object) -> str:
     return escape("".join(c if c.isprintable() else repr(c)[1:-1] for c in str(content)), quote=True)
 
 
-def _bold(content: object) -> str:
-    return f"<strong>{_text(content)}</strong>"
-
-
 def _overview(found: Sequence[Evidence]) -> str:
     """All comparisons in one table."""
     ends = [end for own in found for end in _signed(own) if not math.isnan(end)]
