@@ -14,6 +14,7 @@ import pytest
 
 import pairsig
 import simulate
+from against import compare_to_baseline
 from pairsig import InputError, Statistics, cli
 from pairsig.comparisons import baseline
 from pairsig.core import definitions, engine
@@ -81,7 +82,7 @@ def test_forms_to_paste(sigf, capsys, form, mark):
 
 def test_more_systems_are_adjusted_by_holm_and_benjamini_hochberg():
     data = simulate.statistics("accuracy", n_systems=5, n_segments=80, spread=0.3)
-    table, notes = baseline.compare_to_baseline(data, [registry.metric("accuracy")], ["exact"])
+    table, notes = compare_to_baseline(data, [registry.metric("accuracy")], ["exact"])
     assert not notes
     p = table["pvalue"].to_numpy()
     order = np.argsort(p)
@@ -116,7 +117,7 @@ def test_the_tests_that_control_the_false_positive_rate_come_first(sigf, capsys)
 def test_every_test_with_those_methods_that_it_has():
     data = simulate.statistics("accuracy", n_systems=2, n_segments=80, spread=0.3)
     metrics = [registry.metric("accuracy")]
-    table, _ = baseline.compare_to_baseline(
+    table, _ = compare_to_baseline(
         data,
         metrics,
         THREE,
@@ -139,12 +140,10 @@ def test_every_test_with_those_methods_that_it_has():
         pairsig.bootstrap_test(a, b, alternative="observed", **drawn).pvalue,
     ]
     assert [len(notes) for notes in table["notes"]] == [1, 1, 1, 1]
-    default, _ = baseline.compare_to_baseline(data, metrics, n_resamples=500)
+    default, _ = compare_to_baseline(data, metrics, n_resamples=500)
     assert default[["test", "alternative"]].to_numpy().tolist() == [["exact", "two-sided"]]
     assert [len(notes) for notes in default["notes"]] == [0]
-    directed, _ = baseline.compare_to_baseline(
-        data, metrics, ["exact"], alternatives=["greater", "less"], n_resamples=500
-    )
+    directed, _ = compare_to_baseline(data, metrics, ["exact"], alternatives=["greater", "less"], n_resamples=500)
     assert directed["pvalue"].tolist() == [
         pytest.approx(pairsig.exact_test(a, b, metric="accuracy", alternative=alternative).pvalue, rel=1e-9)
         for alternative in ("greater", "less")
@@ -165,15 +164,15 @@ def test_repetition_does_not_inflate_the_adjustment(repeated):
     data = simulate.statistics("accuracy", n_systems=3, n_segments=80, spread=0.3)
     metrics = [registry.metric("accuracy")] * repeated.get("metrics", 1)
     with pytest.raises(InputError, match="is named 2 times, expected once"):
-        baseline.compare_to_baseline(data, metrics, repeated.get("tests", ["exact"]))
-    table, _ = baseline.compare_to_baseline(data, metrics[:1], ["exact"])
+        compare_to_baseline(data, metrics, repeated.get("tests", ["exact"]))
+    table, _ = compare_to_baseline(data, metrics[:1], ["exact"])
     assert table["pvalue_holm"].min() == pytest.approx(2 * table["pvalue"].min())
 
 
 def test_nothing_to_do():
     data = simulate.statistics("accuracy", n_systems=2, n_segments=8)
     with pytest.raises(InputError, match="found no metric, expected at least one"):
-        baseline.compare_to_baseline(data, [])
+        compare_to_baseline(data, [])
 
 
 def correlation_of(n, ahead):
@@ -186,7 +185,7 @@ def correlation_of(n, ahead):
 @pytest.mark.parametrize(("ahead", "p", "word"), [(2, 0.5, "no"), (5, 0.0625, "undecided"), (12, 2**-11, "yes")])
 @pytest.mark.parametrize("form", ["table", "markdown", "latex"])
 def test_the_decision_is_in_the_table(ahead, p, word, form):
-    table, _ = baseline.compare_to_baseline(
+    table, _ = compare_to_baseline(
         correlation_of(30, ahead), [registry.metric("accuracy")], TWO, stop_at=(0.05, 0.99), n_resamples=400
     )
     exact, randomization = table.to_dict("records")
@@ -207,7 +206,7 @@ def test_the_decision_is_in_the_table(ahead, p, word, form):
 
 
 def test_the_decision_is_in_the_json():
-    table, _ = baseline.compare_to_baseline(
+    table, _ = compare_to_baseline(
         correlation_of(30, 5),
         [registry.metric("accuracy")],
         THREE,
@@ -218,7 +217,7 @@ def test_the_decision_is_in_the_json():
     exact, randomization, bootstrap = json.loads(baseline.render(table, "json"))
     assert (exact["significant"], randomization["significant"], bootstrap["significant"]) == (True, None, True)
     assert {(row["alpha"], row["confidence_level"]) for row in (exact, randomization, bootstrap)} == {(0.05, 0.99)}
-    plain, _ = baseline.compare_to_baseline(correlation_of(30, 5), [registry.metric("accuracy")], n_resamples=400)
+    plain, _ = compare_to_baseline(correlation_of(30, 5), [registry.metric("accuracy")], n_resamples=400)
     for row in json.loads(baseline.render(plain, "json")):
         assert (row["alpha"], row["confidence_level"], row["significant"]) == (None, None, None)
     assert "p < 0.05" not in baseline.render(plain, "table").splitlines()[0]
@@ -228,7 +227,7 @@ def test_the_decision_is_in_the_json():
 def test_a_p_of_0_is_shown_as_its_bound(stop_at):
     """A is right wherever B is, and on 12 of 30 segments more: no resample doubles its lead, in 400 or in 157."""
     data = correlation_of(30, 12)
-    table, _ = baseline.compare_to_baseline(
+    table, _ = compare_to_baseline(
         data, [registry.metric("accuracy")], ["bootstrap"], alternatives=["observed"], stop_at=stop_at, n_resamples=400
     )
     (row,) = table.to_dict("records")
@@ -244,7 +243,7 @@ def test_a_p_of_0_is_shown_as_its_bound(stop_at):
 def test_adjusted_p_values_of_0_are_bounds_too():
     a, b = correlation_of(30, 12).counts
     data = Statistics.from_arrays({"base": a, "one": b, "two": b.copy()}, ("correct", "total"))
-    table, _ = baseline.compare_to_baseline(
+    table, _ = compare_to_baseline(
         data, [registry.metric("accuracy")], ["bootstrap"], alternatives=["observed"], n_resamples=400
     )
     assert set(table["pvalue_holm"]) == {0.0}
@@ -265,7 +264,7 @@ def test_stopping_saves_the_drawing(monkeypatch):
         return original(take, test, product, resampling, resamples, *rest)
 
     monkeypatch.setattr(engine, "for_each_batch", counted)
-    table, _ = baseline.compare_to_baseline(
+    table, _ = compare_to_baseline(
         correlation_of(30, 12), [registry.metric("accuracy")], TWO, stop_at=(0.05, 0.99), n_resamples=10**10
     )
     assert sum(drawn) == table["n_resamples"].sum() < 1000
@@ -278,9 +277,7 @@ def test_the_interval_is_that_of_the_difference_and_says_where_it_is_in_doubt():
     for counts, doubts in ((data.counts, 0), (few, 1)):
         alone = pairsig.difference_interval(counts[1], counts[0], metric="f1")
         (score_a, score_b) = (registry.metric("f1").score(own.sum(axis=0)) for own in counts)
-        table, _ = baseline.compare_to_baseline(
-            replace(data, counts=counts), [registry.metric("f1")], TWO, n_resamples=200
-        )
+        table, _ = compare_to_baseline(replace(data, counts=counts), [registry.metric("f1")], TWO, n_resamples=200)
         assert set(zip(table["ci_low"], table["ci_high"], strict=True)) == {(alone.low, alone.high)}
         np.testing.assert_allclose(table["difference"], score_b - score_a)
         assert [alone.doubt in notes for notes in table["notes"]] == [bool(doubts)] * 2
@@ -291,7 +288,7 @@ def test_the_interval_is_that_of_the_difference_and_says_where_it_is_in_doubt():
 @pytest.mark.parametrize("ahead", range(1, 8))
 def test_the_table_never_shows_an_interval_that_contradicts_p(ahead):
     """Of `ahead` wins in `ahead`, the sign test gives 2^(1 - ahead): 0.0625 for five, 0.031 for six."""
-    table, _ = baseline.compare_to_baseline(correlation_of(30, ahead), [registry.metric("accuracy")])
+    table, _ = compare_to_baseline(correlation_of(30, ahead), [registry.metric("accuracy")])
     (row,) = table.to_dict("records")
     low, high = map(float, re.findall(r"\[(-?[\de.-]+), (-?[\de.-]+)\]", baseline.render(table, "table"))[0])
     assert row["pvalue"] == 2 ** (1 - ahead)
@@ -324,7 +321,7 @@ def test_a_lower_better_score_has_an_arrow_and_the_baseline_is_a_heading(tmp_pat
 def test_a_note_says_what_it_is_about_where_that_is_not_everything():
     data = simulate.statistics("f1", n_systems=3, n_segments=60, seed=2)
     data.counts[1, 4:] = data.counts[0, 4:]
-    table, _ = baseline.compare_to_baseline(data, [registry.metric("f1"), registry.metric("recall")], ["exact"])
+    table, _ = compare_to_baseline(data, [registry.metric("f1"), registry.metric("recall")], ["exact"])
     assert baseline.render(table, "table").endswith(
         "\n\n- f1 for system1 and system2; recall for system1 and system2: the systems differ on 4 of 60 segments, too "
         "few (below 10) for a reliable 95 % confidence interval of the gain"
@@ -332,10 +329,10 @@ def test_a_note_says_what_it_is_about_where_that_is_not_everything():
 
 
 def test_no_interval_is_none(sigf, capsys):
-    table, _ = baseline.compare_to_baseline(correlation_of(1, 1), [registry.metric("accuracy")], ["exact"])
+    table, _ = compare_to_baseline(correlation_of(1, 1), [registry.metric("accuracy")], ["exact"])
     assert not np.isnan(table["ci_low"]).any()  # passed or failed: there always is one
     data = simulate.statistics("f1", n_systems=2, n_segments=1, seed=2)
-    table, _ = baseline.compare_to_baseline(data, [registry.metric("f1")], ["exact"])
+    table, _ = compare_to_baseline(data, [registry.metric("f1")], ["exact"])
     (row,) = json.loads(baseline.render(table, "json"))
     assert (row["ci_low"], row["ci_high"]) == (None, None)
     assert "nan" not in baseline.render(table, "table")
@@ -359,7 +356,7 @@ def test_json_prints_the_digits_that_are_certain(monkeypatch, p, error, printed,
         value = p * (1 + wrong)
         changed = replace(alone, pvalue=value, log10_pvalue=math.log10(value), error_bound=error)
         monkeypatch.setitem(kernels.KERNELS, "exact", lambda *_, result=changed: result)
-        table, _ = baseline.compare_to_baseline(data, [registry.metric("accuracy")], ["exact"])
+        table, _ = compare_to_baseline(data, [registry.metric("accuracy")], ["exact"])
         printouts.add(baseline.render(table, "json"))
     (text,) = printouts
     (row,) = json.loads(text)
@@ -448,7 +445,7 @@ def test_identical_outputs_are_never_significant(tmp_path, capsys):
 def test_sequential_tests_stop_when_they_can_tell():
     data = simulate.statistics("accuracy", n_systems=2, n_segments=300, spread=1.5, seed=5)
     (accuracy,) = [registry.metric("accuracy")]
-    table, _ = baseline.compare_to_baseline(data, [accuracy], THREE, stop_at=(0.05, 0.99), n_resamples=50_000)
+    table, _ = compare_to_baseline(data, [accuracy], THREE, stop_at=(0.05, 0.99), n_resamples=50_000)
     drawn = table.set_index("test")
     for test in ("bootstrap", "randomization"):
         row = drawn.loc[test]
@@ -479,7 +476,7 @@ def test_documents_that_were_not_used(n_documents, fragments):
     data = Statistics.from_arrays({"a": counts[0], "b": counts[1]}, ("correct", "total"), documents=documents)
     by_unit = {}
     for unit in ("segment", "document") if n_documents > 1 else ("segment",):
-        table, _ = baseline.compare_to_baseline(data, [registry.metric("accuracy")], ["exact"], unit=unit)
+        table, _ = compare_to_baseline(data, [registry.metric("accuracy")], ["exact"], unit=unit)
         by_unit[unit] = [note for note in table["notes"].iloc[0] if "which were not used" in note]
     assert by_unit.pop("segment") == ([fragments] if fragments else [])
     assert not any(by_unit.values())
@@ -732,7 +729,7 @@ def test_one_file_twice(sigf, capsys):
     assert cli.main(["test", sigf[0], sigf[0], "--reader", "sigf"]) == 2
     assert "is given 2 times, expected different files" in capsys.readouterr().err
     with pytest.raises(InputError, match="found one system, expected at least two"):
-        baseline.compare_to_baseline(simulate.statistics("mean", n_systems=1, n_segments=5), [registry.metric("mean")])
+        compare_to_baseline(simulate.statistics("mean", n_systems=1, n_segments=5), [registry.metric("mean")])
 
 
 @pytest.mark.data
@@ -812,7 +809,7 @@ def test_p_values_are_adjusted_within_a_test_over_systems_and_metrics():
     """With two systems, two metrics, two tests and two alternatives, each family has four p-values, not sixteen."""
     data = simulate.statistics("f1", n_systems=3, n_segments=40, spread=0.3)
     metrics = [registry.metric("f1"), registry.metric("recall")]
-    table, _ = baseline.compare_to_baseline(data, metrics, TWO, alternatives=["two-sided", "observed"], n_resamples=200)
+    table, _ = compare_to_baseline(data, metrics, TWO, alternatives=["two-sided", "observed"], n_resamples=200)
     assert len(table) == 16
     assert set(table["n_compared"]) == {4}
     for _, own in table.groupby(["test", "method", "alternative"]):

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from pairsig import readers
 from pairsig.core import definitions, statistics
 from pairsig.core.definitions import Test, find
-from pairsig.core.engine import Progress, Resampling, seed_of
+from pairsig.core.engine import Progress, Resampling
 from pairsig.core.influence import design_effect, errors_and_correlations, influence_values
 from pairsig.core.statistics import Statistics, run_name
-from pairsig.io import rendering, tables
+from pairsig.io import rendering
 from pairsig.io.choices import choose, once, options_of, sort_options, spelled
 from pairsig.io.columns import BASELINE
 from pairsig.io.errors import InputError, listed, printable, quoted
@@ -310,16 +310,14 @@ def compare_to_baseline(
     *,
     methods: Sequence[str] = (),
     alternatives: Sequence[str] = (),
-    n_resamples: int = 100_000,
-    rng: int | np.random.Generator = 2012,
+    resampling: Resampling,
     unit: Unit = "segment",
     stop_at: tuple[float, float] | None = None,
     margin: float | None = None,
-    threads: int | None = None,
     family: str = "",
     progress: Progress | None = None,
-) -> tuple[pd.DataFrame, list[str]]:
-    """Compare every system with the first one, the baseline: table `BASELINE`, and notes.
+) -> tuple[list[Row], list[str]]:
+    """Compare every system with the first one, the baseline: the rows of table `BASELINE`, and notes.
 
     Parameters
     ----------
@@ -340,7 +338,7 @@ def compare_to_baseline(
         Name of a family of test sets (`pairsig.planning.heterogeneity.families`): notes predict who wins on its next
         test set.
     progress
-        Called with numbers of resamples as they are finished, at most `n_drawn` times `n_resamples` in total.
+        Called with numbers of resamples as they are finished, at most `n_drawn` times their number in total.
 
     Returns
     -------
@@ -354,28 +352,6 @@ def compare_to_baseline(
         For names that are unknown or repeated (which would count twice in the adjustments), and for whatever the tests
         do not accept.
     """
-    rows, notes = against_baseline(
-        statistics, metrics, tests, methods, alternatives, Resampling(n_resamples, seed_of(rng), threads),
-        unit=unit, stop_at=stop_at, margin=margin, family=family, progress=progress,
-    )  # fmt: skip
-    return tables.frame(BASELINE, rows), notes
-
-
-def against_baseline(
-    statistics: Statistics,
-    metrics: Sequence[Metric],
-    tests: Sequence[str],
-    methods: Sequence[str],
-    alternatives: Sequence[str],
-    resampling: Resampling,
-    *,
-    unit: Unit,
-    stop_at: tuple[float, float] | None,
-    margin: float | None,
-    family: str,
-    progress: Progress | None,
-) -> tuple[list[Row], list[str]]:
-    """The rows of `compare_to_baseline`, without pandas, and its notes."""
     if family:
         heterogeneity.known_family(family)
     documents = statistics.documents if unit == "document" else None

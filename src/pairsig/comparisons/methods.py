@@ -257,26 +257,24 @@ def compare_methods(
     scores = np.array([scorer.scores[method.rows].mean() for method in methods])
     rows = frame(
         METHODS,
-        pd.DataFrame(
-            {
-                "metric": chosen.name,
-                "method_a": names_of[one],
-                "method_b": names_of[other],
-                "n_runs_a": found.k[:, 0].astype(int),
-                "n_runs_b": found.k[:, 1].astype(int),
-                "n_segments": statistics.counts.shape[1],
-                "design": design,
-                "score_a": scores[one],
-                "score_b": scores[other],
-                "better": np.select([gain > 0, gain < 0], [names_of[one], names_of[other]], ""),
-                "pvalue_bootstrap": resampled,
-                "pvalue_holm": holm(found.pvalue_method),
-                "n_resamples": n_resamples,
-                "training_sd_specified": training_sd is not None,
-                "doubt": ["; ".join(filter(None, [*doubt, left])) for doubt in doubts],
-            }
-            | found.cells(confidence_level)
-        ),
+        {
+            "metric": chosen.name,
+            "method_a": names_of[one],
+            "method_b": names_of[other],
+            "n_runs_a": found.k[:, 0].astype(int),
+            "n_runs_b": found.k[:, 1].astype(int),
+            "n_segments": statistics.counts.shape[1],
+            "design": design,
+            "score_a": scores[one],
+            "score_b": scores[other],
+            "better": np.select([gain > 0, gain < 0], [names_of[one], names_of[other]], ""),
+            "pvalue_bootstrap": resampled,
+            "pvalue_holm": holm(found.pvalue_method),
+            "n_resamples": n_resamples,
+            "training_sd_specified": training_sd is not None,
+            "doubt": ["; ".join(filter(None, [*doubt, left])) for doubt in doubts],
+        }
+        | found.cells(confidence_level),
     )
     notes = dict.fromkeys(sentence for doubt in doubts for sentence in (*doubt, left) if sentence)
     return MethodComparison(

@@ -511,25 +511,23 @@ def _ranked(systems: Sequence[str], pairs: pd.DataFrame, metric: Metric, alpha: 
     next_one = [*order[1:], -1]
     return frame(
         RANKS,
-        pd.DataFrame(
-            {
-                "metric": metric.name,
-                "rank": rank[order],
-                "rank_low": 1 + beaten.sum(axis=0).astype(np.int64)[order],
-                "rank_high": n - beaten.sum(axis=1).astype(np.int64)[order],
-                "cluster": np.cumsum(new),
-                "system": [systems[position] for position in order],
-                "score": scores[order],
-                "behind": gain[best][order],
-                "behind_low": np.where(order == best, np.nan, low[best][order]),
-                "behind_high": np.where(order == best, np.nan, high[best][order]),
-                "p_next": [
-                    adjusted[position, following] if following >= 0 else np.nan
-                    for position, following in zip(order, next_one, strict=True)
-                ],
-                "signature": pairs["signature"].iloc[0],
-            }
-        ),
+        {
+            "metric": metric.name,
+            "rank": rank[order],
+            "rank_low": 1 + beaten.sum(axis=0).astype(np.int64)[order],
+            "rank_high": n - beaten.sum(axis=1).astype(np.int64)[order],
+            "cluster": np.cumsum(new),
+            "system": [systems[position] for position in order],
+            "score": scores[order],
+            "behind": gain[best][order],
+            "behind_low": np.where(order == best, np.nan, low[best][order]),
+            "behind_high": np.where(order == best, np.nan, high[best][order]),
+            "p_next": [
+                adjusted[position, following] if following >= 0 else np.nan
+                for position, following in zip(order, next_one, strict=True)
+            ],
+            "signature": pairs["signature"].iloc[0],
+        },
     )
 
 

@@ -126,9 +126,6 @@ def from_pilot(pair: Pair) -> Spread:
     S² = n s², where s is the jackknife standard error of the gain on the pilot's n units (`difference_interval`). The
     ends of the interval are ν S² / χ²(0.975) and ν S² / χ²(0.025), with the degrees of freedom ν of s.
 
-    S² is an estimate, so the true power of a plan differs from the planned one. `docs/explanation/planning.md` reports
-    by how much, and how often the interval covers the true value in simulations.
-
     Raises
     ------
     InputError
@@ -199,22 +196,11 @@ def from_variance_model(
 ) -> Spread:
     """Predict the variance of the difference without a pilot, from the systems of the study.
 
-    The model is S² = φ · 10⁴ · 2(1 − ρ) · p(1 − p) / √L, in points². p(1 − p) is the variance of an answer that is
-    right with probability p, the score as a share; 2(1 − ρ) turns it into that of the difference between two answers
-    with correlation ρ; L is the length of a segment. Dividing by L would be correct for independent words, and by 1 for
-    identical ones; √L predicted left-out test sets better than either (`docs/explanation/planning.md`).
-
-    φ depends on the metric: its logarithm is the mean over test sets of the mean residual of their pairs. If the
-    correlation is unknown, 2(1 − ρ) becomes 2(1 − B), with the BLEU B of one system's outputs against the other's as
-    a share, or a constant; each case has its own φ.
-
-    The interval uses the number of test sets D, the standard deviation τ between test sets (pooled over metrics), the
-    standard deviation ω between the pairs of a test set, and the quantile t of Student's distribution with the degrees
-    of freedom of τ:
-
-        log S² ± t · sqrt(τ²(1 + 1/D) + ω²).
-
-    Its coverage on left-out test sets is in the table `VARIANCE_MODEL`.
+    The model is S² = φ · 10⁴ · 2(1 − ρ) · p(1 − p) / √L, in points² (`docs/explanation/planning.md`). If the
+    correlation ρ is unknown, 2(1 − ρ) becomes 2(1 − B), with the BLEU B of one system's outputs against the other's as
+    a share, or a constant; each case has its own φ. The interval is log S² ± t · sqrt(τ²(1 + 1/D) + ω²), with D test
+    sets, the standard deviations τ between test sets (pooled over metrics) and ω between the pairs of a test set, and t
+    the quantile of Student's distribution with the degrees of freedom of τ.
 
     Parameters
     ----------
@@ -576,10 +562,6 @@ def plan(
 
     Parameters
     ----------
-    metric
-        Name of the metric, for the table.
-    spread
-        Variance of the difference: from `from_pilot`, `from_variance_model` or `from_outcomes`.
     design
         Significance level, power, test and training variance; the claim and its margin are set for each row.
     gains
