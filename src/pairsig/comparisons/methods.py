@@ -1,14 +1,9 @@
 """Methods with several runs: whether a method would be better again if it were run again.
 
-The p-value of two outputs refers to other test sets for these outputs. A run is a training with another seed or
-training set, or one of several outputs sampled from a generative model; a method that is run again has other outputs.
-With Y the score of run r on unit i (segment or document), to first order for metrics that are not means,
-
-    Y = μ + run + unit + rest,    variances σ²_run, σ²_unit and σ²_rest.
-
-In a **crossed** design a run is the same for all units, as a training is. With n units and k runs, the mean score has
-the variance σ²_run/k + σ²_unit/n + σ²_rest/(kn). In a **nested** design every unit is sampled anew, so the units show
-all variance between runs. Two methods share their units, but not their runs. See docs/explanation/methods.md.
+A run is a training with another seed or training set, or one of several outputs sampled from a generative model. In a
+**crossed** design a run is the same for all units (segments or documents), as a training is. In a **nested** design
+every unit is sampled anew, so the units show all variance between runs. Two methods share their units, but not their
+runs. See docs/explanation/methods.md.
 """
 
 from __future__ import annotations

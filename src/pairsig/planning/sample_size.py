@@ -301,17 +301,7 @@ def from_outcomes(*, score: Amount, correlation: float | None, design_effect: fl
     two scores, it is within 1 % for a gain of up to 5 points and within 4 % for up to 10 points (scores from 20 to 80,
     correlation up to 0.7). Near 0 and 100 it may be far too small, since the variances of the two systems differ. For
     items with partial credit or several runs, S² is smaller: on eleven leaderboards, the S² of the median pair is
-    0.55 to 0.96 times this.
-
-    Parameters
-    ----------
-    score, correlation, design_effect
-        As for `from_variance_model`; the correlation must be known.
-
-    Raises
-    ------
-    InputError
-        If the correlation is missing, or if a number is out of range.
+    0.55 to 0.96 times this. The parameters are those of `from_variance_model`.
     """
     if correlation is None:
         raise InputError(
