@@ -52,48 +52,26 @@ ALPHA = 0.05
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """One score of the candidate against the baseline.
+    """One score of the candidate against the baseline; scores, differences and margins are in points."""
 
-    Attributes
-    ----------
-    name
-        Name of the score: METRIC, or TASK/METRIC for logs with several tasks.
-    verdict, margin
-        The verdict, and M in points.
-    score_baseline, score_candidate, difference
-        Scores, and score of the candidate − score of the baseline, in points.
-    lower_is_better
-        Whether a negative difference is an improvement.
-    largest_loss
-        Upper confidence limit (level 1 − α, one-sided) of what the candidate loses, at least 0: the smallest margin
-        with which it would pass. inf if there is none.
-    pvalue_not_worse
-        P-value of Δ > −M; nan for several runs.
-    pvalue_worse, pvalue_holm
-        P-value of Δ < 0, one-sided, and adjusted for the number of scores.
-    n_segments, n_needed
-        Segments of the test set, and about how many would decide with a probability of `POWER` if the observed
-        difference is the true one; None if the verdict is clear, or if no number would.
-    unit
-        What was drawn or swapped as a whole.
-    notes, signature
-        Caveats, and all settings.
-    """
-
-    name: str
+    name: str  # METRIC, or TASK/METRIC for logs with several tasks
     verdict: Verdict = "undecided"
     margin: float
     score_baseline: float
     score_candidate: float
-    difference: float
+    difference: float  # score of the candidate − score of the baseline
     lower_is_better: bool
+    # Upper confidence limit (level 1 − α, one-sided) of what the candidate loses, at least 0: the smallest margin with
+    # which it would pass. inf if there is none.
     largest_loss: float
-    pvalue_not_worse: float
-    pvalue_worse: float
-    pvalue_holm: float = math.nan
+    pvalue_not_worse: float  # of Δ > −M; nan for several runs
+    pvalue_worse: float  # of Δ < 0, one-sided
+    pvalue_holm: float = math.nan  # the same, adjusted for the number of scores
     n_segments: int
+    # About how many segments would decide with a probability of `POWER` if the observed difference is the true one;
+    # None if the verdict is clear, or if no number would.
     n_needed: int | None = None
-    unit: Unit
+    unit: Unit  # what was drawn or swapped as a whole
     notes: tuple[str, ...] = ()
     signature: str
 

@@ -334,18 +334,12 @@ class _Moving(NamedTuple):
 
     If all systems have the same denominators, a swap exchanges numerators, and nothing is approximate. Otherwise the
     values are first-order influence values.
-
-    Attributes
-    ----------
-    rows
-        Shape (systems + 1, units): the values of every system, then the weights. The difference between two rows of
-        values sums to their gain; the part of a gain that no unit explains is distributed like the weights.
-    unit
-        Size of a step, in points of the score.
     """
 
+    # (systems + 1, units): the values of every system, then the weights. The difference between two rows of values sums
+    # to their gain; the part of a gain that no unit explains is distributed like the weights.
     rows: NDArray[np.float64]
-    unit: float
+    unit: float  # size of a step, in points of the score
 
     @classmethod
     def of(cls, scorer: engine.Scorer) -> _Moving:
@@ -594,15 +588,7 @@ def _span(low: int, high: int) -> str:
 
 
 def draw(ranking: Ranking, path: str | Path) -> None:
-    """Plot the ranks as SVG, PDF or PNG: how far each system is behind the first, and its possible ranks.
-
-    This needs matplotlib.
-
-    Raises
-    ------
-    InputError
-        If matplotlib is not installed.
-    """
+    """Plot the ranks as SVG, PDF or PNG: how far each system is behind the first, and its possible ranks."""
     from pairsig.io import pictures
 
     pictures.save(pictures.styled(_drawn)(ranking), path)

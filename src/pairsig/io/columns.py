@@ -15,43 +15,20 @@ Shown = Literal["as it is", "count", "p-value", "bound", "share", "change of sha
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table.
-
-    Attributes
-    ----------
-    name
-        Name of the column in files.
-    type
-        `str`, `bool`, `int`, `float`, or `list` (of sentences, in JSON only).
-    meaning
-        One line that explains its cells.
-    unit
-        Unit of its numbers; shares and p-values have none.
-    heading
-        Heading for readers; by default the name with spaces.
-    shown
-        How its numbers are rounded for readers.
-    missing
-        Whether a cell may be missing. Text is never missing, but it may be empty.
-    choices
-        The permitted cells, if there are only a few.
-    ends
-        Columns with the ends of its interval, which readers see beside its numbers; by default `NAME_low` and
-        `NAME_high`, where a table has them.
-    least
-        Smaller p-values are shown as below this number.
-    """
+    """One column of a table."""
 
     name: str
-    type: type[Any]
-    meaning: str
-    unit: str = ""
-    heading: str = ""
-    shown: Shown = "as it is"
-    missing: bool = False
-    choices: tuple[str, ...] = ()
+    type: type[Any]  # `str`, `bool`, `int`, `float`, or `list` (of sentences, in JSON only)
+    meaning: str  # one line that explains its cells
+    unit: str = ""  # of its numbers; shares and p-values have none
+    heading: str = ""  # for readers; by default the name with spaces
+    shown: Shown = "as it is"  # how its numbers are rounded for readers
+    missing: bool = False  # whether a cell may be missing; text is never missing, but it may be empty
+    choices: tuple[str, ...] = ()  # the permitted cells, if there are only a few
+    # Columns with the ends of its interval, which readers see beside its numbers; by default `NAME_low` and
+    # `NAME_high`, where a table has them.
     ends: tuple[str, ...] = ()
-    least: float = 0.0
+    least: float = 0.0  # smaller p-values are shown as below this number
 
     @property
     def title(self) -> str:

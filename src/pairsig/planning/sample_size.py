@@ -57,37 +57,20 @@ _NORMAL = 5_000
 
 @dataclass(frozen=True, kw_only=True)
 class Spread:
-    """The variance of the per-unit difference between two systems, and how certain it is.
+    """The variance of the per-unit difference between two systems, and how certain it is."""
 
-    Attributes
-    ----------
-    variance
-        S², in points².
-    low, high
-        Its 95 % interval: from a pilot, for new samples from the same source; from the variance model, for a new pair
-        of systems on a new test set.
-    unit, segments_per_unit
-        The unit that is drawn, and the number of segments in it (more than 1 for documents).
-    best
-        The score of 100 %: 100 for points, 1 for shares; None if the scores have another unit.
-    passed
-        Score of a passed item, if every unit is an item that is passed or failed.
-    source, given
-        Source of the variance, and what was known about the correlation of the systems.
-    notes
-        Sentences on the source of the variance and its reliability.
-    """
-
-    variance: float
+    variance: float  # S², in points²
+    # The 95 % interval of S²: from a pilot, for new samples from the same source; from the variance model, for a new
+    # pair of systems on a new test set.
     low: float
     high: float
-    unit: Unit = "segment"
-    segments_per_unit: float = 1.0
-    best: float | None = 100.0
-    passed: float | None = None
+    unit: Unit = "segment"  # what is drawn
+    segments_per_unit: float = 1.0  # more than 1 for documents
+    best: float | None = 100.0  # the score of 100 %: 100 for points, 1 for shares; None if the scores have another unit
+    passed: float | None = None  # score of a passed item, if every unit is an item that is passed or failed
     source: Literal["pilot", "variance model", "outcomes"]
-    given: str = ""
-    notes: tuple[str, ...] = ()
+    given: str = ""  # what was known about the correlation of the systems
+    notes: tuple[str, ...] = ()  # sentences on the source of the variance and its reliability
 
 
 def in_unit(given: Amount, what: str, best: float | None) -> float:
@@ -357,30 +340,15 @@ def fitted() -> pd.DataFrame:
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """The claim to be established, and the test that should establish it.
-
-    Attributes
-    ----------
-    claim
-        One of `CLAIMS`.
-    margin
-        Margin M of equivalence or non-inferiority.
-    test
-        The test of a difference.
-    alpha
-        Significance level.
-    power
-        Desired probability that the test establishes the claim.
-    training
-        Variance of the gain that does not decrease with the number of segments, in points²: 2σ²/K for two methods
-        with K runs each, whose scores have the standard deviation σ between runs.
-    """
+    """The claim to be established, and the test that should establish it."""
 
     claim: Claim = "difference"
-    margin: float | None = None
-    test: Test = field(default_factory=lambda: find("randomization"))
+    margin: float | None = None  # of equivalence or non-inferiority
+    test: Test = field(default_factory=lambda: find("randomization"))  # of a difference
     alpha: float = 0.05
-    power: float = 0.8
+    power: float = 0.8  # desired probability that the test establishes the claim
+    # Variance of the gain that does not decrease with the number of segments, in points²: 2σ²/K for two methods with K
+    # runs each, whose scores have the standard deviation σ between runs.
     training: float = 0.0
 
     def __post_init__(self) -> None:
