@@ -107,36 +107,33 @@ def suits(test, metric):
     return test.name != "exact-bootstrap" or metric not in ("f1", "aer")
 
 
-CASES = [(test, metric) for test in definitions.TESTS for metric in SCORES if suits(test, metric)]
+@pytest.mark.parametrize("metric", SCORES)
+@pytest.mark.parametrize("name", definitions.names())
+def test_pvalues_are_those_of_the_formula(name, metric):
+    """All methods and alternatives of a test, which share their draws."""
+    tests = [test for test in definitions.TESTS if test.name == name and suits(test, metric)]
+    exact, swapped = definitions.find(name).exact, definitions.find(name).draw == "swap"
 
-
-def named(value):
-    return value if isinstance(value, str) else "-".join(filter(None, (value.name, value.method, value.alternative)))
-
-
-@pytest.mark.parametrize(("test", "metric"), CASES, ids=named)
-def test_pvalues_are_those_of_the_formula(test, metric):
     @examples(10)
-    @given(two_systems(metric, 6 if test.draw == "swap" else 4))
+    @given(two_systems(metric, 6 if swapped else 4))
     def agrees(pair):
         a, b = pair
         d = difference(metric, a, b)
-        options = {"metric": metric, "alternative": test.alternative} | ({"method": test.method} if test.method else {})
-        if not test.exact:
-            options |= {"n_resamples": 60, "rng": 3}
-        draws = every_draw(test, len(a)) if test.exact else seeded_draws(test, len(a), 60, 3)
-        p = expected(test, d, drawn(metric, a, b, test, draws))
-        for most_sums in (distributions.MOST_SUMS, 0) if test.exact else (0,):
+        draws = every_draw(tests[0], len(a)) if exact else seeded_draws(tests[0], len(a), 60, 3)
+        differences = drawn(metric, a, b, tests[0], draws)
+        for test, most_sums in itertools.product(tests, (distributions.MOST_SUMS, 0) if exact else (0,)):
+            options = {"metric": metric, **oracles.how(test)} | ({} if exact else {"n_resamples": 60, "rng": 3})
             with pytest.MonkeyPatch.context() as patch:  # enumerated, and transformed
                 patch.setattr(distributions, "MOST_SUMS", most_sums)
                 result = function(test)(given_as(metric, a), given_as(metric, b), **options)
-            assert result.pvalue == pytest.approx(float(p), rel=1e-11, abs=1e-14)
+            assert result.pvalue == pytest.approx(float(expected(test, d, differences)), rel=1e-11, abs=1e-14), test
             assert result.statistic == pytest.approx(float(d), abs=1e-12)
             assert (result.statistic == 0) == (d == 0)
             assert result.better == (None if d == 0 else "a" if (d > 0) != (metric in LOWER_IS_BETTER) else "b")
             assert (result.method, result.alternative) == (test.method, test.alternative)
 
-    agrees()
+    if tests:
+        agrees()
 
 
 @pytest.mark.parametrize("metric", ["mean", "ter", "f1"])

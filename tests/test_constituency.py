@@ -287,7 +287,7 @@ def definition(parse):
 
 
 @given(PAIRS)
-@examples(300)
+@examples(150)
 def test_counts_are_those_of_the_definition(pair):
     output, gold = pair
     columns = {name: column.item() for name, column in parseval([output], [gold]).items()}
@@ -307,7 +307,7 @@ def test_counts_are_those_of_the_definition(pair):
 
 
 @given(st.lists(PAIRS, min_size=1, max_size=4), st.integers(0, 3), st.booleans())
-@examples(100)
+@examples(50)
 def test_no_score_rises_by_failing(pairs, which, words):
     outputs, golds = map(list, zip(*pairs, strict=True))
     before = parseval(outputs, golds)
@@ -331,7 +331,7 @@ def test_no_score_rises_by_failing(pairs, which, words):
 
 
 @given(st.lists(PAIRS, min_size=1, max_size=4))
-@examples(50)
+@examples(30)
 def test_output_and_reference_change_places(pairs):
     outputs, golds = zip(*pairs, strict=True)
     there, back = parseval(outputs, golds), parseval(golds, outputs)

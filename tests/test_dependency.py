@@ -290,7 +290,7 @@ TEXT = st.text("abB", min_size=1, max_size=12)
 
 
 @given(st.data())
-@examples(200)
+@examples(100)
 def test_sums_are_those_of_the_conll_2018_evaluation(read, data):
     text = data.draw(TEXT)
     output, reference = (text_of(*data.draw(corpora(data.draw(pieces(text, cut=0.2))))) for _ in range(2))
@@ -305,7 +305,7 @@ def test_sums_are_those_of_the_conll_2018_evaluation(read, data):
 
 
 @given(st.data())
-@examples(60)
+@examples(40)
 def test_same_sentences_are_scored_as_if_alone(read, data):
     # The full stop keeps the evaluation from stepping back over the end of a sentence (see `_multiword_span`).
     sentences = data.draw(pieces(data.draw(TEXT), cut=0.4))
@@ -330,7 +330,7 @@ def test_steps_back_over_one_word_only_before_a_multiword_token(read):
 
 
 @given(st.data())
-@examples(100)
+@examples(40)
 def test_a_parse_against_itself_is_all_right(read, data):
     gold = read(text_of(*data.draw(corpora(data.draw(pieces(data.draw(TEXT)))))))
     n_words = [len(sentence.words) for sentence in gold]

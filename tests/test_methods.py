@@ -222,14 +222,14 @@ class TestClosedForms:
 
 
 class TestLevelAndCoverage:
-    """100 equal methods and all their pairs at a time: p < 0.05 on about 5 % of them, not on what outputs give."""
+    """60 equal methods and all their pairs at a time: p < 0.05 on about 5 % of them, not on what outputs give."""
 
     N = 150
 
     def pairs(self, k, run, seed, **options):
         rng = np.random.default_rng([seed, k])
         given = means(
-            **{f"m{i}": drawn(rng, k, self.N, run=run / np.sqrt(self.N), unit=1, rest=0.5) for i in range(100)}
+            **{f"m{i}": drawn(rng, k, self.N, run=run / np.sqrt(self.N), unit=1, rest=0.5) for i in range(60)}
         )
         return pairsig.compare_methods(given, metric="mean", **options).table
 

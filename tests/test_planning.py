@@ -1,5 +1,6 @@
 """Planning: power against simulations of the tests themselves, the variance model against independent code."""
 
+import functools
 import json
 import math
 import re
@@ -34,6 +35,7 @@ from test_levels import within
 NORMAL = Spread(variance=225.0, low=150.0, high=400.0, source="variance model", given="correlation")
 
 
+@functools.cache
 def embedded(dataset, metric, better, other):
     """Counts of two systems of some statistics, by rank, and their gain."""
     data = statistics.read(f"resources/statistics/{dataset}.parquet")

@@ -318,8 +318,7 @@ def test_in_a_browser(tmp_path, browser, capsys, width, scheme, content):
 def test_drawn(tmp_path, suffix, capsys):
     pytest.importorskip("matplotlib")
     path = table(tmp_path, {"a$x_1$": items(1), "b": items(2, share=0.75), "c": items(3)})
-    for _ in range(2):
-        assert cli.main(["test", path, "--n-resamples", "200", "--plot", str(tmp_path / f"gains{suffix}")]) == 0
+    assert cli.main(["test", path, "--n-resamples", "200", "--plot", str(tmp_path / f"gains{suffix}")]) == 0
     assert (tmp_path / f"gains{suffix}").stat().st_size > 1_000
     assert sorted(own.name for own in tmp_path.iterdir()) == [f"gains{suffix}", "scores.jsonl"]
 
@@ -401,8 +400,8 @@ def test_what_cannot_be_written(tmp_path, monkeypatch, capsys, arguments, expect
 
 def test_a_picture_of_too_many(tmp_path):
     pytest.importorskip("matplotlib")
-    systems = {name: items(seed) for seed, name in enumerate("abcdefghijklmno")}
-    with pytest.raises(pairsig.InputError, match="found 14 comparisons, expected at most 12"):
+    systems = {name: items(seed) for seed, name in enumerate("abcdefghijklmn")}
+    with pytest.raises(pairsig.InputError, match="found 13 comparisons, expected at most 12"):
         report.draw(of(systems), tmp_path / "p.svg")
     assert list(tmp_path.iterdir()) == []
 

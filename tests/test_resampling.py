@@ -92,7 +92,7 @@ def within_error(count, share, n, sigmas=4.5):
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "f1", "precision", "recall", "aer", "mean"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_bootstrap_is_brute_force(metric, seed):
     a, b = counts_of(metric, 5, seed)
     n = 40_000
@@ -108,7 +108,7 @@ def test_bootstrap_is_brute_force(metric, seed):
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "f1", "precision", "recall", "aer", "mean"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_randomization_is_brute_force(metric, seed):
     a, b = counts_of(metric, 6, seed)
     n = 40_000
@@ -163,9 +163,9 @@ def test_randomization_of_discordant_segments_is_the_sign_test():
 def test_large_test_sets_are_normal():
     """The central limit theorem: p = 1 − Φ(δ / standard error) for a mean over many segments."""
     rng = np.random.default_rng(3)
-    a, b = rng.normal(0.05, 1, 3000), rng.normal(0, 1, 3000)
-    gain, error = (a - b).mean(), (a - b).std() / np.sqrt(3000)
-    result = bootstrap_test(a, b, alternative="observed", n_resamples=100_000)
+    a, b = rng.normal(0.05, 1, 2000), rng.normal(0, 1, 2000)
+    gain, error = (a - b).mean(), (a - b).std() / np.sqrt(2000)
+    result = bootstrap_test(a, b, alternative="observed", n_resamples=20_000)
     assert result.gain == pytest.approx(abs(gain), rel=1e-9)
     assert result.pvalue == pytest.approx(norm.sf(abs(gain) / error), abs=0.006)
 
@@ -396,7 +396,7 @@ def test_clopper_pearson_is_scipys(successes, more):
     assert (low, high) == (pytest.approx(interval.low, abs=1e-12), pytest.approx(interval.high, abs=1e-12))
 
 
-@examples(30)
+@examples(10)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=8))
 def test_any_counts_give_a_p_value(pairs):
     a, b = (np.array([[pair[side], 9] for pair in pairs]) for side in (0, 1))

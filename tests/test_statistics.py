@@ -70,6 +70,7 @@ def all_statistics(draw):
 
 
 class TestRoundTrip:
+    @examples(40)
     @given(all_statistics())
     def test_table(self, given_statistics):
         assert_same(Statistics.from_table(given_statistics.to_table(), dataset="x"), given_statistics)
@@ -80,7 +81,7 @@ class TestRoundTrip:
         assert_same(Statistics.from_table(data.to_table(), dataset="x"), data)
 
     @pytest.mark.parametrize("suffix", ["parquet", "tsv", "csv"])
-    @examples(40)
+    @examples(20)
     @given(given_statistics=all_statistics())
     def test_file(self, tmp_path, suffix, given_statistics):
         path = tmp_path / f"some.statistics.{suffix}"
