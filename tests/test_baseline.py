@@ -71,14 +71,6 @@ def test_every_number_is_in_the_json(sigf, capsys):
     assert (mine["pvalue"], mine["n_greater"], mine["n_equal"]) == (alone.pvalue, alone.n_greater, alone.n_equal)
 
 
-@pytest.mark.parametrize(("form", "mark"), [("table", "---"), ("markdown", "| f1"), ("latex", r"\toprule")])
-def test_forms_to_paste(sigf, capsys, form, mark):
-    assert cli.main(["test", *sigf, "--reader", "sigf", "--n-resamples", "200", "--format", form]) == 0
-    out = capsys.readouterr().out
-    assert mark in out
-    assert "54.55" in out
-
-
 def test_more_systems_are_adjusted_by_holm_and_benjamini_hochberg():
     data = simulate.statistics("accuracy", n_systems=5, n_segments=80, spread=0.3)
     table, notes = baseline.compare_to_baseline(data, [registry.metric("accuracy")], ["exact"])
@@ -157,17 +149,6 @@ def test_every_formula_is_in_the_help(capsys):
     fragments = capsys.readouterr().out
     for test in definitions.TESTS:
         assert f"\n  {test.name:15}  {test.method:10}  {test.alternative:9}  {test.formula}" in fragments
-
-
-@pytest.mark.parametrize("repeated", [{"metrics": 2}, {"tests": ["exact", "exact"]}])
-def test_repetition_does_not_inflate_the_adjustment(repeated):
-    """Three systems: Holm doubles the smaller p-value, however often one names the metric or the test."""
-    data = simulate.statistics("accuracy", n_systems=3, n_segments=80, spread=0.3)
-    metrics = [registry.metric("accuracy")] * repeated.get("metrics", 1)
-    with pytest.raises(InputError, match="is named 2 times, expected once"):
-        baseline.compare_to_baseline(data, metrics, repeated.get("tests", ["exact"]))
-    table, _ = baseline.compare_to_baseline(data, metrics[:1], ["exact"])
-    assert table["pvalue_holm"].min() == pytest.approx(2 * table["pvalue"].min())
 
 
 def test_nothing_to_do():
@@ -485,20 +466,6 @@ def test_documents_that_were_not_used(n_documents, fragments):
     assert not any(by_unit.values())
 
 
-def test_documents_are_the_unit(tmp_path, capsys):
-    (tmp_path / "docs").write_text("news\td1\nnews\td1\nnews\td2\nnews\td2\n")
-    (tmp_path / "ref").write_text("a b c d e\n" * 4)
-    (tmp_path / "x").write_text("a b c d e\n" * 4)
-    (tmp_path / "y").write_text("a b c d f\n" * 4)
-    files = [str(tmp_path / name) for name in "xy"]
-    argv = ["test", *files, "--reader", "text", "--reference", str(tmp_path / "ref"), "--unit", "document"]
-    argv += ["--documents", str(tmp_path / "docs"), "--test", "randomization", "--n-resamples", "20000"]
-    assert cli.main([*argv, "--format", "json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)
-    assert row["pvalue"] == pytest.approx(2 / 4, abs=0.02)  # two documents: both or none swapped
-    assert "unit:document" in row["signature"]
-
-
 # Documents of counts: four segments, the system better in the first document only.
 EVALB_ROW = "{:4d}  {:3d}    0  {:6.2f} {:6.2f}   {:3d}    {:3d}  {:3d}    0      5     5   100.00\n"
 COUNTS = {
@@ -638,46 +605,6 @@ def test_an_option_goes_to_the_metrics_that_have_it(tmp_path, capsys):
         in fragments
     )
     assert cli.main([*argv, "--metric", "bleu,chrf,ter", "--option", "normalized=true"]) == 0
-
-
-def trees_of(worst):
-    good = "(S (NP (NN tea)) (VP (VBZ is)) (ADJP (JJ hot)))\n"
-    return good * 49 + worst * 11
-
-
-def test_failing_where_it_is_bad_does_not_make_a_parser_better(tmp_path, capsys):
-    bad = "(X (Y (Z (NN tea) (VBZ is) (JJ hot))))\n"
-    files = {"gold": trees_of("(S (NP (NN tea)) (VP (VBZ is)) (ADJP (JJ hot)))\n"), "a": trees_of(bad)}
-    files["b"] = trees_of(bad.replace("tea", "Tea"))
-    for name, text in files.items():
-        (tmp_path / name).write_text(text)
-    argv = [
-        "test",
-        str(tmp_path / "a"),
-        str(tmp_path / "b"),
-        "--reader",
-        "trees",
-        "--reference",
-        str(tmp_path / "gold"),
-    ]
-    argv += ["--test", "exact", "--format", "json"]
-    assert cli.main(argv) == 0
-    fragments = capsys.readouterr()
-    (row,) = json.loads(fragments.out)
-    assert row["score_a"] == row["score_b"] == pytest.approx(100 * 2 * 49 * 4 / (49 * 4 + 11 * 3 + 60 * 4))
-    assert "pairsig: note: b: 11 of 60 sentences failed (11 with words that differ from the reference" in fragments.err
-    assert cli.main([*argv, "--option", "skip_failed=true"]) == 0
-    fragments = capsys.readouterr()
-    (row,) = json.loads(fragments.out)
-    assert row["score_b"] == 100  # as evalb has it
-    assert "pairsig: note: b: 11 of 60 sentences failed" in fragments.err
-
-
-def test_a_metric_twice(sigf, tmp_path, capsys):
-    assert cli.main(["test", *sigf, "--reader", "sigf", "--metric", "f1,f1"]) == 2
-    assert "metric f1 is named 2 times, expected once" in capsys.readouterr().err
-    assert cli.main(["test", *sigf, "--reader", "text", "--reference", sigf[0], "--metric", "bleu,ter,bleu"]) == 2
-    assert "metric bleu is named 2 times, expected once" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
