@@ -131,13 +131,7 @@ FAILURES = [
 @pytest.mark.parametrize(("output", "status", "predicted"), FAILURES)
 def test_of_a_sentence_that_failed_no_bracket_matches_and_the_gold_ones_count(output, status, predicted):
     nothing = {"matched": 0, "crossing": 0, "correct_tags": 0, "complete": 0}
-    assert one(output, TEA) == nothing | {
-        "predicted": predicted,
-        "gold": 4,
-        "words": 3,
-        "length": 3,
-        "status": status,
-    }
+    assert one(output, TEA) == nothing | {"predicted": predicted, "gold": 4, "words": 3, "length": 3, "status": status}
 
 
 @pytest.mark.parametrize(("output", "status", "predicted"), FAILURES)

@@ -183,11 +183,7 @@ def test_jackknife_of_a_mean_is_its_variance():
     assert high - 4 == pytest.approx(student.ppf(0.975, degrees) * np.sqrt(found))
     assert 4 - low == pytest.approx(high - 4)
     left = over_systems.without_each(np.array([[0, 1], [1, 2]]))
-    assert left.tolist() == [
-        [False, True],
-        [False, False],
-        [True, False],
-    ]
+    assert left.tolist() == [[False, True], [False, False], [True, False]]
 
 
 def test_scales():

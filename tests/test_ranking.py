@@ -382,10 +382,7 @@ def test_command(tmp_path, capsys):
     [
         (["a.csv", "a.csv"], "a.csv is given 2 times"),
         (["a.csv", "--reader", "table"], "expected at least two"),
-        (
-            ["a.csv", "b.csv", "--reader", "table", "--alpha", "5"],
-            "the significance level is 5.0, expected",
-        ),
+        (["a.csv", "b.csv", "--reader", "table", "--alpha", "5"], "the significance level is 5.0, expected"),
         (["a.csv", "b.csv", "--reader", "table", "--unit", "document"], "found no documents for the unit document"),
         (["a.csv", "b.csv", "--reader", "table", "--memory", "1M"], "of memory are needed"),
         (["a.csv", "two.csv", "--reader", "table"], "a.csv: a has no score in mean for 1 of 3 items"),

@@ -231,11 +231,7 @@ def test_sums_are_exact_up_to_two_to_the_53rd_and_refused_from_there_on():
 
 @pytest.mark.parametrize(
     ("unit", "metric"),
-    [
-        (1, "mean"),
-        (1 / 3, "mean"),
-        (1, Metric("sum", ("value",), lambda totals: totals[..., 0], "Σ value", scale=1e8)),
-    ],
+    [(1, "mean"), (1 / 3, "mean"), (1, Metric("sum", ("value",), lambda totals: totals[..., 0], "Σ value", scale=1e8))],
 )
 def test_small_differences_are_no_ties(unit, metric):
     """One difference of 10⁸ and twelve of 1: only the two shuffles that swap all or nothing reach the observed gain."""
@@ -449,8 +445,7 @@ def test_a_function_may_mend_its_own_zeros():
 
 
 @pytest.mark.parametrize(
-    "function",
-    [lambda totals: totals.sum(), lambda totals: totals, lambda totals: totals[0], lambda _: 1.0],
+    "function", [lambda totals: totals.sum(), lambda totals: totals, lambda totals: totals[0], lambda _: 1.0]
 )
 def test_functions_that_make_no_scores(function):
     with pytest.raises(InputError, match=r"the function of metric own returns scores of shape .*, expected \(2,\)"):

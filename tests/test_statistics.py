@@ -249,11 +249,7 @@ class TestFromArrays:
         ("arrays", "documents", "fragments"),
         [
             ({"a": np.ones((2, 1)), "b": np.ones((3, 1))}, None, ["different numbers of segments", "a has 2, b has 3"]),
-            (
-                {"a": np.ones((2, 1)), "b": np.ones((2, 3))},
-                None,
-                ["shape (2, 3)", "expected (segments, 1): value"],
-            ),
+            ({"a": np.ones((2, 1)), "b": np.ones((2, 3))}, None, ["shape (2, 3)", "expected (segments, 1): value"]),
             ({"a": np.array([["1"], ["2"]])}, None, ["a", "expected numbers"]),
             ({}, None, ["no systems"]),
             ({"a": np.ones((0, 1))}, None, ["dataset (arrays) has 1 systems and 0 segments"]),

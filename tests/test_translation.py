@@ -103,10 +103,7 @@ class TestAgreementWithSacrebleu:
         assert ours(metric, output, reference) == same(theirs)
 
     def test_varying_number_of_references(self):
-        output, reference = (
-            ["the cat sat on it", "a b c d e"],
-            [("the cat sat on a mat",), ("a b c", "a b c d f")],
-        )
+        output, reference = (["the cat sat on it", "a b c d e"], [("the cat sat on a mat",), ("a b c", "a b c d f")])
         for metric, theirs in THEIRS.items():
             expected = theirs().corpus_score(output, [["the cat sat on a mat", "a b c"], [None, "a b c d f"]]).score
             assert ours(metric, output, reference) == same(expected)
@@ -120,10 +117,7 @@ class TestAgreementWithSacrebleu:
             "\u732b\u306f\u30de\u30c3\u30c8\u306e\u4e0a\u306b\u3044\u308b\u3002",
             "The cat (3.5) sat, on it\u2019s MAT.",
         ]
-        reference = [
-            "\u732b\u306f\u3001\u30de\u30c3\u30c8\u306e\u4e0a\u3002",
-            "the Cat (3.5) sat, on its mat.",
-        ]
+        reference = ["\u732b\u306f\u3001\u30de\u30c3\u30c8\u306e\u4e0a\u3002", "the Cat (3.5) sat, on its mat."]
         theirs = BLEU(tokenize=tokenize, lowercase=lowercase).corpus_score(output, [reference]).score
         assert ours("bleu", output, reference, tokenize=tokenize, lowercase=lowercase) == same(theirs)
 
