@@ -49,24 +49,12 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Model:
-    """A variance model: log S² = constant of the metric + Σ exponent · feature.
-
-    Attributes
-    ----------
-    name
-        Name in the table.
-    given
-        What is known about the correlation of two systems, see `pairsig.io.columns.GIVEN`.
-    fixed
-        Fixed exponents.
-    fitted
-        Features whose exponents are fitted, jointly for all metrics.
-    """
+    """A variance model: log S² = constant of the metric + Σ exponent · feature."""
 
     name: str
-    given: str
-    fixed: dict[str, float] = field(default_factory=dict)
-    fitted: tuple[str, ...] = ()
+    given: str  # what is known about the correlation of two systems, see `pairsig.io.columns.GIVEN`
+    fixed: dict[str, float] = field(default_factory=dict)  # exponents
+    fitted: tuple[str, ...] = ()  # features whose exponents are fitted, jointly for all metrics
 
 
 _SCORE = {"score": 1.0, "length": -0.5}

@@ -12,24 +12,12 @@ from pairsig.io.errors import InputError
 
 @dataclass(frozen=True)
 class Derivation:
-    """Derivation of a test set, as in the columns `derived`, `domain` and `number` of comparisons.
+    """Derivation of a test set, as in the columns `derived`, `domain` and `number` of comparisons."""
 
-    Attributes
-    ----------
-    derived
-        `whole`, `initial`, `domain`, `document`, `draw` or `half`.
-    size
-        Number of segments.
-    domain
-        Domain or document of the segments.
-    number
-        Number of the draw or half, from 1.
-    """
-
-    derived: str
-    size: int
-    domain: str = ""
-    number: int = 0
+    derived: str  # `whole`, `initial`, `domain`, `document`, `draw` or `half`
+    size: int  # number of segments
+    domain: str = ""  # domain or document of the segments
+    number: int = 0  # of the draw or half, from 1
 
     @property
     def label(self) -> str:
