@@ -9,7 +9,6 @@ every case once, on little data and in one process, which shows that it still ru
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
