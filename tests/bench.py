@@ -95,11 +95,11 @@ def row(ours: Spent, beside: dict[str, Spent], note: str = "") -> dict[str, Any]
     return {"ours": ours, "beside": beside, "note": note}
 
 
-def _compare(*arguments: Any, **options: Any) -> Any:
+def _compare(data: Any, test: str = "bootstrap", **options: Any) -> Any:
     """All pairs; pairsig is imported late, since some benches measure that, too."""
     from pairsig.comparisons import all_pairs
 
-    return all_pairs.compare(*arguments, **options)
+    return all_pairs.compare(data, test, **options)
 
 
 def all_pairs() -> dict[str, Any]:
