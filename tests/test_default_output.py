@@ -104,7 +104,7 @@ def check(table, truth, n):
 @pytest.mark.parametrize("n", [10, 20])
 @pytest.mark.parametrize("world", WORLDS)
 def test_the_default_output_on_few_units(world, n, gap):
-    check(*outputs(world, n, 20, gap=gap, seed=3), n)
+    check(*outputs(world, n, 12, gap=gap, seed=3), n)
 
 
 def test_the_check_finds_intervals_that_are_too_short_and_contradictions():

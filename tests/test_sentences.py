@@ -6,7 +6,6 @@ import re
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.stats import binomtest
 
@@ -27,23 +26,7 @@ def passed(*wins: int, n: int = 200) -> statistics.Statistics:
         counts[system, : max(won, 0), 0] = 1
         counts[system, n // 2 : n // 2 + max(-won, 0), 0] = 0
     names = ["base", *(f"s{number}" for number in range(1, len(wins) + 1))]
-    segments = [str(number) for number in range(n)]
-    rows = [
-        {"system": name, "segment": segment, "correct": correct, "total": total}
-        for name, own in zip(names, counts, strict=True)
-        for segment, (correct, total) in zip(segments, own, strict=True)
-    ]
-    return statistics_of(pd.DataFrame(rows))
-
-
-def statistics_of(table: pd.DataFrame) -> statistics.Statistics:
-    import tempfile
-    from pathlib import Path
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "made.tsv"
-        table.to_csv(path, sep="\t", index=False)
-        return statistics.read(path)
+    return statistics.Statistics.from_arrays(dict(zip(names, counts, strict=True)), ("correct", "total"))
 
 
 def said(*wins: int, tests: tuple[str, ...] = (), n: int = 200, **options: object) -> str:

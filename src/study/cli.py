@@ -9,7 +9,8 @@ from __future__ import annotations
 import argparse
 import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache, lru_cache, partial, wraps
 from importlib import import_module
 from pathlib import Path
@@ -23,6 +24,7 @@ from pairsig.io.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from pairsig.core.omission import Omission
     from study.analysis.record import Analysis, Figure
 
 _FIGURE = partial(console.output, suffixes=(".svg", ".pdf", ".png"))
@@ -301,68 +303,48 @@ def _jar(arguments: argparse.Namespace) -> None:
 
 def _train(arguments: argparse.Namespace) -> None:
     """Train a base model on a training set."""
-    from pairsig.core.omission import Omission
     from study import training
 
-    try:
-        training.train(
-            arguments.command,
-            arguments.training_set,
-            arguments.model,
-            seed=arguments.seed,
-            given=arguments.given,
-            jars=arguments.jars,
-            threads=arguments.threads,
-        )
-    except training.CommandError as error:
-        if not _is_last(arguments.attempt):
-            raise
-        training.give_up(arguments.model, Omission("train", str(error)))
-        console.warn(f"{arguments.model} is left out: {error}")
+    model, words = arguments.model, {name: getattr(arguments, name) for name in ("seed", "given", "jars", "threads")}
+    with _left_out(arguments.attempt, "train", model, lambda omission: training.give_up(model, omission)):
+        training.train(arguments.command, arguments.training_set, model, **words)
 
 
 def _predict(arguments: argparse.Namespace) -> None:
     """Predict a test set with a base model."""
+    from study import training
+
+    output = arguments.output
+    words = {name: getattr(arguments, name) for name in ("members", "given", "jars", "threads")}
+    with _left_out(arguments.attempt, "predict", output, lambda omission: omission.write(output)):
+        training.predict(arguments.command, arguments.model, arguments.segments, output, **words)
+
+
+@contextmanager
+def _left_out(
+    attempt: tuple[int, int] | None, stage: str, made: Path, record: Callable[[Omission], None]
+) -> Iterator[None]:
+    """If the command of a base model fails in its last attempt, record the reason and succeed."""
     from pairsig.core.omission import Omission
     from study import training
 
     try:
-        training.predict(
-            arguments.command,
-            arguments.model,
-            arguments.segments,
-            arguments.output,
-            members=arguments.members,
-            given=arguments.given,
-            jars=arguments.jars,
-            threads=arguments.threads,
-        )
+        yield
     except training.CommandError as error:
-        if not _is_last(arguments.attempt):
+        if attempt is None or attempt[0] != attempt[1]:
             raise
-        Omission("predict", str(error)).write(arguments.output)
-        console.warn(f"{arguments.output} is left out: {error}")
-
-
-def _is_last(attempt: tuple[int, int] | None) -> bool:
-    return attempt is not None and attempt[0] == attempt[1]
+        record(Omission(stage, str(error)))
+        console.warn(f"{made} is left out: {error}")
 
 
 def _resize(arguments: argparse.Namespace) -> None:
     """Test every pair of systems on parts of a test set: initial segments, domains, draws, halves."""
     from pairsig.io import tables
-    from study.test_sets.resize import other_test_sets, resize
+    from study.test_sets.resize import KINDS, other_test_sets, resize
 
     data = read_statistics(arguments.statistics)
-    kinds = {
-        "initial": _initial(arguments.initial, len(data.segments)),
-        "shuffle": arguments.shuffle,
-        "domain_size": arguments.domain_size,
-        "document_size": arguments.document_size,
-        "draws": arguments.draws,
-        "draw_size": arguments.draw_size,
-        "halves": arguments.halves,
-    }
+    arguments.initial = _initial(arguments.initial, len(data.segments))
+    kinds = {name: getattr(arguments, name) for name in KINDS}
     n_sets = sum(1 for _ in other_test_sets(data, seed=arguments.seed, **kinds))
     n_resamples = arguments.n_resamples // arguments.part[1]
     with console.progress(f"resize {data.dataset}", n_sets * n_resamples) as progress:
@@ -407,15 +389,9 @@ def _overlaps(arguments: argparse.Namespace) -> None:
     rows = []
     for place in sorted(chosen.tolist()):
         one, other = (readers.read("text", outputs[name]) for name in pairs[place])
-        rows.append(
-            {
-                "dataset": arguments.dataset,
-                "system_a": pairs[place][0],
-                "system_b": pairs[place][1],
-                "bleu": round(100 * sample_size.overlap_of(one, other, **options), 3),
-                "same": round(sum(a == b for a, b in zip(one, other, strict=True)) / len(one), 5),
-            }
-        )
+        bleu = round(100 * sample_size.overlap_of(one, other, **options), 3)
+        same = round(sum(a == b for a, b in zip(one, other, strict=True)) / len(one), 5)
+        rows.append(dict(zip(columns.OVERLAPS.names, (arguments.dataset, *pairs[place], bleu, same), strict=True)))
     tables.write(tables.frame(columns.OVERLAPS, rows), arguments.output)
 
 
@@ -616,7 +592,7 @@ def _findings(arguments: argparse.Namespace) -> None:
 
 
 def _initial(text: str | None, n_segments: int) -> list[int] | None:
-    from study.test_sets.resize import doubling
+    from study.test_sets import doubling
 
     if text is None:
         return None

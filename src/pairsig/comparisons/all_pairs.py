@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from pairsig.comparisons.pair_tables import with_pvalues
@@ -22,6 +21,7 @@ from pairsig.core.influence import errors_and_correlations
 from pairsig.core.statistics import Statistics
 from pairsig.io.errors import InputError
 from pairsig.io.memory import Memory, shown
+from pairsig.io.packages import pd
 from pairsig.metrics import Metric, registry
 from pairsig.stats import kernels, paired
 from pairsig.stats.exact.pairs import n_bytes as exact_bytes

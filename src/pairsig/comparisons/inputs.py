@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import pandas as pd
 
 from pairsig.comparisons.all_pairs import only_metric
 from pairsig.comparisons.baseline import aligned, only
@@ -18,7 +17,7 @@ from pairsig.io import tables
 from pairsig.io.errors import InputError, listed, named
 from pairsig.io.files import beginning
 from pairsig.io.memory import Memory
-from pairsig.io.packages import need
+from pairsig.io.packages import need, pd
 from pairsig.metrics import Metric, registry
 from pairsig.readers import layout
 from pairsig.readers.counts import table
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
     from numpy.typing import ArrayLike
 
-Data: TypeAlias = "Statistics | IntoDataFrame | Mapping[str, ArrayLike] | str | Path"
+Data: TypeAlias = "Given | Statistics | IntoDataFrame | Mapping[str, ArrayLike] | str | Path"
 """The scores of several systems, in any of the forms that `read` understands."""
 
 ColumnName: TypeAlias = str | int
@@ -40,6 +39,10 @@ _ACCEPTED = (
     "expected a data frame in memory (pandas, polars, pyarrow, …), a mapping from names of systems to arrays, "
     "a pairsig.Statistics, or the path of a table"
 )
+
+
+def _unchanged(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,11 @@ class Given:
     metric: Metric
     as_given: Callable[[pd.DataFrame], Any]
     notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, statistics: Statistics, metric: Metric, as_given: Callable[[pd.DataFrame], Any] = _unchanged) -> Given:
+        """Statistics with their own notes."""
+        return cls(statistics, metric, as_given, tuple(statistics.inconsistencies()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,6 +138,10 @@ def read(data: Data, columns: Columns, memory: Memory | None = None) -> Given:
     InputError
         For data of another kind, for columns that do not exist, and for values that are missing or not numbers.
     """
+    if isinstance(data, Given):  # of evaluation logs
+        if columns != Columns():
+            raise InputError("found names of columns with evaluation logs, expected none: their readers know them")
+        return data
     if isinstance(data, Statistics):
         if columns.labels:
             name = next(iter(columns.labels))
@@ -175,10 +187,6 @@ def _called(metric: str | Metric) -> str:
     return metric if isinstance(metric, str) else metric.name
 
 
-def _unchanged(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows
-
-
 def _whole(found: Statistics, columns: Columns, as_given: Callable[[pd.DataFrame], Any] = _unchanged) -> Given:
     """Statistics as they are, with the metric that was named or that fits their columns."""
     chosen = columns.chosen
@@ -191,7 +199,7 @@ def _whole(found: Statistics, columns: Columns, as_given: Callable[[pd.DataFrame
                 f"found lower_is_better=True with metric {chosen.name}, expected it with score= only: a metric says "
                 "itself which scores are better"
             )
-    return Given(found, chosen, as_given, tuple(found.inconsistencies()))
+    return Given.of(found, chosen, as_given)
 
 
 def _registered(columns: Sequence[str]) -> bool:
@@ -217,7 +225,7 @@ def _of_arrays(data: Mapping[str, Any], columns: Columns) -> Given:
         documents=columns.document,
         domains=columns.domain,
     )
-    return Given(found, chosen, _unchanged, tuple(found.inconsistencies()))
+    return Given.of(found, chosen)
 
 
 def _of_frame(data: Any, columns: Columns, source: str) -> Given:
@@ -278,7 +286,7 @@ def _without_levels(frame: pd.DataFrame, source: str) -> pd.DataFrame:
                 f"{source} has columns of {frame.columns.nlevels} levels, expected names of these levels, such as "
                 "model and seed; or one level"
             )
-        scores: Any = frame.stack(list(range(frame.columns.nlevels)), future_stack=True)  # noqa: PD013
+        scores: Any = frame.stack(list(range(frame.columns.nlevels)), future_stack=True)
         frame = scores.rename("score").reset_index()
     if not isinstance(frame.index, pd.RangeIndex) and not set(frame.index.names) & set(frame.columns):
         named = any(name is not None for name in frame.index.names)

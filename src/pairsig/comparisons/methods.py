@@ -20,7 +20,6 @@ from threading import Lock
 from typing import Any, Literal
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from pairsig.comparisons import inputs
@@ -31,8 +30,9 @@ from pairsig.core.influence import influence_values
 from pairsig.core.statistics import Statistics, by_document
 from pairsig.io import rendering
 from pairsig.io.choices import check_level, choose
-from pairsig.io.columns import METHODS
+from pairsig.io.columns import DIFFERENCE, METHODS
 from pairsig.io.errors import InputError, named
+from pairsig.io.packages import pd
 from pairsig.io.results import TableResult
 from pairsig.io.tables import as_json, frame
 from pairsig.metrics import Metric
@@ -360,14 +360,17 @@ def render(table: pd.DataFrame, format: str, item_cost: float | None = None) -> 
         _check_cost(table, item_cost)
     if format == "json":
         return as_json(table)
-    rows = table.assign(runs=[f"{a} and {b}" for a, b in table[["n_runs_a", "n_runs_b"]].itertuples(index=False)])
-    columns = METHODS.view(
-        metric="", method_a="A", method_b="B", runs="", score_a="", score_b="", gain="gain [95 %]", better="",
-        pvalue_outputs="", pvalue_method="",
-    )  # fmt: skip
+    rows = signed(table).assign(
+        runs=[f"{a} and {b}" for a, b in table[["n_runs_a", "n_runs_b"]].itertuples(index=False)]
+    )
+    columns = [
+        *METHODS.view(metric="", method_a="A", method_b="B", runs="", score_a="", score_b=""),
+        replace(DIFFERENCE, heading="difference [95 %]"),
+        *METHODS.view(better="", pvalue_outputs="", pvalue_method=""),
+    ]
     lines = [
         "p (outputs): would these outputs, averaged over runs, differ on other test sets from the same source?",
-        "p (method): would they differ there if the methods were run again? The interval of the gain answers the same",
+        "p (method): would they differ there if the methods were run again? The interval answers the same question",
     ]
     if len(table) > 1:
         columns.append(METHODS["pvalue_holm"])
@@ -379,6 +382,18 @@ def render(table: pd.DataFrame, format: str, item_cost: float | None = None) -> 
         about = f"{row.metric}, {row.method_a} and {row.method_b}: "
         lines += [about + sentence for sentence in (*made_of(row, item_cost), *filter(None, row.doubt.split("; ")))]
     return rendering.render(rows, columns, format, notes=lines)
+
+
+def signed(table: pd.DataFrame) -> pd.DataFrame:
+    """The table of `compare_methods` with `difference`, score(b) − score(a), and with its interval."""
+    difference = table["score_b"] - table["score_a"]
+    low, high = (
+        table[end].where(difference >= 0, -table[other]) for end, other in zip(_ENDS, _ENDS[::-1], strict=True)
+    )
+    return table.assign(difference=difference, ci_low=low, ci_high=high)
+
+
+_ENDS = ("ci_low", "ci_high")
 
 
 def made_of(row: Any, item_cost: float | None = None) -> list[str]:

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 from pairsig.core import definitions
 from pairsig.core.exceedances import ExceedanceCounts, pvalues
 from pairsig.io import tables
 from pairsig.io.columns import COMPARISONS
 from pairsig.io.errors import InputError, named
+from pairsig.io.packages import pd
 
 COLUMNS = COMPARISONS.names
 """Columns of a table of comparisons."""

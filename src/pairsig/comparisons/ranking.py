@@ -11,7 +11,6 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from pairsig.comparisons import all_pairs, inputs
@@ -25,6 +24,7 @@ from pairsig.io.choices import check_level, choose
 from pairsig.io.columns import RANKED_PAIRS, RANKS
 from pairsig.io.errors import InputError, named
 from pairsig.io.memory import Memory
+from pairsig.io.packages import pd
 from pairsig.io.results import TableResult
 from pairsig.io.tables import as_json, frame
 from pairsig.metrics import Metric

@@ -91,12 +91,12 @@ class Commands:
     parser
         The parser of all commands.
     examples
-        The example in the help of each command.
+        The examples at the end of the help, by command.
     """
 
-    def __init__(self, program: str, description: str) -> None:
+    def __init__(self, program: str, description: str, examples: Mapping[str, str] | None = None) -> None:
         headings = self._headings = dict[str, str]()
-        self.examples: dict[str, str] = {}
+        self.examples = examples or {}
 
         class Grouped(argparse.RawDescriptionHelpFormatter):
             def _format_action(self, action: argparse.Action) -> str:
@@ -130,12 +130,11 @@ class Commands:
         """List the commands that are added next below this heading."""
         self._heading = f"\n  {heading}:\n"
 
-    def add(self, run: Run, epilog: str | Callable[[], str] = "", example: str = "") -> argparse.ArgumentParser:
-        """Add a command with the name of the function, and return its parser; the help ends with the example."""
+    def add(self, run: Run, epilog: str | Callable[[], str] = "") -> argparse.ArgumentParser:
+        """Add a command with the name of the function, and return its parser; the help ends with its example."""
         text, name = run.__doc__ or "", run.__name__.strip("_").replace("_", "-")
-        if example:
-            self.examples[name] = example
-            example = "\n".join(["", "example, in an empty folder:", *(f"  {line}" for line in example.splitlines())])
+        example = "".join(f"\n  {line}" for line in self.examples.get(name, "").splitlines())
+        example = f"\nexample, in an empty folder:{example}" if example else ""
         added: argparse.ArgumentParser = self._commands.add_parser(
             name,
             help=text.splitlines()[0],
@@ -189,9 +188,10 @@ def warn(sentence: str) -> None:
     print(f"pairsig: warning: {plain(sentence)}", file=sys.stderr)
 
 
-def note(sentence: str) -> None:
-    """Print a note about how the input was treated."""
-    print(f"pairsig: note: {plain(sentence)}", file=sys.stderr)
+def note(*sentences: str) -> None:
+    """Print notes about how the input was treated."""
+    for sentence in sentences:
+        print(f"pairsig: note: {plain(sentence)}", file=sys.stderr)
 
 
 @contextmanager

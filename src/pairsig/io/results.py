@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
+from pairsig.io.packages import pd
 from pairsig.io.tables import as_json
 
 

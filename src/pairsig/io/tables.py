@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 import numpy as np
 
@@ -21,13 +21,10 @@ from pairsig.io.columns import TABLES, Column, Table, kinds
 from pairsig.io.errors import BREAKS, InputError, check_distinct, named, quoted, reason
 from pairsig.io.files import MAX_BYTES, MAX_LINE, opened
 from pairsig.io.memory import Memory
-from pairsig.io.packages import Later, need
+from pairsig.io.packages import need, pd
 
 if TYPE_CHECKING:
-    import pandas as pd
     from pyarrow.parquet import ParquetFile
-else:
-    pd = Later("pandas")
 
 SEPARATORS = {".tsv": "\t", ".csv": ","}
 
@@ -121,9 +118,24 @@ _DTYPES: dict[tuple[type[Any], bool], str] = {
 """The pandas dtype of a column, by its type and whether cells may be missing."""
 
 
-def as_json(table: pd.DataFrame) -> str:
+Row: TypeAlias = dict[str, Any]
+"""The cells of a row by column; None where one is missing."""
+
+
+def records(table: pd.DataFrame | Sequence[Row]) -> Sequence[Row]:
+    """The rows of a table, which may be rows already."""
+    if isinstance(table, Sequence):
+        return table
+    found: list[Row] = table.astype(object).where(table.notna(), None).to_dict("records")
+    return found
+
+
+def as_json(table: pd.DataFrame | Sequence[Row]) -> str:
     """The rows as a JSON list of objects with all digits; missing values and the logarithm of 0 are null."""
-    rows = table.astype(object).where(table.notna() & (table != -np.inf), None).to_dict("records")
+    null = (None, -math.inf)
+    rows = [
+        {name: None if cell in null or cell != cell else cell for name, cell in row.items()} for row in records(table)
+    ]
     return json.dumps(rows, indent=2)
 
 

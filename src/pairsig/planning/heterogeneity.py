@@ -15,13 +15,13 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from pairsig.io import rendering
 from pairsig.io.choices import check_level, choose, once
 from pairsig.io.columns import FAMILY_HETEROGENEITY, TRANSFER
 from pairsig.io.errors import InputError, named
+from pairsig.io.packages import pd
 
 Floats = NDArray[np.float64]
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from pairsig.core.definitions import Test, find
@@ -23,6 +22,7 @@ from pairsig.io import rendering
 from pairsig.io.choices import check_level, choose, one_of, spelled
 from pairsig.io.columns import PLAN, VARIANCE_MODEL
 from pairsig.io.errors import InputError
+from pairsig.io.packages import pd
 from pairsig.io.tables import as_json
 from pairsig.metrics import registry
 from pairsig.stats import pass_fail

@@ -9,7 +9,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from pairsig.comparisons import methods
@@ -20,6 +19,8 @@ from pairsig.core.engine import Resampling
 from pairsig.core.influence import errors_and_correlations
 from pairsig.core.statistics import Statistics
 from pairsig.io.errors import InputError
+from pairsig.io.packages import pd
+from pairsig.io.tables import Row, records
 from pairsig.metrics import Metric
 from pairsig.metrics.exact_arithmetic import steps_by_column
 from pairsig.report import sentences
@@ -195,28 +196,36 @@ def carried(counts: NDArray[Any], metric: Metric) -> Floats:
 
 
 def of_systems(
-    statistics: Statistics, metric: Metric, table: pd.DataFrame, *, unit: Unit, resampling: Resampling
+    statistics: Statistics,
+    metric: Metric,
+    table: pd.DataFrame | Sequence[Row],
+    *,
+    unit: Unit,
+    resampling: Resampling,
 ) -> Iterator[Evidence]:
     """Evidence for every system against the first one, from a table of `compare_to_baseline` for this metric."""
     counts = statistics.of(metric)
     documents = statistics.documents if unit == "document" else None
-    several = bool((table["n_compared"] > 1).any())
-    table = sentences.as_gains(table).assign(
-        holm=shown_adjusted(table, "pvalue_holm") if several else "", pvalue_holm=decisive(table, "pvalue_holm")
-    )
-    for name, rows in table[table["metric"] == metric.name].groupby("system_b", sort=False):
-        first = rows.iloc[0]
+    rows_of: dict[str, list[Row]] = {}
+    table = records(table)
+    several = any(row["n_compared"] > 1 for row in table)
+    for row, holm, decides in zip(table, shown_adjusted(table), decisive(table), strict=True):
+        if row["metric"] == metric.name:
+            own = row | {"holm": holm if several else "", "pvalue_holm": decides}
+            rows_of.setdefault(row["system_b"], []).append(own)
+    for name, rows in rows_of.items():
+        first = sentences.as_gains(rows[0])
         both = [statistics.systems.index(system) for system in (first["system_a"], name)]
         pair = Pair(metric, counts[both], documents)
         ahead = [1, 0] if first["better"] == name else [0, 1]
-        tested = rows[rows["margin"].isna()]
-        if not len(tested):
+        tested = next((row for row in rows if row["margin"] is None), None)
+        if tested is None:
             raise InputError(f"found only the test against the margin for {metric.name}, expected another test as well")
-        test = find(*tested[["test", "method", "alternative"]].iloc[0])
+        test = find(tested["test"], tested["method"], tested["alternative"])
         yield Evidence(
             metric=metric.name,
             system_a=first["system_a"],
-            system_b=str(name),
+            system_b=name,
             score_a=first["score_a"],
             score_b=first["score_b"],
             better=first["better"],
@@ -224,12 +233,11 @@ def of_systems(
             low=first["ci_low"],
             high=first["ci_high"],
             tests=tuple(
-                (label(row["test"], row["method"], row["alternative"]), shown_p(row), row["holm"])
-                for _, row in rows.iterrows()
+                (label(row["test"], row["method"], row["alternative"]), shown_p(row), row["holm"]) for row in rows
             ),
             test=test,
-            p=float(tested["pvalue"].iloc[0]),
-            decides=float(tested["pvalue_holm"].iloc[0]),
+            p=tested["pvalue"],
+            decides=tested["pvalue_holm"],
             null=null(pair, test, resampling),
             parts=(),
             unit=unit,
@@ -238,8 +246,8 @@ def of_systems(
             correlation=float(errors_and_correlations(pair.units, metric, np.array([[0, 1]]))[1][0]),
             runs=(1, 1),
             sentence=sentences.of_systems(rows).replace("\n", " "),
-            notes=tuple(dict.fromkeys(note for notes in rows["notes"] for note in notes)),
-            signatures=tuple(rows["signature"]),
+            notes=tuple(dict.fromkeys(note for row in rows for note in row["notes"])),
+            signatures=tuple(row["signature"] for row in rows),
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise, product
 
 import numpy as np
@@ -75,19 +75,11 @@ TABLE_1 = Table(
         replace(CALIBRATION, meaning="name of the calibration, or `the paper`"),
         Column("p_range", str, "range of p-values"),
         *(
-            column
+            Column(f"{distance}{end}", str, meaning.format(distance))
             for distance in DISTANCES
-            for column in (
-                Column(
-                    distance,
-                    str,
-                    f"replication rate at this distance ({distance}) with its interval and number of pairs",
-                ),
-                Column(
-                    f"{distance}_expected",
-                    str,
-                    "rate expected if both test sets came from the same source, with its interval",
-                ),
+            for end, meaning in (
+                ("", "replication rate at this distance ({}) with its interval and number of pairs"),
+                ("_expected", "rate expected if both test sets came from the same source, with its interval"),
             )
         ),
     ),
@@ -167,24 +159,13 @@ def calibrated(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> pd.DataFrame:
             chosen = (pvalue >= P_RANGES[1]) & (pvalue < P_RANGES[7]) & (gain != 0) & (gain_against != 0)
             first, second = (names[one] for one in np.divmod(pair[chosen], one.n_systems))
             ahead, sign = gain[chosen] > 0, np.sign(gain[chosen])
-            found.append(
-                pd.DataFrame(
-                    {
-                        "system_a": np.where(ahead, first, second),
-                        "system_b": np.where(ahead, second, first),
-                        "pvalue": pvalue[chosen],
-                        "gain": sign * gain[chosen],
-                        "gain_against": sign * gain_against[chosen],
-                    }
-                ).assign(
-                    calibration=name,
-                    distance=distance,
-                    on_dataset=on[0],
-                    on_test_set=on[1],
-                    against_dataset=against[0],
-                    against_test_set=against[1],
-                )
-            )
+            columns = {
+                "system_a": np.where(ahead, first, second), "system_b": np.where(ahead, second, first),
+                "pvalue": pvalue[chosen], "gain": sign * gain[chosen], "gain_against": sign * gain_against[chosen],
+                "calibration": name, "distance": distance, "on_dataset": on[0], "on_test_set": on[1],
+                "against_dataset": against[0], "against_test_set": against[1],
+            }  # fmt: skip
+            found.append(pd.DataFrame(columns))
     return frame(CALIBRATED, pd.concat(found, ignore_index=True) if found else [])
 
 
@@ -304,7 +285,7 @@ class _Replications:
     @classmethod
     def of(cls, cells: Sequence[_Cell]) -> tuple[_Replications, bool]:
         """Collect all rows, and whether a rate can be expected: only draws may overlap, with their population."""
-        parts = []
+        parts: list[_Replications] = []
         numbers = {key: number for number, key in enumerate(sorted({key for cell in cells for key in cell[::2]}))}
         known = True
         for on, one, against, other in cells:
@@ -326,47 +307,32 @@ class _Replications:
                     test_sets=np.tile(np.array(labels, dtype=np.intp), (rows, 1)),
                 )
             )
-        whole = {one.name: np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(cls)}
-        return cls(**whole | {"test_sets": over_systems.drawn(whole["test_sets"])}), known
+        test_sets = over_systems.drawn(np.concatenate([part.test_sets for part in parts]))
+        return over_systems.joined(parts, test_sets=test_sets), known
 
     def row(self, low: float, high: float, known: bool) -> dict[str, object]:
         """Compute the row of the table for a range of p-values."""
         inside = (self.pvalue >= low) & (self.gain_on != 0) & (self.gain_against != 0)
         inside &= self.pvalue <= high if (low, high) == WINDOW or high == 1 else self.pvalue < high
         replicated = ((self.gain_on > 0) == (self.gain_against > 0))[inside]
-        share = replicated.mean() if len(replicated) else np.nan
-        share_low, share_high = over_systems.share_interval(replicated, self.systems[inside], self.test_sets[inside])
-        centre, least, most = self._expected(low, high) if known else (np.nan,) * 3
-        less, more = expected.difference(share, share_low, share_high, centre, least, most)
+        share = over_systems.share(replicated, self.systems[inside], self.test_sets[inside])
+        predicted = self._expected(low, high) if known else (np.nan,) * 3
         return {
             "n_systems": len(np.unique(self.systems)),
             "n_pairs": len(replicated),
             "n_replicated": int(replicated.sum()),
-            "share": share,
-            "share_low": share_low,
-            "share_high": share_high,
-            "expected": centre,
-            "expected_low": least,
-            "expected_high": most,
-            "difference": share - centre,
-            "difference_low": less,
-            "difference_high": more,
+            **expected.beside("share", share, predicted),
         }
 
     def _expected(self, low: float, high: float) -> tuple[float, float, float]:
         """Expected replication rate with its interval."""
-        drawn = self.population
+        drawn, other = self.population, ~self.population
         right, wrong = np.empty((2, len(drawn)))
         right[drawn], wrong[drawn] = expected.on_population(
             self.gain_against[drawn], self.error_against[drawn], low, high
         )
-        right[~drawn], wrong[~drawn] = expected.on_another(
-            self.gain_on[~drawn],
-            self.error_on[~drawn],
-            self.gain_against[~drawn],
-            self.error_against[~drawn],
-            low,
-            high,
+        right[other], wrong[other] = expected.on_another(
+            self.gain_on[other], self.error_on[other], self.gain_against[other], self.error_against[other], low, high
         )
         return expected.share(right, wrong, self.systems, self.test_sets)
 

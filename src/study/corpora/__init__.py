@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import islice
-from pathlib import Path
+from os import fspath
+from pathlib import Path, PurePosixPath
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -28,17 +29,9 @@ _LINE = re.compile(r"([0-9a-f]{64}) [ *](?:\./)?(.+)")
 
 @dataclass(frozen=True)
 class Segment:
-    """One training or test instance of a corpus.
+    """One training or test instance of a corpus, with its source if the corpus contains it."""
 
-    Attributes
-    ----------
-    text
-        Text in the format of the task, without the final line ends.
-    document, domain
-        Source of the segment, if the corpus contains it.
-    """
-
-    text: str
+    text: str  # in the format of the task, without the final line ends
     document: str = ""
     domain: str = ""
 
@@ -61,6 +54,12 @@ PARALLEL = {"alignment": ("target", "links"), "mt": ("target",)}
 
 SELECTION = ("skip", "first", "hold_out", "held_out")
 """Parameters of `read` that select segments; each is a whole number."""
+
+
+def document_of(path: AnyPath) -> str:
+    """Name of a file, or of a member of an archive, without extensions."""
+    name = PurePosixPath(fspath(path).rpartition("!")[2]).name
+    return name.removesuffix(".gz").removesuffix(".xz").rpartition(".")[0] or name
 
 
 def verify(folder: Path, sha256: str) -> dict[str, str]:

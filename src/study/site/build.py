@@ -43,29 +43,15 @@ DERIVED = {"whole": "Whole test set", "initial": "Initial segments", "domain": "
 
 @dataclass(frozen=True)
 class Run:
-    """The results of a run, and the sheets that describe its datasets.
+    """The results of a run, and the sheets that describe its datasets."""
 
-    Attributes
-    ----------
-    tables
-        Tables by their names in `results/tables`.
-    comparisons, test_sets
-        Files of comparisons by the first test.
-    calibrated
-        The pairs behind the calibrations, table `CALIBRATED`.
-    datasets, corpora
-        The sheets, with all their columns.
-    figures
-        SVG files: `FIGURE.svg` for the study, `FIGURE/DATASET.TEST.svg` for a dataset.
-    """
-
-    tables: Tables
-    comparisons: Sequence[Path]
-    test_sets: Sequence[Path]
-    calibrated: pd.DataFrame
-    datasets: pd.DataFrame
+    tables: Tables  # by their names in `results/tables`
+    comparisons: Sequence[Path]  # by the first test
+    test_sets: Sequence[Path]  # comparisons on test sets made by `resize`
+    calibrated: pd.DataFrame  # the pairs behind the calibrations, table `CALIBRATED`
+    datasets: pd.DataFrame  # the sheet, with all its columns
     corpora: pd.DataFrame
-    figures: Sequence[Path] = ()
+    figures: Sequence[Path] = ()  # SVG: `FIGURE.svg` for the study, `FIGURE/DATASET.TEST.svg` for a dataset
 
 
 @dataclass(frozen=True)

@@ -49,10 +49,23 @@ def numeric(
     return Column(name, float, meaning, unit, heading, shown, missing, ends=ends)
 
 
-def with_interval(name: str, meaning: str, shown: Shown) -> list[Column]:
-    """Columns of an estimate and the ends of its interval."""
-    ends = (("", meaning), ("_low", "lower end of its 95 % interval"), ("_high", "upper end of its 95 % interval"))
-    return [numeric(f"{name}{end}", means, shown=shown, missing=True) for end, means in ends]
+def with_interval(
+    name: str,
+    meaning: str,
+    shown: Shown = "as it is",
+    unit: str = "",
+    *,
+    over: str = "",
+    missing: bool = True,
+    ends: tuple[str, str] | None = None,
+) -> list[Column]:
+    """Columns of an estimate and the ends of its interval, `NAME_low` and `NAME_high` unless `ends` names them."""
+    low, high = ends or (f"{name}_low", f"{name}_high")
+    return [
+        Column(name, float, meaning, unit, "", shown, missing, ends=ends or ()),
+        Column(low, float, f"lower end of its 95 % interval{over}", unit, "", shown, missing),
+        Column(high, float, f"upper end of its 95 % interval{over}", unit, "", shown, missing),
+    ]
 
 
 OVERLAPS = Table(
