@@ -160,13 +160,13 @@ def calibrated(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> pd.DataFrame:
             chosen = (pvalue >= P_RANGES[1]) & (pvalue < P_RANGES[7]) & (gain != 0) & (gain_against != 0)
             first, second = (names[one] for one in np.divmod(pair[chosen], one.n_systems))
             ahead, sign = gain[chosen] > 0, np.sign(gain[chosen])
-            columns = {
+            listed = {
                 "system_a": np.where(ahead, first, second), "system_b": np.where(ahead, second, first),
                 "pvalue": pvalue[chosen], "gain": sign * gain[chosen], "gain_against": sign * gain_against[chosen],
                 "calibration": name, "distance": distance, "on_dataset": on[0], "on_test_set": on[1],
                 "against_dataset": against[0], "against_test_set": against[1],
             }  # fmt: skip
-            found.append(pd.DataFrame(columns))
+            found.append(pd.DataFrame(listed))
     return frame(CALIBRATED, pd.concat(found, ignore_index=True) if found else [])
 
 

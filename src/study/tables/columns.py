@@ -7,14 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pairsig.io import columns
-from pairsig.io.columns import (
-    DATASET,
-    FAMILY_HETEROGENEITY,
-    Column,
-    Shown,
-    Table,
-    count,
-)
+from pairsig.io.columns import DATASET, FAMILY_HETEROGENEITY, Column, Shown, Table, count
 
 if TYPE_CHECKING:
     import pandas as pd
