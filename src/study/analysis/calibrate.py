@@ -415,10 +415,7 @@ def _share(share: float, low: float, high: float, n_pairs: int | None = None) ->
 
 
 def _with_pairs(
-    comparisons: pd.DataFrame,
-    sheet: pd.DataFrame,
-    published: pd.DataFrame | None = None,
-    population: str | None = None,
+    comparisons: pd.DataFrame, sheet: pd.DataFrame, published: pd.DataFrame | None = None, population: str | None = None
 ) -> tuple[pd.DataFrame, pd.DataFrame | None, pd.DataFrame]:
     """Measure how often the better system on one test set is also better on another, by p-value."""
     datasets, source = set(comparisons["dataset"]), sheet.attrs["source"]
@@ -462,9 +459,7 @@ ANALYSIS = Analysis(
             "rates assume test sets of the paper's sizes and the gains of our parsers",
         ),
         Output(
-            CALIBRATED,
-            "one row per pair of systems and ordered pair of test sets",
-            path="results/calibrated.parquet",
+            CALIBRATED, "one row per pair of systems and ordered pair of test sets", path="results/calibrated.parquet"
         ),
     ),
     figures=(
