@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise, product
 
 import numpy as np
@@ -178,13 +179,11 @@ def _compared(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> dict[tuple[str,
     """Find the ordered pairs of test sets of each calibration and distance, with their comparisons."""
     keyed = dict(by_test_set(of_one_test(comparisons)))
     numbers = {name: number for number, name in enumerate(_names(comparisons))}
-    compared: dict[Key, _Compared] = {}
-    found = {}
-    for which, cells in _cells(keyed, sheet).items():
-        for key in {key for cell in cells for key in cell} - set(compared):
-            compared[key] = _Compared.of(keyed[key], numbers)
-        found[which] = [(on, compared[on], against, compared[against]) for on, against in cells]
-    return found
+    compared = cache(lambda key: _Compared.of(keyed[key], numbers))
+    return {
+        which: [(on, compared(on), against, compared(against)) for on, against in cells]
+        for which, cells in _cells(keyed, sheet).items()
+    }
 
 
 Key = tuple[str, ...]
@@ -200,13 +199,11 @@ def _cells(test_sets: Collection[Key], sheet: pd.DataFrame) -> dict[tuple[str, s
     source = sheet.attrs.get("source", CALIBRATIONS.name)
     for index, row in zip(sheet.index, sheet.itertuples(index=False), strict=True):
         line, name = index + 2, str(row.calibration)
-        sides = []
+        sides, where = [], f"{source}, line {line}"
         for dataset, test_set in ((row.on_dataset, row.on_test_set), (row.against_dataset, row.against_test_set)):
             sides.append([key for key in test_sets if matches(key[0], dataset) and matches(key[1], test_set)])
             if not sides[-1]:
-                raise InputError(
-                    f"{source}, line {line}: found no comparisons of dataset {dataset} on test set {test_set}"
-                )
+                raise InputError(f"{where}: found no comparisons of dataset {dataset} on test set {test_set}")
         # Both sides need different test sets and the same metric.
         both = [(on, against) for on, against in product(*sides) if on != against and on[2] == against[2]]
         for place, cell in ((0, row.against_dataset), (1, row.against_test_set)):
@@ -217,14 +214,12 @@ def _cells(test_sets: Collection[Key], sheet: pd.DataFrame) -> dict[tuple[str, s
         if not new and not any(cell == SAME or set(cell) & set("* ?[") for cell in row[2:]):
             if not both:
                 raise InputError(
-                    f"{source}, line {line}: found dataset {row.on_dataset}, test set {row.on_test_set} compared with "
-                    "itself or another metric only, expected another test set with the same metric"
+                    f"{where}: found dataset {row.on_dataset}, test set {row.on_test_set} compared with itself or "
+                    "another metric only, expected another test set with the same metric"
                 )
             on, against = both[0]
-            raise InputError(
-                f"{source}, line {line}: found {on[0]} {on[1]} and {against[0]} {against[1]} again, expected them "
-                f"once: they are in line {taken[name, on, against]}"
-            )
+            again = f"{on[0]} {on[1]} and {against[0]} {against[1]} again"
+            raise InputError(f"{where}: found {again}, expected them once: they are in line {taken[name, on, against]}")
         if new:
             found.setdefault((name, str(row.distance)), []).extend(new)
     return found

@@ -171,11 +171,9 @@ def known_families(found: pd.DataFrame) -> pd.DataFrame:
     worse than i.i.d.
     """
     kept = found[(found["kappa_squared_low"] > 0) & found["verdict"].isin(["better", "no better"])]
-    rounded = kept[list(FAMILY_HETEROGENEITY.names)].copy()
-    for column in FAMILY_HETEROGENEITY.columns:
-        if column.type is float:
-            rounded[column.name] = [float(f"{value:.4g}") for value in rounded[column.name]]
-    return frame(FAMILY_HETEROGENEITY, rounded.reset_index(drop=True))
+    rounded = kept[list(FAMILY_HETEROGENEITY.names)].reset_index(drop=True)
+    numbers = [column.name for column in FAMILY_HETEROGENEITY.columns if column.type is float]
+    return frame(FAMILY_HETEROGENEITY, rounded.assign(**rounded[numbers].map(lambda value: float(f"{value:.4g}"))))
 
 
 @dataclass(frozen=True)

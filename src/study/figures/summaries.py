@@ -335,15 +335,9 @@ def _middle(rows: pd.DataFrame) -> pd.Series[float]:
 
 def outermost(rows: pd.DataFrame) -> pd.DataFrame:
     """Select the ranges of p-values that do not lie within a wider one."""
-    kept: list[tuple[float, float]] = []
-    order = (rows["p_high"] - rows["p_low"]).sort_values(ascending=False, kind="stable").index
-    chosen = []
-    for index in order:
-        low, high = float(rows.loc[index, "p_low"]), float(rows.loc[index, "p_high"])
-        if not any(wide_low <= low and high <= wide_high for wide_low, wide_high in kept):
-            kept.append((low, high))
-            chosen.append(index)
-    return rows.loc[chosen]
+    low, high = rows["p_low"].to_numpy(), rows["p_high"].to_numpy()
+    within = (low[:, None] >= low) & (high[:, None] <= high)
+    return rows[within.sum(axis=1) == 1]  # within no range but its own
 
 
 @styled
