@@ -1,11 +1,10 @@
-"""Slow and simple ways to the exact p-values: enumeration, dynamic programmes, and counting with whole numbers.
+"""Slow and simple ways to the exact p-values: enumeration, and counting with whole numbers.
 
 Nothing here knows of characteristic functions, tilts or windows, and nothing is rounded: swaps and resamples are
 counted, and a p-value is a `Fraction`.
 """
 
 import math
-from collections import Counter
 from fractions import Fraction
 from itertools import product
 
@@ -73,44 +72,6 @@ def all_resamples(metric, a, b):
             [g == 0 for g in gains],
         )
     )
-
-
-def accuracy_programme(a, b):
-    """Figure 2 of Zmigrod, Vieira and Cotterell's draft, with whole numbers and >= where it prints <=.
-
-    State: the difference of the numbers of correct words after the first segments' swaps.
-    """
-    a, b = (np.asarray(counts)[:, 0].tolist() for counts in (a, b))
-    ways = {0: 1}
-    for x, y in zip(a, b, strict=True):
-        following = Counter()
-        for value, number in ways.items():
-            following[value + x - y] += number
-            following[value + y - x] += number
-        ways = following
-    observed = abs(sum(a) - sum(b))
-    return Fraction(sum(number for value, number in ways.items() if abs(value) >= observed), 2 ** len(a))
-
-
-def f1_programme(a, b):
-    """Figure 5 of the draft, likewise. State: matches and errors (predicted and gold, less matches) of both systems."""
-
-    def states(counts):
-        return [(m, predicted + gold - 2 * m) for m, predicted, gold in np.asarray(counts).tolist()]
-
-    def f1(matched, wrong):
-        return Fraction(2 * matched, 2 * matched + wrong) if matched else Fraction(0)
-
-    ways = {(0, 0, 0, 0): 1}
-    for (ma, wa), (mb, wb) in zip(states(a), states(b), strict=True):
-        following = Counter()
-        for (m, w, n, v), number in ways.items():
-            following[m + ma, w + wa, n + mb, v + wb] += number
-            following[m + mb, w + wb, n + ma, v + wa] += number
-        ways = following
-    observed = abs(f1(*total(states(a))) - f1(*total(states(b))))
-    extreme = sum(number for (m, w, n, v), number in ways.items() if abs(f1(m, w) - f1(n, v)) >= observed)
-    return Fraction(extreme, 2 ** len(a))
 
 
 # A polynomial with whole coefficients is its value at a power of two beyond them all (Kronecker): its coefficients are

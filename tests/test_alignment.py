@@ -170,10 +170,7 @@ class TestScores:
             rows = np.column_stack([counts[name] for name in metric.columns])
             stacked = metric.score(np.stack([rows, rows[::-1]]))
             assert stacked.shape == (2, len(sentences))
-            assert stacked.tolist() == [
-                [metric.score(row) for row in rows],
-                [metric.score(row) for row in rows[::-1]],
-            ]
+            assert stacked.tolist() == [[metric.score(row) for row in rows], [metric.score(row) for row in rows[::-1]]]
             assert ((stacked >= 0) & (stacked <= 100)).all()
 
     def test_unequal_number_of_segments(self):

@@ -132,6 +132,19 @@ class TestStart:
         assert ended.stdout.splitlines()[-1] == "loaded:"
         assert len(ended.stdout.splitlines()) > 1
 
+    @pytest.mark.parametrize("form", ["table", "sentence", "json", "markdown", "latex"])
+    def test_two_files_are_compared_without_pandas(self, form, tmp_path):
+        """Importing it takes half of the time of such a test."""
+        for name, scores in (("a", "1 0 1 1 1 1"), ("b", "0 0 1 0 1 0")):
+            (tmp_path / name).write_text(scores.replace(" ", "\n") + "\n")
+        code = "import sys; from pairsig.cli import main; print(main(sys.argv[1:]), 'pandas' in sys.modules)"
+        ended = subprocess.run(
+            [sys.executable, "-c", code, "test", tmp_path / "a", tmp_path / "b", "--format", form],
+            capture_output=True, text=True, check=True, timeout=60,
+        )  # fmt: skip
+        assert ended.stdout.splitlines()[-1] == "0 False"
+        assert "0.25" in ended.stdout
+
     def test_as_a_module_and_without_unicode(self):
         """On a terminal that has no δ the formulas are still printed."""
         ended = subprocess.run(

@@ -88,23 +88,10 @@ def test_conventions_by_hand(output, gold, expected):
     assert brackets(output, gold) == expected
 
 
-def test_crossing_counts_predicted_brackets():
-    gold = "(S (X (A a) (B b)) (Y (C c) (D d)))"
-    output = "(S (A a) (Z (Z (B b) (C c))) (D d))"  # both Z cross X and Y
-    assert one(output, gold)["crossing"] == 2
-    assert one(gold, output)["crossing"] == 2  # X and Y, each crosses two
-    assert one("(S (A a) (Z (B b) (C c) (D d)))", gold)["crossing"] == 1
-
-
 def test_tags_are_whole_and_compared_with_equivalences():
     parameters = Parameters(eq_label=frozenset([("NN", "NNS")]))
     counts = one("(S (NNS a) (NN-X b) (VB c))", "(S (NN a) (NN b) (VB c))", parameters)
     assert (counts["words"], counts["correct_tags"]) == (3, 2)
-
-
-def test_length_is_that_of_gold_without_its_traces():
-    counts = one("(S (A a) (. .))", "(S (A a) (-NONE- *) (. .))")
-    assert (counts["length"], counts["words"]) == (2, 1)
 
 
 def test_unlabelled_brackets():
@@ -144,13 +131,7 @@ FAILURES = [
 @pytest.mark.parametrize(("output", "status", "predicted"), FAILURES)
 def test_of_a_sentence_that_failed_no_bracket_matches_and_the_gold_ones_count(output, status, predicted):
     nothing = {"matched": 0, "crossing": 0, "correct_tags": 0, "complete": 0}
-    assert one(output, TEA) == nothing | {
-        "predicted": predicted,
-        "gold": 4,
-        "words": 3,
-        "length": 3,
-        "status": status,
-    }
+    assert one(output, TEA) == nothing | {"predicted": predicted, "gold": 4, "words": 3, "length": 3, "status": status}
 
 
 @pytest.mark.parametrize(("output", "status", "predicted"), FAILURES)
@@ -287,7 +268,7 @@ def definition(parse):
 
 
 @given(PAIRS)
-@examples(300)
+@examples(150)
 def test_counts_are_those_of_the_definition(pair):
     output, gold = pair
     columns = {name: column.item() for name, column in parseval([output], [gold]).items()}
@@ -307,7 +288,7 @@ def test_counts_are_those_of_the_definition(pair):
 
 
 @given(st.lists(PAIRS, min_size=1, max_size=4), st.integers(0, 3), st.booleans())
-@examples(100)
+@examples(50)
 def test_no_score_rises_by_failing(pairs, which, words):
     outputs, golds = map(list, zip(*pairs, strict=True))
     before = parseval(outputs, golds)
@@ -328,18 +309,6 @@ def test_no_score_rises_by_failing(pairs, which, words):
         others = [at for at in range(len(pairs)) if at != position]
         assert after["matched"].sum() == before["matched"][others].sum()
         assert after["predicted"].sum() == before["predicted"][others].sum()
-
-
-@given(st.lists(PAIRS, min_size=1, max_size=4))
-@examples(50)
-def test_output_and_reference_change_places(pairs):
-    outputs, golds = zip(*pairs, strict=True)
-    there, back = parseval(outputs, golds), parseval(golds, outputs)
-    assert np.array_equal(there["matched"], back["matched"])
-    assert np.array_equal(there["predicted"], back["gold"])
-    for metric in METRICS:
-        for small, large in metric.at_most:
-            assert np.all(there[small] <= there[large])
 
 
 # --- bad input ---

@@ -115,19 +115,8 @@ def test_links_between_files_become_links_between_pages(tmp_path):
 
 def test_every_option_is_in_the_page_of_the_command_line():
     text = load("generated").command_line()
-    for name in (
-        "test",
-        "gate",
-        "rank",
-        "plan",
-        "extract",
-        "collect",
-        "pool",
-        "compare",
-        "methods",
-        "transfer",
-        "merge",
-    ):
+    commands = "test", "gate", "rank", "plan", "extract", "collect", "pool", "compare", "methods", "transfer", "merge"
+    for name in commands:
         section = text.split(f"## pairsig {name}\n")[1].split("\n## ")[0]
         with pytest.raises(SystemExit), contextlib.redirect_stdout(io.StringIO()) as printed:
             cli.main([name, "--help"])

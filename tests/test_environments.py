@@ -1,6 +1,7 @@
 """One set of versions: what conda is asked for is what the lock files hold."""
 
 import ast
+import functools
 import os
 import re
 import subprocess
@@ -46,6 +47,7 @@ EXTRAS = PROJECT["optional-dependencies"]
 HOMES = packages_distributions() | {"pycrfsuite": ["python-crfsuite"], "thot": ["sil-thot"]}
 
 
+@functools.cache
 def imported(path):
     """The distributions that a module imports, wherever in it."""
     nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
@@ -119,8 +121,8 @@ def test_an_exact_test_on_the_command_line_compiles_and_draws_nothing(tmp_path):
 
 
 COMMANDS = (
-    "test a.txt b.txt --n-resamples 2000 --test exact,exact-bootstrap,randomization,bootstrap --margin 3",
-    "rank a.txt b.txt c.txt --n-resamples 500",
+    "test a.txt b.txt --n-resamples 200 --test exact,exact-bootstrap,randomization,bootstrap --margin 3",
+    "rank a.txt b.txt c.txt --n-resamples 100",
     "rank a.txt b.txt c.txt --adjust holm",
     "plan --metric accuracy --score 80 --gain 8 --correlation 0.5",
 )
@@ -130,7 +132,7 @@ def test_without_numba_the_numbers_are_the_same(tmp_path):
     """Loops are interpreted, draws come from numpy, and exact tests of pairs are done one by one."""
     rng = np.random.default_rng(1)
     for name in "abc":
-        np.savetxt(tmp_path / f"{name}.txt", rng.integers(0, 9, 60), fmt="%d")
+        np.savetxt(tmp_path / f"{name}.txt", rng.integers(0, 9, 25), fmt="%d")
     code = "import sys\n{}\nfrom pairsig import cli\nfor words in sys.argv[1:]: cli.main(words.split())"
     compiled, interpreted = (
         modules_of(code.format(first), *COMMANDS, cwd=tmp_path)
@@ -207,8 +209,6 @@ def test_the_commands_run_without_an_install(not_installed):
     missing = not_installed("-c", "import importlib.metadata; importlib.metadata.version('pairsig')")
     assert "PackageNotFoundError" in missing.stderr
     version = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)[1]
-    done = not_installed("-m", "pairsig", "--version")
-    assert done.stdout.startswith(f"pairsig {version}\n"), done.stderr
     example = ROOT / "config/example"
     done = not_installed(
         "-m", "pairsig", "test", "baseline.txt", "tuned.txt", "--reference", "reference.txt", "--metric", "bleu",

@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 import oracles
-import simulate
 from conftest import examples
-from pairsig import InputError, Metric, bootstrap_test, randomization_test
+from pairsig import InputError, Metric, randomization_test
 from pairsig.core.definitions import find
-from pairsig.metrics import counts, registry
+from pairsig.metrics import registry
 from pairsig.readers.counts import art
 from pairsig.stats import exact
 from pairsig.stats.exact import distributions, exact_bootstrap_test, exact_test
@@ -115,7 +114,7 @@ def test_every_swap(metric):
 @pytest.mark.parametrize("metric", ["accuracy", "recall", "mean"])
 def test_every_resample(metric):
     @examples(40)
-    @given(two_systems(metric, 5, least=2))
+    @given(two_systems(metric, 4, least=2))
     def agrees(pair):
         a, b = pair
         greater, equal, below, zero = oracles.all_resamples(metric, a, b)
@@ -307,66 +306,16 @@ def test_p_is_called_a_fraction_only_where_it_is_one():
     assert known == {True, False}
 
 
-# The programmes of the draft
-
-
-def test_figure_2():
-    a, b = random_pair("accuracy", 120, 1)
-    assert exact_test(a, b, metric="accuracy").pvalue == pytest.approx(
-        float(oracles.accuracy_programme(a, b)), rel=1e-12
-    )
-    assert (
-        exact_test(a, b, metric="las").pvalue
-        == exact_test(a, b, metric="uas").pvalue
-        == exact_test(a, b, metric="accuracy").pvalue
-    )
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_figure_5(seed):
-    a, b = random_pair("f1", 14, seed, (0.8, 0.6), size=5)
-    assert exact_test(a, b, metric="f1").pvalue == float(oracles.f1_programme(a, b))
-
-
-def test_f1_on_sixty_sentences():
-    """The size at which the code of the draft's authors keeps a probability of 0.9997."""
-    a, b = random_pair("f1", 60, 5, (0.75, 0.7), size=10)
-    expected = oracles.f1_tail(a, b)
-    assert 0.001 < expected < 0.5
-    assert exact_test(a, b, metric="f1").pvalue == pytest.approx(float(expected), rel=1e-12)
-
-
-def test_parseval_is_f1():
-    a, b = random_pair("f1", 30, 2)
-    assert exact_test(a, b, metric="parseval").pvalue == exact_test(a, b, metric="f1").pvalue
-
-
 # Closed forms
 
 
-def test_three_sentences():
-    result = exact_test([[1, 1]] * 3, [[0, 1]] * 3, metric="accuracy")
-    assert (result.pvalue, result.log10_pvalue, result.better, result.gain) == (2 / 8, math.log10(2 / 8), "a", 100.0)
-    assert exact_test([[1, 1]] * 3, [[0, 1]] * 3, alternative="observed", metric="accuracy").pvalue == 1 / 8
-
-
-@pytest.mark.parametrize("same", [0, 500])
-def test_one_sided_sentences(same):
-    """28 sentences, one system better on all: published code that drops small entries gives 0."""
-    agreed = [[3, 7]] * same
-    assert exact_test([[1, 1]] * 28 + agreed, [[0, 1]] * 28 + agreed, metric="accuracy").pvalue == 2 * 2.0**-28
-
-
-def test_a_thousand_one_sided_sentences():
-    result = exact_test([[5, 5]] * 1000, [[4, 5]] * 1000, metric="accuracy")
-    assert result.pvalue == 2 * 2.0**-1000
-    assert result.log10_pvalue == pytest.approx((1 - 1000) * math.log10(2), rel=1e-15)
-
-
-def test_p_below_the_floats():
-    result = exact_test([[5, 5]] * 5000, [[4, 5]] * 5000, metric="accuracy")
-    assert result.pvalue == 0.0
-    assert result.log10_pvalue == pytest.approx((1 - 5000) * math.log10(2), rel=1e-14)
+@pytest.mark.parametrize(("n", "agreed"), [(3, 0), (28, 500), (1000, 0), (5000, 0)])
+def test_one_system_is_better_on_all(n, agreed):
+    """p = 2·2⁻ⁿ: published code that drops small entries gives 0 for 28 segments; for 5,000 no float holds it."""
+    same = [[3, 7]] * agreed
+    result = exact_test([[5, 5]] * n + same, [[4, 5]] * n + same, metric="accuracy")
+    assert (result.pvalue, result.n_segments, result.n_different) == (2.0 ** (1 - n), n + agreed, n)
+    assert result.log10_pvalue == pytest.approx((1 - n) * math.log10(2), rel=1e-14)
 
 
 @pytest.mark.parametrize("won", [251, 280, 400, 495])
@@ -388,15 +337,6 @@ def test_differences_of_two_sizes():
     assert exact_test(a, b, metric="mean").pvalue == pytest.approx(2 * expected / 2**70, rel=1e-12)
 
 
-def test_sigfs_readme_example():
-    """F 0.727272… and 0.181818…, two of three observations differ: swapping none or both is as extreme, p = 1/2."""
-    a = np.array([[2, 2, 2], [2, 2, 2], [0, 1, 2]])
-    b = np.array([[0, 2, 2], [1, 2, 2], [0, 1, 2]])
-    result = exact_test(a, b, metric="f1")
-    assert (result.pvalue, result.n_segments, result.n_different) == (0.5, 3, 2)
-    assert (result.score_a, result.score_b) == (pytest.approx(800 / 11), pytest.approx(200 / 11))
-
-
 @pytest.mark.parametrize(("n", "won"), [(10, 3), (200, 100), (2000, 40), (2000, 1500)])
 def test_bootstrap_of_wins_is_binomial(n, won):
     """A wins some, the rest are drawn: D* is Binomial(n, won/n), and p = P(D* > 2·won); D* < 0 never happens."""
@@ -408,24 +348,6 @@ def test_bootstrap_of_wins_is_binomial(n, won):
     percentile = exact_bootstrap_test(a, np.zeros(n), metric="mean", method="percentile", alternative="observed")
     assert (percentile.pvalue, percentile.log10_pvalue) == (0.0, -math.inf)
     assert percentile.p_equal == pytest.approx((1 - won / n) ** n, rel=1e-12)
-
-
-def test_bootstrap_that_never_doubles():
-    """Equal on all segments but for a constant: δ(x*) is δ(x) on every resample."""
-    result = exact_bootstrap_test([[2, 4], [3, 4]], [[1, 4], [2, 4]], metric="accuracy", alternative="observed")
-    assert (result.pvalue, result.log10_pvalue, result.p_equal) == (0.0, -math.inf, 0.0)
-
-
-def test_resamples_without_any_word_are_no_ties():
-    """Of the 4 resamples only (1, 1) has twice the gain; (2, 2) has no word, so no gain."""
-    a, b = [[1, 4], [0, 0]], [[0, 4], [0, 0]]
-    greater, equal, below, zero = oracles.all_resamples("accuracy", a, b)
-    assert (greater, equal, below, zero) == (0, 0, 0, Fraction(1, 4))
-    assert exact_bootstrap_test(a, b, metric="accuracy", alternative="observed").p_equal == 0.0
-    assert exact_bootstrap_test(a, b, method="percentile", alternative="observed", metric="accuracy").p_equal == 0.25
-    assert exact_bootstrap_test(a, b, alternative="two-sided", metric="accuracy").pvalue == pytest.approx(
-        0.25, rel=1e-15
-    )
 
 
 # Far tails, to nine digits and more
@@ -536,15 +458,6 @@ def test_swapping_the_systems_and_the_order(metric, n):
     assert exact_test(a[order], b[order], metric=metric).pvalue == result.pvalue
 
 
-def test_agreed_segments_leave_p():
-    """For a metric with one denominator, to the last bit."""
-    a, b = random_pair("accuracy", 200, 8, (0.8, 0.78))
-    same = np.array([[3, 8]] * 77)
-    more = exact_test(np.r_[a, same], np.r_[b, same], metric="accuracy")
-    assert more.pvalue == exact_test(a, b, metric="accuracy").pvalue
-    assert (more.n_segments, more.n_different) == (277, exact_test(a, b, metric="accuracy").n_different)
-
-
 def test_common_factors_and_lattices():
     a, b = random_pair("mean", 150, 9, (0.8, 0.75))
     expected = exact_test(a, b, metric="mean").pvalue
@@ -564,17 +477,6 @@ def test_the_finest_lattice():
         exact_test([1 + 2.0**-52] * 4, [0.0] * 4, metric="mean")
 
 
-def test_truth_values():
-    a, b = np.array([[True]] * 5), np.array([[False]] * 5)
-    assert exact_test(a, b, metric="mean").pvalue == 2 / 32
-
-
-def test_identical_systems():
-    a, _ = random_pair("f1", 20, 10)
-    for result in (exact_test(a, a, metric="f1"), exact_bootstrap_test(a, a, metric="recall", alternative="observed")):
-        assert (result.pvalue, result.log10_pvalue, result.better, result.n_different) == (1.0, 0.0, None, 0)
-
-
 def test_documents_are_sums():
     a, b = random_pair("f1", 120, 11)
     documents = np.arange(120) // 5
@@ -591,110 +493,7 @@ def test_documents_are_sums():
     )
 
 
-def test_documents_with_a_common_effect_make_segments_too_sure():
-    """Under the null hypothesis, p-values by documents are reliable; by segments they are too small."""
-    rejected = np.zeros(2)
-    for seed in range(200):
-        data = simulate.statistics(
-            "accuracy", n_systems=2, n_segments=200, spread=0.0, document_size=20, document_effect=1.0, seed=seed
-        )
-        a, b = data.counts
-        rejected += [
-            exact_test(a, b, metric="accuracy").pvalue <= 0.05,
-            exact_test(a, b, documents=data.documents, metric="accuracy").pvalue <= 0.05,
-        ]
-    # 200 tests at 5 %: at most 19 in 99.5 % of all cases.
-    assert rejected[1] <= binom.ppf(0.995, 200, 0.05) < 60 < rejected[0]
-
-
-def test_lower_is_better():
-    error = Metric("error", ("correct", "total"), counts.accuracy, "100 · Σ wrong / Σ total", higher_is_better=False)
-    a, b = random_pair("accuracy", 50, 12)
-    result, mirrored = exact_test(a, b, metric=error), exact_test(a, b, metric="accuracy")
-    assert {result.better, mirrored.better} == {"a", "b"}
-    assert result.gain == mirrored.gain
-    assert result.pvalue == pytest.approx(mirrored.pvalue, rel=1e-12)
-    greater, _, below, _ = oracles.all_resamples("accuracy", a[:5], b[:5])
-    wrong = [np.stack([x[:5, 1] - x[:5, 0], x[:5, 1]], axis=1) for x in (a, b)]
-    assert exact_bootstrap_test(*wrong, metric=error, alternative="observed").pvalue == pytest.approx(
-        float(greater), rel=1e-11
-    )
-    assert exact_bootstrap_test(
-        *wrong, metric=error, method="percentile", alternative="observed"
-    ).pvalue == pytest.approx(float(below), rel=1e-11)
-
-
-# Monte Carlo
-
-
-def near(count, p, n):
-    return abs(count / n - p) < 4 * math.sqrt(p * (1 - p) / n) + 1e-12
-
-
-@pytest.mark.parametrize("metric", ["accuracy", "precision", "recall", "f1"])
-def test_randomization_agrees(metric):
-    a, b = random_pair("accuracy" if metric == "accuracy" else "f1", 150, 13, (0.8, 0.775))
-    p = exact_test(a, b, metric=metric).pvalue
-    assert 0.01 < p < 0.9
-    n = 40_000
-    sampled = randomization_test(a, b, metric=metric, n_resamples=n)
-    assert near(sampled.n_greater + sampled.n_equal, p, n)
-
-
-@pytest.mark.parametrize(
-    ("method", "alternative"), [("shifted", "observed"), ("percentile", "observed"), ("shifted", "two-sided")]
-)
-@pytest.mark.parametrize("metric", ["uas", "recall", "mean"])
-def test_bootstrap_agrees(metric, method, alternative):
-    a, b = random_pair({"uas": "accuracy", "recall": "f1"}.get(metric, metric), 100, 14, (0.8, 0.77))
-    result = exact_bootstrap_test(a, b, metric=metric, method=method, alternative=alternative)
-    assert 0.001 < result.pvalue < 0.5
-    n = 40_000
-    sampled = bootstrap_test(a, b, metric=metric, method=method, alternative=alternative, n_resamples=n)
-    assert near(sampled.n_greater, result.pvalue - result.p_equal * (alternative == "two-sided"), n)
-    assert near(sampled.n_equal, result.p_equal, n)
-
-
-def test_false_positive_rate_of_exact_tests():
-    """Under exchangeability P(p <= α) <= α, and over all swaps of one data set it is so exactly."""
-    a = np.array([[3, 5], [2, 4], [5, 6], [1, 3], [4, 4], [0, 2]])
-    b = np.array([[1, 5], [2, 4], [6, 6], [0, 3], [1, 4], [1, 2]])
-    pvalues = []
-    for swaps in range(2**6):
-        turned = np.array([swaps >> bit & 1 for bit in range(6)], dtype=bool)[:, None]
-        pvalues.append(exact_test(np.where(turned, b, a), np.where(turned, a, b), metric="accuracy").pvalue)
-    pvalues = np.array(pvalues)
-    for p in np.unique(pvalues):
-        assert (pvalues <= p).mean() == p
-
-
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("metric", ["aer", "aer without sure links", "alignment_precision", "alignment_recall"])
-def test_alignments_against_all_swaps(metric, seed):
-    """AER falls as quality rises; every one of the 2⁷ swaps, scored by the metric itself."""
-    rng = np.random.default_rng(seed)
-    sure = rng.integers(1, 4, 7) * (metric != "aer without sure links")
-    metric = metric.split()[0]
-
-    def aligner():
-        predicted = rng.integers(0, 5, 7)
-        possible = rng.integers(0, predicted + 1)
-        return np.stack([np.minimum(rng.integers(0, possible + 1), sure), possible, predicted, sure], axis=1)
-
-    a, b = aligner(), aligner()
-    chosen = registry.metric(metric)
-    sign = 1 if chosen.higher_is_better else -1
-
-    def gain(x, y):
-        return sign * float(chosen.score(x.sum(axis=0)) - chosen.score(y.sum(axis=0)))
-
-    delta = abs(gain(a, b))
-    swaps = (np.array([number >> bit & 1 for bit in range(7)], dtype=bool)[:, None] for number in range(2**7))
-    gains = np.array([gain(np.where(swap, b, a), np.where(swap, a, b)) for swap in swaps])
-    result = exact_test(a, b, metric=metric)
-    assert result.pvalue == pytest.approx((np.abs(gains) >= delta - 1e-9).mean(), abs=1e-12)
-    assert result.better == ("a" if gain(a, b) > 1e-9 else "b" if gain(a, b) < -1e-9 else None)
-    assert result.gain == pytest.approx(delta)
+# Something over nothing
 
 
 def brute_force(metric, a, b):
@@ -896,14 +695,3 @@ def test_bootstrap_needs_common_denominators():
         InputError, match="no exact bootstrap test for accuracy if the systems have different denominators"
     ):
         exact_bootstrap_test([[1, 2], [1, 1]], [[0, 1], [1, 2]], metric="accuracy", alternative="observed")
-
-
-def test_counts_are_checked():
-    with pytest.raises(InputError, match="found different numbers of segments"):
-        exact_test([[1, 1]], [[1, 1], [0, 1]], metric="accuracy")
-    with pytest.raises(InputError, match="correct > total"):
-        exact_test([[2, 1]], [[1, 1]], metric="accuracy")
-    with pytest.raises(InputError, match="unknown metric 'f2'"):
-        exact_test([[2, 1]], [[1, 1]], metric="f2")
-    with pytest.raises(InputError, match="found 1 documents for 2 segments"):
-        exact_test([1, 0], [0, 0], metric="mean", documents=["d"])

@@ -1,13 +1,11 @@
 """Exact p-values of all pairs: against enumeration, closed forms, and the distributions of the two-system tests."""
 
 import itertools
-import math
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 import oracles
 import simulate
@@ -43,7 +41,7 @@ def draws(difference, length, which):
     return float((gains * length.sum() > 2 * difference.sum() * lengths).mean())
 
 
-@pytest.mark.parametrize("most", [1, 2, 10, 1000])
+@pytest.mark.parametrize("most", [1, 2, 10, 200])
 @pytest.mark.parametrize("n", [1, 2, 3, 5])
 def test_every_swap_and_every_resample_of_few_units(n, most):
     rng = np.random.default_rng([n, most])
@@ -68,33 +66,7 @@ def test_every_swap_and_every_resample_of_few_units(n, most):
                     assert found[which][row] == pytest.approx(expected, rel=1e-11, abs=0 if expected else 1e-300)
 
 
-def test_pass_fail_is_the_sign_test():
-    rng = np.random.default_rng(1)
-    numerators = (rng.random((8, 3000)) < np.linspace(0.3, 0.9, 8)[:, None]).astype(np.int64)
-    chosen = better_first(numerators)
-    found = pairs.permutation(numerators, chosen)
-    for p, (a, b) in zip(found, chosen, strict=True):
-        won = int((numerators[a] > numerators[b]).sum())
-        lost = int((numerators[a] < numerators[b]).sum())
-        assert p == pytest.approx(binom.sf(won - 1, won + lost, 0.5), rel=1e-10)
-
-
-def test_the_trinomial_distribution_term_by_term():
-    """P(W − L > 2D) with (W, L) trinomial, from whole numbers."""
-    won, lost, same = 9, 4, 27
-    n = won + lost + same
-    numerators = np.array([[1] * won + [0] * lost + [1] * same, [0] * won + [1] * lost + [1] * same])
-    expected = sum(
-        Fraction(math.comb(n, w) * math.comb(n - w, lower) * won**w * lost**lower * same ** (n - w - lower), n**n)
-        for w in range(n + 1)
-        for lower in range(n + 1 - w)
-        if w - lower > 2 * (won - lost)
-    )
-    (p,) = pairs.bootstrap(numerators, np.ones(n, dtype=np.int64), np.array([[0, 1]]))
-    assert p == pytest.approx(float(expected), rel=1e-12)
-
-
-@pytest.mark.parametrize("n", [20, 1000])
+@pytest.mark.parametrize("n", [20, 400])
 def test_against_the_distributions_of_two_systems(n):
     rng = np.random.default_rng(n)
     length = rng.integers(1, 40, n)
@@ -156,11 +128,6 @@ def test_threads_and_their_shares_make_no_difference():
     assert (some == one[300:310]).all()
 
 
-def test_all_fail_or_pass_the_same():
-    same = np.array([[1, 0, 1], [1, 0, 1]])
-    assert pairs.permutation(same, np.array([[0, 1]])) == [1.0]
-
-
 @pytest.mark.parametrize("metric", ["f1", "precision", "accuracy"])
 @pytest.mark.parametrize("unit", ["segment", "document"])
 def test_compare_is_the_test_of_two_systems(metric, unit):
@@ -184,8 +151,8 @@ def test_compare_is_the_test_of_two_systems(metric, unit):
 
 
 def test_equal_systems_and_lattices_of_millions_of_points():
-    """Without a gain, p = 1. Scores with five digits are too fine for inversion: all 2¹² swaps are enumerated."""
-    scores = np.round(np.random.default_rng(7).random((3, 12)), 5)
+    """Without a gain, p = 1. Scores with five digits are too fine for inversion: all 2¹⁰ swaps are enumerated."""
+    scores = np.round(np.random.default_rng(7).random((3, 10)), 5)
     data = Statistics.from_arrays({"a": scores[0], "b": scores[1], "c": scores[0], "d": scores[2]}, ["value"])
     table = all_pairs.compare(data, "exact", metric="mean").set_index(["system_a", "system_b"])
     assert table.loc[("a", "c"), "pvalue"] == 1.0
@@ -235,19 +202,6 @@ def test_inversions_that_take_too_long_return_nan():
         found = tail.py_func(*arguments)
         assert 0 < found < 1
         assert np.isnan(tail.py_func(*arguments, 100))
-
-
-@pytest.mark.parametrize(
-    ("metric", "test", "message"),
-    [
-        ("f1", "exact-bootstrap", "no exact bootstrap test for f1 if the systems have different denominators"),
-        ("bleu", "exact", "no exact test for bleu, which is not a ratio of sums"),
-    ],
-)
-def test_what_exact_tests_cannot_do_is_reported(metric, test, message):
-    data = simulate.statistics(metric, n_systems=3, n_segments=30)
-    with pytest.raises(InputError, match=message):
-        all_pairs.compare(data, test, metric=metric)
 
 
 @pytest.mark.parametrize(

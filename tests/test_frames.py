@@ -98,6 +98,19 @@ def test_wide_form_is_the_long_form(kind):
         _ = one.pvalue
 
 
+def test_the_interval_in_a_sentence_is_that_of_the_gain():
+    """The first system is the better one, so that difference and gain have opposite signs."""
+    data = {"good": [1] * 11 + [0], "bad": [1] * 4 + [0] * 8}
+    assert "good is better than bad by 0.58 points of score" in str(pairsig.compare(data))
+    assert "95 % CI 0.17 to 0.83" in str(pairsig.compare(data))
+    low, high = pairsig.compare(data).table[["ci_low", "ci_high"]].to_numpy()[0]
+    assert (round(low, 2), round(high, 2)) == (-0.83, -0.17)
+    rng = np.random.default_rng(1)
+    runs = pairsig.compare({"good": rng.random((3, 50, 1)) < 0.8, "bad": rng.random((3, 50, 1)) < 0.4})
+    assert "95 % CI 0.18 to 0.50" in str(runs)
+    assert (runs.table["ci_high"] < 0).all()
+
+
 def test_all_pairs_are_adjusted_together():
     of = scores(systems=("a", "b", "c", "d"))
     table = compare(pd.DataFrame(long(of)), **COLUMNS).table

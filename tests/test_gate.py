@@ -125,13 +125,15 @@ def test_lower_is_better_is_the_mirror_image():
     assert other.lower_is_better
 
 
-def test_all_scores_must_pass_and_worse_ones_are_adjusted_by_holm():
+def test_all_scores_must_pass_and_worse_ones_are_adjusted_by_holm(monkeypatch):
+    monkeypatch.setattr(gate._Score, "needed", lambda *_: None)
+
     def scores(*tasks):
         data = [given("mean", old=old, new=new) for old, new in (items(*own) for own in tasks)]
         named = [(own, [called(metric, f"t{place}/acc")]) for place, (own, (metric,)) in enumerate(data)]
         return gate.gate(named, ["3%"])
 
-    good, bad, unclear = (4, 0, 400), (0, 6, 100), (2, 4, 100)
+    good, bad, unclear = (4, 0, 150), (0, 6, 100), (2, 4, 100)
     assert scores(good, good).verdict == "passed"
     assert scores(good, unclear).verdict == "undecided"
     assert scores(unclear, bad).verdict == "worse"  # p = 1/64, and 2/64 with Holm
@@ -301,10 +303,10 @@ def at_least(k, n):
     return float(beta.ppf(0.001, k, n - k + 1)) if k else 0.0
 
 
-def test_error_rates_on_ten_items_that_pass_or_fail(monkeypatch):
-    """The probability of each of the 66 tables is known, and therefore that of each verdict."""
+def test_error_rates_on_eight_items_that_pass_or_fail(monkeypatch):
+    """The probability of each of the 45 tables is known, and therefore that of each verdict."""
     monkeypatch.setattr(gate._Score, "needed", lambda *_: None)
-    n = 10
+    n = 8
     verdicts = {
         (won, lost): only(
             given("accuracy", **dict(zip(("old", "new"), items(won, lost, n), strict=True))), "30"
@@ -321,14 +323,14 @@ def test_error_rates_on_ten_items_that_pass_or_fail(monkeypatch):
     for apart in (0.3, 0.4, 0.6, 0.8, 1.0):
         assert chance("passed", (apart - 0.3) / 2, (apart + 0.3) / 2) <= 0.05
         assert chance("worse", apart / 2, apart / 2) <= 0.05
-    assert chance("passed", 0.15, 0.15) > 0.3
+    assert chance("passed", 0.15, 0.15) > 0.2
     assert chance("worse", 0.0, 0.6) > 0.5
 
 
 @pytest.mark.parametrize("kind", ["shares", "rare", "f1"])
 def test_error_rates_on_ten_segments(kind, monkeypatch):
     monkeypatch.setattr(gate._Score, "needed", lambda *_: None)
-    times = 100
+    times = 60
     assert at_least(rates(kind, 10, 0.3, 0.3, times)["passed"], times) <= 0.05
     assert at_least(rates(kind, 10, 0.3, 0.0, times)["worse"], times) <= 0.05
 

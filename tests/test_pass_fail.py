@@ -46,7 +46,7 @@ def test_the_power_of_a_difference_is_the_sum_over_all_tables(alternative, disco
 @pytest.mark.parametrize("claim", ["equivalence", "a-not-worse"])
 @pytest.mark.parametrize(("margin", "gain"), [(0.1, 0.0), (0.3, 0.1), (0.5, 0.05)])
 def test_the_power_of_a_margin_is_the_sum_over_all_tables(claim, margin, gain):
-    n, alpha, discordant = 9, 0.25, 0.3
+    n, alpha, discordant = 7, 0.25, 0.3
     shown = [margin_test(*counts(*table), 100 * margin, claim, metric="accuracy").pvalue < alpha for table in tables(n)]
     test = Margin(discordant, gain, alpha, margin, both=claim == "equivalence")
     summed = chances(n, discordant, gain)[shown].sum()
@@ -71,9 +71,9 @@ def test_all_numbers_from_the_one_planned_have_the_power_and_the_one_before_has_
 def test_numbers_for_a_margin_are_those_from_which_on_it_is_shown(both):
     test = Margin(0.2, 0.0, 0.05, 0.15, both)
     found = test.first(0.8, 60)
-    powers = {n: test.power(n) for n in range(found - 15, found + 60)}
+    powers = {n: test.power(n) for n in range(found - 10, found + 25)}
     assert max(n for n, value in powers.items() if value < 0.8) == found - 1
-    assert found == test.first(0.8, found + 15)  # from above, too
+    assert found == test.first(0.8, found + 10)  # from above, too
 
 
 @pytest.mark.parametrize("n", [1, 7, 40, 300])

@@ -93,14 +93,14 @@ NESTED = st.recursive(
 
 
 @given(st.lists(NESTED, min_size=1, max_size=4), st.integers(10, 80), st.sampled_from(["\n", "\n\n", " ", ""]))
-@examples(150)
+@examples(75)
 def test_reads_what_was_written_over_lines(tmp_path_factory, written, margin, between):
     text = between.join(tree.pformat(margin=margin) for tree in written)
     assert trees.read(write(tmp_path_factory.getbasetemp(), text)) == written
 
 
 @given(st.lists(NESTED | st.none(), min_size=1, max_size=5).filter(any))
-@examples(150)
+@examples(75)
 def test_reads_what_was_written_one_per_line(tmp_path_factory, written):
     text = "".join(("" if tree is None else tree.pformat(margin=10**6)) + "\n" for tree in written)
     assert trees.read(write(tmp_path_factory.getbasetemp(), text), one_per_line=True) == written

@@ -5,8 +5,9 @@ the effect of sources of questions on a standard error, the share of sampling.
 """
 
 import csv
+import functools
 from itertools import combinations, pairwise
-from math import erfc, lgamma
+from math import erfc
 from pathlib import Path
 
 import numpy as np
@@ -17,20 +18,19 @@ ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "results" / "reference"
 
 
+@functools.cache
 def outcomes(dataset):
     """Shares of runs passed, (systems × items), and the domains and documents of the items."""
-    table = pq.read_table(ROOT / f"resources/statistics/{dataset}.parquet").to_pydict()
-    system, segment = np.array(table["system"]), np.array(table["segment"])
-    names = list(dict.fromkeys(table["system"]))
-    order = segment[system == names[0]]
-    found = np.empty((len(names), len(order)))
-    for number, name in enumerate(names):
-        rows = np.flatnonzero(system == name)
-        at = dict(zip(segment[rows].tolist(), rows.tolist(), strict=True))
-        chosen = [at[one] for one in order.tolist()]
-        found[number] = np.array(table["correct"])[chosen] / np.array(table["total"])[chosen]
-    first = system == names[0]
-    return found, np.array(table["domain"])[first], np.array(table["document"])[first]
+    table = pq.read_table(ROOT / f"resources/statistics/{dataset}.parquet")
+    row, column = (  # numbered by their first occurrence
+        table[name].cast("string").combine_chunks().dictionary_encode().indices.to_numpy()
+        for name in ("system", "segment")
+    )
+    found = np.full((row.max() + 1, column.max() + 1), np.nan)
+    found[row, column] = table["correct"].to_numpy() / table["total"].to_numpy()
+    assert not np.isnan(found).any()
+    assert (column[row == 0] == np.arange(len(found[0]))).all()
+    return found, *(np.array(table[name].filter(row == 0).to_pylist()) for name in ("domain", "document"))
 
 
 def reference(name, **wanted):
@@ -49,8 +49,7 @@ def sign_flips(differences):
 
     def binomial(n):
         k = np.arange(n + 1)
-        logs = np.array([lgamma(n + 1) - lgamma(i + 1) - lgamma(n - i + 1) for i in k]) - n * np.log(2)
-        return 2 * k - n, np.exp(logs)
+        return 2 * k - n, np.exp(np.cumsum(np.log(np.append(1, (n - k[:-1]) / k[1:]))) - n * np.log(2))
 
     (x, p), (y, q) = binomial(ones), binomial(twos)
     return float((p[:, None] * q)[abs(x[:, None] + 2 * y) >= total].sum())

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom, binomtest, multinomial, norm
+from scipy.stats import binom, binomtest
 
 import pairsig
 import simulate
-from conftest import examples
 from oracles import how
 from pairsig import InputError, Metric, Ratio, bootstrap_test, randomization_test
 from pairsig.comparisons import all_pairs
@@ -92,7 +91,7 @@ def within_error(count, share, n, sigmas=4.5):
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "f1", "precision", "recall", "aer", "mean"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_bootstrap_is_brute_force(metric, seed):
     a, b = counts_of(metric, 5, seed)
     n = 40_000
@@ -108,7 +107,7 @@ def test_bootstrap_is_brute_force(metric, seed):
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "f1", "precision", "recall", "aer", "mean"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_randomization_is_brute_force(metric, seed):
     a, b = counts_of(metric, 6, seed)
     n = 40_000
@@ -120,99 +119,12 @@ def test_randomization_is_brute_force(metric, seed):
     assert within_error(bikel.n_greater + bikel.n_equal, one_sided, n)
 
 
-def test_sigfs_readme_example():
-    """sigf's README: three observations, two of them different, F 0.727272… and 0.181818…, p near 1/2.
-
-    Its input is not printed; these triples have all of that. Of the four ways to swap two segments, swapping none and
-    both are as extreme, so p is 1/2 (sigf printed 0.48605 for 10,000 shuffles).
-    """
-    a = np.array([[2, 2, 2], [2, 2, 2], [0, 1, 2]])
-    b = np.array([[0, 2, 2], [1, 2, 2], [0, 1, 2]])
-    result = randomization_test(a, b, metric="f1", n_resamples=40_000)
-    assert (result.score_a, result.score_b) == (pytest.approx(72.72727272727272), pytest.approx(18.181818181818183))
-    assert (result.n_segments, result.n_different) == (3, 2)
-    assert within_error(result.n_greater + result.n_equal, 0.5, 40_000)
-
-
-def test_bootstrap_of_discordant_segments_is_multinomial():
-    """±1 differences: with W and L draws from the won and lost segments, δ(x*) > 2δ(x) is W − L > 2(w − l)."""
-    won, lost, same = 12, 6, 22
-    a = np.r_[np.ones(won), np.zeros(lost), np.ones(same)][:, None].astype(int)
-    b = np.r_[np.zeros(won), np.ones(lost), np.ones(same)][:, None].astype(int)
-    a, b = (np.hstack([x, np.ones_like(x)]) for x in (a, b))
-    n_segments, n = won + lost + same, 200_000
-    variance_model = multinomial(n_segments, np.array([won, lost, same]) / n_segments)
-    grid = [(w, k) for w in range(n_segments + 1) for k in range(n_segments + 1 - w)]
-    p = np.array([variance_model.pmf([w, k, n_segments - w - k]) for w, k in grid])
-    gain = np.array([w - k for w, k in grid])
-    result = bootstrap_test(a, b, metric="accuracy", alternative="observed", n_resamples=n)
-    assert within_error(result.n_greater, p[gain > 2 * (won - lost)].sum(), n)
-    assert within_error(result.n_equal, p[gain == 2 * (won - lost)].sum(), n)
-
-
-def test_randomization_of_discordant_segments_is_the_sign_test():
-    won, lost = 15, 5
-    a = np.r_[np.ones(won), np.zeros(lost)].astype(int)
-    both = np.stack([a, np.ones_like(a)], 1), np.stack([1 - a, np.ones_like(a)], 1)
-    result = randomization_test(*both, metric="accuracy", n_resamples=200_000)
-    exact = binomtest(won, won + lost).pvalue
-    assert within_error(result.n_greater + result.n_equal, exact, 200_000)
-    assert result.pvalue_low <= exact <= result.pvalue_high
-
-
-def test_large_test_sets_are_normal():
-    """The central limit theorem: p = 1 − Φ(δ / standard error) for a mean over many segments."""
-    rng = np.random.default_rng(3)
-    a, b = rng.normal(0.05, 1, 3000), rng.normal(0, 1, 3000)
-    gain, error = (a - b).mean(), (a - b).std() / np.sqrt(3000)
-    result = bootstrap_test(a, b, alternative="observed", n_resamples=100_000)
-    assert result.gain == pytest.approx(abs(gain), rel=1e-9)
-    assert result.pvalue == pytest.approx(norm.sf(abs(gain) / error), abs=0.006)
-
-
 @pytest.mark.parametrize("test", [bootstrap_test, randomization_test])
 def test_identical_systems_have_p_1(test):
     a, _ = counts_of("f1", 30, 0)
     result = test(a, a, metric="f1", n_resamples=1000)
     assert (result.pvalue, result.pvalue_low, result.pvalue_high, result.gain, result.better) == (1, 1, 1, 0, None)
     assert result.n_different == 0
-
-
-@pytest.mark.parametrize("test", [bootstrap_test, randomization_test])
-@pytest.mark.parametrize("metric", ["f1", "aer"])
-def test_order_of_the_systems_changes_only_their_names(test, metric):
-    a, b = counts_of(metric, 25, 1)
-    one, other = test(a, b, metric=metric, n_resamples=5000), test(b, a, metric=metric, n_resamples=5000)
-    assert (one.pvalue, one.gain, one.n_greater, one.n_equal) == (
-        other.pvalue,
-        other.gain,
-        other.n_greater,
-        other.n_equal,
-    )
-    assert (one.score_a, one.better) == (other.score_b, {"a": "b", "b": "a"}[other.better])
-
-
-def test_error_rates_turn_the_sign():
-    """Fewer errors are better: A finds every link, B none."""
-    a, b = np.array([[3, 3, 3, 3]] * 20), np.array([[0, 0, 3, 3]] * 20)
-    result = bootstrap_test(a, b, metric="aer", alternative="observed", n_resamples=1000)
-    assert (result.score_a, result.score_b, result.gain, result.better) == (0.0, 100.0, 100.0, "a")
-    assert result.statistic == -100.0
-    assert result.pvalue == 0
-
-
-@pytest.mark.parametrize("test", [bootstrap_test, randomization_test])
-def test_clearly_better_gives_small_p_with_every_alternative_but_the_wrong_one(test):
-    a, b = np.array([1] * 60), np.array([1, 0, 0] * 20)
-    for own in settings_of(test.__name__.removesuffix("_test")):
-        for pair, wrong in (((a, b), "less"), ((b, a), "greater")):
-            p = test(*pair, n_resamples=2000, **own).pvalue
-            assert p > 0.999 if own["alternative"] == wrong else p < 0.002
-
-
-def test_randomization_never_reaches_0():
-    a, b = np.array([[1, 1]] * 60), np.array([[0, 1]] * 60)
-    assert randomization_test(a, b, metric="accuracy", n_resamples=999).pvalue == 1 / 1000
 
 
 @pytest.mark.parametrize("test", ["bootstrap", "randomization"])
@@ -271,18 +183,6 @@ def test_a_score_that_is_not_finite_in_a_later_chunk_of_pairs(monkeypatch):
     assert np.where(swapped, y, x).sum() <= 10
 
 
-def test_large_counts_are_summed_exactly():
-    """Totals beyond 2²⁴ need float64: in float32 the odd unit would be lost."""
-    n = 50
-    a = np.stack([np.full(n, 2_000_001), np.full(n, 4_000_000)], 1)
-    b = np.stack([np.full(n, 2_000_000), np.full(n, 4_000_000)], 1)
-    result = bootstrap_test(a, b, metric="accuracy", alternative="observed", n_resamples=2000)
-    assert result.gain == pytest.approx(100 / 4_000_000, rel=1e-9)
-    assert (result.n_greater, result.n_equal) == (0, 0)  # δ(x*) is δ(x) always
-    with pytest.raises(InputError, match="cannot be exact"):
-        bootstrap_test(a * 10**9, b * 10**9, metric="accuracy", n_resamples=10)
-
-
 @pytest.mark.parametrize("size", [2**20, 2**28])
 def test_products_are_those_of_whole_numbers(size):
     """Totals beyond 2²⁴ and gains of a few units: Python's integers over the same draws count the same ties."""
@@ -331,27 +231,13 @@ def test_sums_are_exact_up_to_two_to_the_53rd_and_refused_from_there_on():
 
 @pytest.mark.parametrize(
     ("unit", "metric"),
-    [
-        (1, "mean"),
-        (1 / 3, "mean"),
-        (1, Metric("sum", ("value",), lambda totals: totals[..., 0], "Σ value", scale=1e8)),
-    ],
+    [(1, "mean"), (1 / 3, "mean"), (1, Metric("sum", ("value",), lambda totals: totals[..., 0], "Σ value", scale=1e8))],
 )
 def test_small_differences_are_no_ties(unit, metric):
     """One difference of 10⁸ and twelve of 1: only the two shuffles that swap all or nothing reach the observed gain."""
     difference = unit * np.array([10**8] + [1] * 12)
     result = randomization_test(difference, np.zeros(13), metric=metric, n_resamples=20_000)
     assert within_error(result.n_greater + result.n_equal, 2 * 2**-13, 20_000)
-
-
-def test_values_that_are_not_whole_tie_where_they_should():
-    """Thirds have no binary form; the difference is 1/3 on every segment whatever is drawn."""
-    a, b = np.full(30, 2 / 3), np.full(30, 1 / 3)
-    result = randomization_test(a, b, metric="mean", n_resamples=4000)
-    result_boot = bootstrap_test(a, b, alternative="observed", n_resamples=4000)
-    assert result.n_greater == 0
-    assert result_boot.n_greater == result_boot.n_equal == 0
-    assert result.gain == pytest.approx(1 / 3, rel=1e-12)
 
 
 def test_documents_are_the_unit_when_segments_are_not_independent():
@@ -379,56 +265,11 @@ def test_one_document_a_segment_is_the_same_as_segments():
     assert "unit:document" in documents.signature
 
 
-def test_segments_are_drawn_together_for_both_systems():
-    """B is A minus one word everywhere: paired, the gain never changes; unpaired, it has a standard error of 4.1."""
-    right = np.arange(1, 101)
-    a, b = np.stack([right, np.full(100, 100)], 1), np.stack([right - 1, np.full(100, 100)], 1)
-    assert np.hypot(right.std(), right.std()) / np.sqrt(100) == pytest.approx(4.1, abs=0.05)
-    for method in ("shifted", "percentile"):
-        result = bootstrap_test(a, b, metric="accuracy", method=method, alternative="observed", n_resamples=2000)
-        assert (result.gain, result.n_greater, result.n_equal) == (pytest.approx(1.0), 0, 0)
-
-
 @given(st.integers(0, 50), st.integers(1, 50))
 def test_clopper_pearson_is_scipys(successes, more):
     low, high = exceedances.clopper_pearson(successes, successes + more)
     interval = binomtest(successes, successes + more).proportion_ci(0.95, method="exact")
     assert (low, high) == (pytest.approx(interval.low, abs=1e-12), pytest.approx(interval.high, abs=1e-12))
-
-
-@examples(30)
-@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=8))
-def test_any_counts_give_a_p_value(pairs):
-    a, b = (np.array([[pair[side], 9] for pair in pairs]) for side in (0, 1))
-    results = [
-        test(a, b, metric="accuracy", n_resamples=200, **own)
-        for test in (bootstrap_test, randomization_test)
-        for own in settings_of(test.__name__.removesuffix("_test"))
-    ]
-    for result in results:
-        assert 0 <= result.pvalue_low <= result.pvalue + 2 / 200
-        assert result.pvalue <= 1
-        assert result.gain >= 0
-        assert result.n_different == sum(x != y for x, y in pairs)
-
-
-def test_a_metric_of_ones_own():
-    """Error reduction is no metric of ours; its columns and a function of their totals are all it takes."""
-    own = Metric(
-        "errors",
-        ("wrong", "words"),
-        lambda t: 100 * t[..., 0] / t[..., 1],
-        "100 · wrong / words",
-        higher_is_better=False,
-    )
-    a, b = counts_of("accuracy", 20, 8)
-    mine = bootstrap_test(
-        np.c_[a[:, 1] - a[:, 0], a[:, 1]], np.c_[b[:, 1] - b[:, 0], b[:, 1]], metric=own, n_resamples=2000
-    )
-    theirs = bootstrap_test(a, b, metric="accuracy", n_resamples=2000)
-    assert mine.better == theirs.better
-    assert mine.n_greater == theirs.n_greater
-    assert mine.gain == pytest.approx(theirs.gain)
 
 
 def test_what_is_done_unless_one_says():
@@ -604,8 +445,7 @@ def test_a_function_may_mend_its_own_zeros():
 
 
 @pytest.mark.parametrize(
-    "function",
-    [lambda totals: totals.sum(), lambda totals: totals, lambda totals: totals[0], lambda _: 1.0],
+    "function", [lambda totals: totals.sum(), lambda totals: totals, lambda totals: totals[0], lambda _: 1.0]
 )
 def test_functions_that_make_no_scores(function):
     with pytest.raises(InputError, match=r"the function of metric own returns scores of shape .*, expected \(2,\)"):
@@ -624,19 +464,6 @@ def test_an_error_stops_the_other_threads(which):
     a, b = np.array([[0, 5], [0, 5]]), np.array([[0, 5], [1, 5]])
     with pytest.raises(InputError, match="is nan"):
         bootstrap_test(a, b, metric=Metric("own", WER.columns, function, ""), n_resamples=10**11, threads=2)
-
-
-def test_the_two_sided_bootstrap_is_both_tails():
-    """δ* >= 2δ, which shifted counts with its ties, and δ* <= 0, which percentile does: the same resamples."""
-    for metric in ("f1", "mean", "aer"):
-        a, b = counts_of(metric, 12, 3)
-        shifted, percentile, both = (
-            bootstrap_test(a, b, metric=metric, n_resamples=4000, **how) for how in BOOTSTRAPS.values()
-        )
-        assert shifted.better is not None
-        assert both.n_greater == shifted.n_greater + percentile.n_greater
-        assert both.n_equal == shifted.n_equal + percentile.n_equal
-        assert both.pvalue == (both.n_greater + both.n_equal + 1) / 4001
 
 
 def test_systems_without_a_name_are_numbered_from_one():

@@ -10,7 +10,8 @@ import simulate
 from pairsig import InputError
 from pairsig.comparisons import all_pairs
 from pairsig.io.columns import COMPARISONS
-from study.test_sets.resize import doubling, other_test_sets, resize
+from study.test_sets import doubling
+from study.test_sets.resize import other_test_sets, resize
 
 
 @pytest.fixture(scope="module")

@@ -70,6 +70,7 @@ def all_statistics(draw):
 
 
 class TestRoundTrip:
+    @examples(40)
     @given(all_statistics())
     def test_table(self, given_statistics):
         assert_same(Statistics.from_table(given_statistics.to_table(), dataset="x"), given_statistics)
@@ -80,7 +81,7 @@ class TestRoundTrip:
         assert_same(Statistics.from_table(data.to_table(), dataset="x"), data)
 
     @pytest.mark.parametrize("suffix", ["parquet", "tsv", "csv"])
-    @examples(40)
+    @examples(20)
     @given(given_statistics=all_statistics())
     def test_file(self, tmp_path, suffix, given_statistics):
         path = tmp_path / f"some.statistics.{suffix}"
@@ -105,14 +106,7 @@ class TestRoundTrip:
         given = Statistics.from_arrays({"a": counts[0], "b": counts[1]}, columns, dataset="x")
         statistics.write(given, tmp_path / "x.parquet")
         schema = pq.read_schema(tmp_path / "x.parquet")
-        assert [str(schema.field(name).type) for name in columns] == [
-            "int8",
-            "int16",
-            "int16",
-            "int32",
-            "int64",
-            "int64",
-        ]
+        assert [str(schema.field(name).type)[3:] for name in columns] == ["8", "16", "16", "32", "64", "64"]
         assert_same(statistics.read(tmp_path / "x.parquet"), given)
         small = given.select(segments=slice(0, 1))
         statistics.write(replace(small, counts=small.counts.astype(np.int8)), tmp_path / "x.parquet")
@@ -251,29 +245,20 @@ class TestFromFile:
 
 
 class TestFromArrays:
-    def test_unequal_numbers_of_segments(self):
-        with pytest.raises(InputError, match=message("found different numbers of segments", "a has 2, b has 3")):
-            Statistics.from_arrays({"a": np.ones((2, 1)), "b": np.ones((3, 1))}, ["value"])
-
-    def test_wrong_shape(self):
-        with pytest.raises(InputError, match=message("b", "shape (2, 3)", "expected (segments, 2): correct, total")):
-            Statistics.from_arrays({"a": np.ones((2, 2)), "b": np.ones((2, 3))}, ["correct", "total"])
-
-    def test_not_numbers(self):
-        with pytest.raises(InputError, match=message("a", "expected numbers")):
-            Statistics.from_arrays({"a": np.array([["1"], ["2"]])}, ["value"])
-
-    def test_nothing(self):
-        with pytest.raises(InputError, match="no systems"):
-            Statistics.from_arrays({}, ["value"])
-        with pytest.raises(InputError, match=message("dataset (arrays) has 1 systems and 0 segments")):
-            Statistics.from_arrays({"a": np.ones((0, 1))}, ["value"])
-
-    def test_document_ids(self):
-        with pytest.raises(
-            InputError, match=message("found 1 documents for 2 segments", "expected one document per segment")
-        ):
-            Statistics.from_arrays({"a": np.ones((2, 1))}, ["value"], documents=["d"])
+    @pytest.mark.parametrize(
+        ("arrays", "documents", "fragments"),
+        [
+            ({"a": np.ones((2, 1)), "b": np.ones((3, 1))}, None, ["different numbers of segments", "a has 2, b has 3"]),
+            ({"a": np.ones((2, 1)), "b": np.ones((2, 3))}, None, ["shape (2, 3)", "expected (segments, 1): value"]),
+            ({"a": np.array([["1"], ["2"]])}, None, ["a", "expected numbers"]),
+            ({}, None, ["no systems"]),
+            ({"a": np.ones((0, 1))}, None, ["dataset (arrays) has 1 systems and 0 segments"]),
+            ({"a": np.ones((2, 1))}, ["d"], ["found 1 documents for 2 segments", "expected one document per segment"]),
+        ],
+    )
+    def test_refused(self, arrays, documents, fragments):
+        with pytest.raises(InputError, match=message(*fragments)):
+            Statistics.from_arrays(arrays, ["value"], documents=documents)
 
     def test_one_column_may_be_flat(self):
         data = Statistics.from_arrays({"a": np.array([1, 2]), "b": np.array([3, 4])}, ["value"])
@@ -413,20 +398,17 @@ class TestPool:
         parts = [replace(self.part(name, "ab", 1), documents=np.array([""])) for name in ("one", "two")]
         assert statistics.pool(parts, dataset="all").documents.tolist() == ["", ""]
 
-    def test_too_few_shared_systems(self):
-        with pytest.raises(
-            InputError, match=message("all: found 1 systems that are in all of one, two", "at least two")
-        ):
-            statistics.pool([self.part("one", "ab", 2), self.part("two", "bc", 2)], dataset="all")
-
-    def test_other_columns(self):
-        parts = [self.part("one", "ab", 2), self.part("two", "ab", 2, ["correct"])]
-        with pytest.raises(InputError, match=message("two has the columns correct", "expected those of one: value")):
-            statistics.pool(parts, dataset="all")
-
-    def test_the_same_dataset_twice(self):
-        with pytest.raises(InputError, match=message("found 2 datasets", "called one")):
-            statistics.pool([self.part("one", "ab", 2)] * 2, dataset="all")
+    @pytest.mark.parametrize(
+        ("second", "fragments"),
+        [
+            (("two", "bc", 2), ["all: found 1 systems that are in all of one, two", "at least two"]),
+            (("two", "ab", 2, ["correct"]), ["two has the columns correct", "expected those of one: value"]),
+            (("one", "ab", 2), ["found 2 datasets", "called one"]),
+        ],
+    )
+    def test_parts_that_do_not_fit(self, second, fragments):
+        with pytest.raises(InputError, match=message(*fragments)):
+            statistics.pool([self.part("one", "ab", 2), self.part(*second)], dataset="all")
 
 
 class TestRuns:

@@ -1,5 +1,6 @@
 """Whole numbers detect ties: the counts are those of Python's fractions over the same draws."""
 
+import functools
 from fractions import Fraction
 
 import numpy as np
@@ -35,18 +36,31 @@ def gain(metric, a, b):
     return SCORES[metric](a) - SCORES[metric](b)
 
 
-def extremes(metric, a, b, test, n, seed=2012):
+def total(counts, times):
+    return [sum(t * row[c] for t, row in zip(times, counts, strict=True)) for c in range(len(counts[0]))]
+
+
+@functools.cache
+def drawn_gains(metric, a, b, draw, n):
+    """The gain of A over B on each of the draws that all tests share."""
+    draws = {"resample": random_streams.bootstrap_counts, "swap": random_streams.swaps}[draw]
+    gains = []
+    for times in draws(2012, 0, n, len(a)).astype(int).tolist():
+        if draw == "resample":
+            gains.append(gain(metric, total(a, times), total(b, times)))
+        else:
+            x, y = zip(*[(q, p) if swap else (p, q) for p, q, swap in zip(a, b, times, strict=True)], strict=True)
+            gains.append(gain(metric, total(x, [1] * len(x)), total(y, [1] * len(y))))
+    return gains
+
+
+def extremes(metric, a, b, test, n):
     """How many of the resamples are beyond the border, and on it, by fractions; counts are lists of whole numbers."""
-    a, b = ([[Fraction(value) for value in row] for row in counts] for counts in (a, b))
-
-    def total(counts, times):
-        return [sum(t * row[c] for t, row in zip(times, counts, strict=True)) for c in range(len(counts[0]))]
-
-    ones = [1] * len(a)
-    difference = gain(metric, total(a, ones), total(b, ones))
+    a, b = (tuple(tuple(map(Fraction, row)) for row in counts) for counts in (a, b))
+    difference = gain(metric, *(total(own, [1] * len(own)) for own in (a, b)))
     if difference < 0:
         a, b = b, a
-    delta = gain(metric, total(a, ones), total(b, ones))
+    delta = abs(difference)
     favoured = test.favours(float(difference), metric not in ("aer", "ter"))
 
     def far(found):
@@ -58,19 +72,8 @@ def extremes(metric, a, b, test, n, seed=2012):
             beyond = abs(found - delta) - delta if test.two_sided else found - 2 * delta
         return beyond if favoured else -beyond
 
-    beyond = equal = 0
-    if test.draw == "resample":
-        for times in random_streams.bootstrap_counts(seed, 0, n, len(a)).astype(int).tolist():
-            found = gain(metric, total(a, times), total(b, times))
-            beyond, equal = beyond + (far(found) > 0), equal + (far(found) == 0)
-    else:
-        for swapped in random_streams.swaps(seed, 0, n, len(a)).astype(int).tolist():
-            kept = [1 - swap for swap in swapped]
-            x = [p + q for p, q in zip(total(a, kept), total(b, swapped), strict=True)]
-            y = [p + q for p, q in zip(total(a, swapped), total(b, kept), strict=True)]
-            found = gain(metric, x, y)
-            beyond, equal = beyond + (far(found) > 0), equal + (far(found) == 0)
-    return beyond, equal
+    beyond = [far(found) for found in drawn_gains(metric, a, b, test.draw, n)]
+    return sum(one > 0 for one in beyond), sum(one == 0 for one in beyond)
 
 
 def counts_of(metric, n, size, seed):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from math import exp
 from pathlib import Path
 from urllib.error import URLError
 
@@ -49,21 +48,6 @@ class TestByHand:
         )
         assert ours("bleu", ["the cat sat on the mat"], ["the cat is on the mat"]) == same(100 * 48**-0.25)
 
-    def test_bleu_brevity(self):
-        assert ours("bleu", ["a b c d"], ["a b c d e f g h"]) == same(100 * exp(-1))
-        assert ours("bleu", ["a b c d e f g h"], ["a b c d e f g h"]) == 100
-
-    def test_bleu_halves_again_for_each_order_without_match(self):
-        score = METRIC["bleu"].score([5, 5, 3, 1, 0, 0, 5, 4, 3, 2])
-        assert score == same(100 * (3 / 5 * 1 / 4 * (1 / 2) / 3 * (1 / 4) / 2) ** 0.25)
-
-    @pytest.mark.parametrize("output", ["", "   ", "a b c", "w x y z v"])
-    def test_bleu_is_zero_without_fourgrams_or_matches(self, output):
-        assert ours("bleu", [output], ["a b c d"]) == 0
-
-    def test_clipping(self):
-        assert totals("bleu", ["the the the"], ["the cat"])[2] == 1
-
     def test_chrf_effective_order(self):
         # "ab" has no trigrams: P = (2/2 + 1/1) / 2, R = (2/3 + 1/2) / 2
         assert ours("chrf", ["ab"], ["abc"]) == same(100 * 7 / 11)
@@ -84,10 +68,6 @@ class TestByHand:
         p, r = (1 / 2 + 0 + 1 / 2 + 0) / 4, (1 / 3 + 0 + 1 / 3 + 0) / 4
         assert ours("chrf++", ["x a"], ["x b c"]) == same(100 * 5 * p * r / (4 * p + r))
 
-    @pytest.mark.parametrize(("output", "reference"), [("", "ab"), ("ab", ""), ("", ""), ("xy", "ab")])
-    def test_chrf_is_zero_without_matches(self, output, reference):
-        assert ours("chrf", [output], [reference]) == ours("chrf++", [output], [reference]) == 0
-
     @pytest.mark.parametrize(
         ("output", "reference", "edits", "score"),
         [
@@ -102,14 +82,6 @@ class TestByHand:
     def test_ter(self, output, reference, edits, score):
         assert totals("ter", [output], [reference]).tolist() == [edits, len(reference.split())]
         assert ours("ter", [output], [reference]) == same(score)
-
-    def test_lower_ter_is_better(self):
-        assert {name: metric.higher_is_better for name, metric in METRIC.items()} == {
-            "bleu": True,
-            "chrf": True,
-            "chrf++": True,
-            "ter": False,
-        }
 
 
 class TestAgreementWithSacrebleu:
@@ -131,10 +103,7 @@ class TestAgreementWithSacrebleu:
         assert ours(metric, output, reference) == same(theirs)
 
     def test_varying_number_of_references(self):
-        output, reference = (
-            ["the cat sat on it", "a b c d e"],
-            [("the cat sat on a mat",), ("a b c", "a b c d f")],
-        )
+        output, reference = (["the cat sat on it", "a b c d e"], [("the cat sat on a mat",), ("a b c", "a b c d f")])
         for metric, theirs in THEIRS.items():
             expected = theirs().corpus_score(output, [["the cat sat on a mat", "a b c"], [None, "a b c d f"]]).score
             assert ours(metric, output, reference) == same(expected)
@@ -148,10 +117,7 @@ class TestAgreementWithSacrebleu:
             "\u732b\u306f\u30de\u30c3\u30c8\u306e\u4e0a\u306b\u3044\u308b\u3002",
             "The cat (3.5) sat, on it\u2019s MAT.",
         ]
-        reference = [
-            "\u732b\u306f\u3001\u30de\u30c3\u30c8\u306e\u4e0a\u3002",
-            "the Cat (3.5) sat, on its mat.",
-        ]
+        reference = ["\u732b\u306f\u3001\u30de\u30c3\u30c8\u306e\u4e0a\u3002", "the Cat (3.5) sat, on its mat."]
         theirs = BLEU(tokenize=tokenize, lowercase=lowercase).corpus_score(output, [reference]).score
         assert ours("bleu", output, reference, tokenize=tokenize, lowercase=lowercase) == same(theirs)
 
@@ -224,14 +190,6 @@ class TestShapes:
         counts = METRIC[name].statistics([output], [reference])
         assert all(counts[small] <= counts[large] for small, large in METRIC[name].at_most)
 
-    def test_bounds(self):
-        assert METRIC["bleu"].at_most == (
-            *((f"match_{n}", f"total_{n}") for n in (1, 2, 3, 4)),
-            ("total_1", "hypothesis_length"),
-        )
-        assert ("word_match_2", "word_reference_2") in METRIC["chrf++"].at_most
-        assert len(METRIC["chrf++"].at_most) == 16
-
 
 class TestSignature:
     @pytest.mark.parametrize(
@@ -290,14 +248,6 @@ class TestRegistry:
         modules = [import_module(f"pairsig.metrics.{module}") for module in registry.MODULES]
         assert [metric.name for module in modules for metric in module.METRICS] == list(registry.METRICS)
         assert registry.metric("chrf++") is METRIC["chrf++"]
-
-    def test_unknown_metric_lists_names_and_the_closest(self):
-        from pairsig.metrics.registry import metric
-
-        with pytest.raises(InputError, match=r"unknown metric 'BLUE', expected one of .*ter, .*; did you mean bleu\?"):
-            metric("BLUE")
-        with pytest.raises(InputError, match=r"unknown metric 'zzz', expected one of [^;]*$"):
-            metric("zzz")
 
 
 @pytest.mark.data

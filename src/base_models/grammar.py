@@ -15,8 +15,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-Link = tuple[int, int]
-Pair = tuple[Sequence[str], Sequence[str]]
+from base_models.formats import Pair
+from pairsig.readers.outputs.alignment import Link
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -29,26 +30,15 @@ _BITS = 30
 
 @dataclass(frozen=True)
 class Shape:
-    """Shape of the rules.
+    """Shape of the rules."""
 
-    Attributes
-    ----------
-    width
-        Maximal number of words on either side of a consistent pair.
-    symbols
-        Maximal number of words and holes on the source side of a rule.
-    holes
-        Maximal number of holes, 0 to 2. Without holes, phrases may begin and end with unlinked words. With holes, both
-        sides begin and end with a linked word, holes are not adjacent in the source, and at least one link remains
-        outside them (Chiang 2007, section 3.2).
-    least
-        Minimal number of extractions of a rule with holes.
-    """
-
-    width: int
-    symbols: int
+    width: int  # maximal number of words on either side of a consistent pair
+    symbols: int  # maximal number of words and holes on the source side of a rule
     holes: bool
-    least: int = 1
+    """Whether rules may have one or two holes. Without holes, phrases may begin and end with unlinked words. With
+    holes, both sides begin and end with a linked word, holes are not adjacent in the source, and at least one link
+    remains outside them (Chiang 2007, section 3.2)."""
+    least: int = 1  # minimal number of extractions of a rule with holes
 
 
 PHRASES = Shape(width=5, symbols=5, holes=False)
@@ -59,25 +49,16 @@ HIERARCHICAL = Shape(width=10, symbols=5, holes=True, least=2)
 class Rule:
     """A rule and its four scores.
 
-    Attributes
-    ----------
-    source, target
-        Words and `HOLES`.
-    count
-        Number of extractions.
-    given_target, given_source
-        Share of its source among the rules with its target, and the reverse.
-    lexical_given_target, lexical_given_source
-        Lexical weights: the product over the words of one side of their mean probability given the linked words, or
-        given no word (Koehn et al. 2003), at the first extraction of the rule.
+    Lexical weights are the product over the words of one side of their mean probability given the linked words, or
+    given no word (Koehn et al. 2003), at the first extraction of the rule.
     """
 
-    source: tuple[str, ...]
+    source: tuple[str, ...]  # words and `HOLES`
     target: tuple[str, ...]
-    count: int
-    given_target: float
+    count: int  # number of extractions
+    given_target: float  # share of its source among the rules with its target
     lexical_given_target: float
-    given_source: float
+    given_source: float  # share of its target among the rules with its source
     lexical_given_source: float
 
 
@@ -122,8 +103,7 @@ def rules(
     source_keys, target_keys, places, all_targets = _extract(text, *limits, bits)
     if not len(places):
         return
-    lexical = [_running(one) for one in _lexical(text)]
-    weights = [_weights(places[:, columns], running) for columns, running in zip(_COLUMNS, lexical, strict=True)]
+    weights = [_weights(places[:, columns], *part) for columns, part in zip(_COLUMNS, _lexical(text), strict=True)]
 
     order = np.lexsort((target_keys, source_keys))
     counted = times[places[order, 0]]
@@ -194,13 +174,8 @@ def _lexical(text: tuple[Ints, ...]) -> tuple[tuple[Floats, Ints], tuple[Floats,
     # Words without a link are linked to `none`.
     one = np.concatenate([sources[ends[0]], sources[alone[0]], np.full(len(alone[1]), none)])
     other = np.concatenate([targets[ends[1]], np.full(len(alone[0]), none), targets[alone[1]]])
-    weight = np.concatenate(
-        [
-            times[of_link],
-            np.repeat(times, np.diff(source_starts))[alone[0]],
-            np.repeat(times, np.diff(target_starts))[alone[1]],
-        ]
-    )
+    own = [np.repeat(times, np.diff(starts)) for starts in (source_starts, target_starts)]
+    weight = np.concatenate([times[of_link], own[0][alone[0]], own[1][alone[1]]])
     _, cell = np.unique(one * size + other, return_inverse=True)
     together = np.bincount(cell, weights=weight)[cell]
     given_one = together / np.bincount(one, weights=weight)[one]
@@ -216,14 +191,9 @@ def _lexical(text: tuple[Ints, ...]) -> tuple[tuple[Floats, Ints], tuple[Floats,
     return parts[0], parts[1]
 
 
-def _running(part: tuple[Floats, Ints]) -> tuple[Floats, Ints]:
-    """Compute running totals, so that the sum over a phrase is one subtraction."""
-    return np.concatenate([[0.0], np.cumsum(part[0])]), part[1]
-
-
-def _weights(places: NDArray[Any], running: tuple[Floats, Ints]) -> Floats:
+def _weights(places: NDArray[Any], factors: Floats, starts: Ints) -> Floats:
     """Compute the logarithms of the lexical weights of one side of rules: sums over the side, without its holes."""
-    totals, starts = running
+    totals = np.concatenate([[0.0], np.cumsum(factors)])  # the sum over a phrase is one subtraction
     start = starts[places[:, 0]]
     whole: Floats = totals[start + places[:, 2] + 1] - totals[start + places[:, 1]]
     for a, b in ((3, 4), (5, 6)):

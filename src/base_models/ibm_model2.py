@@ -10,10 +10,10 @@ from typing import NamedTuple, TypeAlias
 from nltk.translate import AlignedSent, IBMModel2
 
 from base_models import formats, program
+from base_models.formats import Pair
 from pairsig.io.errors import InputError
 from pairsig.io.tables import replacing
 
-Pair = tuple[Sequence[str], Sequence[str]]
 Translation: TypeAlias = dict[str, dict[str | None, float]]
 
 ITERATIONS = 1
@@ -23,19 +23,12 @@ LONGEST = 40
 
 
 class Direction(NamedTuple):
-    """Parameters of one direction, as learned by NLTK, in plain dictionaries.
+    """Parameters of one direction, as learned by NLTK, in plain dictionaries."""
 
-    Attributes
-    ----------
-    translation
-        Probability of each generated word given each other word; None is the null word.
-    positions
-        Probabilities of positions by the lengths of both sides, one row per generated word: the null word, then the
-        words that it may be generated from.
-    """
-
-    translation: Translation
+    translation: Translation  # probability of each generated word given each other word; None is the null word
     positions: dict[tuple[int, int], list[list[float]]]
+    """Probabilities of positions by the lengths of both sides, one row per generated word: the null word, then the
+    words that it may be generated from."""
 
 
 def fit(pairs: Iterable[Pair], *, iterations: int = ITERATIONS, longest: int = LONGEST) -> tuple[Direction, Direction]:

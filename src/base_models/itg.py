@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,11 +22,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 from base_models import formats, joint_hmm, program
+from base_models.formats import Pair
 from pairsig.io.errors import InputError
 from pairsig.io.tables import write_text
 from pairsig.readers.outputs.alignment import Alignment, Link
 
-Pair = tuple[Sequence[str], Sequence[str]]
 Floats = NDArray[np.float64]
 
 EPOCHS = 6
@@ -122,8 +123,7 @@ def decode(weights: dict[str, float], hmm: joint_hmm.Model, pair: Pair) -> list[
 def train(training_set: Path, model: Path, seed: int, *, hmm: Path) -> None:
     """Learn weights from a training set with links."""
     examples = formats.read_linked_pairs(training_set)
-    for number, (pair, _) in enumerate(examples, start=1):
-        _check_length(pair, training_set, number)
+    _check_lengths([pair for pair, _ in examples], training_set)
     weights = fit(examples, joint_hmm.read(hmm), seed=seed)
     write_text(json.dumps(weights, indent=1), model)
 
@@ -132,18 +132,15 @@ def predict(model: Path, segments: Path, output: Path, *, hmm: Path) -> None:
     """Align sentence pairs."""
     weights, given = read(model), joint_hmm.read(hmm)
     pairs = formats.read_pairs(segments)
-    for number, pair in enumerate(pairs, start=1):
-        _check_length(pair, segments, number)
+    _check_lengths(pairs, segments)
     formats.write_links(output, (decode(weights, given, pair) for pair in pairs))
 
 
 def read(path: Path) -> dict[str, float]:
     """Read weights written by `train`."""
-    try:
+    with program.reading(path, "itg"):
         found = json.loads(path.read_text(encoding="utf-8"))
         return {name: float(found[name]) for name in NAMES}
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path}: found no model of itg ({error}), expected one that train wrote") from None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -151,26 +148,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--hmm", type=Path, required=True, help="a model of base_models.joint_hmm")
     chosen, others = parser.parse_known_args(arguments)
-
-    def train_so(training_set: Path, model: Path, seed: int) -> None:
-        train(training_set, model, seed, hmm=chosen.hmm)
-
-    def predict_so(model: Path, segments: Path, output: Path) -> None:
-        predict(model, segments, output, hmm=chosen.hmm)
-
-    return program.run("base_models.itg", train=train_so, predict=predict_so, arguments=others)
+    commands = {"train": partial(train, hmm=chosen.hmm), "predict": partial(predict, hmm=chosen.hmm)}
+    return program.run("base_models.itg", **commands, arguments=others)
 
 
 NAMES = tuple(features((["a"], ["a"]), np.ones((1, 1)), np.ones((1, 1))))
 """Names of the features."""
 
 
-def _check_length(pair: Pair, path: Path, number: int) -> None:
-    if max(map(len, pair)) > LONGEST:
-        description = f"found a pair of {len(pair[0])} and {len(pair[1])} words, expected at most {LONGEST} on a side"
-        raise InputError(
-            f"{path}, line {number}: {description}, since the search takes their product to the power of three"
-        )
+def _check_lengths(pairs: Sequence[Pair], path: Path) -> None:
+    for number, (source, target) in enumerate(pairs, start=1):
+        if max(len(source), len(target)) > LONGEST:
+            found = f"found a pair of {len(source)} and {len(target)} words, expected at most {LONGEST} on a side"
+            raise InputError(
+                f"{path}, line {number}: {found}, since the search takes their product to the power of three"
+            )
 
 
 def _stacked(pair: Pair, hmm: joint_hmm.Model) -> Floats:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from base_models import formats, program
-from pairsig.io.errors import InputError
+from base_models.formats import Pair
 from pairsig.io.tables import replacing
 
-Pair = tuple[Sequence[str], Sequence[str]]
 Floats = NDArray[np.float64]
 
 ITERATIONS = 5
@@ -45,48 +45,27 @@ _SIDES = ("sources", "targets")
 
 @dataclass
 class Direction:
-    """Parameters of the model that generates one side from the other.
+    """Parameters of the model that generates one side from the other."""
 
-    Attributes
-    ----------
-    translation
-        Probability of the generated word given the other one, for each pair of words in `Model.keys`.
-    null
-        Probability of each generated word if it is linked to no word.
-    jumps
-        Weights of jumps between positions, from -`WIDEST` to +`WIDEST`; longer jumps have the weights at the ends. The
-        probability of a jump is its weight divided by the sum over all jumps that stay in the sentence.
-    """
-
-    translation: Floats
-    null: Floats
+    translation: Floats  # probability of the generated word given the other one, for each pair of `Model.keys`
+    null: Floats  # probability of each generated word if it is linked to no word
     jumps: Floats = field(default_factory=lambda: np.full(_N_JUMPS, 1 / _N_JUMPS))
+    """Weights of jumps between positions, from -`WIDEST` to +`WIDEST`; longer jumps have the weights at the ends. The
+    probability of a jump is its weight divided by the sum over all jumps that stay in the sentence."""
 
 
 @dataclass
 class Model:
-    """The models of both directions.
+    """The models of both directions."""
 
-    Attributes
-    ----------
-    sources, targets
-        The words in the order of their numbers.
-    keys
-        Pairs of words that occurred in the same sentence pair, as source · len(targets) + target, ascending.
-    forward
-        Model that generates target words.
-    backward
-        Model that generates source words.
-    likelihoods
-        Log-likelihoods of the training set in both directions, before each iteration.
-    """
-
-    sources: list[str]
+    sources: list[str]  # words in the order of their numbers
     targets: list[str]
     keys: NDArray[np.int64]
-    forward: Direction
-    backward: Direction
+    """Pairs of words that occurred in the same sentence pair, as source · len(targets) + target, ascending."""
+    forward: Direction  # generates target words
+    backward: Direction  # generates source words
     likelihoods: list[tuple[float, float]] = field(default_factory=list)
+    """Log-likelihoods of the training set in both directions, before each iteration."""
 
     @cached_property
     def numbers(self) -> tuple[dict[str, int], dict[str, int]]:
@@ -175,16 +154,13 @@ def write(model: Model, path: Path) -> None:
 
 def read(path: Path) -> Model:
     """Read a model from `write`."""
-    try:
-        with np.load(path) as arrays:
-            sources, targets = (arrays[side].tobytes().decode().split("\n") for side in _SIDES)
-            forward, backward = (
-                Direction(*(arrays[f"{name}_{what}"] for what in ("translation", "null", "jumps")))
-                for name in ("forward", "backward")
-            )
-            return Model(sources, targets, arrays["keys"], forward, backward)
-    except (OSError, KeyError, ValueError) as error:
-        raise InputError(f"{path}: found no model of joint_hmm ({error}), expected one that train wrote") from None
+    with program.reading(path, "joint_hmm"), np.load(path) as arrays:
+        sources, targets = (arrays[side].tobytes().decode().split("\n") for side in _SIDES)
+        forward, backward = (
+            Direction(*(arrays[f"{name}_{what}"] for what in ("translation", "null", "jumps")))
+            for name in ("forward", "backward")
+        )
+        return Model(sources, targets, arrays["keys"], forward, backward)
 
 
 def train(training_set: Path, model: Path, seed: int) -> None:  # noqa: ARG001 - nothing is drawn
@@ -205,17 +181,13 @@ def _folded(sentence: Sequence[str]) -> tuple[str, ...]:
 
 def _numbers(sentences: Iterable[Sequence[str]]) -> dict[str, int]:
     """Number words by first appearance, which does not depend on a hash seed."""
-    numbers: dict[str, int] = {}
-    for sentence in sentences:
-        for word in sentence:
-            numbers.setdefault(word, len(numbers))
-    return numbers
+    return {word: number for number, word in enumerate(dict.fromkeys(chain.from_iterable(sentences)))}
 
 
 def _flat(sentences: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Concatenate sentences; sentence k is from start k to start k + 1."""
     starts = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
-    return np.array([word for sentence in sentences for word in sentence], dtype=np.int64), starts
+    return np.array([*chain.from_iterable(sentences)], dtype=np.int64), starts
 
 
 def _maximize(
@@ -236,10 +208,7 @@ def _maximize(
 @njit(cache=True)
 def _keys(words, starts, others, others_starts, n_others):  # type: ignore[no-untyped-def]
     """List the key of the two words at each (source position, target position) of all sentence pairs."""
-    size = 0
-    for k in range(len(starts) - 1):
-        size += (starts[k + 1] - starts[k]) * (others_starts[k + 1] - others_starts[k])
-    keys = np.empty(size, dtype=np.int64)
+    keys = np.empty((np.diff(starts) * np.diff(others_starts)).sum(), dtype=np.int64)
     cell = 0
     for k in range(len(starts) - 1):
         for a in range(starts[k], starts[k + 1]):
@@ -250,9 +219,7 @@ def _keys(words, starts, others, others_starts, n_others):  # type: ignore[no-un
 
 
 @njit(cache=True)
-def _expect(  # type: ignore[no-untyped-def]
-    text, parameters, counts, hmm, joint
-):
+def _expect(text, parameters, counts, hmm, joint):  # type: ignore[no-untyped-def]
     """Run the E-step over all sentence pairs: add to the counts, and return both log-likelihoods."""
     words, starts, others, others_starts, cells, repeats = text
     (translation, null, jumps), (back_translation, back_null, back_jumps) = parameters

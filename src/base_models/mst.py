@@ -47,44 +47,23 @@ Labels = dict[tuple[str, str, str], str]
 
 
 class Sentence(NamedTuple):
-    """A sentence of n words as numbers.
+    """A sentence of n words as numbers."""
 
-    Attributes
-    ----------
-    atoms
-        Hashes of form, lemma, coarse tag and tag, for the root and each word; shape (n + 1, 4).
-    coarse
-        Coarse tags of the root and the words.
-    heads
-        Number of the head of each word, 0 if it is the root; shape (n + 1,). The root itself has -1. In a sentence to
-        be parsed, all words have 0.
-    labels
-        Labels of the words.
-    """
-
-    atoms: NDArray[np.uint64]
-    coarse: tuple[str, ...]
+    atoms: NDArray[np.uint64]  # hashes of form, lemma, coarse tag and tag, for the root and each word; (n + 1, 4)
+    coarse: tuple[str, ...]  # coarse tags of the root and the words
     heads: NDArray[np.int64]
-    labels: tuple[str, ...]
+    """Number of the head of each word, 0 if it is the root; shape (n + 1,). The root itself has -1. In a sentence to
+    be parsed, all words have 0."""
+    labels: tuple[str, ...]  # of the words
 
 
 @dataclass
 class Model:
-    """A trained model.
+    """A trained model."""
 
-    Attributes
-    ----------
-    weights
-        Averaged weights of the features; shape (`N_WEIGHTS`,).
-    known
-        Hashes of the known forms and of the form for unknown words, ascending.
-    labels
-        Most frequent labels.
-    """
-
-    weights: NDArray[np.float32]
-    known: NDArray[np.uint64]
-    labels: Labels
+    weights: NDArray[np.float32]  # averaged weights of the features; shape (`N_WEIGHTS`,)
+    known: NDArray[np.uint64]  # hashes of the known forms and of the form for unknown words, ascending
+    labels: Labels  # the most frequent ones
 
 
 def fit(sentences: Sequence[Sentence], *, seed: int, epochs: int = EPOCHS) -> Model:
@@ -219,12 +198,9 @@ def write(model: Model, path: Path) -> None:
 
 def read(path: Path) -> Model:
     """Read a model from `write`."""
-    try:
-        with np.load(path) as arrays:
-            labels = {(head, word, side): label for head, word, side, label in arrays["labels"].tolist()}
-            return Model(arrays["weights"], arrays["known"], labels)
-    except (OSError, KeyError, ValueError) as error:
-        raise InputError(f"{path}: found no model of mst ({error}), expected one that train wrote") from None
+    with program.reading(path, "mst"), np.load(path) as arrays:
+        labels = {(head, word, side): label for head, word, side, label in arrays["labels"].tolist()}
+        return Model(arrays["weights"], arrays["known"], labels)
 
 
 def train(training_set: Path, model: Path, seed: int) -> None:
@@ -313,31 +289,18 @@ def _features(atoms, head, word, slots):  # type: ignore[no-untyped-def]
         where = np.uint64(1 + side + 2 * bucket) if with_distance else none
         t = 40 * with_distance
         for template, a, b, c in (
-            (1, form, tag, none),
-            (2, form, none, none),
-            (3, tag, none, none),
-            (4, own_form, own_tag, none),
-            (5, own_form, none, none),
-            (6, own_tag, none, none),
-            (7, tag, own_form, own_tag),
-            (8, form, own_form, own_tag),
-            (9, form, tag, own_tag),
-            (10, form, tag, own_form),
-            (11, form, own_form, none),
-            (12, tag, own_tag, none),
-            (13, lemma, own_lemma, none),
-            (14, coarse, own_coarse, none),
-            (15, lemma, own_tag, none),
-            (16, tag, own_lemma, none),
-        ):
+            (1, form, tag, none), (2, form, none, none), (3, tag, none, none),
+            (4, own_form, own_tag, none), (5, own_form, none, none), (6, own_tag, none, none),
+            (7, tag, own_form, own_tag), (8, form, own_form, own_tag), (9, form, tag, own_tag),
+            (10, form, tag, own_form), (11, form, own_form, none), (12, tag, own_tag, none),
+            (13, lemma, own_lemma, none), (14, coarse, own_coarse, none),
+            (15, lemma, own_tag, none), (16, tag, own_lemma, none),
+        ):  # fmt: skip
             slots[at] = _slot(t + template, a, b, c, where)
             at += 1
         # Five values, two of them in one.
-        both, onward, backward = (
-            form ^ (tag << np.uint64(1)),
-            tag ^ (after << np.uint64(1)),
-            before ^ (tag << np.uint64(1)),
-        )
+        both, onward = form ^ (tag << np.uint64(1)), tag ^ (after << np.uint64(1))
+        backward = before ^ (tag << np.uint64(1))
         slots[at] = _slot(t + 17, both, own_form, own_tag, where)
         slots[at + 1] = _slot(t + 18, onward, own_before, own_tag, where)
         slots[at + 2] = _slot(t + 19, backward, own_before, own_tag, where)

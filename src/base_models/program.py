@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -19,7 +20,7 @@ def run(
     predict: Callable[[Path, Path, Path], None],
     arguments: Sequence[str] | None = None,
 ) -> int:
-    """Run the command line of a base model.
+    """Run the command line of a base model; return the exit status: 0, or 2 after one sentence about invalid input.
 
     Parameters
     ----------
@@ -31,12 +32,9 @@ def run(
         Called with the model, the input and the output to write.
     arguments
         Arguments; default: those of the command line.
-
-    Returns
-    -------
-    The exit status: 0, or 2 after one sentence about invalid input.
     """
-    parser = argparse.ArgumentParser(prog=f"python -m {module}", description=sys.modules[train.__module__].__doc__)
+    documented = sys.modules[getattr(train, "func", train).__module__]  # `functools.partial` keeps the function here
+    parser = argparse.ArgumentParser(prog=f"python -m {module}", description=documented.__doc__)
     actions = parser.add_subparsers(dest="action", required=True)
     training = actions.add_parser("train", help="a model from a training set")
     training.add_argument("--train", type=Path, required=True, help="training set, in the task's own format")
@@ -65,6 +63,15 @@ def exit_status(module: str, action: Callable[[], object]) -> int:
         print(f"{module}: {error}", file=sys.stderr)
         return 2
     return 0
+
+
+@contextmanager
+def reading(model: Path, program: str) -> Iterator[None]:
+    """Say that a file is no model of a program if it cannot be read as one."""
+    try:
+        yield
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{model}: found no model of {program} ({error}), expected one that train wrote") from None
 
 
 def package(module: str, program: str) -> ModuleType:

@@ -14,6 +14,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -28,12 +29,8 @@ Gap: TypeAlias = tuple[int, str]
 """Number of constituents that contain two neighbours, and the innermost one."""
 
 ENCODINGS = ("relative", "absolute")
-ALGORITHMS = {
-    "ap": {"max_iterations": 6},
-    "pa": {"max_iterations": 6},
-    "arow": {"max_iterations": 6},
-    "lbfgs": {"max_iterations": 40, "c2": 0.5},
-}
+_SIX = {"max_iterations": 6}
+ALGORITHMS = {"ap": _SIX, "pa": _SIX, "arow": _SIX, "lbfgs": {"max_iterations": 40, "c2": 0.5}}
 """CRFsuite's names of the averaged perceptron, passive-aggressive, AROW and the conditional random field, each with
 its options. More iterations hardly improve the scores of held-out sagas."""
 
@@ -153,11 +150,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--encoding", choices=ENCODINGS, default="relative")
     parser.add_argument("--algorithm", choices=ALGORITHMS, default="ap")
     chosen, others = parser.parse_known_args(arguments)
-
-    def train_so(training_set: Path, model: Path, seed: int) -> None:
-        train(training_set, model, seed, encoding=chosen.encoding, algorithm=chosen.algorithm)
-
-    return program.run("base_models.sequence_labelling", train=train_so, predict=predict, arguments=others)
+    own = partial(train, **vars(chosen))
+    return program.run("base_models.sequence_labelling", train=own, predict=predict, arguments=others)
 
 
 def _below(chain: str, children: list[Node]) -> list[Node]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from pairsig import readers, report
 from pairsig.comparisons import all_pairs, inputs, methods
@@ -31,9 +31,10 @@ from pairsig.core.statistics import Statistics
 from pairsig.io.choices import choose, sort_options
 from pairsig.io.columns import BASELINE
 from pairsig.io.errors import InputError, listed, named
+from pairsig.io.packages import pd
 from pairsig.io.rendering import render
 from pairsig.io.results import TableResult
-from pairsig.io.tables import as_json
+from pairsig.io.tables import Row, as_json, records
 from pairsig.metrics import Metric
 from pairsig.readers.system_counts import Missing, read_all, reader_of_counts
 from pairsig.report.sentences import adjusted_by_holm, as_gains, digits, lower_is_better, size, verdict
@@ -86,12 +87,9 @@ class Comparison(TableResult):
     ('new', 0.0625)
     """
 
-    table: Any
     statistics: Statistics
     metric: Metric
     unit: Unit
-    notes: tuple[str, ...]
-    _rows: pd.DataFrame
     _resampling: Resampling
     _design: methods.Design
 
@@ -167,18 +165,20 @@ class Comparison(TableResult):
         return ConfidenceInterval(found.low, found.high)
 
     def __str__(self) -> str:
-        rows = self._rows.assign(method="", alternative="two-sided")
+        family = {"method": "", "alternative": "two-sided"}
         if any(self.statistics.runs):
-            rows["test"] = "randomization"  # one family
-        rows = rows.assign(decides=decisive(rows, "pvalue_holm"), holm=shown_adjusted(rows, "pvalue_holm"))
-        lines = [_sentence(row) for _, row in rows.assign(test=self._rows["test"]).head(_SHOWN).iterrows()]
-        if len(self._rows) > _SHOWN:
-            lines.append(f"and {len(self._rows) - _SHOWN:,} more pairs")
+            family["test"] = "randomization"
+        rows = records(self._rows)
+        of_family = [row | family for row in rows]
+        shown = zip(rows, decisive(of_family), shown_adjusted(of_family), strict=True)
+        lines = [_sentence(row, decides, holm) for row, decides, holm in islice(shown, _SHOWN)]
+        if len(rows) > _SHOWN:
+            lines.append(f"and {len(rows) - _SHOWN:,} more pairs")
         notes = [note.replace("--details", ".notes") for note in most_important(self.notes)]
         return "\n".join([*lines, *(f"- {note}" for note in notes)])
 
     def _repr_html_(self) -> str:
-        rows = self._rows.assign(pvalue=[shown_p(row) for _, row in self._rows.iterrows()])
+        rows = [row | {"pvalue": shown_p(row)} for row in records(self._rows)]
         return render(rows, [BASELINE[name] for name in COLUMNS if name != "signature"], "html", notes=self.notes)
 
     def to_json(self) -> str:
@@ -203,7 +203,6 @@ class Comparison(TableResult):
             )._rows
             found = report.of_methods(self.statistics, self.metric, rows, unit=self.unit, training_sd=None)
         else:
-            drawn = self._resampling
             test = definitions.from_signature(str(self._rows["signature"].iloc[0]))
             rows, _ = compare_to_baseline(
                 self.statistics,
@@ -211,18 +210,16 @@ class Comparison(TableResult):
                 [test.name],
                 methods=[test.method] if test.method else [],
                 alternatives=[test.alternative],
-                n_resamples=drawn.n_resamples,
-                rng=drawn.seed,
+                resampling=self._resampling,
                 unit=self.unit,
-                threads=drawn.threads,
             )
-            found = report.of_systems(self.statistics, self.metric, rows, unit=self.unit, resampling=drawn)
+            found = report.of_systems(self.statistics, self.metric, rows, unit=self.unit, resampling=self._resampling)
         report.write(list(found), path)
 
 
-def _sentence(row: pd.Series[Any]) -> str:
+def _sentence(row: Row, decides: float, holm: str) -> str:
     """One pair; `decides` is the adjusted p-value that decides, `holm` the same as it is printed."""
-    row = as_gains(row.to_frame().T).iloc[0]
+    row = as_gains(row)
     a, b, places = row["system_a"], row["system_b"], digits(row["gain"], row["ci_low"], row["ci_high"])
     n = size(row["n_segments"], row["n_units"] if row["n_units"] < row["n_segments"] else 0)
     if not row["better"]:
@@ -230,31 +227,21 @@ def _sentence(row: pd.Series[Any]) -> str:
     ahead, behind = (row["score_a"], row["score_b"]) if row["better"] == a else (row["score_b"], row["score_a"])
     test = definitions.from_signature(row["signature"]).label if row["signature"] else row["test"]
     runs = f"{row['n_runs_a']} and {row['n_runs_b']} runs, " if "n_runs_a" in row else ""
-    about = [
-        f"{ahead:.{places}f} against {behind:.{places}f}",
-        *(["lower is better"] if lower_is_better(row, b) else []),
-        *(
-            []
-            if math.isnan(row["ci_low"])
-            else [f"95 % CI {rounded(row['ci_low'], places)} to {rounded(row['ci_high'], places)}"]
-        ),
-        f"{test} test, {equation(shown_p(row))}"
-        + (f" ({adjusted_by_holm(row['holm'], row['n_compared'])})" if row["n_compared"] > 1 else ""),
-        f"{runs}{n}",
-    ]
+    about = [f"{ahead:.{places}f} against {behind:.{places}f}"]
+    if lower_is_better(row, b):
+        about.append("lower is better")
+    if not math.isnan(row["ci_low"]):
+        about.append(f"95 % CI {rounded(row['ci_low'], places)} to {rounded(row['ci_high'], places)}")
+    adjusted = f" ({adjusted_by_holm(holm, row['n_compared'])})" if row["n_compared"] > 1 else ""
+    about += [f"{test} test, {equation(shown_p(row))}{adjusted}", f"{runs}{n}"]
     gain = f"{row['gain']:.{places}f} points of {row['metric']}"
-    return f"{verdict(a, b, row['better'], row['decides'], gain)} ({', '.join(about)})"
+    return f"{verdict(a, b, row['better'], decides, gain)} ({', '.join(about)})"
 
 
 def _signed(found: pd.DataFrame) -> pd.DataFrame:
     """The table of `compare_methods` with signed differences and their intervals, and the columns of `Comparison`."""
-    rows = found.rename(columns={"method_a": "system_a", "method_b": "system_b", "pvalue_method": "pvalue"})
-    difference = rows["score_b"] - rows["score_a"]
-    low, high = (rows[end].where(difference >= 0, -rows[other]) for end, other in (_ENDS, _ENDS[::-1]))
-    return rows.assign(difference=difference, ci_low=low, ci_high=high)
-
-
-_ENDS = ("ci_low", "ci_high")
+    names = {"method_a": "system_a", "method_b": "system_b", "pvalue_method": "pvalue"}
+    return methods.signed(found).rename(columns=names)
 
 
 def _interval(pair: Pair, level: float, difference: float, pvalue: float, signature: str) -> intervals.Interval:
@@ -385,33 +372,7 @@ def compare(
         system=system, segment=segment, score=score, run=run, document=document, domain=domain,
         lower_is_better=lower_is_better, metric=metric,
     )  # fmt: skip
-    return _comparison(
-        inputs.read(data, columns),
-        test,
-        baseline=baseline,
-        method=method,
-        alternative=alternative,
-        n_resamples=n_resamples,
-        rng=rng,
-        unit=unit,
-        design=design,
-        threads=threads,
-    )
-
-
-def _comparison(
-    given: inputs.Given,
-    test: str | None,
-    *,
-    baseline: str | None = None,
-    method: str | None = None,
-    alternative: str = "two-sided",
-    n_resamples: int = 100_000,
-    rng: int | np.random.Generator = 2012,
-    unit: Unit = "segment",
-    design: methods.Design | None = None,
-    threads: int | None = None,
-) -> Comparison:
+    given = inputs.read(data, columns)
     statistics, metric = given.statistics, given.metric
     if len(set(statistics.methods)) < 2:
         raise InputError(f"found one system, {named(statistics.methods[0])}, expected at least two to compare")
@@ -497,7 +458,7 @@ def _pairs(
         about = (unused(pair, statistics.documents), interval.doubt)
         of = f"{a} and {b}: " if len(rows) > 1 else ""
         notes += [f"{of}{note}" for note in about if note]
-    rows[list(_ENDS)] = ends
+    rows[["ci_low", "ci_high"]] = ends
     chosen = definitions.from_signature(str(rows["signature"].iloc[0]))
     return rows, [*notes, *filter(None, [chosen.warning])]
 
@@ -578,10 +539,7 @@ def compare_logs(
         metrics=[metric] if metric else [],
         missing=missing,
     )
-    statistics, chosen = only(systems)
-    return _comparison(
-        inputs.Given(statistics, chosen, lambda rows: rows, tuple(statistics.inconsistencies())), test, **how
-    )
+    return compare(inputs.Given.of(*only(systems)), test, **how)
 
 
 def _in_memory(log: Any, name: str) -> tuple[str, readers.InMemory]:

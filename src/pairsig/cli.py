@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,8 +23,12 @@ if TYPE_CHECKING:
 
     from pairsig.core.statistics import Statistics
     from pairsig.io.memory import Memory
+    from pairsig.io.tables import Row
     from pairsig.metrics import Metric
     from pairsig.planning.sample_size import Spread
+    from pairsig.report import Evidence
+
+    Data = Sequence[tuple[Statistics, list[Metric]]]
 
 _ALTERNATIVES = """\
 --alternative: two-sided (default); greater or less, if the score of the first system is expected to be greater or
@@ -97,7 +101,47 @@ pairsig compare counts.tsv --test exact --output one.tsv
 pairsig compare other.tsv --test exact --output two.tsv
 pairsig transfer one.tsv two.tsv""",
     "merge": f"{_COUNTS}\n{_PAIRS}\npairsig merge 1.tsv 2.tsv --output pairs.tsv",
+    "metrics": "pairsig metrics",
 }
+
+
+_DRAWN_OR_SWAPPED = "unit that is drawn or swapped"
+_TRAINING_SD = "standard deviation of a score between trainings, in points; one run per system is enough then"
+_RUNS = "instead of FILE: the runs of one system; repeat it for each system, the baseline first"
+_FLIPS = "also write a table of the items that only one system passes, or that change most, with their text if known"
+_SHARED: dict[str, dict[str, Any]] = {
+    "alpha": {"type": float, "default": 0.05, "help": "significance level; default: 0.05"},
+    "alternative": {"default": "two-sided", "help": "two-sided (default) or observed; see below"},
+    "design": {"choices": ("crossed", "nested")},
+    "documents": {"help": "file of `domain<TAB>document` lines, one per segment"},
+    "family": {"metavar": "FAMILY", "default": ""},
+    "flips": {"type": console.table, "metavar": "FILE", "help": _FLIPS},
+    "format": {"default": "table"},
+    "memory": {"type": console.size, "metavar": "SIZE"},
+    "method": {"help": definitions.described_methods()},
+    "metric": {"help": "required if the columns fit several metrics"},
+    "missing": {"choices": ("wrong", "drop"), "help": "items without a score for every system"},
+    "n-resamples": {"type": console.whole, "default": 100_000, "metavar": "B", "help": "default: 100,000"},
+    "name": {"action": "append", "default": [], "metavar": "OLD=NEW", "help": "rename a system"},
+    "option": {"action": "append", "default": [], "metavar": "KEY=VALUE", "help": "for the reader or the metric"},
+    "output": {"type": console.table, "required": True},
+    "plot": {"type": console.picture, "metavar": "FILE"},
+    "reader": {"help": "format of the files, as for `pairsig test`; default: detected"},
+    "reference": {"nargs": "+", "default": [], "help": "reference files, for outputs"},
+    "runs": {"nargs": "+", "action": "append", "default": [], "metavar": "FILE", "help": _RUNS},
+    "seed": {"type": console.whole, "default": 2012, "help": "default: 2012"},
+    "test": {"default": "randomization"},
+    "threads": {"type": console.whole, "help": "default: all cores; only changes time"},
+    "training-sd": {"type": float, "metavar": "SD", "help": _TRAINING_SD},
+    "unit": {"choices": ("segment", "document"), "default": "segment", "help": _DRAWN_OR_SWAPPED},
+}
+"""Options of several commands."""
+
+
+def _add(parser: argparse.ArgumentParser, *names: str, **own: Any) -> None:
+    """Add options of several commands; what is `own` replaces their declaration."""
+    for name in names:
+        parser.add_argument(f"--{name}", **(_SHARED[name] | own))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -133,232 +177,166 @@ def _metric_names() -> str:
 
 def _commands() -> console.Commands:
     """The command line, from which the documentation is also generated."""
-    commands = console.Commands("pairsig", "Paired significance tests for NLP: from outputs or counts to p-values.")
+    about = "Paired significance tests for NLP: from outputs or counts to p-values."
+    commands = console.Commands("pairsig", about, _EXAMPLES)
     commands.complete()
 
     commands.group("compare systems, from their files to a result")
-    p = commands.add(
-        _test,
-        lambda: test_help() + _ALTERNATIVES + _MARGIN + _readers() + _metric_names(),
-        _EXAMPLES["test"],
-    )
-    p.add_argument(
-        "systems", nargs="*", metavar="FILE", help="the baseline first; every other system is compared with it"
-    )
-    runs = "instead of FILE: the runs of one system; repeat it for each system, the baseline first"
-    p.add_argument("--runs", nargs="+", action="append", default=[], metavar="FILE", help=runs)
-    p.add_argument(
-        "--design",
-        choices=("crossed", "nested"),
-        help="crossed: a run is a training, the same for all segments (default); nested: each segment is sampled anew",
-    )
-    known = "standard deviation of a score between trainings, in points; one run per system is enough then"
-    p.add_argument("--training-sd", type=float, metavar="SD", help=known)
+    p = commands.add(_test, lambda: test_help() + _ALTERNATIVES + _MARGIN + _readers() + _metric_names())
+    files = "the baseline first; every other system is compared with it"
+    p.add_argument("systems", nargs="*", metavar="FILE", help=files)
+    _add(p, "runs")
+    design = "crossed: a run is a training, the same for all segments (default); nested: each segment is sampled anew"
+    _add(p, "design", help=design)
+    _add(p, "training-sd")
     cost = "cost of a segment relative to one answer, to print the cheapest number of answers per segment (nested runs)"
     p.add_argument("--item-cost", type=float, metavar="R", help=cost)
-    p.add_argument("--reader", help="format of the files; default: detected from their content; see below")
-    p.add_argument("--reference", nargs="+", default=[], help="reference files, for outputs")
-    p.add_argument("--metric", default="", metavar="M[,M…]", help="default: every metric found in the files; see below")
-    p.add_argument(
-        "--test", default="", metavar="T[,T…]",
-        help=f"{', '.join(definitions.names())}; default: exact where it exists, else randomization",
-    )  # fmt: skip
+    _add(p, "reader", help="format of the files; default: detected from their content; see below")
+    _add(p, "reference")
+    _add(p, "metric", default="", metavar="M[,M…]", help="default: every metric found in the files; see below")
+    test = f"{', '.join(definitions.names())}; default: exact where it exists, else randomization"
+    p.add_argument("--test", default="", metavar="T[,T…]", help=test)
     p.add_argument("--all-tests", action="store_true", help="every test, the bootstraps with both methods")
     p.add_argument("--details", action="store_true", help="show all notes, not only the most important ones")
     p.add_argument("--method", default="", metavar="M[,M…]", help=definitions.described_methods())
     p.add_argument("--alternative", default="", metavar="A[,A…]", help="default: two-sided; see below")
-    p.add_argument("--n-resamples", type=console.whole, default=100_000, metavar="B", help="default: 100,000")
-    p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
-    p.add_argument("--unit", choices=("segment", "document"), default="segment", help="unit that is drawn or swapped")
-    p.add_argument(
-        "--stop-at", type=float, metavar="ALPHA", help="stop sampling once p is clearly above or below ALPHA"
-    )
+    _add(p, "n-resamples", "seed", "unit")
+    stop = "stop sampling once p is clearly above or below ALPHA"
+    p.add_argument("--stop-at", type=float, metavar="ALPHA", help=stop)
     p.add_argument("--confidence-level", type=float, default=0.99, metavar="C", help="of that decision; default: 0.99")
-    p.add_argument(
-        "--margin", type=float, metavar="M", help="also test whether they are equal up to M points; see below"
-    )
-    p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="for the reader or the metric")
-    p.add_argument("--documents", help="file of `domain<TAB>document` lines, one per segment")
-    p.add_argument("--missing", choices=("wrong", "drop"), help="items without a score for every system")
-    p.add_argument("--name", action="append", default=[], metavar="OLD=NEW", help="rename a system")
-    p.add_argument(
-        "--family", metavar="FAMILY", default="",
-        help="also predict who wins on another test set of this family, such as wmt-domains",
-    )  # fmt: skip
-    p.add_argument("--threads", type=console.whole, help="default: all cores; only changes time")
+    margin = "also test whether they are equal up to M points; see below"
+    p.add_argument("--margin", type=float, metavar="M", help=margin)
+    _add(p, "option", "documents", "missing", "name")
+    _add(p, "family", help="also predict who wins on another test set of this family, such as wmt-domains")
+    _add(p, "threads")
     formats = ("table", "sentence", "json", "markdown", "latex")
-    p.add_argument("--format", choices=formats, default="table", help="sentence: for a paper; default: table")
+    _add(p, "format", choices=formats, help="sentence: for a paper; default: table")
     p.add_argument("--html", type=console.page, metavar="FILE", help="also write a report to open in a browser")
-    flips = "also write a table of the items that only one system passes, or that change most, with their text if known"
-    p.add_argument("--flips", type=console.table, metavar="FILE", help=flips)
-    p.add_argument(
-        "--plot",
-        type=console.picture,
-        metavar="FILE",
-        help="also plot each difference with its null distribution: .svg, .pdf, .png",
-    )
+    _add(p, "flips")
+    _add(p, "plot", help="also plot each difference with its null distribution: .svg, .pdf, .png")
 
-    p = commands.add(_gate, _GATE, _EXAMPLES["gate"])
+    p = commands.add(_gate, _GATE)
     p.add_argument("systems", nargs="*", metavar="FILE", help="the baseline, then the candidate")
-    p.add_argument("--runs", nargs="+", action="append", default=[], metavar="FILE", help=runs)
+    _add(p, "runs")
     p.add_argument("--margin", action="append", required=True, metavar="[NAME=]M", help="tolerated loss; see below")
-    p.add_argument("--alpha", type=float, default=0.05, help="significance level; default: 0.05")
-    p.add_argument("--metric", default="", metavar="M[,M…]", help="scores to check; default: all that are found")
-    p.add_argument("--reader", help="format of the files, as for `pairsig test`; default: detected")
-    p.add_argument("--reference", nargs="+", default=[], help="reference files, for outputs")
-    p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="for the reader or the metric")
-    p.add_argument("--unit", choices=("segment", "document"), default="segment", help="unit that is drawn or swapped")
-    p.add_argument("--documents", help="file of `domain<TAB>document` lines, one per segment")
-    p.add_argument("--missing", choices=("wrong", "drop"), help="items of a log without a score for every system")
-    p.add_argument("--design", choices=("crossed", "nested"), help="of several runs, as for `pairsig test`")
-    p.add_argument("--training-sd", type=float, metavar="SD", help=known)
-    p.add_argument("--n-resamples", type=console.whole, default=100_000, metavar="B", help="default: 100,000")
-    p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
-    p.add_argument("--threads", type=console.whole, help="default: all cores; only changes time")
-    p.add_argument("--format", choices=("line", "markdown", "json", "junit"), default="line", help="default: line")
-    p.add_argument("--flips", type=console.table, metavar="FILE", help=flips)
-    p.add_argument(
-        "--output", action="append", default=[], type=console.verdict, metavar="FILE",
-        help="also write the verdict to .md, .json, .xml (JUnit) or .txt; may be repeated",
-    )  # fmt: skip
+    _add(p, "alpha")
+    _add(p, "metric", default="", metavar="M[,M…]", help="scores to check; default: all that are found")
+    _add(p, "reader", "reference", "option", "unit", "documents")
+    _add(p, "missing", help="items of a log without a score for every system")
+    _add(p, "design", help="of several runs, as for `pairsig test`")
+    _add(p, "training-sd", "n-resamples", "seed", "threads")
+    _add(p, "format", choices=("line", "markdown", "json", "junit"), default="line", help="default: line")
+    _add(p, "flips")
+    output = "also write the verdict to .md, .json, .xml (JUnit) or .txt; may be repeated"
+    p.add_argument("--output", action="append", default=[], type=console.verdict, metavar="FILE", help=output)
 
-    p = commands.add(_rank, example=_EXAMPLES["rank"])
+    p = commands.add(_rank)
     _add_files(p)
-    p.add_argument("--metric", help="required if the files have several")
-    p.add_argument(
-        "--adjust", choices=("max-t", "holm"), default="max-t",
-        help="max-t: the same shuffles for all pairs, step-down (default); holm: exact p-values where possible",
-    )  # fmt: skip
-    p.add_argument("--alpha", type=float, default=0.05, help="family-wise error rate; default: 0.05")
-    p.add_argument("--n-resamples", type=console.whole, default=100_000, metavar="B", help="default: 100,000")
-    p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
-    p.add_argument("--unit", choices=("segment", "document"), default="segment", help="unit that is swapped")
-    p.add_argument("--name", action="append", default=[], metavar="OLD=NEW", help="rename a system")
-    p.add_argument("--threads", type=console.whole, help="default: all cores; only changes time")
-    p.add_argument(
-        "--memory", type=console.size, metavar="SIZE", help="memory limit of the process; default: half of what is free"
-    )
-    p.add_argument("--format", choices=("table", "markdown", "latex", "html", "json"), default="table")
+    _add(p, "metric", help="required if the files have several")
+    adjust = "max-t: the same shuffles for all pairs, step-down (default); holm: exact p-values where possible"
+    p.add_argument("--adjust", choices=("max-t", "holm"), default="max-t", help=adjust)
+    _add(p, "alpha", help="family-wise error rate; default: 0.05")
+    _add(p, "n-resamples", "seed")
+    _add(p, "unit", help="unit that is swapped")
+    _add(p, "name", "threads")
+    _add(p, "memory", help="memory limit of the process; default: half of what is free")
+    _add(p, "format", choices=("table", "markdown", "latex", "html", "json"))
     p.add_argument("--pairs", type=console.table, metavar="FILE", help="also write a table of all pairs")
-    p.add_argument("--plot", type=console.picture, metavar="FILE", help="also plot the ranks: .svg, .pdf, .png")
+    _add(p, "plot", help="also plot the ranks: .svg, .pdf, .png")
 
-    p = commands.add(_plan, _PLAN, _EXAMPLES["plan"])
-    p.add_argument(
-        "pilot", nargs="*", metavar="FILE", help="files of two systems, as for test, or a file of statistics"
-    )
-    p.add_argument("--reader", help="format of the pilot, as for test")
-    p.add_argument("--reference", nargs="+", default=[], help="for outputs; without it their correlation is estimated")
+    p = commands.add(_plan, _PLAN)
+    pilot = "files of two systems, as for test, or a file of statistics"
+    p.add_argument("pilot", nargs="*", metavar="FILE", help=pilot)
+    _add(p, "reader", help="format of the pilot, as for test")
+    _add(p, "reference", help="for outputs; without it their correlation is estimated")
     p.add_argument("--systems", nargs=2, metavar=("A", "B"), help="names of two systems in the statistics")
-    p.add_argument("--metric", help="required if the pilot has several")
+    _add(p, "metric", help="required if the pilot has several")
     p.add_argument("--gain", default="", metavar="G[,G…]", help="find the segments to detect G: 2 points or 2%%")
     p.add_argument("--margin", default="", metavar="M[,M…]", help="find the segments to show equivalence up to M")
-    p.add_argument(
-        "--segments", type=console.numbers, default=[], metavar="N[,N…]", help="find the gain that N segments detect"
-    )
+    segments = "find the gain that N segments detect"
+    p.add_argument("--segments", type=console.numbers, default=[], metavar="N[,N…]", help=segments)
     p.add_argument("--power", type=float, default=0.8, help="default: 0.8")
-    p.add_argument("--alpha", type=float, default=0.05, help="significance level; default: 0.05")
-    p.add_argument("--test", default="randomization", help=f"{', '.join(definitions.names())}; default: randomization")
-    p.add_argument("--method", help=definitions.described_methods())
-    p.add_argument("--alternative", default="two-sided", help="default: two-sided")
-    p.add_argument("--unit", choices=("segment", "document"), default="segment", help="unit of the pilot")
-    p.add_argument("--documents", help="file of `domain<TAB>document` lines of the pilot, one per segment")
-    p.add_argument("--missing", choices=("wrong", "drop"), help="items of the pilot without a score")
+    _add(p, "alpha")
+    _add(p, "test", help=f"{', '.join(definitions.names())}; default: randomization")
+    _add(p, "method")
+    _add(p, "alternative", help="default: two-sided")
+    _add(p, "unit", help="unit of the pilot")
+    _add(p, "documents", help="file of `domain<TAB>document` lines of the pilot, one per segment")
+    _add(p, "missing", help="items of the pilot without a score")
     p.add_argument("--score", help="without a pilot: expected score of the systems, such as 70 or 70%%")
     p.add_argument("--length", type=float, help="without a pilot: mean length of a segment, in words")
-    p.add_argument(
-        "--correlation", type=float, help="without a pilot: correlation of the systems, as in the table of compare"
-    )
-    p.add_argument(
-        "--design-effect", type=float, default=1.0, help="without a pilot: design effect of documents; default: 1"
-    )
+    correlation = "without a pilot: correlation of the systems, as in the table of compare"
+    p.add_argument("--correlation", type=float, help=correlation)
+    effect = "without a pilot: design effect of documents; default: 1"
+    p.add_argument("--design-effect", type=float, default=1.0, help=effect)
     p.add_argument("--runs", type=console.whole, metavar="K", help="runs of each method; with --training-sd")
     p.add_argument("--training-sd", metavar="SD", help="standard deviation of a score between runs, in points")
-    p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="for the reader or the metric")
-    p.add_argument("--format", choices=("table", "json", "markdown", "latex"), default="table")
+    _add(p, "option")
+    _add(p, "format", choices=("table", "json", "markdown", "latex"))
 
-    commands.add(_metrics, example="pairsig metrics")
+    commands.add(_metrics)
 
     commands.group("files of counts")
-    p = commands.add(_extract, example=_EXAMPLES["extract"])
+    p = commands.add(_extract)
     p.add_argument("system_output", metavar="OUTPUT", help="file of outputs; archive.tar.xz!member works too")
-    p.add_argument("--reference", nargs="+", required=True, help="reference files; several for metrics of texts")
+    _add(p, "reference", required=True, help="reference files; several for metrics of texts")
     p.add_argument("--metric", required=True)
-    p.add_argument("--reader", help="default: that of the metric")
-    p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="for the reader or the metric")
-    p.add_argument(
-        "--output-option", action="append", default=[], metavar="KEY=VALUE", help="for the reader of the output only"
-    )
-    p.add_argument("--documents", help="file of `domain<TAB>document` lines, one per segment")
+    _add(p, "reader", help="default: that of the metric")
+    _add(p, "option")
+    own = "for the reader of the output only"
+    p.add_argument("--output-option", action="append", default=[], metavar="KEY=VALUE", help=own)
+    _add(p, "documents")
     p.add_argument("--system", required=True, help="name of the system")
-    p.add_argument(
-        "--leave-out-broken", action="store_true", help="if the output cannot be used, write the reason instead"
-    )
+    broken = "if the output cannot be used, write the reason instead"
+    p.add_argument("--leave-out-broken", action="store_true", help=broken)
     p.add_argument("--group", help="who made the system; default: its name")
     p.add_argument("--kind", default="", help="kind of entry, such as submission or online")
-    p.add_argument("--output", type=console.table, required=True)
+    _add(p, "output")
 
-    p = commands.add(_collect, example=_EXAMPLES["collect"])
+    p = commands.add(_collect)
     p.add_argument("counts", nargs="*", type=Path)
-    p.add_argument(
-        "--onto", type=Path, metavar="FILE", help="statistics to extend: their systems in the groups --keep come first"
-    )
-    p.add_argument(
-        "--keep",
-        nargs="*",
-        default=[],
-        metavar="GROUP",
-        help="groups of --onto to keep, except systems in the new counts",
-    )
+    onto = "statistics to extend: their systems in the groups --keep come first"
+    p.add_argument("--onto", type=Path, metavar="FILE", help=onto)
+    keep = "groups of --onto to keep, except systems in the new counts"
+    p.add_argument("--keep", nargs="*", default=[], metavar="GROUP", help=keep)
     p.add_argument("--dataset", required=True)
     p.add_argument("--provenance", action="append", default=[], metavar="KEY=VALUE")
     p.add_argument("--dated", action="store_true", help="add the date to the provenance")
-    p.add_argument("--output", type=console.table, required=True)
+    _add(p, "output")
 
-    p = commands.add(_pool, example=_EXAMPLES["pool"])
+    p = commands.add(_pool)
     p.add_argument("statistics", nargs="+", type=Path)
     p.add_argument("--dataset", required=True)
-    p.add_argument("--output", type=console.table, required=True)
+    _add(p, "output")
 
     commands.group("tables of all pairs, from files of counts")
-    p = commands.add(_compare, test_help(), _EXAMPLES["compare"])
+    p = commands.add(_compare, test_help())
     _add_files(p)
     add_test_options(p)
-    p.add_argument("--output", type=console.table, required=True)
+    _add(p, "output")
 
-    p = commands.add(_methods, example=_EXAMPLES["methods"])
+    p = commands.add(_methods)
     _add_files(p)
-    p.add_argument("--metric", help="required if the columns fit several metrics")
+    _add(p, "metric")
     p.add_argument("--numbered", action="store_true", help="systems named NAME-1, NAME-2, … are runs of NAME")
-    p.add_argument("--name", action="append", default=[], metavar="OLD=NEW", help="rename a method")
-    p.add_argument(
-        "--design", choices=("crossed", "nested"), default="crossed", help="see `pairsig test`; default: crossed"
-    )
-    p.add_argument("--training-sd", type=float, metavar="SD", help=known)
-    p.add_argument("--unit", choices=("segment", "document"), default="segment", help="unit that is drawn")
-    p.add_argument(
-        "--n-resamples", type=console.whole, default=0, metavar="B", help="resamples of the bootstrap; default: none"
-    )
-    p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
-    p.add_argument("--threads", type=console.whole, help="default: all cores; only changes time")
-    p.add_argument("--output", type=console.table, required=True)
+    _add(p, "name", help="rename a method")
+    _add(p, "design", default="crossed", help="see `pairsig test`; default: crossed")
+    _add(p, "training-sd")
+    _add(p, "unit", help="unit that is drawn")
+    _add(p, "n-resamples", default=0, help="resamples of the bootstrap; default: none")
+    _add(p, "seed", "threads", "output")
 
-    p = commands.add(_transfer, example=_EXAMPLES["transfer"])
+    p = commands.add(_transfer)
     p.add_argument("comparisons", nargs="+", type=Path, help="tables of compare, one per test set")
     p.add_argument("--systems", nargs="+", default=[], metavar="NAME", help="two or more of them; default: all")
-    p.add_argument(
-        "--heterogeneity", type=float, metavar="TAU", help="heterogeneity known from other test sets, in points"
-    )
-    p.add_argument(
-        "--family",
-        metavar="FAMILY",
-        default="",
-        help="use the heterogeneity of this family of test sets: wmt-domains, …",
-    )
-    p.add_argument("--output", type=console.table, help="write the table instead of printing it")
+    heterogeneity = "heterogeneity known from other test sets, in points"
+    p.add_argument("--heterogeneity", type=float, metavar="TAU", help=heterogeneity)
+    _add(p, "family", help="use the heterogeneity of this family of test sets: wmt-domains, …")
+    _add(p, "output", required=False, help="write the table instead of printing it")
 
-    p = commands.add(_merge, example=_EXAMPLES["merge"])
+    p = commands.add(_merge)
     p.add_argument("parts", nargs="+", type=Path)
-    p.add_argument("--output", type=console.table, required=True)
+    _add(p, "output")
     return commands
 
 
@@ -366,13 +344,7 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
     """Add the files of systems, and how they are read."""
     files = "one per system, or one of all systems: a table, a log or statistics"
     parser.add_argument("systems", nargs="+", metavar="FILE", help=files)
-    parser.add_argument("--reader", help="format of the files, as for `pairsig test`; default: detected")
-    parser.add_argument("--reference", nargs="+", default=[], help="reference files, for outputs")
-    parser.add_argument(
-        "--option", action="append", default=[], metavar="KEY=VALUE", help="for the reader or the metric"
-    )
-    parser.add_argument("--documents", help="file of `domain<TAB>document` lines, one per segment")
-    parser.add_argument("--missing", choices=("wrong", "drop"), help="items without a score for every system")
+    _add(parser, "reader", "reference", "option", "documents", "missing")
 
 
 def test_help() -> str:
@@ -382,174 +354,158 @@ def test_help() -> str:
 
 def add_test_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of commands that test all pairs."""
-    parser.add_argument("--metric", help="required if the columns fit several metrics")
-    known = ", ".join(definitions.names())
-    parser.add_argument("--test", default="randomization", help=f"{known}; default: randomization; see below")
-    parser.add_argument("--method", help=definitions.described_methods())
-    parser.add_argument("--alternative", default="two-sided", help="two-sided (default) or observed; see below")
+    _add(parser, "metric")
+    _add(parser, "test", help=f"{', '.join(definitions.names())}; default: randomization; see below")
+    _add(parser, "method", "alternative")
     parser.add_argument("--or-draw", action="store_true", help="use the Monte Carlo test if there is no exact test")
-    parser.add_argument("--n-resamples", type=console.whole, default=1_000_000, metavar="B", help="default: 1,000,000")
-    parser.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
-    parser.add_argument(
-        "--unit", choices=("segment", "document"), default="segment", help="unit that is drawn or swapped"
-    )
-    parser.add_argument("--threads", type=console.whole, help="default: all cores; only changes time")
+    _add(parser, "n-resamples", default=1_000_000, help="default: 1,000,000")
+    _add(parser, "seed", "unit", "threads")
     parser.add_argument("--batch", type=console.whole, help="resamples per batch; only changes time and memory")
-    parser.add_argument(
-        "--memory", type=console.size, metavar="SIZE",
-        help="memory limit of the process, such as 500M or 4G; default: half of what is free; only changes time",
-    )  # fmt: skip
-    parser.add_argument(
-        "--part",
-        type=console.part,
-        default=(1, 1),
-        metavar="K/M",
-        help="draw only the K-th of M parts of the resamples",
-    )
+    memory = "memory limit of the process, such as 500M or 4G; default: half of what is free; only changes time"
+    _add(parser, "memory", help=memory)
+    part = "draw only the K-th of M parts of the resamples"
+    parser.add_argument("--part", type=console.part, default=(1, 1), metavar="K/M", help=part)
 
 
 def _test(arguments: argparse.Namespace) -> None:
     """Compare systems with a baseline: scores, gain, confidence interval and p-values."""
+    if arguments.all_tests and arguments.test:
+        raise InputError(f"found --all-tests and --test {arguments.test}, expected only one of them")
+    if arguments.format == "sentence" and arguments.stop_at is not None:
+        raise InputError("--format sentence needs precise p-values, which --stop-at does not compute; leave one out")
+    data, notes = _read_all(arguments)
+    if arguments.plot:
+        from pairsig import report
+
+        report.check_drawn(sum((len(set(systems.methods)) - 1) * len(metrics) for systems, metrics in data))
+    data = [(_renamed(systems, arguments.name), metrics) for systems, metrics in data]
+    runs = arguments.runs or arguments.design or any(any(systems.runs) for systems, _ in data)
+    compare = _test_methods if runs or arguments.training_sd is not None else _test_outputs
+    evidence = compare(arguments, data, notes)
+    _flips(arguments, data)
+    if arguments.html or arguments.plot:
+        from pairsig import report
+
+        found = list(evidence())
+        if arguments.plot:
+            report.draw(found, arguments.plot)
+        if arguments.html:
+            report.write(found, arguments.html)
+
+
+def _read_all(arguments: argparse.Namespace) -> tuple[Data, list[str]]:
+    """The systems of `test` and `gate`, and notes on them."""
+    with console.progress("read"):
+        files = _files(arguments.systems, arguments.runs, arguments.reference)
+        return _read_systems(arguments, files, _names(arguments.metric))
+
+
+def _names(text: str) -> list[str]:
+    """Names separated by commas."""
+    return [name for name in text.split(",") if name]
+
+
+def _test_methods(arguments: argparse.Namespace, data: Data, notes: Sequence[str]) -> Callable[[], Iterator[Evidence]]:
+    """Compare systems with several runs, and return what a report shows."""
     import pandas as pd
 
-    from pairsig import report
-    from pairsig.comparisons import baseline, methods
+    from pairsig.comparisons import methods
     from pairsig.report import sentences
     from pairsig.stats.multiple_testing import holm
 
-    chosen, tests, ways, alternatives = (
-        [name for name in names.split(",") if name]
-        for names in (arguments.metric, arguments.test, arguments.method, arguments.alternative)
-    )
+    for option in ("test", "method", "alternative", "stop_at", "margin", "family"):
+        if getattr(arguments, option) not in (None, ""):
+            raise InputError(f"--{option.replace('_', '-')} does not apply to the test for several runs; leave it out")
+    nested = any(methods.design_of(systems) == "nested" for systems, _ in data)
+    found: list[tuple[Statistics, Metric, pd.DataFrame]] = []
+    for systems, metrics in data:
+        _note_documents(systems, arguments.unit)
+        _warn_of_duplicates(systems, "", _where(metrics, data))
+        for metric in metrics:
+            with console.progress("test", arguments.n_resamples) as progress:
+                table = methods.compare_methods(
+                    systems,
+                    metric=metric,
+                    design=arguments.design or ("nested" if nested else "crossed"),
+                    baseline=systems.methods[0],
+                    progress=progress,
+                    **_settings(arguments, "training_sd", "unit", "n_resamples", "rng", "threads"),
+                ).table
+            found.append((systems, metric, table))
+    console.note(*notes)
+    whole = pd.concat([table for *_, table in found], ignore_index=True)
+    whole["pvalue_holm"] = holm(whole["pvalue_method"].to_numpy())
+    whole["n_compared"] = len(whole)
+    if arguments.format == "sentence":
+        print(sentences.of_methods(whole, len(set(data[0][0].documents)) if arguments.unit == "document" else 0))
+    else:
+        print(methods.render(whole, arguments.format, arguments.item_cost))
+
+    def evidence() -> Iterator[Evidence]:
+        from pairsig import report
+
+        first = 0
+        for systems, metric, table in found:
+            rows = whole.iloc[first : first + len(table)]
+            first += len(table)
+            yield from report.of_methods(systems, metric, rows, **_settings(arguments, "unit", "training_sd"))
+
+    return evidence
+
+
+def _test_outputs(arguments: argparse.Namespace, data: Data, notes: list[str]) -> Callable[[], Iterator[Evidence]]:
+    """Compare systems with one output each, and return what a report shows."""
+    from pairsig.comparisons import baseline
+    from pairsig.core.engine import Resampling
+
+    tests, ways, alternatives = map(_names, (arguments.test, arguments.method, arguments.alternative))
     if arguments.all_tests:
-        if tests:
-            raise InputError(f"found --all-tests and --test {arguments.test}, expected only one of them")
         tests = list(definitions.names())
         ways = ways or list(dict.fromkeys(way for test in tests for way in definitions.methods(test)))
-    as_sentence = arguments.format == "sentence"
-    if as_sentence and arguments.stop_at is not None:
-        raise InputError("--format sentence needs precise p-values, which --stop-at does not compute; leave one out")
-    with console.progress("read"):
-        data, notes = _read_systems(arguments, _files(arguments.systems, arguments.runs, arguments.reference), chosen)
-    if arguments.plot:
-        report.check_drawn(sum((len(set(systems.methods)) - 1) * len(metrics) for systems, metrics in data))
-    data = [(_renamed(systems, arguments.name), metrics) for systems, metrics in data]
-    found: list[tuple[Statistics, list[Metric], pd.DataFrame]] = []
-    if (
-        arguments.runs
-        or arguments.design
-        or arguments.training_sd is not None
-        or any(any(systems.runs) for systems, _ in data)
-    ):
-        for option in ("test", "method", "alternative", "stop_at", "margin", "family"):
-            if getattr(arguments, option) not in (None, ""):
-                raise InputError(
-                    f"--{option.replace('_', '-')} does not apply to the test for several runs; leave it out"
-                )
-        nested = any(methods.design_of(systems) == "nested" for systems, _ in data)
-        for systems, metrics in data:
-            _note_documents(systems, arguments.unit)
-            for first, second in systems.duplicates():
-                console.warn(f"{first} and {second} have the same counts on every segment{_where(metrics, data)}")
-            for metric in metrics:
-                with console.progress("test", arguments.n_resamples) as progress:
-                    table = methods.compare_methods(
-                        systems,
-                        metric=metric,
-                        design=arguments.design or ("nested" if nested else "crossed"),
-                        training_sd=arguments.training_sd,
-                        unit=arguments.unit,
-                        baseline=systems.methods[0],
-                        n_resamples=arguments.n_resamples,
-                        rng=arguments.seed,
-                        threads=arguments.threads,
-                        progress=progress,
-                    ).table
-                found.append((systems, [metric], table))
-        for note in notes:
-            console.note(note)
-        whole = pd.concat([table for *_, table in found], ignore_index=True)
-        whole["pvalue_holm"] = holm(whole["pvalue_method"].to_numpy())
-        whole["n_compared"] = len(whole)
-        n_documents = len(set(data[0][0].documents)) if arguments.unit == "document" else 0
-        print(
-            sentences.of_methods(whole, n_documents)
-            if as_sentence
-            else methods.render(whole, arguments.format, arguments.item_cost)
-        )
-        _report(arguments, found, whole)
-        return
     if arguments.item_cost is not None:
         raise InputError("--item-cost needs systems with several runs, found one run of each")
+    resampling = Resampling(arguments.n_resamples, arguments.seed, arguments.threads)
+    found: list[list[Row]] = []
     for systems, metrics in data:
-        for first, second in systems.duplicates():
-            where = _where(metrics, data)
-            console.warn(f"systems {first} and {second} have the same counts on every segment{where}, p = 1")
+        _warn_of_duplicates(systems, "systems ", f"{_where(metrics, data)}, p = 1")
         n_drawn = baseline.n_drawn(systems, metrics, tests, ways, alternatives) * arguments.n_resamples
         with console.progress("test", n_drawn or None) as progress:
-            table, further = baseline.compare_to_baseline(
+            rows, further = baseline.compare_to_baseline(
                 systems,
                 metrics,
                 tests,
                 methods=ways,
                 alternatives=alternatives,
-                n_resamples=arguments.n_resamples,
-                rng=arguments.seed,
-                unit=arguments.unit,
+                resampling=resampling,
                 stop_at=None if arguments.stop_at is None else (arguments.stop_at, arguments.confidence_level),
-                margin=arguments.margin,
-                threads=arguments.threads,
-                family=arguments.family,
                 progress=progress,
+                **_settings(arguments, "unit", "margin", "family"),
             )
-        found.append((systems, metrics, table))
+        found.append(rows)
         notes += further
-    for note in notes:
-        console.note(note)
-    whole = baseline.adjust(pd.concat([table for *_, table in found], ignore_index=True))
+    console.note(*notes)
+    whole = baseline.adjust([row for rows in found for row in rows])
     details = arguments.details or arguments.margin is not None or bool(arguments.family)
-    if as_sentence:
+    if arguments.format == "sentence":
+        from pairsig.report import sentences
+
         about = baseline.footnotes(sentences.rows_reported(whole))
-        for note in about if details else baseline.most_important(about):
-            console.note(note)
-    print(sentences.of_systems(whole) if as_sentence else baseline.render(whole, arguments.format, details=details))
-    _report(arguments, found, whole)
+        console.note(*(about if details else baseline.most_important(about)))
+        print(sentences.of_systems(whole))
+    else:
+        print(baseline.render(whole, arguments.format, details=details))
+
+    def evidence() -> Iterator[Evidence]:
+        from pairsig import report
+
+        for (systems, metrics), rows in zip(data, found, strict=True):
+            for metric in metrics:
+                yield from report.of_systems(systems, metric, rows, unit=arguments.unit, resampling=resampling)
+
+    return evidence
 
 
-def _report(
-    arguments: argparse.Namespace,
-    found: Sequence[tuple[Statistics, list[Metric], pd.DataFrame]],
-    whole: pd.DataFrame,
-) -> None:
-    """Write a page or a picture if these are requested; `whole` has the tables of `found`, adjusted together."""
-    _flips(arguments, [(systems, metrics) for systems, metrics, _ in found])
-    if not (arguments.html or arguments.plot):
-        return
-    import numpy as np
-
-    from pairsig import report
-    from pairsig.core.engine import Resampling
-
-    resampling = Resampling(arguments.n_resamples, arguments.seed, arguments.threads)
-    starts = np.cumsum([0, *(len(table) for *_, table in found)])
-    evidence = [
-        own
-        for (systems, metrics, _), first, last in zip(found, starts, starts[1:], strict=False)
-        for table in [whole.iloc[first:last]]
-        for metric in metrics
-        for own in (
-            report.of_methods(systems, metric, table, unit=arguments.unit, training_sd=arguments.training_sd)
-            if "method_a" in table
-            else report.of_systems(systems, metric, table, unit=arguments.unit, resampling=resampling)
-        )
-    ]
-    if arguments.plot:
-        report.draw(evidence, arguments.plot)
-    if arguments.html:
-        report.write(evidence, arguments.html)
-
-
-def _flips(arguments: argparse.Namespace, data: Sequence[tuple[Statistics, list[Metric]]]) -> None:
+def _flips(arguments: argparse.Namespace, data: Data) -> None:
     """Write the table of items that flipped, if it is requested."""
     if arguments.flips:
         import pandas as pd
@@ -572,22 +528,12 @@ def _gate(arguments: argparse.Namespace) -> int:
     from pairsig.core.engine import Resampling
     from pairsig.io.tables import write_text
 
-    chosen = [name for name in arguments.metric.split(",") if name]
-    with console.progress("read"):
-        data, notes = _read_systems(arguments, _files(arguments.systems, arguments.runs, arguments.reference), chosen)
+    data, notes = _read_all(arguments)
+    resampling = Resampling(arguments.n_resamples, arguments.seed, arguments.threads)
+    how = _settings(arguments, "alpha", "unit", "design", "training_sd")
     with console.progress("test") as progress:
-        found = gate.gate(
-            data,
-            arguments.margin,
-            alpha=arguments.alpha,
-            unit=arguments.unit,
-            resampling=Resampling(arguments.n_resamples, arguments.seed, arguments.threads),
-            design=arguments.design,
-            training_sd=arguments.training_sd,
-            progress=progress,
-        )
-    for note in (*notes, *found.notes()):
-        console.note(note)
+        found = gate.gate(data, arguments.margin, resampling=resampling, progress=progress, **how)
+    console.note(*notes, *found.notes())
     _flips(arguments, data)
     for path in arguments.output:
         write_text(f"{gate.FORMATS[gate.SUFFIXES[path.suffix]](found)}\n", path)
@@ -605,19 +551,9 @@ def _rank(arguments: argparse.Namespace) -> None:
     data, metric = _read_one(arguments, arguments.systems, memory)
     _note_documents(data, arguments.unit)
     data = _renamed(data, arguments.name)
+    how = _settings(arguments, "alpha", "n_resamples", "rng", "unit", "threads")
     with console.progress("rank", arguments.n_resamples) as progress:
-        ranked = ranking.rank(
-            data,
-            metric=metric,
-            adjustment=arguments.adjust,
-            alpha=arguments.alpha,
-            n_resamples=arguments.n_resamples,
-            rng=arguments.seed,
-            unit=arguments.unit,
-            threads=arguments.threads,
-            memory=memory,
-            progress=progress,
-        )
+        ranked = ranking.rank(data, metric=metric, adjustment=arguments.adjust, memory=memory, progress=progress, **how)
     print(ranking.render(ranked, arguments.format))
     if arguments.pairs:
         tables.write(ranked.pairs, arguments.pairs)
@@ -645,7 +581,7 @@ def _plan(arguments: argparse.Namespace) -> None:
         power=arguments.power,
         training=2 * deviation**2 / runs,
     )
-    gains, margins = ([value for value in values.split(",") if value] for values in (arguments.gain, arguments.margin))
+    gains, margins = _names(arguments.gain), _names(arguments.margin)
     table = sample_size.plan(metric, spread, design, gains=gains, margins=margins, sizes=sizes)
     print(sample_size.render(table, arguments.format))
 
@@ -719,8 +655,7 @@ def _read_one(
     if len(files) == 1 and not any(how) and inputs.is_statistics(files[0]):
         return read_statistics(Path(files[0]), memory), arguments.metric
     found, notes = _read_systems(arguments, files, [arguments.metric] if arguments.metric else [])
-    for note in notes:
-        console.note(note)
+    console.note(*notes)
     data, metric = baseline.only(found)
     if len(files) == 1:
         data = replace(data, dataset=Path(files[0]).stem)
@@ -811,16 +746,12 @@ def _extract(arguments: argparse.Namespace) -> None:
         counted = extract(
             arguments.system_output,
             arguments.reference,
-            metric=arguments.metric,
-            reader=arguments.reader,
             options=options,
             output_options=console.pairs(arguments.output_option),
-            system=arguments.system,
-            group=arguments.group,
-            kind=arguments.kind,
             domains=domains,
             documents=documents,
             note=console.note,
+            **_settings(arguments, "metric", "reader", "system", "group", "kind"),
         )
     except InputError as error:
         if not arguments.leave_out_broken:
@@ -869,8 +800,7 @@ def _collect(arguments: argparse.Namespace) -> None:
     whole = statistics.collect(
         parts, dataset=arguments.dataset, provenance=provenance, omissions=tuple(omissions.values())
     )
-    for first, second in whole.duplicates():
-        console.warn(f"dataset {whole.dataset}: systems {first} and {second} have the same counts on every segment")
+    _warn_of_duplicates(whole, end="")
     statistics.write(whole, arguments.output)
 
 
@@ -905,19 +835,11 @@ def _methods(arguments: argparse.Namespace) -> None:
 
     data, metric = _read_one(arguments, arguments.systems)
     _note_documents(data, arguments.unit)
+    how = _settings(arguments, "design", "training_sd", "unit", "n_resamples", "rng", "threads")
     with console.progress(f"methods of {data.dataset}", arguments.n_resamples) as progress:
-        table = methods.compare_methods(
-            _renamed(data.numbered() if arguments.numbered else data, arguments.name),
-            metric=metric,
-            design=arguments.design,
-            training_sd=arguments.training_sd,
-            unit=arguments.unit,
-            n_resamples=arguments.n_resamples,
-            rng=arguments.seed,
-            threads=arguments.threads,
-            progress=progress,
-        ).table
-    tables.write(table, arguments.output)
+        named = _renamed(data.numbered() if arguments.numbered else data, arguments.name)
+        found = methods.compare_methods(named, metric=metric, progress=progress, **how)
+    tables.write(found.table, arguments.output)
 
 
 def _transfer(arguments: argparse.Namespace) -> None:
@@ -937,8 +859,7 @@ def _transfer(arguments: argparse.Namespace) -> None:
         print(heterogeneity.render(found, limits))
         return
     tables.write(found, arguments.output)
-    for sentence in limits:
-        console.note(sentence)
+    console.note(*limits)
 
 
 def _merge(arguments: argparse.Namespace) -> None:
@@ -960,28 +881,23 @@ def read_statistics(path: Path, memory: Memory | None = None) -> Statistics:
     return data
 
 
-def _warn_of_duplicates(data: Statistics) -> None:
-    of = f"dataset {data.dataset}: " if data.dataset else ""
+def _warn_of_duplicates(data: Statistics, before: str | None = None, end: str = ", p = 1") -> None:
+    """Warn about systems with the same counts."""
+    if before is None:
+        before = f"dataset {data.dataset}: systems " if data.dataset else "systems "
     for first, second in data.duplicates():
-        console.warn(f"{of}systems {first} and {second} have the same counts on every segment, p = 1")
+        console.warn(f"{before}{first} and {second} have the same counts on every segment{end}")
 
 
 def test_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """The options of `add_test_options`, as arguments of `compare`."""
-    names = (
-        "metric",
-        "test",
-        "method",
-        "alternative",
-        "n_resamples",
-        "unit",
-        "threads",
-        "batch",
-        "memory",
-        "part",
-        "or_draw",
-    )
-    return {name: getattr(arguments, name) for name in names} | {"rng": arguments.seed}
+    tests = _settings(arguments, "metric", "test", "method", "alternative", "or_draw", "unit")
+    return tests | _settings(arguments, "n_resamples", "rng", "threads", "batch", "memory", "part")
+
+
+def _settings(arguments: argparse.Namespace, *names: str) -> dict[str, Any]:
+    """Options as arguments of functions, which call the seed `rng`."""
+    return {name: getattr(arguments, "seed" if name == "rng" else name) for name in names}
 
 
 if __name__ == "__main__":

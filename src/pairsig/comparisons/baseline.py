@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from itertools import takewhile
@@ -13,20 +13,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from pairsig import readers
 from pairsig.core import definitions, statistics
 from pairsig.core.definitions import Test, find
-from pairsig.core.engine import Progress, Resampling, seed_of
+from pairsig.core.engine import Progress, Resampling
 from pairsig.core.influence import design_effect, errors_and_correlations, influence_values
 from pairsig.core.statistics import Statistics, run_name
 from pairsig.io import rendering
 from pairsig.io.choices import choose, once, options_of, sort_options, spelled
 from pairsig.io.columns import BASELINE
 from pairsig.io.errors import InputError, listed, printable, quoted
-from pairsig.io.tables import as_json
+from pairsig.io.packages import pd
+from pairsig.io.tables import Row, as_json, records
 from pairsig.metrics import Metric, Ratio, registry
 from pairsig.planning import heterogeneity
 from pairsig.readers import extraction, recognition, system_counts, tasks
@@ -314,58 +314,41 @@ def compare_to_baseline(
     *,
     methods: Sequence[str] = (),
     alternatives: Sequence[str] = (),
-    n_resamples: int = 100_000,
-    rng: int | np.random.Generator = 2012,
+    resampling: Resampling,
     unit: Unit = "segment",
     stop_at: tuple[float, float] | None = None,
     margin: float | None = None,
-    threads: int | None = None,
     family: str = "",
     progress: Progress | None = None,
-) -> tuple[pd.DataFrame, list[str]]:
-    """Compare every system with the first one, the baseline.
+) -> tuple[list[Row], list[str]]:
+    """Compare every system with the first one, the baseline: the rows of table `BASELINE`, and notes.
 
     Parameters
     ----------
-    statistics
-        Counts of all systems, the baseline first.
-    metrics
-        Metrics to test, the most important one first.
     tests
-        Names of tests, see `definitions.names`. The default is the exact test or, where a metric and these systems have
-        none that takes seconds, randomization.
+        Names of tests. The default is the exact test or, where a metric and these systems have none that takes seconds,
+        randomization.
     methods, alternatives
-        Methods of the bootstrap (default: shifted) and alternatives of all tests (default: two-sided), see
-        `bootstrap_test`. With "greater", the alternative is that the baseline has the greater score. Every test is
-        done with every method that it has and every alternative.
+        Methods of the bootstrap (default: shifted) and alternatives of all tests (default: two-sided). Every test is
+        done with every method that it has and every alternative. With "greater", the baseline has the greater score.
     stop_at
         (alpha, confidence level): bootstrap and randomization stop once p is clearly on one side of alpha, see
-        `sequential_test`; `pvalue_low` and `pvalue_high` are then its confidence sequence.
+        `sequential_test`; `pvalue_low` and `pvalue_high` are then its confidence sequence, and `significant` is missing
+        if the resamples did not suffice.
     margin
         A margin in points adds three rows for every metric and system, with the test `margin` and the alternatives
         `pairsig.stats.margins.CLAIMS` (see `margin_test`).
-    n_resamples, rng, unit, threads
-        See `bootstrap_test`.
     family
         Name of a family of test sets (`pairsig.planning.heterogeneity.families`): notes predict who wins on its next
         test set.
     progress
-        Called with numbers of resamples as they are finished, at most `n_drawn` times `n_resamples` in total.
+        Called with numbers of resamples as they are finished, at most `n_drawn` times their number in total.
 
     Returns
     -------
-    table
-        One row per metric, system and test, columns `COLUMNS`. `difference` is score(b) − score(a), by which the system
-        changes the baseline's score, and `better` the name of the better system ("" if the scores are equal). `ci_low`
-        and `ci_high` are the 95 % interval of the difference (see `difference_interval`). For a two-sided test it
-        excludes 0 exactly if p < 0.05 (see `intervals.agreeing`). `pvalue_low` and `pvalue_high` bound the Monte Carlo
-        error of `pvalue`. An exact p is rounded to its certain digits, and `error_bound` is relative to it. With
-        `stop_at`, `significant` says whether p < `alpha`; it is missing if the resamples did not suffice. `pvalue_holm`
-        and `pvalue_bh` are adjusted for all systems and metrics in the table, separately for each test (Holm 1979;
-        Benjamini and Hochberg 1995), see `adjust`. Numbers of resamples are missing if nothing is drawn. `notes` are
-        caveats for the p-value or the interval of the row, the most important one first.
-    notes
-        Sentences on tests that were named and do not exist for a metric.
+    One row per metric, system and test. The interval of a two-sided test excludes 0 exactly if p < 0.05 (see
+    `intervals.agreeing`). An exact p is rounded to its certain digits. The notes of a row are caveats, the most
+    important one first; the other notes are about named tests that do not exist for a metric.
 
     Raises
     ------
@@ -376,7 +359,6 @@ def compare_to_baseline(
     if family:
         heterogeneity.known_family(family)
     documents = statistics.documents if unit == "document" else None
-    resampling = Resampling(n_resamples, seed_of(rng), threads)
     if stop_at is not None:
         sequential.check_levels(*stop_at)
     planned = _planned(tests, methods, alternatives)
@@ -387,7 +369,7 @@ def compare_to_baseline(
         raise InputError("found one system, expected at least two to compare")
 
     base, *others = range(len(statistics.systems))
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     notes: list[str] = []
     for metric in metrics:
         counts = statistics.of(metric)[:, :, : len(metric.columns)]
@@ -416,7 +398,8 @@ def compare_to_baseline(
                 two_sided = result.alternative == definitions.DEFAULT_ALTERNATIVE
                 own = intervals.agreeing(interval, difference, about_p["pvalue"]) if two_sided else interval
                 rows.append(
-                    {
+                    dict.fromkeys(COLUMNS)
+                    | {
                         "metric": metric.name,
                         "test": result.test,
                         "method": result.method,
@@ -427,8 +410,8 @@ def compare_to_baseline(
                         "score_b": result.score_b,
                         "better": {"a": name_a, "b": name_b, None: ""}[result.better],
                         "difference": difference,
-                        "ci_low": own.low,
-                        "ci_high": own.high,
+                        "ci_low": None if math.isnan(own.low) else own.low,
+                        "ci_high": None if math.isnan(own.high) else own.high,
                         "n_segments": result.n_segments,
                         "n_units": own.n_units,
                         "n_different": result.n_different,
@@ -440,13 +423,7 @@ def compare_to_baseline(
                 )
     if not rows:
         raise InputError(notes[0])
-    table = pd.DataFrame(rows, columns=list(COLUMNS))
-    for column in ("n_resamples", "n_greater", "n_equal"):
-        table[column] = table[column].astype("Int64")
-    for column in ("error_bound", "alpha", "confidence_level", "margin"):
-        table[column] = table[column].astype(float)
-    table["significant"] = table["significant"].astype("boolean")
-    return adjust(table), list(dict.fromkeys(notes))
+    return adjust(rows), list(dict.fromkeys(notes))
 
 
 def n_drawn(
@@ -571,40 +548,51 @@ def certain(p: float, log10_p: float, error: float) -> tuple[float, float, float
     return float(f"{p:.{digits - 1}e}"), round(log10_p, digits), float(f"6e-{digits}")
 
 
-def render(table: pd.DataFrame, format: str, *, details: bool = True) -> str:  # noqa: A002
+def render(table: pd.DataFrame | Sequence[Row], format: str, *, details: bool = True) -> str:  # noqa: A002
     """Render the table of `compare_to_baseline` as `table` (for a terminal), `markdown`, `latex` or `json`.
 
     The notes of its rows are printed below it, in LaTeX as comments, without `details` at most `SHOWN`; in Markdown and
     LaTeX the signatures follow. JSON is a list of objects with all digits, in which missing numbers (resamples of an
     exact test, the logarithm of 0) are null.
     """
+    table = records(table)
     if format == "json":
         return as_json(table)
     columns = BASELINE.view(
-        metric="", n_units="n", system_b="system", score_b="score", score_a=table["system_a"].iloc[0],
+        metric="", n_units="n", system_b="system", score_b="score", score_a=table[0]["system_a"],
         difference="difference [95 %]", test="", pvalue="",
     )  # fmt: skip
-    wins = table[table["better"] != ""]
-    falls = table["metric"].isin(wins["metric"][(wins["difference"] < 0) == (wins["better"] == wins["system_b"])])
-    rows = table.assign(
-        metric=table["metric"] + np.where(falls, " ↓", ""),  # lower is better
-        difference=[_with_interval(*row) for row in table[["difference", "ci_low", "ci_high"]].to_numpy(float)],
-        test=[label(*row) for row in table[["test", "method", "alternative"]].itertuples(index=False)],
-        pvalue=[shown_p(row) for _, row in table.iterrows()],
-        significant=table["significant"].map({True: "yes", False: "no"}).fillna("undecided"),
-    )
-    if table["alpha"].notna().any():
-        alpha, level = table[["alpha", "confidence_level"]].iloc[0]
-        columns[-1:] = BASELINE.view(pvalue=f"p [{100 * level:g} %]", significant=f"p < {alpha:g}")
-    if (table["n_compared"] > 1).any():
+    falls = {
+        row["metric"]
+        for row in table
+        if row["better"] and (row["difference"] < 0) == (row["better"] == row["system_b"])
+    }
+    rows = [
+        row
+        | {
+            "metric": row["metric"] + " ↓" * (row["metric"] in falls),  # lower is better
+            "difference": _with_interval(row),
+            "test": label(row["test"], row["method"], row["alternative"]),
+            "pvalue": shown_p(row),
+            "pvalue_holm": adjusted,
+            "significant": {True: "yes", False: "no"}.get(row["significant"], "undecided"),
+        }
+        for row, adjusted in zip(table, shown_adjusted(table), strict=True)
+    ]
+    if table[0]["alpha"] is not None:
+        columns[-1:] = BASELINE.view(
+            pvalue=f"p [{100 * table[0]['confidence_level']:g} %]", significant=f"p < {table[0]['alpha']:g}"
+        )
+    if any(row["n_compared"] > 1 for row in table):
         columns += BASELINE.view(pvalue_holm="")
-        rows = rows.assign(pvalue_holm=shown_adjusted(table, "pvalue_holm"))
     notes = footnotes(table) if details else most_important(footnotes(table))
-    return rendering.render(rows, columns, format, notes=notes, signatures=table["signature"], once=_OF_PAIR)
+    signatures = [row["signature"] for row in table]
+    return rendering.render(rows, columns, format, notes=notes, signatures=signatures, once=_OF_PAIR)
 
 
-def _with_interval(difference: float, low: float, high: float) -> str:
-    return rounded(difference, 2) + ("" if math.isnan(low) else f" [{rounded(low, 2)}, {rounded(high, 2)}]")
+def _with_interval(row: Row) -> str:
+    shown = rounded(row["difference"], 2)
+    return shown if row["ci_low"] is None else f"{shown} [{rounded(row['ci_low'], 2)}, {rounded(row['ci_high'], 2)}]"
 
 
 def rounded(value: float, places: int) -> str:
@@ -631,18 +619,25 @@ _OF_PAIR = 6
 """Number of columns, up to the difference, that are shown once for all tests of a pair."""
 
 
-def shown_adjusted(table: pd.DataFrame, column: str) -> list[str]:
-    """The p-values of a column of `ADJUSTMENTS` as text; imprecise ones, and 0, are shown as an upper bound."""
-    rough = table["confidence_level"].notna() & table["n_resamples"].notna() | (table[column] == 0)
-    bounds = _adjusted(table, "pvalue_high", ADJUSTMENTS[column])
+def shown_adjusted(table: pd.DataFrame | Sequence[Row]) -> list[str]:
+    """The p-values adjusted by Holm as text; imprecise ones, and 0, are shown as an upper bound."""
+    rows = records(table)
     return [
-        below(bound) if bounded else f"{p:.3g}" for p, bound, bounded in zip(table[column], bounds, rough, strict=True)
+        below(bound) if row["pvalue_holm"] == 0 or _is_rough(row) else f"{row['pvalue_holm']:.3g}"
+        for row, bound in zip(rows, _adjusted(rows, "pvalue_high", holm), strict=True)
     ]
 
 
-def decisive(table: pd.DataFrame, column: str) -> pd.Series[float]:
-    """The p-values of a column of `ADJUSTMENTS` to compare with a level; 0 is replaced by its upper bound."""
-    return table[column].mask(table[column] == 0, _adjusted(table, "pvalue_high", ADJUSTMENTS[column]))
+def decisive(table: pd.DataFrame | Sequence[Row]) -> list[float]:
+    """The p-values adjusted by Holm to compare with a level; 0 is replaced by its upper bound."""
+    rows = records(table)
+    bounds = _adjusted(rows, "pvalue_high", holm)
+    return [row["pvalue_holm"] or bound for row, bound in zip(rows, bounds, strict=True)]
+
+
+def _is_rough(row: Row) -> bool:
+    """Whether drawing stopped before p was precise."""
+    return row["n_resamples"] is not None and row["confidence_level"] is not None
 
 
 def below(bound: float) -> str:
@@ -655,27 +650,28 @@ def label(test: str, method: str, alternative: str) -> str:
     return f"margin {alternative}" if test == "margin" else find(test, method, alternative).label
 
 
-def footnotes(table: pd.DataFrame) -> list[str]:
+def footnotes(table: pd.DataFrame | Sequence[Row]) -> list[str]:
     """Every note once, with the metrics and systems that it is about unless these are all."""
+    rows = records(table)
+    several = len({row["system_b"] for row in rows}) > 1
     about: dict[str, dict[str, None]] = {}
-    names = table["metric"]
-    if len(set(table["system_b"])) > 1:
-        names = names + " for " + table["system_a"] + " and " + table["system_b"]
-    for name, notes in zip(names, table["notes"], strict=True):
-        for note in notes:
+    everything = set()
+    for row in rows:
+        name = row["metric"] + f" for {row['system_a']} and {row['system_b']}" * several
+        everything.add(name)
+        for note in row["notes"]:
             about.setdefault(note, {})[name] = None
-    everything = names.nunique()
-    return [note if len(on) == everything else f"{'; '.join(on)}: {note}" for note, on in about.items()]
+    return [note if len(on) == len(everything) else f"{'; '.join(on)}: {note}" for note, on in about.items()]
 
 
-def shown_p(row: pd.Series[Any]) -> str:
+def shown_p(row: Row) -> str:
     """A p-value with three digits; with its interval if that is wide, or as a bound if it is too small to know."""
-    p, drawn = row["pvalue"], not pd.isna(row["n_resamples"])
-    if drawn and p == 0:
+    p = row["pvalue"]
+    if row["n_resamples"] is not None and p == 0:
         return below(row["pvalue_high"])
     if p < 1e-300 and np.isfinite(row["log10_pvalue"]):
         return f"1e{row['log10_pvalue']:.1f}"
-    if drawn and not pd.isna(row["confidence_level"]) and p < 1:
+    if _is_rough(row) and p < 1:
         return f"{p:.3g} [{_outward(row['pvalue_low'], ROUND_FLOOR)}, {_outward(row['pvalue_high'], ROUND_CEILING)}]"
     return f"{p:.3g}" if p > 0 else below(0)
 
@@ -690,25 +686,35 @@ def _outward(bound: float, rounding: str) -> str:
     return f"{float(Context(prec=3, rounding=rounding).create_decimal(float(bound))):.3g}"
 
 
-def adjust(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with its p-values adjusted for the number of systems, metrics and tasks, separately for each test.
+def adjust(rows: list[Row]) -> list[Row]:
+    """The rows with p-values adjusted for the number of systems, metrics and tasks, separately for each test.
 
     Where one test stands for another that does not exist, as randomization for the exact test, both are one family.
     """
     for column, method in ADJUSTMENTS.items():
-        table[column] = _adjusted(table, "pvalue", method)
-    table["n_compared"] = _families(table, "pvalue").transform("size")
-    return table
+        for row, p in zip(rows, _adjusted(rows, "pvalue", method), strict=True):
+            row[column] = p
+    for family in _families(rows):
+        for place in family:
+            rows[place]["n_compared"] = len(family)
+    return rows
 
 
-def _families(table: pd.DataFrame, column: str) -> Any:
-    own = [tuple(row) for row in table[["test", "method", "alternative"]].itertuples(index=False)]
-    drawn = [row if row[0] == "margin" else (find(*row).drawn.name, *row[1:]) for row in own]
-    pairs = table[["metric", "system_b", "n_segments", "score_a", "score_b"]].itertuples(index=False, name=None)
-    both = len(set(zip(pairs, drawn, strict=True))) < len(table)  # of a pair, the exact and the Monte Carlo test
-    return table.groupby(pd.Series(own if both else drawn, index=table.index), sort=False)[column]
+def _families(rows: Sequence[Row]) -> list[list[int]]:
+    """The positions of the rows of each family."""
+    own = [(row["test"], row["method"], row["alternative"]) for row in rows]
+    drawn = [key if key[0] == "margin" else (find(*key).drawn.name, *key[1:]) for key in own]
+    of_pair = ("metric", "system_b", "n_segments", "score_a", "score_b")
+    pairs = {(*(row[name] for name in of_pair), *key) for row, key in zip(rows, drawn, strict=True)}
+    both = len(pairs) < len(rows)  # of a pair, the exact and the Monte Carlo test
+    found: dict[Hashable, list[int]] = {}
+    for place, key in enumerate(own if both else drawn):
+        found.setdefault(key, []).append(place)
+    return list(found.values())
 
 
-def _adjusted(table: pd.DataFrame, column: str, method: Callable[[NDArray[Any]], NDArray[Any]]) -> pd.Series[float]:
-    found: pd.Series[float] = _families(table, column).transform(lambda p: method(p.to_numpy()))
-    return found
+def _adjusted(rows: Sequence[Row], column: str, method: Callable[[NDArray[Any]], NDArray[Any]]) -> list[float]:
+    found = np.empty(len(rows))
+    for family in _families(rows):
+        found[family] = method(np.array([rows[place][column] for place in family]))
+    return found.tolist()

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import pandas as pd
 
 from pairsig.comparisons.all_pairs import only_metric
 from pairsig.comparisons.baseline import aligned, only
@@ -18,7 +17,7 @@ from pairsig.io import tables
 from pairsig.io.errors import InputError, listed, named
 from pairsig.io.files import beginning
 from pairsig.io.memory import Memory
-from pairsig.io.packages import need
+from pairsig.io.packages import need, pd
 from pairsig.metrics import Metric, registry
 from pairsig.readers import layout
 from pairsig.readers.counts import table
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
     from numpy.typing import ArrayLike
 
-Data: TypeAlias = "Statistics | IntoDataFrame | Mapping[str, ArrayLike] | str | Path"
+Data: TypeAlias = "Given | Statistics | IntoDataFrame | Mapping[str, ArrayLike] | str | Path"
 """The scores of several systems, in any of the forms that `read` understands."""
 
 ColumnName: TypeAlias = str | int
@@ -42,24 +41,23 @@ _ACCEPTED = (
 )
 
 
+def _unchanged(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows
+
+
 @dataclass(frozen=True)
 class Given:
-    """The scores that a user passed, and how to hand results back.
+    """The scores that a user passed, and how to hand results back."""
 
-    Attributes
-    ----------
-    statistics, metric
-        The counts of all systems, and the metric to compute from them.
-    as_given
-        Turns a table of results into the kind of frame that was passed; pandas for everything else.
-    notes
-        Sentences about the data that the user should read.
-    """
+    statistics: Statistics  # the counts of all systems
+    metric: Metric  # to compute from them
+    as_given: Callable[[pd.DataFrame], Any]  # turns results into the kind of frame that was passed, pandas for all else
+    notes: tuple[str, ...]  # sentences about the data that the user should read
 
-    statistics: Statistics
-    metric: Metric
-    as_given: Callable[[pd.DataFrame], Any]
-    notes: tuple[str, ...]
+    @classmethod
+    def of(cls, statistics: Statistics, metric: Metric, as_given: Callable[[pd.DataFrame], Any] = _unchanged) -> Given:
+        """Statistics with their own notes."""
+        return cls(statistics, metric, as_given, tuple(statistics.inconsistencies()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +101,8 @@ class Columns:
     def chosen(self) -> Metric | None:
         """The metric or the column of scores that was named."""
         if self.score is not None and self.metric is not None:
-            raise InputError(f"found score={self.score!r} and metric={_called(self.metric)!r}, expected one of them")
+            metric = self.metric if isinstance(self.metric, str) else self.metric.name
+            raise InputError(f"found score={self.score!r} and metric={metric!r}, expected one of them")
         if self.metric is not None:
             return registry.metric(self.metric)
         return None if self.score is None else self.averaged(str(self.score))
@@ -130,6 +129,10 @@ def read(data: Data, columns: Columns, memory: Memory | None = None) -> Given:
     InputError
         For data of another kind, for columns that do not exist, and for values that are missing or not numbers.
     """
+    if isinstance(data, Given):  # of evaluation logs
+        if columns != Columns():
+            raise InputError("found names of columns with evaluation logs, expected none: their readers know them")
+        return data
     if isinstance(data, Statistics):
         if columns.labels:
             name = next(iter(columns.labels))
@@ -171,14 +174,6 @@ def is_statistics(path: str | Path) -> bool:
     return are_statistics([name.strip('"') for name in "".join(head).split(tables.SEPARATORS[path.suffix])])
 
 
-def _called(metric: str | Metric) -> str:
-    return metric if isinstance(metric, str) else metric.name
-
-
-def _unchanged(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows
-
-
 def _whole(found: Statistics, columns: Columns, as_given: Callable[[pd.DataFrame], Any] = _unchanged) -> Given:
     """Statistics as they are, with the metric that was named or that fits their columns."""
     chosen = columns.chosen
@@ -191,7 +186,7 @@ def _whole(found: Statistics, columns: Columns, as_given: Callable[[pd.DataFrame
                 f"found lower_is_better=True with metric {chosen.name}, expected it with score= only: a metric says "
                 "itself which scores are better"
             )
-    return Given(found, chosen, as_given, tuple(found.inconsistencies()))
+    return Given.of(found, chosen, as_given)
 
 
 def _registered(columns: Sequence[str]) -> bool:
@@ -217,7 +212,7 @@ def _of_arrays(data: Mapping[str, Any], columns: Columns) -> Given:
         documents=columns.document,
         domains=columns.domain,
     )
-    return Given(found, chosen, _unchanged, tuple(found.inconsistencies()))
+    return Given.of(found, chosen)
 
 
 def _of_frame(data: Any, columns: Columns, source: str) -> Given:
@@ -239,15 +234,11 @@ def _of_frame(data: Any, columns: Columns, source: str) -> Given:
     if not len(frame):
         raise InputError(f"{source} has no rows, expected one per system and segment")
     if not columns.labels and columns.score is None and are_statistics([str(name) for name in frame.columns]):
-        whole = data if isinstance(data, pd.DataFrame) else _pandas(frame)
-        return _whole(Statistics.from_table(whole, dataset="", source=source), columns, as_given)
+        if not isinstance(data, pd.DataFrame):  # as objects, so that no value changes its type on the way
+            data = pd.DataFrame({name: pd.Series(list(frame[name]), dtype=object) for name in frame.columns})
+        return _whole(Statistics.from_table(data, dataset="", source=source), columns, as_given)
     cells = {name: [None if cell is pd.NA else cell for cell in frame[name].to_list()] for name in frame.columns}
     return _of_cells(layout.Cells(source, cells, range(1, len(frame) + 1)), columns, as_given)
-
-
-def _pandas(frame: Any) -> pd.DataFrame:
-    """Columns as objects, so that no value changes its type on the way."""
-    return pd.DataFrame({name: pd.Series(list(frame[name]), dtype=object) for name in frame.columns})
 
 
 def _of_cells(cells: layout.Cells, columns: Columns, as_given: Callable[[pd.DataFrame], Any]) -> Given:
@@ -278,7 +269,7 @@ def _without_levels(frame: pd.DataFrame, source: str) -> pd.DataFrame:
                 f"{source} has columns of {frame.columns.nlevels} levels, expected names of these levels, such as "
                 "model and seed; or one level"
             )
-        scores: Any = frame.stack(list(range(frame.columns.nlevels)), future_stack=True)  # noqa: PD013
+        scores: Any = frame.stack(list(range(frame.columns.nlevels)), future_stack=True)
         frame = scores.rename("score").reset_index()
     if not isinstance(frame.index, pd.RangeIndex) and not set(frame.index.names) & set(frame.columns):
         named = any(name is not None for name in frame.index.names)

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from pairsig.comparisons import inputs, methods
 from pairsig.core import engine
 from pairsig.core.influence import errors_and_correlations
 from pairsig.core.statistics import Statistics, by_document
 from pairsig.io.errors import InputError, named
+from pairsig.io.packages import pd
 from pairsig.io.results import TableResult
 from pairsig.metrics import Metric
 from pairsig.planning.heterogeneity import notes, render, transfers
@@ -52,11 +52,8 @@ class Transfer(TableResult):
     'new'
     """
 
-    table: Any
     statistics: Mapping[str, Statistics]
     metric: Metric
-    notes: tuple[str, ...]
-    _rows: pd.DataFrame
 
     def __str__(self) -> str:
         return render(self._rows, self.notes)

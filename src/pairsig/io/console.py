@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from pairsig.io import cpu_time
 from pairsig.io.errors import InputError, listed, named, plain, quoted
 from pairsig.io.packages import installed, need
 
@@ -85,17 +86,12 @@ class _Completion(argparse.Action):
 class Commands:
     """A command line with subcommands; each is a function of its parsed arguments, and its docstring is the help.
 
-    Attributes
-    ----------
-    parser
-        The parser of all commands.
-    examples
-        The example in the help of each command.
+    The help of a command ends with its example.
     """
 
-    def __init__(self, program: str, description: str) -> None:
+    def __init__(self, program: str, description: str, examples: Mapping[str, str] | None = None) -> None:
         headings = self._headings = dict[str, str]()
-        self.examples: dict[str, str] = {}
+        self.examples = examples or {}
 
         class Grouped(argparse.RawDescriptionHelpFormatter):
             def _format_action(self, action: argparse.Action) -> str:
@@ -129,12 +125,11 @@ class Commands:
         """List the commands that are added next below this heading."""
         self._heading = f"\n  {heading}:\n"
 
-    def add(self, run: Run, epilog: str | Callable[[], str] = "", example: str = "") -> argparse.ArgumentParser:
-        """Add a command with the name of the function, and return its parser; the help ends with the example."""
+    def add(self, run: Run, epilog: str | Callable[[], str] = "") -> argparse.ArgumentParser:
+        """Add a command with the name of the function, and return its parser; the help ends with its example."""
         text, name = run.__doc__ or "", run.__name__.strip("_").replace("_", "-")
-        if example:
-            self.examples[name] = example
-            example = "\n".join(["", "example, in an empty folder:", *(f"  {line}" for line in example.splitlines())])
+        example = "".join(f"\n  {line}" for line in self.examples.get(name, "").splitlines())
+        example = f"\nexample, in an empty folder:{example}" if example else ""
         added: argparse.ArgumentParser = self._commands.add_parser(
             name,
             help=text.splitlines()[0],
@@ -155,7 +150,10 @@ class Commands:
         run: Run = arguments.run
         before = _files(arguments)
         try:
-            return run(arguments) or 0
+            status = run(arguments) or 0
+            if cpu_time.ENABLED:
+                print(cpu_time.line(), file=sys.stderr)
+            return status
         except KeyboardInterrupt:
             written = [path for path, changed in _files(arguments).items() if before.get(path) != changed]
             details = f"after {listed(written)} was written" if written else "nothing was written"
@@ -185,9 +183,10 @@ def warn(sentence: str) -> None:
     print(f"pairsig: warning: {plain(sentence)}", file=sys.stderr)
 
 
-def note(sentence: str) -> None:
-    """Print a note about how the input was treated."""
-    print(f"pairsig: note: {plain(sentence)}", file=sys.stderr)
+def note(*sentences: str) -> None:
+    """Print notes about how the input was treated."""
+    for sentence in sentences:
+        print(f"pairsig: note: {plain(sentence)}", file=sys.stderr)
 
 
 @contextmanager

@@ -5,9 +5,11 @@ from __future__ import annotations
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pairsig.io.errors import InputError
+
+__all__ = ["EXTRAS", "Later", "installed", "need", "pd"]
 
 EXTRAS = {
     "matplotlib": ("plot", "figures"),
@@ -38,3 +40,9 @@ class Later(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         return getattr(import_module(self.__name__), name)
+
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    pd = Later("pandas")  # which takes longer to import than a test of two files

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from html import escape
 from typing import Any
 
-import pandas as pd
-
 from pairsig.io.columns import Column, Shown
+from pairsig.io.packages import pd
+from pairsig.io.tables import Row, records
 
 _SMALLEST = 1e-300
 """Smaller p-values may be 0 as floats."""
+
+_WIDE = 100
+"""Columns of a terminal that a table should not exceed."""
 
 _STYLES = {"table": "simple", "markdown": "pipe", "latex": "latex_booktabs"}
 """Formats that tabulate sets, and its names for them."""
 
 
 def render(
-    rows: pd.DataFrame,
+    rows: pd.DataFrame | Sequence[Row],
     columns: Sequence[Column],
     format: str,  # noqa: A002
     *,
@@ -33,18 +37,14 @@ def render(
 ) -> str:
     """Format a table for readers.
 
+    Cells that are text already, in any column, are shown as they are. A column whose interval is in `rows` gets it
+    beside each number, and the columns with its ends are left out.
+
     Parameters
     ----------
-    rows
-        The table. Cells that are text already, in any column, are shown as they are.
-    columns
-        Columns to show, in this order. A column whose interval is in `rows` gets it beside each number, and the
-        columns with its ends are left out.
     format
         "table" (for a terminal), "markdown", "latex", "html" or "csv". CSV has the names of all columns as its header,
         no intervals beside numbers, and no thousands separators.
-    caption
-        Caption of the table.
     notes
         Sentences that are listed below the table; in LaTeX they are comments.
     signatures
@@ -85,14 +85,15 @@ def render(
 
 
 def cells(
-    rows: pd.DataFrame, columns: Sequence[Column], *, least: float = _SMALLEST, beside: bool = True
+    table: pd.DataFrame | Sequence[Row], columns: Sequence[Column], *, least: float = _SMALLEST, beside: bool = True
 ) -> dict[str, list[str]]:
     """The cells of each column as text, "" where one is missing, with intervals beside their numbers."""
-    ends = {column.name: column.interval for column in columns if beside and {*column.interval} <= {*rows.columns}}
+    rows = records(table)
+    known = set(next(iter(table), {}) if isinstance(table, Sequence) else table.columns)
+    ends = {column.name: column.interval for column in columns if beside and {*column.interval} <= known}
     merged = {end for both in ends.values() for end in both}
-    records = rows.to_dict("records")
     return {
-        column.name: [_cell(column, row, ends.get(column.name, ()), least) for row in records]
+        column.name: [_cell(column, row, ends.get(column.name, ()), least) for row in rows]
         for column in columns
         if column.name not in merged
     }
@@ -102,14 +103,14 @@ def _cell(column: Column, row: Mapping[Any, Any], ends: Sequence[str], least: fl
     value = row[column.name]
     if isinstance(value, str):
         return value
-    numbers = [value, *(row[end] for end in ends)]
-    if pd.isna(numbers).all():
+    numbers = [None if number != number else number for number in (value, *(row[end] for end in ends))]
+    if numbers.count(None) == len(numbers):
         return ""
-    if pd.api.types.is_bool(value):
+    if isinstance(value, bool):
         return "yes" if value else "no"
     unit = str(row.get("unit", ""))
-    texts = ["–" if pd.isna(number) else _number(column, number, unit, least) for number in numbers]
-    if pd.isna(numbers[1:]).all():
+    texts = ["–" if number is None else _number(column, number, unit, least) for number in numbers]
+    if numbers[1:].count(None) == len(ends):
         return texts[0]
     if column.shown == "share":
         return "{} ({}–{})".format(texts[0], texts[1].removesuffix(" %"), texts[2])
@@ -175,7 +176,7 @@ def _two_decimals(value: float) -> str:
 
 
 def _plain(value: float) -> str:
-    return f"{value:,}" if pd.api.types.is_integer(value) else f"{value:.3g}".replace("-", "−")
+    return f"{value:,}" if not isinstance(value, float) else f"{value:.3g}".replace("-", "−")
 
 
 _ROUNDED: dict[Shown, Callable[[Any], str]] = {
@@ -188,9 +189,9 @@ _ROUNDED: dict[Shown, Callable[[Any], str]] = {
 }
 
 
-def _is_numeric(column: Column, rows: pd.DataFrame) -> bool:
+def _is_numeric(column: Column, rows: pd.DataFrame | Sequence[Row]) -> bool:
     """Whether a column has numbers, by its declaration or, if there is none, by its cells."""
-    if column.type is not object:
+    if column.type is not object or isinstance(rows, Sequence):
         return column.type in (int, float)
     return pd.api.types.is_numeric_dtype(rows[column.name]) and not pd.api.types.is_bool_dtype(rows[column.name])
 
@@ -220,11 +221,15 @@ def _set(heads: list[str], body: list[list[str]], align: list[str], borders: Seq
     from tabulate import tabulate
 
     heads, *body = ([escaped(cell, format) for cell in row] for row in (heads, *body))
-    text = str(tabulate(body, heads, tablefmt=_STYLES[format], disable_numparse=True, colalign=align if body else None))
+    style = partial(tabulate, tablefmt=_STYLES[format], disable_numparse=True, colalign=align if body else None)
+    text = str(style(body, heads))
     if format == "latex":
         # After `\\` LaTeX would take a bracket for extra space and a star for a command that forbids a page break.
         text = re.sub(r"(?m)^( *)(?=[\[*])", r"\1{}", text).translate(_SYMBOLS)
     lines = text.splitlines()
+    if format == "table" and body and len(lines[1]) > _WIDE:  # save the two columns that tabulate adds to headings
+        _, rule, head, *rows = str(style([heads, *body], [""] * len(heads))).splitlines()
+        lines = [head, rule, *rows]
     if format != "markdown":
         above, line = (4, "\\midrule") if format == "latex" else (2, lines[1].replace("-", "·"))
         for row in sorted(borders, reverse=True):

@@ -12,21 +12,19 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 import numpy as np
 
+from pairsig.io import cpu_time
 from pairsig.io.columns import TABLES, Column, Table, kinds
 from pairsig.io.errors import BREAKS, InputError, check_distinct, named, quoted, reason
 from pairsig.io.files import MAX_BYTES, MAX_LINE, opened
 from pairsig.io.memory import Memory
-from pairsig.io.packages import Later, need
+from pairsig.io.packages import need, pd
 
 if TYPE_CHECKING:
-    import pandas as pd
     from pyarrow.parquet import ParquetFile
-else:
-    pd = Later("pandas")
 
 SEPARATORS = {".tsv": "\t", ".csv": ","}
 
@@ -66,6 +64,7 @@ def write_text(text: str, path: str | Path) -> None:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
+@cpu_time.of("writing")
 def write(table: pd.DataFrame, path: str | Path) -> None:
     """Write `table` to `path` in the format of the suffix: `.tsv`, `.csv` or `.parquet`.
 
@@ -91,12 +90,12 @@ def write(table: pd.DataFrame, path: str | Path) -> None:
         plain.to_csv(temporary, sep=SEPARATORS[path.suffix], index=False, lineterminator="\n")
 
 
-def frame(table: Table, rows: Sequence[Mapping[str, object]] | pd.DataFrame) -> pd.DataFrame:
-    """A data frame of `rows` with the columns of `table`, in its order and with its declared types.
+def frame(table: Table, rows: Sequence[Mapping[str, object]] | Mapping[str, object] | pd.DataFrame) -> pd.DataFrame:
+    """A data frame of `rows`, or of columns, with the columns of `table`, in its order and with its declared types.
 
     Cells of optional columns may be missing. A column that is not declared causes a TypeError.
     """
-    given = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
+    given = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
     found = given.reindex(columns=list(table.names)) if given.empty else given
     optional = {column.name for column in table.columns if column.missing}
     if set(found.columns) | optional != set(table.names):
@@ -119,12 +118,28 @@ _DTYPES: dict[tuple[type[Any], bool], str] = {
 """The pandas dtype of a column, by its type and whether cells may be missing."""
 
 
-def as_json(table: pd.DataFrame) -> str:
+Row: TypeAlias = dict[str, Any]
+"""The cells of a row by column; None where one is missing."""
+
+
+def records(table: pd.DataFrame | Sequence[Row]) -> Sequence[Row]:
+    """The rows of a table, which may be rows already."""
+    if isinstance(table, Sequence):
+        return table
+    found: list[Row] = table.astype(object).where(table.notna(), None).to_dict("records")
+    return found
+
+
+def as_json(table: pd.DataFrame | Sequence[Row]) -> str:
     """The rows as a JSON list of objects with all digits; missing values and the logarithm of 0 are null."""
-    rows = table.astype(object).where(table.notna() & (table != -np.inf), None).to_dict("records")
+    null = (None, -math.inf)
+    rows = [
+        {name: None if cell in null or cell != cell else cell for name, cell in row.items()} for row in records(table)
+    ]
     return json.dumps(rows, indent=2)
 
 
+@cpu_time.of("reading")
 def read(path: str | Path, table: Table | None = None, *, known: Iterable[Table] = TABLES) -> pd.DataFrame:
     """Read a table with the dtypes with which it was written.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
 from pairsig.core.statistics import Statistics
 from pairsig.io.columns import FLIPS
+from pairsig.io.packages import pd
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric
 from pairsig.report.evidence import by_segment

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any
-
-import numpy as np
-import pandas as pd
 
 from pairsig.comparisons.baseline import decisive, equation, rounded, shown_adjusted, shown_p
 from pairsig.core import definitions
+from pairsig.io.packages import pd
+from pairsig.io.tables import Row, records
 from pairsig.metrics.names import metric_name
 from pairsig.metrics.registry import METRICS
 
@@ -18,7 +18,7 @@ ALPHA = 0.05
 """A sentence says that a system is better if p is below this level; it also reports p."""
 
 
-def of_systems(table: pd.DataFrame) -> str:
+def of_systems(table: pd.DataFrame | Sequence[Row]) -> str:
     """One sentence per metric on the table of `compare_to_baseline`, for the first of its tests.
 
     A sentence calls a system better if p (with several systems: adjusted by Holm's method) is below `ALPHA`. Otherwise
@@ -29,43 +29,38 @@ def of_systems(table: pd.DataFrame) -> str:
     Parameters
     ----------
     table
-        Table of `compare_to_baseline`, without `stop_at`, also after `as_gains`. For one pair of several, a column
-        `holm` may contain the adjusted p as text (`baseline.shown_adjusted`).
+        Table of `compare_to_baseline`, without `stop_at`. For one pair of several, a column `holm` may contain the
+        adjusted p as text (`baseline.shown_adjusted`).
     """
-    table = rows_reported(as_gains(table))
-    return "\n".join(sentence for _, rows in table.groupby("metric", sort=False) for sentence in _of_metric(rows))
+    reported = rows_reported([as_gains(row) for row in records(table)])
+    return "\n".join(
+        sentence for _, rows in groupby(reported, lambda row: row["metric"]) for sentence in _of_metric(list(rows))
+    )
 
 
-def as_gains(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with the `gain` of the better system, and with its interval instead of that of the difference."""
-    if "gain" in table:
-        return table
-    ahead = np.where(table["difference"] < 0, -1, 1)
-    ends = np.sort(table[["ci_low", "ci_high"]].to_numpy(dtype=float) * ahead[:, None], axis=1)
-    return table.assign(gain=table["difference"].abs(), ci_low=ends[:, 0], ci_high=ends[:, 1])
+def as_gains(row: Row) -> Row:
+    """The row with the `gain` of the better system, and with its interval instead of that of the difference."""
+    low, high = (math.nan if row[end] is None else row[end] for end in ("ci_low", "ci_high"))
+    low, high = (-high, -low) if row["difference"] < 0 else (low, high)
+    return row | {"gain": abs(row["difference"]), "ci_low": low, "ci_high": high}
 
 
-def rows_reported(table: pd.DataFrame) -> pd.DataFrame:
+def rows_reported(rows: Sequence[Row]) -> list[Row]:
     """The rows that `of_systems` reports: those of a metric's first test, and of equivalence up to the margin."""
-    rows = []
-    for _, own in table.groupby("metric", sort=False):
-        keys = ["test", "method", "alternative"]
-        first = (own[keys] == own.iloc[0][keys]).all(axis=1)
-        rows.append(own[first | (own["margin"].notna()) & (own["alternative"] == "equivalence")])
-    return pd.concat(rows)
+    by_metric: dict[str, list[Row]] = {}
+    for row in rows:
+        own = by_metric.setdefault(row["metric"], [])
+        first = own[0] if own else row
+        of_first = all(row[name] == first[name] for name in ("test", "method", "alternative"))
+        if of_first or (row["margin"] is not None and row["alternative"] == "equivalence"):
+            own.append(row)
+    return [row for own in by_metric.values() for row in own]
 
 
 def verdict(a: str, b: str, better: str, p: float, gain: str) -> str:
     """Which of two systems is better, or that their difference is not significant.
 
-    Parameters
-    ----------
-    a, b, better
-        Names; `better` is one of them, the one with the better score.
-    p
-        P-value to compare with `ALPHA`: adjusted if several systems were tested, and an upper bound instead of 0.
-    gain
-        The gain as text.
+    `p` is compared with `ALPHA`: adjusted if several systems were tested, and an upper bound instead of 0.
 
     >>> verdict("a", "b", "b", 0.01, "1.2 BLEU")
     'b is better than a by 1.2 BLEU'
@@ -107,19 +102,19 @@ def of_methods(table: pd.DataFrame, n_documents: int = 0) -> str:
     return "\n".join(sentences)
 
 
-def _of_metric(rows: pd.DataFrame) -> Iterator[str]:
-    margins, chosen = rows[rows["margin"].notna()], rows[rows["margin"].isna()]
+def _of_metric(rows: Sequence[Row]) -> Iterator[str]:
+    chosen = [row for row in rows if row["margin"] is None]
     if len(chosen) == 1:
-        row = chosen.iloc[0]
-        (holm,) = [row["holm"]] if "holm" in row else shown_adjusted(chosen, "pvalue_holm")
+        (row,) = chosen
+        (holm,) = [row["holm"]] if "holm" in row else shown_adjusted(chosen)
         adjusted = f" ({adjusted_by_holm(holm, row['n_compared'])})" if row["n_compared"] > 1 else ""
         about = f"{_test(row)}, {equation(shown_p(row))}{adjusted}, {_size(row)}"
         if not math.isnan(row["ci_low"]):
             about = f"95 % CI {_interval(row)}; {about}"
-        yield _of_pair(row, row["system_a"], row["system_b"], decisive(chosen, "pvalue_holm").iloc[0], about)
+        yield _of_pair(row, row["system_a"], row["system_b"], decisive(chosen)[0], about)
     else:
         yield _of_several(chosen)
-    for row in margins.to_dict("records"):
+    for row in (row for row in rows if row["margin"] is not None):
         shown = "are" if row["pvalue"] < ALPHA else "could not be shown to be"
         yield (
             f"{row['system_a']} and {row['system_b']} {shown} equally good up to {_points(row, row['margin'], '')} "
@@ -138,12 +133,11 @@ def _of_pair(row: Any, a: str, b: str, p: float, about: str) -> str:
     return f"{verdict(a, b, row['better'], p, _points(row, row['gain']))} ({about}){doubt}."
 
 
-def _of_several(rows: pd.DataFrame) -> str:
+def _of_several(rows: Sequence[Row]) -> str:
     """The sentence on several systems that are compared with the first; their differences have signs."""
     found: dict[str, list[str]] = {"better": [], "worse": [], "not significantly different": []}
-    first = rows.iloc[0]
-    pvalues = zip(decisive(rows, "pvalue_holm"), shown_adjusted(rows, "pvalue_holm"), strict=True)
-    for row, (decides, p) in zip(rows.to_dict("records"), pvalues, strict=True):
+    first = rows[0]
+    for row, decides, p in zip(rows, decisive(rows), shown_adjusted(rows), strict=True):
         ahead = row["better"] == row["system_b"]
         sign = "±" if not row["better"] else "+" if row["difference"] > 0 else "−"
         verdict = ("better" if ahead else "worse") if decides < ALPHA else "not significantly different"
@@ -153,7 +147,7 @@ def _of_several(rows: pd.DataFrame) -> str:
         for verdict, systems in found.items()
         if systems
     ]
-    lower = " (lower is better)" if any(lower_is_better(row, row["system_b"]) for _, row in rows.iterrows()) else ""
+    lower = " (lower is better)" if any(lower_is_better(row, row["system_b"]) for row in rows) else ""
     return (
         f"Of {len(rows)} systems compared with {first['system_a']} by {_named(first['metric'])}{lower}, "
         f"{_and(verdicts)} ({_test(first)}, p adjusted by Holm for {first['n_compared']} comparisons, {_size(first)})."

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise, product
 
 import numpy as np
@@ -75,19 +76,11 @@ TABLE_1 = Table(
         replace(CALIBRATION, meaning="name of the calibration, or `the paper`"),
         Column("p_range", str, "range of p-values"),
         *(
-            column
+            Column(f"{distance}{end}", str, meaning.format(distance))
             for distance in DISTANCES
-            for column in (
-                Column(
-                    distance,
-                    str,
-                    f"replication rate at this distance ({distance}) with its interval and number of pairs",
-                ),
-                Column(
-                    f"{distance}_expected",
-                    str,
-                    "rate expected if both test sets came from the same source, with its interval",
-                ),
+            for end, meaning in (
+                ("", "replication rate at this distance ({}) with its interval and number of pairs"),
+                ("_expected", "rate expected if both test sets came from the same source, with its interval"),
             )
         ),
     ),
@@ -167,24 +160,13 @@ def calibrated(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> pd.DataFrame:
             chosen = (pvalue >= P_RANGES[1]) & (pvalue < P_RANGES[7]) & (gain != 0) & (gain_against != 0)
             first, second = (names[one] for one in np.divmod(pair[chosen], one.n_systems))
             ahead, sign = gain[chosen] > 0, np.sign(gain[chosen])
-            found.append(
-                pd.DataFrame(
-                    {
-                        "system_a": np.where(ahead, first, second),
-                        "system_b": np.where(ahead, second, first),
-                        "pvalue": pvalue[chosen],
-                        "gain": sign * gain[chosen],
-                        "gain_against": sign * gain_against[chosen],
-                    }
-                ).assign(
-                    calibration=name,
-                    distance=distance,
-                    on_dataset=on[0],
-                    on_test_set=on[1],
-                    against_dataset=against[0],
-                    against_test_set=against[1],
-                )
-            )
+            listed = {
+                "system_a": np.where(ahead, first, second), "system_b": np.where(ahead, second, first),
+                "pvalue": pvalue[chosen], "gain": sign * gain[chosen], "gain_against": sign * gain_against[chosen],
+                "calibration": name, "distance": distance, "on_dataset": on[0], "on_test_set": on[1],
+                "against_dataset": against[0], "against_test_set": against[1],
+            }  # fmt: skip
+            found.append(pd.DataFrame(listed))
     return frame(CALIBRATED, pd.concat(found, ignore_index=True) if found else [])
 
 
@@ -197,13 +179,11 @@ def _compared(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> dict[tuple[str,
     """Find the ordered pairs of test sets of each calibration and distance, with their comparisons."""
     keyed = dict(by_test_set(of_one_test(comparisons)))
     numbers = {name: number for number, name in enumerate(_names(comparisons))}
-    compared: dict[Key, _Compared] = {}
-    found = {}
-    for which, cells in _cells(keyed, sheet).items():
-        for key in {key for cell in cells for key in cell} - set(compared):
-            compared[key] = _Compared.of(keyed[key], numbers)
-        found[which] = [(on, compared[on], against, compared[against]) for on, against in cells]
-    return found
+    compared = cache(lambda key: _Compared.of(keyed[key], numbers))
+    return {
+        which: [(on, compared(on), against, compared(against)) for on, against in cells]
+        for which, cells in _cells(keyed, sheet).items()
+    }
 
 
 Key = tuple[str, ...]
@@ -219,13 +199,11 @@ def _cells(test_sets: Collection[Key], sheet: pd.DataFrame) -> dict[tuple[str, s
     source = sheet.attrs.get("source", CALIBRATIONS.name)
     for index, row in zip(sheet.index, sheet.itertuples(index=False), strict=True):
         line, name = index + 2, str(row.calibration)
-        sides = []
+        sides, where = [], f"{source}, line {line}"
         for dataset, test_set in ((row.on_dataset, row.on_test_set), (row.against_dataset, row.against_test_set)):
             sides.append([key for key in test_sets if matches(key[0], dataset) and matches(key[1], test_set)])
             if not sides[-1]:
-                raise InputError(
-                    f"{source}, line {line}: found no comparisons of dataset {dataset} on test set {test_set}"
-                )
+                raise InputError(f"{where}: found no comparisons of dataset {dataset} on test set {test_set}")
         # Both sides need different test sets and the same metric.
         both = [(on, against) for on, against in product(*sides) if on != against and on[2] == against[2]]
         for place, cell in ((0, row.against_dataset), (1, row.against_test_set)):
@@ -236,14 +214,12 @@ def _cells(test_sets: Collection[Key], sheet: pd.DataFrame) -> dict[tuple[str, s
         if not new and not any(cell == SAME or set(cell) & set("* ?[") for cell in row[2:]):
             if not both:
                 raise InputError(
-                    f"{source}, line {line}: found dataset {row.on_dataset}, test set {row.on_test_set} compared with "
-                    "itself or another metric only, expected another test set with the same metric"
+                    f"{where}: found dataset {row.on_dataset}, test set {row.on_test_set} compared with itself or "
+                    "another metric only, expected another test set with the same metric"
                 )
             on, against = both[0]
-            raise InputError(
-                f"{source}, line {line}: found {on[0]} {on[1]} and {against[0]} {against[1]} again, expected them "
-                f"once: they are in line {taken[name, on, against]}"
-            )
+            again = f"{on[0]} {on[1]} and {against[0]} {against[1]} again"
+            raise InputError(f"{where}: found {again}, expected them once: they are in line {taken[name, on, against]}")
         if new:
             found.setdefault((name, str(row.distance)), []).extend(new)
     return found
@@ -304,7 +280,7 @@ class _Replications:
     @classmethod
     def of(cls, cells: Sequence[_Cell]) -> tuple[_Replications, bool]:
         """Collect all rows, and whether a rate can be expected: only draws may overlap, with their population."""
-        parts = []
+        parts: list[_Replications] = []
         numbers = {key: number for number, key in enumerate(sorted({key for cell in cells for key in cell[::2]}))}
         known = True
         for on, one, against, other in cells:
@@ -326,47 +302,32 @@ class _Replications:
                     test_sets=np.tile(np.array(labels, dtype=np.intp), (rows, 1)),
                 )
             )
-        whole = {one.name: np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(cls)}
-        return cls(**whole | {"test_sets": over_systems.drawn(whole["test_sets"])}), known
+        test_sets = over_systems.drawn(np.concatenate([part.test_sets for part in parts]))
+        return over_systems.joined(parts, test_sets=test_sets), known
 
     def row(self, low: float, high: float, known: bool) -> dict[str, object]:
         """Compute the row of the table for a range of p-values."""
         inside = (self.pvalue >= low) & (self.gain_on != 0) & (self.gain_against != 0)
         inside &= self.pvalue <= high if (low, high) == WINDOW or high == 1 else self.pvalue < high
         replicated = ((self.gain_on > 0) == (self.gain_against > 0))[inside]
-        share = replicated.mean() if len(replicated) else np.nan
-        share_low, share_high = over_systems.share_interval(replicated, self.systems[inside], self.test_sets[inside])
-        centre, least, most = self._expected(low, high) if known else (np.nan,) * 3
-        less, more = expected.difference(share, share_low, share_high, centre, least, most)
+        share = over_systems.share(replicated, self.systems[inside], self.test_sets[inside])
+        predicted = self._expected(low, high) if known else (np.nan,) * 3
         return {
             "n_systems": len(np.unique(self.systems)),
             "n_pairs": len(replicated),
             "n_replicated": int(replicated.sum()),
-            "share": share,
-            "share_low": share_low,
-            "share_high": share_high,
-            "expected": centre,
-            "expected_low": least,
-            "expected_high": most,
-            "difference": share - centre,
-            "difference_low": less,
-            "difference_high": more,
+            **expected.beside("share", share, predicted),
         }
 
     def _expected(self, low: float, high: float) -> tuple[float, float, float]:
         """Expected replication rate with its interval."""
-        drawn = self.population
+        drawn, other = self.population, ~self.population
         right, wrong = np.empty((2, len(drawn)))
         right[drawn], wrong[drawn] = expected.on_population(
             self.gain_against[drawn], self.error_against[drawn], low, high
         )
-        right[~drawn], wrong[~drawn] = expected.on_another(
-            self.gain_on[~drawn],
-            self.error_on[~drawn],
-            self.gain_against[~drawn],
-            self.error_against[~drawn],
-            low,
-            high,
+        right[other], wrong[other] = expected.on_another(
+            self.gain_on[other], self.error_on[other], self.gain_against[other], self.error_against[other], low, high
         )
         return expected.share(right, wrong, self.systems, self.test_sets)
 
@@ -454,10 +415,7 @@ def _share(share: float, low: float, high: float, n_pairs: int | None = None) ->
 
 
 def _with_pairs(
-    comparisons: pd.DataFrame,
-    sheet: pd.DataFrame,
-    published: pd.DataFrame | None = None,
-    population: str | None = None,
+    comparisons: pd.DataFrame, sheet: pd.DataFrame, published: pd.DataFrame | None = None, population: str | None = None
 ) -> tuple[pd.DataFrame, pd.DataFrame | None, pd.DataFrame]:
     """Measure how often the better system on one test set is also better on another, by p-value."""
     datasets, source = set(comparisons["dataset"]), sheet.attrs["source"]
@@ -501,9 +459,7 @@ ANALYSIS = Analysis(
             "rates assume test sets of the paper's sizes and the gains of our parsers",
         ),
         Output(
-            CALIBRATED,
-            "one row per pair of systems and ordered pair of test sets",
-            path="results/calibrated.parquet",
+            CALIBRATED, "one row per pair of systems and ordered pair of test sets", path="results/calibrated.parquet"
         ),
     ),
     figures=(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,46 +15,31 @@ from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
 from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, of_one_test
 from study.analysis.record import Analysis, Figure, Output, Rows
-from study.tables.columns import COMPARED_WITH, ENDS, IN_ORDER, INFORMATION, ITEM, PUBLISHED, numeric
+from study.tables import columns
+from study.tables.columns import ENDS, IN_ORDER, PUBLISHED, numeric, optional_count, with_interval
 
 _WHY = "why the two cannot be compared, or what the comparison assumes"
 
 REPRODUCTION = Table(
     "reproduction",
     (
-        *ITEM,
-        COMPARED_WITH,
-        numeric("ours", "our number", "see `unit`", shown="by unit", missing=True, ends=ENDS),
-        numeric("low", "lower end of its 95 % interval", "see `unit`", shown="by unit", missing=True),
-        numeric("high", "upper end of its 95 % interval", "see `unit`", shown="by unit", missing=True),
-        numeric("ours_n_segments", "segments in our test set", "segments", "our segments", "count", missing=True),
+        *columns.ITEM,
+        columns.COMPARED_WITH,
+        *with_interval("ours", "our number", "by unit", "see `unit`", ends=ENDS),
+        optional_count("ours_n_segments", "segments in our test set", "segments", "our segments"),
         numeric(
-            "expected",
-            "the published number scaled to the number of segments in our test set",
-            "see `unit`",
-            "published, scaled",
-            "by unit",
-            missing=True,
+            "expected", "the published number scaled to the number of segments in our test set", "see `unit`",
+            "published, scaled", "by unit", missing=True,
         ),
-        INFORMATION,
+        columns.INFORMATION,
+        optional_count("ours_information", "words, brackets or links in our test set", "", "our information"),
         numeric(
-            "ours_information", "words, brackets or links in our test set", "", "our information", "count", missing=True
+            "expected_by_information", "the published number scaled to the words, brackets or links in our test set",
+            "see `unit`", "scaled by information", "by unit", missing=True,
         ),
         numeric(
-            "expected_by_information",
-            "the published number scaled to the words, brackets or links in our test set",
-            "see `unit`",
-            "scaled by information",
-            "by unit",
-            missing=True,
-        ),
-        numeric(
-            "ratio",
-            "our number divided by the expected one (scaled by information where that is known)",
-            "",
-            "",
-            "two decimals",
-            missing=True,
+            "ratio", "our number divided by the expected one (scaled by information where that is known)",
+            shown="two decimals", missing=True,
         ),
         numeric(
             "z", "difference divided by the standard error of both numbers together", shown="two decimals", missing=True
@@ -67,7 +53,7 @@ REPRODUCTION = Table(
         Column("why", str, _WHY),
     ),
     key=("item",),
-)
+)  # fmt: skip
 
 
 VERDICTS = {
@@ -173,14 +159,9 @@ def check(
             if not (number > 0 or (kind in _SIGNED and column == "published" and np.isfinite(number))):
                 raise InputError(f"{source}, line {line}: found {column} {row[column]}, expected a number above 0")
         reason = "" if pd.isna(row.get("why")) else str(row.get("why", "") or "")
-        beside: dict[str, object] = {
-            "verdict": "not comparable",
-            "why": reason or "this run did not compute our number",
-        }
-        if ours is not None:
-            beside = _KINDS[kind](row, ours, lengths)
-            if reason:
-                beside |= {"verdict": "not comparable", "why": reason}
+        beside: dict[str, object] = {} if ours is None else _KINDS[kind](row, ours, lengths)
+        if ours is None or reason:
+            beside |= {"verdict": "not comparable", "why": reason or "this run did not compute our number"}
         found.append({key: row.get(key) for key in _PUBLISHED} | beside)
     return frame(REPRODUCTION, found)
 
@@ -224,17 +205,26 @@ def _threshold(row: Mapping[str, float], ours: pd.Series, lengths: Mapping[str, 
     return beside
 
 
-def _exponent(row: Mapping[str, float], ours: pd.Series, _: Mapping[str, float]) -> dict[str, object]:
+def _beside(row: Mapping[str, float], ours: pd.Series, name: str = "", factor: int = 1) -> dict[str, object]:
+    """Our number with its interval (columns `name`, or those of `_found`) beside the published one."""
     published = float(row["published"])
-    value, low, high = (float(ours[name]) for name in ("exponent", "exponent_low", "exponent_high"))
-    beside = {"ours": value, "low": low, "high": high, "expected": published, "ratio": value / published}
-    return beside | _tested(value - published, math.hypot((high - low) / (2 * Z_95), float(ours["of_order"])), 0.0)
+    found: dict[str, Any] = ours.to_dict()
+    if name:
+        names = zip(("ours", "low", "high"), ("", "_low", "_high"), strict=True)
+        found = {column: factor * float(ours[f"{name}{end}"]) for column, end in names}
+    return found | {"expected": published, "ratio": found["ours"] / published if published else math.nan}
+
+
+def _exponent(row: Mapping[str, float], ours: pd.Series, _: Mapping[str, float]) -> dict[str, object]:
+    beside = _beside(row, ours, "exponent")
+    error = math.hypot((ours["exponent_high"] - ours["exponent_low"]) / (2 * Z_95), float(ours["of_order"]))
+    return beside | _tested(ours["exponent"] - float(row["published"]), error, 0.0)
 
 
 def _percentage(row: Mapping[str, float], ours: pd.Series, _: Mapping[str, float]) -> dict[str, object]:
     published = float(row["published"])
     value, low, high = (100 * float(ours[name]) for name in ("share", "share_low", "share_high"))
-    beside = {"ours": value, "low": low, "high": high, "expected": published, "ratio": value / published}
+    beside = _beside(row, ours, "share", 100)
     if ours["n_pairs"] < MIN_PAIRS or ours["n_systems"] < MIN_SYSTEMS:
         return beside | _too_few(ours, "in the range")
     n_pairs = pd.to_numeric(row.get("n_pairs"), errors="coerce")
@@ -253,36 +243,26 @@ def _logit(percentage: float, n: float) -> float:
     return math.log(share / (1 - share))
 
 
-def _mean(row: Mapping[str, float], ours: pd.Series, _: Mapping[str, float]) -> dict[str, object]:
-    published = float(row["published"])
-    beside = {**ours.to_dict(), "expected": published, "ratio": ours["ours"] / published}
-    return beside | _tested(ours["ours"] - published, (ours["high"] - ours["low"]) / (2 * Z_95), None)
-
-
-def _predicted(row: Mapping[str, float], ours: pd.Series, _: Mapping[str, float]) -> dict[str, object]:
-    published = float(row["published"])
-    beside = {**ours.to_dict(), "expected": published, "ratio": ours["ours"] / published if published else math.nan}
-    return beside | _tested(ours["ours"] - published, (ours["high"] - ours["low"]) / (2 * Z_95), 0.0)
+def _mean(
+    row: Mapping[str, float], ours: pd.Series, _: Mapping[str, float], *, theirs: float | None
+) -> dict[str, object]:
+    error = (ours["high"] - ours["low"]) / (2 * Z_95)
+    return _beside(row, ours) | _tested(ours["ours"] - float(row["published"]), error, theirs)
 
 
 def _below(row: Mapping[str, float], ours: pd.Series, _: Mapping[str, float]) -> dict[str, object]:
-    published = float(row["published"])
-    beside = {**ours.to_dict(), "expected": published, "ratio": ours["ours"] / published}
-    if ours["high"] < published:
-        return beside | {"verdict": "agrees", "why": "the paper claims a smaller number than this one"}
-    return beside | {
-        "verdict": "differs",
-        "why": "the paper claims a smaller number; our interval includes larger ones",
-    }
+    below = ours["high"] < float(row["published"])
+    why = " than this one" if below else "; our interval includes larger ones"
+    verdict = {"verdict": "agrees" if below else "differs", "why": f"the paper claims a smaller number{why}"}
+    return _beside(row, ours) | verdict
 
 
 def _bound(row: Mapping[str, float], ours: pd.Series, _: Mapping[str, float], *, upper: bool) -> dict[str, object]:
-    published = float(row["published"])
-    ratio = ours["ours"] / published
+    ratio = ours["ours"] / float(row["published"])
     surpassed = ratio < 1 if upper else ratio > 1
     verdict = "agrees" if ratio == 1 else "better" if surpassed else "differs"
     why = "the published number is a bound" if verdict != "differs" else "beyond the published bound"
-    return {**ours.to_dict(), "expected": published, "ratio": ratio, "verdict": verdict, "why": why}
+    return _beside(row, ours) | {"verdict": verdict, "why": why}
 
 
 def _bend(row: Mapping[str, float], ours: pd.Series, _: Mapping[str, float]) -> dict[str, object]:
@@ -290,20 +270,12 @@ def _bend(row: Mapping[str, float], ours: pd.Series, _: Mapping[str, float]) -> 
     errors = ours["errors"]
     before, after = (_slope(errors[side]) for side in (errors.index <= place, errors.index >= place))
     if after is None or before is None:
-        return {
-            "expected": place,
-            "verdict": "too few",
-            "why": "too few numbers of samples on one side of the published number",
-        }
-    description = f"the error falls as K^{before[0]:.2f} up to this number and as K^{after[0]:.2f} beyond it".replace(
-        "-", "−"
-    )
+        why = "too few numbers of samples on one side of the published number"
+        return {"expected": place, "verdict": "too few", "why": why}
+    why = f"the error falls as K^{before[0]:.2f} up to this number and as K^{after[0]:.2f} beyond it"
     bent = after[0] - before[0] > Z_95 * math.hypot(before[1], after[1])
-    return {
-        "expected": place,
-        "verdict": "agrees" if bent else "differs",
-        "why": description + ("" if bent else ": without a bend, no number of samples is a minimum"),
-    }
+    why = why.replace("-", "−") + ("" if bent else ": without a bend, no number of samples is a minimum")
+    return {"expected": place, "verdict": "agrees" if bent else "differs", "why": why}
 
 
 def _slope(errors: pd.Series[float]) -> tuple[float, float] | None:
@@ -322,11 +294,11 @@ _KINDS: Mapping[str, Callable[[Mapping[str, float], pd.Series, Mapping[str, floa
     "threshold": _threshold,
     "exponent": _exponent,
     "share": _percentage,
-    "p": _mean,
+    "p": partial(_mean, theirs=None),
     "samples": _bend,
     "faster": partial(_bound, upper=False),
     "seconds": partial(_bound, upper=True),
-    "claim": _predicted,
+    "claim": partial(_mean, theirs=0.0),
     "below": _below,
 }
 _SIGNED = ("exponent", "claim")  # kinds of numbers that need not be above 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,12 @@ from pairsig.io.columns import Column, Table, count
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric, registry
 from study.analysis.describe import LENGTH_UNITS
-from study.analysis.over_systems import interval, jackknife, members, replicates, share_interval, variance
+from study.analysis.over_systems import Estimate, exp, interval, jackknife, mean, members, replicates, share, variance
 from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, of_one_test, quantile_interval, weighted_quantile
 from study.analysis.record import SEED, THREADS, Analysis, Comparisons, Data, Output, Rows, Setting
 from study.analysis.thresholds import Z_05, near, nested, same_pairs
 from study.tables.columns import ENDS, IN_ORDER, numeric
+from study.test_sets import doubling
 from study.training.training_sets import SYNTHETIC, size_of
 
 CLAIMS = Table(
@@ -119,38 +121,21 @@ def claims(
 
 def _row(
     claim: str, section: str, dataset: str, measured: str, n: int, value: float,
-    ends: tuple[float, float] = (np.nan, np.nan), reference: float = np.nan,
+    low: float = np.nan, high: float = np.nan, reference: float = np.nan,
 ) -> dict[str, Any]:  # fmt: skip
-    return {
-        "claim": claim, "section": section, "dataset": dataset, "measured": measured, "n": n, "value": value,
-        "low": ends[0], "high": ends[1], "reference": reference,
-    }  # fmt: skip
-
-
-def _mean(values: Floats, systems: NDArray[np.intp]) -> tuple[float, tuple[float, float]]:
-    mean = float(values.mean())
-    return mean, interval(mean, *variance((values - mean) / len(values), systems))
+    cells = (claim, section, dataset, measured, n, float(value), float(low), float(high), reference)
+    return dict(zip(CLAIMS.names, cells, strict=True))
 
 
 def _agreement(
     claim: str, section: str, dataset: str, description: str, pairs: pd.DataFrame, one: Floats, other: Floats
 ) -> Iterator[dict[str, Any]]:
-    systems = members(pairs["system_a"], pairs["system_b"])
-    mean, ends = _mean(np.abs(one - other), systems)
-    yield _row(
-        claim,
-        section,
-        dataset,
-        f"mean absolute difference between the p-values: {description}",
-        len(pairs),
-        mean,
-        ends,
-        0.0,
-    )
-    disagree = (one < ALPHA) != (other < ALPHA)
-    ends = share_interval(disagree, systems)
-    yield _row(claim, section, dataset, f"share of pairs on which they disagree at 0.05: {description}", len(pairs),
-               float(disagree.mean()), ends, 0.0)  # fmt: skip
+    systems, row = members(pairs["system_a"], pairs["system_b"]), partial(_row, claim, section, dataset)
+    difference, disagree = np.abs(one - other), (one < ALPHA) != (other < ALPHA)
+    measured = f"mean absolute difference between the p-values: {description}"
+    yield row(measured, len(pairs), *mean(difference, systems), 0.0)
+    measured = f"share of pairs on which they disagree at 0.05: {description}"
+    yield row(measured, len(pairs), *share(disagree, systems), 0.0)
 
 
 def _student(whole: pd.DataFrame) -> Iterator[dict[str, Any]]:
@@ -187,7 +172,7 @@ def _bias(whole: pd.DataFrame) -> Iterator[dict[str, Any]]:
             continue
         difference = (own["pvalue"] - ndtr(-own["gain"] / own["standard_error"])).to_numpy(float)
         measured = f"mean of bootstrap minus normal p-value, near p = 0.05, {'same' if same else 'different'} group"
-        yield _row("footnote-3", "2.2", str(dataset), measured, len(own), *_mean(difference, systems), 0.0)
+        yield _row("footnote-3", "2.2", str(dataset), measured, len(own), *mean(difference, systems), 0.0)
 
 
 def _methods(
@@ -231,10 +216,7 @@ def band(n_samples: int, risk: float = 0.01, alpha: float = ALPHA) -> tuple[floa
     def excess(p: float) -> float:
         return float(other_decision(np.array([p]), n_samples, alpha)[0]) - risk
 
-    return (
-        float(brentq(excess, 1e-9, alpha - 1e-12, xtol=1e-9)),
-        float(brentq(excess, alpha, 1 - 1e-9, xtol=1e-9)),
-    )
+    return (float(brentq(excess, 1e-9, alpha - 1e-12, xtol=1e-9)), float(brentq(excess, alpha, 1 - 1e-9, xtol=1e-9)))
 
 
 def _decisions(whole: pd.DataFrame) -> Iterator[dict[str, Any]]:
@@ -242,17 +224,13 @@ def _decisions(whole: pd.DataFrame) -> Iterator[dict[str, Any]]:
     if whole.empty:
         return
     p, systems = whole["pvalue"].to_numpy(float), members(whole["system_a"], whole["system_b"])
+    row = partial(_row, "monte-carlo-decisions", "exact-test paper, abstract", "all")
     for n_samples in SAMPLES:
         low, high = band(n_samples)
-        inside = (p > low) & (p < high)
-        yield _row(
-            "monte-carlo-decisions", "exact-test paper, abstract", "all",
-            f"share of pairs with p between {low:.4f} and {high:.4f}, where {n_samples:,} samples disagree "
-            "with the exact test in over 1 % of runs", len(p), float(inside.mean()), share_interval(inside, systems),
-        )  # fmt: skip
-        risk, ends = _mean(other_decision(p, n_samples), systems)
-        measured = f"mean probability that {n_samples:,} samples disagree with the exact test"
-        yield _row("monte-carlo-decisions", "exact-test paper, abstract", "all", measured, len(p), risk, ends)
+        disagree = f"{n_samples:,} samples disagree with the exact test"
+        measured = f"share of pairs with p between {low:.4f} and {high:.4f}, where {disagree} in over 1 % of runs"
+        yield row(measured, len(p), *share((p > low) & (p < high), systems))
+        yield row(f"mean probability that {disagree}", len(p), *mean(other_decision(p, n_samples), systems))
 
 
 def _spread(pairs: pd.DataFrame) -> Iterator[dict[str, Any]]:
@@ -270,25 +248,17 @@ def _spread(pairs: pd.DataFrame) -> Iterator[dict[str, Any]]:
             continue
         weights = replicates(systems)
         x = np.log(errors.columns.to_numpy(float))
-        quantiles = [
-            np.stack([weighted_quantile(Z_05 * one, weights, share) for one in errors.to_numpy().T])
-            for share in (0.05, 0.5, 0.95)
-        ]
+        low, median, high = (
+            np.stack([weighted_quantile(Z_05 * one, weights, end) for one in errors.to_numpy().T])
+            for end in (0.05, 0.5, 0.95)
+        )
         for description, values, reference in (
-            (
-                "size exponent of the range of critical differences (5th to 95th percentile)",
-                quantiles[2] - quantiles[0],
-                -0.5,
-            ),
-            (
-                "size exponent of that range divided by the median critical difference",
-                (quantiles[2] - quantiles[0]) / quantiles[1],
-                0.0,
-            ),
+            ("size exponent of the range of critical differences (5th to 95th percentile)", high - low, -0.5),
+            ("size exponent of that range divided by the median critical difference", (high - low) / median, 0.0),
         ):
             slopes = (x - x.mean()) @ np.log(values) / ((x - x.mean()) @ (x - x.mean()))
             ends = interval(slopes[0], *jackknife(slopes[1:]))
-            yield _row("spread", "4.1", dataset, description, len(errors), slopes[0], ends, reference)
+            yield _row("spread", "4.1", dataset, description, len(errors), slopes[0], *ends, reference)
 
 
 def _median_critical_difference(counts: NDArray[Any], metric: Metric, pairs: NDArray[np.intp]) -> float:
@@ -300,8 +270,6 @@ def _median_critical_difference(counts: NDArray[Any], metric: Metric, pairs: NDA
 
 def _orders(statistics: Statistics, metric: Metric, seed: int) -> Iterator[dict[str, Any]]:
     """Section 4.1: whether a size exponent other than −1/2 is explained by the order or the lengths of the segments."""
-    from study.test_sets.resize import doubling
-
     counts = statistics.of(metric)
     n = counts.shape[1]
     sizes = [*doubling(100, n), n]
@@ -323,19 +291,17 @@ def _orders(statistics: Statistics, metric: Metric, seed: int) -> Iterator[dict[
     as_it_is = critical_differences(np.arange(n))
     drawn = [exponent(sizes, critical_differences(generator.permutation(n))) for _ in range(N_ORDERS)]
     mean, spread = float(np.mean(drawn)), float(np.std(drawn, ddof=1))
-    ends = (mean - 1.96 * spread, mean + 1.96 * spread)
-    yield _row("order", "4.1", statistics.dataset, IN_ORDER, len(pairs), exponent(sizes, as_it_is), ends, -0.5)
-    description = f"mean size exponent over random orders (interval: of the mean over {N_ORDERS})"
+    row = partial(_row, "order", "4.1", statistics.dataset, n=len(pairs), reference=-0.5)
+    own = exponent(sizes, as_it_is)
+    yield row(IN_ORDER, value=own, low=mean - 1.96 * spread, high=mean + 1.96 * spread)
+    measured = f"mean size exponent over random orders (interval: of the mean over {N_ORDERS})"
     margin = 2.02 * spread / np.sqrt(N_ORDERS)
-    yield _row("order", "4.1", statistics.dataset, description, len(pairs), mean, (mean - margin, mean + margin), -0.5)
+    yield row(measured, value=mean, low=mean - margin, high=mean + margin)
     column, length_unit = LENGTH_UNITS.get(metric.name, ("", ""))
     if column:
         cumulative_length = counts[0, :, metric.columns.index(column)].astype(float).cumsum()
         words = np.array([cumulative_length[size - 1] for size in sizes])
-        description = f"exponent of the critical difference by number of {length_unit}"
-        yield _row(
-            "order", "4.1", statistics.dataset, description, len(pairs), exponent(words, as_it_is), reference=-0.5
-        )
+        yield row(f"exponent of the critical difference by number of {length_unit}", value=exponent(words, as_it_is))
 
 
 def _rouges(statistics: Statistics, metric: Metric) -> Iterator[dict[str, Any]]:
@@ -346,26 +312,23 @@ def _rouges(statistics: Statistics, metric: Metric) -> Iterator[dict[str, Any]]:
         return
     pairs = np.array(np.triu_indices(len(statistics.systems), 1)).T
     n = len(statistics.segments)
+    row = partial(_row, "factor-of-two", "3.1.1", statistics.dataset)
     for name in ("rouge1_recall", "rouge2_recall", "rougeL_recall", "rouge2_f"):
         if name in statistics.columns:
-            critical_difference = _median_critical_difference(
-                statistics.of(registry.metric(name)), registry.metric(name), pairs
-            ) * np.sqrt(n / 48)
-            yield _row("factor-of-two", "3.1.1", statistics.dataset, f"critical difference for 48 documents by {name}",
-                       len(pairs), critical_difference, reference=1.10)  # fmt: skip
+            variant = registry.metric(name)
+            critical_difference = _median_critical_difference(statistics.of(variant), variant, pairs) * np.sqrt(n / 48)
+            measured = f"critical difference for 48 documents by {name}"
+            yield row(measured, len(pairs), critical_difference, reference=1.10)
     values = statistics.of(metric)
     u = influence_values(values, metric) * n
     spread = np.median(u.std(axis=1))
     _, correlations = errors_and_correlations(values, metric, pairs, threads=1)
-    yield _row("factor-of-two", "3.1.1", statistics.dataset, "standard deviation of document scores, median system",
-               len(values), float(spread))  # fmt: skip
+    yield row("standard deviation of document scores, median system", len(values), spread)
     # critical difference = 1.645 σ sqrt(2 (1 − ρ)/n), solved for the ρ that gives 1.10 on 48 documents.
     required = 1 - (1.10 / Z_05) ** 2 * 48 / (2 * spread**2)
-    description = (
-        "correlation at which these scores give a critical difference of 1.10 for 48 documents (reference: median pair)"
-    )
+    measured = "correlation at which these scores give a critical difference of 1.10 for 48 documents"
     own = float(np.nanmedian(correlations))
-    yield _row("factor-of-two", "3.1.1", statistics.dataset, description, len(pairs), float(required), reference=own)
+    yield row(f"{measured} (reference: median pair)", len(pairs), required, reference=own)
 
 
 def _full_sets(statistics: Statistics, metric: Metric) -> Iterator[dict[str, Any]]:
@@ -382,7 +345,7 @@ def _full_sets(statistics: Statistics, metric: Metric) -> Iterator[dict[str, Any
     errors, correlations = errors_and_correlations(counts, metric, np.array([first, second]).T, threads=1)
     full = sizes == "full"
     low = scores < 15
-    names = np.array(statistics.systems)
+    row = partial(_row, "factor-of-two", "3.2.4", statistics.dataset)
     for description, chosen in (
         ("all sizes of training sets", np.ones(len(first), bool)),
         ("full sets only", full[first] & full[second]),
@@ -392,39 +355,32 @@ def _full_sets(statistics: Statistics, metric: Metric) -> Iterator[dict[str, Any
         for kind, same in (("same base model", groups[first] == groups[second]),
                            ("different base models", groups[first] != groups[second])):  # fmt: skip
             kept = chosen & same & (errors > 0)
-            systems = members(names[first[kept]], names[second[kept]])
-            if kept.sum() < MIN_PAIRS or len(np.unique(systems)) < MIN_SYSTEMS:
+            n, which, systems = int(kept.sum()), f"{kind}, {description}", members(first[kept], second[kept])
+            if n < MIN_PAIRS or len(np.unique(systems)) < MIN_SYSTEMS:
                 continue
-            critical_difference, low_end, high_end = np.exp(quantile_interval(np.log(Z_05 * errors[kept]), systems))
+            critical_difference = exp(quantile_interval(np.log(Z_05 * errors[kept]), systems))
             reference = 0.50 if kind.startswith("same") else 1.12
-            measured = f"critical difference for 100 sentences, {kind}, {description}"
-            yield _row("factor-of-two", "3.2.4", statistics.dataset, measured, int(kept.sum()),
-                       float(critical_difference), (float(low_end), float(high_end)), reference)  # fmt: skip
-            yield _row("factor-of-two", "3.2.4", statistics.dataset, f"median correlation, {kind}, {description}",
-                       int(kept.sum()), float(np.nanmedian(correlations[kept])))  # fmt: skip
+            yield row(f"critical difference for 100 sentences, {which}", n, *critical_difference, reference)
+            yield row(f"median correlation, {which}", n, np.nanmedian(correlations[kept]))
     kept = (groups[first] != groups[second]) & (errors > 0)
     shared = np.isin(groups[first], POSTERIORS) & np.isin(groups[second], POSTERIORS)
     if min((kept & shared).sum(), (kept & ~shared).sum()) < MIN_PAIRS:
         return
-    medians = []
+    medians, row = [], partial(_row, "figure-7", "3.2.4", statistics.dataset)
     for description, chosen in (
         ("base models that share posteriors", kept & shared),
         ("other different base models", kept & ~shared),
     ):
-        systems = members(names[first[chosen]], names[second[chosen]])
-        median, *ends = np.exp(quantile_interval(np.log(Z_05 * errors[chosen]), systems))
-        medians.append(float(median))
-        yield _row("figure-7", "3.2.4", statistics.dataset, f"critical difference for 100 sentences, {description}",
-                   int(chosen.sum()), float(median), (float(ends[0]), float(ends[1])))  # fmt: skip
-        correlation, *ends = quantile_interval(correlations[chosen], systems)
-        yield _row("figure-7", "3.2.4", statistics.dataset, f"median correlation, {description}",
-                   int(chosen.sum()), float(correlation), (float(ends[0]), float(ends[1])))  # fmt: skip
-    weights = replicates(members(names[first[kept]], names[second[kept]]))
+        n, systems = int(chosen.sum()), members(first[chosen], second[chosen])
+        critical_difference = exp(quantile_interval(np.log(Z_05 * errors[chosen]), systems))
+        medians.append(critical_difference[0])
+        yield row(f"critical difference for 100 sentences, {description}", n, *critical_difference)
+        yield row(f"median correlation, {description}", n, *quantile_interval(correlations[chosen], systems))
+    weights = replicates(members(first[kept], second[kept]))
     log = np.log(errors[kept])
     ratios = np.subtract(*(weighted_quantile(log[one], weights[:, one], 0.5) for one in (shared[kept], ~shared[kept])))
-    low_end, high_end = np.exp(interval(ratios[0], *jackknife(ratios[1:])))
-    yield _row("figure-7", "3.2.4", statistics.dataset, SHARED, int(kept.sum()), medians[0] / medians[1],
-               (float(low_end), float(high_end)), 1.0)  # fmt: skip
+    _, *ends = exp((ratios[0], *interval(ratios[0], *jackknife(ratios[1:]))))
+    yield row(SHARED, int(kept.sum()), medians[0] / medians[1], ends[0], ends[1], 1.0)
 
 
 def _bleu(whole: pd.DataFrame, described: pd.DataFrame | None) -> Iterator[dict[str, Any]]:
@@ -434,60 +390,47 @@ def _bleu(whole: pd.DataFrame, described: pd.DataFrame | None) -> Iterator[dict[
     pairs = pairs[(pairs["score_a"] > 5) & (pairs["score_b"] > 5)]
     if pairs.empty:
         return
-    critical_difference = np.log(
-        Z_05 * pairs["standard_error"].to_numpy(float) * np.sqrt(pairs["n_segments"].to_numpy(float) / 2034)
-    )
+    scale = np.sqrt(pairs["n_segments"].to_numpy(float) / 2034)
+    critical_difference = np.log(Z_05 * pairs["standard_error"].to_numpy(float) * scale)
     log_distance = np.log1p(-pairs["correlation"].to_numpy(float))
     own = pairs["dataset"].to_numpy()
     dy, dx = (
         pd.Series(v).groupby(own).transform(lambda group: group - group.mean()).to_numpy()
         for v in (critical_difference, log_distance)
     )
-    systems = members(pairs["system_a"], pairs["system_b"])
-    slope = float(dx @ dy / (dx @ dx))
+    systems, row = members(pairs["system_a"], pairs["system_b"]), partial(_row, "factor-of-two", "3.2.3", "task=mt")
+    n, slope = len(pairs), float(dx @ dy / (dx @ dx))
     ends = interval(slope, *variance(dx * (dy - slope * dx) / (dx @ dx), systems))
-    measured = "exponent of 1 − correlation in the critical difference, within test sets"
-    yield _row("factor-of-two", "3.2.3", "task=mt", measured, len(pairs), slope, ends, 0.5)
+    yield row("exponent of 1 − correlation in the critical difference, within test sets", n, slope, *ends, 0.5)
     median = float(np.exp(np.median(critical_difference)))
-    measured = "critical difference, scaled to 2,034 sentences"
-    yield _row("factor-of-two", "3.2.3", "task=mt", measured, len(pairs), median, reference=0.37)
+    yield row("critical difference, scaled to 2,034 sentences", n, median, reference=0.37)
     for target in (0.28, 0.37):
         own_correlation = float(1 - np.exp(np.median(log_distance)))
         wanted = 1 - (1 - own_correlation) * (target / median) ** (1 / slope)
-        yield _row("factor-of-two", "3.2.3", "task=mt", f"correlation at which the critical difference is {target} "
-                   "(reference: median pair)", len(pairs), wanted, reference=own_correlation)  # fmt: skip
-        yield _row("factor-of-two", "3.2.3", "task=mt", f"share of pairs with at least this correlation ({wanted:.2f})",
-                   len(pairs), float((log_distance <= np.log1p(-wanted)).mean()),
-                   share_interval(log_distance <= np.log1p(-wanted), systems))  # fmt: skip
-    level = (pairs["score_a"] + pairs["score_b"]) / 20
-    sets = pd.DataFrame(
-        {
-            "dataset": own,
-            "critical_difference": critical_difference,
-            "level": level.to_numpy(float),
-            "log_distance": log_distance,
-        }
-    )
-    medians = sets.groupby("dataset").median()
-    own_length = (
-        None if described is None else described[described["group"] == "all"].set_index("dataset")["length_per_segment"]
-    )
-    medians["length"] = np.nan if own_length is None else np.log(own_length.reindex(medians.index).to_numpy(float))
+        measured = f"correlation at which the critical difference is {target} (reference: median pair)"
+        yield row(measured, n, wanted, reference=own_correlation)
+        measured = f"share of pairs with at least this correlation ({wanted:.2f})"
+        yield row(measured, n, *share(log_distance <= np.log1p(-wanted), systems))
+    level = ((pairs["score_a"] + pairs["score_b"]) / 20).to_numpy(float)
+    sets = {"critical_difference": critical_difference, "level": level, "log_distance": log_distance}
+    medians = pd.DataFrame({"dataset": own, **sets}).groupby("dataset").median()
+    medians["length"] = np.nan
+    if described is not None:
+        lengths = described[described["group"] == "all"].set_index("dataset")["length_per_segment"]
+        medians["length"] = np.log(lengths.reindex(medians.index).to_numpy(float))
     for columns, what in (
         (("level", "log_distance"), "without length"),
         (("level", "log_distance", "length"), "with length"),
     ):
         table = medians.dropna(subset=list(columns))
         if len(table) > len(columns) + 5:
-            for name, value, ends in _regression(table, columns):
-                if name == "level":
-                    value, ends = float(np.exp(value)), (float(np.exp(ends[0])), float(np.exp(ends[1])))
+            for name, estimate in _regression(table, columns):
                 coefficient, reference = REGRESSED[name]
                 measured = f"{coefficient}, between test sets, {what} (interval: least squares)"
-                yield _row("factor-of-two", "3.2.3", "task=mt", measured, len(table), value, ends, reference)
+                yield row(measured, len(table), *(exp(estimate) if name == "level" else estimate), reference)
 
 
-def _regression(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[str, float, tuple[float, float]]]:
+def _regression(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[str, Estimate]]:
     from scipy.special import stdtrit
 
     x = np.column_stack([np.ones(len(table)), table[list(columns)].to_numpy(float)])
@@ -498,12 +441,8 @@ def _regression(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[s
     residual = y - x @ fitted
     errors = np.sqrt(np.diag(inverse) * float(residual @ residual) / degrees)
     margin = float(stdtrit(degrees, 0.975)) * errors
-    for number, name in enumerate(columns, start=1):
-        yield (
-            name,
-            float(fitted[number]),
-            (float(fitted[number] - margin[number]), float(fitted[number] + margin[number])),
-        )
+    estimates = zip(fitted.tolist(), (fitted - margin).tolist(), (fitted + margin).tolist(), strict=True)
+    yield from zip(columns, [*estimates][1:], strict=True)
 
 
 ANALYSIS = Analysis(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -119,12 +119,9 @@ def documents(data: Iterable[tuple[Statistics, Metric]], *, seed: int = 2012) ->
             continue
         rng = np.random.Generator(np.random.SFC64([seed, len(of)]))
         row = {
-            "dataset": statistics.dataset,
-            "metric": metric.name,
-            "n_segments": len(of),
-            "n_documents": n_documents,
-            "n_systems": len(statistics.systems),
-        }
+            "dataset": statistics.dataset, "metric": metric.name,
+            "n_segments": len(of), "n_documents": n_documents, "n_systems": len(statistics.systems),
+        }  # fmt: skip
         counts = statistics.of(metric)
         u = influence_values(counts, metric)
         pairs = np.stack(np.triu_indices(len(u), k=1), axis=1)
@@ -164,20 +161,14 @@ def _effect(u: Floats, of: NDArray[np.intp], pairs: NDArray[np.intp], rng: np.ra
     over_documents = len(sizes) / (len(sizes) - 1) * float(np.square(influence - influence.mean()).sum())
     both = over + over_documents
     degrees = both**2 / (over**2 / degrees + over_documents**2 / over_systems.degrees(influence))
-    low, high = over_systems.interval(middle, both, degrees, scale="log")
+    ends = over_systems.interval(middle, both, degrees, scale="log")
     chance = []
     for _ in range(SHUFFLES):
         assigned = _by_document(u, rng.permutation(of))
         chance.append(float((_correction(sizes) * _squares(assigned, pairs) / by_segment).mean()))
     less, more = np.quantile(chance, [0.025, 0.975])
-    return {
-        "n_pairs": len(pairs),
-        "design_effect": middle,
-        "design_effect_low": low,
-        "design_effect_high": high,
-        "by_chance_low": float(less),
-        "by_chance_high": float(more),
-    }
+    effect = over_systems.cells("design_effect", (middle, *ends))
+    return {"n_pairs": len(pairs), **effect, "by_chance_low": float(less), "by_chance_high": float(more)}
 
 
 @dataclass(frozen=True)
@@ -192,15 +183,9 @@ class _Halves:
 
     @classmethod
     def of(
-        cls,
-        counts: NDArray[Any],
-        u: Floats,
-        metric: Metric,
-        of: NDArray[np.intp],
-        pairs: NDArray[np.intp],
-        names: NDArray[np.str_],
-        rng: np.random.Generator,
-    ) -> _Halves:
+        cls, counts: NDArray[Any], u: Floats, metric: Metric, of: NDArray[np.intp], pairs: NDArray[np.intp],
+        names: NDArray[np.str_], rng: np.random.Generator,
+    ) -> _Halves:  # fmt: skip
         n, n_documents, (a, b) = len(of), int(of.max()) + 1, pairs.T
         gain, by_segment, by_document = np.empty((3, SPLITS, len(pairs), 2))
         for split in range(SPLITS):
@@ -215,25 +200,19 @@ class _Halves:
                 by_segment[split, :, side] = m / (m - 1) * _squares(own, pairs)
                 together = _by_document(own, labels)
                 by_document[split, :, side] = _correction(np.bincount(labels)) * _squares(together, pairs)
-        shape = (SPLITS * len(pairs), 2)
-        return cls(
-            gain=gain.reshape(shape),
-            by_segment=by_segment.reshape(shape),
-            by_document=by_document.reshape(shape),
-            names=np.tile(names[pairs], (SPLITS, 1)),
-            dataset=np.zeros(shape[0], dtype=np.intp),
-        )
+        gain, by_segment, by_document = (one.reshape(-1, 2) for one in (gain, by_segment, by_document))
+        dataset = np.zeros(len(gain), dtype=np.intp)
+        return cls(gain, by_segment, by_document, np.tile(names[pairs], (SPLITS, 1)), dataset)
 
     @classmethod
     def joined(cls, parts: list[_Halves]) -> _Halves:
-        numbered = [replace(part, dataset=np.full(len(part.gain), number)) for number, part in enumerate(parts)]
-        return cls(**{one.name: np.concatenate([getattr(part, one.name) for part in numbered]) for one in fields(cls)})
+        numbers = np.repeat(np.arange(len(parts)), [len(part.gain) for part in parts])
+        return over_systems.joined(parts, dataset=numbers)
 
     def row(self) -> dict[str, float]:
         """Compute the columns of the table."""
         systems = over_systems.members(*self.names.T)
-        drawn = np.stack([self.dataset, np.full(len(self.dataset), -1)], axis=1)
-        drawn = over_systems.drawn(drawn)
+        drawn = over_systems.drawn(np.stack([self.dataset, np.full(len(self.dataset), -1)], axis=1))
         weights = 1 / np.bincount(self.dataset)[self.dataset]
         found: dict[str, float] = {}
         for unit, squared in (("segment", self.by_segment), ("document", self.by_document)):
@@ -244,8 +223,8 @@ class _Halves:
             excess, own = difference / expected_loss, weights[usable] / weights[usable].sum()
             middle = float((own * excess).sum())
             variance = over_systems.variance(own * (excess - middle), systems[usable], drawn[usable], weights=own)
-            low, high = over_systems.interval(middle, *variance, scale="log")
-            found |= {f"excess_{unit}": middle, f"excess_{unit}_low": low, f"excess_{unit}_high": high}
+            ends = over_systems.interval(middle, *variance, scale="log")
+            found |= over_systems.cells(f"excess_{unit}", (middle, *ends))
             found |= self._replication(np.sqrt(squared), weights, systems, drawn, unit)
         return found
 
@@ -262,18 +241,12 @@ class _Halves:
         inside = (p >= WINDOW[0]) & (p <= WINDOW[1])
         replicated = (gain[:, 0] > 0)[inside] == (gain[:, 1] > 0)[inside]
         own = weights[inside]
-        low, high = over_systems.share_interval(replicated, systems[inside], drawn[inside], weights=own)
+        ends = over_systems.share_interval(replicated, systems[inside], drawn[inside], weights=own)
         right, wrong = expected.on_another(gain[:, 0], error[:, 0], gain[:, 1], error[:, 1], *WINDOW)
-        centre, least, most = expected.share(weights * right, weights * wrong, systems, drawn)
+        predicted = expected.share(weights * right, weights * wrong, systems, drawn)
         middle = float((own * replicated).sum() / own.sum()) if len(replicated) else np.nan
-        less, more = expected.difference(middle, low, high, centre, least, most)
-        return {
-            f"replicated_{unit}": middle,
-            f"expected_{unit}": centre,
-            f"difference_{unit}": middle - centre,
-            f"difference_{unit}_low": less,
-            f"difference_{unit}_high": more,
-        }
+        difference = over_systems.cells(f"difference_{unit}", expected.difference((middle, *ends), predicted))
+        return {f"replicated_{unit}": middle, f"expected_{unit}": predicted[0], **difference}
 
 
 def _squares(u: Floats, pairs: NDArray[np.intp]) -> Floats:

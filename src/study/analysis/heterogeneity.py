@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
-from itertools import combinations, pairwise
+from dataclasses import dataclass
+from itertools import chain, combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pairsig.core.statistics import Statistics
-from pairsig.io.columns import FAMILY_HETEROGENEITY, METRIC, Column, Table, count, points
+from pairsig.io.columns import FAMILY_HETEROGENEITY, METRIC, Column, Table, count
 from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric
@@ -20,6 +20,11 @@ from study.analysis import over_systems
 from study.analysis.record import Analysis, Data, Figure, Output, Rows
 from study.tables.columns import FAMILIES, FAMILY, numeric, with_interval
 from study.test_sets import matches
+
+
+def _loss(name: str, meaning: str) -> Column:
+    return numeric(name, meaning, "nats", shown="two decimals", missing=True)
+
 
 HETEROGENEITY = Table(
     "heterogeneity",
@@ -35,42 +40,23 @@ HETEROGENEITY = Table(
         *with_interval(
             "beta_squared", "β²: growth of the variance between test sets with the squared gain", "as it is"
         ),
-        points(
+        *with_interval(
             "smallest_reliable_gain",
             "gain on an infinite test set that gives a 95 % chance to win on the next one: 1.645 √2 κσ, median pair",
+            "two decimals",
+            "points",
+            missing=False,
         ),
-        points("smallest_reliable_gain_low", "lower end of its 95 % interval"),
-        points("smallest_reliable_gain_high", "upper end of its 95 % interval"),
         FAMILY_HETEROGENEITY["n_validated"],
         *with_interval("replicated", FAMILY_HETEROGENEITY["replicated"].meaning, "share"),
         FAMILY_HETEROGENEITY["predicted_iid"],
         FAMILY_HETEROGENEITY["predicted"],
-        numeric(
-            "loss_iid",
-            "mean log loss of the chances predicted without heterogeneity (i.i.d.)",
-            "nats",
-            shown="two decimals",
-            missing=True,
-        ),
-        numeric(
-            "expected_loss_iid",
-            "the log loss expected if these chances were true",
-            "nats",
-            shown="two decimals",
-            missing=True,
-        ),
-        numeric("loss", "mean log loss of the chances predicted with κ²", "nats", shown="two decimals", missing=True),
-        numeric(
-            "expected_loss",
-            "the log loss expected if these chances were true",
-            "nats",
-            shown="two decimals",
-            missing=True,
-        ),
+        _loss("loss_iid", "mean log loss of the chances predicted without heterogeneity (i.i.d.)"),
+        _loss("expected_loss_iid", "the log loss expected if these chances were true"),
+        _loss("loss", "mean log loss of the chances predicted with κ²"),
+        _loss("expected_loss", "the log loss expected if these chances were true"),
         *with_interval("loss_reduction", "log loss without heterogeneity minus log loss with κ²", "two decimals"),
-        numeric(
-            "loss_constant", "mean log loss with the same τ for all pairs", "nats", shown="two decimals", missing=True
-        ),
+        _loss("loss_constant", "mean log loss with the same τ for all pairs"),
         *with_interval(
             "loss_reduction_by_scale", "log loss with the same τ for all pairs minus log loss with κ²", "two decimals"
         ),
@@ -185,11 +171,9 @@ def known_families(found: pd.DataFrame) -> pd.DataFrame:
     worse than i.i.d.
     """
     kept = found[(found["kappa_squared_low"] > 0) & found["verdict"].isin(["better", "no better"])]
-    rounded = kept[list(FAMILY_HETEROGENEITY.names)].copy()
-    for column in FAMILY_HETEROGENEITY.columns:
-        if column.type is float:
-            rounded[column.name] = [float(f"{value:.4g}") for value in rounded[column.name]]
-    return frame(FAMILY_HETEROGENEITY, rounded.reset_index(drop=True))
+    rounded = kept[list(FAMILY_HETEROGENEITY.names)].reset_index(drop=True)
+    numbers = [column.name for column in FAMILY_HETEROGENEITY.columns if column.type is float]
+    return frame(FAMILY_HETEROGENEITY, rounded.assign(**rounded[numbers].map(lambda value: float(f"{value:.4g}"))))
 
 
 @dataclass(frozen=True)
@@ -204,6 +188,11 @@ class _TestSet:
     groups: tuple[str, ...]
     gain: Floats
     error: Floats
+
+    @property
+    def name(self) -> str:
+        """Dataset and label, as in messages."""
+        return f"{self.dataset} {self.label}"
 
 
 def _test_sets(statistics: Statistics, metric: Metric, sheet: pd.DataFrame) -> Iterator[_TestSet]:
@@ -243,7 +232,7 @@ def _cells(
     """Find the pairs of test sets of each family and metric."""
     source = sheet.attrs.get("source", FAMILIES.name)
     found: dict[tuple[str, str], list[tuple[_TestSet, _TestSet]]] = {}
-    taken: dict[tuple[str, str, str, str, str], int] = {}
+    taken: dict[tuple[str, str, str], int] = {}
     for index, row in zip(sheet.index, sheet.itertuples(index=False), strict=True):
         own: dict[tuple[str, ...], _TestSet] = {}
         for one in test_sets:
@@ -256,12 +245,10 @@ def _cells(
                 continue
             if one.label == other.label != "whole":  # of the same domain: not another kind of text
                 continue
-            key = (str(row.family), one.dataset, one.label, other.dataset, other.label)
+            key = (str(row.family), one.name, other.name)
             if key in taken:
-                raise InputError(
-                    f"{source}, line {index + 2}: found {one.dataset} {one.label} and {other.dataset} {other.label} "
-                    f"again, expected them once: they are in line {taken[key]}"
-                )
+                again = f"found {one.name} and {other.name} again, expected them once: they are in line {taken[key]}"
+                raise InputError(f"{source}, line {index + 2}: {again}")
             taken[key] = index + 2
             found.setdefault((str(row.family), one.metric), []).append((one, other))
     return found
@@ -280,49 +267,34 @@ class _Rows:
 
     @classmethod
     def of(cls, cells: Sequence[tuple[_TestSet, _TestSet]]) -> _Rows:
-        numbers = [
-            {
-                name: number
-                for number, name in enumerate(sorted({name for cell in cells for one in cell for name in names(one)}))
-            }
-            for names in (lambda one: one.systems, lambda one: one.groups, lambda one: [f"{one.dataset} {one.label}"])
-        ]
-        parts = [cls._of(one, other, *numbers) for one, other in cells]
-        return cls(**{one.name: np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(cls)})
+        every = [one for cell in cells for one in cell]
+        named: list[list[tuple[str, ...]]] = [
+            [one.systems for one in every], [one.groups for one in every], [(one.name,) for one in every]
+        ]  # fmt: skip
+        numbers = [{name: number for number, name in enumerate(sorted({*chain(*names)}))} for names in named]
+        return over_systems.joined([cls._of(one, other, *numbers) for one, other in cells])
 
     @classmethod
     def _of(
-        cls,
-        one: _TestSet,
-        other: _TestSet,
-        systems: dict[str, int],
-        groups: dict[str, int],
-        test_sets: dict[str, int],
+        cls, one: _TestSet, other: _TestSet, systems: dict[str, int], groups: dict[str, int], test_sets: dict[str, int]
     ) -> _Rows:
-        places = [{name: place for place, name in enumerate(side.systems)} for side in (one, other)]
-        both = [name for name in one.systems if name in places[1]]
+        both, *places = np.intersect1d(one.systems, other.systems, assume_unique=True, return_indices=True)
         a, b = np.triu_indices(len(both), k=1)
         gain, error = np.empty((2, len(a), 2))
-        for column, (side, own) in enumerate(zip((one, other), places, strict=True)):
-            at = np.array([own[name] for name in both], dtype=np.intp)
+        for column, (side, at) in enumerate(zip((one, other), places, strict=True)):
             n = len(side.systems)
             pair = at[a] * n - at[a] * (at[a] + 1) // 2 + at[b] - at[a] - 1
             gain[:, column], error[:, column] = side.gain[pair], side.error[pair]
-        group = [one.groups[places[0][name]] for name in both]
         kept = (error > 0).all(axis=1)
-        codes = [
-            np.array([known[name] for name in names], dtype=np.intp)
-            for names, known in ((both, systems), (group, groups))
-        ]
-        labels = [test_sets[f"{side.dataset} {side.label}"] for side in (one, other)]
-        rows = int(kept.sum())
+        pairs = np.stack([a, b], axis=1)[kept]
+        labels = [test_sets[side.name] for side in (one, other)]
         return cls(
             gain=gain[kept],
             variance=error[kept] ** 2,
-            n_segments=np.tile(np.array([one.n_segments, other.n_segments], dtype=float), (rows, 1)),
-            systems=np.stack([codes[0][a], codes[0][b]], axis=1)[kept],
-            groups=np.stack([codes[1][a], codes[1][b]], axis=1)[kept],
-            test_sets=np.tile(np.array(labels, dtype=np.intp), (rows, 1)),
+            n_segments=np.tile(np.array([one.n_segments, other.n_segments], dtype=float), (len(pairs), 1)),
+            systems=np.array([systems[name] for name in both], dtype=np.intp)[pairs],
+            groups=np.array([groups[one.groups[place]] for place in places[0]], dtype=np.intp)[pairs],
+            test_sets=np.tile(np.array(labels, dtype=np.intp), (len(pairs), 1)),
         )
 
     @property
@@ -338,9 +310,7 @@ class _Rows:
         return found
 
 
-def mean_excess(
-    excess: Floats, systems: over_systems.Codes, test_sets: over_systems.Codes
-) -> tuple[float, float, float]:
+def mean_excess(excess: Floats, systems: over_systems.Codes, test_sets: over_systems.Codes) -> over_systems.Estimate:
     """Estimate κ² with its interval: a mean over rows that share systems and test sets.
 
     The mean is unbiased, but it is too small in samples that miss the most heterogeneous test sets, and so is its
@@ -376,28 +346,17 @@ def _estimates(rows: _Rows) -> dict[str, object]:
     residuals = excess - design @ np.linalg.solve(products, design.T @ excess)
     own = design @ np.linalg.inv(products)[1]  # influence of each row on the slope
     of_beta = over_systems.variance(own * residuals, rows.systems, drawn, weights=own**2)
-    beta_low, beta_high = over_systems.interval(beta, *of_beta)
     # For the median pair on the median test set.
     spread = float(np.sqrt(np.median(rows.spread)))
-    gain, gain_low, gain_high = (
-        SMALLEST_RELIABLE_GAIN * spread * float(np.sqrt(max(end, 0.0))) for end in (kappa, low, high)
-    )
+    gains = (SMALLEST_RELIABLE_GAIN * spread * float(np.sqrt(max(end, 0.0))) for end in (kappa, low, high))
     return {
         "n_test_sets": len(np.unique(rows.test_sets)),
         "n_systems": len(np.unique(rows.systems)),
         "n_pairs": n,
-        "kappa_squared": kappa,
-        "kappa_squared_low": low,
-        "kappa_squared_high": high,
-        "effective_sample_size": _effective_sample_size(kappa),
-        "effective_sample_size_low": _effective_sample_size(high),
-        "effective_sample_size_high": _effective_sample_size(low),
-        "beta_squared": beta,
-        "beta_squared_low": beta_low,
-        "beta_squared_high": beta_high,
-        "smallest_reliable_gain": gain,
-        "smallest_reliable_gain_low": gain_low,
-        "smallest_reliable_gain_high": gain_high,
+        **over_systems.cells("kappa_squared", (kappa, low, high)),
+        **over_systems.cells("effective_sample_size", map(_effective_sample_size, (kappa, high, low))),
+        **over_systems.cells("beta_squared", (beta, *over_systems.interval(beta, *of_beta))),
+        **over_systems.cells("smallest_reliable_gain", gains),
     }
 
 
@@ -444,7 +403,7 @@ class _Predicted:
                     test_sets=over_systems.drawn(rows.test_sets[used]) if used.any() else rows.test_sets[used],
                 )
             )
-        return cls(**{one.name: np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(cls)})
+        return over_systems.joined(parts)
 
     @property
     def loss(self) -> Floats:
@@ -458,37 +417,25 @@ class _Predicted:
             return {"n_validated": 0, "verdict": "not validated"}
         loss = self.loss.mean(axis=0)
         expected_loss = -(self.chance * np.log(self.chance) + (1 - self.chance) * np.log1p(-self.chance)).mean(axis=0)
-        saved = self._mean("loss_reduction", self.loss[:, 0] - self.loss[:, 1])
-        low, high = saved["loss_reduction_low"], saved["loss_reduction_high"]
-        replicated_low, replicated_high = over_systems.share_interval(self.replicated, self.systems, self.test_sets)
-        covered_low, covered_high = over_systems.share_interval(self.covered[:, 1], self.systems, self.test_sets)
+        ways = self.systems, self.test_sets
+        saved = over_systems.mean(self.loss[:, 0] - self.loss[:, 1], *ways)
+        by_scale = over_systems.mean(self.loss[:, 2] - self.loss[:, 1], *ways)
         return {
             "n_validated": n,
-            "replicated": self.replicated.mean(),
-            "replicated_low": replicated_low,
-            "replicated_high": replicated_high,
+            **over_systems.cells("replicated", over_systems.share(self.replicated, *ways)),
             "predicted_iid": self.chance[:, 0].mean(),
             "predicted": self.chance[:, 1].mean(),
             "loss_iid": loss[0],
             "expected_loss_iid": expected_loss[0],
             "loss": loss[1],
             "expected_loss": expected_loss[1],
-            **saved,
+            **over_systems.cells("loss_reduction", saved),
             "loss_constant": loss[2],
-            **self._mean("loss_reduction_by_scale", self.loss[:, 2] - self.loss[:, 1]),
+            **over_systems.cells("loss_reduction_by_scale", by_scale),
             "coverage_iid": self.covered[:, 0].mean(),
-            "coverage": self.covered[:, 1].mean(),
-            "coverage_low": covered_low,
-            "coverage_high": covered_high,
-            "verdict": "better" if low > 0 else "worse" if high < 0 else "no better",
+            **over_systems.cells("coverage", over_systems.share(self.covered[:, 1], *ways)),
+            "verdict": "better" if saved[1] > 0 else "worse" if saved[2] < 0 else "no better",
         }
-
-    def _mean(self, name: str, values: Floats) -> dict[str, float]:
-        """A mean and its interval."""
-        middle = float(values.mean())
-        residuals = (values - middle) / len(values)
-        low, high = over_systems.interval(middle, *over_systems.variance(residuals, self.systems, self.test_sets))
-        return {name: middle, f"{name}_low": low, f"{name}_high": high}
 
     def curve(self) -> Iterator[dict[str, object]]:
         """Yield replication rates by range of predicted chances."""
@@ -498,18 +445,9 @@ class _Predicted:
                 inside = (chance >= low) & (chance < high)
                 if not inside.any():
                     continue
-                replicated = self.replicated[inside]
-                ends = over_systems.share_interval(replicated, self.systems[inside], self.test_sets[inside])
-                yield {
-                    "by": by,
-                    "chance_low": low,
-                    "chance_high": high,
-                    "n_pairs": len(replicated),
-                    "predicted": chance[inside].mean(),
-                    "replicated": replicated.mean(),
-                    "replicated_low": ends[0],
-                    "replicated_high": ends[1],
-                }
+                share = over_systems.share(self.replicated[inside], self.systems[inside], self.test_sets[inside])
+                row = {"by": by, "chance_low": low, "chance_high": high, "n_pairs": int(inside.sum())}
+                yield row | {"predicted": chance[inside].mean(), **over_systems.cells("replicated", share)}
 
 
 def left_out(sums: Floats, groups: over_systems.Codes, test_sets: over_systems.Codes) -> Floats:

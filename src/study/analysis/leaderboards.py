@@ -7,8 +7,8 @@ score. All standard errors are first-order ones over the items (`pairsig.core.in
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from pairsig.core.statistics import Statistics
 from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, Column, Table, count
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric
-from study.analysis.over_systems import interval, members, share_interval, variance
+from study.analysis.over_systems import cells, exp, joined, mean, members, share
 from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, quantile_interval
 from study.analysis.record import SEED, Analysis, Data, Figure, Output, Setting
 from study.tables.columns import numeric, with_interval
@@ -139,15 +139,15 @@ MICRO = 1e-6
 """Dollars per microdollar."""
 
 
-@dataclass
-class _Pooled:
-    """Pairs on pass/fail benchmarks, one array per dataset."""
+@dataclass(frozen=True)
+class _Pairs:
+    """Pairs of systems on pass/fail benchmarks, with the names of their systems."""
 
-    datasets: list[str] = field(default_factory=list)
-    score: list[Floats] = field(default_factory=list)
-    correlation: list[Floats] = field(default_factory=list)
-    spread: list[Floats] = field(default_factory=list)
-    names: list[NDArray[np.str_]] = field(default_factory=list)
+    dataset: NDArray[np.str_]
+    score: Floats
+    correlation: Floats
+    spread: Floats
+    names: NDArray[np.str_]
 
 
 def leaderboards(
@@ -194,7 +194,8 @@ def leaderboards(
     from pairsig.core.influence import errors_and_correlations
     from pairsig.planning.sample_size import expected
 
-    boards, dollars, pooled = [], [], _Pooled()
+    boards, dollars = [], []
+    percentages: list[_Pairs] = []
     for statistics, metric in data:
         counts = statistics.of(metric)
         n = counts.shape[1]
@@ -202,13 +203,8 @@ def leaderboards(
         error, correlation = errors_and_correlations(counts, metric, pairs)
         scores = metric.score(counts.sum(axis=1))
         names = np.array(statistics.systems)
-        row: dict[str, Any] = {
-            "dataset": statistics.dataset,
-            "metric": metric.name,
-            "n_systems": len(counts),
-            "n_segments": n,
-            "n_pairs": len(pairs),
-        }
+        about = {"dataset": statistics.dataset, "metric": metric.name}
+        row: dict[str, Any] = about | {"n_systems": len(counts), "n_segments": n, "n_pairs": len(pairs)}
         row |= _significant(statistics, metric, n_resamples, seed)
         row |= _significant_by_chance(counts, metric, seed)
         usable = (error > 0) & (correlation < 1)
@@ -218,20 +214,18 @@ def leaderboards(
         if metric.scale == 100.0 and not metric.averaged:
             description = expected(middle, 1.0, correlation[usable])
             row |= _mean("overdispersion", np.log(spread / description), own, exponential=True)
-            pooled.datasets.append(statistics.dataset)
-            pooled.score.append(middle)
-            pooled.correlation.append(correlation[usable])
-            pooled.spread.append(spread)
-            pooled.names.append(np.char.add(f"{statistics.dataset}/", names[own]))
+            labels = np.full(len(own), statistics.dataset)
+            named = np.char.add(f"{statistics.dataset}/", names[own])
+            percentages.append(_Pairs(labels, middle, correlation[usable], spread, named))
         if "runs" in statistics.columns:
             row |= _sampling(statistics, counts, seed)
         boards.append(row)
         if "microdollars" in statistics.columns:
             cost = statistics.counts[:, :, statistics.columns.index("microdollars")].mean(axis=1) * MICRO
             gain = np.abs(scores[own[:, 0]] - scores[own[:, 1]])
-            about = {"dataset": statistics.dataset, "metric": metric.name}
             dollars += [about | one for one in _dollars(gain, spread, cost[own].sum(axis=1), own)]
-    return frame(LEADERBOARDS, boards), frame(ITEMS_NEEDED, list(_needed(pooled))), frame(DOLLARS, dollars)
+    needed = list(_needed(joined(percentages))) if percentages else []
+    return frame(LEADERBOARDS, boards), frame(ITEMS_NEEDED, needed), frame(DOLLARS, dollars)
 
 
 def _significant(statistics: Statistics, metric: Metric, n_resamples: int, seed: int) -> dict[str, Any]:
@@ -244,11 +238,12 @@ def _significant(statistics: Statistics, metric: Metric, n_resamples: int, seed:
     next_to = np.abs(first - second) == 1
     adjusted = (found.pairs["pvalue_adjusted"] < ALPHA).to_numpy()
     systems = np.stack([first, second], axis=1).astype(np.intp)
+    uncorrected = (found.pairs["pvalue"] < ALPHA).to_numpy()
     return {
         "n_neighbours": int(next_to.sum()),
-        **_share("share_significant", (found.pairs["pvalue"] < ALPHA).to_numpy()[next_to], systems[next_to]),
-        **_share("share_significant_holm", adjusted[next_to], systems[next_to]),
-        **_share("share_significant_pairs_holm", adjusted, systems),
+        **cells("share_significant", share(uncorrected[next_to], systems[next_to])),
+        **cells("share_significant_holm", share(adjusted[next_to], systems[next_to])),
+        **cells("share_significant_pairs_holm", share(adjusted, systems)),
     }
 
 
@@ -319,27 +314,18 @@ def _sampled(shares: Floats, k: Floats, pairs: Pairs) -> tuple[Floats, Floats]:
     return np.nan_to_num(one, nan=1.0), np.nan_to_num(given, nan=1.0)
 
 
-def _needed(pooled: _Pooled) -> Iterator[dict[str, Any]]:
+def _needed(pooled: _Pairs) -> Iterator[dict[str, Any]]:
     """Yield detectable gains by score and correlation, first for all pairs."""
     from pairsig.planning.sample_size import expected
 
-    if not pooled.datasets:
-        return
-    score, correlation, spread = (np.concatenate(one) for one in (pooled.score, pooled.correlation, pooled.spread))
-    systems = members(*np.concatenate(pooled.names).T)
-    dataset = np.repeat(pooled.datasets, [len(one) for one in pooled.score])
-    everything = [(SCORES[0], SCORES[-1])], [(CORRELATIONS[0], CORRELATIONS[-1])]
+    score, correlation = pooled.score, pooled.correlation
+    systems = members(*pooled.names.T)
+    every_score, every_correlation = [(SCORES[0], SCORES[-1])], [(CORRELATIONS[0], CORRELATIONS[-1])]
+    scores, correlations = list(pairwise(SCORES)), list(pairwise(CORRELATIONS))
     bands = [
-        (scores, correlations)
-        for of_score, of_correlation in (
-            everything,
-            (list(pairwise(SCORES)), everything[1]),
-            (everything[0], list(pairwise(CORRELATIONS))),
-            tuple(list(pairwise(ends)) for ends in (SCORES, CORRELATIONS)),
-        )
-        for scores in of_score
-        for correlations in of_correlation
-    ]
+        *product(every_score, every_correlation), *product(scores, every_correlation),
+        *product(every_score, correlations), *product(scores, correlations),
+    ]  # fmt: skip
     for (low, high), (less, more) in bands:
         inside = (score >= low) & (score < high) & (correlation >= less) & (correlation < more)
         own = systems[inside]
@@ -347,12 +333,12 @@ def _needed(pooled: _Pooled) -> Iterator[dict[str, Any]]:
             continue
         row: dict[str, Any] = {
             "score_low": low, "score_high": high, "correlation_low": less, "correlation_high": more,
-            "n_datasets": len(np.unique(dataset[inside])), "n_systems": len(np.unique(own)),
+            "n_datasets": len(np.unique(pooled.dataset[inside])), "n_systems": len(np.unique(own)),
             "n_pairs": int(inside.sum()),
         }  # fmt: skip
         variance_by_model = expected(float(np.median(score[inside])), 1.0, float(np.median(correlation[inside])))
         for n in SIZES:
-            row |= _median(f"gain_{n}", POWERED * np.sqrt(spread[inside] / n), own, logarithm=True)
+            row |= _median(f"gain_{n}", POWERED * np.sqrt(pooled.spread[inside] / n), own, logarithm=True)
             row[f"expected_{n}"] = POWERED * float(np.sqrt(variance_by_model / n))
         yield row
 
@@ -378,31 +364,21 @@ def _dollars(gain: Floats, spread: Floats, cost: Floats, pairs: Pairs) -> Iterat
         }
 
 
-def _share(name: str, significant: NDArray[np.bool_], systems: Pairs) -> dict[str, float]:
-    low, high = share_interval(significant, systems)
-    return {name: float(significant.mean()) if len(significant) else np.nan, f"{name}_low": low, f"{name}_high": high}
-
-
 def _mean(name: str, values: Floats, systems: Pairs, *, exponential: bool = False) -> dict[str, float]:
-    """Mean with its interval (the geometric mean for logarithms); empty without pairs."""
+    """Mean of shares with its interval, or the geometric mean for logarithms; empty without pairs."""
     if not len(values):
         return {}
-    middle = float(values.mean())
-    ends = interval(middle, *variance((values - middle) / len(values), systems))
-    found = (middle, *ends) if exponential else (middle, *np.clip(ends, 0.0, 1.0).tolist())  # shares
-    if exponential:
-        found = tuple(np.exp(found).tolist())
-    return dict(zip((name, f"{name}_low", f"{name}_high"), found, strict=True))
+    middle, *ends = mean(values, systems)
+    return cells(name, exp((middle, *ends)) if exponential else (middle, *np.clip(ends, 0.0, 1.0)))
 
 
 def _median(name: str, values: Floats, systems: Pairs, *, logarithm: bool = False) -> dict[str, float]:
     """Median over pairs with its interval, optionally on the logarithmic scale; empty without pairs."""
     if not len(values):
         return {}
-    found = quantile_interval(np.log(values) if logarithm else values, systems)
-    if logarithm:
-        found = tuple(np.exp(found).tolist())
-    return dict(zip((name, f"{name}_low", f"{name}_high"), found, strict=True))
+    return cells(
+        name, np.exp(quantile_interval(np.log(values), systems)) if logarithm else quantile_interval(values, systems)
+    )
 
 
 ANALYSIS = Analysis(

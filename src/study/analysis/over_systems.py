@@ -7,7 +7,9 @@ covary if they share a system or a test set; `variance` sums these covariances.
 from __future__ import annotations
 
 import math
-from typing import Literal
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -15,7 +17,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from pairsig.core.exceedances import clopper_pearson
 
+T = TypeVar("T")
 Floats = NDArray[np.float64]
+Estimate = tuple[float, float, float]
+"""A number with the ends of its interval."""
+
 _LEAST = float(np.finfo(np.float64).tiny)
 """A variance whose square is below this value is numerically zero."""
 
@@ -160,6 +166,36 @@ def interval(
     return estimate - reach, estimate + reach
 
 
+def cells(name: str, estimate: Iterable[float]) -> dict[str, float]:
+    """Cells of an estimate with the ends of its interval: `NAME`, `NAME_low` and `NAME_high`."""
+    return dict(zip((name, f"{name}_low", f"{name}_high"), map(float, estimate), strict=True))
+
+
+def exp(estimate: Iterable[float]) -> Estimate:
+    """Transform an estimate and its interval back from the logarithmic scale."""
+    value, low, high = np.exp(list(estimate)).tolist()
+    return value, low, high
+
+
+def mean(values: Floats, systems: Codes, test_sets: Codes | None = None) -> Estimate:
+    """Mean over rows with its interval."""
+    middle = float(values.mean())
+    return middle, *interval(middle, *variance((values - middle) / len(values), systems, test_sets))
+
+
+def share(successes: NDArray[np.bool_], systems: Codes, test_sets: Codes | None = None) -> Estimate:
+    """Share of rows with its interval; nan without rows."""
+    found = float(successes.mean()) if len(successes) else math.nan
+    return found, *share_interval(successes, systems, test_sets)
+
+
+def joined(parts: Sequence[T], **others: Any) -> T:
+    """Concatenate the arrays of several instances of a dataclass, except those given as `others`."""
+    names = [one.name for one in fields(parts[0]) if one.name not in others]  # type: ignore[arg-type]
+    arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    return type(parts[0])(**arrays, **others)
+
+
 def share_interval(
     successes: ArrayLike,
     systems: Codes,
@@ -182,8 +218,7 @@ def share_interval(
     w = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
     share = float((w * y).sum() / w.sum())
     if not 0 < share < 1:
-        low, high = np.sort(systems, axis=1).T
-        most = np.unique(low * (systems.max() + 1) + high, return_counts=True)[1].max()
+        most = np.unique(_pairs(systems), return_counts=True)[1].max()
         return _of_share(share, n / float(most), level)
     from scipy.special import stdtrit
 

@@ -32,18 +32,11 @@ SECTIONS = {
 
 @dataclass(frozen=True)
 class Data:
-    """Statistics of datasets, passed as an iterator over statistics with their metrics.
-
-    Attributes
-    ----------
-    datasets
-        Which datasets of a run, by `study.sheets.jobs.SELECTIONS` (several words: all of them must hold) or by name.
-    optional
-        Whether the command accepts no file.
-    """
+    """Statistics of datasets, passed as an iterator over statistics with their metrics."""
 
     datasets: str | tuple[str, ...] = "all"
-    optional: bool = False
+    """Which datasets of a run, by `study.sheets.jobs.SELECTIONS` (several words: all of them must hold) or by name."""
+    optional: bool = False  # whether the command accepts no file
 
     def read(self, items: Sequence[str]) -> Iterator[tuple[Statistics, Metric]]:
         """Read files of statistics with their metrics, specified as `statistics.parquet:bleu`."""
@@ -59,18 +52,11 @@ class Data:
 
 @dataclass(frozen=True)
 class Comparisons:
-    """Comparisons of all pairs of systems, passed as one table.
+    """Comparisons of all pairs of systems, passed as one table."""
 
-    Attributes
-    ----------
-    datasets
-        As for `Data`.
-    once
-        Whether only the first test of the configuration and whole test sets are used, so that each pair occurs once.
-    """
-
-    datasets: str = "all"
+    datasets: str = "all"  # as for `Data`
     once: bool = False
+    """Whether only the first test of the configuration and whole test sets are used, so that each pair occurs once."""
 
     def read(self, paths: Sequence[str]) -> pd.DataFrame:
         """Read tables of `compare` and `resize`, and concatenate them."""
@@ -83,21 +69,11 @@ class Comparisons:
 
 @dataclass(frozen=True)
 class Rows:
-    """A table of another analysis, a sheet, or a table in `resources`.
+    """A table of another analysis, a sheet, or a table in `resources`."""
 
-    Attributes
-    ----------
-    table
-        Columns of a sheet or a table in `resources`; for the table of another analysis only its name.
-    path
-        The file, if it is in `resources`.
-    optional
-        Whether the command works without it.
-    """
-
-    table: Table | str
-    path: str = ""
-    optional: bool = False
+    table: Table | str  # the columns of a sheet or a table in `resources`; of the table of another analysis, its name
+    path: str = ""  # the file, if it is in `resources`
+    optional: bool = False  # whether the command works without it
 
     @property
     def name(self) -> str:
@@ -116,30 +92,14 @@ class Overlays:
 
 @dataclass(frozen=True)
 class Setting:
-    """A number or a word.
+    """A number or a word."""
 
-    Attributes
-    ----------
-    about
-        Help of the option.
-    key
-        Its key in the configuration, such as `resampling/seed`; `threads` is the number of threads of the job.
-    type
-        Converts the word of the command line.
-    at_most
-        Largest value in a run.
-    fixed
-        Value in a run, if it is not in the configuration.
-    several
-        Whether it is a list.
-    """
-
-    about: str
-    key: str = ""
-    type: Callable[[str], Any] = console.whole
-    at_most: int | None = None
-    fixed: str = ""
-    several: bool = False
+    about: str  # help of the option
+    key: str = ""  # in the configuration, such as `resampling/seed`; `threads` is the number of threads of the job
+    type: Callable[[str], Any] = console.whole  # converts the word of the command line
+    at_most: int | None = None  # largest value in a run
+    fixed: str = ""  # value in a run, if it is not in the configuration
+    several: bool = False  # whether it is a list
 
 
 SEED = Setting("default: 2012", "resampling/seed")
@@ -150,24 +110,12 @@ Input = Data | Comparisons | Rows | Overlays | Setting
 
 @dataclass(frozen=True)
 class Output:
-    """A table that an analysis writes.
-
-    Attributes
-    ----------
-    table
-        Its columns.
-    rows
-        What a row stands for, as in "one row per dataset".
-    caption
-        Caption in the report; without one, the table is not shown there.
-    path
-        The file; by default `results/tables/NAME.tsv`.
-    """
+    """A table that an analysis writes."""
 
     table: Table
-    rows: str
-    caption: str = ""
-    path: str = ""
+    rows: str  # what a row stands for, as in "one row per dataset"
+    caption: str = ""  # without one, the report does not show the table
+    path: str = ""  # the file; by default `results/tables/NAME.tsv`
 
     @property
     def file(self) -> str:
@@ -182,76 +130,39 @@ class Output:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure.
+    """A figure."""
 
-    Attributes
-    ----------
-    name
-        Name of the file.
-    module
-        Module of `study.figures` with its function.
-    tables
-        Names of the tables that the function takes: tables of analyses, `comparisons`, `test_sets`, or `overlay`
-        (comparisons of the published systems). More tables are further ones of the last kind.
-    title
-        Its message, written above it.
-    caption
-        Caption on the pages.
-    details
-        What the report adds to the caption.
-    section
-        Section of the report, a key of `SECTIONS`.
-    function
-        Name of the function; default: the name of the figure.
-    per_dataset
-        Whether it is drawn for each test and each dataset that lists it in the sheet.
-    once
-        Whether it is drawn for the first test and the only dataset that lists it: a counterpart of a figure of the
-        2012 paper, with its number as name.
-    needs
-        For a figure of a dataset, the test sets that it requires (a column of the sheet).
-    """
-
-    name: str
-    module: str
+    name: str  # of the file
+    module: str  # of `study.figures`, with its function
     tables: tuple[str, ...]
-    title: str
-    caption: str
-    details: str = ""
-    section: str = "beyond"
-    function: str = ""
-    per_dataset: bool = False
+    """Names of the tables that the function takes: tables of analyses, `comparisons`, `test_sets`, or `overlay`
+    (comparisons of the published systems). More tables are further ones of the last kind."""
+    title: str  # its message, written above it
+    caption: str  # on the pages
+    details: str = ""  # what the report adds to the caption
+    section: str = "beyond"  # of the report, a key of `SECTIONS`
+    function: str = ""  # its name; default: the name of the figure
+    per_dataset: bool = False  # whether it is drawn for each test and each dataset that lists it in the sheet
     once: bool = False
-    needs: str | None = None
+    """Whether it is drawn for the first test and the only dataset that lists it: a counterpart of a figure of the
+    2012 paper, with its number as name."""
+    needs: str | None = None  # for a figure of a dataset, the test sets that it requires (a column of the sheet)
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """An analysis.
-
-    Attributes
-    ----------
-    function
-        Takes the inputs by name, and returns its table, or its tables in the order of `tables`. The first line of its
-        docstring is the help. An analysis without a function only has figures.
-    inputs
-        Its arguments by name.
-    tables
-        The tables it returns; on the command line the first is `--output`, and the others have options of their own.
-    figures
-        Figures of its tables.
-    memory, minutes, threads, group
-        Resources of the job in MB and minutes, its threads (0 for all cores) and its group on a cluster.
-    """
+    """An analysis, with the resources of its job."""
 
     function: Callable[..., Any] | None = None
+    """Takes the inputs by name, and returns its table, or its tables in the order of `tables`. The first line of its
+    docstring is the help. An analysis without a function only has figures."""
     inputs: Mapping[str, Input] = field(default_factory=dict)
-    tables: tuple[Output, ...] = ()
+    tables: tuple[Output, ...] = ()  # on the command line the first is `--output`; the others have options of their own
     figures: tuple[Figure, ...] = ()
-    memory: int = 2000
+    memory: int = 2000  # MB
     minutes: int = 20
-    threads: int = 1
-    group: str = "analyse"
+    threads: int = 1  # 0 for all cores
+    group: str = "analyse"  # on a cluster
 
     def run(self, **arguments: Any) -> dict[str, pd.DataFrame | None]:
         """Call the function; return its tables by name."""

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, TEST, TEST_SET, Column, Table, count, points
 from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
-from study.analysis.over_systems import Codes, interval, jackknife, members, replicates
+from study.analysis.over_systems import Codes, cells, exp, interval, jackknife, members, replicates
 from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, by_test_set, quantile_interval, subsets, weighted_quantile
 from study.analysis.record import Analysis, Comparisons, Figure, Output, Rows, Setting
-from study.tables.columns import DATASETS, ENDS, N_PAIRS, SUBSET, numeric
+from study.tables.columns import DATASETS, ENDS, N_PAIRS, SUBSET, numeric, with_interval
 from study.tables.columns import TASK as TASK_COLUMN
 from study.training.training_sets import SYNTHETIC
 
@@ -32,19 +32,22 @@ THRESHOLDS = Table(
         N_SEGMENTS,
         count("n_all", "pairs in the subset whose outputs differ", "pairs", "pairs"),
         count("n_systems", "systems in these pairs", "systems", "systems"),
-        points(
+        *with_interval(
             "critical_difference",
             "gain at which a pair with the median standard error reaches p = 0.05: 1.645 times that error",
-            missing=True,
+            "two decimals",
+            "points",
+            over=" over systems",
         ),
-        points("critical_difference_low", "lower end of its 95 % interval over systems", missing=True),
-        points("critical_difference_high", "upper end of its 95 % interval over systems", missing=True),
         N_PAIRS,
-        points(
-            "threshold", "95th percentile of the gains at p = 0.05 of the pairs in the window", missing=True, ends=ENDS
+        *with_interval(
+            "threshold",
+            "95th percentile of the gains at p = 0.05 of the pairs in the window",
+            "two decimals",
+            "points",
+            over=" over systems",
+            ends=ENDS,
         ),
-        points("low", "lower end of its 95 % interval over systems", missing=True),
-        points("high", "upper end of its 95 % interval over systems", missing=True),
         points(
             "printed",
             "the threshold as the paper defines it: 95th percentile of the gains themselves in the window",
@@ -72,13 +75,13 @@ SIZE_SCALING = Table(
         count("n_high", "largest of these sizes", "segments", "to"),
         count("n_all", "pairs of systems, the same at all sizes", "pairs", "pairs"),
         count("n_systems", "systems in these pairs", "systems", "systems"),
-        numeric(
+        *with_interval(
             "exponent",
             "exponent of the number of segments in the power law of the critical difference",
-            shown="two decimals",
+            "two decimals",
+            over=" over systems",
+            missing=False,
         ),
-        numeric("exponent_low", "lower end of its 95 % interval over systems", shown="two decimals"),
-        numeric("exponent_high", "upper end of its 95 % interval over systems", shown="two decimals"),
         numeric("coefficient", "critical difference for one segment, by the power law", "points"),
     ),
     key=("dataset", "metric", "test", "subset"),
@@ -172,18 +175,11 @@ def thresholds(
         for subset, own in subsets(rows):
             pairs = own[own["standard_error"] > 0]
             window = pairs[pairs["pvalue"].between(p_low, p_high)]
-            found.append(
-                {
-                    "task": name,
-                    "dataset": dataset,
-                    "test_set": test_set,
-                    "metric": metric,
-                    "test": test,
-                    "subset": subset,
-                    "n_segments": int(rows["n_segments"].iloc[0]),
-                    **_critical_differences(pairs, window, percentile, min_pairs),
-                }
-            )
+            found.append({
+                "task": name, "dataset": dataset, "test_set": test_set, "metric": metric, "test": test,
+                "subset": subset, "n_segments": int(rows["n_segments"].iloc[0]),
+                **_critical_differences(pairs, window, percentile, min_pairs),
+            })  # fmt: skip
     return frame(THRESHOLDS, found)
 
 
@@ -196,10 +192,8 @@ def _critical_differences(
     if len(pairs) < min_pairs or n_systems < MIN_SYSTEMS:
         return row
     critical_differences = np.log(Z_05 * pairs["standard_error"].to_numpy(float))
-    ends = np.exp(quantile_interval(critical_differences, systems))
-    row |= dict(
-        zip(("critical_difference", "critical_difference_low", "critical_difference_high"), ends, strict=True)
-    ) | {"verdict": "critical difference only"}
+    row |= cells("critical_difference", exp(quantile_interval(critical_differences, systems)))
+    row["verdict"] = "critical difference only"
     if len(window) < min_pairs:
         return row
     weights = near(pairs)
@@ -270,11 +264,11 @@ def size_scaling(
     -------
     Table `SIZE_SCALING`, one row per dataset and subset with at least `min_sizes` sizes (3 or more) and 6 systems.
     """
-    tasks = tasks or {}
-    series = [((dataset, metric, test), rows) for (dataset, metric, test), rows in _series(comparisons)]
-    series += [((f"{TASK}={task}", metric, test), rows) for (task, metric, test), rows in _tasks(comparisons, tasks)]
     found = []
-    for (dataset, metric, test), rows in series:
+    tasked = (
+        ((f"{TASK}={task}", metric, test), rows) for (task, metric, test), rows in _tasks(comparisons, tasks or {})
+    )
+    for (dataset, metric, test), rows in (*_series(comparisons), *tasked):
         for subset, own in subsets(rows):
             fit = _fit(own, max(min_sizes, 3))
             if fit:
@@ -296,16 +290,8 @@ def _series(comparisons: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], p
 def same_pairs(rows: pd.DataFrame) -> tuple[pd.DataFrame, Codes]:
     """Standard errors (pairs × sizes) of the pairs with a positive one at every size, and their systems."""
     names = np.sort(rows[["system_a", "system_b"]].to_numpy(dtype=str), axis=1)
-    description = pd.DataFrame(
-        {
-            "dataset": rows["dataset"].to_numpy(),
-            "first": names[:, 0],
-            "second": names[:, 1],
-            "n_segments": rows["n_segments"].to_numpy(),
-            "standard_error": rows["standard_error"].to_numpy(float),
-        }
-    )
-    wide = description.pivot_table(
+    sized = rows[["dataset", "n_segments", "standard_error"]].assign(first=names[:, 0], second=names[:, 1])
+    wide = sized.pivot_table(
         index=["dataset", "first", "second"], columns="n_segments", values="standard_error", aggfunc="first"
     )
     kept = wide[(wide > 0).all(axis=1)]
@@ -316,21 +302,17 @@ def _fit(rows: pd.DataFrame, min_sizes: int) -> dict[str, Any] | None:
     if rows.empty:
         return None
     errors, systems = same_pairs(rows)
-    sizes = errors.columns.to_numpy(float)
-    if len(sizes) < min_sizes or errors.empty:
-        return None
-    n_systems = len(np.unique(systems))
-    if n_systems < MIN_SYSTEMS:
+    sizes, n_systems = errors.columns.to_numpy(float), len(np.unique(systems))
+    if len(sizes) < min_sizes or n_systems < MIN_SYSTEMS:
         return None
     weights = replicates(systems)
     critical_differences = np.log(Z_05 * errors.to_numpy())
-    medians = np.stack(
-        [weighted_quantile(column, weights, 0.5) for column in critical_differences.T]
-    )  # sizes × replicates
+    # sizes × replicates
+    medians = np.stack([weighted_quantile(column, weights, 0.5) for column in critical_differences.T])
     x = np.log(sizes) - np.log(sizes).mean()
     slopes = x @ medians / (x @ x)
-    low, high = interval(slopes[0], *jackknife(slopes[1:]))
-    if not np.isfinite(low):
+    ends = interval(slopes[0], *jackknife(slopes[1:]))
+    if not np.isfinite(ends[0]):
         return None
     return {
         "n_sizes": len(sizes),
@@ -338,9 +320,7 @@ def _fit(rows: pd.DataFrame, min_sizes: int) -> dict[str, Any] | None:
         "n_high": int(sizes[-1]),
         "n_all": len(errors),
         "n_systems": n_systems,
-        "exponent": slopes[0],
-        "exponent_low": low,
-        "exponent_high": high,
+        **cells("exponent", (slopes[0], *ends)),
         "coefficient": np.exp(medians[:, 0].mean() - slopes[0] * np.log(sizes).mean()),
     }
 

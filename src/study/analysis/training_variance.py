@@ -22,7 +22,8 @@ from pairsig.metrics import Metric
 from study.analysis import expected, over_systems
 from study.analysis.pairs import MIN_PAIRS
 from study.analysis.record import SEED, Analysis, Data, Figure, Output, Setting
-from study.tables.columns import numeric, with_interval
+from study.tables.columns import numeric, optional_count, with_interval
+from study.test_sets import doubling
 
 _METHODS = (
     replace(DATASET, meaning="name of the dataset; `all` for every dataset with a test set of this size"),
@@ -40,13 +41,11 @@ TRAINING_VARIANCE = Table(
     "training_variance",
     (
         *_METHODS,
-        *(
-            points(f"sd_training{end}", what, missing=True)
-            for end, what in (
-                ("", "standard deviation of the score between training runs of a method, on an infinite test set"),
-                ("_low", "lower end of its 95 % interval"),
-                ("_high", "upper end of its 95 % interval"),
-            )
+        *with_interval(
+            "sd_training",
+            "standard deviation of the score between training runs of a method, on an infinite test set",
+            "two decimals",
+            "points",
         ),
         points(
             "sd_rest",
@@ -61,20 +60,13 @@ TRAINING_VARIANCE = Table(
         *with_interval(
             "share", "share of training in the variance of the gain between single runs of two methods", "share"
         ),
-        numeric("n_pairs", "pairs of runs with the same method", "pairs", "pairs", "count", missing=True),
+        optional_count("n_pairs", "pairs of runs with the same method", "pairs", "pairs"),
         *with_interval(
             "share_significant", "share of these with two-sided p < 0.05 by their outputs; 5 % by chance", "share"
         ),
         numeric("least_of_methods", "smallest such share of a method", shown="share", missing=True),
         numeric("most_of_methods", "largest such share of a method", shown="share", missing=True),
-        numeric(
-            "n_pairs_by_method",
-            "those pairs whose method has three or more other runs",
-            "pairs",
-            "",
-            "count",
-            missing=True,
-        ),
+        optional_count("n_pairs_by_method", "those pairs whose method has three or more other runs", "pairs"),
         *with_interval(
             "share_significant_by_method",
             "share of these with p < 0.05 by the method-level test, from the spread of the other runs",
@@ -95,10 +87,8 @@ BETTER_METHOD = Table(
             "what p predicts: the better outputs, the better method, or the better method by the method-level test",
             choices=("outputs", "method", "method-level test"),
         ),
-        numeric(
-            "n_pairs", "pairs of runs of two methods with p between 0.04 and 0.06", "pairs", "", "count", missing=True
-        ),
-        numeric("n_tested", "number of times that such a p-value occurred", "", "times", "count", missing=True),
+        optional_count("n_pairs", "pairs of runs of two methods with p between 0.04 and 0.06", "pairs"),
+        optional_count("n_tested", "number of times that such a p-value occurred", "", "times"),
         *with_interval(
             "replicated", "replication rate: share in which the better one is also better on the other half", "share"
         ),
@@ -214,12 +204,7 @@ def _tested(runs: _Runs, counts: NDArray[np.float64], metric: Metric, splits: in
 
 def _sizes(largest: int) -> list[int]:
     """Sizes 100, 400, 1,600, … below the largest one, and the largest."""
-    sizes = []
-    size = _FIRST
-    while size < largest:
-        sizes.append(size)
-        size *= _STEP
-    return [*sizes, largest]
+    return [*doubling(_FIRST, largest, factor=_STEP), largest]
 
 
 @dataclass(frozen=True)
@@ -384,27 +369,29 @@ class _Tested:
     @classmethod
     def pool(cls, parts: Sequence[_Tested]) -> _Tested:
         """Pool the pairs of several datasets."""
-        joined = {
-            name: np.concatenate([getattr(part, name) for part in parts])
-            for name in ("same", "by_outputs", "by_method", "enough", "pairs", "members")
-        }
-        return cls(
+        return over_systems.joined(
+            parts,
             n=parts[0].n,
-            n_methods=len(pd.unique(joined["members"].ravel())),
-            n_runs=len(pd.unique(joined["pairs"].ravel())),
+            n_methods=len({name for part in parts for name in part.members.ravel()}),
+            n_runs=len({name for part in parts for name in part.pairs.ravel()}),
             scored=[],
             better={name: np.hstack([part.better[name] for part in parts]) for name in parts[0].better},
-            **joined,
         )
+
+    @property
+    def size(self) -> dict[str, object]:
+        """Cells that both tables have."""
+        return {"n_segments": self.n, "n_methods": self.n_methods, "n_runs": self.n_runs, "verdict": "estimated"}
 
     def row(self) -> dict[str, object]:
         """Compute the row of `TRAINING_VARIANCE` on runs of the same method."""
+        enough = self.same[self.enough]
         return (
-            {"n_segments": self.n, "n_methods": self.n_methods, "n_runs": self.n_runs, "verdict": "estimated"}
-            | {"n_pairs": _distinct(self.same), "n_pairs_by_method": _distinct(self.same[self.enough])}
-            | _share("share_significant", self.by_outputs, self.same)
+            self.size
+            | {"n_pairs": _distinct(self.same), "n_pairs_by_method": _distinct(enough)}
+            | over_systems.cells("share_significant", _share(self.by_outputs, self.same))
             | self._by_method()
-            | _share("share_significant_by_method", self.by_method[self.enough], self.same[self.enough])
+            | over_systems.cells("share_significant_by_method", _share(self.by_method[self.enough], enough))
         )
 
     def _by_method(self) -> dict[str, float]:
@@ -418,21 +405,16 @@ class _Tested:
         for question, (p, gain, variance, gain_against, variance_against) in self.better.items():
             inside = (p >= WINDOW[0]) & (p <= WINDOW[1]) & (gain != 0) & (gain_against != 0)
             replicated = ((gain > 0) == (gain_against > 0))[inside]
-            observed = _share("replicated", replicated, self.members[inside])
             possible = np.isfinite(p) & (variance > 0) & (variance_against > 0)
             right, wrong = expected.on_another(
                 gain[possible], np.sqrt(variance[possible]), gain_against[possible],
                 np.sqrt(variance_against[possible]), *WINDOW,
             )  # fmt: skip
             predicted = expected.share(right, wrong, over_systems.members(*self.members[possible].T))
-            share, least, most = observed.values()
-            low, high = expected.difference(share, least, most, *predicted)
             yield (
-                {"n_segments": self.n, "n_methods": self.n_methods, "n_runs": self.n_runs, "verdict": "estimated"}
+                self.size
                 | {"question": question, "n_pairs": _distinct(self.pairs[inside]), "n_tested": len(replicated)}
-                | observed
-                | dict(zip(("expected", "expected_low", "expected_high"), predicted, strict=True))
-                | {"difference": share - predicted[0], "difference_low": low, "difference_high": high}
+                | expected.beside("replicated", _share(replicated, self.members[inside]), predicted)
             )
 
 
@@ -440,12 +422,9 @@ def _distinct(pairs: NDArray[np.object_]) -> int:
     return len(set(map(tuple, pairs.tolist())))
 
 
-def _share(name: str, replicated: NDArray[np.bool_], pairs: NDArray[np.object_]) -> dict[str, float]:
-    """Share of pairs, with its interval over their members."""
-    low, high = (
-        over_systems.share_interval(replicated, over_systems.members(*pairs.T)) if len(replicated) else (np.nan, np.nan)
-    )
-    return {name: float(replicated.mean()) if len(replicated) else np.nan, f"{name}_low": low, f"{name}_high": high}
+def _share(marked: NDArray[np.bool_], pairs: NDArray[np.object_]) -> over_systems.Estimate:
+    """Share of marked pairs, with its interval over their members."""
+    return over_systems.share(marked, over_systems.members(*pairs.T))
 
 
 ANALYSIS = Analysis(

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, TEST, TEST_SET, Column, Table, count
 from pairsig.io.tables import frame
 from study.analysis import expected
-from study.analysis.over_systems import interval, jackknife, members, replicates
+from study.analysis.over_systems import Estimate, Floats, cells, exp, interval, jackknife, members, replicates
 from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, by_test_set, quantile_interval, subsets, weighted_quantile
 from study.analysis.record import Analysis, Comparisons, Output, Overlays
 from study.analysis.thresholds import Z_05, near
@@ -63,11 +62,6 @@ VALIDATION = Table(
 )
 
 
-Floats = NDArray[np.float64]
-Estimate = tuple[float, float, float]
-"""A number on the logarithmic scale, with the ends of its interval."""
-
-
 def validate(comparisons: pd.DataFrame, overlays: Mapping[str, str] = MappingProxyType({})) -> pd.DataFrame:
     """Compare the critical differences of retrained systems with those of published systems (the paper's section 3.2).
 
@@ -111,18 +105,11 @@ def validate(comparisons: pd.DataFrame, overlays: Mapping[str, str] = MappingPro
             natural = {name: pairs for name, pairs in subsets(keyed[key]) if " / " not in name}
             for subset, pairs in subsets(rows):
                 if subset in natural:
-                    found.append(
-                        {
-                            "dataset": dataset,
-                            "overlay": key[0],
-                            "test_set": test_set,
-                            "metric": metric,
-                            "test": test,
-                            "subset": subset,
-                            "n_segments": n_segments,
-                            **_compared(_Side(pairs), _Side(natural[subset])),
-                        }
-                    )
+                    found.append({
+                        "dataset": dataset, "overlay": key[0], "test_set": test_set, "metric": metric, "test": test,
+                        "subset": subset, "n_segments": n_segments,
+                        **_compared(_Side(pairs), _Side(natural[subset])),
+                    })  # fmt: skip
     return frame(VALIDATION, found)
 
 
@@ -139,10 +126,6 @@ class _Side:
         self.systems = members(pairs["system_a"], pairs["system_b"])
         self.enough = len(pairs) >= MIN_PAIRS and len(np.unique(self.systems)) >= MIN_SYSTEMS
 
-    def drawn(self) -> Floats:
-        """Weights of all pairs, then of those without each system."""
-        return replicates(self.systems, self.weights)
-
 
 def _compared(ours: _Side, theirs: _Side) -> dict[str, object]:
     row: dict[str, object] = {
@@ -155,18 +138,17 @@ def _compared(ours: _Side, theirs: _Side) -> dict[str, object]:
         quantile_interval(side.critical_differences, side.systems, weights=side.weights) for side in (ours, theirs)
     ]
     for name, side, estimate in zip(("synthetic", "natural"), (ours, theirs), sides, strict=True):
-        row |= dict(zip((name, f"{name}_low", f"{name}_high"), np.exp(estimate), strict=True))
+        row |= cells(name, exp(estimate))
         row[f"{name}_correlation"] = -np.expm1(weighted_quantile(side.log_distance, side.weights, 0.5)[0])
-    row |= _ratio("ratio", "verdict", (sides[0][0] - sides[1][0], *expected.difference(*sides[0], *sides[1])))
+    row |= _ratio("ratio", "verdict", expected.difference(*sides))
     return row | _ratio("equal_correlation_ratio", "equal_correlation_verdict", _at_equal_correlation(ours, theirs))
 
 
 def _ratio(name: str, verdict: str, estimate: Estimate | None) -> dict[str, object]:
     if estimate is None:
         return {verdict: "too few"}
-    found, low, high = np.exp(estimate)
-    description = "agrees" if low <= 1 <= high else "differs"
-    return {name: found, f"{name}_low": low, f"{name}_high": high, verdict: description}
+    found, low, high = exp(estimate)
+    return cells(name, (found, low, high)) | {verdict: "agrees" if low <= 1 <= high else "differs"}
 
 
 def _at_equal_correlation(ours: _Side, theirs: _Side) -> Estimate | None:
@@ -176,14 +158,14 @@ def _at_equal_correlation(ours: _Side, theirs: _Side) -> Estimate | None:
     shared = [np.unique(side.systems[kept]) for side, kept in zip((ours, theirs), inside, strict=True)]
     if min(kept.sum() for kept in inside) < MIN_PAIRS or min(map(len, shared)) < MIN_SYSTEMS:
         return None
-    both = [(side.drawn()[:, kept], side.log_distance[kept], side.critical_differences[kept])
-            for side, kept in zip((ours, theirs), inside, strict=True)]  # fmt: skip
-    (drawn, x, y), (other_drawn, other_x, other_y) = both
-    difference: Callable[[Floats, Floats], float] = lambda w, v: _shift(w, x, y, v, other_x, other_y)  # noqa: E731
-    estimate = difference(drawn[0], other_drawn[0])
+    (drawn, x, y), (other_drawn, other_x, other_y) = (
+        (replicates(side.systems, side.weights)[:, kept], side.log_distance[kept], side.critical_differences[kept])
+        for side, kept in zip((ours, theirs), inside, strict=True)
+    )
+    estimate = _shift(drawn[0], x, y, other_drawn[0], other_x, other_y)
     varied = [
-        jackknife([difference(one, other_drawn[0]) for one in drawn[1:] if one.any()]),
-        jackknife([difference(drawn[0], one) for one in other_drawn[1:] if one.any()]),
+        jackknife([_shift(one, x, y, other_drawn[0], other_x, other_y) for one in drawn[1:] if one.any()]),
+        jackknife([_shift(drawn[0], x, y, one, other_x, other_y) for one in other_drawn[1:] if one.any()]),
     ]
     total = sum(variance for variance, _ in varied)
     degrees = total**2 / sum(variance**2 / degrees for variance, degrees in varied) if total else 1.0

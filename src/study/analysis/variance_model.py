@@ -22,6 +22,7 @@ from pairsig.io import columns
 from pairsig.io.columns import VARIANCE_MODEL, Column, Table, count
 from pairsig.io.errors import InputError, named
 from pairsig.io.tables import frame
+from study.analysis.over_systems import cells
 from study.analysis.pairs import of_one_test
 from study.analysis.record import Analysis, Comparisons, Figure, Output, Rows
 from study.tables.columns import OVERLAPS, numeric, with_interval
@@ -48,24 +49,12 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Model:
-    """A variance model: log S² = constant of the metric + Σ exponent · feature.
-
-    Attributes
-    ----------
-    name
-        Name in the table.
-    given
-        What is known about the correlation of two systems, see `pairsig.io.columns.GIVEN`.
-    fixed
-        Fixed exponents.
-    fitted
-        Features whose exponents are fitted, jointly for all metrics.
-    """
+    """A variance model: log S² = constant of the metric + Σ exponent · feature."""
 
     name: str
-    given: str
-    fixed: dict[str, float] = field(default_factory=dict)
-    fitted: tuple[str, ...] = ()
+    given: str  # what is known about the correlation of two systems, see `pairsig.io.columns.GIVEN`
+    fixed: dict[str, float] = field(default_factory=dict)  # exponents
+    fitted: tuple[str, ...] = ()  # features whose exponents are fitted, jointly for all metrics
 
 
 _SCORE = {"score": 1.0, "length": -0.5}
@@ -124,24 +113,19 @@ def variance_model(
             continue
         arrays = _Arrays.of(own, model)
         left_out, fit = list(_left_out(arrays)), _Fit.of(arrays)
+        scatter = {"between": math.sqrt(fit.between), "within": math.sqrt(fit.within), "degrees": fit.degrees}
         for number, metric in enumerate(arrays.metrics):
-            rows.append(
-                {
-                    "metric": metric,
-                    "given": given,
-                    # `pairsig.planning.sample_size.expected` has the same exponents and the factor 2·10⁴.
-                    "overdispersion": math.exp(fit.constants[number]) / 2e4,
-                    "n_datasets": int(fit.n_test_sets[number]),
-                    "n_pairs": int((arrays.metric == number).sum()),
-                    "between": math.sqrt(fit.between),
-                    "within": math.sqrt(fit.within),
-                    "degrees": fit.degrees,
-                }
-                | _accuracy([one for one in left_out if one["metric"] == metric])
-            )
-        everywhere = rows[-1] | {"metric": "all", "overdispersion": math.nan, "n_pairs": len(own)}
-        everywhere["n_datasets"] = int(fit.n_test_sets.sum())
-        rows.append(everywhere | _accuracy(left_out))
+            row = {
+                "metric": metric,
+                "given": given,
+                # `pairsig.planning.sample_size.expected` has the same exponents and the factor 2·10⁴.
+                "overdispersion": math.exp(fit.constants[number]) / 2e4,
+                "n_datasets": int(fit.n_test_sets[number]),
+                "n_pairs": int((arrays.metric == number).sum()),
+            }
+            rows.append(row | scatter | _accuracy([one for one in left_out if one["metric"] == metric]))
+        row = {"metric": "all", "given": given, "n_datasets": int(fit.n_test_sets.sum()), "n_pairs": len(own)}
+        rows.append(row | {"overdispersion": math.nan} | scatter | _accuracy(left_out))
     for model in MODELS:
         own = _known(pairs, model)
         # A metric with a single test set cannot be left out.
@@ -151,19 +135,11 @@ def variance_model(
         left_out = list(_left_out(_Arrays.of(own, model)))
         measured = _accuracy(left_out)
         low, high = _interval_of_error([one["square"] for one in left_out])
-        errors.append(
-            {
-                "model": model.name,
-                "given": model.given,
-                "used": model in USED.values(),
-                "n_datasets": measured["n_left_out"],
-                "n_pairs": sum(one["n_pairs"] for one in left_out),
-                "error": measured["error"],
-                "error_low": round(low, 4),
-                "error_high": round(high, 4),
-            }
-            | {name: measured[name] for name in ("coverage", "coverage_low", "coverage_high")}
-        )
+        errors.append({
+            "model": model.name, "given": model.given, "used": model in USED.values(),
+            "n_datasets": measured.pop("n_left_out"), "n_pairs": sum(one["n_pairs"] for one in left_out),
+            "error_low": round(low, 4), "error_high": round(high, 4), **measured,
+        })  # fmt: skip
     # Rounded, so that the result is the same on every machine.
     table = frame(VARIANCE_MODEL, rows).round({"overdispersion": 4, "between": 4, "within": 4})
     return table, frame(VARIANCE_MODEL_ERRORS, errors)
@@ -189,20 +165,15 @@ def _features(comparisons: pd.DataFrame, systems: pd.DataFrame, overlaps: pd.Dat
     n = pairs["n_segments"].to_numpy(float)
     with np.errstate(divide="ignore"):
         score = np.log(np.maximum(p * (1 - p), 0.0))
-    found = pd.DataFrame(
-        {
-            "dataset": pairs["dataset"].to_numpy(),
-            "metric": pairs["metric"].str.removeprefix("conll_").to_numpy(),
-            "system_a": pairs["system_a"].to_numpy(),
-            "system_b": pairs["system_b"].to_numpy(),
-            "test_set": [f"{size:g} of {words:.2g}" for size, words in zip(n, length, strict=True)],
-            "target": np.log(pairs["standard_error"].to_numpy(float) ** 2 * n),
-            "1 − correlation": np.log(1 - pairs["correlation"].to_numpy(float)),
-            "score": score,
-            "length": np.log(length),
-        }
-    )
-    found["test_set"] = found["metric"] + " " + found["test_set"]
+    metric = pairs["metric"].str.removeprefix("conll_").to_numpy()
+    found = pd.DataFrame({
+        "dataset": pairs["dataset"].to_numpy(), "metric": metric,
+        "system_a": pairs["system_a"].to_numpy(), "system_b": pairs["system_b"].to_numpy(),
+        "test_set": [f"{name} {size:g} of {words:.2g}" for name, size, words in zip(metric, n, length, strict=True)],
+        "target": np.log(pairs["standard_error"].to_numpy(float) ** 2 * n),
+        "1 − correlation": np.log(1 - pairs["correlation"].to_numpy(float)),
+        "score": score, "length": np.log(length),
+    })  # fmt: skip
     found = found[np.isfinite(found["score"])]
     if overlaps is not None:
         either = pd.concat([overlaps, overlaps.rename(columns={"system_a": "system_b", "system_b": "system_a"})])
@@ -254,14 +225,8 @@ class _Arrays:
 
     def select(self, rows: NDArray[np.bool_]) -> _Arrays:
         """Select some of the pairs."""
-        return replace(
-            self,
-            rest=self.rest[rows],
-            features=self.features[rows],
-            weight=self.weight[rows],
-            metric=self.metric[rows],
-            test_set=self.test_set[rows],
-        )
+        arrays = {name: values[rows] for name, values in vars(self).items() if name != "metrics"}
+        return replace(self, **arrays)
 
 
 @dataclass(frozen=True)
@@ -341,22 +306,11 @@ def _accuracy(left_out: list[dict[str, Any]]) -> dict[str, Any]:
     """Compute error and coverage over test sets that were left out."""
     n = len(left_out)
     if not n:
-        return {
-            "n_left_out": 0,
-            "error": math.nan,
-            "coverage": math.nan,
-            "coverage_low": math.nan,
-            "coverage_high": math.nan,
-        }
+        return {"n_left_out": 0, "error": math.nan} | cells("coverage", (math.nan,) * 3)
     inside = np.array([one["inside"] for one in left_out])
-    low, high = _interval_of_share(inside)
-    return {
-        "n_left_out": n,
-        "error": round(math.sqrt(float(np.mean([one["square"] for one in left_out]))), 4),
-        "coverage": round(float(inside.mean()), 6),
-        "coverage_low": round(low, 6),
-        "coverage_high": round(high, 6),
-    }
+    coverage = (float(inside.mean()), *_interval_of_share(inside))
+    error = round(math.sqrt(float(np.mean([one["square"] for one in left_out]))), 4)
+    return {"n_left_out": n, "error": error} | cells("coverage", (round(end, 6) for end in coverage))
 
 
 def _interval_of_share(shares: Floats) -> tuple[float, float]:

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from os import fspath
-from pathlib import PurePosixPath
 
 from pairsig.io.errors import InputError
 from pairsig.io.files import AnyPath, open_text
 from pairsig.readers.outputs import alignment
-from study.corpora import Segment
+from study.corpora import Segment, document_of
 
 BETWEEN = " ||| "
 """Separator between the two sides of a pair."""
@@ -44,8 +42,6 @@ def read(
     numbered
         Whether every line begins with a number and a tab, which are removed.
     """
-    name = PurePosixPath(fspath(path).rpartition("!")[2]).name
-    document = name.removesuffix(".gz").removesuffix(".xz").rpartition(".")[0] or name
     lines = _lines(path, numbered)
     if target:
         others = _lines(target, numbered)
@@ -76,7 +72,7 @@ def read(
                     raise InputError(f"{links}, pair {number}: found a link {i}-{j} (from 0), expected one for {size}")
         texts = [text + BETWEEN + write(one.sure, one.possible) for text, one in zip(texts, gold, strict=True)]
     for text in texts:
-        yield Segment(text.rstrip(" "), document=document)
+        yield Segment(text.rstrip(" "), document=document_of(path))
 
 
 def blank(text: str) -> str:

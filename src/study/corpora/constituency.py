@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from os import fspath
-from pathlib import PurePosixPath
 
 from pairsig.io.errors import InputError
 from pairsig.io.files import AnyPath, open_text
 from pairsig.readers.outputs import trees
 from pairsig.readers.outputs.trees import Node, as_node
-from study.corpora import Segment
+from study.corpora import Segment, document_of
 
 TOP = "TOP"
 """The root label of every tree."""
@@ -44,8 +42,6 @@ def read(
     max_words
         Leave out longer sentences.
     """
-    name = PurePosixPath(fspath(path).rpartition("!")[2]).name
-    document = name.removesuffix(".gz").removesuffix(".xz").rpartition(".")[0] or name
     for line, tree in trees.nodes(enumerate(open_text(path), start=1), path):
         try:
             stripped = strip(tree, lemmas=lemmas, functions=functions)
@@ -53,7 +49,7 @@ def read(
             raise InputError(f"{path}, line {line}: {error}") from None
         if stripped is None or (max_words is not None and len(trees.words(stripped)) > max_words):
             continue
-        yield Segment(trees.write(stripped), document=document)
+        yield Segment(trees.write(stripped), document=document_of(path))
 
 
 def blank(text: str) -> str:

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from os import fspath
-from pathlib import PurePosixPath
 
 from pairsig.io.errors import InputError
 from pairsig.io.files import AnyPath, open_text
-from study.corpora import Segment
+from study.corpora import Segment, document_of
 
 _COMMENT = re.compile(r"# ?(newdoc id|sent_id) *= *(.+)")
 
@@ -28,9 +26,7 @@ def read(path: AnyPath, *, genre: bool = False) -> Iterator[Segment]:
     genre
         Whether the domain is the part of `sent_id` before the first hyphen, as in the English Web Treebank.
     """
-    name = PurePosixPath(fspath(path).rpartition("!")[2]).name
-    document = name.removesuffix(".gz").removesuffix(".xz").rpartition(".")[0] or name
-    domain = ""
+    document, domain = document_of(path), ""
     words: list[str] = []
     for number, line in enumerate([*open_text(path), "\n"], start=1):
         text = line.rstrip("\r\n")

@@ -12,7 +12,7 @@ import json
 import re
 import tarfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,14 +50,14 @@ _MAKERS = {
 
 @dataclass
 class _Outcomes:
-    """Counts by system, with the properties of items and systems."""
+    """Scores of each system on all items (nan where there is none), with the properties of items and systems."""
 
     items: Sequence[str]
     domains: Sequence[str]
     documents: Sequence[str]
-    counts: Mapping[str, Mapping[str, NDArray[Any]]]
-    groups: Mapping[str, str] = field(default_factory=dict)
-    omissions: tuple[Omission, ...] = ()
+    scores: Mapping[str, pd.Series[float]]
+    counts: Callable[[str, pd.Series[float]], Mapping[str, NDArray[Any]]]  # of a system with its scores
+    groups: Mapping[str, str]
 
 
 def read(
@@ -79,15 +79,17 @@ def read(
     function, chosen = READERS[choose(reader, READERS, "reader of outcomes")], check(reader, files, options)
     try:
         found = function(*map(Path, files), **chosen)
+        lacking = {name: int(own.isna().sum()) for name, own in sorted(found.scores.items()) if own.isna().any()}
+        counts = {name: found.counts(name, own) for name, own in sorted(found.scores.items()) if name not in lacking}
     except (OSError, KeyError, ValueError, EOFError, tarfile.TarError) as error:
         if isinstance(error, InputError):
             raise
         description = getattr(error, "strerror", None) or reason(error)
         raise InputError(f"{', '.join(files)}: cannot be read as outcomes of {reader} ({description})") from None
-    if len(found.counts) < 2:
-        raise InputError(f"{', '.join(files)}: found {len(found.counts)} systems on all items, expected at least two")
-    columns = list(next(iter(found.counts.values())))
-    systems = sorted(found.counts)
+    if len(counts) < 2:
+        raise InputError(f"{', '.join(files)}: found {len(counts)} systems on all items, expected at least two")
+    n_items, systems = len(found.items), list(counts)
+    columns = list(counts[systems[0]])
     return Statistics(
         dataset=dataset,
         systems=tuple(systems),
@@ -97,9 +99,12 @@ def read(
         documents=np.array(found.documents, dtype=str),
         domains=np.array(found.domains, dtype=str),
         columns=tuple(columns),
-        counts=np.stack([np.stack([found.counts[name][column] for column in columns], axis=1) for name in systems]),
+        counts=np.stack([np.stack([counts[name][column] for column in columns], axis=1) for name in systems]),
         provenance=dict(provenance),
-        omissions=found.omissions,
+        omissions=tuple(
+            Omission("count", f"no outcome for {number:,} of {n_items:,} items", name)
+            for name, number in lacking.items()
+        ),
     )
 
 
@@ -142,16 +147,13 @@ def llmbar(archive: Path) -> _Outcomes:
                 domains[name] = subset
                 correct.setdefault(scorer, {})[name] = sum(str(one) == str(item["label"]) for one in given)
     items = list(domains)
-    whole, omissions = _complete(
-        {scorer: pd.Series(own, dtype=float).reindex(items) for scorer, own in correct.items()}
-    )
     return _Outcomes(
         items=items,
         domains=list(domains.values()),
         documents=[""] * len(items),
-        counts={scorer: _of_runs(own, 2, 2) for scorer, own in whole.items()},
+        scores={scorer: pd.Series(own, dtype=float).reindex(items) for scorer, own in correct.items()},
+        counts=lambda _, own: _of_runs(own, 2, 2),
         groups=groups,
-        omissions=omissions,
     )
 
 
@@ -164,22 +166,20 @@ def mmlu_pro(answers: Path, *, least: int = 12_000) -> _Outcomes:
     """
     import pandas as pd
 
-    table = pd.read_csv(answers, sep="\t", dtype=str, keep_default_na=False)
-    models = table.columns[4:]
+    table = _tsv(answers)
     scores = {}
-    for model in models:
+    for model in table.columns[4:]:
         right = (table[model] == table["answer"]).astype(float)
         scores[model] = right.where(table[model] != "-")
     asked = _asked_of_all(pd.DataFrame(scores), least)
     table = table[asked]
-    whole, omissions = _complete({model: own[asked] for model, own in scores.items()})
     return _Outcomes(
         items=table["question_id"].tolist(),
         domains=table["category"].str.replace(" ", "-").tolist(),
         documents=table["src"].tolist(),
-        counts={model: _of_runs(own, 1) for model, own in whole.items()},
-        groups=_makers(whole),
-        omissions=omissions,
+        scores={model: own[asked] for model, own in scores.items()},
+        counts=lambda _, own: _of_runs(own, 1),
+        groups=_makers(scores),
     )
 
 
@@ -196,17 +196,14 @@ def livebench(judgments: Path, *, least: int = 1000) -> _Outcomes:
     shared = scores[_asked_of_all(scores, least)]
     about = table.drop_duplicates("question_id").set_index("question_id").loc[shared.index]
     order = about.assign(id=about.index).sort_values(["category", "task", "id"]).index
-    whole, omissions = _complete({str(model): shared.loc[order, model] for model in shared.columns})
+    points = np.full(len(order), _POINTS)
     return _Outcomes(
         items=order.tolist(),
         domains=about.loc[order, "category"].tolist(),
         documents=about.loc[order, "task"].tolist(),
-        counts={
-            model: {"correct": np.rint(own * _POINTS).astype(np.int64), "total": np.full(len(order), _POINTS)}
-            for model, own in whole.items()
-        },
-        groups=_makers(whole),
-        omissions=omissions,
+        scores={str(model): shared.loc[order, model] for model in shared.columns},
+        counts=lambda _, own: {"correct": np.rint(own * _POINTS).to_numpy(np.int64), "total": points},
+        groups=_makers(map(str, shared.columns)),
     )
 
 
@@ -217,7 +214,7 @@ def bfcl(failed: Path) -> _Outcomes:
     """
     import pandas as pd
 
-    table = pd.read_csv(failed, sep="\t", dtype=str, keep_default_na=False)
+    table = _tsv(failed)
     sizes = {str(name): int(one) for name, one in table.groupby("category")["items"].first().items()}
     items = {name: [f"{name}-{number}" for number in range(1, size + 1)] for name, size in sizes.items()}
     scores: dict[str, pd.Series[float]] = {}
@@ -231,14 +228,13 @@ def bfcl(failed: Path) -> _Outcomes:
         known = scores.get(row.model)
         scores[row.model] = right if known is None else pd.concat([known, right])
     names = [name for own in items.values() for name in own]
-    whole, omissions = _complete({model: own.reindex(names) for model, own in scores.items()})
     return _Outcomes(
         items=names,
         domains=[category for category, own in items.items() for _ in own],
         documents=[""] * len(names),
-        counts={model: _of_runs(own, 1) for model, own in whole.items()},
-        groups={model: re.sub(r"-FC(-Any|-Auto)?$", "", model) for model in whole},
-        omissions=omissions,
+        scores={model: own.reindex(names) for model, own in scores.items()},
+        counts=lambda _, own: _of_runs(own, 1),
+        groups={model: re.sub(r"-FC(-Any|-Auto)?$", "", model) for model in scores},
     )
 
 
@@ -264,26 +260,17 @@ def scores(
     """
     import pandas as pd
 
-    found = pd.read_parquet(table).set_index("item")
-    about = pd.read_csv(items, sep="\t", dtype=str, keep_default_na=False).set_index("item").loc[found.index]
-    description = pd.read_csv(systems, sep="\t", dtype=str, keep_default_na=False).set_index("system")
-    paid = None if cost is None else pd.read_parquet(cost).set_index("item").loc[found.index]
-    shares = {str(name): found[name].astype(float) for name in found.columns}
-    whole, omissions = _complete({name: own.where(own >= 0) for name, own in shares.items()})
-    counts = {}
-    for name, own in whole.items():
-        out_of = total or runs
-        counts[name] = _of_runs(own * out_of, out_of, 1 if description.loc[name, "kind"] == "n=1" else runs)
+    kinds, out_of = _tsv(systems).set_index("system")["kind"], total or runs
+    paid = None if cost is None else pd.read_parquet(cost).set_index("item")
+
+    def counts(name: str, own: pd.Series[float]) -> Mapping[str, NDArray[Any]]:
+        found = _of_runs(own * out_of, out_of, 1 if kinds[name] == "n=1" else runs)
         if paid is not None:
-            counts[name]["microdollars"] = np.rint(paid[name].to_numpy(float) * MICRO).astype(np.int64)
-    return _Outcomes(
-        items=[str(item) for item in found.index],
-        domains=about["domain"].tolist(),
-        documents=about["cluster"].tolist(),
-        counts=counts,
-        groups={str(name): str(group) for name, group in description["group"].items()},
-        omissions=omissions,
-    )
+            found["microdollars"] = np.rint(paid.loc[own.index, name].to_numpy(float) * MICRO).astype(np.int64)
+        return found
+
+    whole = _of_table(table, items, systems, "domain", counts)
+    return replace(whole, scores={name: own.where(own >= 0) for name, own in whole.scores.items()})
 
 
 def values(table: Path, items: Path, systems: Path, *, domain: str = "domain", factor: int = 1) -> _Outcomes:
@@ -291,20 +278,7 @@ def values(table: Path, items: Path, systems: Path, *, domain: str = "domain", f
 
     The domain of an item may be in another column of `items`.
     """
-    import pandas as pd
-
-    found = pd.read_parquet(table).set_index("item")
-    about = pd.read_csv(items, sep="\t", dtype=str, keep_default_na=False).set_index("item").loc[found.index]
-    description = pd.read_csv(systems, sep="\t", dtype=str, keep_default_na=False).set_index("system")
-    whole, omissions = _complete({str(name): found[name].astype(float) for name in found.columns})
-    return _Outcomes(
-        items=[str(item) for item in found.index],
-        domains=about[domain].tolist(),
-        documents=about["cluster"].tolist(),
-        counts={name: {"value": np.round(own.to_numpy() * factor, 4)} for name, own in whole.items()},
-        groups={str(name): str(group) for name, group in description["group"].items()},
-        omissions=omissions,
-    )
+    return _of_table(table, items, systems, domain, lambda _, own: {"value": np.round(own.to_numpy() * factor, 4)})
 
 
 READERS: dict[str, Callable[..., _Outcomes]] = {
@@ -322,15 +296,27 @@ def _asked_of_all(scores: pd.DataFrame, least: int) -> pd.Series[bool]:
     return there.loc[:, many].all(axis=1)
 
 
-def _complete(
-    scores: Mapping[str, pd.Series[float]],
-) -> tuple[dict[str, pd.Series[float]], tuple[Omission, ...]]:
-    """Separate the systems with a score for every item from the others, which are returned with the number missing."""
-    whole = {name: own for name, own in scores.items() if own.notna().all()}
-    lacking = {name: int(own.isna().sum()) for name, own in scores.items() if name not in whole}
-    return whole, tuple(
-        Omission("count", f"no outcome for {number:,} of {len(scores[name]):,} items", name)
-        for name, number in sorted(lacking.items())
+def _tsv(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.read_csv(path, sep="\t", dtype=str, keep_default_na=False)
+
+
+def _of_table(
+    table: Path, items: Path, systems: Path, domain: str, counts: Callable[[str, Any], Mapping[str, NDArray[Any]]]
+) -> _Outcomes:
+    """Read a table with one row per item and one column per system, with tables of items and systems."""
+    import pandas as pd
+
+    found = pd.read_parquet(table).set_index("item")
+    about = _tsv(items).set_index("item").loc[found.index]
+    return _Outcomes(
+        items=[str(item) for item in found.index],
+        domains=about[domain].tolist(),
+        documents=about["cluster"].tolist(),
+        scores={str(name): found[name].astype(float) for name in found.columns},
+        counts=counts,
+        groups=_tsv(systems).set_index("system")["group"].to_dict(),
     )
 
 

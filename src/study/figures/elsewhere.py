@@ -12,8 +12,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from pairsig.io.pictures import BLUE, INK, VERMILION, styled
 from pairsig.metrics.names import metric_name
-from study.figures.style import BLUE, GREY, INK, PAGE, VERMILION, explained, sentence, styled
+from study.figures.style import DASHED, PAGE, bars, explained, mark, sentence
 
 BY: dict[str, dict[str, Any]] = {"i.i.d.": {"color": VERMILION, "marker": "^"}, "next": {"color": BLUE, "marker": "o"}}
 """Methods of predicting chances, and their markers."""
@@ -51,9 +52,9 @@ def next_test_sets(heterogeneity: pd.DataFrame, next_test_sets: pd.DataFrame) ->
     for axes in grid[-1]:
         axes.set_xlabel("predicted rate (%)")
     handles = [
-        Line2D([], [], linestyle="none", label="predicted as if from the same source", **BY["i.i.d."]),
-        Line2D([], [], linestyle="none", label="predicted with heterogeneity", **BY["next"]),
-        Line2D([], [], color=GREY, linewidth=0.8, dashes=(4, 2), label="prediction = rate"),
+        mark("predicted as if from the same source", **BY["i.i.d."]),
+        mark("predicted with heterogeneity", **BY["next"]),
+        Line2D([], [], **DASHED, label="prediction = rate"),
     ]
     upper.legend(handles=handles, loc="outside lower left", ncols=2)
     _effective_sample_size(figure.add_subfigure(rows[1]).subplots(), known)
@@ -61,15 +62,12 @@ def next_test_sets(heterogeneity: pd.DataFrame, next_test_sets: pd.DataFrame) ->
 
 
 def _chances(axes: Axes, rows: pd.DataFrame) -> None:
-    axes.plot([50, 100], [50, 100], color=GREY, linewidth=0.8, dashes=(4, 2), zorder=0.5)
+    axes.plot([50, 100], [50, 100], **DASHED, zorder=0.5)
     for by, key in BY.items():
         line = rows[rows["by"] == by].sort_values("chance_low")
-        bars = 100 * np.vstack(
-            [line["replicated"] - line["replicated_low"], line["replicated_high"] - line["replicated"]]
-        ).clip(min=0)
         axes.errorbar(
-            100 * line["predicted"], 100 * line["replicated"], np.nan_to_num(bars), elinewidth=0.7, linewidth=0.9,
-            markersize=3.5, gid=by, **key,
+            100 * line["predicted"], 100 * line["replicated"], 100 * bars(line, "replicated"), elinewidth=0.7,
+            linewidth=0.9, markersize=3.5, gid=by, **key,
         )  # fmt: skip
     axes.set(xlim=(48, 102), ylim=(40, 102), xticks=[50, 75, 100], yticks=[50, 75, 100])
 
@@ -79,19 +77,16 @@ def _effective_sample_size(axes: Axes, known: pd.DataFrame) -> None:
         sentence(axes, "nothing to draw: no family with enough pairs")
         return
     places = np.arange(len(known))[::-1]
-    low, middle, high = (known[f"effective_sample_size{end}"].to_numpy() for end in ("_low", "", "_high"))
-    axes.errorbar(middle, places, xerr=np.vstack([middle - low, high - middle]), linestyle="none", color=INK,
-                  marker="s", markersize=4, elinewidth=0.9, gid="effective_sample_size")  # fmt: skip
+    name = "effective_sample_size"
+    middle = known[name].to_numpy()
+    axes.errorbar(middle, places, xerr=bars(known, name), linestyle="none", color=INK, marker="s", markersize=4,
+                  elinewidth=0.9, gid=name)  # fmt: skip
     for place, value in zip(places, middle, strict=True):
         axes.annotate(
             f"{value:,.0f}", (value, place), xytext=(0, 3), textcoords="offset points", ha="center", fontsize=7
         )
     axes.set_yticks(places, [f"{row.family} ({metric_name(row.metric)})" for row in known.itertuples()])
-    axes.set(
-        xscale="log",
-        ylim=(-0.7, len(known) - 0.2),
-        xlabel="effective sample size, at most (segments)",
-    )
+    axes.set(xscale="log", ylim=(-0.7, len(known) - 0.2), xlabel="effective sample size, at most (segments)")
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
 
 
@@ -117,7 +112,7 @@ def documents(documents: pd.DataFrame) -> Figure:
     most = max(6.0, 1.1 * float(drawn.max(axis=None)))
     ticks = [tick for tick in (1, 2, 4, 8, 16) if tick < most]
     for axes in (left, right):
-        axes.axvline(1, color=GREY, linewidth=0.8, dashes=(4, 2), zorder=0.5)
+        axes.axvline(1, **DASHED, zorder=0.5)
         axes.set(xscale="log", xlim=(0.7, most))
         axes.set_xticks(ticks, [str(tick) for tick in ticks])
         axes.minorticks_off()
@@ -126,16 +121,13 @@ def documents(documents: pd.DataFrame) -> Figure:
     right.set_xlabel("squared difference\n/ expected")
     handles = [
         Patch(color="#D9D9D9", label="left: by chance; squares: found"),
-        Line2D([], [], linestyle="none", label="right: difference of halves, expected from sentences", **BY["i.i.d."]),
-        Line2D([], [], linestyle="none", label="right: expected from documents", **BY["next"]),
+        mark("right: difference of halves, expected from sentences", **BY["i.i.d."]),
+        mark("right: expected from documents", **BY["next"]),
     ]
     explained(figure, handles)
     return figure
 
 
 def _across(axes: Axes, rows: pd.DataFrame, places: np.ndarray, name: str, key: dict[str, Any]) -> None:
-    middle = rows[name].to_numpy()
-    ends = np.vstack([middle - rows[f"{name}_low"], rows[f"{name}_high"] - middle]).clip(min=0)
-    axes.errorbar(
-        middle, places, xerr=np.nan_to_num(ends), linestyle="none", elinewidth=0.8, markersize=4, gid=name, **key
-    )
+    style = {"linestyle": "none", "elinewidth": 0.8, "markersize": 4, **key}
+    axes.errorbar(rows[name].to_numpy(), places, xerr=bars(rows, name), gid=name, **style)

@@ -8,19 +8,18 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from study.figures.style import BLUE, GREY, INK, MARKERS, PAGE, VERMILION, sentence, sequence, styled
+from pairsig.io.pictures import BLUE, GREY, INK, MARKERS, VERMILION, styled
+from study.figures.style import PAGE, bars, mark, plain_numbers, sentence, sequence
 
-SIGNIFICANT: dict[str, dict[str, Any]] = {
-    "share_significant": {"color": VERMILION, "marker": "^", "label": "left: p < 0.05"},
-    "share_significant_holm": {"color": BLUE, "marker": "o", "label": "left: with Holm's correction"},
-}
-SAMPLING: dict[str, dict[str, Any]] = {
-    "sampling": {"color": VERMILION, "marker": "^", "label": "right: one run per item"},
-    "sampling_of_all": {"color": BLUE, "marker": "o", "label": "right: all runs per item"},
-}
+SIGNIFICANT = {"share_significant": "left: p < 0.05", "share_significant_holm": "left: with Holm's correction"}
+SAMPLING = {"sampling": "right: one run per item", "sampling_of_all": "right: all runs per item"}
+"""Columns of both upper panels, with their entries in the legend."""
+
+LOOKS: tuple[dict[str, Any], ...] = ({"color": VERMILION, "marker": "^"}, {"color": BLUE, "marker": "o"})
+"""Markers of the first and the second column."""
+
 ITEMS = np.geomspace(100, 10_000, 21)
 """Numbers of items; the detectable gain falls with their square root."""
 
@@ -42,7 +41,8 @@ def leaderboards(leaderboards: pd.DataFrame, items_needed: pd.DataFrame, dollars
     left, right = upper.subplots(1, 2, sharey=True)
     _shares(left, boards, SIGNIFICANT, "share_significant_by_chance", "significant\nneighbours (%)")
     _shares(right, boards, SAMPLING, "sampling_by_chance", "variance from\nsampling (%)")
-    handles = [Line2D([], [], linestyle="none", **key) for keys in (SIGNIFICANT, SAMPLING) for key in keys.values()]
+    labels = (zip(keys.values(), LOOKS, strict=True) for keys in (SIGNIFICANT, SAMPLING))
+    handles = [mark(label, **look) for each in labels for label, look in each]
     upper.legend(handles=[*handles, Patch(color=GREY, label="by chance")], loc="outside lower left", ncols=3,
                  columnspacing=1.0)  # fmt: skip
     left, right = figure.add_subfigure(rows[1]).subplots(1, 2)
@@ -51,7 +51,7 @@ def leaderboards(leaderboards: pd.DataFrame, items_needed: pd.DataFrame, dollars
     return figure
 
 
-def _shares(axes: Axes, boards: pd.DataFrame, keys: dict[str, dict[str, Any]], chance: str, label: str) -> None:
+def _shares(axes: Axes, boards: pd.DataFrame, keys: dict[str, str], chance: str, label: str) -> None:
     axes.set_xlabel(label)
     if not boards[list(keys)].notna().any(axis=None):
         sentence(axes, "nothing to draw: no rows")
@@ -60,14 +60,10 @@ def _shares(axes: Axes, boards: pd.DataFrame, keys: dict[str, dict[str, Any]], c
     axes.set_yticks(places, boards["dataset"])
     axes.set(xlim=(-3, 103), ylim=(-0.6, len(boards) - 0.4))
     axes.vlines(100 * boards[chance], places - 0.4, places + 0.4, color=GREY, linewidth=1.5, gid="chance")
-    for shift, (name, key) in zip((0.14, -0.14), keys.items(), strict=True):
-        middle = boards[name].to_numpy(float)
-        ends = np.vstack([middle - boards[f"{name}_low"], boards[f"{name}_high"] - middle]).clip(min=0)
-        style = {one: value for one, value in key.items() if one != "label"}
-        axes.errorbar(
-            100 * middle, places + shift, xerr=100 * np.nan_to_num(ends), linestyle="none", elinewidth=0.8,
-            markersize=4, gid=name, **style,
-        )  # fmt: skip
+    for shift, name, look in zip((0.14, -0.14), keys, LOOKS, strict=True):
+        middle, xerr = 100 * boards[name].to_numpy(float), 100 * bars(boards, name)
+        style = {"linestyle": "none", "elinewidth": 0.8, "markersize": 4, **look}
+        axes.errorbar(middle, places + shift, xerr=xerr, gid=name, **style)
 
 
 def _gains(axes: Axes, needed: pd.DataFrame) -> None:
@@ -85,10 +81,9 @@ def _gains(axes: Axes, needed: pd.DataFrame) -> None:
                   label=f"{low} to {row.correlation_high:g}", gid="gain")  # fmt: skip
         axes.fill_between(ITEMS, row.gain_500_low * fall, row.gain_500_high * fall, color=colour, alpha=0.15,
                           linewidth=0)  # fmt: skip
-    for axis, ticks in ((axes.xaxis, (100, 1_000, 10_000)), (axes.yaxis, (1, 2, 5, 10, 20))):
-        axis.set_ticks(ticks)
-        axis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-        axis.set_minor_formatter(lambda *_: "")
+    axes.set_xticks((100, 1_000, 10_000))
+    axes.set_yticks((1, 2, 5, 10, 20))
+    plain_numbers(axes.xaxis, axes.yaxis, digits=",.0f")
     axes.legend(title="correlation", loc="lower left", fontsize=7, title_fontsize=7)
 
 
@@ -102,8 +97,7 @@ def _dollars(axes: Axes, paid: pd.DataFrame) -> None:
     places, middle = np.arange(len(rows)), rows["dollars"].to_numpy(float)
     axes.vlines(places, rows["dollars_quarter"], rows["dollars_three_quarters"], color="#D9D9D9", linewidth=9,
                 gid="half")  # fmt: skip
-    ends = np.vstack([middle - rows["dollars_low"], rows["dollars_high"] - middle]).clip(min=0)
-    axes.errorbar(places, middle, yerr=np.nan_to_num(ends), linestyle="none", color=INK, marker="s", markersize=4,
+    axes.errorbar(places, middle, yerr=bars(rows, "dollars"), linestyle="none", color=INK, marker="s", markersize=4,
                   elinewidth=0.9, gid="dollars")  # fmt: skip
     for place, value in zip(places, middle, strict=True):
         axes.annotate(f"{value:,.0f}", (place, value), xytext=(6, 0), textcoords="offset points", fontsize=7)

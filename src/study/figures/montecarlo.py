@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import LogLocator
 
+from pairsig.io.pictures import BLUE, GREY, INK, MARKERS, ORANGE, VERMILION, styled
 from pairsig.metrics.names import metric_name
-from study.figures.style import (
-    BLUE,
-    GREY,
-    INK,
-    MARKERS,
-    ORANGE,
-    PAGE,
-    VERMILION,
-    explained,
-    sentence,
-    sequence,
-    styled,
-)
+from study.figures.style import DASHED, PAGE, STAR, bars, explained, mark, plain_numbers, sentence, sequence
 from study.tables.presentation import count
 
 NEEDED = 20_000
@@ -49,9 +36,7 @@ def _panels(table: pd.DataFrame, xlabel: str, ylabel: str) -> tuple[Figure, dict
         sentence(panels[0], "nothing to draw: no rows")
     for axes, metric in zip(panels, metrics, strict=False):
         axes.set(title=metric_name(metric), xscale="log", yscale="log")
-        for axis in (axes.xaxis, axes.yaxis):
-            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
-            axis.set_minor_formatter(NullFormatter())
+        plain_numbers(axes.xaxis, axes.yaxis)
     return figure, dict(zip(metrics, panels, strict=False))
 
 
@@ -71,21 +56,16 @@ def relative_error(relative_error: pd.DataFrame) -> Figure:
             colour, marker = looks[size]
             k, error = line["n_resamples"].to_numpy(dtype=float), line["error"].to_numpy()
             axes.plot(k, line["closed_form"], color=colour, linewidth=0.7, gid="closed form")
-            bars = np.nan_to_num([error - line["error_low"], line["error_high"] - error]).clip(0)
-            bars[0] = np.minimum(bars[0], 0.9 * error)  # a logarithmic axis cannot show 0
+            ends = bars(line, "error")
+            ends[0] = np.minimum(ends[0], 0.9 * error)  # a logarithmic axis cannot show 0
             beside = k * 1.07 ** (position - (len(sizes) - 1) / 2)
-            axes.errorbar(beside, error, bars, fmt=marker, color=colour, markersize=3, elinewidth=0.6, gid="measured")
-        axes.axvline(NEEDED, color=GREY, linewidth=0.8, dashes=(4, 2), zorder=0.5, gid="paper")
+            axes.errorbar(beside, error, ends, fmt=marker, color=colour, markersize=3, elinewidth=0.6, gid="measured")
+        axes.axvline(NEEDED, **DASHED, zorder=0.5, gid="paper")
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    handles = [
-        Line2D([], [], marker=marker, markersize=3, color=colour, linestyle="none", label=count(size))
-        for size, (colour, marker) in looks.items()
-    ]
+    handles = [mark(count(size), marker=marker, markersize=3, color=colour) for size, (colour, marker) in looks.items()]
     if handles:
-        handles += [
-            Line2D([], [], color=INK, linewidth=0.7, label="closed form"),
-            Line2D([], [], color=GREY, linewidth=0.8, dashes=(4, 2), label="the paper's minimum"),
-        ]
+        handles.append(Line2D([], [], color=INK, linewidth=0.7, label="closed form"))
+        handles.append(Line2D([], [], **DASHED, label="the paper's minimum"))
         explained(figure, handles, "sentences in the test set", ncols=3)
     return figure
 
@@ -107,27 +87,15 @@ def run_time(run_time: pd.DataFrame) -> Figure:
         for metric, axes in panels.items():
             rows = run_time[(run_time["metric"] == metric) & (run_time["n_resamples"].fillna(0) == k)]
             rows = rows.sort_values("n_segments")
-            seconds = rows["seconds"].to_numpy()
-            bars = np.array([seconds - rows["seconds_low"], rows["seconds_high"] - seconds]).clip(0)
-            axes.errorbar(rows["n_segments"].astype(float), seconds, bars, color=colour, marker=marker, elinewidth=0.7,
-                          gid="seconds")  # fmt: skip
+            axes.errorbar(rows["n_segments"].astype(float), rows["seconds"].to_numpy(), bars(rows, "seconds"),
+                          color=colour, marker=marker, elinewidth=0.7, gid="seconds")  # fmt: skip
             if k in FASTER and metric == "accuracy":
                 axes.plot(FASTER[k], 0, "^", markersize=7, color=colour, clip_on=False, zorder=3, gid="faster",
                           transform=axes.get_xaxis_transform())  # fmt: skip
     if "accuracy" in panels:
-        star: dict[str, Any] = {
-            "marker": "*",
-            "markersize": 9,
-            "markerfacecolor": "white",
-            "markeredgecolor": INK,
-            "linestyle": "none",
-        }
-        panels["accuracy"].plot(*SECONDS, **star, gid="paper")
-        handles += [
-            Line2D([], [], **star, label="the paper: exact test takes less"),
-            Line2D([], [], marker="^", markersize=7, color=GREY, linestyle="none",
-                   label="the paper: exact is faster up to here"),
-        ]  # fmt: skip
+        panels["accuracy"].plot(*SECONDS, **STAR, linestyle="none", gid="paper")
+        handles.append(mark("the paper: exact test takes less", **STAR))
+        handles.append(mark("the paper: exact is faster up to here", marker="^", markersize=7, color=GREY))
     if panels:
         explained(figure, handles, ncols=2)
     return figure

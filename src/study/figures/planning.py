@@ -6,12 +6,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, NullFormatter
 
+from pairsig.io.pictures import GREY, MARKERS, styled
 from pairsig.metrics.names import metric_name
 from pairsig.planning import sample_size
-from study.figures.style import GREY, MARKERS, PAGE, explained, metric_look, sentence, sequence, styled
+from study.figures.style import PAGE, explained, metric_look, plain_numbers, sentence, sequence, side_by_side
 
 GAINS = np.geomspace(0.2, 5, 30)
 CORRELATION = 0.75
@@ -41,16 +40,12 @@ def segments_needed(variance_model: pd.DataFrame, systems: pd.DataFrame) -> Figu
     known = variance_model[variance_model["given"] == "correlation"]
     metrics = [metric for metric in known["metric"] if metric in typical and metric != "all"]
     metrics.sort(key=lambda metric: -int(known.loc[known["metric"] == metric, "n_pairs"].iloc[0]))
-    for axes, title in (
-        (left, f"by metric, at correlation {CORRELATION:g}"),
-        (right, "BLEU, by correlation"),
-    ):
+    for axes, title in ((left, f"by metric, at correlation {CORRELATION:g}"), (right, "BLEU, by correlation")):
         axes.set(xscale="log", yscale="log", xlim=(GAINS[0], GAINS[-1]), ylim=(LEAST, MOST), title=title)
         axes.set_xlabel("true gain (points)")
-        for axis, ticks in ((axes.xaxis, (0.2, 0.5, 1, 2, 5)), (axes.yaxis, (100, 1_000, 10_000, 100_000))):
-            axis.set_ticks(ticks)
-            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
-            axis.set_minor_formatter(NullFormatter())
+        axes.set_xticks((0.2, 0.5, 1, 2, 5))
+        axes.set_yticks((100, 1_000, 10_000, 100_000))
+        plain_numbers(axes.xaxis, axes.yaxis)
         axes.axhline(1_000, color=GREY, linewidth=0.6, linestyle=":")
     left.set_ylabel("segments for 80 % power")
     if not metrics:
@@ -73,10 +68,8 @@ def segments_needed(variance_model: pd.DataFrame, systems: pd.DataFrame) -> Figu
         _line(right, spread, "correlation unknown", GREY, "x")
     else:
         sentence(right, "too few pairs with BLEU")
-    own, other = [*left.get_lines()[1:]], [*right.get_lines()[1:], *right.collections]
-    short = len(other) - len(own)
-    empty = [Line2D([], [], alpha=0, label="")] * abs(short)
-    explained(figure, [*own, *(empty if short > 0 else []), *other, *(empty if short < 0 else [])], ncols=2)
+    handles = side_by_side(left.get_lines()[1:], [*right.get_lines()[1:], *right.collections])
+    explained(figure, handles, ncols=2)
     return figure
 
 
@@ -90,15 +83,7 @@ def _typical(systems: pd.DataFrame) -> dict[str, tuple[float, float | None]]:
     return found
 
 
-def _line(
-    axes: Axes,
-    spread: sample_size.Spread,
-    label: str,
-    colour: str,
-    marker: str,
-    *,
-    band: bool = False,
-) -> None:
+def _line(axes: Axes, spread: sample_size.Spread, label: str, colour: str, marker: str, *, band: bool = False) -> None:
     design = sample_size.Design()
 
     def needed(variance: float) -> list[float]:

@@ -4,59 +4,20 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from pairsig.io.errors import InputError, named
-from pairsig.io.pictures import (
-    BLUE,
-    COLOURS,
-    GREEN,
-    GREY,
-    INK,
-    MARKERS,
-    ORANGE,
-    PURPLE,
-    RUST,
-    SKY,
-    STYLE,
-    VERMILION,
-    save,
-    styled,
-)
+from pairsig.io.pictures import COLOURS, GREY, INK, MARKERS, styled
 from pairsig.metrics.names import metric_name
-
-__all__ = [  # the style itself is the library's
-    "BLUE",
-    "BROWN",
-    "COLOURS",
-    "COLUMN",
-    "GREEN",
-    "GREY",
-    "INK",
-    "MARKERS",
-    "ORANGE",
-    "PAGE",
-    "PURPLE",
-    "RASTERIZE_ABOVE",
-    "RUST",
-    "SKY",
-    "STYLE",
-    "VERMILION",
-    "explained",
-    "gain_label",
-    "metric_look",
-    "only",
-    "save",
-    "sentence",
-    "sequence",
-    "styled",
-    "titled",
-]
 
 COLUMN, PAGE = 3.15, 4.6
 """Widths of figures with one and with two columns of panels, in inches.
@@ -90,6 +51,45 @@ def only(name: str, table: pd.DataFrame, columns: str) -> None:
             raise InputError(
                 f"{name}: found {len(values)} values of {column} ({shown}), expected one {column} per figure"
             )
+
+
+STAR: dict[str, Any] = {"marker": "*", "markersize": 9, "markerfacecolor": "white", "markeredgecolor": INK}
+"""Markers of single numbers of a paper."""
+
+DASHED: dict[str, Any] = {"color": GREY, "linewidth": 0.8, "dashes": (4, 2)}
+"""Lines to compare with."""
+
+
+def column() -> tuple[Figure, Axes]:
+    """Make a figure with one panel in a column."""
+    figure = Figure(figsize=(COLUMN, 2.4))
+    return figure, figure.add_subplot()
+
+
+def plain_numbers(*each: Axis, digits: str = ",.6g") -> None:
+    """Label axes with numbers without powers of ten, and no minor ticks."""
+    for axis in each:
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:{digits}}"))
+        axis.set_minor_formatter(NullFormatter())
+
+
+def bars(rows: pd.DataFrame, name: str) -> np.ndarray:
+    """Lengths of the error bars of a column with its interval, 0 where there is none."""
+    middle = rows[name].to_numpy(float)
+    ends = np.vstack([middle - rows[f"{name}_low"].to_numpy(float), rows[f"{name}_high"].to_numpy(float) - middle])
+    found: np.ndarray = np.nan_to_num(ends.clip(min=0))
+    return found
+
+
+def mark(label: str, **style: Any) -> Line2D:
+    """Make the entry of a marker in a legend."""
+    return Line2D([], [], linestyle="none", label=label, **style)
+
+
+def side_by_side(left: Sequence[Artist], right: Sequence[Artist]) -> list[Artist]:
+    """Join the legends of two panels, so that each has a column of its own."""
+    most, empty = max(len(left), len(right)), Line2D([], [], alpha=0, label="")
+    return [*left, *[empty] * (most - len(left)), *right, *[empty] * (most - len(right))]
 
 
 def gain_label(metrics: pd.Series[str]) -> str:

@@ -7,11 +7,11 @@ import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, NullFormatter, PercentFormatter
+from matplotlib.ticker import PercentFormatter
 
+from pairsig.io.pictures import BLUE, GREY, INK, ORANGE, VERMILION, styled
 from pairsig.metrics.names import metric_name
-from study.figures.style import BLUE, GREY, INK, ORANGE, PAGE, VERMILION, explained, metric_look, sentence, styled
+from study.figures.style import PAGE, explained, mark, metric_look, plain_numbers, sentence, side_by_side
 
 CHANCE = 0.05
 _QUESTIONS = {
@@ -35,16 +35,13 @@ def training_variance(training_variance: pd.DataFrame, better_method: pd.DataFra
     left, right = figure.subplots(1, 2, width_ratios=(1.1, 1))
     for axes in (left, right):
         axes.set_xscale("log")
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
-        axes.xaxis.set_minor_formatter(NullFormatter())
+        plain_numbers(axes.xaxis, digits=",.0f")
         axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0, symbol=" %"))
         axes.set_xlabel("segments in the test set")
     drawn = training_variance[(training_variance["verdict"] == "estimated") & (training_variance["dataset"] != "all")]
     known = better_method[(better_method["verdict"] == "estimated") & (better_method["dataset"] != "all")]
-    handles = [_same(left, drawn), _replicated(right, known.dropna(subset=["replicated"]))]
-    most = max(map(len, handles))
-    explained(figure, [one for own in handles for one in own + [Line2D([], [], alpha=0, label="")] * (most - len(own))],
-              ncols=2)  # fmt: skip
+    handles = side_by_side(_same(left, drawn), _replicated(right, known.dropna(subset=["replicated"])))
+    explained(figure, handles, ncols=2)
     return figure
 
 
@@ -66,8 +63,7 @@ def _same(axes: Axes, drawn: pd.DataFrame) -> list[Artist]:
                   gid="share_significant_by_method")  # fmt: skip
     chance = axes.axhline(CHANCE, color=INK, linewidth=0.8, dashes=(4, 2), zorder=0.5, label="by chance: 5 %")
     axes.set_ylim(0, None)
-    crosses = Line2D([], [], color=GREY, marker="x", markersize=3, linestyle="none", label="method-level test")
-    return [*handles.values(), crosses, chance]
+    return [*handles.values(), mark("method-level test", color=GREY, marker="x", markersize=3), chance]
 
 
 def _replicated(axes: Axes, known: pd.DataFrame) -> list[Artist]:

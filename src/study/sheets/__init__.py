@@ -23,9 +23,8 @@ from pairsig.readers import OUTPUTS
 from pairsig.readers.extraction import functions
 from study import analysis
 from study.corpora import outcomes
-from study.sheets import checks, embedded, files, synthetic
-from study.sheets.rows import CLASSES, CorpusRow, DatasetRow, FamilyRow, JarRow, Row, Sheets, SystemRow, text
-from study.sheets.synthetic import Prediction, Resampled, Segments, Training
+from study.sheets import checks, embedded, files, rows, synthetic
+from study.sheets.rows import CLASSES, DatasetRow, Sheets, SystemRow, option_words, text
 from study.test_sets import SAME, matches
 
 SHEETS = tuple(CLASSES)
@@ -75,116 +74,52 @@ FIGURES = {name: figure for name, figure in analysis.figures().items() if figure
 
 @dataclass(frozen=True)
 class Dataset:
-    """Inputs of the jobs of a dataset.
+    """Inputs of the jobs of a dataset."""
 
-    Attributes
-    ----------
-    metric
-        Metric of its comparisons.
-    study
-        natural, synthetic or benchmark.
-    source
-        Source of its statistics: embedded, derived, counted (outcomes of a benchmark) or pool.
-    statistics
-        The file of its statistics.
-    selected
-        Whether it is part of this run.
-    own
-        Whether its files, or those of all members of a pool, belong to no corpus: data of the user, not of the study.
-    trained
-        Whether its systems are retrained base models.
-    systems
-        Names of its systems; empty for a benchmark, whose outcomes contain them.
-    outcomes, corpora
-        For a benchmark, the files of its outcomes and their corpus.
-    counting
-        For a benchmark, the other options of `python -m study count`.
-    pool, overlay
-        Datasets that it pools, and the dataset to compare it with in this run.
-    test_sets
-        Options of `python -m study resize`.
-    figures
-        The names of its figures that are drawn for several datasets.
-    counterparts
-        The names of those that are drawn for this dataset alone.
-    onto
-        Embedded statistics to which its systems are added, if any.
-    provenance
-        Options of `pairsig collect`.
-    """
-
-    metric: str
-    study: str
-    source: str
-    statistics: str
-    selected: bool
-    own: bool
-    trained: bool
-    systems: tuple[str, ...]
-    outcomes: tuple[str, ...]
-    corpora: tuple[str, ...]
-    counting: tuple[str, ...]
-    pool: tuple[str, ...]
-    test_sets: tuple[str, ...]
-    figures: tuple[str, ...]
-    counterparts: tuple[str, ...]
-    overlay: tuple[str, ...]
-    onto: tuple[str, ...]
-    provenance: tuple[str, ...]
+    metric: str  # of its comparisons
+    study: str  # natural, synthetic or benchmark
+    source: str  # of its statistics: embedded, derived, counted (outcomes of a benchmark) or pool
+    statistics: str  # the file
+    selected: bool  # whether it is part of this run
+    own: bool  # whether its files, or those of all members of a pool, belong to no corpus: data of the user
+    trained: bool  # whether its systems are retrained base models
+    systems: tuple[str, ...]  # their names; empty for a benchmark, whose outcomes contain them
+    outcomes: tuple[str, ...]  # files of a benchmark
+    corpora: tuple[str, ...]  # the corpus of its files, or none
+    counting: tuple[str, ...]  # other options of `python -m study count` for a benchmark
+    pool: tuple[str, ...]  # datasets that it pools
+    test_sets: tuple[str, ...]  # options of `python -m study resize`
+    figures: tuple[str, ...]  # those that are drawn for several datasets
+    counterparts: tuple[str, ...]  # those that are drawn for this dataset alone
+    overlay: tuple[str, ...]  # dataset to compare it with in this run, or none
+    onto: tuple[str, ...]  # embedded statistics to which its systems are added, or none
+    provenance: tuple[str, ...]  # options of `pairsig collect`
 
 
 @dataclass(frozen=True)
 class System:
-    """Inputs for counting the outputs of a system on a dataset.
-
-    Attributes
-    ----------
-    output, reference
-        Paths.
-    metric, options
-        Metric and options of `pairsig extract`.
-    files
-        Files to read, with archives instead of their members.
-    corpora
-        The corpus of the files, or none.
-    """
+    """Inputs for counting the outputs of a system on a dataset."""
 
     output: str
     reference: tuple[str, ...]
     metric: str
-    options: tuple[str, ...]
-    files: tuple[str, ...]
-    corpora: tuple[str, ...]
+    options: tuple[str, ...]  # of `pairsig extract`
+    files: tuple[str, ...]  # to read, with archives instead of their members
+    corpora: tuple[str, ...]  # the corpus of the files, or none
 
 
-@dataclass(frozen=True)
-class Study:
+@dataclass(frozen=True, kw_only=True)
+class Study(synthetic.Synthetic):
     """The checked sheets of a study, with the inputs of each job by its wildcards.
 
-    Attributes
-    ----------
-    datasets, corpora, jars
-        By name. Calibrations and published numbers are checked here and read by the commands that use them.
-    systems, predictions
-        By dataset and system, included ones only; predictions are those of retrained systems.
-    training_sets, test_sets
-        By training set and by dataset of retrained systems: the corpora to split into segments.
-    resampled, training_runs
-        By training set and resampled set; by training set and system.
-    missing
-        Datasets that `all` leaves out, with the reason.
+    Calibrations and published numbers are checked here and read by the commands that use them.
     """
 
     datasets: Mapping[str, Dataset]
-    systems: Mapping[tuple[str, str], System]
-    corpora: Mapping[str, CorpusRow]
-    jars: Mapping[str, JarRow]
-    training_sets: Mapping[str, Segments]
-    test_sets: Mapping[str, Segments]
-    resampled: Mapping[tuple[str, str], Resampled]
-    training_runs: Mapping[tuple[str, str], Training]
-    predictions: Mapping[tuple[str, str], Prediction]
-    missing: Mapping[str, str]
+    systems: Mapping[tuple[str, str], System]  # by dataset and system, included ones only
+    corpora: Mapping[str, rows.CorpusRow]
+    jars: Mapping[str, rows.JarRow]
+    missing: Mapping[str, str]  # datasets that `all` leaves out, with the reason
 
 
 def check_config(config: dict[str, Any], schemas: Path) -> None:
@@ -266,47 +201,36 @@ def read(config: Mapping[str, Any], schemas: Path) -> Study:
     made = synthetic.expand(sheets, config)
     description = {row.dataset: _provenance(row, sheets, made.provenance) for row in sheets.datasets.rows}
     sources = {row.dataset: _source(row, config) for row in sheets.datasets.rows}
-    missing = _missing(sheets, sources, str(config["data_dir"])) if config["datasets"] == "all" else {}
+    missing = _missing(sheets, sources, made.data_dir) if config["datasets"] == "all" else {}
     selected = _selected(sheets, config["datasets"], sources) - missing.keys()
     needed = selected | {member for name in selected for member in sheets.datasets.named[name].pool}
     predicted = _ready_predictions(made, sheets)
     kept = _kept(predicted, description, needed) if config["retrain"] == "missing" else {}
     predicted = {key: one for key, one in predicted.items() if key[1] not in kept.get(key[0], {})}
     included = [row for row in sheets.systems.rows if row.include == "yes"]
-    systems = {(row.dataset, row.system): _ready_system(row, sheets, str(config["data_dir"])) for row in included}
+    systems = {(row.dataset, row.system): _ready_system(row, sheets, made.data_dir) for row in included}
     _check_numbers(sheets, included)
     _check_calibrations(sheets)
     _check_families(sheets)
-    _check_files(sheets, included, systems, sources, needed, str(config["data_dir"]))
+    _check_files(sheets, included, systems, sources, needed, made.data_dir)
     trained = {dataset for dataset, _ in predicted} & needed
     synthetic.check_needs(sheets, {one for name in trained if sources[name] == "derived" for one in made.tested[name]})
     systems |= predicted
-    named: dict[str, list[str]] = {row.dataset: [] for row in sheets.datasets.rows}
-    for dataset, system in systems:
-        named[dataset].append(system)
+    datasets = {}
+    for row in sheets.datasets.rows:
+        name = row.dataset
+        datasets[name] = _ready_dataset(
+            row, [system for dataset, system in systems if dataset == name], sources[name], selected,
+            not any(sheets.datasets.named[one].corpus for one in row.pool or (name,)), description[name],
+            kept.get(name, {}), made.data_dir,
+        )  # fmt: skip
     return Study(
-        datasets={
-            row.dataset: _ready_dataset(
-                row,
-                named[row.dataset],
-                sources,
-                selected,
-                not any(sheets.datasets.named[one].corpus for one in row.pool or (row.dataset,)),
-                description[row.dataset],
-                kept.get(row.dataset, {}),
-                str(config["data_dir"]),
-            )
-            for row in sheets.datasets.rows
-        },
+        datasets=datasets,
         systems=systems,
         corpora=sheets.corpora.named,
         jars=sheets.jars.named,
-        training_sets=made.training_sets,
-        test_sets=made.test_sets,
-        resampled=made.resampled,
-        training_runs=made.training_runs,
-        predictions=made.predictions,
         missing=missing,
+        **vars(made),
     )
 
 
@@ -403,7 +327,7 @@ def _check_calibrations(sheets: Sheets) -> None:
 
 def _check_families(sheets: Sheets) -> None:
     """Check that the datasets of the families exist, and that lines of a family have the same description."""
-    about: dict[str, FamilyRow] = {}
+    about: dict[str, rows.FamilyRow] = {}
     for row in sheets.families.rows:
         for pattern in row.dataset.split():
             _matched(sheets, row, "dataset", pattern)
@@ -414,7 +338,7 @@ def _check_families(sheets: Sheets) -> None:
             )
 
 
-def _matched(sheets: Sheets, row: Row, column: str, pattern: str) -> list[DatasetRow]:
+def _matched(sheets: Sheets, row: rows.Row, column: str, pattern: str) -> list[DatasetRow]:
     """Find the datasets that a pattern matches, at least one."""
     of = [one for one in sheets.datasets.rows if matches(one.dataset, pattern)]
     if not of:
@@ -514,20 +438,16 @@ def _provenance(row: DatasetRow, sheets: Sheets, making: Mapping[str, Mapping[st
     """Describe the provenance of the statistics of a dataset."""
     corpus = sheets.corpora.named.get(row.corpus)
     reader = ["--reader", row.reader] if row.reader else []
-    options = [word for option in text(row.options).split() for word in ("--option", option)]
     command = ["pairsig extract OUTPUT --reference", text(row.reference) or "REFERENCE", "--metric", row.metric]
     if row.study == BENCHMARK:
         command = ["python -m study count", text(row.text)]
     description: Mapping[str, str] = {
         "task": row.task,
         "corpus": row.corpus,
-        "url": corpus.url if corpus else "",
-        "sha256": corpus.sha256 if corpus else "",
-        "licence": corpus.licence if corpus else "",
-        "citation": corpus.citation if corpus else "",
+        **{name: getattr(corpus, name, "") for name in ("url", "sha256", "licence", "citation")},
         "metric": row.metric,
         "note": row.note,
-        "command": " ".join([*command, *reader, *options]),
+        "command": " ".join([*command, *reader, *option_words("--option", row.options)]),
         "test_set": " ".join([text(row.text), text(row.selection)]).strip() if row.study != BENCHMARK else "",
         "versions": _versions(),
         **making.get(row.dataset, {}),
@@ -536,15 +456,9 @@ def _provenance(row: DatasetRow, sheets: Sheets, making: Mapping[str, Mapping[st
 
 
 def _ready_dataset(
-    row: DatasetRow,
-    systems: Sequence[str],
-    sources: Mapping[str, str],
-    selected: Collection[str],
-    own: bool,
-    description: Mapping[str, str],
-    kept: Mapping[str, str],
-    data_dir: str,
-) -> Dataset:
+    row: DatasetRow, systems: Sequence[str], source: str, selected: Collection[str], own: bool,
+    description: Mapping[str, str], kept: Mapping[str, str], data_dir: str,
+) -> Dataset:  # fmt: skip
     options = [word for key, value in description.items() for word in ("--provenance", f"{key}={value}")]
     options += ["--dated"] * (row.study == "synthetic")
     onto = (str(_statistics(row.dataset)),) if kept else ()
@@ -554,15 +468,15 @@ def _ready_dataset(
     return Dataset(
         metric=row.metric,
         study=row.study,
-        source=sources[row.dataset],
-        statistics=str(_statistics(row.dataset) if sources[row.dataset] == "embedded" else made),
+        source=source,
+        statistics=str(_statistics(row.dataset) if source == "embedded" else made),
         selected=row.dataset in selected,
         own=own,
         trained=synthetic.tests_base_models(row),
         systems=tuple(systems),
         outcomes=tuple(str(Path(data_dir, path)) for path in row.text) if row.study == BENCHMARK else (),
-        corpora=(row.corpus,) if row.corpus else (),
-        counting=("--reader", row.reader, *(word for one in text(row.options).split() for word in ("--option", one))),
+        corpora=row.corpora,
+        counting=("--reader", row.reader, *option_words("--option", row.options)),
         pool=row.pool,
         test_sets=tuple(f"--{key.replace('_', '-')}={value}" for key, value in row.test_sets.items()),
         figures=tuple(name for name in row.figures if not FIGURES[name].once),
@@ -576,21 +490,25 @@ def _ready_dataset(
 def _ready_system(row: SystemRow, sheets: Sheets, data_dir: str) -> System:
     dataset = sheets.datasets.named[row.dataset]
     folder = Path(data_dir if dataset.corpus else "")
-    output = str(folder / row.output)
     reference = tuple(str(folder / path) for path in row.reference or dataset.reference)
     documents = str(folder / dataset.documents) if dataset.documents else ""
     given = {"--reader": dataset.reader, "--documents": documents, "--group": row.group, "--kind": row.kind}
+    return _scored(dataset, str(folder / row.output), reference, given, *option_words("--output-option", row.options))
+
+
+def _scored(
+    dataset: DatasetRow, output: str, reference: tuple[str, ...], given: Mapping[str, str], *others: str
+) -> System:
+    """Describe how an output is counted, with the options of its dataset."""
     options = [word for name, value in given.items() if value for word in (name, value)]
-    options += [word for option in text(dataset.options).split() for word in ("--option", option)]
-    options += [word for option in text(row.options).split() for word in ("--output-option", option)]
-    read = (path.split("!")[0] for path in (output, *reference, documents) if path)
+    read = (path.split("!")[0] for path in (output, *reference, given["--documents"]) if path)
     return System(
         output=output,
         reference=reference,
         metric=dataset.metric,
-        options=tuple(options),
+        options=(*options, *option_words("--option", dataset.options), *others),
         files=tuple(dict.fromkeys(read)),
-        corpora=(dataset.corpus,) if dataset.corpus else (),
+        corpora=dataset.corpora,
     )
 
 
@@ -603,18 +521,10 @@ def _ready_predictions(made: synthetic.Synthetic, sheets: Sheets) -> dict[tuple[
         dataset = sheets.datasets.named[name]
         folder = Path(made.data_dir if dataset.corpus else "")
         gold = tuple(str(folder / path) for path in dataset.reference)
+        given = {
+            "--documents": synthetic.segments(name, "documents.tsv"), "--group": prediction.base_model,
+            "--kind": "synthetic", "--reader": dataset.reader,
+        }  # fmt: skip
         gold = gold or (synthetic.segments(name, "reference.txt"),)
-        documents = synthetic.segments(name, "documents.tsv")
-        options = ["--documents", documents, "--group", prediction.base_model, "--kind", "synthetic"]
-        options += ["--reader", dataset.reader] if dataset.reader else []
-        options += [word for option in text(dataset.options).split() for word in ("--option", option)]
-        output = synthetic.output(name, system)
-        ready[name, system] = System(
-            output=output,
-            reference=gold,
-            metric=dataset.metric,
-            options=(*options, "--leave-out-broken"),
-            files=(output, *gold, documents),
-            corpora=(dataset.corpus,) if dataset.corpus else (),
-        )
+        ready[name, system] = _scored(dataset, synthetic.output(name, system), gold, given, "--leave-out-broken")
     return ready

@@ -7,32 +7,23 @@ no repeated items.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Generic, NoReturn, TypeVar, get_type_hints
+from typing import Annotated, Any, ClassVar, Generic, NoReturn, TypeVar, get_args, get_type_hints
 
+from pairsig.io.choices import near
 from pairsig.io.errors import InputError, named, quoted
 
 
 @dataclass(frozen=True)
 class Place:
-    """Place of a row, for error messages.
-
-    Attributes
-    ----------
-    sheet, line
-        The file and the line of the row (in YAML, the line of its name).
-    row
-        In YAML, the description of the row: `base model malt`.
-    lines
-        In YAML, the line of each key.
-    """
+    """Place of a row, for error messages."""
 
     sheet: str
-    line: int
-    row: str = ""
-    lines: Mapping[str, int] = field(default_factory=dict)
+    line: int  # in YAML, that of its name
+    row: str = ""  # in YAML, the description of the row: `base model malt`
+    lines: Mapping[str, int] = field(default_factory=dict)  # in YAML, those of the keys
 
     def __str__(self) -> str:
         return f"{self.sheet}, line {self.line}{self.row and f', {self.row}'}"
@@ -41,16 +32,19 @@ class Place:
         """Place of a cell of the row."""
         if not self.row:
             return f"{self.sheet}, line {self.line}, column {column}"
-        key = "" if column not in self.lines and self.row.startswith(f"{_spaced(column)} ") else f", key {column}"
+        is_name = column not in self.lines and self.row.startswith(f"{column.replace('_', ' ')} ")
+        key = "" if is_name else f", key {column}"
         return f"{self.sheet}, line {self.lines.get(column, self.line)}, {self.row}{key}"
 
     def complain(self, column: str, found: str, expected: str) -> NoReturn:
         """Raise an error about a cell."""
         raise InputError(f"{self.cell(column)}: found {found}, expected {expected}")
 
-
-def _spaced(column: str) -> str:
-    return column.replace("_", " ")
+    def check_names(self, column: str, names: Iterable[str], known: Collection[str], expected: str) -> None:
+        """Raise an error about the first name of a cell that is not known."""
+        for name in names:
+            if name not in known:
+                self.complain(column, quoted(name), f"{expected}{near(name, known)}")
 
 
 def words(place: Place, column: str, cell: str) -> tuple[str, ...]:
@@ -117,6 +111,11 @@ class Row:
     """Whether the sheet is YAML, because it contains commands or long lists."""
 
     place: Place = field(repr=False, compare=False)
+
+    @property
+    def corpora(self) -> tuple[str, ...]:
+        """The corpus of its files, or none."""
+        return tuple(filter(None, [getattr(self, "corpus", "")]))
 
 
 @dataclass(frozen=True)
@@ -310,17 +309,7 @@ class Sheets:
     published: Sheet[PublishedRow]
 
 
-CLASSES: Mapping[str, type[Row]] = {
-    "datasets": DatasetRow,
-    "systems": SystemRow,
-    "corpora": CorpusRow,
-    "training_sets": TrainingSetRow,
-    "base_models": BaseModelRow,
-    "jars": JarRow,
-    "calibrations": CalibrationRow,
-    "families": FamilyRow,
-    "published": PublishedRow,
-}
+CLASSES: Mapping[str, type[Row]] = {name: get_args(sheet)[0] for name, sheet in get_type_hints(Sheets).items()}
 """Class of the rows of each sheet."""
 
 
@@ -337,6 +326,11 @@ def make(
     """Make a row from its cells, each read by its reader."""
     made = {column: read(place, column, cells[column]) if read else cells[column] for column, read in how.items()}
     return of(place, **made)
+
+
+def option_words(option: str, cell: Mapping[str, str]) -> list[str]:
+    """Words of a command line: the option before each KEY=VALUE of a cell."""
+    return [word for pair in text(cell).split() for word in (option, pair)]
 
 
 def text(cell: Sequence[str] | Mapping[str, str]) -> str:

@@ -11,7 +11,7 @@ import math
 import re
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
@@ -22,7 +22,7 @@ from pairsig.io.choices import near
 from pairsig.io.errors import InputError, quoted
 from study import corpora
 from study.sheets import checks, code
-from study.sheets.rows import BaseModelRow, DatasetRow, Sheets, TrainingSetRow, text
+from study.sheets.rows import BaseModelRow, DatasetRow, Sheets, TrainingSetRow, option_words, text
 from study.training.training_sets import SIZES
 
 RESULTS = Path("results")
@@ -39,23 +39,13 @@ PLACEHOLDERS = {
 
 @dataclass(frozen=True)
 class Segments:
-    """A corpus to split into segments.
-
-    Attributes
-    ----------
-    task, files, options
-        Arguments of `python -m study prepare`.
-    read
-        The paths in `files`: archives instead of their members.
-    corpora
-        The corpus of the files, or none.
-    """
+    """A corpus to split into segments: arguments of `python -m study prepare`, and what it reads."""
 
     task: str
     files: tuple[str, ...]
     options: tuple[str, ...]
-    read: tuple[str, ...]
-    corpora: tuple[str, ...]
+    read: tuple[str, ...]  # the paths in `files`, with archives instead of their members
+    corpora: tuple[str, ...]  # the corpus of the files, or none
 
 
 @dataclass(frozen=True)
@@ -74,27 +64,13 @@ class Resampled:
 
 @dataclass(frozen=True, kw_only=True)
 class _Run:
-    """A command of a base model to run.
-
-    Attributes
-    ----------
-    base_model, command
-        The base model, and the shell command with its placeholders.
-    jars
-        Files of the required Java libraries.
-    programs
-        The modules of this project that the command runs.
-    given
-        Folder of the model for `{given}`, if any.
-    threads, mem_mb, runtime
-        Resources of the job.
-    """
+    """A command of a base model to run, with the resources of its job."""
 
     base_model: str
-    command: str
-    jars: tuple[str, ...]
-    programs: tuple[str, ...]
-    given: tuple[str, ...]
+    command: str  # with its placeholders
+    jars: tuple[str, ...]  # files
+    programs: tuple[str, ...]  # modules of this project that the command runs
+    given: tuple[str, ...]  # folder of the model for `{given}`, if any
     threads: int
     mem_mb: int
     runtime: int
@@ -130,39 +106,18 @@ class Prediction(_Run):
         return tuple(word for path in self.model for word in ("--model", path))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Synthetic:
-    """Inputs of the rules for training and prediction.
+    """Inputs of the rules for training and prediction."""
 
-    Attributes
-    ----------
-    training_sets, test_sets
-        By training set; by dataset.
-    tested
-        The training sets of each dataset.
-    resampled, training_runs, predictions
-        By training set and resampled set; by training set and system; by dataset and system.
-    provenance
-        By dataset: the provenance of its statistics.
-    data_dir
-        The folder with the corpora.
-    """
-
-    training_sets: Mapping[str, Segments]
-    test_sets: Mapping[str, Segments]
-    tested: Mapping[str, tuple[str, ...]]
-    resampled: Mapping[tuple[str, str], Resampled]
-    training_runs: Mapping[tuple[str, str], Training]
-    predictions: Mapping[tuple[str, str], Prediction]
-    provenance: Mapping[str, Mapping[str, str]]
-    data_dir: str
-
-
-@dataclass(frozen=True)
-class _System:
-    name: str
-    base_model: BaseModelRow
-    resampled: str
+    data_dir: str  # folder with the corpora
+    training_sets: dict[str, Segments] = field(default_factory=dict)
+    test_sets: dict[str, Segments] = field(default_factory=dict)  # by dataset of retrained systems
+    tested: dict[str, list[str]] = field(default_factory=dict)  # by dataset, its training sets
+    resampled: dict[tuple[str, str], Resampled] = field(default_factory=dict)  # by training set and resampled set
+    training_runs: dict[tuple[str, str], Training] = field(default_factory=dict)  # by training set and system
+    predictions: dict[tuple[str, str], Prediction] = field(default_factory=dict)  # by dataset and system
+    provenance: dict[str, dict[str, str]] = field(default_factory=dict)  # by dataset, that of its statistics
 
 
 def check(sheets: Sheets) -> None:
@@ -192,10 +147,7 @@ def check(sheets: Sheets) -> None:
             for name in re.findall(r"\{(\w+)\}", command):
                 if name not in known or (name == "model" and not row.train):
                     row.place.complain(column, quoted(f"{{{name}}}"), f"one of {{{'}, {'.join(known)}}}")
-            for name in _programs(command):
-                if name not in code.modules():
-                    expected = f"a module of pairsig{near(name, code.modules())}"
-                    row.place.complain(column, quoted(name), expected)
+            row.place.check_names(column, _programs(command), code.modules(), "a module of pairsig")
         for name in row.needed("jar"):
             if name not in jars:
                 row.place.complain("needs", f"jar:{name}", f"a jar of {sheets.jars.path}{near(name, jars)}")
@@ -208,10 +160,7 @@ def _check_training_sets(sheets: Sheets) -> set[str]:
         _check_datasets(row, sheets)
         _check_selection(row, row.task, row.options)
         known = [other.base_model for other in sheets.base_models.rows if other.task == row.task]
-        for name in row.base_models:
-            if name not in known:
-                expected = f"base models of the task {row.task}{near(name, known)}"
-                row.place.complain("base_models", quoted(name), expected)
+        row.place.check_names("base_models", row.base_models, known, f"base models of the task {row.task}")
         _check_given(row, sheets)
         own = {one.base_model for one in _trained(row, sheets)}
         for name in row.unlabelled:
@@ -233,13 +182,11 @@ def _check_training_sets(sheets: Sheets) -> set[str]:
 def _check_given(row: TrainingSetRow, sheets: Sheets) -> None:
     """Check that the model for `{given}` can be trained, and is used by the commands."""
     known = [one.base_model for one in sheets.base_models.rows if one.train and one.include != "no" and not _wants(one)]
+    others = [name for name in sheets.training_sets.named if name != row.training_set]
     for base_model, training_set in row.given.items():
-        if base_model not in known:
-            expected = f"a base model that is trained, included, and not given one itself{near(base_model, known)}"
-            row.place.complain("given", quoted(base_model), expected)
-        others = [name for name in sheets.training_sets.named if name != row.training_set]
-        if training_set not in others:
-            row.place.complain("given", quoted(training_set), f"another training set{near(training_set, others)}")
+        expected = "a base model that is trained, included, and not given one itself"
+        row.place.check_names("given", [base_model], known, expected)
+        row.place.check_names("given", [training_set], others, "another training set")
         task = sheets.training_sets.named[training_set].task
         if sheets.base_models.named[base_model].task != task:
             found = f"{base_model} and {training_set}, which are of two tasks"
@@ -271,10 +218,8 @@ def tests_base_models(dataset: DatasetRow) -> bool:
 
 def _check_datasets(row: TrainingSetRow | BaseModelRow, sheets: Sheets) -> None:
     known = [one.dataset for one in sheets.datasets.rows if tests_base_models(one) and one.task == row.task]
-    for name in row.datasets:
-        if name not in known:
-            expected = f"datasets of the study synthetic and the task {row.task}{near(name, known)}"
-            row.place.complain("datasets", quoted(name), expected)
+    expected = f"datasets of the study synthetic and the task {row.task}"
+    row.place.check_names("datasets", row.datasets, known, expected)
 
 
 def check_needs(sheets: Sheets, training_sets: Collection[str]) -> None:
@@ -299,61 +244,45 @@ def check_needs(sheets: Sheets, training_sets: Collection[str]) -> None:
 
 def expand(sheets: Sheets, config: Mapping[str, Any]) -> Synthetic:
     """Expand the sheets to all systems of all training sets, with their jobs."""
-    data_dir, scale, seed = str(config["data_dir"]), float(config["scale"]), int(config["resampling"]["seed"])
-    training_sets: dict[str, Segments] = {}
-    test_sets: dict[str, Segments] = {}
-    tested: dict[str, list[str]] = {}
-    resampled: dict[tuple[str, str], Resampled] = {}
-    training_runs: dict[tuple[str, str], Training] = {}
-    predictions: dict[tuple[str, str], Prediction] = {}
+    scale, seed = float(config["scale"]), int(config["resampling"]["seed"])
+    made = Synthetic(data_dir=str(config["data_dir"]))
     makers: dict[str, list[dict[str, str]]] = {}
     for row in sheets.training_sets.rows:
         name = row.training_set
-        training_sets[name] = _segments(row, row.files, row, data_dir)
+        made.training_sets[name] = _segments(row, row.files, row, made.data_dir)
         for dataset in row.datasets:
-            tested.setdefault(dataset, []).append(name)
+            made.tested.setdefault(dataset, []).append(name)
             its = sheets.datasets.named[dataset]
-            test_sets[dataset] = _segments(row, its.text, its, data_dir)
+            made.test_sets[dataset] = _segments(row, its.text, its, made.data_dir)
             makers.setdefault(dataset, []).append(_provenance(row, sheets, scale, seed))
         given: tuple[str, ...] = ()
         for giver, other in row.given.items():
             given = (str(RESULTS / "models" / other / f"{giver}-{WHOLE}"),)
-            whole = sheets.training_sets.named[other]
-            resampled[other, WHOLE] = Resampled(whole.task, None, _unlabelled(whole))
-            training_runs[other, f"{giver}-{WHOLE}"] = _training(
-                sheets.base_models.named[giver], other, WHOLE, seed, ()
-            )
-        for system in _systems(row, sheets, scale):
-            size = system.resampled.partition("-")[0]
-            resampled[name, system.resampled] = Resampled(row.task, SIZES[size], _unlabelled(row))
-            base_model = system.base_model
+            whole, base_model = sheets.training_sets.named[other], sheets.base_models.named[giver]
+            made.resampled[other, WHOLE] = Resampled(whole.task, None, _unlabelled(whole))
+            made.training_runs[other, f"{giver}-{WHOLE}"] = _training(base_model, other, WHOLE, seed, ())
+        for base_model, resampled in _systems(row, sheets, scale):
+            system, size = f"{base_model.base_model}-{resampled}", resampled.partition("-")[0]
+            made.resampled[name, resampled] = Resampled(row.task, SIZES[size], _unlabelled(row))
             its_given = given if _wants(base_model) else ()
             model: tuple[str, ...] = ()
             if base_model.train:
-                model = (str(RESULTS / "models" / name / system.name),)
-                training_runs[name, system.name] = _training(base_model, name, system.resampled, seed, its_given)
-            members = [f"{member}-{system.resampled}" for member in base_model.members]
+                model = (str(RESULTS / "models" / name / system),)
+                made.training_runs[name, system] = _training(base_model, name, resampled, seed, its_given)
+            members = [f"{member}-{resampled}" for member in base_model.members]
             counted = base_model.include == "yes"
             for dataset in row.datasets:
                 if counted and base_model.datasets and dataset not in base_model.datasets:
                     continue
-                predictions[dataset, system.name] = Prediction(
+                made.predictions[dataset, system] = Prediction(
                     command=base_model.predict,
                     model=model,
                     members=tuple(output(dataset, member) for member in members),
                     counted=counted,
                     **_needs(base_model, its_given),
                 )
-    return Synthetic(
-        training_sets,
-        test_sets,
-        {dataset: tuple(names) for dataset, names in tested.items()},
-        resampled,
-        training_runs,
-        predictions,
-        {dataset: _together(description) for dataset, description in makers.items()},
-        data_dir,
-    )
+    made.provenance.update({dataset: _together(description) for dataset, description in makers.items()})
+    return made
 
 
 def _needs(base_model: BaseModelRow, given: tuple[str, ...]) -> dict[str, Any]:
@@ -394,7 +323,7 @@ def output(dataset: str, system: str) -> str:
     return str(RESULTS / "outputs" / dataset / f"{system}.txt")
 
 
-def _systems(row: TrainingSetRow, sheets: Sheets, scale: float) -> Iterator[_System]:
+def _systems(row: TrainingSetRow, sheets: Sheets, scale: float) -> Iterator[tuple[BaseModelRow, str]]:
     """List the systems of a training set: every base model on every resampled set, including members of ensembles."""
     trained = _trained(row, sheets)
     chosen = {one.base_model: _resampled(one.sizes or row.sizes, scale) for one in trained}
@@ -402,8 +331,7 @@ def _systems(row: TrainingSetRow, sheets: Sheets, scale: float) -> Iterator[_Sys
         for member in ensemble.members:
             chosen[member] |= chosen[ensemble.base_model]
     for base_model in trained:
-        for resampled in chosen[base_model.base_model]:
-            yield _System(f"{base_model.base_model}-{resampled}", base_model, resampled)
+        yield from ((base_model, resampled) for resampled in chosen[base_model.base_model])
 
 
 def _resampled(sizes: Mapping[str, object], scale: float) -> dict[str, None]:
@@ -445,13 +373,12 @@ def _segments(
     named = [(domain, [str(folder / path) for path in paths]) for domain, paths in split]
     chosen = {**training_set.options, **row.selection}
     words = [f"--{key.replace('_', '-')}={chosen.pop(key)}" for key in corpora.SELECTION if key in chosen]
-    words += [word for key, value in chosen.items() for word in ("--option", f"{key}={value}")]
     return Segments(
         task=training_set.task,
         files=tuple(f"{domain}={'+'.join(paths)}" if domain else "+".join(paths) for domain, paths in named),
-        options=tuple(words),
+        options=(*words, *option_words("--option", chosen)),
         read=tuple(path.split("!")[0] for _, paths in named for path in paths),
-        corpora=(row.corpus,) if row.corpus else (),
+        corpora=row.corpora,
     )
 
 

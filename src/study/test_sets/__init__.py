@@ -7,27 +7,17 @@ from fnmatch import fnmatchcase
 
 import pandas as pd
 
+from pairsig.io.errors import InputError
+
 
 @dataclass(frozen=True)
 class Derivation:
-    """Derivation of a test set, as in the columns `derived`, `domain` and `number` of comparisons.
+    """Derivation of a test set, as in the columns `derived`, `domain` and `number` of comparisons."""
 
-    Attributes
-    ----------
-    derived
-        `whole`, `initial`, `domain`, `document`, `draw` or `half`.
-    size
-        Number of segments.
-    domain
-        Domain or document of the segments.
-    number
-        Number of the draw or half, from 1.
-    """
-
-    derived: str
-    size: int
-    domain: str = ""
-    number: int = 0
+    derived: str  # `whole`, `initial`, `domain`, `document`, `draw` or `half`
+    size: int  # number of segments
+    domain: str = ""  # domain or document of the segments
+    number: int = 0  # of the draw or half, from 1
 
     @property
     def label(self) -> str:
@@ -59,6 +49,17 @@ def matches(name: str, patterns: str) -> bool:
     (True, False)
     """
     return patterns == SAME or any(fnmatchcase(name, pattern) for pattern in patterns.split())
+
+
+def doubling(first: int, n_segments: int, *, factor: int = 2) -> list[int]:
+    """Sizes first, 2·first, 4·first, … below the number of segments."""
+    if first < 1:
+        raise InputError(f"--initial: found the first size {first}, expected at least 1")
+    sizes = []
+    while first < n_segments:
+        sizes.append(first)
+        first *= factor
+    return sizes
 
 
 def is_initial(table: pd.DataFrame) -> pd.Series[bool]:

@@ -95,51 +95,21 @@ def other_test_sets(
             yield made, statistics.select(segments=np.sort(members))
 
 
-def doubling(first: int, n_segments: int) -> list[int]:
-    """Sizes first, 2·first, 4·first, … below the number of segments."""
-    if first < 1:
-        raise InputError(f"--initial: found the first size {first}, expected at least 1")
-    sizes = []
-    while first < n_segments:
-        sizes.append(first)
-        first *= 2
-    return sizes
+KINDS = ("initial", "shuffle", "domain_size", "document_size", "draws", "draw_size", "halves")
+"""Parameters of `other_test_sets` that say which test sets to make."""
 
 
-def resize(
-    statistics: Statistics,
-    test: str = "bootstrap",
-    *,
-    initial: Sequence[int] | None = None,
-    shuffle: int | None = None,
-    domain_size: int | None = None,
-    document_size: int | None = None,
-    draws: int = 0,
-    draw_size: int | None = None,
-    halves: int = 0,
-    rng: int = 2012,
-    **options: Any,
-) -> pd.DataFrame:
-    """Compare all pairs of systems on every test set from `other_test_sets`; see there and `compare` for the arguments.
+def resize(statistics: Statistics, test: str = "bootstrap", *, rng: int = 2012, **options: Any) -> pd.DataFrame:
+    """Compare all pairs of systems on every test set from `other_test_sets`; see there and `compare` for the options.
 
     With part = (k, m), the test sets stay complete, and the resamples of each are split.
     """
-    made = other_test_sets(
-        statistics,
-        initial=initial,
-        shuffle=shuffle,
-        domain_size=domain_size,
-        document_size=document_size,
-        draws=draws,
-        draw_size=draw_size,
-        halves=halves,
-        seed=rng,
-    )
+    kinds = {name: options.pop(name) for name in KINDS if name in options}
     found = [
         compare(subset, test, rng=rng, test_set=how.label, **options).assign(
             derived=how.derived, domain=how.domain, number=how.number
         )
-        for how, subset in made
+        for how, subset in other_test_sets(statistics, seed=rng, **kinds)
     ]
     if not found:
         raise InputError(
