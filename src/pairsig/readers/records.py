@@ -190,7 +190,7 @@ class _Unfolding:
 
 
 def _is_table(node: Any) -> bool:
-    """Whether a node has nested values or several numbers, unlike settings."""
+    """Whether all values of a node are nested, which those of settings are not."""
     values = list(node.values()) if isinstance(node, dict) else node
     return all(_is_nested(own) for own in values) and len(values) > 1
 
