@@ -47,22 +47,12 @@ def _unchanged(rows: pd.DataFrame) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Given:
-    """The scores that a user passed, and how to hand results back.
+    """The scores that a user passed, and how to hand results back."""
 
-    Attributes
-    ----------
-    statistics, metric
-        The counts of all systems, and the metric to compute from them.
-    as_given
-        Turns a table of results into the kind of frame that was passed; pandas for everything else.
-    notes
-        Sentences about the data that the user should read.
-    """
-
-    statistics: Statistics
-    metric: Metric
-    as_given: Callable[[pd.DataFrame], Any]
-    notes: tuple[str, ...]
+    statistics: Statistics  # the counts of all systems
+    metric: Metric  # to compute from them
+    as_given: Callable[[pd.DataFrame], Any]  # turns results into the kind of frame that was passed, pandas for all else
+    notes: tuple[str, ...]  # sentences about the data that the user should read
 
     @classmethod
     def of(cls, statistics: Statistics, metric: Metric, as_given: Callable[[pd.DataFrame], Any] = _unchanged) -> Given:

@@ -86,12 +86,7 @@ class _Completion(argparse.Action):
 class Commands:
     """A command line with subcommands; each is a function of its parsed arguments, and its docstring is the help.
 
-    Attributes
-    ----------
-    parser
-        The parser of all commands.
-    examples
-        The examples at the end of the help, by command.
+    The help of a command ends with its example.
     """
 
     def __init__(self, program: str, description: str, examples: Mapping[str, str] | None = None) -> None:

@@ -90,12 +90,12 @@ def write(table: pd.DataFrame, path: str | Path) -> None:
         plain.to_csv(temporary, sep=SEPARATORS[path.suffix], index=False, lineterminator="\n")
 
 
-def frame(table: Table, rows: Sequence[Mapping[str, object]] | pd.DataFrame) -> pd.DataFrame:
-    """A data frame of `rows` with the columns of `table`, in its order and with its declared types.
+def frame(table: Table, rows: Sequence[Mapping[str, object]] | Mapping[str, object] | pd.DataFrame) -> pd.DataFrame:
+    """A data frame of `rows`, or of columns, with the columns of `table`, in its order and with its declared types.
 
     Cells of optional columns may be missing. A column that is not declared causes a TypeError.
     """
-    given = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
+    given = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
     found = given.reindex(columns=list(table.names)) if given.empty else given
     optional = {column.name for column in table.columns if column.missing}
     if set(found.columns) | optional != set(table.names):

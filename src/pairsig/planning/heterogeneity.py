@@ -418,18 +418,7 @@ def _root(d: Floats, v: Floats, target: float) -> Floats:
 def elsewhere(gain: float, errors: tuple[float, float], n_segments: int, metric: str, family: str) -> list[str]:
     """Sentences about who wins on another test set of a family, for a pair of systems on one test set.
 
-    Parameters
-    ----------
-    gain
-        Gain of the better system.
-    errors
-        Its standard error by the units that were drawn, and by segments, as families are measured.
-    n_segments
-        Size of the test set.
-    metric
-        Name of the metric.
-    family
-        Name of the family.
+    `errors` are the gain's standard errors by the units that were drawn, and by segments, as families are measured.
     """
     of = known_family(family, metric)
     tau = float(of.heterogeneity([errors[1]], [n_segments]))
@@ -538,28 +527,21 @@ def transfers(
     names = np.array(compared, dtype=object)
     return frame(
         TRANSFER,
-        pd.DataFrame(
-            {
-                "metric": metrics[0],
-                "system_a": names[better],
-                "system_b": names[np.where(better == a, b, a)],
-                "n_test_sets": result.n_test_sets,
-                "n_won": (sign[:, None] * gains > 0).sum(axis=1),
-                "gain": np.abs(result.gain),
-                "ci_low": ends["ci"][0],
-                "ci_high": ends["ci"][1],
-                "heterogeneity": result.heterogeneity,
-                "heterogeneity_low": result.heterogeneity_low,
-                "heterogeneity_high": result.heterogeneity_high,
-                "prediction_low": ends["prediction"][0],
-                "prediction_high": ends["prediction"][1],
-                "pvalue_iid": result.pvalue_iid,
-                "p_next": result.p_next,
-                "smallest_reliable_gain": SMALLEST_RELIABLE_GAIN * result.heterogeneity,
-                "heterogeneity_specified": tau is not None,
-                "family": family,
-            }
-        ),
+        vars(result)
+        | {
+            "metric": metrics[0],
+            "system_a": names[better],
+            "system_b": names[np.where(better == a, b, a)],
+            "n_won": (sign[:, None] * gains > 0).sum(axis=1),
+            "gain": np.abs(result.gain),
+            "ci_low": ends["ci"][0],
+            "ci_high": ends["ci"][1],
+            "prediction_low": ends["prediction"][0],
+            "prediction_high": ends["prediction"][1],
+            "smallest_reliable_gain": SMALLEST_RELIABLE_GAIN * result.heterogeneity,
+            "heterogeneity_specified": tau is not None,
+            "family": family,
+        },
     )
 
 

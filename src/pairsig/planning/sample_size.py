@@ -57,37 +57,20 @@ _NORMAL = 5_000
 
 @dataclass(frozen=True, kw_only=True)
 class Spread:
-    """The variance of the per-unit difference between two systems, and how certain it is.
+    """The variance of the per-unit difference between two systems, and how certain it is."""
 
-    Attributes
-    ----------
-    variance
-        S², in points².
-    low, high
-        Its 95 % interval: from a pilot, for new samples from the same source; from the variance model, for a new pair
-        of systems on a new test set.
-    unit, segments_per_unit
-        The unit that is drawn, and the number of segments in it (more than 1 for documents).
-    best
-        The score of 100 %: 100 for points, 1 for shares; None if the scores have another unit.
-    passed
-        Score of a passed item, if every unit is an item that is passed or failed.
-    source, given
-        Source of the variance, and what was known about the correlation of the systems.
-    notes
-        Sentences on the source of the variance and its reliability.
-    """
-
-    variance: float
+    variance: float  # S², in points²
+    # The 95 % interval of S²: from a pilot, for new samples from the same source; from the variance model, for a new
+    # pair of systems on a new test set.
     low: float
     high: float
-    unit: Unit = "segment"
-    segments_per_unit: float = 1.0
-    best: float | None = 100.0
-    passed: float | None = None
+    unit: Unit = "segment"  # what is drawn
+    segments_per_unit: float = 1.0  # more than 1 for documents
+    best: float | None = 100.0  # the score of 100 %: 100 for points, 1 for shares; None if the scores have another unit
+    passed: float | None = None  # score of a passed item, if every unit is an item that is passed or failed
     source: Literal["pilot", "variance model", "outcomes"]
-    given: str = ""
-    notes: tuple[str, ...] = ()
+    given: str = ""  # what was known about the correlation of the systems
+    notes: tuple[str, ...] = ()  # sentences on the source of the variance and its reliability
 
 
 def in_unit(given: Amount, what: str, best: float | None) -> float:
@@ -125,9 +108,6 @@ def from_pilot(pair: Pair) -> Spread:
 
     S² = n s², where s is the jackknife standard error of the gain on the pilot's n units (`difference_interval`). The
     ends of the interval are ν S² / χ²(0.975) and ν S² / χ²(0.025), with the degrees of freedom ν of s.
-
-    S² is an estimate, so the true power of a plan differs from the planned one. `docs/explanation/planning.md` reports
-    by how much, and how often the interval covers the true value in simulations.
 
     Raises
     ------
@@ -199,22 +179,11 @@ def from_variance_model(
 ) -> Spread:
     """Predict the variance of the difference without a pilot, from the systems of the study.
 
-    The model is S² = φ · 10⁴ · 2(1 − ρ) · p(1 − p) / √L, in points². p(1 − p) is the variance of an answer that is
-    right with probability p, the score as a share; 2(1 − ρ) turns it into that of the difference between two answers
-    with correlation ρ; L is the length of a segment. Dividing by L would be correct for independent words, and by 1 for
-    identical ones; √L predicted left-out test sets better than either (`docs/explanation/planning.md`).
-
-    φ depends on the metric: its logarithm is the mean over test sets of the mean residual of their pairs. If the
-    correlation is unknown, 2(1 − ρ) becomes 2(1 − B), with the BLEU B of one system's outputs against the other's as
-    a share, or a constant; each case has its own φ.
-
-    The interval uses the number of test sets D, the standard deviation τ between test sets (pooled over metrics), the
-    standard deviation ω between the pairs of a test set, and the quantile t of Student's distribution with the degrees
-    of freedom of τ:
-
-        log S² ± t · sqrt(τ²(1 + 1/D) + ω²).
-
-    Its coverage on left-out test sets is in the table `VARIANCE_MODEL`.
+    The model is S² = φ · 10⁴ · 2(1 − ρ) · p(1 − p) / √L, in points² (`docs/explanation/planning.md`). If the
+    correlation ρ is unknown, 2(1 − ρ) becomes 2(1 − B), with the BLEU B of one system's outputs against the other's as
+    a share, or a constant; each case has its own φ. The interval is log S² ± t · sqrt(τ²(1 + 1/D) + ω²), with D test
+    sets, the standard deviations τ between test sets (pooled over metrics) and ω between the pairs of a test set, and t
+    the quantile of Student's distribution with the degrees of freedom of τ.
 
     Parameters
     ----------
@@ -315,17 +284,7 @@ def from_outcomes(*, score: Amount, correlation: float | None, design_effect: fl
     two scores, it is within 1 % for a gain of up to 5 points and within 4 % for up to 10 points (scores from 20 to 80,
     correlation up to 0.7). Near 0 and 100 it may be far too small, since the variances of the two systems differ. For
     items with partial credit or several runs, S² is smaller: on eleven leaderboards, the S² of the median pair is
-    0.55 to 0.96 times this.
-
-    Parameters
-    ----------
-    score, correlation, design_effect
-        As for `from_variance_model`; the correlation must be known.
-
-    Raises
-    ------
-    InputError
-        If the correlation is missing, or if a number is out of range.
+    0.55 to 0.96 times this. The parameters are those of `from_variance_model`.
     """
     if correlation is None:
         raise InputError(
@@ -381,30 +340,15 @@ def fitted() -> pd.DataFrame:
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """The claim to be established, and the test that should establish it.
-
-    Attributes
-    ----------
-    claim
-        One of `CLAIMS`.
-    margin
-        Margin M of equivalence or non-inferiority.
-    test
-        The test of a difference.
-    alpha
-        Significance level.
-    power
-        Desired probability that the test establishes the claim.
-    training
-        Variance of the gain that does not decrease with the number of segments, in points²: 2σ²/K for two methods
-        with K runs each, whose scores have the standard deviation σ between runs.
-    """
+    """The claim to be established, and the test that should establish it."""
 
     claim: Claim = "difference"
-    margin: float | None = None
-    test: Test = field(default_factory=lambda: find("randomization"))
+    margin: float | None = None  # of equivalence or non-inferiority
+    test: Test = field(default_factory=lambda: find("randomization"))  # of a difference
     alpha: float = 0.05
-    power: float = 0.8
+    power: float = 0.8  # desired probability that the test establishes the claim
+    # Variance of the gain that does not decrease with the number of segments, in points²: 2σ²/K for two methods with K
+    # runs each, whose scores have the standard deviation σ between runs.
     training: float = 0.0
 
     def __post_init__(self) -> None:
@@ -576,10 +520,6 @@ def plan(
 
     Parameters
     ----------
-    metric
-        Name of the metric, for the table.
-    spread
-        Variance of the difference: from `from_pilot`, `from_variance_model` or `from_outcomes`.
     design
         Significance level, power, test and training variance; the claim and its margin are set for each row.
     gains
