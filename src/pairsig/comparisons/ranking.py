@@ -535,7 +535,10 @@ def render(ranking: Ranking, format: str) -> str:  # noqa: A002
     if format == "json":
         return as_json(table)
     rows = table.assign(
-        ranks=[_span(*ends) for ends in table[["rank_low", "rank_high"]].itertuples(index=False)],
+        ranks=[
+            f"{low}" if low == high else f"{low}–{high}"
+            for low, high in table[["rank_low", "rank_high"]].itertuples(index=False)
+        ],
         score=[
             f"{score:.2f}" + "†" * (p <= ranking.alpha)
             for score, p in table[["score", "p_next"]].itertuples(index=False)
@@ -574,17 +577,13 @@ def _summary(ranking: Ranking) -> str:
 def _without_interval(pairs: pd.DataFrame) -> str:
     """A clause about gains without an interval, if there are any."""
     none = int(pairs["ci_low"].isna().sum())
-    if 0 < none == len(pairs):
+    if not none:
+        return ""
+    if none == len(pairs):
         return "; gains have no intervals, because too few units differ or too few shuffles were drawn"
     return (
         f"; {none:,} of {len(pairs):,} pairs differ by the same amount on every unit, so their gains have no interval"
-        if none
-        else ""
     )
-
-
-def _span(low: int, high: int) -> str:
-    return f"{low}" if low == high else f"{low}–{high}"
 
 
 def draw(ranking: Ranking, path: str | Path) -> None:

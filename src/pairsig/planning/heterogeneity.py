@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pairsig.io import rendering
+from pairsig.io import rendering, tables
 from pairsig.io.choices import check_level, choose, once
 from pairsig.io.columns import FAMILY_HETEROGENEITY, TRANSFER
 from pairsig.io.errors import InputError, named
@@ -182,8 +182,6 @@ def families() -> tuple[Family, ...]:
     >>> "wmt-domains" in [one.family for one in families()]
     True
     """
-    from pairsig.io import tables
-
     rows = tables.read(Path(__file__).with_name("family_heterogeneity.tsv"), FAMILY_HETEROGENEITY)
     return tuple(Family(**{one.name: row[one.name] for one in fields(Family)}) for row in rows.to_dict("records"))
 
@@ -466,8 +464,6 @@ def transfers(
     DataFrame
         Table `TRANSFER`, one row per pair; `system_a` has the higher mean.
     """
-    from pairsig.io.tables import frame
-
     if heterogeneity is not None and family:
         raise InputError(f"found heterogeneity={heterogeneity} and family={family}, expected one of them")
     if family:
@@ -525,7 +521,7 @@ def transfers(
         for kind in ("ci", "prediction")
     }
     names = np.array(compared, dtype=object)
-    return frame(
+    return tables.frame(
         TRANSFER,
         vars(result)
         | {

@@ -8,7 +8,7 @@ gain on n units is S/√n. S² comes from a pilot (`from_pilot`), from a model f
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -23,7 +23,7 @@ from pairsig.io.choices import check_level, choose, one_of, spelled
 from pairsig.io.columns import PLAN, VARIANCE_MODEL
 from pairsig.io.errors import InputError
 from pairsig.io.packages import pd
-from pairsig.io.tables import as_json
+from pairsig.io.tables import Row, as_json, frame, read, records
 from pairsig.metrics import registry
 from pairsig.stats import pass_fail
 from pairsig.stats.intervals import ENOUGH, jackknifed, passed_or_failed
@@ -333,9 +333,7 @@ def reach(between: float, within: float, n_datasets: int, degrees: int, level: f
 @cache
 def fitted() -> pd.DataFrame:
     """The variance model that comes with the library: table `VARIANCE_MODEL`."""
-    from pairsig.io import tables
-
-    return tables.read(VARIANCE_MODEL_FILE, VARIANCE_MODEL)
+    return read(VARIANCE_MODEL_FILE, VARIANCE_MODEL)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -596,8 +594,6 @@ def plan(
             if claim == "equivalence":
                 mine = replace(mine, margin=found[0] or 1.0)
             rows[-1] |= powers(None if found[0] is None else units, rows[-1]["gain"], mine)
-    from pairsig.io.tables import frame
-
     return frame(PLAN, rows)
 
 
@@ -615,8 +611,7 @@ def _doubts(spread: Spread, design: Design, gain: float, n_units: int | None) ->
     notes = list(spread.notes)
     if n_units is None and design.training:
         size = gain if design.claim == "difference" else float(design.margin or 0)
-        _, critical = _limits(design)
-        times = design.training / (size / critical) ** 2
+        times = design.training / (size / _critical(design)) ** 2
         notes.append(
             f"no number of segments is sufficient for {size:g}, since runs vary too much; use at least {times:.1f} "
             "times as many runs"
@@ -629,14 +624,13 @@ def _doubts(spread: Spread, design: Design, gain: float, n_units: int | None) ->
     return notes
 
 
-def _limits(design: Design) -> tuple[float, float]:
-    """Normal quantile of the significance level, and its sum with that of the power, in standard errors of the gain."""
+def _critical(design: Design) -> float:
+    """Standard errors of a gain that is detected with the desired power, by the normal distribution."""
     from scipy.special import ndtri
 
     sides = 2 if design.claim == "difference" and design.test.two_sided else 1
     missed = (1 - design.power) / (2 if design.claim == "equivalence" else 1)
-    level = float(ndtri(1 - design.alpha / sides))
-    return level, level + float(ndtri(1 - missed))
+    return float(ndtri(1 - design.alpha / sides) + ndtri(1 - missed))
 
 
 def overlap_of(output: Sequence[str], other: Sequence[str], **options: Any) -> float:
@@ -654,41 +648,37 @@ def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
     """The table of `plan` as `table` (for a terminal), `markdown`, `latex`, or `json`: objects, all digits."""
     if format == "json":
         return as_json(table)
-    sizes, segments = [], []
-    for row in table.to_dict("records"):
-        size = "gain" if row["claim"] == "difference" else "margin"
-        asked = row["question"] == size
-        sizes.append(_ends(row, size, "{:.3g}") if asked else f"{row[size]:.6g}")
-        segments.append(f"{row['n_segments']:,}" if asked else _ends(row, "n", "{:,.0f}"))
-    rows = table.assign(
-        gain=sizes,
-        n_segments=segments,
-        power=[_power(row) for row in table.to_dict("records")],
-        test=table["test"].str.removesuffix(" two-sided"),
-    )
+    rows = [row | _printed(row) for row in records(table)]
     columns = PLAN.view(
         metric="", claim="to show", gain="gain or margin [95 %]", n_segments="segments [95 %]", n_documents="documents",
         power="power [95 %]", test="",
     )  # fmt: skip
-    if table["n_documents"].isna().all():
+    if all(row["n_documents"] is None for row in rows):
         columns = [column for column in columns if column.name != "n_documents"]
     deviation = f"standard deviation of the difference per unit: {table['deviation'].iloc[0]:.3g} points"
     notes = dict.fromkeys(note for own in table["notes"] for note in own)
     return rendering.render(rows, columns, format, notes=[deviation, *notes])
 
 
-def _power(row: Mapping[Hashable, Any]) -> str:
-    """The power, with its interval if the variance is uncertain."""
-    ends = f" [{100 * row['power_low']:.0f}, {100 * row['power_high']:.0f}]"
-    return f"{100 * row['power']:.0f} %" + ends * (row["source"] != "outcomes" and not pd.isna(row["power_low"]))
+def _printed(row: Row) -> Row:
+    """Cells as text: what was asked for has its interval, and so has the power if the variance is uncertain."""
+    size = "gain" if row["claim"] == "difference" else "margin"
+    asked = row["question"] == size
+    ends = ""
+    if row["source"] != "outcomes" and row["power_low"] is not None:
+        ends = f" [{100 * row['power_low']:.0f}, {100 * row['power_high']:.0f}]"
+    return {
+        "gain": _ends(row, size, "{:.3g}") if asked else f"{row[size]:.6g}",
+        "n_segments": f"{row['n_segments']:,}" if asked else _ends(row, "n", "{:,.0f}"),
+        "power": f"{100 * row['power']:.0f} %{ends}",
+        "test": row["test"].removesuffix(" two-sided"),
+    }
 
 
-def _ends(row: Mapping[Hashable, Any], name: str, form: str) -> str:
+def _ends(row: Row, name: str, form: str) -> str:
     """The value that was asked for, and its interval; "none" if no size is sufficient."""
-    value = row["n_segments" if name == "n" else name]
-    if row["source"] == "outcomes" and not pd.isna(value):  # certain under the assumptions, so no interval
-        return form.format(value)
-    shown = [
-        "none" if pd.isna(cell) else form.format(cell) for cell in (value, row[f"{name}_low"], row[f"{name}_high"])
-    ]
-    return f"{shown[0]} [{shown[1]}, {shown[2]}]"
+    cells = (row["n_segments" if name == "n" else name], row[f"{name}_low"], row[f"{name}_high"])
+    value, low, high = ("none" if cell is None else form.format(cell) for cell in cells)
+    if row["source"] == "outcomes" and value != "none":  # certain under the assumptions, so no interval
+        return value
+    return f"{value} [{low}, {high}]"

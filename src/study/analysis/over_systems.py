@@ -218,8 +218,7 @@ def share_interval(
     w = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
     share = float((w * y).sum() / w.sum())
     if not 0 < share < 1:
-        low, high = np.sort(systems, axis=1).T
-        most = np.unique(low * (systems.max() + 1) + high, return_counts=True)[1].max()
+        most = np.unique(_pairs(systems), return_counts=True)[1].max()
         return _of_share(share, n / float(most), level)
     from scipy.special import stdtrit
 
