@@ -160,13 +160,13 @@ def calibrated(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> pd.DataFrame:
             chosen = (pvalue >= P_RANGES[1]) & (pvalue < P_RANGES[7]) & (gain != 0) & (gain_against != 0)
             first, second = (names[one] for one in np.divmod(pair[chosen], one.n_systems))
             ahead, sign = gain[chosen] > 0, np.sign(gain[chosen])
-            columns = {
+            listed = {
                 "system_a": np.where(ahead, first, second), "system_b": np.where(ahead, second, first),
                 "pvalue": pvalue[chosen], "gain": sign * gain[chosen], "gain_against": sign * gain_against[chosen],
                 "calibration": name, "distance": distance, "on_dataset": on[0], "on_test_set": on[1],
                 "against_dataset": against[0], "against_test_set": against[1],
             }  # fmt: skip
-            found.append(pd.DataFrame(columns))
+            found.append(pd.DataFrame(listed))
     return frame(CALIBRATED, pd.concat(found, ignore_index=True) if found else [])
 
 
@@ -415,10 +415,7 @@ def _share(share: float, low: float, high: float, n_pairs: int | None = None) ->
 
 
 def _with_pairs(
-    comparisons: pd.DataFrame,
-    sheet: pd.DataFrame,
-    published: pd.DataFrame | None = None,
-    population: str | None = None,
+    comparisons: pd.DataFrame, sheet: pd.DataFrame, published: pd.DataFrame | None = None, population: str | None = None
 ) -> tuple[pd.DataFrame, pd.DataFrame | None, pd.DataFrame]:
     """Measure how often the better system on one test set is also better on another, by p-value."""
     datasets, source = set(comparisons["dataset"]), sheet.attrs["source"]
@@ -462,9 +459,7 @@ ANALYSIS = Analysis(
             "rates assume test sets of the paper's sizes and the gains of our parsers",
         ),
         Output(
-            CALIBRATED,
-            "one row per pair of systems and ordered pair of test sets",
-            path="results/calibrated.parquet",
+            CALIBRATED, "one row per pair of systems and ordered pair of test sets", path="results/calibrated.parquet"
         ),
     ),
     figures=(

@@ -34,15 +34,7 @@ Settings: {% set drawn = snakemake.config["resampling"] %}{{ "{:,}".format(drawn
 
 @dataclass(frozen=True)
 class Jobs:
-    """The jobs of a run.
-
-    Attributes
-    ----------
-    study
-        The checked sheets.
-    config
-        The configuration.
-    """
+    """The jobs of a run, from its checked sheets and its configuration."""
 
     study: Study
     config: Mapping[str, Any]
