@@ -75,16 +75,12 @@ def read_systems(
     reader
         A name in `readers.OUTPUTS`, `COUNTS` or `LOGS`. None detects the reader from the content of the files, see
         `recognition.recognize`; a note names it.
-    references
-        Reference files, for outputs.
     metrics
         Names. The default is all metrics found in the files, or the default metric of the reader.
     options
         Options of the reader or of the metrics' extractors. Each is passed to those that have it; at least one must.
     domains, documents
         One per segment, or none. Documents in a file of counts must agree with them.
-    missing
-        What to do with items of a log without a score, see `system_counts.align`.
 
     Returns
     -------
