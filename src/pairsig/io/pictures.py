@@ -18,7 +18,7 @@ from pairsig.io.tables import replacing
 
 need("matplotlib")
 import matplotlib.style  # noqa: E402
-from fontTools import subset  # type: ignore[import-untyped]  # noqa: E402
+from fontTools import subset  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 from matplotlib.layout_engine import ConstrainedLayoutEngine  # noqa: E402
 

@@ -440,7 +440,7 @@ def transfers(
     heterogeneity: float | None = None,
     family: str = "",
 ) -> pd.DataFrame:
-    """Random effects for all pairs of systems, from tables of comparisons on several test sets.
+    """Random effects for all pairs of systems, from tables of comparisons on several test sets: table `TRANSFER`.
 
     Parameters
     ----------
@@ -449,8 +449,6 @@ def transfers(
         standard errors are used, from the first test on each test set.
     systems
         Systems to compare, at least two; default: all.
-    confidence_level
-        Of the intervals.
     heterogeneity, family
         τ in points if it is known, or the name of the family whose heterogeneity is used, see `families`.
 
@@ -458,11 +456,6 @@ def transfers(
     ------
     InputError
         If a test set or a pair is repeated, if test sets overlap, or if a system is missing on one of them.
-
-    Returns
-    -------
-    DataFrame
-        Table `TRANSFER`, one row per pair; `system_a` has the higher mean.
     """
     if heterogeneity is not None and family:
         raise InputError(f"found heterogeneity={heterogeneity} and family={family}, expected one of them")
