@@ -268,7 +268,7 @@ UNSEEN = [
     Case("JSON: a list of scores per system", {f"{name}.json": json.dumps([k, 0.5, 1]) for k, name in enumerate("ab")}, {"a": 1.5, "b": 2.5}, 3),
     Case("names, numbers and scores without a header", {"t.tsv": lines(*(f"{a}\t{b[1:]}\t{c / 2}" for a, b, c in LONG))}, {"gpt": 1.5, "llama": 0.5}),
     Case("a row for each metric", lines("system,item,metric,value", "gpt,a,bleu,10", "gpt,a,chrf,40", "gpt,b,bleu,30", "gpt,b,chrf,50", "llama,a,bleu,20", "llama,a,chrf,45", "llama,b,chrf,55", "llama,b,bleu,15"), RATES, 2, note="metrics from column `metric`"),
-    Case("a survey with two questions", lines("Participant,System A - fluency,System A - adequacy,System B - fluency,System B - adequacy", "p1,5,4,3,2", "p2,4,4,4,1"), {"System A/fluency": 9, "System A/adequacy": 8, "System B/fluency": 7, "System B/adequacy": 3}, 2),
+    Case("a survey with two questions", lines("Participant,System A - fluency,System A - adequacy,System B - fluency,System B - adequacy", "p1,5,4,4,2", "p2,4,2,2,3"), {"System A/fluency": 9, "System A/adequacy": 6, "System B/fluency": 6, "System B/adequacy": 5}, 2),
     Case("a page", {"t.html": "<table><tr><td>1</td></tr></table>"}, "HTML.*CSV"),
     Case("a workbook", {"t.xlsx": b"PK\x03\x04" + bytes(26) + b"xl/workbook.xml"}, "Excel.*CSV"),
     Case("a database", {"t.db": b"SQLite format 3\0"}, "SQLite.*CSV"),
