@@ -549,7 +549,7 @@ def test_lines_skipped_in_the_outputs_are_skipped_in_the_documents(tmp_path, row
         (["llama-3.1-8b.en.txt.xz", "baseline.txt"], ["llama-3.1-8b.en", "baseline"]),
         (["model.v1", "model.v2"], ["model.v1", "model.v2"]),
         (["model.tsv", "model.csv"], ["model.tsv", "model.csv"]),
-        (["a/out.txt", "b/out.txt"], ["a/out.txt", "b/out.txt"]),
+        (["runs/a/out.txt", "runs/b/out.txt"], ["a", "b"]),
         (["a/out.txt", "b/out.tsv", "c/out.txt"], ["a/out.txt", "b/out.tsv", "c/out.txt"]),
         (["x", "y.txt"], ["x", "y"]),
         ([".txt", "y.txt"], [".txt", "y"]),

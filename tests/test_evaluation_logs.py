@@ -615,7 +615,7 @@ def test_settings_distinguish_runs_of_one_model(tmp_path):
     ((data, _),), _ = baseline.read_systems(paths[:2], None)
     assert data.systems == ("m (temperature=1.0)", "m (temperature=0.0)")
     ((data, _),), _ = baseline.read_systems(paths[1:], None)
-    assert data.systems == ("m #1", "m #2")
+    assert data.systems == ("m (2026-01-02T00-00-00_t)", "m (2026-01-03T00-00-00_t)")
 
 
 def test_an_evaluation_that_has_not_finished(tmp_path):

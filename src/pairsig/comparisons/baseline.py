@@ -69,7 +69,7 @@ def read_systems(
     paths
         One path per system, the baseline first, or several, which are its runs. Or one table of all systems (column
         `system`), the baseline first. A system is named after its file, without `.gz` or `.xz` and one more suffix
-        (`gpt-4.1` for `gpt-4.1.sigf`). If these names are not distinct, it gets the full name or path of the file.
+        (`gpt-4.1` for `gpt-4.1.sigf`). If these names are not distinct, it gets the full name or its folders.
         Several runs are named by their common prefix (`a` for `a1`, `a2`, `a3`). Systems of logs have the names in the
         logs, with the settings in which systems of the same name differ. A single file or folder may contain all logs.
     reader
@@ -203,14 +203,22 @@ def _in_common(names: Sequence[str]) -> str:
     return prefix.rstrip("-_./ ")
 
 
-def _names(paths: Sequence[str]) -> list[str]:
-    """Distinct names, one per system: the file's name without suffixes or with them, else the whole path."""
+def _names(paths: Sequence[str]) -> Sequence[str]:
+    """Distinct names, one per system: the file's name without suffixes or with them, else the folders that differ."""
     for path, times in Counter(paths).items():
         if times > 1:
             raise InputError(f"{path} is given {times} times, expected different files")
     files = [Path(path).name for path in paths]
     stems = [_SUFFIX.sub("", name.removesuffix(".gz").removesuffix(".xz")) for name in files]
-    return next(names for names in (stems, files, list(paths)) if len(set(names)) == len(names))
+    return next(names for names in (stems, files, _different(paths), paths) if len(set(names)) == len(names))
+
+
+def _different(paths: Sequence[str]) -> list[str]:
+    """The parts of paths without those that all begin or end with."""
+    parts = [Path(path).parts for path in paths]
+    first = sum(1 for _ in takewhile(lambda own: len(set(own)) == 1, zip(*parts, strict=False)))
+    last = sum(1 for _ in takewhile(lambda own: len(set(own)) == 1, zip(*(own[::-1] for own in parts), strict=False)))
+    return ["/".join(own[first : len(own) - last]) for own in parts]
 
 
 def _labelled(
@@ -259,11 +267,7 @@ def _as_logged(
         description = ", ".join(f"{key}={mine[key]}" for key in differing if mine.get(key))
         called[system, method] = f"{system} ({description})" if description else system
     times = Counter(called.values())
-    seen: Counter[str] = Counter()
-    for key, name in called.items():
-        if times[name] > 1:
-            seen[name] += 1
-            called[key] = f"{name} #{seen[name]}"
+    called = {key: f"{name} ({key[1]})" if times[name] > 1 else name for key, name in called.items()}
     return (
         [called[part.system, method] for method, parts in zip(methods, files, strict=True) for part in parts],
         [part.run or run for run, parts in zip(runs, files, strict=True) for part in parts],
