@@ -94,14 +94,18 @@ def read_systems(
     notes: list[str] = []
     if reader is None:
         reader = recognition.recognize(files, references)
-        notes.append(f"detected the format {reader}; use --reader to override")
+        if reader != "table":  # whose first note says how it was read
+            notes.append(f"detected the format {reader}; use --reader to override")
     choose(reader, (*readers.COUNTS, *readers.LOGS, *readers.OUTPUTS), "reader")
     if reader not in readers.OUTPUTS:
         if references:
             raise InputError(
                 f"reader {reader} reads counts, which need no reference, found the reference {references[0]}"
             )
-        (typed,) = sort_options(given, f"reader {reader}", system_counts.reader_of_counts(reader).read)
+        read = system_counts.reader_of_counts(reader).read
+        if len(files) > 1 and "one_system" in options_of(read):
+            given.setdefault("one_system", "true")
+        (typed,) = sort_options(given, f"reader {reader}", read)
         found, more = aligned(
             [system_counts.read_all(reader, path, **typed) for path in files],
             methods,

@@ -115,6 +115,7 @@ LEAST_OTHERS = 3
 """Minimal number of other runs of a method for estimating its training variance."""
 
 _FIRST, _STEP = 100, 4
+"""Test sets have 100, 400, 1,600, … segments, and half of all."""
 
 
 def training_variance(
@@ -196,15 +197,10 @@ def _tested(runs: _Runs, counts: NDArray[np.float64], metric: Metric, splits: in
         order = np.random.default_rng([seed, split]).permutation(n)
         half = order[: n // 2]
         against.append(_Scored.of(counts[:, order[n // 2 :]], metric))
-        for size in _sizes(n // 2):
+        for size in (*doubling(_FIRST, n // 2, factor=_STEP), n // 2):
             parts.setdefault(size, []).append(_Scored.of(counts[:, half[:size]], metric))
     found = [_Tested.of(runs, size, scored, against) for size, scored in parts.items()]
     return [*found, _Tested.of(runs, n, [_Scored.of(counts, metric)], [])]
-
-
-def _sizes(largest: int) -> list[int]:
-    """Sizes 100, 400, 1,600, … below the largest one, and the largest."""
-    return [*doubling(_FIRST, largest, factor=_STEP), largest]
 
 
 @dataclass(frozen=True)
