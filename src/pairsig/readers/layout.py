@@ -30,7 +30,7 @@ Names = str | Sequence[str | Metric] | None
 SYSTEMS = (
     "system", "model", "model_name", "system_name", "model_id", "sys", "method", "name", "algo", "algorithm", "agent",
     "approach", "classifier", "parser", "engine", "llm", "assistant", "bot", "translator", "policy", "learner",
-    "architecture", "variant", "checkpoint", "team", "participant", "submission", "run_name", "tool", "strategy",
+    "architecture", "variant", "checkpoint", "team", "submission", "run_name", "tool", "strategy",
     "condition", "configuration", "config", "setup", "experiment",
 )  # fmt: skip
 _SURE = 5
@@ -42,8 +42,8 @@ ITEMS = (
     "topic_id", "utt_id", "utterance_id", "utterance", "docid", "document_id", "pair_id", "turn_id", "passage_id",
     "case_id", "test_id", "image_id", "file_id", "user_id", "nodeid", "node_id", "test_name", "test_case", "case",
     "test", "file", "filename", "file_name", "image", "uuid", "guid", "_id", "pmid", "env", "environment", "env_id",
-    "game", "task", "task_name", "dataset", "benchmark", "subject", "participant_id", "fold", "line", "line_number",
-    "lineno", "nr", "no", "no.", "#", "number",
+    "game", "task", "task_name", "dataset", "benchmark", "subject", "participant", "participant_id", "fold", "line",
+    "line_number", "lineno", "nr", "no", "no.", "#", "number",
     "other_id", *(INDEX := ("index", "idx", "row", "")),
 )  # fmt: skip
 _IDS = {*SYSTEMS, *ITEMS, "run_id", "document_id"}
@@ -54,7 +54,8 @@ SCORES = (
     "chrf++", "ter", "wer", "cer", "comet", "xcomet", "cometkiwi", "bleurt", "bertscore", "bert", "meteor", "rouge",
     "rouge1", "rouge2", "rougel", "rougelsum", "rouge_1", "rouge_2", "rouge_l", "mrr", "ndcg", "map", "mqm", "loss",
     "perplexity", "ppl", "nll", "mse", "mae", "rmse", "uas", "las", "resolved", "solved", "win", "rating", "grade",
-    "points", "reward", "return", "episode_return", "episode_reward", "hit", "hits", "auc", "mcc", "iou", "dice",
+    "points", "reward", "return", "episode_return", "episode_reward", "hit", "hits", "auc", "fluency",
+    "adequacy", "coherence", "relevance", "consistency", "faithfulness", "helpfulness", "mcc", "iou", "dice",
     "status",
 )  # fmt: skip
 """Names of columns by what they contain, in lower case and with `_` for blanks; of several, the first is used."""
@@ -62,7 +63,8 @@ ERRORS = ("ter", "wer", "cer", "loss", "perplexity", "ppl", "nll", "mse", "mae",
 """Scores of which lower is better."""
 GOLD = ("gold", "label", "target", "answer", "reference", "expected", "truth", "ground_truth", "gold_label", "y_true")
 PREDICTIONS = ("prediction", "pred", "predicted", "y_pred", "predicted_label", "output", "response")
-WINNERS = ("winner", "preferred", "preference", "verdict", "judgement", "judgment", "choice")
+_WINNER = "(.+_)?(winner|preferred|preference|verdict|judge?ment|choice)"
+_METRIC = ("metric", "metric_name", "measure", "criterion", "aspect", "dimension")
 _TIES = ("tie", "draw", "equal", "both", "neither", "same", "none")
 STEPS = ("step", "global_step", "_step")
 _SCORE = r"(?:mean_|avg_|raw_|human_|judge_|segment_|sentence_|sent_)?(?P<name>.+?)(?:@\d+|_score)?"
@@ -71,7 +73,8 @@ _TASKS = 5
 """From how many columns on a table with one row per system is one of scores on tasks, which are its items."""
 _BESIDE = re.compile(
     r"(.+_)?(length|len|tokens|words|chars|difficulty|latency|duration|time|seconds|cost|weight|count|conf|confidence"
-    r"|prob|probability|logprob|std|stderr|min|max|date|lower|upper|votes|params|parameters)"
+    r"|prob|probability|logprob|std|stderr|min|max|date|lower|upper|votes|params|parameters"
+    r"|diff|difference|delta|gain|improvement|change|level|size)"
     r"|total|n|year|n_rows|(num|n|length|len|max|min)_.+|temperature|top_p|timestamp|created_at|rank|version|batch_size"
 )
 """Names of columns of numbers that describe an item and are no scores."""
@@ -85,6 +88,11 @@ _SUMMARIES = (
     "overall",
     "all",
     "std",
+    "mittelwert",
+    "durchschnitt",
+    "summe",
+    "moyenne",
+    "promedio",
     "stdev",
     "sd",
     "median",
@@ -400,6 +408,7 @@ def read(table: Cells, chosen: Chosen | None = None) -> tuple[SystemCounts, ...]
     """
     layout = _tidy(table, chosen or Chosen())
     _judge(layout)
+    _spread(layout)
     systems, runs = _systems_and_runs(layout)
     labels = {what: _column_of(layout, what, (what,)) for what in ("document", "domain")}
     roles = {name for name in (systems, runs, *labels.values()) if name is not None}
@@ -426,7 +435,7 @@ def read(table: Cells, chosen: Chosen | None = None) -> tuple[SystemCounts, ...]
                     f"of items; if they are items, use {layout.chosen.hint('item', steps[:1])}"
                 )
             candidates = _without_ids(layout, candidates)
-            if systems is None and len(candidates) > 1 and not layout.chosen.one_system:
+            if systems is None and len(candidates) > 1:
                 wide = _wide(layout, candidates)
             if not wide:
                 metrics = _only_score(layout, candidates)
@@ -437,6 +446,11 @@ def read(table: Cells, chosen: Chosen | None = None) -> tuple[SystemCounts, ...]
     if kept := _without_summaries(layout, ids, outputs, sorted(used)):
         ids, outputs = [ids[row] for row in kept], [outputs[row] for row in kept]
     _check_ids(layout, items, ids, outputs)
+    if systems is not None and len(set(ids)) == 1 < len(ids):
+        raise InputError(
+            f"{table.source}: found one row per system, expected a score for each item: a test needs more than the "
+            "scores of whole test sets"
+        )
     n_rows = len(ids)
     documents, domains = (layout.labels([own]) if own else [""] * n_rows for own in labels.values())
     arrays = {name: layout.array(name) for name in layout.columns if name in used}
@@ -761,13 +775,16 @@ def _metrics(layout: _Layout, free: Sequence[str]) -> tuple[list[Metric], list[s
 def _only_score(layout: _Layout, candidates: Sequence[str]) -> list[Metric]:
     """The metric of the only column of numbers without a known name, or those of several from 0 to 1."""
     scales = {layout.columns[name].scale for name in candidates}
-    if len(candidates) == 1 or (layout.chosen.one_system and scales <= {"0 and 1", "shares"}):
-        if candidates and _key(candidates[0]) in (*PREDICTIONS, *GOLD):
-            gold = "" if layout.chosen.python else ", or name the column of right answers with --option gold=COLUMN"
-            raise InputError(
-                f"{layout.table.source}: found column {_shown(candidates[0])}, which may be predictions instead of "
-                f"scores; if they are scores, use {layout.chosen.hint('score', candidates[:1])}{gold}"
-            )
+    if answers := [name for name in candidates if _key(name) in (*PREDICTIONS, *GOLD)]:
+        gold = next((name.strip() for name in answers if _gold(name)), "COLUMN")
+        more = "" if layout.chosen.python else f", and for predictions --option gold={gold} with the right answers"
+        scores = [name for name in answers if not _gold(name)] or answers
+        raise InputError(
+            f"{layout.table.source}: found column {_shown(scores[0])}, which may be predictions instead of scores; for "
+            f"scores, use {layout.chosen.hint('score', scores[:1])}{more}"
+        )
+    metrics = layout.chosen.one_system and scales <= {"0 and 1", "shares"} and not all(map(is_run, candidates))
+    if len(candidates) == 1 or metrics:
         named_by_user = replace(layout, chosen=replace(layout.chosen, score=list(candidates)))
         if candidates:
             return _metrics(named_by_user, list(layout.columns))[0]
@@ -794,6 +811,8 @@ def _wide(layout: _Layout, candidates: Sequence[str]) -> Wide:
     """The columns of systems in a table with one row per item."""
     columns = layout.columns
     by_metric: dict[str, list[str]] = {}
+    if layout.chosen.one_system and len({system for system, _ in _by_system(layout, candidates)}) > 1:
+        return {}
     for own in _by_system(layout, candidates).values():
         for metric, name in own.items():
             by_metric.setdefault(metric, []).append(name)
@@ -813,6 +832,11 @@ def _on_one_scale(layout: _Layout, candidates: Sequence[str]) -> Sequence[str]:
     for name in candidates:
         scale = columns[name].scale
         scales.setdefault("0 and 1" if scale == "shares" and not _gold(name) else scale, []).append(name)
+    whole = [value for name in scales.get("whole numbers", []) for value in columns[name].values]
+    for scale in [scale for scale in scales if scale.startswith("only ")]:
+        (value,) = columns[scales[scale][0]].values
+        if whole and min(whole) <= value <= max(whole):
+            scales["whole numbers"] += scales.pop(scale)
     low = scales.get("0 and 1", [])
     if (
         "numbers" in scales
@@ -862,6 +886,8 @@ def _by_system(layout: _Layout, names: Sequence[str]) -> Wide:
         parts = dict(zip(names, both, strict=True))
     elif layout.chosen.system is None:
         runs_of = {name: _split_run(layout, name) for name in names}
+        if not layout.chosen.one_system and not any(system for system, _ in runs_of.values()):
+            runs_of = {name: (name, "") for name in names}  # `run1` and `run2` of one file are its systems
         if max(Counter(system for system, _ in runs_of.values()).values()) > 1 and any(
             run for _, run in runs_of.values()
         ):
@@ -1047,12 +1073,12 @@ def _without_summaries(
 
 def _judge(layout: _Layout) -> None:
     """Turn judgements of which of two systems is better into scores of both: 1 for a win, 0.5 for a tie."""
-    winners = [name for name in layout.by_name(WINNERS, layout.columns) if not layout.columns[name].is_numeric]
-    if not winners or layout.chosen.score:
-        return
+    winners = [name for name in layout.columns if re.fullmatch(_WINNER, _key(name))]
     sides = _sides(layout)
-    verdicts = layout.labels(winners[:1])
-    ties = [verdict.lower().startswith(_TIES) for verdict in verdicts]
+    if not winners or layout.chosen.score or (sides is None and layout.columns[winners[0]].is_numeric):
+        return
+    verdicts = [verdict.removesuffix(".0") for verdict in layout.labels(winners[:1])]
+    ties = [verdict == "0" or verdict.lower().startswith(_TIES) for verdict in verdicts]
     if sides is None:
         names = list(dict.fromkeys(own for own, tie in zip(verdicts, ties, strict=True) if own and not tie))
         if len(names) != 2:
@@ -1083,6 +1109,32 @@ def _judge(layout: _Layout) -> None:
     layout.columns |= {name: Column(own) for name, own in scores.items()}
     layout.chosen = replace(layout.chosen, system=wanted)
     layout.notes.append(f"{layout.table.source}: a system has 1 if `{winners[0]}` names it, 0.5 for a tie, else 0")
+
+
+def _spread(layout: _Layout) -> None:
+    """Give each metric a column if the table has a row for each metric of an item, with its name in a column."""
+    names = [name for name in layout.by_name(_METRIC, layout.columns) if len(set(layout.labels([name]))) > 1]
+    scores = [name for name in layout.columns if is_score(name) and layout.columns[name].is_mostly_numeric]
+    if not names or len(scores) != 1 or layout.chosen.item:
+        return
+    keys = [
+        name for name in layout.columns if role(name) in ("system", "run", "item") and name not in (*names, *scores)
+    ]
+    metrics = layout.labels(names[:1])
+    rows: dict[tuple[str, ...], int] = {}
+    places = [
+        rows.setdefault(key, row) for row, key in enumerate(zip(*(layout.labels([own]) for own in keys), strict=True))
+    ]
+    if not keys or len(set(zip(places, metrics, strict=True))) < len(metrics) or len(rows) == len(metrics):
+        return
+    cells: dict[str, dict[int, Any]] = {metric: {} for metric in metrics}
+    for row, (place, metric) in enumerate(zip(places, metrics, strict=True)):
+        cells[metric][place] = layout.columns[scores[0]].cells[row]
+    del layout.columns[names[0]], layout.columns[scores[0]]
+    layout.keep(list(rows.values()))
+    layout.columns |= {metric: Column([own.get(row) for row in rows.values()]) for metric, own in cells.items()}
+    layout.chosen = replace(layout.chosen, score=list(cells))
+    layout.notes.append(f"{layout.table.source}: metrics from column `{_shown(names[0])}`")
 
 
 def _sides(layout: _Layout) -> tuple[list[str], list[str]] | None:

@@ -83,7 +83,7 @@ class _Unfolding:
                 if not (below and _all(str, head) and not _all(str, below[0])):
                     head, below = [str(place) for place in range(1, max(map(len, node)) + 1)], node
                 return [self._labelled(_flat(dict(zip(head, row, strict=False))), labels) for row in below]
-            if labels and all(map(_is_number, node)):
+            if all(map(_is_number, node)):
                 return self._of_lists({"score": node}, labels)
         if not isinstance(node, dict) or not node:
             raise self.unknown
@@ -92,6 +92,13 @@ class _Unfolding:
         if {"schema", "data"} <= node.keys():  # pandas: table
             return self.rows(node["data"], labels)
         nested = {name: own for name, own in node.items() if _is_nested(own) and own}
+        if (
+            not nested
+            and len(node) > 2 * _MANY
+            and all(map(_is_number, node.values()))
+            and not any(map(layout.role, node))
+        ):
+            return [self._labelled({("item",): name, ("score",): score}, labels) for name, score in node.items()]
         if not nested:
             return [self._labelled(_flat(node), labels)]
         if _all(list, nested.values()) and all(not _is_nested(cell) for own in nested.values() for cell in own):

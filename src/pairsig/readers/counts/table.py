@@ -31,6 +31,7 @@ _OTHERS = {
     b"PK\3\4": "an Excel workbook or another archive", b"\xd0\xcf\x11\xe0": "an Excel workbook",
     b"SQLite format 3": "an SQLite database", b"\x93NUMPY": "a NumPy array", b"\x89HDF": "an HDF5 file",
     b"ARROW1": "an Arrow file", b"%PDF": "a PDF document",
+    b"<!": "an HTML page", b"<html": "an HTML page", b"<table": "an HTML table", b"<?xml": "an XML document",
 }  # fmt: skip
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
@@ -265,6 +266,14 @@ def _is_header(rows: Sequence[Sequence[str]]) -> bool:
 def _numbered(rows: Sequence[Sequence[str]]) -> list[str]:
     """Names for the columns of a table without names: numbers for those of numbers, `score` if there is only one."""
     numeric = [layout.is_number(cell) is not None for cell in rows[0]]
+    places = [place for place, own in enumerate(numeric) if own]
+    columns = list(zip(*rows, strict=True)) if len(set(map(len, rows))) == 1 else []
+    texts = [place for place, own in enumerate(columns) if not numeric[place] and 1 < len(set(own)) <= len(rows) / 2]
+    if columns and len(texts) == 1 and len(places) == 2:  # such as the scores of a shared task
+        ids = list(zip(columns[texts[0]], columns[places[0]], strict=True))
+        if len(set(ids)) == len(ids) and all(map(str.isdecimal, columns[places[0]])):
+            names = {texts[0]: "system", places[0]: "item", places[1]: "score"}
+            return [names.get(place, f"column {place + 1}") for place in range(len(numeric))]
     return [
         ("score" if sum(numeric) == 1 else str(sum(numeric[: place + 1]))) if own else f"column {place + 1}"
         for place, own in enumerate(numeric)
@@ -414,7 +423,7 @@ def _cells(column: Any) -> list[Any]:
 
 def _recognizes(file: Beginning) -> bool:
     """Whether a file is Parquet, JSON or UTF-16, or text in at least two columns, one of them with numbers."""
-    if file.data.startswith((b"PAR1", *_UTF16, *_OTHERS)) or re.match(r'\{\s*"|\[\s*[\[{]', file.text):
+    if file.data.startswith((b"PAR1", *_UTF16, *_OTHERS)) or re.match(r'\{\s*"|\[\s*[-\[{\d]', file.text):
         return True
     try:
         cells = _of_text("", "\n".join(file.rows))
