@@ -80,27 +80,9 @@ _BESIDE = re.compile(
 )
 """Names of columns of numbers that describe an item and are no scores."""
 _SUMMARIES = (
-    "mean",
-    "average",
-    "avg",
-    "macro avg",
-    "total",
-    "sum",
-    "overall",
-    "all",
-    "std",
-    "mittelwert",
-    "durchschnitt",
-    "summe",
-    "moyenne",
-    "promedio",
-    "stdev",
-    "sd",
-    "median",
-    "min",
-    "max",
-    "count",
-)
+    "mean", "average", "avg", "macro avg", "total", "sum", "overall", "all", "std", "mittelwert", "durchschnitt",
+    "summe", "moyenne", "promedio", "stdev", "sd", "median", "min", "max", "count",
+)  # fmt: skip
 _RUN = r"(?:seed|run|trial|rep|repetition|replicate|epoch|fold)[\W_]*\d+"
 _IN_NAMES = (
     rf"(?P<system>.*?)[\s_.\-/:([]*(?P<run>{_RUN})[)\]]?", r"(?P<system>.+?)[\s_.\-/:]+(?P<run>[sr]\d+)",
