@@ -133,7 +133,7 @@ def test_planned_items_show_a_margin_in_simulations(claim):
 
 
 @pytest.mark.parametrize("claim", sample_size.CLAIMS)
-@pytest.mark.parametrize("n", [30, 400])
+@pytest.mark.parametrize("n", [30, 150])
 def test_what_so_many_items_show_and_how_many_show_it(claim, n):
     spread = from_outcomes(score=60, correlation=0.4)
     size = size_for(spread.variance, n, Design(claim=claim, margin=1.0), passed=100.0)
