@@ -9,7 +9,7 @@ every case once, on little data and in one process, which shows that it still ru
 from __future__ import annotations
 
 import json
-import os
+import re
 import subprocess
 import sys
 import time
@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from pairsig.io import cpu_time
 
 SMALL = "--small" in sys.argv
 MILLION = 10_000 if SMALL else 1_000_000
@@ -93,11 +95,11 @@ def row(ours: Spent, beside: dict[str, Spent], note: str = "") -> dict[str, Any]
     return {"ours": ours, "beside": beside, "note": note}
 
 
-def _compare(*arguments: Any, **options: Any) -> Any:
+def _compare(data: Any, test: str = "bootstrap", **options: Any) -> Any:
     """All pairs; pairsig is imported late, since some benches measure that, too."""
     from pairsig.comparisons import all_pairs
 
-    return all_pairs.compare(*arguments, **options)
+    return all_pairs.compare(data, test, **options)
 
 
 def all_pairs() -> dict[str, Any]:
@@ -546,28 +548,25 @@ def alone(name: str) -> dict[str, Any]:
 
 
 def account(results: Path = Path("results")) -> None:
-    """Print the CPU seconds of the last run of the study by rule, and those outside its jobs.
-
-    Snakemake samples a job every half second at first, and later every 30 seconds, so its sums miss the ends of jobs.
-    """
+    """Print the CPU seconds of the last run of the study by rule and cause, as the logs of its jobs have them."""
     import pandas as pd
 
-    jobs = {path: pd.read_csv(path, sep="\t", na_values="-") for path in sorted(results.glob("benchmarks/**/*.tsv"))}
-    if not jobs:
+    rows = []
+    for path in sorted(results.glob("logs/**/*.log")):
+        found = re.findall(f"^{cpu_time.START}(.*)$", path.read_text(encoding="utf-8", errors="replace"), re.MULTILINE)
+        causes = (part.rsplit(" ", 1) for line in found for part in line.split(", "))
+        rule = path.relative_to(results / "logs").parts[0].removesuffix(".log")
+        rows += [(rule, cause, float(seconds)) for cause, seconds in causes]
+    if not rows:
         return
-    rules = pd.concat(jobs.values(), keys=[path.relative_to(results / "benchmarks").parts[0] for path in jobs])
-    table = rules.groupby(level=0).agg(jobs=("s", "size"), cpu=("cpu_time", "sum"), peak=("max_rss", "max"))
-    one = [sys.executable, "-c", "import pairsig.comparisons.all_pairs, pairsig.core.statistics"]
-    subprocess.run(one, check=True)
-    start = os.times().children_user
-    print(f"the study in {results}: CPU seconds by rule; Python with the library starts in {start:.1f}")
-    for rule, found in table.sort_values("cpu", ascending=False).iterrows():
-        name = str(rule).removesuffix(".tsv")
-        print(f"  {name:<20} {found.jobs:>4.0f} jobs {found.cpu:>8.1f} CPU s, peak {found.peak:.0f} MiB")
-    print(f"  {'all':<20} {table.jobs.sum():>4.0f} jobs {table.cpu.sum():>8.1f} CPU s")
+    table = pd.DataFrame(rows, columns=["rule", "cause", "s"]).pivot_table(
+        "s", "rule", "cause", "sum", 0.0, margins=True
+    )
+    table = table.sort_values("All", ascending=False).sort_values("All", axis=1, ascending=False)
+    print(f"the study in {results}: CPU seconds by rule and cause\n{table.round(1).to_string()}")
     if (spent_in := results / "benchmarks" / "cpu_seconds.txt").exists():
         whole = sum(map(float, spent_in.read_text(encoding="utf-8").split()))
-        print(f"  {whole:.1f} CPU s in all: {whole - table.cpu.sum():.1f} for Snakemake, the report and ends of jobs\n")
+        print(f"{whole:.1f} CPU s in all: {whole - table.loc['All', 'All']:.1f} for Snakemake and the report\n")
 
 
 def main() -> None:

@@ -14,9 +14,9 @@ def environment(home):
 
 
 def run(*command, cwd, status=0, timeout=600):
-    """Run a tool of the environment; returns what it printed."""
+    """Run a tool of the environment; returns what it printed. With the status None, any is fine."""
     done = subprocess.run(command, cwd=cwd, env=environment(cwd), capture_output=True, text=True, timeout=timeout)
-    assert done.returncode == status, done.stdout + done.stderr
+    assert status is None or done.returncode == status, done.stdout + done.stderr
     return done.stdout + done.stderr
 
 

@@ -14,6 +14,7 @@ import pytest
 
 import pairsig
 import simulate
+from against import compare_to_baseline
 from pairsig import InputError, Statistics, cli
 from pairsig.comparisons import baseline
 from pairsig.core import definitions, engine
@@ -42,7 +43,7 @@ def sigf(tmp_path):
 def compared(data, metrics, *arguments, **options):
     """The table of a comparison by these metrics, without its messages."""
     chosen = [registry.metric(name) for name in metrics.split()]
-    return baseline.compare_to_baseline(data, chosen, *arguments, **options)[0]
+    return compare_to_baseline(data, chosen, *arguments, **options)[0]
 
 
 @pytest.fixture
@@ -86,7 +87,7 @@ def test_every_number_is_in_the_json(sigf, rows):
 
 def test_more_systems_are_adjusted_by_holm_and_benjamini_hochberg():
     data = simulate.statistics("accuracy", n_systems=5, n_segments=80, spread=0.3)
-    table, notes = baseline.compare_to_baseline(data, [registry.metric("accuracy")], ["exact"])
+    table, notes = compare_to_baseline(data, [registry.metric("accuracy")], ["exact"])
     assert not notes
     p = table["pvalue"].to_numpy()
     order = np.argsort(p)
@@ -112,7 +113,7 @@ def test_the_tests_that_control_the_false_positive_rate_come_first(sigf, capsys)
 def test_every_test_with_those_methods_that_it_has():
     data = simulate.statistics("accuracy", n_systems=2, n_segments=80, spread=0.3)
     metrics = [registry.metric("accuracy")]
-    table, _ = baseline.compare_to_baseline(
+    table, _ = compare_to_baseline(
         data, metrics, THREE, methods=["percentile", "shifted"], alternatives=["observed"], n_resamples=500
     )
     assert table[["test", "method", "alternative"]].to_numpy().tolist() == [
@@ -130,12 +131,10 @@ def test_every_test_with_those_methods_that_it_has():
         pairsig.bootstrap_test(a, b, alternative="observed", **drawn).pvalue,
     ]
     assert [len(notes) for notes in table["notes"]] == [1, 1, 1, 1]
-    default, _ = baseline.compare_to_baseline(data, metrics, n_resamples=500)
+    default, _ = compare_to_baseline(data, metrics, n_resamples=500)
     assert default[["test", "alternative"]].to_numpy().tolist() == [["exact", "two-sided"]]
     assert [len(notes) for notes in default["notes"]] == [0]
-    directed, _ = baseline.compare_to_baseline(
-        data, metrics, ["exact"], alternatives=["greater", "less"], n_resamples=500
-    )
+    directed, _ = compare_to_baseline(data, metrics, ["exact"], alternatives=["greater", "less"], n_resamples=500)
     assert directed["pvalue"].tolist() == [
         pytest.approx(pairsig.exact_test(a, b, metric="accuracy", alternative=alternative).pvalue, rel=1e-9)
         for alternative in ("greater", "less")
@@ -153,7 +152,7 @@ def test_every_formula_is_in_the_help(capsys):
 def test_nothing_to_do():
     data = simulate.statistics("accuracy", n_systems=2, n_segments=8)
     with pytest.raises(InputError, match="found no metric, expected at least one"):
-        baseline.compare_to_baseline(data, [])
+        compare_to_baseline(data, [])
 
 
 def correlation_of(n, ahead):
@@ -411,7 +410,7 @@ def test_identical_outputs_are_never_significant(tmp_path, capsys):
 def test_sequential_tests_stop_when_they_can_tell():
     data = simulate.statistics("accuracy", n_systems=2, n_segments=300, spread=1.5, seed=5)
     (accuracy,) = [registry.metric("accuracy")]
-    table, _ = baseline.compare_to_baseline(data, [accuracy], THREE, stop_at=(0.05, 0.99), n_resamples=50_000)
+    table, _ = compare_to_baseline(data, [accuracy], THREE, stop_at=(0.05, 0.99), n_resamples=50_000)
     drawn = table.set_index("test")
     for test in ("bootstrap", "randomization"):
         row = drawn.loc[test]
@@ -550,7 +549,7 @@ def test_lines_skipped_in_the_outputs_are_skipped_in_the_documents(tmp_path, row
         (["llama-3.1-8b.en.txt.xz", "baseline.txt"], ["llama-3.1-8b.en", "baseline"]),
         (["model.v1", "model.v2"], ["model.v1", "model.v2"]),
         (["model.tsv", "model.csv"], ["model.tsv", "model.csv"]),
-        (["a/out.txt", "b/out.txt"], ["a/out.txt", "b/out.txt"]),
+        (["runs/a/out.txt", "runs/b/out.txt"], ["a", "b"]),
         (["a/out.txt", "b/out.tsv", "c/out.txt"], ["a/out.txt", "b/out.tsv", "c/out.txt"]),
         (["x", "y.txt"], ["x", "y"]),
         ([".txt", "y.txt"], [".txt", "y"]),
@@ -628,7 +627,7 @@ def test_one_file_twice(sigf, capsys):
     assert cli.main(["test", sigf[0], sigf[0], "--reader", "sigf"]) == 2
     assert "is given 2 times, expected different files" in capsys.readouterr().err
     with pytest.raises(InputError, match="found one system, expected at least two"):
-        baseline.compare_to_baseline(simulate.statistics("mean", n_systems=1, n_segments=5), [registry.metric("mean")])
+        compare_to_baseline(simulate.statistics("mean", n_systems=1, n_segments=5), [registry.metric("mean")])
 
 
 @pytest.mark.data
@@ -706,7 +705,7 @@ def test_p_values_are_adjusted_within_a_test_over_systems_and_metrics():
     """With two systems, two metrics, two tests and two alternatives, each family has four p-values, not sixteen."""
     data = simulate.statistics("f1", n_systems=3, n_segments=40, spread=0.3)
     metrics = [registry.metric("f1"), registry.metric("recall")]
-    table, _ = baseline.compare_to_baseline(data, metrics, TWO, alternatives=["two-sided", "observed"], n_resamples=200)
+    table, _ = compare_to_baseline(data, metrics, TWO, alternatives=["two-sided", "observed"], n_resamples=200)
     assert len(table) == 16
     assert set(table["n_compared"]) == {4}
     for _, own in table.groupby(["test", "method", "alternative"]):

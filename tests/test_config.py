@@ -11,6 +11,7 @@ import yaml
 from pairsig.io.errors import InputError
 from study import sheets
 from study.sheets import files, synthetic
+from study.sheets.jobs import Jobs
 from study.sheets.rows import CLASSES, readers
 from study.test_sets import matches
 
@@ -509,3 +510,11 @@ def test_a_published_row_without_number_or_reason(project):
     line = edit("published", "no public test set of ours has system combinations", "")
     with pytest.raises(InputError, match=rf"published\.tsv, line {line}, .*: found nothing, expected "):
         read()
+
+
+def test_test_sets_made_from_others_draw_fewer_resamples(project):
+    config = load(Path("config") / "config.yaml")
+    jobs = Jobs(read(), config)
+    assert {jobs.n_resamples(name) for name in ("hansards", "wmt22-en-zh")} == {1_000_000}
+    assert {jobs.n_resamples(name) for name in ("mt-domains", "conll2018-all")} == {100_000}
+    assert jobs.n_resamples("hansards", resized=True) == 100_000

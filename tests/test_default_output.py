@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from scipy.stats import beta
 
+from against import compare_to_baseline
 from pairsig import Statistics
-from pairsig.comparisons import baseline
 from pairsig.metrics import registry
 
 POPULATION = 20_000
@@ -77,7 +77,7 @@ def outputs(world, n, times, *, gap, seed, tests=(), **options):
     for _ in range(times):
         drawn = counts[:, rng.integers(0, counts.shape[1], n)]
         data = Statistics.from_arrays({"a": drawn[0], "b": drawn[1]}, columns)
-        found, _ = baseline.compare_to_baseline(data, [metric], tests, n_resamples=999, threads=1, **options)
+        found, _ = compare_to_baseline(data, [metric], tests, n_resamples=999, threads=1, **options)
         rows.append(found)
     return pd.concat(rows, ignore_index=True), float(truth)
 

@@ -15,6 +15,7 @@ import pytest
 from scipy import stats
 
 import pairsig
+from against import compare_to_baseline
 from pairsig import InputError, Statistics, cli
 from pairsig.comparisons import baseline
 from pairsig.readers import COUNTS, LOGS, OUTPUTS, recognition, system_counts, tasks
@@ -443,7 +444,7 @@ def test_missing_by_hand(tmp_path):
     assert any("no system has a score in match for 1 of 5 items: left out" in note for note in notes)
     ((data, metrics),), _ = baseline.read_systems([a, b], None, missing="wrong")
     assert data.counts[:, :, 0].tolist() == [[1, 1, 0, 0, 0], [0, 1, 0, 1, 0]]
-    table, _ = baseline.compare_to_baseline(data, metrics, ["exact"])
+    table, _ = compare_to_baseline(data, metrics, ["exact"])
     assert "|missing:wrong:4|version:" in table["signature"][0]
 
 
@@ -614,7 +615,7 @@ def test_settings_distinguish_runs_of_one_model(tmp_path):
     ((data, _),), _ = baseline.read_systems(paths[:2], None)
     assert data.systems == ("m (temperature=1.0)", "m (temperature=0.0)")
     ((data, _),), _ = baseline.read_systems(paths[1:], None)
-    assert data.systems == ("m #1", "m #2")
+    assert data.systems == ("m (2026-01-02T00-00-00_t)", "m (2026-01-03T00-00-00_t)")
 
 
 def test_an_evaluation_that_has_not_finished(tmp_path):

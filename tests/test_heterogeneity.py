@@ -11,8 +11,9 @@ from scipy.stats import t as student
 
 import pairsig
 import simulate
+from against import compare_to_baseline
 from pairsig import InputError, cli
-from pairsig.comparisons import all_pairs, baseline
+from pairsig.comparisons import all_pairs
 from pairsig.io import tables
 from pairsig.metrics import registry
 from pairsig.planning import heterogeneity
@@ -395,7 +396,7 @@ def test_two_systems_on_the_next_test_set(unit):
     documents = np.repeat(np.arange(25), 4).astype(str)
     data = pairsig.Statistics(**{**vars(data), "documents": documents})
     metric = registry.metric("f1")
-    table, _ = baseline.compare_to_baseline(data, [metric], ["exact"], unit=unit, family="wmt-domains")
+    table, _ = compare_to_baseline(data, [metric], ["exact"], unit=unit, family="wmt-domains")
     (notes,) = table["notes"]
     (fragments,) = [note for note in notes if "of the family wmt-domains is" in note]
     # Errors by the score without each unit, brute force.
@@ -411,9 +412,9 @@ def test_two_systems_on_the_next_test_set(unit):
     chance = norm.sf(abs(whole[0] - whole[1]) / spread)
     assert float(fragments.split("of the family wmt-domains is ")[1].split(",")[0]) == pytest.approx(chance, rel=0.02)
     with pytest.raises(InputError, match="unknown family of test sets: 'wmt'"):
-        baseline.compare_to_baseline(data, [metric], ["exact"], family="wmt")
+        compare_to_baseline(data, [metric], ["exact"], family="wmt")
     same = pairsig.Statistics(**{**vars(data), "counts": data.counts[[0, 0]]})
-    table, _ = baseline.compare_to_baseline(same, [metric], ["exact"], family="wmt-domains")
+    table, _ = compare_to_baseline(same, [metric], ["exact"], family="wmt-domains")
     assert not any("wmt-domains" in note for note in table["notes"].iloc[0])
 
 

@@ -14,6 +14,7 @@ import pytest
 
 import pairsig
 import simulate
+from against import compare_to_baseline
 from oracles import how
 from pairsig import cli, report
 from pairsig.comparisons import baseline
@@ -165,7 +166,7 @@ def of(systems, metric=MEAN, **options):
     found = Statistics.from_arrays(counts, ["value"])
     domains = np.array([row["domain"] for row in next(iter(systems.values()))])
     object.__setattr__(found, "domains", domains)
-    rows, _ = baseline.compare_to_baseline(found, [metric], ["exact"], n_resamples=100)
+    rows, _ = compare_to_baseline(found, [metric], ["exact"], n_resamples=100)
     return list(evidence.of_systems(found, metric, rows, unit="segment", resampling=Resampling(100), **options))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from against import compare_to_baseline
 from pairsig import cli
 from pairsig.comparisons import baseline
 from pairsig.core import statistics
@@ -30,7 +31,7 @@ def passed(*wins: int, n: int = 200) -> statistics.Statistics:
 
 
 def said(*wins: int, tests: tuple[str, ...] = (), n: int = 200, **options: object) -> str:
-    table, _ = baseline.compare_to_baseline(
+    table, _ = compare_to_baseline(
         passed(*wins, n=n), [registry.metric("accuracy")], tests, n_resamples=2000, **options
     )
     return sentences.of_systems(table)
@@ -104,7 +105,7 @@ def test_a_p_of_zero_is_a_bound():
 
 def test_a_p_of_zero_of_few_resamples_shows_nothing():
     """None of 20 resamples: p is below 0.17, and says no more than that."""
-    table, _ = baseline.compare_to_baseline(
+    table, _ = compare_to_baseline(
         passed(60, 61), [registry.metric("accuracy")], ("bootstrap",), alternatives=("observed",), n_resamples=20
     )
     assert (table["pvalue"] == 0).all()
@@ -127,20 +128,20 @@ def test_documents_are_counted_and_one_of_many_claims_says_so():
     b[:7, 0] = 0
     data = statistics.Statistics.from_arrays({"a": a, "b": b}, ("correct", "total"), documents=list("wwwxxxyyyzzz"))
     accuracy = registry.metric("accuracy")
-    table, _ = baseline.compare_to_baseline(data, [accuracy], unit="document")
+    table, _ = compare_to_baseline(data, [accuracy], unit="document")
     assert sentences.of_systems(table).split("; ")[1] == (
         "two-sided exact permutation test, p = 0.25, n = 4 documents with 12 segments)"
     )
-    both, _ = baseline.compare_to_baseline(data, [accuracy, replace(accuracy, name="second")])
+    both, _ = compare_to_baseline(data, [accuracy, replace(accuracy, name="second")])
     for line in sentences.of_systems(both).splitlines():
         assert "p = 0.0156 (0.0312 adjusted by Holm for 2 comparisons), n = 12)" in line
 
 
 def test_lower_is_better_is_said_and_differences_have_signs():
     errors = replace(registry.metric("accuracy"), name="errors", higher_is_better=False)
-    one, _ = baseline.compare_to_baseline(passed(-12), [errors])
+    one, _ = compare_to_baseline(passed(-12), [errors])
     assert sentences.of_systems(one).startswith("s1 is better than base by 6.0 in errors (lower is better; 95 % CI ")
-    two, _ = baseline.compare_to_baseline(passed(-12, 30), [errors])
+    two, _ = compare_to_baseline(passed(-12, 30), [errors])
     assert "by errors (lower is better), s1 (−6.0, p = " in sentences.of_systems(two)
     assert "is better and s2 (+15.0, p = " in sentences.of_systems(two)
 
@@ -201,7 +202,7 @@ class TestSignatures:
 
     @pytest.mark.parametrize("style", ["markdown", "latex"])
     def test_all_settings_stand_below_a_table(self, style):
-        table, _ = baseline.compare_to_baseline(
+        table, _ = compare_to_baseline(
             passed(12), [registry.metric("accuracy")], ["exact", "randomization"], n_resamples=2000
         )
         last = baseline.render(table, style).splitlines()[-2:]

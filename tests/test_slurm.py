@@ -13,7 +13,11 @@ from pathlib import Path
 
 import pytest
 
+import simulate
 from conftest import clone
+from pairsig.comparisons import all_pairs
+from pairsig.core import statistics
+from pairsig.io import tables
 from running import BIN, ROOT, environment, run, snakemake
 
 CLUSTER = ROOT / "tests" / "slurm" / "cluster"
@@ -163,3 +167,27 @@ def test_snakemake_is_killed_and_the_next_run_goes_on(running, expected, cancell
     assert contents(project) == expected
     printed = snakemake("--dry-run", *STUDY, cwd=project)
     assert "Nothing to be done" in printed
+
+
+def test_a_part_of_an_array_is_killed_and_submitted_again(tmp_path):
+    """The commands are those of docs/speed.md, except that twenty times as many resamples leave time to kill one."""
+    counts = simulate.statistics("accuracy", n_systems=20, n_segments=2000)
+    statistics.write(counts, tmp_path / "counts.parquet")
+    block = re.search(r"```bash\n(sbatch.*?)```", (ROOT / "docs" / "speed.md").read_text(encoding="utf-8"), re.DOTALL)
+    array, merge = block[1].replace("100000", "2000000").replace("'pairsig", f"'{BIN}/pairsig").strip().rsplit("\n", 1)
+    submitted = subprocess.Popen(["bash", "-c", array], cwd=tmp_path, env=environment(tmp_path))
+    deadline = time.monotonic() + 120
+    while not (found := run("pgrep", "-f", "part 3/4", cwd=tmp_path, status=None).split()):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    time.sleep(2)
+    os.kill(int(found[-1]), signal.SIGKILL)
+    assert submitted.wait(timeout=300) != 0
+    assert sorted(path.name for path in tmp_path.glob("part-*")) == [f"part-{k}.parquet" for k in (1, 2, 4)]
+    merge = f"{BIN}/{merge}"
+    assert "part 3/4 is missing" in run("bash", "-c", merge, cwd=tmp_path, status=2)
+    run("bash", "-c", array.replace("1-4", "3"), cwd=tmp_path)
+    run("bash", "-c", merge, cwd=tmp_path)
+    whole = all_pairs.compare(counts, "bootstrap", metric="accuracy", n_resamples=2_000_000, threads=2)
+    tables.write(whole, tmp_path / "whole.tsv")
+    assert (tmp_path / "comparisons.tsv").read_bytes() == (tmp_path / "whole.tsv").read_bytes()

@@ -53,6 +53,7 @@ class Case:
     n: int = 4
     options: dict[str, str] = field(default_factory=dict)
     missing: str | None = None
+    note: str = ""
 
 
 def per_system(header: str, gpt: str, llama: str, suffix: str = ".csv") -> dict[str, str]:
@@ -151,8 +152,8 @@ OTHERS = [
     Case("another number, with the option", lines("item,turns,gpt,llama", "q1,7,1,0", "q2,9,0,0", "q3,12,1,1", "q4,3,1,0"), options={"system": "gpt,llama"}),
     Case("a constant beside the scores", lines("item,batch,gpt,llama", "q1,32,1,0", "q2,32,0,0", "q3,32,1,1", "q4,32,1,0"), "batch.*--option system=gpt,llama"),
     Case("predictions and the right answer", lines("id,gold,gpt,llama", "1,0,0,1", "2,1,1,0", "3,1,1,0"), "gold.*--option system=gpt,llama"),
-    Case("two unknown scores of a system", long("model,item,fluency,adequacy", extra=lambda row: "2"), "fluency, adequacy.*--option score=fluency"),
-    Case("two unknown scores, with the option", long("model,item,fluency,adequacy", extra=lambda row: "2"), options={"score": "fluency"}),
+    Case("two unknown scores of a system", long("model,item,zest,spark", extra=lambda row: "2"), "zest, spark.*--option score=zest"),
+    Case("two unknown scores, with the option", long("model,item,zest,spark", extra=lambda row: "2"), options={"score": "zest"}),
     Case("two columns of items that disagree", lines("model,id,item,score", "a,1,x,1", "a,2,y,0", "b,1,y,0", "b,2,x,1"), "id, item.*--option item=id"),
     Case("an id of the row beside the item", lines("id,model,item,score", *(f"{k},{a},{b},{c}" for k, (a, b, c) in enumerate(LONG, 1)))),
     Case("NA in an item of one system", lines("item,gpt,llama", "q1,1,0", "q2,0,NA", "q3,1,1"), "llama has no score.*\\(q2\\).*--missing"),
@@ -163,14 +164,120 @@ OTHERS = [
     Case("text among the scores", WIDE.replace("q4,1,0", "q4,1,timeout"), "line 5: found 'timeout' in column llama"),
     Case("one row per system and one column per item", lines("model,q1,q2,q3,q4", "gpt,1,0,1,1", "llama,0,0,1,0")),
     Case("scores of whole test sets", lines("model,bleu,chrf", "gpt,31.5,55", "llama,28,50"), "one row per system"),
-    Case("scores with the names of systems", lines("question_id,gpt_score,llama_score", "1,0.5,1", "2,0.25,1"), {"gpt_score": 0.75, "llama_score": 2}, 2),
+    Case("scores with the names of systems", lines("question_id,gpt_score,llama_score", "1,0.5,1", "2,0.25,1"), {"gpt": 0.75, "llama": 2}, 2),
     Case("lower is better", {f"{name}.csv": lines("segment,wer", *rows) for name, rows in (("a", ("x,0.5", "y,0")), ("b", ("x,1", "y,0.25")))}, {"a": 0.5, "b": 1.25}, 2),
     Case("semicolons, decimal points", {"t.csv": lines("item;gpt;llama", "a;0.5;0.25", "b;1;0.125")}, {"gpt": 1.5, "llama": 0.375}, 2),
-    Case("subject and number make an item", lines("model,subject,id,acc", "a,biology,1,1", "a,art,1,0", "b,biology,1,1", "b,art,1,1"), "again.*--option item="),
-    Case("subject and number, with the option", lines("model,subject,id,acc", "a,biology,1,1", "a,art,1,0", "b,biology,1,1", "b,art,1,1"), {"a": 1, "b": 2}, 2, {"item": "subject,id"}),
+    Case("subject and number make an item", lines("model,subject,id,acc", "a,art,1,1", "a,math,1,0", "a,math,2,1", "b,art,1,1", "b,math,1,1", "b,math,2,1"), "again.*--option item="),
+    Case("subject and number, with the option", lines("model,subject,id,acc", "a,art,1,1", "a,math,1,0", "a,math,2,1", "b,art,1,1", "b,math,1,1", "b,math,2,1"), {"a": 2, "b": 3}, 3, {"item": "subject,id"}),
     Case("one seed only", long("model,item,score,seed", extra=lambda row: "7")),
 ]  # fmt: skip
 """Kinds that it does not name."""
+
+
+SEEDS = {"gcn-1": 2, "gcn-2": 1, "gat-1": 1, "gat-2": 0}
+OF_SEEDS = {f"{name[:-1]}seed{name[-1]}": own for name, own in SEEDS.items()}
+RATES = {"gpt/bleu": 40, "gpt/chrf": 90, "llama/bleu": 35, "llama/chrf": 100}
+TREC = lines("run qid ndcg@10", "bm25 q1 0.5", "bm25 q2 0.25", "dpr q1 1", "dpr q2 0.5")
+OF_TREC = {"bm25": 0.75, "dpr": 1.5}
+JUDGED = lines(
+    "question_id,model_a,model_b,winner",
+    "1,gpt,llama,model_a",
+    "2,llama,gpt,model_b",
+    "3,gpt,llama,tie",
+    "4,gpt,llama,model_b",
+)
+OF_JUDGED = {"gpt": 2.5, "llama": 1.5}
+
+
+def seeds(*names: str) -> str:
+    return lines(f"item,{','.join(names)}", "x,1,0,1,0", "y,1,1,0,0")
+
+
+UNSEEN = [
+    Case("TREC: a run is a system", {"t.tsv": TREC.replace(" ", "\t")}, OF_TREC, 2, note="systems from column `run`"),
+    Case("TREC in columns of blanks", {"t.txt": TREC}, OF_TREC, 2),
+    Case("algorithms with seeds in environments", {"t.parquet": parquet(pd.DataFrame({"algo": ["dqn"] * 4 + ["ppo"] * 4, "seed": [1, 1, 2, 2] * 2, "env": ["pong", "chess"] * 4, "episode_return": [1, 2, 3, 4, 5, 6, 7, 8.5]}))}, {"dqn-1": 3, "dqn-2": 7, "ppo-1": 11, "ppo-2": 15.5}, 2, note="systems from column `algo`"),
+    Case("a condition of items is no system", {f"{name}.csv": lines("id,condition,score", "1,easy,1", f"2,hard,{k}") for k, name in enumerate("ab")}, {"a": 1, "b": 2}, 2),
+    Case("seeds in names", seeds("gcn_seed1", "gcn_seed2", "gat_seed1", "gat_seed2"), OF_SEEDS, 2, note="2 runs from the names of systems"),
+    Case("seeds in short names", seeds("gcn_s1", "gcn_s2", "gat_s1", "gat_s2"), {name[:-1] + "s" + name[-1]: own for name, own in SEEDS.items()}, 2),
+    Case("runs after a dot", seeds("gcn.run1", "gcn.run2", "gat.run1", "gat.run2"), {name[:-1] + "run" + name[-1]: own for name, own in SEEDS.items()}, 2),
+    Case("seeds in parentheses", seeds("gcn (seed 1)", "gcn (seed 2)", "gat (seed 1)", "gat (seed 2)"), {name[:-1] + "seed " + name[-1]: own for name, own in SEEDS.items()}, 2),
+    Case("seeds before names", seeds("seed1_gcn", "seed2_gcn", "seed1_gat", "seed2_gat"), OF_SEEDS, 2),
+    Case("pandas' names of equal columns", seeds("gcn", "gcn.1", "gat", "gat.1"), SEEDS, 2),
+    Case("equal names of columns", seeds("gcn", "gcn", "gat", "gat"), SEEDS, 2),
+    Case("numbers of versions are no runs", seeds("gpt-3", "gpt-4", "llama-2", "llama-3"), {"gpt-3": 2, "gpt-4": 1, "llama-2": 1, "llama-3": 0}, 2),
+    Case("a title and empty cells around the table", lines("Results of June,,,", ",,,", "item,gpt,llama,", "q1,1,0,", "q2,0,0,", "q3,1,1,", "q4,1,0,", ",,,"), note="left out line 1 above"),
+    Case("a title with a comma", lines("Run 3, Monday") + WIDE, note="left out line 1"),
+    Case("rows for mean and deviation", WIDE + lines("mean,0.75,0.25", "std,0.5,0.5"), note="mean, std left out"),
+    Case("a mean for each system", lines("model,item,score", *(f"{a},{b},{c}" for a, b, c in LONG[:4]), "gpt,mean,0.75", *(f"{a},{b},{c}" for a, b, c in LONG[4:]), "llama,mean,0.25")),
+    Case("a mean of other rows", WIDE + "mean,0.9,0.9\n", "line 6: found 'mean', which may be a summary"),
+    Case("R: write.table", {"t.txt": lines('"item" "gpt" "llama"', '"1" "q 1" 1 0', '"2" "q 2" 0 0', '"3" "q 3" 1 1', '"4" "q 4" 1 0')}),
+    Case("pandas to_string", {"t.txt": pd.DataFrame({"item": ["q1", "q2", "q3", "q4"], "gpt": [1, 0, 1, 1], "llama": [0, 0, 1, 0]}).to_string() + "\n"}),
+    Case("column -t", {"t.txt": lines("item  gpt  llama", "q1    1    0", "q2    0    0", "q3    1    1", "q4    1    0")}),
+    Case("psql", {"t.txt": lines(" item | gpt | llama ", "------+-----+-------", " q1   |   1 |     0", " q2   |   0 |     0", " q3   |   1 |     1", " q4   |   1 |     0", "(4 rows)")}),
+    Case("a grid", {"t.txt": lines("+------+-----+-------+", "| item | gpt | llama |", "+======+=====+=======+", "| q1   | 1   | 0     |", "| q2   | 0   | 0     |", "| q3   | 1   | 1     |", "| q4   | 1   | 0     |", "+------+-----+-------+")}),
+    Case("names in a comment", {"t.txt": lines("# made today", "# item\tgpt\tllama", "q1\t1\t0", "q2\t0\t0", "q3\t1\t1", "q4\t1\t0")}),
+    Case("lines of names between the rows", WIDE.replace("q3", "item,gpt,llama\nq3"), note="repeat the names"),
+    Case("names of systems above those of metrics", lines(",gpt,,llama,", "item,bleu,chrf,bleu,chrf", "a,10,40,20,45", "b,30,50,15,55"), RATES, 2),
+    Case("pandas: two levels of names", lines("model,gpt,gpt,llama,llama", "metric,bleu,chrf,bleu,chrf", "item,,,,", "a,10,40,20,45", "b,30,50,15,55"), RATES, 2),
+    Case("pandas: seeds below systems", lines("model,gcn,gcn,gat,gat", "seed,1,2,1,2", "item,,,,", "x,1,0,1,0", "y,1,1,0,0"), SEEDS, 2),
+    Case("systems and metrics in names", lines("item,gpt_bleu,gpt_chrf,llama_bleu,llama_chrf", "a,10,40,20,45", "b,30,50,15,55"), RATES, 2),
+    Case("metrics and systems in names", lines("item,BLEU gpt,chrF gpt,BLEU llama,chrF llama", "a,10,40,20,45", "b,30,50,15,55"), {"gpt/BLEU": 40, "gpt/chrF": 90, "llama/BLEU": 35, "llama/chrF": 100}, 2),
+    Case("JSON: scores in objects per system", {"t.json": json.dumps({"date": "today", "results": [{"id": f"q{k}", "scores": {"gpt": {"rating": 5 * k % 7}, "llama": {"rating": 3 * k % 5}}} for k in range(1, 5)]})}, {"gpt": 15, "llama": 10}),
+    Case("JSON: systems in a list, with lists of items", {"t.json": json.dumps([{"model": name, "results": [{"id": b, "score": c} for a, b, c in LONG if a == name]} for name in SUMS])}),
+    Case("JSON: systems in a list, with lists of scores", {"t.json": json.dumps([{"model": name, "scores": [c for a, _, c in LONG if a == name]} for name in SUMS])}),
+    Case("JSON: one file per system with its name", {f"{name}.json": json.dumps({"model": name, "config": {"k": 5}, "samples": [{"id": b, "metrics": {"acc": c}} for a, b, c in LONG if a == name]}) for name in SUMS}),
+    Case("JSON: items, then systems, then scores", {"t.json": json.dumps({f"q{k}": {"gpt": {"score": k, "text": "x"}, "llama": {"score": 1, "text": "y"}} for k in range(1, 5)})}, {"gpt": 10, "llama": 4}),
+    Case("JSON: systems, then seeds, then items", {"t.json": json.dumps({"gcn": {"seed1": {"x": 1, "y": 1}, "seed2": {"x": 0, "y": 1}}, "gat": {"seed1": {"x": 1, "y": 0}, "seed2": {"x": 0, "y": 0}}})}, OF_SEEDS, 2),
+    Case("JSON: lists of metrics per system", {"t.json": json.dumps({"gpt": {"bleu": [10, 30], "chrf": [40, 50]}, "llama": {"bleu": [20, 15], "chrf": [45, 55]}})}, RATES, 2),
+    Case("JSON: items below a name", {"t.json": json.dumps({"items": [{"id": k, "gpt": k % 2, "llama": 1} for k in range(6)]})}, {"gpt": 3, "llama": 6}, 6),
+    Case("JSON: rows as lists below names", {"t.json": json.dumps([["item", "gpt", "llama"], ["q1", 1, 0], ["q2", 0, 0], ["q3", 1, 1], ["q4", 1, 0]])}),
+    Case("JSON Lines with nested scores", {"t.jsonl": lines('{"id": 1, "scores": {"gpt": 1, "llama": 0}}', '{"id": 2, "scores": {"gpt": 1, "llama": 1}}')}, {"gpt": 2, "llama": 1}, 2),
+    Case("JSON Lines with messages", {f"{name}.jsonl": lines(*(json.dumps({"id": k, "messages": [{"role": "user", "content": "x", "index": 0}], "faithful": k * f}) for k in range(1, 4))) for f, name in ((1, "a"), (2, "b"))}, {"a": 6, "b": 12}, 3),
+    Case("pytest's report", {f"{name}.json": json.dumps({"created": 1.5, "tests": [{"nodeid": "test_a", "outcome": "passed"}, {"nodeid": "test_b", "outcome": own}]}) for name, own in (("a", "failed"), ("b", "passed"))}, {"a": 1, "b": 2}, 2),
+    Case("judgements of pairs", JUDGED, OF_JUDGED, note="0.5 for a tie"),
+    Case("judgements that name the system", JUDGED.replace("1,gpt,llama,model_a", "1,gpt,llama,gpt").replace("2,llama,gpt,model_b", "2,llama,gpt,gpt").replace(",model_b", ",llama").replace("winner,", "").replace("id,model_a,llama", "id,model_a,model_b"), OF_JUDGED),
+    Case("judgements without names", lines("id,preference", "1,A", "2,A", "3,tie", "4,B"), {"A": 2.5, "B": 1.5}),
+    Case("judgements of three systems", JUDGED + "5,gpt,qwen,model_a\n", "between 3 systems.*--option system=gpt,llama"),
+    Case("judgements of two of three systems", JUDGED + "5,gpt,qwen,model_a\n", OF_JUDGED, options={"system": "gpt,llama"}),
+    Case("two of three systems", long("model,item,score") + "qwen,q1,1\n", options={"system": "gpt,llama"}),
+    Case("labels and predictions", lines("id,label,gpt,llama", "1,pos,pos,neg", "2,neg,neg,neg", "3,pos,neg,neg", "4,pos,pos,neg"), {"gpt": 3, "llama": 1}, note="right where it equals `label`"),
+    Case("labels and predictions, one file per system", {f"{name}.csv": lines("id,label,prediction", f"1,pos,{own}", f"2,neg,{own}", "3,neg,neg", "4,pos,neg") for name, own in (("a", "neg"), ("b", "pos"))}, {"a": 2, "b": 2}),
+    Case("predictions as numbers, with the option", lines("id,gold,gpt,llama", "1,0,0,1", "2,1,1,0", "3,1,1,0"), {"gpt": 3, "llama": 0}, 3, {"gold": "gold"}),
+    Case("predictions without labels", per_system("PassengerId,prediction", "1,0 2,1", "1,1 2,1"), "may be predictions"),
+    Case("metrics of unknown names", per_system("id,zest,spark", "a,0.5,1 b,1,0.5", "a,0.25,1 b,1,0"), {"gpt/zest": 1.5, "gpt/spark": 1.5, "llama/zest": 1.25, "llama/spark": 1}, 2),
+    Case("units and directions in names", per_system("Sentence ID,TER ↓", "a,0.5 b,1", "a,0.25 b,1"), {"gpt": 1.5, "llama": 1.25}, 2, note="lower is better for TER ↓"),
+    Case("a unit in parentheses", per_system("id,Accuracy (%)", "a,50 b,100", "a,25 b,100"), {"gpt": 150, "llama": 125}, 2),
+    Case("an id of an unknown name", lines("docket,gpt,llama", "1003,1,0", "1041,0,0", "977,1,1", "1205,1,0"), note="docket"),
+    Case("ticks", lines("item,gpt,llama", "q1,✓,✗", "q2,✗,✗", "q3,✓,✓", "q4,✓,✗")),
+    Case("dashes are missing", lines("item,gpt,llama", "q1,1,0", "q2,0,-", "q3,1,1"), "llama has no score.*--missing"),
+    Case("an empty cell", lines("item,gpt,llama", "q1,1,0", "q2,0,", "q3,1,1"), "llama has no score.*--missing"),
+    Case("thin spaces between thousands, and a minus", lines("item;gpt;llama", "a;1\u202f234,5;\u22120,5", "b;1\u00a0000;2"), {"gpt": 2234.5, "llama": 1.5}, 2),
+    Case("carriage returns only", WIDE.replace("\n", "\r")),
+    Case("one row per system and one column per task", lines("model,mmlu,arc,gsm8k,winogrande,hellaswag,average", "gpt,50,60,70,80,90,70", "llama,40,60,60,70,70,60"), {"gpt": 350, "llama": 300}, 5, note="the columns are items"),
+    Case("steps of a training", lines("Step,gpt - acc,llama - acc", "0,0.5,0.25", "10,0.6,0.35", "20,0.7,0.5"), "Step.*--option item=Step"),
+    Case("confidences beside the scores", lines("item,gpt,gpt_conf,llama,llama_conf", "q1,1,0.9,0,0.5", "q2,0,0.8,0,0.5", "q3,1,0.7,1,0.5", "q4,1,0.6,0,0.5"), note="not used: gpt_conf, llama_conf"),
+    Case("dates beside the scores", long("model,item,score,created", extra=lambda row: ["2024-05-01 10:00"])),
+    Case("ratings", lines("item,gpt,llama", "q1,5,4", "q2,3,3", "q3,4,1", "q4,5,2"), {"gpt": 17, "llama": 10}),
+    Case("differences beside the scores", lines("item,gpt,llama,delta", "q1,0.5,0.25,0.25", "q2,1,0.5,0.5"), {"gpt": 1.5, "llama": 0.75}, 2, note="not used: delta"),
+    Case("judgements as numbers", lines("id,system1,system2,preference", "1,gpt,llama,1", "2,llama,gpt,2", "3,gpt,llama,0", "4,gpt,llama,2"), OF_JUDGED),
+    Case("one column per run, one file per system", {f"{name}.csv": lines("item,seed1,seed2", f"x,1,{k}", f"y,0,{k}") for k, name in enumerate("ab")}, {"a-seed1": 1, "a-seed2": 0, "b-seed1": 1, "b-seed2": 2}, 2),
+    Case("runs are systems if there is only one file", lines("qid,run1,run2", "a,0.5,0.25", "b,0.25,0.5"), {"run1": 0.75, "run2": 0.75}, 2),
+    Case("labels and predictions as numbers", per_system("id,y_true,y_pred", "1,0,0 2,1,0", "1,0,1 2,1,1"), "y_pred.*--option gold=y_true"),
+    Case("JSON: an object of scores per system", {f"{name}.json": json.dumps({f"d{j}": j * k for j in range(12)}) for k, name in enumerate("ab")}, {"a": 0, "b": 66}, 12),
+    Case("JSON: a list of scores per system", {f"{name}.json": json.dumps([k, 0.5, 1]) for k, name in enumerate("ab")}, {"a": 1.5, "b": 2.5}, 3),
+    Case("names, numbers and scores without a header", {"t.tsv": lines(*(f"{a}\t{b[1:]}\t{c / 2}" for a, b, c in LONG))}, {"gpt": 1.5, "llama": 0.5}),
+    Case("a row for each metric", lines("system,item,metric,value", "gpt,a,bleu,10", "gpt,a,chrf,40", "gpt,b,bleu,30", "gpt,b,chrf,50", "llama,a,bleu,20", "llama,a,chrf,45", "llama,b,chrf,55", "llama,b,bleu,15"), RATES, 2, note="metrics from column `metric`"),
+    Case("a survey with two questions", lines("Participant,System A - fluency,System A - adequacy,System B - fluency,System B - adequacy", "p1,5,4,4,2", "p2,4,2,2,3"), {"System A/fluency": 9, "System A/adequacy": 6, "System B/fluency": 6, "System B/adequacy": 5}, 2),
+    Case("a page", {"t.html": "<table><tr><td>1</td></tr></table>"}, "HTML.*CSV"),
+    Case("seeds in the names of systems", lines("model,id,score", *(f"{name.replace('-', '_seed')},{own}" for name, both in (("gcn-1", (1, 1)), ("gcn-2", (0, 1)), ("gat-1", (1, 0)), ("gat-2", (0, 0))) for own in (f"x,{both[0]}", f"y,{both[1]}"))), OF_SEEDS, 2, note="2 runs from the names of systems"),
+    Case("JSON: scores of items in an object of each system", {"t.json": json.dumps({"dataset": "x", "results": {name: {"scores": {f"q{k}": k * f % 3 for k in range(12)}} for f, name in ((1, "gpt"), (2, "llama"))}})}, {"gpt": 12, "llama": 12}, 12),
+    Case("right choices as numbers", lines("id,correct_choice,gpt,llama", "1,2,0,2", "2,1,1,3", "3,3,3,0"), "correct_choice.*--option gold=correct_choice"),
+    Case("a workbook", {"t.xlsx": b"PK\x03\x04" + bytes(26) + b"xl/workbook.xml"}, "Excel.*CSV"),
+    Case("a database", {"t.db": b"SQLite format 3\0"}, "SQLite.*CSV"),
+    Case("arrays of numpy", {"t.npy": b"\x93NUMPY\x01"}, "NumPy.*CSV"),
+]  # fmt: skip
+"""Kinds that were thought of before the reader was written."""
 
 
 def check(case: Case, folder) -> None:
@@ -183,7 +290,8 @@ def check(case: Case, folder) -> None:
             baseline.read_systems(paths, None, options=case.options, missing=case.missing)
         assert "\n" not in str(caught.value)
         return
-    found, _ = baseline.read_systems(paths, None, options=case.options, missing=case.missing)
+    found, notes = baseline.read_systems(paths, None, options=case.options, missing=case.missing)
+    assert case.note in "; ".join(notes)
     sums = {}
     for statistics, metrics in found:
         assert len(statistics.segments) == case.n
@@ -197,7 +305,7 @@ def check(case: Case, folder) -> None:
     assert sums == pytest.approx(case.expected)
 
 
-@pytest.mark.parametrize("case", [*NAMED, *OTHERS], ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [*NAMED, *OTHERS, *UNSEEN], ids=lambda case: case.name)
 def test_a_table_is_read_as_it_comes(case, tmp_path):
     check(case, tmp_path)
 

@@ -18,7 +18,7 @@ from pairsig.readers.outputs.trees import Node, parse, words
 
 Arc: TypeAlias = tuple[int, str]
 """The head of a word (its number, or 0 for the root) and the label of the arc."""
-Pair: TypeAlias = tuple[list[str], list[str]]
+Pair: TypeAlias = tuple[Sequence[str], Sequence[str]]
 """The words of a source sentence and those of its translation."""
 Sentence: TypeAlias = list[list[str]]
 """The ten columns of each word."""
@@ -79,7 +79,7 @@ def read_pairs(path: Path) -> list[Pair]:
 
 def read_linked_pairs(path: Path) -> list[tuple[Pair, Alignment]]:
     """Read sentence pairs with the links of annotators: `i-j` for sure and `ipj` for possible links, from 0."""
-    found = []
+    found: list[tuple[Pair, Alignment]] = []
     for place, line, (source, target, *annotated) in _sides(path):
         end = f"{place}: found {line.strip()[-40:]!r} at the end"
         matches = [_LINK.fullmatch(link) for links in annotated for link in links]
@@ -102,7 +102,8 @@ def write_links(path: Path, aligned: Iterable[Iterable[Link]]) -> None:
 
 def read_translations(path: Path) -> tuple[list[Pair], list[list[str]]]:
     """Read sentence pairs for translation, and the source sentences without a target."""
-    pairs, sources = [], []
+    pairs: list[Pair] = []
+    sources: list[list[str]] = []
     for number, line in enumerate(open_text(path), start=1):
         sides = _split(line.split())
         if len(sides) > 2 or not all(sides):

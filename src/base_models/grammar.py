@@ -15,8 +15,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-Link = tuple[int, int]
-Pair = tuple[Sequence[str], Sequence[str]]
+from base_models.formats import Pair
+from pairsig.readers.outputs.alignment import Link
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 

@@ -10,10 +10,10 @@ from typing import NamedTuple, TypeAlias
 from nltk.translate import AlignedSent, IBMModel2
 
 from base_models import formats, program
+from base_models.formats import Pair
 from pairsig.io.errors import InputError
 from pairsig.io.tables import replacing
 
-Pair = tuple[Sequence[str], Sequence[str]]
 Translation: TypeAlias = dict[str, dict[str | None, float]]
 
 ITERATIONS = 1

@@ -22,11 +22,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 from base_models import formats, joint_hmm, program
+from base_models.formats import Pair
 from pairsig.io.errors import InputError
 from pairsig.io.tables import write_text
 from pairsig.readers.outputs.alignment import Alignment, Link
 
-Pair = tuple[Sequence[str], Sequence[str]]
 Floats = NDArray[np.float64]
 
 EPOCHS = 6

@@ -21,9 +21,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from base_models import formats, program
+from base_models.formats import Pair
 from pairsig.io.tables import replacing
 
-Pair = tuple[Sequence[str], Sequence[str]]
 Floats = NDArray[np.float64]
 
 ITERATIONS = 5

@@ -39,73 +39,30 @@ if TYPE_CHECKING:
     from pairsig.stats.sequential import SequentialResult, sequential_test
 
 # Imported when first used: the command line answers `--help` without waiting for numba.
-_HOMES = {
-    "Comparison": "api",
-    "ExactResult": "stats.exact",
-    "InputError": "io.errors",
-    "Interval": "stats.intervals",
-    "MarginResult": "stats.margins",
-    "MethodComparison": "comparisons.methods",
-    "Metric": "metrics",
-    "Ranking": "comparisons.ranking",
-    "Ratio": "metrics",
-    "SequentialResult": "stats.sequential",
-    "Statistics": "core.statistics",
-    "TestResult": "stats.resampling",
-    "Transfer": "comparisons.transfers",
-    "bootstrap_test": "stats.resampling",
-    "collect": "core.statistics",
-    "compare": "api",
-    "compare_logs": "api",
-    "compare_methods": "comparisons.methods",
-    "exact_bootstrap_test": "stats.exact",
-    "exact_test": "stats.exact",
-    "extract": "readers.extraction",
-    "difference_interval": "stats.intervals",
-    "margin_test": "stats.margins",
-    "pool": "core.statistics",
-    "randomization_test": "stats.resampling",
-    "rank": "comparisons.ranking",
-    "read_statistics": "core.statistics:read",
-    "sequential_test": "stats.sequential",
-    "transfer": "comparisons.transfers",
-    "write_statistics": "core.statistics:write",
+_NAMES = {
+    "api": ("Comparison", "compare", "compare_logs"),
+    "comparisons.methods": ("MethodComparison", "compare_methods"),
+    "comparisons.ranking": ("Ranking", "rank"),
+    "comparisons.transfers": ("Transfer", "transfer"),
+    "core.statistics": ("Statistics", "collect", "pool", "read_statistics", "write_statistics"),
+    "io.errors": ("InputError",),
+    "metrics": ("Metric", "Ratio"),
+    "readers.extraction": ("extract",),
+    "stats.exact": ("ExactResult", "exact_bootstrap_test", "exact_test"),
+    "stats.intervals": ("Interval", "difference_interval"),
+    "stats.margins": ("MarginResult", "margin_test"),
+    "stats.resampling": ("TestResult", "bootstrap_test", "randomization_test"),
+    "stats.sequential": ("SequentialResult", "sequential_test"),
 }
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
-    "Comparison",
-    "ExactResult",
-    "InputError",
-    "Interval",
-    "MarginResult",
-    "MethodComparison",
-    "Metric",
-    "Ranking",
-    "Ratio",
-    "SequentialResult",
-    "Statistics",
-    "TestResult",
-    "Transfer",
-    "__version__",
-    "bootstrap_test",
-    "collect",
-    "compare",
-    "compare_logs",
-    "compare_methods",
-    "difference_interval",
-    "exact_bootstrap_test",
-    "exact_test",
-    "extract",
-    "margin_test",
-    "metric_names",
-    "pool",
-    "randomization_test",
-    "rank",
-    "read_statistics",
-    "sequential_test",
-    "transfer",
-    "write_statistics",
-]
+    "Comparison", "ExactResult", "InputError", "Interval", "MarginResult", "MethodComparison", "Metric", "Ranking",
+    "Ratio", "SequentialResult", "Statistics", "TestResult", "Transfer", "__version__", "bootstrap_test", "collect",
+    "compare", "compare_logs", "compare_methods", "difference_interval", "exact_bootstrap_test", "exact_test",
+    "extract", "margin_test", "metric_names", "pool", "randomization_test", "rank", "read_statistics",
+    "sequential_test", "transfer", "write_statistics",
+]  # fmt: skip
 
 
 def metric_names() -> list[str]:
@@ -134,8 +91,8 @@ def metric_names() -> list[str]:
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'pairsig' has no attribute {name!r}")
-    module, _, function = _HOMES[name].partition(":")
-    value = getattr(import_module(f"pairsig.{module}"), function or name)
+    own = name.removesuffix("_statistics")  # `read_statistics` is `core.statistics.read`
+    value = getattr(import_module(f"pairsig.{_HOMES[name]}"), own)
     globals()[name] = value
     return value
 

@@ -87,12 +87,9 @@ class Comparison(TableResult):
     ('new', 0.0625)
     """
 
-    table: Any
     statistics: Statistics
     metric: Metric
     unit: Unit
-    notes: tuple[str, ...]
-    _rows: pd.DataFrame
     _resampling: Resampling
     _design: methods.Design
 
@@ -206,7 +203,6 @@ class Comparison(TableResult):
             )._rows
             found = report.of_methods(self.statistics, self.metric, rows, unit=self.unit, training_sd=None)
         else:
-            drawn = self._resampling
             test = definitions.from_signature(str(self._rows["signature"].iloc[0]))
             rows, _ = compare_to_baseline(
                 self.statistics,
@@ -214,12 +210,10 @@ class Comparison(TableResult):
                 [test.name],
                 methods=[test.method] if test.method else [],
                 alternatives=[test.alternative],
-                n_resamples=drawn.n_resamples,
-                rng=drawn.seed,
+                resampling=self._resampling,
                 unit=self.unit,
-                threads=drawn.threads,
             )
-            found = report.of_systems(self.statistics, self.metric, rows, unit=self.unit, resampling=drawn)
+            found = report.of_systems(self.statistics, self.metric, rows, unit=self.unit, resampling=self._resampling)
         report.write(list(found), path)
 
 

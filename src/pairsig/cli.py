@@ -470,13 +470,13 @@ def _test_outputs(arguments: argparse.Namespace, data: Data, notes: list[str]) -
         _warn_of_duplicates(systems, "systems ", f"{_where(metrics, data)}, p = 1")
         n_drawn = baseline.n_drawn(systems, metrics, tests, ways, alternatives) * arguments.n_resamples
         with console.progress("test", n_drawn or None) as progress:
-            rows, further = baseline.against_baseline(
+            rows, further = baseline.compare_to_baseline(
                 systems,
                 metrics,
                 tests,
-                ways,
-                alternatives,
-                resampling,
+                methods=ways,
+                alternatives=alternatives,
+                resampling=resampling,
                 stop_at=None if arguments.stop_at is None else (arguments.stop_at, arguments.confidence_level),
                 progress=progress,
                 **_settings(arguments, "unit", "margin", "family"),

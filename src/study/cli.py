@@ -27,6 +27,11 @@ if TYPE_CHECKING:
     from pairsig.core.omission import Omission
     from study.analysis.record import Analysis, Figure
 
+_NUMBER: dict[str, Any] = {"type": console.whole, "metavar": "N"}
+_SIZE: dict[str, Any] = {"type": int, "metavar": "N"}
+_TIMES: dict[str, Any] = {"type": int, "default": 0, "metavar": "K"}
+_PAIRS: dict[str, Any] = {"action": "append", "default": [], "metavar": "KEY=VALUE"}
+_SEED: dict[str, Any] = {"type": console.whole, "default": 2012, "help": "default: 2012"}
 _FIGURE = partial(console.output, suffixes=(".svg", ".pdf", ".png"))
 _TEXT = partial(console.output, suffixes=(".csv", ".md", ".tex", ".html"))
 
@@ -51,32 +56,27 @@ def _commands(wanted: str = "") -> console.Commands:
     p = commands.add(_prepare)
     p.add_argument("files", nargs="+", metavar="[DOMAIN=]FILE", help="files of a corpus")
     p.add_argument("--task", required=True, help="dependency, constituency, alignment or mt")
-    p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="option of the corpus reader")
-    p.add_argument("--skip", type=console.whole, default=0, metavar="N", help="skip the first N segments of every file")
-    p.add_argument("--first", type=console.whole, metavar="N", help="then take at most N segments of every file")
+    p.add_argument("--option", **_PAIRS, help="option of the corpus reader")
+    p.add_argument("--skip", **_NUMBER, default=0, help="skip the first N segments of every file")
+    p.add_argument("--first", **_NUMBER, help="then take at most N segments of every file")
+    p.add_argument("--hold-out", **_NUMBER, default=0, help="skip every Nth of the remaining segments")
     complement = "take only every Nth of the remaining segments, except those whose text occurs in the others"
-    p.add_argument(
-        "--hold-out", type=console.whole, default=0, metavar="N", help="skip every Nth of the remaining segments"
-    )
-    p.add_argument("--held-out", type=console.whole, default=0, metavar="N", help=complement)
+    p.add_argument("--held-out", **_NUMBER, default=0, help=complement)
     p.add_argument("--input", type=console.output, help="file to write: the input that a base model may see")
     p.add_argument("--reference", type=console.output, help="file to write: the reference for scoring")
-    p.add_argument(
-        "--documents", type=console.output, help="file to write: `domain<TAB>document`, one line per segment"
-    )
+    lines = "file to write: `domain<TAB>document`, one line per segment"
+    p.add_argument("--documents", type=console.output, help=lines)
     p.add_argument("--output", type=console.output, help="file to write: the segments in the format of the task")
 
     p = commands.add(_resample)
     p.add_argument("segments", type=Path, help="a full training set, made by prepare")
     p.add_argument("--task", required=True, help="dependency, constituency, alignment or mt")
-    p.add_argument(
-        "--size", type=float, default=1.0, help="number of segments to draw, as a share of the full set; default: 1"
-    )
+    share = "number of segments to draw, as a share of the full set; default: 1"
+    p.add_argument("--size", type=float, default=1.0, help=share)
     p.add_argument("--whole", action="store_true", help="take all segments once instead of drawing")
-    p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
-    p.add_argument(
-        "--name", required=True, help="name of this training set; sets with the same seed and different names differ"
-    )
+    p.add_argument("--seed", **_SEED)
+    name = "name of this training set; sets with the same seed and different names differ"
+    p.add_argument("--name", required=True, help=name)
     p.add_argument("--unlabelled", nargs="*", type=Path, default=[], help="unlabelled segments to add")
     p.add_argument("--output", type=console.output, required=True)
 
@@ -88,7 +88,7 @@ def _commands(wanted: str = "") -> console.Commands:
     p = commands.add(_train)
     p.add_argument("training_set", type=Path)
     p.add_argument("--command", required=True, help="shell command with {train}, {model}, {seed}, {jars}, {threads}")
-    p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
+    p.add_argument("--seed", **_SEED)
     p.add_argument("--given", type=Path, help="folder of another model made by train, for {given}")
     p.add_argument("--model", type=Path, required=True, help="folder to create")
     _add_attempt_options(p)
@@ -104,51 +104,32 @@ def _commands(wanted: str = "") -> console.Commands:
 
     p = commands.add(_resize, test_help())
     p.add_argument("statistics", type=Path)
-    p.add_argument(
-        "--initial", metavar="100,200,…", help="numbers of initial segments, or doubling:100 for 100, 200, 400, …"
-    )
-    p.add_argument(
-        "--shuffle",
-        type=int,
-        metavar="SEED",
-        help="shuffle the segments first, with this seed; default: the order of the test set",
-    )
-    p.add_argument("--domain-size", type=int, metavar="N", help="make test sets of the first N segments of each domain")
-    p.add_argument(
-        "--document-size", type=int, metavar="N", help="make test sets of the first N segments of each document"
-    )
-    p.add_argument("--draws", type=int, default=0, metavar="K", help="draw K test sets with replacement")
-    p.add_argument(
-        "--draw-size", type=int, metavar="N", help="size of the drawn test sets; default: that of the test set"
-    )
-    p.add_argument(
-        "--halves", type=int, default=0, metavar="K", help="split the test set K times into two random halves"
-    )
+    sizes = "numbers of initial segments, or doubling:100 for 100, 200, 400, …"
+    p.add_argument("--initial", metavar="100,200,…", help=sizes)
+    order = "shuffle the segments first, with this seed; default: the order of the test set"
+    p.add_argument("--shuffle", type=int, metavar="SEED", help=order)
+    p.add_argument("--domain-size", **_SIZE, help="make test sets of the first N segments of each domain")
+    p.add_argument("--document-size", **_SIZE, help="make test sets of the first N segments of each document")
+    p.add_argument("--draws", **_TIMES, help="draw K test sets with replacement")
+    p.add_argument("--draw-size", **_SIZE, help="size of the drawn test sets; default: that of the test set")
+    p.add_argument("--halves", **_TIMES, help="split the test set K times into two random halves")
     add_test_options(p)
     p.add_argument("--output", type=console.table, required=True)
 
     p = commands.add(_count)
     p.add_argument("files", nargs="+", metavar="FILE", help="published outcomes of a benchmark, with all systems")
     p.add_argument("--reader", required=True, help="llmbar, mmlu_pro, livebench, bfcl, scores or values")
-    p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="option of the reader")
+    p.add_argument("--option", **_PAIRS, help="option of the reader")
     p.add_argument("--dataset", required=True)
-    p.add_argument(
-        "--provenance",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="information to store with the statistics",
-    )
+    p.add_argument("--provenance", **_PAIRS, help="information to store with the statistics")
     p.add_argument("--output", type=console.table, required=True)
 
     p = commands.add(_overlaps)
     p.add_argument("dataset")
     p.add_argument("outputs", nargs="+", metavar="SYSTEM=FILE", help="outputs of the systems, one segment per line")
-    p.add_argument(
-        "--option", action="append", default=[], metavar="KEY=VALUE", help="option of the metric, such as tokenize=zh"
-    )
-    p.add_argument("--pairs", type=console.whole, default=8, metavar="N", help="number of random pairs; default: 8")
-    p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
+    p.add_argument("--option", **_PAIRS, help="option of the metric, such as tokenize=zh")
+    p.add_argument("--pairs", **_NUMBER, default=8, help="number of random pairs; default: 8")
+    p.add_argument("--seed", **_SEED)
     p.add_argument("--output", type=console.table, required=True)
 
     p = commands.add(_plot)
@@ -176,9 +157,8 @@ def _commands(wanted: str = "") -> console.Commands:
 
     p = commands.add(_site)
     p.add_argument("tables", nargs="+", type=Path, metavar="TABLE", help="tables of the study: results/tables/*.tsv")
-    p.add_argument(
-        "--comparisons", nargs="+", type=Path, required=True, help="comparisons on whole test sets, by one test"
-    )
+    whole = "comparisons on whole test sets, by one test"
+    p.add_argument("--comparisons", nargs="+", type=Path, required=True, help=whole)
     p.add_argument("--test-sets", nargs="*", type=Path, default=[], help="comparisons made by resize")
     p.add_argument("--calibrated", type=Path, required=True, help="pairs written by calibrate")
     p.add_argument("--datasets", type=Path, required=True, help="sheet of datasets")
@@ -190,7 +170,7 @@ def _commands(wanted: str = "") -> console.Commands:
     p.add_argument("statistics", type=Path)
     p.add_argument("--metric", help="required if the columns fit several metrics")
     p.add_argument("--n-resamples", type=console.whole, default=100_000, metavar="B", help="default: 100,000")
-    p.add_argument("--seed", type=console.whole, default=2012, help="default: 2012")
+    p.add_argument("--seed", **_SEED)
     p.add_argument("--unit", choices=("segment", "document"), default="segment", help="unit that is swapped")
     p.add_argument("--threads", type=console.whole, help="default: all cores; only changes time")
     p.add_argument("--output", type=partial(console.output, suffixes=(".html",)), required=True)
@@ -198,9 +178,8 @@ def _commands(wanted: str = "") -> console.Commands:
     p = commands.add(_findings)
     p.add_argument("tables", nargs="+", type=Path, metavar="TABLE", help="tables of the study, all in one folder")
     p.add_argument("--output", type=Path, required=True, metavar="FILE", help="page in Markdown, beside this folder")
-    p.add_argument(
-        "--fill", nargs="*", type=Path, default=[], metavar="PAGE", help="pages whose fragments to fill in, in place"
-    )
+    pages = "pages whose fragments to fill in, in place"
+    p.add_argument("--fill", nargs="*", type=Path, default=[], metavar="PAGE", help=pages)
 
     from study import analysis
 
@@ -243,12 +222,8 @@ def _add_analysis(commands: console.Commands, name: str, record: Analysis) -> No
 def _add_attempt_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jars", type=Path, default=Path("jars"), help="folder of Java libraries; default: jars")
     parser.add_argument("--threads", type=console.whole, default=1, help="default: 1")
-    parser.add_argument(
-        "--attempt",
-        type=console.part,
-        metavar="K/M",
-        help="this is attempt K of M; if the last attempt fails, record the reason and succeed",
-    )
+    attempt = "this is attempt K of M; if the last attempt fails, record the reason and succeed"
+    parser.add_argument("--attempt", type=console.part, metavar="K/M", help=attempt)
 
 
 def _fetch(arguments: argparse.Namespace) -> None:
@@ -268,11 +243,11 @@ def _prepare(arguments: argparse.Namespace) -> None:
     options = console.pairs(arguments.option)
     selection = {name: getattr(arguments, name) for name in corpora.SELECTION}
     segments = corpora.read(arguments.task, arguments.files, options, **selection)
-    task, whole = arguments.task, [one.text for one in segments]
+    task, whole, module = arguments.task, [one.text for one in segments], corpora.module(arguments.task)
     texts = {
         arguments.output: corpora.join(task, whole),
-        arguments.input: corpora.join(task, [corpora.blank(task, text) for text in whole]),
-        arguments.reference: corpora.join(task, [corpora.gold(task, text) for text in whole]),
+        arguments.input: corpora.join(task, [module.blank(text) for text in whole]),
+        arguments.reference: corpora.join(task, [module.gold(text) for text in whole]),
         arguments.documents: "".join(f"{one.domain or '-'}\t{one.document or '-'}\n" for one in segments),
     }
     for path, text in texts.items():
@@ -414,16 +389,14 @@ def _analyse(record: Analysis, arguments: argparse.Namespace) -> None:
         taken[key] = value
     found = record.run(**taken)
     paths = {one.name: getattr(arguments, one.name if place else "output") for place, one in enumerate(record.tables)}
-    for name, table in found.items():
-        if paths[name] and table is None:
-            missing = [
-                f"--{key}" for key, source in record.inputs.items() if isinstance(source, Rows) and key not in taken
-            ]
-            option = f"--{name.replace('_', '-')}"
-            raise InputError(f"found {option} without {' and '.join(missing)}, expected both")
-    for name, table in found.items():
-        if paths[name]:
-            tables.write(table, paths[name])
+    wanted = {name: table for name, table in found.items() if paths[name]}
+    for name, table in wanted.items():
+        if table is None:
+            others = (key for key, source in record.inputs.items() if isinstance(source, Rows) and key not in taken)
+            missing = " and ".join(f"--{key}" for key in others)
+            raise InputError(f"found --{name.replace('_', '-')} without {missing}, expected both")
+    for name, table in wanted.items():
+        tables.write(table, paths[name])
     for table in found.values():
         if table is not None and "verdict" in table:
             for verdict, number in table["verdict"].value_counts().items():

@@ -28,7 +28,7 @@ rule compare:
         settings=lambda w: " ".join(
             f"--{key} {value}" for key, value in config["tests"][w.test].items()
         ),
-        n_resamples=lookup("resampling/n_resamples", within=config),
+        n_resamples=lambda w: jobs.n_resamples(w.dataset),
         seed=lookup("resampling/seed", within=config),
         unit=lookup("resampling/unit", within=config),
         part="1/1",
@@ -74,7 +74,7 @@ rule resize:
         settings=lambda w: " ".join(
             f"--{key} {value}" for key, value in config["tests"][w.test].items()
         ),
-        n_resamples=jobs.n_resamples_resized,
+        n_resamples=lambda w: jobs.n_resamples(w.dataset, resized=True),
         seed=lookup("resampling/seed", within=config),
         unit=lookup("resampling/unit", within=config),
         part="1/1",

@@ -7,18 +7,16 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pairsig.comparisons.pair_tables import with_pvalues
-from pairsig.core import definitions, engine, statistics
+from pairsig.core import definitions, engine
 from pairsig.core.compiled import check_few
 from pairsig.core.engine import Progress, Resampling, seed_of
 from pairsig.core.exceedances import ExceedanceCounts
 from pairsig.core.influence import errors_and_correlations
-from pairsig.core.statistics import Statistics
+from pairsig.core.statistics import Statistics, by_document, read
 from pairsig.io.errors import InputError
 from pairsig.io.memory import Memory, shown
 from pairsig.io.packages import pd
@@ -53,24 +51,18 @@ def compare(
     test_set: str = WHOLE,
     or_draw: bool = False,
 ) -> pd.DataFrame:
-    """Test every pair of systems of a dataset on the same draws.
+    """Test every pair of systems of a dataset on the same draws (the paper's footnote 5): table `COMPARISONS`.
 
     Parameters
     ----------
     statistics
         Counts of all systems, a long table of them (see `Statistics.from_table`), or the path of such a file.
-    test
-        "randomization", "exact", "bootstrap" or "exact-bootstrap"; see `randomization_test`, `exact_test`,
-        `bootstrap_test` and `exact_bootstrap_test` for the formulas.
+    test, method, n_resamples, rng, threads, batch
+        See `bootstrap_test`, `randomization_test`, `exact_test` and `exact_bootstrap_test`.
     metric
         A name or a `Metric`; it may be omitted if the columns fit one metric only.
-    method
-        "shifted" (default) or "percentile", for the bootstrap.
     alternative
         "two-sided", or "observed": one-sided in the direction of the better system.
-    n_resamples, rng, threads, batch
-        See `bootstrap_test`. All pairs see the same resamples (the paper's footnote 5), so their Monte Carlo errors
-        are correlated.
     unit
         "segment", or "document" to draw or swap whole documents.
     part
@@ -78,24 +70,16 @@ def compare(
     memory
         Memory that the process may take, in bytes or as "500M" or "4G". The default is what it takes already and half
         of what is free, on the machine or within the limits of a container or job. It only changes time: see below.
-    progress
-        Called from time to time with the number of resamples finished.
     note
         Called with a sentence on the memory that is needed, before the tests begin.
-    test_set
-        Label of the test set in the result.
     or_draw
         If there is no exact test for this metric and these systems, use the Monte Carlo test instead of raising an
-        error (`bootstrap` for `exact-bootstrap`, `randomization` for `exact`). The column `test` shows which was used.
+        error. The column `test` shows which was used.
 
     Returns
     -------
-    pandas.DataFrame
-        One row per pair, columns `COLUMNS`, in the order of the systems. `system_a` is the better system (the first if
-        the scores are equal), so `gain` >= 0; scores and gains are in points. `standard_error` and `correlation` are
-        first-order approximations (`pairsig.core.influence`). `pvalue_low` and `pvalue_high` are the 95 %
-        Clopper-Pearson interval for the Monte Carlo error of `pvalue`. For exact tests, `n_resamples` is 0 and both are
-        `pvalue`, whose relative error is about 1e-12; p below 1e-300 is 0.
+    One row per pair, in the order of the systems. `system_a` is the better one (the first if the scores are equal). For
+    exact tests, `n_resamples` is 0, the relative error of p is about 1e-12, and p below 1e-300 is 0.
 
     Raises
     ------
@@ -140,7 +124,7 @@ def compare(
     counts = data.of(chosen)
     if unit == "document":
         memory.require(2 * 8 * counts.size, "the counts by document")
-        counts = _by_document(data, counts)
+        counts = by_document(data.documents, counts)
     scorer = engine.Scorer(counts, chosen, data.systems, memory)
     if or_draw and chosen_test.exact and not kernels.applies(scorer, chosen_test, unit):
         chosen_test = chosen_test.drawn
@@ -225,16 +209,12 @@ def _within(
     return chosen
 
 
-def _by_document(data: Statistics, counts: NDArray[Any]) -> NDArray[Any]:
-    return statistics.by_document(data.documents, counts)
-
-
 def _as_statistics(data: Statistics | pd.DataFrame | str | Path, memory: Memory) -> Statistics:
     if isinstance(data, Statistics):
         return data
     if isinstance(data, pd.DataFrame):
         return Statistics.from_table(data, dataset="")
-    return statistics.read(data, memory=memory)
+    return read(data, memory=memory)
 
 
 def only_metric(data: Statistics) -> Metric:

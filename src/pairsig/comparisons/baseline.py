@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from pairsig import readers
 from pairsig.core import definitions, statistics
 from pairsig.core.definitions import Test, find
-from pairsig.core.engine import Progress, Resampling, seed_of
+from pairsig.core.engine import Progress, Resampling
 from pairsig.core.influence import design_effect, errors_and_correlations, influence_values
 from pairsig.core.statistics import Statistics, run_name
-from pairsig.io import rendering, tables
+from pairsig.io import rendering
 from pairsig.io.choices import choose, once, options_of, sort_options, spelled
 from pairsig.io.columns import BASELINE
 from pairsig.io.errors import InputError, listed, printable, quoted
@@ -69,22 +69,18 @@ def read_systems(
     paths
         One path per system, the baseline first, or several, which are its runs. Or one table of all systems (column
         `system`), the baseline first. A system is named after its file, without `.gz` or `.xz` and one more suffix
-        (`gpt-4.1` for `gpt-4.1.sigf`). If these names are not distinct, it gets the full name or path of the file.
+        (`gpt-4.1` for `gpt-4.1.sigf`). If these names are not distinct, it gets the full name or its folders.
         Several runs are named by their common prefix (`a` for `a1`, `a2`, `a3`). Systems of logs have the names in the
         logs, with the settings in which systems of the same name differ. A single file or folder may contain all logs.
     reader
         A name in `readers.OUTPUTS`, `COUNTS` or `LOGS`. None detects the reader from the content of the files, see
         `recognition.recognize`; a note names it.
-    references
-        Reference files, for outputs.
     metrics
         Names. The default is all metrics found in the files, or the default metric of the reader.
     options
         Options of the reader or of the metrics' extractors. Each is passed to those that have it; at least one must.
     domains, documents
         One per segment, or none. Documents in a file of counts must agree with them.
-    missing
-        What to do with items of a log without a score, see `system_counts.align`.
 
     Returns
     -------
@@ -98,14 +94,18 @@ def read_systems(
     notes: list[str] = []
     if reader is None:
         reader = recognition.recognize(files, references)
-        notes.append(f"detected the format {reader}; use --reader to override")
+        if reader != "table":  # whose first note says how it was read
+            notes.append(f"detected the format {reader}; use --reader to override")
     choose(reader, (*readers.COUNTS, *readers.LOGS, *readers.OUTPUTS), "reader")
     if reader not in readers.OUTPUTS:
         if references:
             raise InputError(
                 f"reader {reader} reads counts, which need no reference, found the reference {references[0]}"
             )
-        (typed,) = sort_options(given, f"reader {reader}", system_counts.reader_of_counts(reader).read)
+        read = system_counts.reader_of_counts(reader).read
+        if len(files) > 1 and "one_system" in options_of(read):
+            given.setdefault("one_system", "true")
+        (typed,) = sort_options(given, f"reader {reader}", read)
         found, more = aligned(
             [system_counts.read_all(reader, path, **typed) for path in files],
             methods,
@@ -203,14 +203,22 @@ def _in_common(names: Sequence[str]) -> str:
     return prefix.rstrip("-_./ ")
 
 
-def _names(paths: Sequence[str]) -> list[str]:
-    """Distinct names, one per system: the file's name without suffixes or with them, else the whole path."""
+def _names(paths: Sequence[str]) -> Sequence[str]:
+    """Distinct names, one per system: the file's name without suffixes or with them, else the folders that differ."""
     for path, times in Counter(paths).items():
         if times > 1:
             raise InputError(f"{path} is given {times} times, expected different files")
     files = [Path(path).name for path in paths]
     stems = [_SUFFIX.sub("", name.removesuffix(".gz").removesuffix(".xz")) for name in files]
-    return next(names for names in (stems, files, list(paths)) if len(set(names)) == len(names))
+    return next(names for names in (stems, files, _different(paths), paths) if len(set(names)) == len(names))
+
+
+def _different(paths: Sequence[str]) -> list[str]:
+    """The parts of paths without those that all begin or end with."""
+    parts = [Path(path).parts for path in paths]
+    first = sum(1 for _ in takewhile(lambda own: len(set(own)) == 1, zip(*parts, strict=False)))
+    last = sum(1 for _ in takewhile(lambda own: len(set(own)) == 1, zip(*(own[::-1] for own in parts), strict=False)))
+    return ["/".join(own[first : len(own) - last]) for own in parts]
 
 
 def _labelled(
@@ -259,11 +267,7 @@ def _as_logged(
         description = ", ".join(f"{key}={mine[key]}" for key in differing if mine.get(key))
         called[system, method] = f"{system} ({description})" if description else system
     times = Counter(called.values())
-    seen: Counter[str] = Counter()
-    for key, name in called.items():
-        if times[name] > 1:
-            seen[name] += 1
-            called[key] = f"{name} #{seen[name]}"
+    called = {key: f"{name} ({key[1]})" if times[name] > 1 else name for key, name in called.items()}
     return (
         [called[part.system, method] for method, parts in zip(methods, files, strict=True) for part in parts],
         [part.run or run for run, parts in zip(runs, files, strict=True) for part in parts],
@@ -310,58 +314,41 @@ def compare_to_baseline(
     *,
     methods: Sequence[str] = (),
     alternatives: Sequence[str] = (),
-    n_resamples: int = 100_000,
-    rng: int | np.random.Generator = 2012,
+    resampling: Resampling,
     unit: Unit = "segment",
     stop_at: tuple[float, float] | None = None,
     margin: float | None = None,
-    threads: int | None = None,
     family: str = "",
     progress: Progress | None = None,
-) -> tuple[pd.DataFrame, list[str]]:
-    """Compare every system with the first one, the baseline.
+) -> tuple[list[Row], list[str]]:
+    """Compare every system with the first one, the baseline: the rows of table `BASELINE`, and notes.
 
     Parameters
     ----------
-    statistics
-        Counts of all systems, the baseline first.
-    metrics
-        Metrics to test, the most important one first.
     tests
-        Names of tests, see `definitions.names`. The default is the exact test or, where a metric and these systems have
-        none that takes seconds, randomization.
+        Names of tests. The default is the exact test or, where a metric and these systems have none that takes seconds,
+        randomization.
     methods, alternatives
-        Methods of the bootstrap (default: shifted) and alternatives of all tests (default: two-sided), see
-        `bootstrap_test`. With "greater", the alternative is that the baseline has the greater score. Every test is
-        done with every method that it has and every alternative.
+        Methods of the bootstrap (default: shifted) and alternatives of all tests (default: two-sided). Every test is
+        done with every method that it has and every alternative. With "greater", the baseline has the greater score.
     stop_at
         (alpha, confidence level): bootstrap and randomization stop once p is clearly on one side of alpha, see
-        `sequential_test`; `pvalue_low` and `pvalue_high` are then its confidence sequence.
+        `sequential_test`; `pvalue_low` and `pvalue_high` are then its confidence sequence, and `significant` is missing
+        if the resamples did not suffice.
     margin
         A margin in points adds three rows for every metric and system, with the test `margin` and the alternatives
         `pairsig.stats.margins.CLAIMS` (see `margin_test`).
-    n_resamples, rng, unit, threads
-        See `bootstrap_test`.
     family
         Name of a family of test sets (`pairsig.planning.heterogeneity.families`): notes predict who wins on its next
         test set.
     progress
-        Called with numbers of resamples as they are finished, at most `n_drawn` times `n_resamples` in total.
+        Called with numbers of resamples as they are finished, at most `n_drawn` times their number in total.
 
     Returns
     -------
-    table
-        One row per metric, system and test, columns `COLUMNS`. `difference` is score(b) − score(a), by which the system
-        changes the baseline's score, and `better` the name of the better system ("" if the scores are equal). `ci_low`
-        and `ci_high` are the 95 % interval of the difference (see `difference_interval`). For a two-sided test it
-        excludes 0 exactly if p < 0.05 (see `intervals.agreeing`). `pvalue_low` and `pvalue_high` bound the Monte Carlo
-        error of `pvalue`. An exact p is rounded to its certain digits, and `error_bound` is relative to it. With
-        `stop_at`, `significant` says whether p < `alpha`; it is missing if the resamples did not suffice. `pvalue_holm`
-        and `pvalue_bh` are adjusted for all systems and metrics in the table, separately for each test (Holm 1979;
-        Benjamini and Hochberg 1995), see `adjust`. Numbers of resamples are missing if nothing is drawn. `notes` are
-        caveats for the p-value or the interval of the row, the most important one first.
-    notes
-        Sentences on tests that were named and do not exist for a metric.
+    One row per metric, system and test. The interval of a two-sided test excludes 0 exactly if p < 0.05 (see
+    `intervals.agreeing`). An exact p is rounded to its certain digits. The notes of a row are caveats, the most
+    important one first; the other notes are about named tests that do not exist for a metric.
 
     Raises
     ------
@@ -369,28 +356,6 @@ def compare_to_baseline(
         For names that are unknown or repeated (which would count twice in the adjustments), and for whatever the tests
         do not accept.
     """
-    rows, notes = against_baseline(
-        statistics, metrics, tests, methods, alternatives, Resampling(n_resamples, seed_of(rng), threads),
-        unit=unit, stop_at=stop_at, margin=margin, family=family, progress=progress,
-    )  # fmt: skip
-    return tables.frame(BASELINE, rows), notes
-
-
-def against_baseline(
-    statistics: Statistics,
-    metrics: Sequence[Metric],
-    tests: Sequence[str],
-    methods: Sequence[str],
-    alternatives: Sequence[str],
-    resampling: Resampling,
-    *,
-    unit: Unit,
-    stop_at: tuple[float, float] | None,
-    margin: float | None,
-    family: str,
-    progress: Progress | None,
-) -> tuple[list[Row], list[str]]:
-    """The rows of `compare_to_baseline`, without pandas, and its notes."""
     if family:
         heterogeneity.known_family(family)
     documents = statistics.documents if unit == "document" else None

@@ -52,48 +52,26 @@ ALPHA = 0.05
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """One score of the candidate against the baseline.
+    """One score of the candidate against the baseline; scores, differences and margins are in points."""
 
-    Attributes
-    ----------
-    name
-        Name of the score: METRIC, or TASK/METRIC for logs with several tasks.
-    verdict, margin
-        The verdict, and M in points.
-    score_baseline, score_candidate, difference
-        Scores, and score of the candidate − score of the baseline, in points.
-    lower_is_better
-        Whether a negative difference is an improvement.
-    largest_loss
-        Upper confidence limit (level 1 − α, one-sided) of what the candidate loses, at least 0: the smallest margin
-        with which it would pass. inf if there is none.
-    pvalue_not_worse
-        P-value of Δ > −M; nan for several runs.
-    pvalue_worse, pvalue_holm
-        P-value of Δ < 0, one-sided, and adjusted for the number of scores.
-    n_segments, n_needed
-        Segments of the test set, and about how many would decide with a probability of `POWER` if the observed
-        difference is the true one; None if the verdict is clear, or if no number would.
-    unit
-        What was drawn or swapped as a whole.
-    notes, signature
-        Caveats, and all settings.
-    """
-
-    name: str
+    name: str  # METRIC, or TASK/METRIC for logs with several tasks
     verdict: Verdict = "undecided"
     margin: float
     score_baseline: float
     score_candidate: float
-    difference: float
+    difference: float  # score of the candidate − score of the baseline
     lower_is_better: bool
+    # Upper confidence limit (level 1 − α, one-sided) of what the candidate loses, at least 0: the smallest margin with
+    # which it would pass. inf if there is none.
     largest_loss: float
-    pvalue_not_worse: float
-    pvalue_worse: float
-    pvalue_holm: float = math.nan
+    pvalue_not_worse: float  # of Δ > −M; nan for several runs
+    pvalue_worse: float  # of Δ < 0, one-sided
+    pvalue_holm: float = math.nan  # the same, adjusted for the number of scores
     n_segments: int
+    # About how many segments would decide with a probability of `POWER` if the observed difference is the true one;
+    # None if the verdict is clear, or if no number would.
     n_needed: int | None = None
-    unit: Unit
+    unit: Unit  # what was drawn or swapped as a whole
     notes: tuple[str, ...] = ()
     signature: str
 
@@ -269,26 +247,8 @@ def gate(
 
     Notes
     -----
-    **Pass/fail units.** Δ > −M is tested by the exact test of `margin_test`. The largest loss is the margin at which
-    its p-value is α.
-
-    **Other units.** With δ, s and ν as in `difference_interval`, t the 1 − α quantile of Student's distribution with ν
-    degrees of freedom, n units, and the largest possible score S, the largest loss is
-
-        max(t s − δ, S (1 − α^(1/n))),
-
-    and the candidate passes if that is less than M. The second part is the loss from units that occur too rarely for n
-    units to show one of them with a probability of 1 − α. The p-value is the α at which the largest loss is M. If
-    Δ > 0 is shown nevertheless, as Δ < 0 is below, the candidate passes with that p-value and a largest loss of 0.
-
-    **Several runs.** The same with s and ν of `compare_methods`.
-
-    Δ < 0 is tested by the one-sided exact test, or by the randomization test where there is none; for several runs, by
-    that of `compare_methods`.
-
-    References
-    ----------
-    Berger, Multiparameter Hypothesis Testing and Acceptance Sampling (Technometrics 24, 1982).
+    docs/gate.md has the formulas of the verdicts. For units that do not pass or fail, the p-value of Δ > −M is the α at
+    which the largest loss is M. If Δ > 0 is shown nevertheless, the candidate passes with that p-value and no loss.
     """
     check_level(alpha, "significance level")
     names = [metric.name for _, metrics in data for metric in metrics]

@@ -47,22 +47,12 @@ def _unchanged(rows: pd.DataFrame) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Given:
-    """The scores that a user passed, and how to hand results back.
+    """The scores that a user passed, and how to hand results back."""
 
-    Attributes
-    ----------
-    statistics, metric
-        The counts of all systems, and the metric to compute from them.
-    as_given
-        Turns a table of results into the kind of frame that was passed; pandas for everything else.
-    notes
-        Sentences about the data that the user should read.
-    """
-
-    statistics: Statistics
-    metric: Metric
-    as_given: Callable[[pd.DataFrame], Any]
-    notes: tuple[str, ...]
+    statistics: Statistics  # the counts of all systems
+    metric: Metric  # to compute from them
+    as_given: Callable[[pd.DataFrame], Any]  # turns results into the kind of frame that was passed, pandas for all else
+    notes: tuple[str, ...]  # sentences about the data that the user should read
 
     @classmethod
     def of(cls, statistics: Statistics, metric: Metric, as_given: Callable[[pd.DataFrame], Any] = _unchanged) -> Given:
@@ -111,7 +101,8 @@ class Columns:
     def chosen(self) -> Metric | None:
         """The metric or the column of scores that was named."""
         if self.score is not None and self.metric is not None:
-            raise InputError(f"found score={self.score!r} and metric={_called(self.metric)!r}, expected one of them")
+            metric = self.metric if isinstance(self.metric, str) else self.metric.name
+            raise InputError(f"found score={self.score!r} and metric={metric!r}, expected one of them")
         if self.metric is not None:
             return registry.metric(self.metric)
         return None if self.score is None else self.averaged(str(self.score))
@@ -183,10 +174,6 @@ def is_statistics(path: str | Path) -> bool:
     return are_statistics([name.strip('"') for name in "".join(head).split(tables.SEPARATORS[path.suffix])])
 
 
-def _called(metric: str | Metric) -> str:
-    return metric if isinstance(metric, str) else metric.name
-
-
 def _whole(found: Statistics, columns: Columns, as_given: Callable[[pd.DataFrame], Any] = _unchanged) -> Given:
     """Statistics as they are, with the metric that was named or that fits their columns."""
     chosen = columns.chosen
@@ -247,15 +234,11 @@ def _of_frame(data: Any, columns: Columns, source: str) -> Given:
     if not len(frame):
         raise InputError(f"{source} has no rows, expected one per system and segment")
     if not columns.labels and columns.score is None and are_statistics([str(name) for name in frame.columns]):
-        whole = data if isinstance(data, pd.DataFrame) else _pandas(frame)
-        return _whole(Statistics.from_table(whole, dataset="", source=source), columns, as_given)
+        if not isinstance(data, pd.DataFrame):  # as objects, so that no value changes its type on the way
+            data = pd.DataFrame({name: pd.Series(list(frame[name]), dtype=object) for name in frame.columns})
+        return _whole(Statistics.from_table(data, dataset="", source=source), columns, as_given)
     cells = {name: [None if cell is pd.NA else cell for cell in frame[name].to_list()] for name in frame.columns}
     return _of_cells(layout.Cells(source, cells, range(1, len(frame) + 1)), columns, as_given)
-
-
-def _pandas(frame: Any) -> pd.DataFrame:
-    """Columns as objects, so that no value changes its type on the way."""
-    return pd.DataFrame({name: pd.Series(list(frame[name]), dtype=object) for name in frame.columns})
 
 
 def _of_cells(cells: layout.Cells, columns: Columns, as_given: Callable[[pd.DataFrame], Any]) -> Given:

@@ -1,14 +1,9 @@
 """Methods with several runs: whether a method would be better again if it were run again.
 
-The p-value of two outputs refers to other test sets for these outputs. A run is a training with another seed or
-training set, or one of several outputs sampled from a generative model; a method that is run again has other outputs.
-With Y the score of run r on unit i (segment or document), to first order for metrics that are not means,
-
-    Y = μ + run + unit + rest,    variances σ²_run, σ²_unit and σ²_rest.
-
-In a **crossed** design a run is the same for all units, as a training is. With n units and k runs, the mean score has
-the variance σ²_run/k + σ²_unit/n + σ²_rest/(kn). In a **nested** design every unit is sampled anew, so the units show
-all variance between runs. Two methods share their units, but not their runs. See docs/explanation/methods.md.
+A run is a training with another seed or training set, or one of several outputs sampled from a generative model. In a
+**crossed** design a run is the same for all units (segments or documents), as a training is. In a **nested** design
+every unit is sampled anew, so the units show all variance between runs. Two methods share their units, but not their
+runs. See docs/explanation/methods.md.
 """
 
 from __future__ import annotations
@@ -89,11 +84,8 @@ class MethodComparison(TableResult):
     'new'
     """
 
-    table: Any
     statistics: Statistics
     metric: Metric
-    notes: tuple[str, ...]
-    _rows: pd.DataFrame
 
     def __str__(self) -> str:
         return render(self._rows, "table")
@@ -212,39 +204,9 @@ def compare_methods(
         lower_is_better=lower_is_better, metric=metric,
     )  # fmt: skip
     given = inputs.read(data, columns)
-    rows = _compared(
-        given.statistics,
-        given.metric,
-        baseline,
-        design_of(given.statistics) if design is None else design,
-        training_sd,
-        unit,
-        confidence_level,
-        Resampling(n_resamples, seed_of(rng), threads) if n_resamples else None,
-        progress,
-    )
-    doubts = (sentence for doubt in rows["doubt"] for sentence in doubt.split("; ") if sentence)
-    return MethodComparison(
-        table=given.as_given(rows),
-        statistics=given.statistics,
-        metric=given.metric,
-        notes=tuple(dict.fromkeys((*doubts, *given.notes))),
-        _rows=rows,
-    )
-
-
-def _compared(
-    statistics: Statistics,
-    chosen: Metric,
-    baseline: str | None,
-    design: Design,
-    training_sd: float | None,
-    unit: Unit,
-    confidence_level: float,
-    resampling: Resampling | None,
-    progress: Progress | None,
-) -> pd.DataFrame:
-    """Table `METHODS`."""
+    statistics, chosen = given.statistics, given.metric
+    design = design_of(statistics) if design is None else design
+    resampling = Resampling(n_resamples, seed_of(rng), threads) if n_resamples else None
     _check(design, training_sd, unit, confidence_level)
     counts = statistics.of(chosen)
     if unit == "document":
@@ -284,58 +246,48 @@ def _compared(
     found = _Pairs.of(methods, np.array(pairs), design, training_sd)
     said = statistics.provenance.get("missing")
     left = f"--missing {said.replace(':', ' was applied to ')} items without a score" if said else ""
+    doubts = _notes(found, methods, pairs, unit, training_sd is not None)
     gain, names_of = found.gain, np.array(names, dtype=object)
     one, other = np.array(pairs).T
     scores = np.array([scorer.scores[method.rows].mean() for method in methods])
-    return frame(
+    rows = frame(
         METHODS,
-        pd.DataFrame(
-            {
-                "metric": chosen.name,
-                "method_a": names_of[one],
-                "method_b": names_of[other],
-                "n_runs_a": found.k[:, 0].astype(int),
-                "n_runs_b": found.k[:, 1].astype(int),
-                "n_segments": statistics.counts.shape[1],
-                "design": design,
-                "score_a": scores[one],
-                "score_b": scores[other],
-                "better": np.select([gain > 0, gain < 0], [names_of[one], names_of[other]], ""),
-                "pvalue_bootstrap": resampled,
-                "pvalue_holm": holm(found.pvalue_method),
-                "n_resamples": 0 if resampling is None else resampling.n_resamples,
-                "training_sd_specified": training_sd is not None,
-                "doubt": [
-                    "; ".join(filter(None, [note, left]))
-                    for note in _notes(found, methods, pairs, unit, training_sd is not None)
-                ],
-            }
-            | found.cells(confidence_level)
-        ),
+        {
+            "metric": chosen.name,
+            "method_a": names_of[one],
+            "method_b": names_of[other],
+            "n_runs_a": found.k[:, 0].astype(int),
+            "n_runs_b": found.k[:, 1].astype(int),
+            "n_segments": statistics.counts.shape[1],
+            "design": design,
+            "score_a": scores[one],
+            "score_b": scores[other],
+            "better": np.select([gain > 0, gain < 0], [names_of[one], names_of[other]], ""),
+            "pvalue_bootstrap": resampled,
+            "pvalue_holm": holm(found.pvalue_method),
+            "n_resamples": n_resamples,
+            "training_sd_specified": training_sd is not None,
+            "doubt": ["; ".join(filter(None, [*doubt, left])) for doubt in doubts],
+        }
+        | found.cells(confidence_level),
+    )
+    notes = dict.fromkeys(sentence for doubt in doubts for sentence in (*doubt, left) if sentence)
+    return MethodComparison(
+        table=given.as_given(rows),
+        statistics=statistics,
+        metric=chosen,
+        notes=tuple(dict.fromkeys((*notes, *given.notes))),
+        _rows=rows,
     )
 
 
 def cheapest(test_set: float, sampling: float, item_cost: float) -> float:
-    """The number of answers per item that gives the smallest variance of the gain for the money.
+    """The whole number of answers per item with the smallest variance of the gain for the money; inf if there is none.
 
-    n items with k answers each have the variance (T + S/k)/n, with T the part of the test set and S that of sampling.
-    They cost n(R + k) if an item costs as much as R answers. The product of both is smallest for k = √(R S/T)
-    (Cochran, Sampling Techniques, 1977, section 10.6), rounded to the better neighbour, and at least 1.
+    n items with k answers each have the variance (T + S/k)/n; `test_set` and `sampling` are √T and √S. They cost
+    n(R + k) if an item costs as much as R answers. The product is smallest for k = √(R S/T) (Cochran, Sampling
+    Techniques, 1977, section 10.6).
 
-    Parameters
-    ----------
-    test_set, sampling
-        √T and √S: `sd_test_set` and `sd_rest` of `compare_methods`.
-    item_cost
-        R, 0 or more: the cost to write, license or grade an item, in answers.
-
-    Returns
-    -------
-    float
-        A whole number, or inf where the test set contributes no variance.
-
-    Examples
-    --------
     >>> cheapest(0.5, 0.5, 0), cheapest(0.5, 0.5, 10), cheapest(0.3, 0.6, 100)
     (1.0, 3.0, 20.0)
     """
@@ -396,15 +348,20 @@ def signed(table: pd.DataFrame) -> pd.DataFrame:
 _ENDS = ("ci_low", "ci_high")
 
 
-def made_of(row: Any, item_cost: float | None = None) -> list[str]:
-    """Sentences about the components of a gain's variance, and about what would reduce it."""
-    sentences = []
+def variance_shares(row: Any) -> list[tuple[str, float]]:
+    """The sources of the variance of a gain between single runs, with their shares; none if that is unknown."""
     parts = {"the test set": row.sd_test_set, "training": row.sd_training, "single segments": row.sd_rest}
     if row.design == "nested":
         parts = {"the test set": row.sd_test_set, "sampling": row.sd_rest}
     whole = math.fsum(sd**2 for sd in parts.values())
-    if whole > 0:  # nan for a single run
-        shares = [f"{100 * sd**2 / whole:.0f} % from {name}" for name, sd in parts.items()]
+    return [(name, sd**2 / whole) for name, sd in parts.items()] if whole > 0 else []  # nan for a single run
+
+
+def made_of(row: Any, item_cost: float | None = None) -> list[str]:
+    """Sentences about the components of a gain's variance, and about what would reduce it."""
+    sentences = []
+    if parts := variance_shares(row):
+        shares = [f"{100 * share:.0f} % from {name}" for name, share in parts]
         if not (row.training_sd_specified or row.design == "nested"):
             low, high = row.sd_training_low, row.sd_training_high
             shares[1] += f" (standard deviation {row.sd_training:.2g}, 95 % CI {low:.2g} to {high:.2g})"
@@ -646,8 +603,8 @@ def sum_of_variances(variances: Floats, degrees: Floats, below: float) -> tuple[
 
 def _notes(
     found: _Pairs, methods: Sequence[_Method], pairs: Sequence[tuple[int, int]], unit: Unit, specified: bool
-) -> list[str]:
-    """Warnings about the p-value of the method, one string per pair, with semicolons between sentences."""
+) -> list[list[str]]:
+    """Warnings about the p-value of the method, for each pair."""
     of_method = [_note(method, found.known, specified, unit) for method in methods]
     shared = ["the training variance was specified and is treated as known"] if specified else []
     if found.n_units < FEW_UNITS:
@@ -656,7 +613,7 @@ def _notes(
         f"p (method) below {SMALL_P:g} shows the order of magnitude only, since the normal approximation fails there"
     )
     return [
-        "; ".join(filter(None, [*shared, of_method[a], of_method[b], small * (0 < p < SMALL_P)]))
+        list(filter(None, [*shared, of_method[a], of_method[b], small * (0 < p < SMALL_P)]))
         for (a, b), p in zip(pairs, found.pvalue_method.tolist(), strict=True)
     ]
 

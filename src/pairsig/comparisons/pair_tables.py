@@ -99,39 +99,39 @@ def _part(table: pd.DataFrame) -> tuple[str, int, int, int]:
     return match[1], n_resamples, k, m
 
 
+_POSSIBLE = {
+    "n_segments": (1, np.inf, "a whole number, 1 or more"),
+    "n_resamples": (1, np.inf, "a whole number, 1 or more"),
+    "n_greater": (0, np.inf, "a whole number, 0 or more"),
+    "n_equal": (0, np.inf, "a whole number, 0 or more"),
+    "score_a": (-np.inf, np.inf, "a number"),
+    "score_b": (-np.inf, np.inf, "a number"),
+    "gain": (0, np.inf, "a number, 0 or more: A is the better system"),
+    "standard_error": (0, np.inf, "a number, 0 or more"),
+    "correlation": (-1, 1, "a number from -1 to 1"),
+    "pvalue": (0, 1, "a number from 0 to 1"),
+    "pvalue_low": (0, 1, "a number from 0 to 1"),
+    "pvalue_high": (0, 1, "a number from 0 to 1"),
+}
+"""The least and the largest cell of columns, and how a message says so. Only correlations may be missing."""
+
+
 def _checked(table: pd.DataFrame, source: str) -> pd.DataFrame:
     """`table` with its counts as integers, after a check that the cells of every pair are possible."""
-    for column in ("n_segments", "n_resamples", "n_greater", "n_equal"):
-        numbers = pd.to_numeric(table[column], errors="coerce")
-        least = 1 if column in ("n_segments", "n_resamples") else 0
-        enough = numbers.ge(least)
+    for column, (least, most, expected) in _POSSIBLE.items():
+        numbers, is_count = pd.to_numeric(table[column], errors="coerce"), column.startswith("n_")
+        possible = np.isfinite(numbers) & numbers.between(least, most)
         if column == "n_resamples":  # exact tests draw nothing
-            enough |= numbers.eq(0) & table["test"].isin(definitions.names(exact=True))
-        _refuse(table, ~(enough & numbers.mod(1).eq(0)), column, f"a whole number, {least} or more", source)
-        table = table.assign(**{column: numbers.astype(np.int64)})
-    many = table["n_greater"] + table["n_equal"] > table["n_resamples"]
-    for column in ("n_greater", "n_equal"):
-        _refuse(table, many, column, "a sum of n_greater and n_equal up to n_resamples", source)
-    for column in ("score_a", "score_b", "gain", "standard_error", "pvalue", "pvalue_low", "pvalue_high"):
-        numbers = pd.to_numeric(table[column], errors="coerce")
-        possible, expected = np.isfinite(numbers), "a number"
-        if column == "gain":
-            possible, expected = possible & (numbers >= 0), "a number, 0 or more: A is the better system"
-        elif column == "standard_error":
-            possible, expected = possible & (numbers >= 0), "a number, 0 or more"
-        elif column.startswith("pvalue"):
-            possible, expected = numbers.between(0, 1), "a number from 0 to 1"
+            possible |= numbers.eq(0) & table["test"].isin(definitions.names(exact=True))
+        if is_count:
+            possible &= numbers.mod(1).eq(0)
+        if column == "correlation":
+            possible |= table[column].isna()
         _refuse(table, ~possible, column, expected, source)
-        table = table.assign(**{column: numbers.astype(np.float64)})
-    correlation = pd.to_numeric(table["correlation"], errors="coerce")
-    _refuse(
-        table,
-        ~(correlation.between(-1, 1) | table["correlation"].isna()),
-        "correlation",
-        "a number from -1 to 1",
-        source,
-    )
-    return table.assign(correlation=correlation.astype(np.float64))
+        table = table.assign(**{column: numbers.astype(np.int64 if is_count else np.float64)})
+    many = table["n_greater"] + table["n_equal"] > table["n_resamples"]
+    _refuse(table, many, "n_greater", "a sum of n_greater and n_equal up to n_resamples", source)
+    return table
 
 
 def _refuse(table: pd.DataFrame, wrong: pd.Series[bool], column: str, expected: str, source: str) -> None:

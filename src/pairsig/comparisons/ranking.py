@@ -85,13 +85,10 @@ class Ranking(TableResult):
     ['a', 'b']
     """
 
-    table: Any
     pairs: Any
     alpha: float
     statistics: Statistics
     metric: Metric
-    notes: tuple[str, ...]
-    _systems: pd.DataFrame
     _pairs: pd.DataFrame
 
     def __str__(self) -> str:
@@ -99,10 +96,6 @@ class Ranking(TableResult):
 
     def _repr_html_(self) -> str:
         return "\n".join([render(self, "html"), *(f"<p>{escape(note)}</p>" for note in self.notes)])
-
-    def to_json(self) -> str:
-        """Return the rows of `table` as a JSON list of objects, with all digits."""
-        return render(self, "json")
 
 
 def rank(
@@ -234,7 +227,7 @@ def rank(
         statistics=given.statistics,
         metric=given.metric,
         notes=given.notes,
-        _systems=systems,
+        _rows=systems,
         _pairs=pairs,
     )
 
@@ -341,18 +334,12 @@ class _Moving(NamedTuple):
 
     If all systems have the same denominators, a swap exchanges numerators, and nothing is approximate. Otherwise the
     values are first-order influence values.
-
-    Attributes
-    ----------
-    rows
-        Shape (systems + 1, units): the values of every system, then the weights. The difference between two rows of
-        values sums to their gain; the part of a gain that no unit explains is distributed like the weights.
-    unit
-        Size of a step, in points of the score.
     """
 
+    # (systems + 1, units): the values of every system, then the weights. The difference between two rows of values sums
+    # to their gain; the part of a gain that no unit explains is distributed like the weights.
     rows: NDArray[np.float64]
-    unit: float
+    unit: float  # size of a step, in points of the score
 
     @classmethod
     def of(cls, scorer: engine.Scorer) -> _Moving:
@@ -518,25 +505,23 @@ def _ranked(systems: Sequence[str], pairs: pd.DataFrame, metric: Metric, alpha: 
     next_one = [*order[1:], -1]
     return frame(
         RANKS,
-        pd.DataFrame(
-            {
-                "metric": metric.name,
-                "rank": rank[order],
-                "rank_low": 1 + beaten.sum(axis=0).astype(np.int64)[order],
-                "rank_high": n - beaten.sum(axis=1).astype(np.int64)[order],
-                "cluster": np.cumsum(new),
-                "system": [systems[position] for position in order],
-                "score": scores[order],
-                "behind": gain[best][order],
-                "behind_low": np.where(order == best, np.nan, low[best][order]),
-                "behind_high": np.where(order == best, np.nan, high[best][order]),
-                "p_next": [
-                    adjusted[position, following] if following >= 0 else np.nan
-                    for position, following in zip(order, next_one, strict=True)
-                ],
-                "signature": pairs["signature"].iloc[0],
-            }
-        ),
+        {
+            "metric": metric.name,
+            "rank": rank[order],
+            "rank_low": 1 + beaten.sum(axis=0).astype(np.int64)[order],
+            "rank_high": n - beaten.sum(axis=1).astype(np.int64)[order],
+            "cluster": np.cumsum(new),
+            "system": [systems[position] for position in order],
+            "score": scores[order],
+            "behind": gain[best][order],
+            "behind_low": np.where(order == best, np.nan, low[best][order]),
+            "behind_high": np.where(order == best, np.nan, high[best][order]),
+            "p_next": [
+                adjusted[position, following] if following >= 0 else np.nan
+                for position, following in zip(order, next_one, strict=True)
+            ],
+            "signature": pairs["signature"].iloc[0],
+        },
     )
 
 
@@ -546,11 +531,14 @@ def render(ranking: Ranking, format: str) -> str:  # noqa: A002
     A line separates clusters; in Markdown, which has no such lines, a column has the number of the cluster. A dagger
     marks a system that is significantly better than the next one. In Markdown and LaTeX the signature follows.
     """
-    table = ranking._systems
+    table = ranking._rows
     if format == "json":
         return as_json(table)
     rows = table.assign(
-        ranks=[_span(*ends) for ends in table[["rank_low", "rank_high"]].itertuples(index=False)],
+        ranks=[
+            f"{low}" if low == high else f"{low}–{high}"
+            for low, high in table[["rank_low", "rank_high"]].itertuples(index=False)
+        ],
         score=[
             f"{score:.2f}" + "†" * (p <= ranking.alpha)
             for score, p in table[["score", "p_next"]].itertuples(index=False)
@@ -573,9 +561,9 @@ def render(ranking: Ranking, format: str) -> str:  # noqa: A002
 
 def _summary(ranking: Ranking) -> str:
     """One sentence about what the ranks show."""
-    pairs, n = ranking._pairs, len(ranking._systems)
+    pairs, n = ranking._pairs, len(ranking._rows)
     significant = int((pairs["pvalue_adjusted"] <= ranking.alpha).sum())
-    first = ranking._systems.loc[ranking._systems["rank_low"] == 1, "system"]
+    first = ranking._rows.loc[ranking._rows["rank_low"] == 1, "system"]
     method = "Holm" if "adjustment:holm" in str(pairs["signature"].iloc[0]) else "step-down max-T"
     which = f"{len(first):,} of {n:,} systems may be the best" if len(first) > 1 else f"{first.iloc[0]} is the best"
     return (
@@ -589,29 +577,17 @@ def _summary(ranking: Ranking) -> str:
 def _without_interval(pairs: pd.DataFrame) -> str:
     """A clause about gains without an interval, if there are any."""
     none = int(pairs["ci_low"].isna().sum())
-    if 0 < none == len(pairs):
+    if not none:
+        return ""
+    if none == len(pairs):
         return "; gains have no intervals, because too few units differ or too few shuffles were drawn"
     return (
         f"; {none:,} of {len(pairs):,} pairs differ by the same amount on every unit, so their gains have no interval"
-        if none
-        else ""
     )
 
 
-def _span(low: int, high: int) -> str:
-    return f"{low}" if low == high else f"{low}–{high}"
-
-
 def draw(ranking: Ranking, path: str | Path) -> None:
-    """Plot the ranks as SVG, PDF or PNG: how far each system is behind the first, and its possible ranks.
-
-    This needs matplotlib.
-
-    Raises
-    ------
-    InputError
-        If matplotlib is not installed.
-    """
+    """Plot the ranks as SVG, PDF or PNG: how far each system is behind the first, and its possible ranks."""
     from pairsig.io import pictures
 
     pictures.save(pictures.styled(_drawn)(ranking), path)
@@ -622,7 +598,7 @@ def _drawn(ranking: Ranking) -> Figure:
 
     from pairsig.io.pictures import BLUE, GREY, INK
 
-    table = ranking._systems
+    table = ranking._rows
     n = len(table)
     height = np.arange(n)
     figure = Figure(figsize=(6.3, 0.9 + 0.17 * n))

@@ -52,11 +52,8 @@ class Transfer(TableResult):
     'new'
     """
 
-    table: Any
     statistics: Mapping[str, Statistics]
     metric: Metric
-    notes: tuple[str, ...]
-    _rows: pd.DataFrame
 
     def __str__(self) -> str:
         return render(self._rows, self.notes)

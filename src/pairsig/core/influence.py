@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairsig.core.compiled import compiled
+from pairsig.io import cpu_time
 from pairsig.metrics import Metric
 
 Floats = NDArray[np.float64]
@@ -110,6 +111,7 @@ def errors_and_correlations(
     return _six_digits(np.sqrt(differences)), _six_digits(correlation)
 
 
+@cpu_time.of("standard errors")
 def _centred(counts: NDArray[Any], metric: Metric) -> Floats:
     """Influence values minus their mean; all 0 if they do not vary."""
     u = influence_values(counts, metric)
@@ -119,6 +121,7 @@ def _centred(counts: NDArray[Any], metric: Metric) -> Floats:
     return u
 
 
+@cpu_time.of("standard errors")
 def _add_up(one: Floats, other: Floats, places: NDArray[np.intp], sums: Floats, part: slice) -> None:
     _sums(one, other, places[part], sums[:, part])
 

@@ -15,43 +15,20 @@ Shown = Literal["as it is", "count", "p-value", "bound", "share", "change of sha
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table.
-
-    Attributes
-    ----------
-    name
-        Name of the column in files.
-    type
-        `str`, `bool`, `int`, `float`, or `list` (of sentences, in JSON only).
-    meaning
-        One line that explains its cells.
-    unit
-        Unit of its numbers; shares and p-values have none.
-    heading
-        Heading for readers; by default the name with spaces.
-    shown
-        How its numbers are rounded for readers.
-    missing
-        Whether a cell may be missing. Text is never missing, but it may be empty.
-    choices
-        The permitted cells, if there are only a few.
-    ends
-        Columns with the ends of its interval, which readers see beside its numbers; by default `NAME_low` and
-        `NAME_high`, where a table has them.
-    least
-        Smaller p-values are shown as below this number.
-    """
+    """One column of a table."""
 
     name: str
-    type: type[Any]
-    meaning: str
-    unit: str = ""
-    heading: str = ""
-    shown: Shown = "as it is"
-    missing: bool = False
-    choices: tuple[str, ...] = ()
+    type: type[Any]  # `str`, `bool`, `int`, `float`, or `list` (of sentences, in JSON only)
+    meaning: str  # one line that explains its cells
+    unit: str = ""  # of its numbers; shares and p-values have none
+    heading: str = ""  # for readers; by default the name with spaces
+    shown: Shown = "as it is"  # how its numbers are rounded for readers
+    missing: bool = False  # whether a cell may be missing; text is never missing, but it may be empty
+    choices: tuple[str, ...] = ()  # the permitted cells, if there are only a few
+    # Columns with the ends of its interval, which readers see beside its numbers; by default `NAME_low` and
+    # `NAME_high`, where a table has them.
     ends: tuple[str, ...] = ()
-    least: float = 0.0
+    least: float = 0.0  # smaller p-values are shown as below this number
 
     @property
     def title(self) -> str:
@@ -102,6 +79,17 @@ def count(name: str, meaning: str, unit: str, heading: str = "") -> Column:
     return Column(name, int, meaning, unit, heading, "count")
 
 
+def p_value(name: str, meaning: str, heading: str = "", *, missing: bool = False, least: float = 0.0) -> Column:
+    """A column of p-values."""
+    return Column(name, float, meaning, "", heading, "p-value", missing, least=least)
+
+
+def ends(name: str, of: str = "its 95 % interval", *, missing: bool = False) -> tuple[Column, Column]:
+    """The columns with the ends of an interval, in points."""
+    low, high = (f"{end} end of {of}" for end in ("lower", "upper"))
+    return points(f"{name}_low", low, missing=missing), points(f"{name}_high", high, missing=missing)
+
+
 DATASET = Column("dataset", str, "name of the dataset")
 TEST_SET = Column("test_set", str, "label of the test set: `whole`, or the part of the dataset, such as `first-400`")
 METRIC = Column("metric", str, "name of the metric")
@@ -129,9 +117,9 @@ CORRELATION = Column(
     shown="two decimals",
     missing=True,
 )
-PVALUE = Column("pvalue", float, "the p-value", heading="p", shown="p-value")
-P_LOW = Column("pvalue_low", float, "lower bound of the p-value: its Monte Carlo error at 95 %", shown="p-value")
-P_HIGH = Column("pvalue_high", float, "upper bound of the p-value", shown="p-value")
+PVALUE = p_value("pvalue", "the p-value", "p")
+P_LOW = p_value("pvalue_low", "lower bound of the p-value: its Monte Carlo error at 95 %")
+P_HIGH = p_value("pvalue_high", "upper bound of the p-value")
 SIGNATURE = Column("signature", str, "all settings of the test, and the version of pairsig")
 
 STATISTICS = Table(
@@ -200,21 +188,18 @@ BASELINE = Table(
         SCORE_A,
         SCORE_B,
         DIFFERENCE,
-        points("ci_low", "lower end of the 95 % interval of the difference", missing=True),
-        points("ci_high", "upper end of the 95 % interval of the difference", missing=True),
+        *ends("ci", "the 95 % interval of the difference", missing=True),
         Column("better", str, "name of the better system; empty if the scores are equal"),
         PVALUE,
         Column("log10_pvalue", float, "decimal logarithm of the p-value, for p-values too small for a float"),
-        Column("pvalue_low", float, "lower bound of the p-value", shown="p-value"),
+        p_value("pvalue_low", "lower bound of the p-value"),
         P_HIGH,
         Column("error_bound", float, "bound on the relative error of an exact p-value", missing=True),
         Column("alpha", float, "significance level of a sequential test (`--stop-at`)", missing=True),
         Column("confidence_level", float, "confidence level of its decision", missing=True),
         Column("significant", bool, "whether p < alpha; missing if the resamples did not decide it", missing=True),
-        Column(
-            "pvalue_holm", float, "p-value adjusted for `n_compared` (Holm 1979)", "", "p (Holm)", "p-value"
-        ),
-        Column("pvalue_bh", float, "the same (Benjamini and Hochberg 1995)", "", "p (BH)", "p-value"),
+        p_value("pvalue_holm", "p-value adjusted for `n_compared` (Holm 1979)", "p (Holm)"),
+        p_value("pvalue_bh", "the same (Benjamini and Hochberg 1995)", "p (BH)"),
         count("n_compared", "p-values that are adjusted together", "comparisons", "comparisons"),
         N_SEGMENTS,
         count("n_units", "segments, or documents if these are the unit", "units", "units"),
@@ -242,21 +227,12 @@ TRANSFER = Table(
         count("n_test_sets", "test sets with both systems", "test sets", "test sets"),
         count("n_won", "test sets on which A is better", "test sets", "won"),
         points("gain", "estimated mean difference score(A) − score(B) over test sets of this kind", ends=_CI),
-        points("ci_low", "lower end of its 95 % interval"),
-        points("ci_high", "upper end of its 95 % interval"),
+        *ends("ci"),
         points("heterogeneity", "standard deviation of the true difference between test sets"),
-        points("heterogeneity_low", "lower end of its 95 % interval", missing=True),
-        points("heterogeneity_high", "upper end of its 95 % interval", missing=True),
-        points("prediction_low", "lower end of the 95 % interval for the true difference on the next test set"),
-        points("prediction_high", "upper end of the 95 % interval for the true difference on the next test set"),
-        Column(
-            "pvalue_iid", float, "p-value if all segments came from the same source", heading="p (i.i.d.)",
-            shown="p-value", least=1e-4,
-        ),
-        Column(
-            "p_next", float, "probability that B wins on the next test set", heading="p (next)", shown="p-value",
-            least=0.01,
-        ),
+        *ends("heterogeneity", missing=True),
+        *ends("prediction", "the 95 % interval for the true difference on the next test set"),
+        p_value("pvalue_iid", "p-value if all segments came from the same source", "p (i.i.d.)", least=1e-4),
+        p_value("p_next", "probability that B wins on the next test set", "p (next)", least=0.01),
         points(
             "smallest_reliable_gain",
             "gain that gives a 95 % chance to win on the next test set, however large the first one is: 1.645 √2 τ",
@@ -281,12 +257,8 @@ RANKS = Table(
         Column("system", str, "name of the system"),
         points("score", "score of the system"),
         points("behind", "difference from the score of the first system, 0 or more"),
-        points("behind_low", "lower end of its simultaneous interval", missing=True),
-        points("behind_high", "upper end of its simultaneous interval", missing=True),
-        Column(
-            "p_next", float, "adjusted p-value against the system in the next row", heading="p (next)", shown="p-value",
-            missing=True,
-        ),
+        *ends("behind", "its simultaneous interval", missing=True),
+        p_value("p_next", "adjusted p-value against the system in the next row", "p (next)", missing=True),
         SIGNATURE,
     ),
     key=("metric", "system"),
@@ -302,11 +274,10 @@ RANKED_PAIRS = Table(
         SCORE_A,
         SCORE_B,
         GAIN,
-        points("ci_low", "lower end of its simultaneous interval", missing=True),
-        points("ci_high", "upper end of its simultaneous interval", missing=True),
+        *ends("ci", "its simultaneous interval", missing=True),
         CORRELATION,
         PVALUE,
-        Column("pvalue_adjusted", float, "p-value adjusted for the number of pairs", "", "p (adjusted)", "p-value"),
+        p_value("pvalue_adjusted", "p-value adjusted for the number of pairs", "p (adjusted)"),
         SIGNATURE,
     ),
     key=("metric", "system_a", "system_b"),
@@ -314,6 +285,7 @@ RANKED_PAIRS = Table(
 """Table that `pairsig rank --pairs` writes: one row per pair, the smallest p-value first."""
 
 _BOTH = "standard deviation of the gain between one run of each method"
+_METHOD = "p-value for the method"
 
 METHODS = Table(
     "methods",
@@ -332,43 +304,23 @@ METHODS = Table(
         points("score_b", "mean score of the runs of method B", "score B"),
         Column("better", str, "name of the method with the better mean; empty if they are equal"),
         GAIN,
-        points("ci_low", "lower end of the 95 % interval of the method's gain"),
-        points("ci_high", "upper end of the 95 % interval of the method's gain"),
+        *ends("ci", "the 95 % interval of the method's gain"),
         points("standard_error", "standard error of the method's gain over test sets and runs", "s.e. of gain"),
-        Column(
-            "pvalue_outputs", float, "p-value for these outputs (over test sets only)", "", "p (outputs)", "p-value"
-        ),
-        Column(
-            "pvalue_method", float, "p-value for the method (over test sets and runs)", "", "p (method)", "p-value"
-        ),
-        Column(
-            "pvalue_holm", float, "p-value for the method, adjusted by Holm for the number of pairs in the table",
-            heading="p (Holm)", shown="p-value",
-        ),
-        Column(
-            "pvalue_bootstrap", float, "p-value for the method from a bootstrap of segments and runs",
-            heading="p (bootstrap)", shown="p-value", missing=True,
-        ),
+        p_value("pvalue_outputs", "p-value for these outputs (over test sets only)", "p (outputs)"),
+        p_value("pvalue_method", "p-value for the method (over test sets and runs)", "p (method)"),
+        p_value("pvalue_holm", f"{_METHOD}, adjusted by Holm for the number of pairs in the table", "p (Holm)"),
+        p_value("pvalue_bootstrap", f"{_METHOD} from a bootstrap of segments and runs", "p (bootstrap)", missing=True),
         count("n_resamples", "resamples of this bootstrap", "resamples", "resamples"),
         points("sd_test_set", f"{_BOTH}: part due to the test set", missing=True),
-        points("sd_test_set_low", "lower end of its 95 % interval", missing=True),
-        points("sd_test_set_high", "upper end of its 95 % interval", missing=True),
+        *ends("sd_test_set", missing=True),
         points("sd_training", f"{_BOTH}: part due to training", missing=True),
-        points("sd_training_low", "lower end of its 95 % interval", missing=True),
-        points("sd_training_high", "upper end of its 95 % interval", missing=True),
+        *ends("sd_training", missing=True),
         points("sd_rest", f"{_BOTH}: part due to differences between runs on single segments", missing=True),
-        points("sd_rest_low", "lower end of its 95 % interval", missing=True),
-        points("sd_rest_high", "upper end of its 95 % interval", missing=True),
+        *ends("sd_rest", missing=True),
         points("error_twice_segments", "standard error expected with twice the segments"),
-        Column(
-            "pvalue_twice_segments", float, "p-value for the method with twice the segments and the same gain",
-            shown="p-value",
-        ),
+        p_value("pvalue_twice_segments", f"{_METHOD} with twice the segments and the same gain"),
         points("error_twice_runs", "standard error expected with twice the runs", missing=True),
-        Column(
-            "pvalue_twice_runs", float, "p-value for the method with twice the runs and the same gain",
-            shown="p-value", missing=True,
-        ),
+        p_value("pvalue_twice_runs", f"{_METHOD} with twice the runs and the same gain", missing=True),
         Column("training_sd_specified", bool, "whether the user specified the training variance"),
         Column("doubt", str, "caveats about the p-value for the method; empty if there are none"),
     ),
@@ -446,11 +398,9 @@ PLAN = Table(
         Column("question", str, "quantity that was asked for", choices=("segments", "gain", "margin")),
         Column("claim", str, "claim to be established", choices=("difference", "equivalence", "not-worse")),
         points("gain", "true gain: specified, or the smallest that is detected; 0 for equal systems", missing=True),
-        points("gain_low", "lower end of its interval, if the gain was asked for", missing=True),
-        points("gain_high", "upper end of its interval, if the gain was asked for", missing=True),
+        *ends("gain", "its interval, if the gain was asked for", missing=True),
         points("margin", "of equivalence or non-inferiority: specified, or the smallest sufficient", missing=True),
-        points("margin_low", "lower end of its interval, if the margin was asked for", missing=True),
-        points("margin_high", "upper end of its interval, if the margin was asked for", missing=True),
+        *ends("margin", "its interval, if the margin was asked for", missing=True),
         _size("n_segments", "size of the test set: specified, or the smallest sufficient", "segments"),
         _size("n_low", "lower end of its interval, if the size was asked for", "segments"),
         _size("n_high", "upper end of its interval; missing if no size is sufficient", "segments"),
@@ -492,14 +442,6 @@ FLIPS = Table(
 """Table of `--flips`: segments that pass for only one of two systems, or that change most."""
 
 TABLES = (
-    STATISTICS,
-    COMPARISONS,
-    BASELINE,
-    TRANSFER,
-    FLIPS,
-    METHODS,
-    RANKS,
-    RANKED_PAIRS,
-    FAMILY_HETEROGENEITY,
+    STATISTICS, COMPARISONS, BASELINE, TRANSFER, FLIPS, METHODS, RANKS, RANKED_PAIRS, FAMILY_HETEROGENEITY,
     VARIANCE_MODEL,
-)
+)  # fmt: skip

@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from pairsig.io import cpu_time
 from pairsig.io.errors import InputError, listed, named, plain, quoted
 from pairsig.io.packages import installed, need
 
@@ -85,12 +86,7 @@ class _Completion(argparse.Action):
 class Commands:
     """A command line with subcommands; each is a function of its parsed arguments, and its docstring is the help.
 
-    Attributes
-    ----------
-    parser
-        The parser of all commands.
-    examples
-        The examples at the end of the help, by command.
+    The help of a command ends with its example.
     """
 
     def __init__(self, program: str, description: str, examples: Mapping[str, str] | None = None) -> None:
@@ -154,7 +150,10 @@ class Commands:
         run: Run = arguments.run
         before = _files(arguments)
         try:
-            return run(arguments) or 0
+            status = run(arguments) or 0
+            if cpu_time.ENABLED:
+                print(cpu_time.line(), file=sys.stderr)
+            return status
         except KeyboardInterrupt:
             written = [path for path, changed in _files(arguments).items() if before.get(path) != changed]
             details = f"after {listed(written)} was written" if written else "nothing was written"

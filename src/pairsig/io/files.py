@@ -20,7 +20,8 @@ import time
 import zipfile
 import zlib
 from codecs import BOM_UTF8
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from os import PathLike, fspath
 from pathlib import Path
@@ -65,11 +66,7 @@ def open_text(path: AnyPath) -> TextIO:
         `MAX_BYTES`, `MAX_LINES` or `MAX_LINE`.
     """
     data = content(path).removeprefix(BOM_UTF8)
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        found = data[error.start : error.end].hex(" ")
-        raise InputError(f"{path}, line {_line(data, error.start)}: found bytes {found}, expected UTF-8") from None
+    _decoded(path, data)
     if (nul := data.find(b"\0")) >= 0:
         raise InputError(f"{path}, line {_line(data, nul)}: found a NUL character, expected UTF-8 text")
     if (lines := data.count(b"\n")) > MAX_LINES:
@@ -86,6 +83,14 @@ def open_text(path: AnyPath) -> TextIO:
     return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="\n")
 
 
+def _decoded(path: AnyPath, data: bytes) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        found = data[error.start : error.end].hex(" ")
+        raise InputError(f"{path}, line {_line(data, error.start)}: found bytes {found}, expected UTF-8") from None
+
+
 def _line(data: bytes, position: int) -> int:
     """Number of the line that contains the byte at `position`."""
     return data.count(b"\n", 0, position) + 1
@@ -95,7 +100,7 @@ def content(path: AnyPath) -> bytes:
     """Decompressed content of a file or of a member of an archive, no more than `MAX_BYTES`."""
     name = fspath(path)
     match = _MEMBER.fullmatch(name)
-    try:
+    with _reading(path):
         if match is None:
             with opened(name) as file:
                 return _decompressed(name, file)
@@ -105,23 +110,14 @@ def content(path: AnyPath) -> bytes:
             suggestion = near(match["member"], members)
             raise InputError(f"{match['archive']}: found no member {named(match['member'])} in the archive{suggestion}")
         return _decompressed(match["member"], io.BytesIO(members[match["member"]]))
-    except InputError:
-        raise
-    except _UNREADABLE as error:
-        raise _unreadable(path, error) from None
 
 
 def beginning(path: AnyPath, size: int = 2**16) -> bytes:
     """The first bytes of what `content` returns, enough to recognise a format; the rest is not checked."""
     if _MEMBER.fullmatch(fspath(path)):
         return content(path)[:size]
-    try:
-        with opened(path) as file:
-            return _reader(fspath(path), file)(size)
-    except InputError:
-        raise
-    except _UNREADABLE as error:
-        raise _unreadable(path, error) from None
+    with _reading(path), opened(path) as file:
+        return _reader(fspath(path), file)(size)
 
 
 def opened(path: AnyPath) -> IO[bytes]:
@@ -174,11 +170,9 @@ def parse_json(path: AnyPath, data: bytes) -> Any:
     """The JSON document in `data`; `path` is named in errors. NaN and Infinity are numbers, as Python writes them."""
     if len(data) > MAX_JSON:
         raise InputError(f"{path}: found {len(data):,} bytes of JSON, expected at most {MAX_JSON:,}")
+    text = _decoded(path, data.removeprefix(BOM_UTF8))
     try:
-        return json.loads(data.removeprefix(BOM_UTF8).decode("utf-8"))
-    except UnicodeDecodeError as error:
-        found = data[error.start : error.end].hex(" ")
-        raise InputError(f"{path}, line {_line(data, error.start)}: found bytes {found}, expected UTF-8") from None
+        return json.loads(text)
     except json.JSONDecodeError as error:
         raise InputError(
             f"{path}, line {error.lineno}: found invalid JSON ({error.msg}), expected a complete document"
@@ -194,13 +188,8 @@ def zip_members(path: AnyPath) -> Mapping[str, Callable[[], bytes]]:
     """
     if _MEMBER.fullmatch(fspath(path)):
         raise InputError(f"{path}: found a zip archive inside another archive, expected a file; extract it first")
-    try:
-        with opened(path) as file, zipfile.ZipFile(file) as archive:
-            members = archive.infolist()
-    except InputError:
-        raise
-    except (*_UNREADABLE, NotImplementedError) as error:
-        raise _unreadable(path, error) from None
+    with _reading(path), opened(path) as file, zipfile.ZipFile(file) as archive:
+        members = archive.infolist()
 
     def reader(member: zipfile.ZipInfo) -> Callable[[], bytes]:
         return lambda: _zip_member(path, member)
@@ -210,7 +199,7 @@ def zip_members(path: AnyPath) -> Mapping[str, Callable[[], bytes]]:
 
 def _zip_member(path: AnyPath, member: zipfile.ZipInfo) -> bytes:
     name = f"{path}!{named(member.filename)}"
-    try:
+    with _reading(name):
         if member.compress_type != _ZSTANDARD:
             with opened(path) as whole, zipfile.ZipFile(whole) as archive, archive.open(member) as file:
                 return _bounded(name, file.read)
@@ -228,15 +217,18 @@ def _zip_member(path: AnyPath, member: zipfile.ZipInfo) -> bytes:
         if zlib.crc32(data) != member.CRC:
             raise InputError(f"{name}: cannot be read (damaged: its checksum is wrong)")
         return data
+
+
+@contextmanager
+def _reading(path: AnyPath) -> Iterator[None]:
+    """Turn errors of reading a file into an `InputError`."""
+    try:
+        yield
     except InputError:
         raise
-    except (*_UNREADABLE, NotImplementedError) as error:
-        raise _unreadable(name, error) from None
-
-
-def _unreadable(path: AnyPath, error: Exception) -> InputError:
-    description = getattr(error, "strerror", None) or f"damaged, or not in the format of its suffix: {reason(error)}"
-    return InputError(f"{path}: cannot be read ({description})")
+    except _UNREADABLE as error:
+        details = getattr(error, "strerror", None) or f"damaged, or not in the format of its suffix: {reason(error)}"
+        raise InputError(f"{path}: cannot be read ({details})") from None
 
 
 def _decompressed(name: str, file: IO[bytes]) -> bytes:

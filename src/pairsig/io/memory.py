@@ -17,13 +17,7 @@ _OWN_CGROUP = Path("/proc/self/cgroup")
 
 @dataclass(frozen=True)
 class Memory:
-    """A memory limit of the process.
-
-    Attributes
-    ----------
-    limit
-        In bytes, for the whole process, including the interpreter, libraries and data that are already loaded.
-    """
+    """A memory limit in bytes, for the process with the interpreter, libraries and data that are already loaded."""
 
     limit: int
 

@@ -37,18 +37,14 @@ def render(
 ) -> str:
     """Format a table for readers.
 
+    Cells that are text already, in any column, are shown as they are. A column whose interval is in `rows` gets it
+    beside each number, and the columns with its ends are left out.
+
     Parameters
     ----------
-    rows
-        The table. Cells that are text already, in any column, are shown as they are.
-    columns
-        Columns to show, in this order. A column whose interval is in `rows` gets it beside each number, and the
-        columns with its ends are left out.
     format
         "table" (for a terminal), "markdown", "latex", "html" or "csv". CSV has the names of all columns as its header,
         no intervals beside numbers, and no thousands separators.
-    caption
-        Caption of the table.
     notes
         Sentences that are listed below the table; in LaTeX they are comments.
     signatures

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 from pairsig.io.packages import pd
 from pairsig.io.tables import as_json
 
 
+@dataclass(frozen=True, kw_only=True, repr=False)
 class TableResult:
-    """A result that `print` shows as text.
+    """A result that `print` shows as text: `__str__`, and `_repr_html_` for notebooks."""
 
-    A subclass is a dataclass with `repr=False`. It has `__str__`, and `_repr_html_` for notebooks.
-    """
-
+    table: Any
     notes: tuple[str, ...]
     _rows: pd.DataFrame
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 import numpy as np
 
+from pairsig.io import cpu_time
 from pairsig.io.columns import TABLES, Column, Table, kinds
 from pairsig.io.errors import BREAKS, InputError, check_distinct, named, quoted, reason
 from pairsig.io.files import MAX_BYTES, MAX_LINE, opened
@@ -63,6 +64,7 @@ def write_text(text: str, path: str | Path) -> None:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
+@cpu_time.of("writing")
 def write(table: pd.DataFrame, path: str | Path) -> None:
     """Write `table` to `path` in the format of the suffix: `.tsv`, `.csv` or `.parquet`.
 
@@ -88,12 +90,12 @@ def write(table: pd.DataFrame, path: str | Path) -> None:
         plain.to_csv(temporary, sep=SEPARATORS[path.suffix], index=False, lineterminator="\n")
 
 
-def frame(table: Table, rows: Sequence[Mapping[str, object]] | pd.DataFrame) -> pd.DataFrame:
-    """A data frame of `rows` with the columns of `table`, in its order and with its declared types.
+def frame(table: Table, rows: Sequence[Mapping[str, object]] | Mapping[str, object] | pd.DataFrame) -> pd.DataFrame:
+    """A data frame of `rows`, or of columns, with the columns of `table`, in its order and with its declared types.
 
     Cells of optional columns may be missing. A column that is not declared causes a TypeError.
     """
-    given = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
+    given = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
     found = given.reindex(columns=list(table.names)) if given.empty else given
     optional = {column.name for column in table.columns if column.missing}
     if set(found.columns) | optional != set(table.names):
@@ -137,6 +139,7 @@ def as_json(table: pd.DataFrame | Sequence[Row]) -> str:
     return json.dumps(rows, indent=2)
 
 
+@cpu_time.of("reading")
 def read(path: str | Path, table: Table | None = None, *, known: Iterable[Table] = TABLES) -> pd.DataFrame:
     """Read a table with the dtypes with which it was written.
 

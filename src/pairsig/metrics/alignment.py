@@ -53,35 +53,21 @@ alignment_precision = Ratio((1,), (2,))
 alignment_recall = Ratio((0,), (3,))
 """100 × |A∩S| / |S|, and 0 if S is empty."""
 
-METRICS: tuple[Metric, ...] = (
+METRICS: tuple[Metric, ...] = tuple(
     Metric(
-        "aer",
+        name,
         _COLUMNS,
-        aer,
-        "100 · (1 − (Σ|A∩S| + Σ|A∩P|) / (Σ|A| + Σ|S|))",
-        higher_is_better=False,
+        function,
+        formula,
+        higher_is_better=name != "aer",
         at_most=_AT_MOST,
         reader="alignment",
         extractor=link_counts,
-    ),
-    Metric(
-        "alignment_precision",
-        _COLUMNS,
-        alignment_precision,
-        "100 · Σ|A∩P| / Σ|A|",
-        title="alignment precision",
-        at_most=_AT_MOST,
-        reader="alignment",
-        extractor=link_counts,
-    ),
-    Metric(
-        "alignment_recall",
-        _COLUMNS,
-        alignment_recall,
-        "100 · Σ|A∩S| / Σ|S|",
-        title="alignment recall",
-        at_most=_AT_MOST,
-        reader="alignment",
-        extractor=link_counts,
-    ),
+        title="" if name == "aer" else name.replace("_", " "),
+    )
+    for name, function, formula in (
+        ("aer", aer, "100 · (1 − (Σ|A∩S| + Σ|A∩P|) / (Σ|A| + Σ|S|))"),
+        ("alignment_precision", alignment_precision, "100 · Σ|A∩P| / Σ|A|"),
+        ("alignment_recall", alignment_recall, "100 · Σ|A∩S| / Σ|S|"),
+    )
 )

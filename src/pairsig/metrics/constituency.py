@@ -25,35 +25,18 @@ Pairs = frozenset[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Parameters:
-    """Parameters of evalb. The defaults are those compiled into evalb, which delete nothing.
+    """Parameters of evalb. The defaults are those compiled into evalb, which delete nothing."""
 
-    Attributes
-    ----------
-    labeled
-        LABELED: whether matching brackets must have the same label as well as the same span.
-    delete_label
-        DELETE_LABEL: words with such a tag are deleted; phrases with such a label lose only their bracket.
-    delete_label_for_length
-        DELETE_LABEL_FOR_LENGTH: tags of words that do not count towards the length of a sentence.
-    quote_label
-        QUOTE_LABEL: tags that are confused with those of quotation marks. If the numbers of words differ, a word `'`,
-        `"` or `/` with such a tag is restored when only one side deletes it.
-    eq_label, eq_word
-        EQ_LABEL, EQ_WORD: pairs of labels (or tags), and of words, that count as equal. Not transitive.
-    cutoff_len
-        CUTOFF_LEN: maximum length of a sentence in the second part of evalb's summary.
-    max_error
-        MAX_ERROR: number of sentences whose words may differ from the gold sentence before evalb stops.
-    """
-
-    labeled: bool = True
-    delete_label: frozenset[str] = frozenset()
-    delete_label_for_length: frozenset[str] = frozenset()
+    labeled: bool = True  # whether matching brackets must have the same label as well as the same span
+    delete_label: frozenset[str] = frozenset()  # words with such a tag are deleted; phrases lose only their bracket
+    delete_label_for_length: frozenset[str] = frozenset()  # tags of words that do not count towards the length
+    # Tags that are confused with those of quotation marks. If the numbers of words differ, a word `'`, `"` or `/` with
+    # such a tag is restored when only one side deletes it.
     quote_label: frozenset[str] = frozenset()
-    eq_label: Pairs = frozenset()
-    eq_word: Pairs = frozenset()
-    cutoff_len: int = 40
-    max_error: int = 10
+    eq_label: Pairs = frozenset()  # pairs of labels (or tags) that count as equal; not transitive
+    eq_word: Pairs = frozenset()  # the same for words
+    cutoff_len: int = 40  # maximum length of a sentence in the second part of evalb's summary
+    max_error: int = 10  # sentences whose words may differ from the gold sentence before evalb stops
 
     @cached_property
     def deleted_brackets(self) -> frozenset[str]:

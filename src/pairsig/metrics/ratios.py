@@ -32,22 +32,13 @@ class Fractions:
     """Scores of systems as integer numerators and denominators, with a sign such that higher is better.
 
     On some units of the test set, a score is Σ numerator / Σ denominator, in units of `factor`.
-
-    Attributes
-    ----------
-    numerators, denominators
-        Shape (systems × units), of the smallest type that holds them. n times the largest one is below 2⁵³, for n
-        units.
-    over_nothing
-        The score if the denominator is 0 and the numerator is not. 0 / 0 is 0.
-    factor
-        The metric's own score divided by this one.
     """
 
+    # (systems × units), of the smallest type that holds them. n times the largest one is below 2⁵³, for n units.
     numerators: Integers
     denominators: Integers
-    over_nothing: Fraction
-    factor: float
+    over_nothing: Fraction  # the score if the denominator is 0 and the numerator is not; 0 / 0 is 0
+    factor: float  # the metric's own score divided by this one
 
     @classmethod
     def of(cls, metric: Metric, counts: NDArray[Any], memory: Memory | None = None) -> Fractions | None:

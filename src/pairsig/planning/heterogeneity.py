@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pairsig.io import rendering
+from pairsig.io import rendering, tables
 from pairsig.io.choices import check_level, choose, once
 from pairsig.io.columns import FAMILY_HETEROGENEITY, TRANSFER
 from pairsig.io.errors import InputError, named
@@ -182,8 +182,6 @@ def families() -> tuple[Family, ...]:
     >>> "wmt-domains" in [one.family for one in families()]
     True
     """
-    from pairsig.io import tables
-
     rows = tables.read(Path(__file__).with_name("family_heterogeneity.tsv"), FAMILY_HETEROGENEITY)
     return tuple(Family(**{one.name: row[one.name] for one in fields(Family)}) for row in rows.to_dict("records"))
 
@@ -418,18 +416,7 @@ def _root(d: Floats, v: Floats, target: float) -> Floats:
 def elsewhere(gain: float, errors: tuple[float, float], n_segments: int, metric: str, family: str) -> list[str]:
     """Sentences about who wins on another test set of a family, for a pair of systems on one test set.
 
-    Parameters
-    ----------
-    gain
-        Gain of the better system.
-    errors
-        Its standard error by the units that were drawn, and by segments, as families are measured.
-    n_segments
-        Size of the test set.
-    metric
-        Name of the metric.
-    family
-        Name of the family.
+    `errors` are the gain's standard errors by the units that were drawn, and by segments, as families are measured.
     """
     of = known_family(family, metric)
     tau = float(of.heterogeneity([errors[1]], [n_segments]))
@@ -453,7 +440,7 @@ def transfers(
     heterogeneity: float | None = None,
     family: str = "",
 ) -> pd.DataFrame:
-    """Random effects for all pairs of systems, from tables of comparisons on several test sets.
+    """Random effects for all pairs of systems, from tables of comparisons on several test sets: table `TRANSFER`.
 
     Parameters
     ----------
@@ -462,8 +449,6 @@ def transfers(
         standard errors are used, from the first test on each test set.
     systems
         Systems to compare, at least two; default: all.
-    confidence_level
-        Of the intervals.
     heterogeneity, family
         τ in points if it is known, or the name of the family whose heterogeneity is used, see `families`.
 
@@ -471,14 +456,7 @@ def transfers(
     ------
     InputError
         If a test set or a pair is repeated, if test sets overlap, or if a system is missing on one of them.
-
-    Returns
-    -------
-    DataFrame
-        Table `TRANSFER`, one row per pair; `system_a` has the higher mean.
     """
-    from pairsig.io.tables import frame
-
     if heterogeneity is not None and family:
         raise InputError(f"found heterogeneity={heterogeneity} and family={family}, expected one of them")
     if family:
@@ -536,30 +514,23 @@ def transfers(
         for kind in ("ci", "prediction")
     }
     names = np.array(compared, dtype=object)
-    return frame(
+    return tables.frame(
         TRANSFER,
-        pd.DataFrame(
-            {
-                "metric": metrics[0],
-                "system_a": names[better],
-                "system_b": names[np.where(better == a, b, a)],
-                "n_test_sets": result.n_test_sets,
-                "n_won": (sign[:, None] * gains > 0).sum(axis=1),
-                "gain": np.abs(result.gain),
-                "ci_low": ends["ci"][0],
-                "ci_high": ends["ci"][1],
-                "heterogeneity": result.heterogeneity,
-                "heterogeneity_low": result.heterogeneity_low,
-                "heterogeneity_high": result.heterogeneity_high,
-                "prediction_low": ends["prediction"][0],
-                "prediction_high": ends["prediction"][1],
-                "pvalue_iid": result.pvalue_iid,
-                "p_next": result.p_next,
-                "smallest_reliable_gain": SMALLEST_RELIABLE_GAIN * result.heterogeneity,
-                "heterogeneity_specified": tau is not None,
-                "family": family,
-            }
-        ),
+        vars(result)
+        | {
+            "metric": metrics[0],
+            "system_a": names[better],
+            "system_b": names[np.where(better == a, b, a)],
+            "n_won": (sign[:, None] * gains > 0).sum(axis=1),
+            "gain": np.abs(result.gain),
+            "ci_low": ends["ci"][0],
+            "ci_high": ends["ci"][1],
+            "prediction_low": ends["prediction"][0],
+            "prediction_high": ends["prediction"][1],
+            "smallest_reliable_gain": SMALLEST_RELIABLE_GAIN * result.heterogeneity,
+            "heterogeneity_specified": tau is not None,
+            "family": family,
+        },
     )
 
 

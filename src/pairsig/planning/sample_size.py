@@ -8,7 +8,7 @@ gain on n units is S/√n. S² comes from a pilot (`from_pilot`), from a model f
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -23,7 +23,7 @@ from pairsig.io.choices import check_level, choose, one_of, spelled
 from pairsig.io.columns import PLAN, VARIANCE_MODEL
 from pairsig.io.errors import InputError
 from pairsig.io.packages import pd
-from pairsig.io.tables import as_json
+from pairsig.io.tables import Row, as_json, frame, read, records
 from pairsig.metrics import registry
 from pairsig.stats import pass_fail
 from pairsig.stats.intervals import ENOUGH, jackknifed, passed_or_failed
@@ -57,37 +57,20 @@ _NORMAL = 5_000
 
 @dataclass(frozen=True, kw_only=True)
 class Spread:
-    """The variance of the per-unit difference between two systems, and how certain it is.
+    """The variance of the per-unit difference between two systems, and how certain it is."""
 
-    Attributes
-    ----------
-    variance
-        S², in points².
-    low, high
-        Its 95 % interval: from a pilot, for new samples from the same source; from the variance model, for a new pair
-        of systems on a new test set.
-    unit, segments_per_unit
-        The unit that is drawn, and the number of segments in it (more than 1 for documents).
-    best
-        The score of 100 %: 100 for points, 1 for shares; None if the scores have another unit.
-    passed
-        Score of a passed item, if every unit is an item that is passed or failed.
-    source, given
-        Source of the variance, and what was known about the correlation of the systems.
-    notes
-        Sentences on the source of the variance and its reliability.
-    """
-
-    variance: float
+    variance: float  # S², in points²
+    # The 95 % interval of S²: from a pilot, for new samples from the same source; from the variance model, for a new
+    # pair of systems on a new test set.
     low: float
     high: float
-    unit: Unit = "segment"
-    segments_per_unit: float = 1.0
-    best: float | None = 100.0
-    passed: float | None = None
+    unit: Unit = "segment"  # what is drawn
+    segments_per_unit: float = 1.0  # more than 1 for documents
+    best: float | None = 100.0  # the score of 100 %: 100 for points, 1 for shares; None if the scores have another unit
+    passed: float | None = None  # score of a passed item, if every unit is an item that is passed or failed
     source: Literal["pilot", "variance model", "outcomes"]
-    given: str = ""
-    notes: tuple[str, ...] = ()
+    given: str = ""  # what was known about the correlation of the systems
+    notes: tuple[str, ...] = ()  # sentences on the source of the variance and its reliability
 
 
 def in_unit(given: Amount, what: str, best: float | None) -> float:
@@ -125,9 +108,6 @@ def from_pilot(pair: Pair) -> Spread:
 
     S² = n s², where s is the jackknife standard error of the gain on the pilot's n units (`difference_interval`). The
     ends of the interval are ν S² / χ²(0.975) and ν S² / χ²(0.025), with the degrees of freedom ν of s.
-
-    S² is an estimate, so the true power of a plan differs from the planned one. `docs/explanation/planning.md` reports
-    by how much, and how often the interval covers the true value in simulations.
 
     Raises
     ------
@@ -199,22 +179,11 @@ def from_variance_model(
 ) -> Spread:
     """Predict the variance of the difference without a pilot, from the systems of the study.
 
-    The model is S² = φ · 10⁴ · 2(1 − ρ) · p(1 − p) / √L, in points². p(1 − p) is the variance of an answer that is
-    right with probability p, the score as a share; 2(1 − ρ) turns it into that of the difference between two answers
-    with correlation ρ; L is the length of a segment. Dividing by L would be correct for independent words, and by 1 for
-    identical ones; √L predicted left-out test sets better than either (`docs/explanation/planning.md`).
-
-    φ depends on the metric: its logarithm is the mean over test sets of the mean residual of their pairs. If the
-    correlation is unknown, 2(1 − ρ) becomes 2(1 − B), with the BLEU B of one system's outputs against the other's as
-    a share, or a constant; each case has its own φ.
-
-    The interval uses the number of test sets D, the standard deviation τ between test sets (pooled over metrics), the
-    standard deviation ω between the pairs of a test set, and the quantile t of Student's distribution with the degrees
-    of freedom of τ:
-
-        log S² ± t · sqrt(τ²(1 + 1/D) + ω²).
-
-    Its coverage on left-out test sets is in the table `VARIANCE_MODEL`.
+    The model is S² = φ · 10⁴ · 2(1 − ρ) · p(1 − p) / √L, in points² (`docs/explanation/planning.md`). If the
+    correlation ρ is unknown, 2(1 − ρ) becomes 2(1 − B), with the BLEU B of one system's outputs against the other's as
+    a share, or a constant; each case has its own φ. The interval is log S² ± t · sqrt(τ²(1 + 1/D) + ω²), with D test
+    sets, the standard deviations τ between test sets (pooled over metrics) and ω between the pairs of a test set, and t
+    the quantile of Student's distribution with the degrees of freedom of τ.
 
     Parameters
     ----------
@@ -315,17 +284,7 @@ def from_outcomes(*, score: Amount, correlation: float | None, design_effect: fl
     two scores, it is within 1 % for a gain of up to 5 points and within 4 % for up to 10 points (scores from 20 to 80,
     correlation up to 0.7). Near 0 and 100 it may be far too small, since the variances of the two systems differ. For
     items with partial credit or several runs, S² is smaller: on eleven leaderboards, the S² of the median pair is
-    0.55 to 0.96 times this.
-
-    Parameters
-    ----------
-    score, correlation, design_effect
-        As for `from_variance_model`; the correlation must be known.
-
-    Raises
-    ------
-    InputError
-        If the correlation is missing, or if a number is out of range.
+    0.55 to 0.96 times this. The parameters are those of `from_variance_model`.
     """
     if correlation is None:
         raise InputError(
@@ -374,37 +333,20 @@ def reach(between: float, within: float, n_datasets: int, degrees: int, level: f
 @cache
 def fitted() -> pd.DataFrame:
     """The variance model that comes with the library: table `VARIANCE_MODEL`."""
-    from pairsig.io import tables
-
-    return tables.read(VARIANCE_MODEL_FILE, VARIANCE_MODEL)
+    return read(VARIANCE_MODEL_FILE, VARIANCE_MODEL)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """The claim to be established, and the test that should establish it.
-
-    Attributes
-    ----------
-    claim
-        One of `CLAIMS`.
-    margin
-        Margin M of equivalence or non-inferiority.
-    test
-        The test of a difference.
-    alpha
-        Significance level.
-    power
-        Desired probability that the test establishes the claim.
-    training
-        Variance of the gain that does not decrease with the number of segments, in points²: 2σ²/K for two methods
-        with K runs each, whose scores have the standard deviation σ between runs.
-    """
+    """The claim to be established, and the test that should establish it."""
 
     claim: Claim = "difference"
-    margin: float | None = None
-    test: Test = field(default_factory=lambda: find("randomization"))
+    margin: float | None = None  # of equivalence or non-inferiority
+    test: Test = field(default_factory=lambda: find("randomization"))  # of a difference
     alpha: float = 0.05
-    power: float = 0.8
+    power: float = 0.8  # desired probability that the test establishes the claim
+    # Variance of the gain that does not decrease with the number of segments, in points²: 2σ²/K for two methods with K
+    # runs each, whose scores have the standard deviation σ between runs.
     training: float = 0.0
 
     def __post_init__(self) -> None:
@@ -576,10 +518,6 @@ def plan(
 
     Parameters
     ----------
-    metric
-        Name of the metric, for the table.
-    spread
-        Variance of the difference: from `from_pilot`, `from_variance_model` or `from_outcomes`.
     design
         Significance level, power, test and training variance; the claim and its margin are set for each row.
     gains
@@ -656,8 +594,6 @@ def plan(
             if claim == "equivalence":
                 mine = replace(mine, margin=found[0] or 1.0)
             rows[-1] |= powers(None if found[0] is None else units, rows[-1]["gain"], mine)
-    from pairsig.io.tables import frame
-
     return frame(PLAN, rows)
 
 
@@ -675,8 +611,7 @@ def _doubts(spread: Spread, design: Design, gain: float, n_units: int | None) ->
     notes = list(spread.notes)
     if n_units is None and design.training:
         size = gain if design.claim == "difference" else float(design.margin or 0)
-        _, critical = _limits(design)
-        times = design.training / (size / critical) ** 2
+        times = design.training / (size / _critical(design)) ** 2
         notes.append(
             f"no number of segments is sufficient for {size:g}, since runs vary too much; use at least {times:.1f} "
             "times as many runs"
@@ -689,14 +624,13 @@ def _doubts(spread: Spread, design: Design, gain: float, n_units: int | None) ->
     return notes
 
 
-def _limits(design: Design) -> tuple[float, float]:
-    """Normal quantile of the significance level, and its sum with that of the power, in standard errors of the gain."""
+def _critical(design: Design) -> float:
+    """Standard errors of a gain that is detected with the desired power, by the normal distribution."""
     from scipy.special import ndtri
 
     sides = 2 if design.claim == "difference" and design.test.two_sided else 1
     missed = (1 - design.power) / (2 if design.claim == "equivalence" else 1)
-    level = float(ndtri(1 - design.alpha / sides))
-    return level, level + float(ndtri(1 - missed))
+    return float(ndtri(1 - design.alpha / sides) + ndtri(1 - missed))
 
 
 def overlap_of(output: Sequence[str], other: Sequence[str], **options: Any) -> float:
@@ -714,41 +648,37 @@ def render(table: pd.DataFrame, format: str) -> str:  # noqa: A002
     """The table of `plan` as `table` (for a terminal), `markdown`, `latex`, or `json`: objects, all digits."""
     if format == "json":
         return as_json(table)
-    sizes, segments = [], []
-    for row in table.to_dict("records"):
-        size = "gain" if row["claim"] == "difference" else "margin"
-        asked = row["question"] == size
-        sizes.append(_ends(row, size, "{:.3g}") if asked else f"{row[size]:.6g}")
-        segments.append(f"{row['n_segments']:,}" if asked else _ends(row, "n", "{:,.0f}"))
-    rows = table.assign(
-        gain=sizes,
-        n_segments=segments,
-        power=[_power(row) for row in table.to_dict("records")],
-        test=table["test"].str.removesuffix(" two-sided"),
-    )
+    rows = [row | _printed(row) for row in records(table)]
     columns = PLAN.view(
         metric="", claim="to show", gain="gain or margin [95 %]", n_segments="segments [95 %]", n_documents="documents",
         power="power [95 %]", test="",
     )  # fmt: skip
-    if table["n_documents"].isna().all():
+    if all(row["n_documents"] is None for row in rows):
         columns = [column for column in columns if column.name != "n_documents"]
     deviation = f"standard deviation of the difference per unit: {table['deviation'].iloc[0]:.3g} points"
     notes = dict.fromkeys(note for own in table["notes"] for note in own)
     return rendering.render(rows, columns, format, notes=[deviation, *notes])
 
 
-def _power(row: Mapping[Hashable, Any]) -> str:
-    """The power, with its interval if the variance is uncertain."""
-    ends = f" [{100 * row['power_low']:.0f}, {100 * row['power_high']:.0f}]"
-    return f"{100 * row['power']:.0f} %" + ends * (row["source"] != "outcomes" and not pd.isna(row["power_low"]))
+def _printed(row: Row) -> Row:
+    """Cells as text: what was asked for has its interval, and so has the power if the variance is uncertain."""
+    size = "gain" if row["claim"] == "difference" else "margin"
+    asked = row["question"] == size
+    ends = ""
+    if row["source"] != "outcomes" and row["power_low"] is not None:
+        ends = f" [{100 * row['power_low']:.0f}, {100 * row['power_high']:.0f}]"
+    return {
+        "gain": _ends(row, size, "{:.3g}") if asked else f"{row[size]:.6g}",
+        "n_segments": f"{row['n_segments']:,}" if asked else _ends(row, "n", "{:,.0f}"),
+        "power": f"{100 * row['power']:.0f} %{ends}",
+        "test": row["test"].removesuffix(" two-sided"),
+    }
 
 
-def _ends(row: Mapping[Hashable, Any], name: str, form: str) -> str:
+def _ends(row: Row, name: str, form: str) -> str:
     """The value that was asked for, and its interval; "none" if no size is sufficient."""
-    value = row["n_segments" if name == "n" else name]
-    if row["source"] == "outcomes" and not pd.isna(value):  # certain under the assumptions, so no interval
-        return form.format(value)
-    shown = [
-        "none" if pd.isna(cell) else form.format(cell) for cell in (value, row[f"{name}_low"], row[f"{name}_high"])
-    ]
-    return f"{shown[0]} [{shown[1]}, {shown[2]}]"
+    cells = (row["n_segments" if name == "n" else name], row[f"{name}_low"], row[f"{name}_high"])
+    value, low, high = ("none" if cell is None else form.format(cell) for cell in cells)
+    if row["source"] == "outcomes" and value != "none":  # certain under the assumptions, so no interval
+        return value
+    return f"{value} [{low}, {high}]"

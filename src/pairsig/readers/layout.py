@@ -11,8 +11,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any
+from functools import cache, cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -23,41 +23,87 @@ from pairsig.metrics import Metric
 from pairsig.readers.system_counts import NUMBER, SystemCounts, average, fits, to_array, to_number
 
 Number = int | float | bool
+Wide: TypeAlias = dict[tuple[str, str], dict[str, str]]
+"""Columns by system and run, and by metric."""
 Names = str | Sequence[str | Metric] | None
 
-SYSTEMS = ("system", "model", "model_name", "system_name", "model_id", "method", "name")
+SYSTEMS = (
+    "system", "model", "model_name", "system_name", "model_id", "sys", "method", "name", "algo", "algorithm", "agent",
+    "approach", "classifier", "parser", "engine", "llm", "assistant", "bot", "translator", "policy", "learner",
+    "architecture", "variant", "checkpoint", "team", "submission", "run_name", "tool", "strategy",
+    "condition", "configuration", "config", "setup", "experiment",
+)  # fmt: skip
+_SURE = 5
+"""How many of `SYSTEMS` mean systems in any table; the others only if items repeat, so that they differ by system."""
 ITEMS = (
     "segment", "id", "item", "item_id", "question_id", "sample_id", "segment_id", "doc_id", "example_id", "instance_id",
     "sentence_id", "prompt_id", "task_id", "problem_id", "seg_id", "qid", "sid", "uid", "item_number", "sample",
-    "example", "instance", "question", "sentence", "prompt", "problem", "key", *(INDEX := ("index", "idx", "row", "")),
+    "example", "instance", "question", "sentence", "prompt", "problem", "key", "query_id", "q_id", "query", "topic",
+    "topic_id", "utt_id", "utterance_id", "utterance", "docid", "document_id", "pair_id", "turn_id", "passage_id",
+    "case_id", "test_id", "image_id", "file_id", "user_id", "nodeid", "node_id", "test_name", "test_case", "case",
+    "test", "file", "filename", "file_name", "image", "uuid", "guid", "_id", "pmid", "env", "environment", "env_id",
+    "game", "task", "task_name", "dataset", "benchmark", "subject", "participant", "participant_id", "fold", "line",
+    "line_number", "lineno", "nr", "no", "no.", "#", "number",
+    "other_id", *(INDEX := ("index", "idx", "row", "")),
 )  # fmt: skip
-RUNS = ("run", "seed", "epoch", "run_id", "trial", "repetition", "replicate")
+_IDS = {*SYSTEMS, *ITEMS, "run_id", "document_id"}
+RUNS = ("run", "seed", "epoch", "run_id", "trial", "repetition", "replicate", "random_seed", "rep", "iteration")
 SCORES = (
     "score", "correct", "acc", "accuracy", "value", "is_correct", "passed", "pass", "success", "result", "outcome",
-    "acc_norm", "exact_match", "quasi_exact_match", "em", "f1", "precision", "recall", "bleu", "sacrebleu",
-    "sentence_bleu", "chrf", "chrf++", "ter", "wer", "cer", "comet", "xcomet", "cometkiwi", "bleurt", "bertscore",
-    "bert_score", "meteor", "rouge1", "rouge2", "rougel", "rougelsum", "rouge_1", "rouge_2", "rouge_l", "mrr", "ndcg",
-    "map", "loss", "perplexity", "uas", "las", "resolved", "win",
+    "acc_norm", "exact_match", "quasi_exact_match", "em", "f1", "precision", "recall", "bleu", "sacrebleu", "chrf",
+    "chrf++", "ter", "wer", "cer", "comet", "xcomet", "cometkiwi", "bleurt", "bertscore", "bert", "meteor", "rouge",
+    "rouge1", "rouge2", "rougel", "rougelsum", "rouge_1", "rouge_2", "rouge_l", "mrr", "ndcg", "map", "mqm", "loss",
+    "perplexity", "ppl", "nll", "mse", "mae", "rmse", "uas", "las", "resolved", "solved", "win", "rating", "grade",
+    "points", "reward", "return", "episode_return", "episode_reward", "hit", "hits", "auc", "fluency",
+    "adequacy", "coherence", "relevance", "consistency", "faithfulness", "helpfulness", "mcc", "iou", "dice",
+    "status",
 )  # fmt: skip
 """Names of columns by what they contain, in lower case and with `_` for blanks; of several, the first is used."""
-ERRORS = ("ter", "wer", "cer", "loss", "perplexity")
+ERRORS = ("ter", "wer", "cer", "loss", "perplexity", "ppl", "nll", "mse", "mae", "rmse", "rank", "error_rate", "errors")
 """Scores of which lower is better."""
-GOLD = ("gold", "label", "target", "answer", "reference", "expected", "truth", "ground_truth")
+GOLD = ("gold", "label", "target", "answer", "reference", "expected", "truth", "ground_truth", "gold_label", "y_true")
+_GOLD = "(gold|true|correct|right|target|expected)_(label|answer|choice|option|class|index|idx|letter|value)"
+PREDICTIONS = ("prediction", "pred", "predicted", "y_pred", "predicted_label", "output", "response")
+_WINNER = "(.+_)?(winner|preferred|preference|verdict|judge?ment|choice)"
+_METRIC = ("metric", "metric_name", "measure", "criterion", "aspect", "dimension")
+_TIES = ("tie", "draw", "equal", "both", "neither", "same", "none")
+STEPS = ("step", "global_step", "_step")
+_SCORE = r"(?:mean_|avg_|raw_|human_|judge_|segment_|sentence_|sent_)?(?P<name>.+?)(?:@\d+|_score)?"
+_UNIT = r"[(\[](%|m?s|sec|seconds|min|[\d.]+\s*[-–]\s*[\d.]+)[)\]]|[↑↓%]|[(\[][↑↓][)\]]"
+_TASKS = 5
+"""From how many columns on a table with one row per system is one of scores on tasks, which are its items."""
 _BESIDE = re.compile(
-    r"(.+_)?(length|len|tokens|words|chars|difficulty|latency|duration|time|seconds|cost|weight|count)|total|n|year"
-    r"|n_rows|(num|n|length|len|max|min)_.+|temperature|top_p|timestamp"
+    r"(.+_)?(length|len|tokens|words|chars|difficulty|latency|duration|time|seconds|cost|weight|count|conf|confidence"
+    r"|prob|probability|logprob|std|stderr|min|max|date|lower|upper|votes|params|parameters"
+    r"|diff|difference|delta|gain|improvement|change|level|size)"
+    r"|total|n|year|n_rows|(num|n|length|len|max|min)_.+|temperature|top_p|timestamp|created_at|rank|version|batch_size"
 )
 """Names of columns of numbers that describe an item and are no scores."""
-_SUMMARIES = frozenset({"mean", "average", "avg", "total", "sum", "overall", "all"})
+_SUMMARIES = (
+    "mean", "average", "avg", "macro avg", "total", "sum", "overall", "all", "std", "mittelwert", "durchschnitt",
+    "summe", "moyenne", "promedio", "stdev", "sd", "median", "min", "max", "count",
+)  # fmt: skip
+_RUN = r"(?:seed|run|trial|rep|repetition|replicate|epoch|fold)[\W_]*\d+"
+_IN_NAMES = (
+    rf"(?P<system>.*?)[\s_.\-/:([]*(?P<run>{_RUN})[)\]]?", r"(?P<system>.+?)[\s_.\-/:]+(?P<run>[sr]\d+)",
+    rf"(?P<run>{_RUN})[\s_.\-/:]+(?P<system>.+)",
+)  # fmt: skip
+"""Columns with the scores of a run: `gcn_seed1`, `gcn (run 2)`, `gcn_s3`, `seed1.gcn`."""
 
 _PAIRS = (
     ("true", "false"), ("pass", "fail"), ("passed", "failed"), ("yes", "no"), ("correct", "incorrect"),
-    ("right", "wrong"), ("success", "failure"),
+    ("right", "wrong"), ("success", "failure"), ("solved", "unsolved"), ("resolved", "unresolved"),
+    ("✓", "✗"), ("✔", "✘"), ("✅", "❌"),
 )  # fmt: skip
 _TRUTHS = {word: not place for pair in _PAIRS for place, word in enumerate(pair)}
-_MISSING = frozenset({"", "nan", "na", "n/a", "null", "none", "<na>"})
+_LETTERS = (("t", "f"), ("y", "n"))
+"""True and false if a column has both."""
+_MISSING = frozenset(
+    ("", "nan", "na", "n/a", "n.a.", "null", "none", "<na>", "#n/a", "-", "--", "–", "—", "missing", "skipped")
+)
 _COMMA = re.compile(r"[-+]?\d{1,400},\d{1,400}", re.ASCII)
 _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d{1,400})?", re.ASCII)
+_BLANK_THOUSANDS = re.compile(r"(?<=\d)[\u00a0\u2009\u202f' ](?=\d{3}(?!\d))")
 _PYTHON = {"item": "segment"}
 """Names of the options in Python where they differ."""
 
@@ -74,10 +120,14 @@ class Chosen:
         Column with the ids of items, or several that identify an item together.
     score
         Columns of scores, or metrics whose counts the table has.
+    gold
+        Column with the right answers, with which the columns of answers are compared.
     run, document, domain
         Columns with these labels.
     lower_is_better
         Columns that are errors or costs; True for all.
+    one_system
+        Whether several columns of numbers are metrics of the same system, since other files have other systems.
     python
         Whether options are shown as arguments of a Python function.
     """
@@ -85,10 +135,12 @@ class Chosen:
     system: Names = None
     item: Names = None
     score: Names = None
+    gold: str | None = None
     run: str | None = None
     document: str | None = None
     domain: str | None = None
     lower_is_better: Names | bool = None
+    one_system: bool = False
     python: bool = False
 
     def hint(self, role: str, names: Iterable[str]) -> str:
@@ -119,6 +171,8 @@ class Column:
                 comma = "thousands" if clear else "unclear"
             else:
                 comma = "decimals"
+        words = {cell.strip().lower() for cell in self.cells if isinstance(cell, str)}
+        letters = next((pair for pair in _LETTERS if words >= set(pair)), ("", ""))
         known: dict[tuple[type, Any], Number | str | None] = {}
         found: list[Number | str | None] = []
         for cell in self.cells:
@@ -127,7 +181,8 @@ class Column:
                 continue
             key = type(cell), cell
             if key not in known:
-                known[key] = _number(cell, comma)
+                word = cell.strip().lower() if isinstance(cell, str) else ""
+                known[key] = word == letters[0] if word and word in letters else _number(cell, comma)
             found.append(known[key])
         return found
 
@@ -181,7 +236,7 @@ def _number(cell: Any, comma: str) -> Number | str | None:
     if isinstance(cell, np.generic):
         cell = cell.item()
     if isinstance(cell, str):
-        text = cell.strip()
+        text = _BLANK_THOUSANDS.sub("", cell.strip()).replace("\u2212", "-")
         word = text.lower()
         if word in _MISSING:
             return None
@@ -227,6 +282,10 @@ class Cells:
         What a comma in a number separates, see `Column`.
     unnamed
         Whether the table had no line of names, so that they are numbers.
+    levels
+        For columns below several names, such as those of a system and a metric: these names.
+    notes
+        Sentences about what was left out.
     """
 
     source: str
@@ -235,6 +294,8 @@ class Cells:
     place: str = "row"
     comma: str = ""
     unnamed: bool = False
+    levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 @dataclass
@@ -247,6 +308,11 @@ class _Layout:
     notes: list[str] = field(default_factory=list)
     beside: list[str] = field(default_factory=list)
     """Columns of numbers that are not used."""
+
+    def keep(self, rows: Sequence[int]) -> None:
+        """Leave out all other rows."""
+        self.table = replace(self.table, lines=[self.table.lines[row] for row in rows])
+        self.columns = {name: Column([own.cells[row] for row in rows], own.comma) for name, own in self.columns.items()}
 
     def where(self, row: int) -> str:
         return f"{self.table.source}, {self.table.place} {self.table.lines[row]}"
@@ -324,39 +390,60 @@ def read(table: Cells, chosen: Chosen | None = None) -> tuple[SystemCounts, ...]
         run has no name, and for cells of scores that are text or do not fit.
     """
     layout = _tidy(table, chosen or Chosen())
-    systems, runs = _column_of(layout, "system", SYSTEMS), _column_of(layout, "run", RUNS)
+    _judge(layout)
+    _spread(layout)
+    systems, runs = _systems_and_runs(layout)
     labels = {what: _column_of(layout, what, (what,)) for what in ("document", "domain")}
-    one_each = _system_columns(layout) if systems is None else ()
     roles = {name for name in (systems, runs, *labels.values()) if name is not None}
     items = [layout.column(name, "item") for name in _split(layout, "item", layout.chosen.item)]
+    free = [name for name in layout.columns if name not in roles and name not in items]
+    _compare_with_gold(layout, free)
     free = [name for name in layout.columns if name not in roles and name not in items]
     if systems is not None and not items and (turned := _turned(layout, systems, runs, free)):
         return read(turned, replace(layout.chosen, system=None, score=None))
     outputs = _outputs(layout, systems, runs)
     metrics: list[Metric] = []
-    if not one_each:
+    wide: Wide = {}
+    if one_each := _system_columns(layout) if systems is None else ():
+        wide = _by_system(layout, one_each)
+    else:
         metrics, names = _metrics(layout, free)
         if not metrics:
             ids_by_name = set(layout.by_name(ITEMS, names))
             candidates = [name for name in names if name not in ids_by_name]
             candidates = [name for name in candidates if not layout.columns[name].counts_rows] or candidates[-1:]
-            one_each = _wide(layout, candidates) if systems is None and len(candidates) > 1 else ()
-            if not one_each:
+            if (steps := layout.by_name(STEPS, free)) and not layout.by_name(ITEMS, free):
+                raise InputError(
+                    f"{table.source}: found column {_shown(steps[0])}, so the rows may be steps of a training instead "
+                    f"of items; if they are items, use {layout.chosen.hint('item', steps[:1])}"
+                )
+            candidates = _without_ids(layout, candidates)
+            if systems is None and len(candidates) > 1:
+                wide = _wide(layout, candidates)
+            if not wide:
                 metrics = _only_score(layout, candidates)
-    used = set(one_each) | {column for metric in metrics for column in metric.columns}
+    used = {column for metric in metrics for column in metric.columns}
+    used.update(column for own in wide.values() for column in own.values())
     items = items or _items(layout, [name for name in free if name not in used], outputs, used, systems is not None)
     ids = layout.labels(items) if items else _numbered(outputs)
-    _drop_summary(layout, ids, sorted(used))
-    ids, outputs = ids[: len(layout.table.lines)], outputs[: len(layout.table.lines)]
+    if kept := _without_summaries(layout, ids, outputs, sorted(used)):
+        ids, outputs = [ids[row] for row in kept], [outputs[row] for row in kept]
     _check_ids(layout, items, ids, outputs)
+    if systems is not None and items and role(items[0]) != "item" and len(set(ids)) == 1 < len(ids):
+        raise InputError(
+            f"{table.source}: found one row per system, expected a score for each item: a test needs more than the "
+            "scores of whole test sets"
+        )
     n_rows = len(ids)
     documents, domains = (layout.labels([own]) if own else [""] * n_rows for own in labels.values())
     arrays = {name: layout.array(name) for name in layout.columns if name in used}
     parts = []
     for (system, run), rows in _grouped(outputs).items():
-        for name in one_each or [""]:
-            own = metrics or [_of_systems(layout)]
-            columns = {own[0].columns[0]: arrays[name]} if one_each else arrays
+        for (own_system, own_run), by_metric in (wide or {("", ""): {}}).items():
+            own = metrics or [_of_systems(layout, name) for name in by_metric]
+            columns = arrays
+            if wide:
+                columns = {m.columns[0]: arrays[name] for m, name in zip(own, by_metric.values(), strict=True)}
             parts.append(
                 SystemCounts(
                     segments=tuple(ids[row] for row in rows),
@@ -372,46 +459,98 @@ def read(table: Cells, chosen: Chosen | None = None) -> tuple[SystemCounts, ...]
                     lines=tuple(layout.table.lines[row] for row in rows),
                     place=table.place,
                     alike=tuple(column for column in OF_THE_TEST_SET if column in columns),
-                    system=_label(name) or system,
-                    run=run,
+                    system=own_system or system,
+                    run=own_run or run,
                 )
             )
-    how = [] if layout.chosen.system and layout.chosen.item and layout.chosen.score else [
-        _how(layout, parts, items, metrics if not one_each else [], runs)
-    ]  # fmt: skip
+    named_by_user = layout.chosen.system and layout.chosen.item and layout.chosen.score
+    how = [] if named_by_user else [_how(layout, parts, items, metrics, systems, runs)]
     return tuple(replace(part, notes=(*how, *layout.notes)) for part in parts)
 
 
 def _how(
-    layout: _Layout, parts: Sequence[SystemCounts], items: Sequence[str], metrics: Sequence[Metric], runs: str | None
+    layout: _Layout,
+    parts: Sequence[SystemCounts],
+    items: Sequence[str],
+    metrics: Sequence[Metric],
+    systems: str | None,
+    runs: str | None,
 ) -> str:
     """How the table was read, in one line; `metrics` are those of named columns."""
     clauses = []
-    systems = list(dict.fromkeys(part.system for part in parts))
-    if len(systems) > 1:
+    labels = list(dict.fromkeys(part.system for part in parts))
+    if len(labels) > 1:
         n = len({segment for part in parts for segment in part.segments})
-        clauses.append(f"{len(systems)} systems × {n:,} items from {layout.table.source}: {listed(systems)}")
+        clauses.append(f"{len(labels)} systems × {n:,} items from {layout.table.source}: {listed(labels)}")
+    if systems and _key(systems) not in SYSTEMS[:_SURE]:
+        clauses.append(f"systems from column `{systems}`")
     if metrics and (scores := _scores_of(metrics)):
         clauses.append(scores)
+    elif len(parts[0].metrics) > 1:
+        clauses.append(f"scores {listed(metric.name for metric in parts[0].metrics)} from the names of columns")
     if items:
         names = " and ".join(f"`{_shown(name)}`" for name in items)
         clauses.append(f"items from column{'s' * (len(items) > 1)} {names}")
     else:
         clauses.append("items are the rows in their order")
     if n_runs := len({part.run for part in parts if part.run}):
-        clauses.append(f"{n_runs} runs from column `{runs}`")
+        clauses.append(f"{n_runs} runs from {f'column `{runs}`' if runs else 'the names of systems'}")
     if beside := [name for name in layout.beside if name not in items]:
         clauses.append(f"not used: {listed(map(_shown, beside))}")
-    lower = [metric.name for metric in metrics if not metric.higher_is_better and metric.name == metric.columns[0]]
+    lower = [metric.name for metric in parts[0].metrics if not metric.higher_is_better and metric.averaged]
     if lower:
         clauses.append(f"lower is better for {listed(lower)}")
     return "; ".join(clauses)
 
 
+@cache
 def _key(name: str) -> str:
     """The name of a column as the lists above write it; pandas calls an index that it reads `Unnamed: 0`."""
-    key = re.sub(r"[\s\-]+", "_", name.strip().lower())
-    return "" if re.fullmatch(r"unnamed:_\d+|__index_level_\d+__|_1|level_0", key) else key
+    key = re.sub(r"[\s\-]+", "_", re.sub(_UNIT, "", name).strip().lower())
+    if re.fullmatch(r"unnamed:_\d+(_level_\d+)?|__index_level_\d+__|_1|level_0", key):
+        return ""
+    return "other_id" if re.search(r"[_\s](id|ID|Id)$|[a-z]I[dD]$", name) and key not in _IDS else key
+
+
+@cache
+def is_score(name: str) -> bool:
+    """Whether a column is called like a score, such as `BLEU`, `ndcg@10` or `judge_score`."""
+    match = re.fullmatch(_SCORE, _key(name))
+    return _key(name) in SCORES or (match is not None and match["name"] in SCORES)
+
+
+def _is_error(name: str) -> bool:
+    match = re.fullmatch(_SCORE, _key(name))
+    return "↓" in name or (match is not None and match["name"] in ERRORS)
+
+
+@cache
+def role(name: str) -> str:
+    """What a column of this name contains: "system", "item", "run", "score", or "" if the name does not say."""
+    known = {"system": SYSTEMS, "item": ITEMS, "run": RUNS}
+    return next((what for what, names in known.items() if _key(name) in names), "score" if is_score(name) else "")
+
+
+def is_role(name: str) -> bool:
+    """Whether this is a name that columns have."""
+    return bool(name) and bool(role(name))
+
+
+def has_roles(names: Iterable[str]) -> bool:
+    """Whether names are those of columns: of scores, and of systems or items."""
+    roles = set(map(role, names))
+    return "score" in roles and bool(roles & {"system", "item"})
+
+
+def is_run(label: str) -> bool:
+    """Whether this is the label of a run: a number, or `seed 1`."""
+    return re.fullmatch(rf"\d+|{_RUN}|[sr]\d+", label.strip(), re.IGNORECASE) is not None
+
+
+def are_numbered(names: Sequence[str]) -> bool:
+    """Whether names differ in a number only, as those of items do (q1, q2, …)."""
+    found = [re.fullmatch(r"(.*?)(\d+)", str(name)) for name in names]
+    return len({match[1] if match else None for match in found}) == 1 and found[0] is not None
 
 
 def _shown(name: str) -> str:
@@ -456,31 +595,53 @@ def _tidy(table: Cells, chosen: Chosen) -> _Layout:
     if len(rows) < len(table.lines):
         columns = {name: [cells[row] for row in rows] for name, cells in columns.items()}
         table = replace(table, lines=[table.lines[row] for row in rows])
-    return _Layout(table, chosen, {name: Column(cells, table.comma) for name, cells in columns.items()})
+    own = {name: Column(cells, table.comma) for name, cells in columns.items()}
+    return _Layout(table, chosen, own, list(table.notes))
 
 
 def _column_of(layout: _Layout, role: str, known: Sequence[str]) -> str | None:
-    """The column with the labels of this kind, if there is one."""
+    """The column that the user named for a role, else the first with a known name that has labels."""
     name = getattr(layout.chosen, role)
-    if role == "system" and len(_split(layout, role, name)) > 1:
-        return None
     if name is not None:
         (name,) = [name] if isinstance(name, str) else _split(layout, role, name)
         return layout.column(name, role)
     scores = _split(layout, "score", layout.chosen.score)
-    for own in layout.by_name(known, [name for name in layout.columns if name not in scores]):
-        labels = layout.labels([own])
-        if not any(labels):  # as in the statistics of systems without runs
-            continue
-        # A name or a method may also be a text about the item.
-        if (
-            _key(own) in ("name", "method")
-            and len(set(labels)) == len(labels)
-            and layout.by_name(ITEMS, layout.columns)
-        ):
-            continue
-        return own
-    return None
+    named_so = layout.by_name(known, [name for name in layout.columns if name not in scores])
+    # The statistics of systems without runs have a column `run` without labels.
+    return next((own for own in named_so if any(layout.labels([own]))), None)
+
+
+def _systems_and_runs(layout: _Layout) -> tuple[str | None, str | None]:
+    """The columns of systems and of runs; a column `run` with names has systems if no other column has them."""
+    wanted = _split(layout, "system", layout.chosen.system)
+    runs = _column_of(layout, "run", RUNS)
+    if len(wanted) == 1:
+        return layout.column(wanted[0], "system"), runs
+    scores = _split(layout, "score", layout.chosen.score)
+    found = layout.by_name(SYSTEMS, [name for name in layout.columns if name not in (runs, *scores)])
+    found = [name for name in found if all(layout.labels([name]))] or found[:1]
+    sure = [name for name in found if _key(name) in SYSTEMS[:_SURE]]
+    rows = [name for name in (*found, runs) if name is not None and name not in sure]
+    ids = [layout.labels([own]) for own in layout.by_name(ITEMS, layout.columns) if own not in found]
+    # These names may also be those of a text about the item.
+    repeated = not ids or any(len(set(own)) < len(own) for own in ids)
+    systems = next(iter(sure), None) or next((name for name in rows if name != runs and repeated), None)
+    if systems is None and repeated and ids and runs and layout.chosen.run is None:
+        labels = set(layout.labels([runs]))
+        if len(labels) > 1 and not any(map(is_run, labels)) and not layout.chosen.one_system:
+            systems, runs = runs, None
+    if len(wanted) > 1:
+        if systems is None or set(wanted) <= set(layout.columns):
+            return None, runs
+        labels_of = layout.labels([systems])
+        if missing := [name for name in wanted if name not in labels_of]:
+            names = list(dict.fromkeys(labels_of))
+            raise InputError(
+                f"{layout.table.source}: found the systems {listed(names)}, expected {quoted(missing[0])} for "
+                f"{layout.chosen.hint('system', wanted)}{near(missing[0], names)}"
+            )
+        layout.keep([row for row, name in enumerate(labels_of) if name in wanted])
+    return systems, runs
 
 
 def _system_columns(layout: _Layout) -> tuple[str, ...]:
@@ -497,6 +658,10 @@ def _outputs(layout: _Layout, systems: str | None, runs: str | None) -> list[tup
             where = layout.where(labels.index(""))
             raise InputError(f"{where}: found no name of the {what}, expected one as in other rows")
         found.append(labels)
+    if systems is not None and runs is None:
+        split = {name: _split_run(layout, name) for name in set(found[0])}
+        if all(run for _, run in split.values()) and len({system for system, _ in split.values()}) < len(split):
+            found = [[split[name][place] for name in found[0]] for place in (0, 1)]
     outputs = list(zip(*found, strict=True))
     n_runs = Counter(system for system, _ in dict.fromkeys(outputs))
     # A system with one run is compared like one without: nothing is known of the variance between runs.
@@ -518,7 +683,11 @@ def _turned(layout: _Layout, systems: str, runs: str | None, free: Sequence[str]
         return None
     if layout.by_name([name for name in ITEMS if name not in INDEX], free):
         return None
-    if not are_numbered(names):
+    ends = [value for own in names for value in (min(layout.columns[own].values), max(layout.columns[own].values))]
+    shares = max(ends) <= 1 or min(ends[1::2]) > 1
+    tasks = len(names) >= _TASKS and len(names) == len(free) and min(ends) >= 0 and max(ends) <= 100 and shares
+    tasks = tasks and not any(_BESIDE.fullmatch(_key(own)) for own in names)
+    if not are_numbered(names) and (not tasks or any(map(is_score, names))):
         raise InputError(
             f"{layout.table.source}: found one row per system, with {listed(names)}, expected a score for each item: a "
             "test needs more than the scores of whole test sets"
@@ -526,24 +695,8 @@ def _turned(layout: _Layout, systems: str, runs: str | None, free: Sequence[str]
     columns: dict[str, list[Any]] = {"item": list(names)}
     for row, (system, _) in enumerate(outputs):
         columns[system] = [layout.columns[name].cells[row] for name in names]
-    return replace(layout.table, columns=columns, lines=range(1, len(names) + 1), place="item")
-
-
-def is_role(name: str) -> bool:
-    """Whether this is a name that columns have."""
-    return bool(name) and _key(name) in {*SYSTEMS, *ITEMS, *RUNS, *SCORES}
-
-
-def has_roles(names: Iterable[str]) -> bool:
-    """Whether names are those of columns: of scores, and of systems or items."""
-    keys = set(map(_key, names))
-    return bool(keys & set(SCORES)) and bool(keys & {*SYSTEMS, *ITEMS})
-
-
-def are_numbered(names: Sequence[str]) -> bool:
-    """Whether names differ in a number only, as those of items do (q1, q2, …)."""
-    found = [re.fullmatch(r"(.*?)(\d+)", str(name)) for name in names]
-    return len({match[1] if match else None for match in found}) == 1 and found[0] is not None
+    notes = (*layout.notes, f"{layout.table.source}: the columns are items, and the rows are systems")
+    return replace(layout.table, columns=columns, lines=range(1, len(names) + 1), place="item", notes=notes)
 
 
 def _metrics(layout: _Layout, free: Sequence[str]) -> tuple[list[Metric], list[str]]:
@@ -561,7 +714,7 @@ def _metrics(layout: _Layout, free: Sequence[str]) -> tuple[list[Metric], list[s
     def averaged(name: str) -> Metric:
         if name == "value":
             return METRICS["mean"] if not (lower is True or name in errors) else average(name, higher_is_better=False)
-        return average(name, higher_is_better=not (lower is True or name in errors or _key(name) in ERRORS))
+        return average(name, higher_is_better=not (lower is True or name in errors or _is_error(name)))
 
     if wanted := _split(layout, "score", layout.chosen.score):
         metrics = []
@@ -592,7 +745,7 @@ def _metrics(layout: _Layout, free: Sequence[str]) -> tuple[list[Metric], list[s
         used = {column for metric in counts.values() for column in metric.columns}
         layout.beside += [name for name in numeric if name not in used]
         return list(counts.values()), []
-    scores = set(layout.by_name(SCORES, free))
+    scores = set(filter(is_score, free))
     columns = {name: layout.columns[name] for name in free}
     if damaged := [
         name for name, own in columns.items() if name in scores and own.is_mostly_numeric and own.kinds[str]
@@ -607,10 +760,21 @@ def _metrics(layout: _Layout, free: Sequence[str]) -> tuple[list[Metric], list[s
 
 
 def _only_score(layout: _Layout, candidates: Sequence[str]) -> list[Metric]:
-    """The metric of the only column of numbers without a known name."""
-    if len(candidates) == 1:
+    """The metric of the only column of numbers without a known name, or those of several from 0 to 1."""
+    scales = {layout.columns[name].scale for name in candidates}
+    if answers := [name for name in candidates if _key(name) in (*PREDICTIONS, *GOLD)]:
+        gold = next((name.strip() for name in answers if _gold(name)), "COLUMN")
+        more = "" if layout.chosen.python else f", and for predictions --option gold={gold} with the right answers"
+        scores = [name for name in answers if not _gold(name)] or answers
+        raise InputError(
+            f"{layout.table.source}: found column {_shown(scores[0])}, which may be predictions instead of scores; for "
+            f"scores, use {layout.chosen.hint('score', scores[:1])}{more}"
+        )
+    metrics = layout.chosen.one_system and scales <= {"0 and 1", "shares"} and not all(map(is_run, candidates))
+    if len(candidates) == 1 or metrics:
         named_by_user = replace(layout, chosen=replace(layout.chosen, score=list(candidates)))
-        return _metrics(named_by_user, list(layout.columns))[0]
+        if candidates:
+            return _metrics(named_by_user, list(layout.columns))[0]
     if not candidates:
         raise InputError(
             f"{layout.table.source}: found the columns {listed(map(_shown, layout.columns))}, expected a column of "
@@ -623,13 +787,43 @@ def _only_score(layout: _Layout, candidates: Sequence[str]) -> list[Metric]:
     )
 
 
-def _wide(layout: _Layout, candidates: Sequence[str]) -> tuple[str, ...]:
+def _without_ids(layout: _Layout, candidates: list[str]) -> list[str]:
+    """The columns without the first one if only its cells are different whole numbers, as ids are."""
+    distinct = [len(layout.columns[name].values) == len(layout.table.lines) > 2 for name in candidates]
+    first = candidates[:1] == list(layout.columns)[:1] and layout.columns[candidates[0]].scale == "whole numbers"
+    return candidates[1:] if len(candidates) > 2 and first and distinct[0] and not any(distinct[1:]) else candidates
+
+
+def _wide(layout: _Layout, candidates: Sequence[str]) -> Wide:
     """The columns of systems in a table with one row per item."""
+    columns = layout.columns
+    by_metric: dict[str, list[str]] = {}
+    if layout.chosen.one_system and len({system for system, _ in _by_system(layout, candidates)}) > 1:
+        return {}
+    for own in _by_system(layout, candidates).values():
+        for metric, name in own.items():
+            by_metric.setdefault(metric, []).append(name)
+    found = [name for own in by_metric.values() for name in _on_one_scale(layout, own)]
+    if len(found) < 2:
+        return {}
+    layout.beside += [
+        name for name in columns if name not in found and columns[name].is_numeric and _key(name) not in ITEMS
+    ]
+    return _by_system(layout, found)
+
+
+def _on_one_scale(layout: _Layout, candidates: Sequence[str]) -> Sequence[str]:
+    """The columns, which must have scores on the same scale."""
     columns = layout.columns
     scales: dict[str, list[str]] = {}
     for name in candidates:
         scale = columns[name].scale
         scales.setdefault("0 and 1" if scale == "shares" and not _gold(name) else scale, []).append(name)
+    whole = [value for name in scales.get("whole numbers", []) for value in columns[name].values]
+    for scale in [scale for scale in scales if scale.startswith("only ")]:
+        (value,) = columns[scales[scale][0]].values
+        if whole and min(whole) <= value <= max(whole):
+            scales["whole numbers"] += scales.pop(scale)
     low = scales.get("0 and 1", [])
     if (
         "numbers" in scales
@@ -647,25 +841,89 @@ def _wide(layout: _Layout, candidates: Sequence[str]) -> tuple[str, ...]:
             f"scales ({shown}), expected one per system; name them with {layout.chosen.hint('system', systems)}"
         )
     if gold := [name for name in best if _gold(name)]:
+        right = "" if layout.chosen.python else f", and for predictions --option gold={gold[0].strip()}"
         raise InputError(
             f"{layout.table.source}: found column {_shown(gold[0])} beside {listed(systems)}, which may be predictions "
-            f"instead of scores, expected scores; if they are, use {layout.chosen.hint('system', systems)}"
+            f"instead of scores; for scores, use {layout.chosen.hint('system', systems)}{right}"
         )
-    if len(systems) > 1:
-        used = set(systems)
-        layout.beside += [
-            name for name in columns if name not in used and columns[name].is_numeric and _key(name) not in ITEMS
-        ]
-        return tuple(systems)
-    return ()
+    return systems
 
 
-def _of_systems(layout: _Layout) -> Metric:
-    """The metric of a wide table."""
+def _by_system(layout: _Layout, names: Sequence[str]) -> Wide:
+    """Columns of scores by system, run and metric, which stand in their names or in several rows of names."""
+    parts: dict[str, tuple[str, str, str]] = {name: (name.strip(), "", "score") for name in names}
+    levels = [layout.table.levels.get(name, ()) for name in names]
+    if layout.chosen.system is None and len(set(map(len, levels))) == 1 and levels[0]:
+        varying = [own for own in zip(*levels, strict=True) if len(set(own)) > 1]
+        scores = [own for own in varying if all(map(is_score, own))]
+        runs = [own for own in varying if all(map(is_run, own)) and own not in scores and len(varying) > 1]
+        systems = [own for own in varying if own not in scores and own not in runs]
+        if len(systems) > 1 or len(scores) > 1 or len(runs) > 1:
+            raise InputError(
+                f"{layout.table.source}: found the columns {listed(names)}, whose names may be of systems, metrics or "
+                f"runs, expected one column per system; name them with {layout.chosen.hint('system', names[:2])}"
+            )
+        blank = [""] * len(names)
+        both = zip(
+            systems[0] if systems else blank,
+            runs[0] if runs else blank,
+            scores[0] if scores else ["score"] * len(names),
+            strict=True,
+        )
+        parts = dict(zip(names, both, strict=True))
+    elif layout.chosen.system is None:
+        runs_of = {name: _split_run(layout, name) for name in names}
+        if not layout.chosen.one_system and not any(system for system, _ in runs_of.values()):
+            runs_of = {name: (name, "") for name in names}  # `run1` and `run2` of one file are its systems
+        if max(Counter(system for system, _ in runs_of.values()).values()) > 1 and any(
+            run for _, run in runs_of.values()
+        ):
+            # A column without a run is the only run of its system, or the first one.
+            parts = {name: (system, run or "1", "score") for name, (system, run) in runs_of.items()}
+        whole = {name: _split_score(own[0]) for name, own in parts.items()}
+        for place in (0, 1):
+            found = {name: own[place] for name, own in whole.items()}
+            if all(system for system, _ in found.values()):
+                parts = {name: (found[name][0], parts[name][1], found[name][1]) for name in names}
+                break
+    wide: Wide = {}
+    for name, (system, run, metric) in parts.items():
+        if wide.setdefault((system, run), {}).setdefault(metric, name) != name:
+            raise InputError(
+                f"{layout.table.source}: found {wide[system, run][metric]} and {name}, expected one column per system; "
+                f"name them with {layout.chosen.hint('system', names)}"
+            )
+    return wide
+
+
+def _split_run(layout: _Layout, name: str) -> tuple[str, str]:
+    """The system and the run in the name of a column; the run is "" if there is none."""
+    for pattern in _IN_NAMES:
+        if match := re.fullmatch(pattern, name.strip(), re.IGNORECASE):
+            return match["system"].rstrip(" _.-/:(["), match["run"].lower()
+    base, _, number = name.strip().rpartition(".")  # pandas calls the second of two columns `gpt` `gpt.1`
+    if number.isdecimal() and base in layout.columns:
+        return base, str(int(number) + 1)
+    return name.strip(), ""
+
+
+def _split_score(name: str) -> tuple[tuple[str, str], tuple[str, str]]:
+    """The system and the score in a name such as `gpt_bleu`, and those in `bleu_gpt`; empty if there is none."""
+    places = [(match.start(), match.end()) for match in re.finditer(r"[\s_.\-/:|]+", name)]
+    after = next(((name[:start], name[end:]) for start, end in places if start and is_score(name[end:])), ("", ""))
+    before = next(
+        ((name[end:], name[:start]) for start, end in reversed(places) if is_score(name[:start]) and name[end:]),
+        ("", ""),
+    )
+    return after, before
+
+
+def _of_systems(layout: _Layout, name: str) -> Metric:
+    """A metric of a wide table."""
     asked = _split(layout, "score", layout.chosen.score)
-    (name,) = asked if len(asked) == 1 else ("score",)
+    (name,) = asked if len(asked) == 1 else (name,)
     if not isinstance(name, Metric):
-        return average(name, higher_is_better=not layout.chosen.lower_is_better)
+        return average(name, higher_is_better=not (layout.chosen.lower_is_better or _is_error(name)))
     if len(name.columns) > 1:
         raise InputError(
             f"metric {name.name} is computed from {len(name.columns)} columns ({', '.join(name.columns)}), which one "
@@ -675,7 +933,7 @@ def _of_systems(layout: _Layout) -> Metric:
 
 
 def _gold(name: str) -> bool:
-    return _key(name) in GOLD
+    return _key(name) in GOLD or re.fullmatch(_GOLD, _key(name)) is not None
 
 
 def _items(
@@ -746,7 +1004,10 @@ def _check_ids(layout: _Layout, items: Sequence[str], ids: Sequence[str], output
                 f" of {what} {named(name)}" for what, name in zip(("system", "run"), output, strict=True) if name
             )
             texts = [name for name in layout.columns if name not in items and len(set(layout.labels([name]))) > 1]
-            more = layout.chosen.hint("item", [*texts[:1], *items])
+            enough = [
+                name for name in texts if len(set(zip(layout.labels([name, *items]), outputs, strict=True))) == len(ids)
+            ]
+            more = layout.chosen.hint("item", [*(enough or texts)[:1], *items])
             raise InputError(
                 f"{layout.where(row)}: found item {named(item)}{of} again (first in {layout.table.place} "
                 f"{layout.table.lines[before]}), expected it once; if several columns identify an item, name them "
@@ -754,19 +1015,142 @@ def _check_ids(layout: _Layout, items: Sequence[str], ids: Sequence[str], output
             )
 
 
-def _drop_summary(layout: _Layout, ids: Sequence[str], used: Sequence[str]) -> None:
-    """Leave out a last row that is the mean or the sum of all others."""
-    if len(ids) < 3 or ids[-1].lower() not in _SUMMARIES:
+def _without_summaries(
+    layout: _Layout, ids: Sequence[str], outputs: Sequence[tuple[str, str]], used: Sequence[str]
+) -> list[int]:
+    """Leave out rows such as the mean of all others; returns the others, none if all are kept.
+
+    Raises
+    ------
+    InputError
+        If a last row is called like a summary, but has other scores.
+    """
+    summaries = {row for row, label in enumerate(ids) if label.lower().rstrip(":.") in _SUMMARIES}
+    checked = set()
+    for rows in _grouped(outputs).values():
+        found = [row for row in rows if row in summaries]
+        last = rows[len(rows) - len(found) :]
+        others = rows[: len(rows) - len(found)]
+        if not found or len(others) < 2 or found != last:
+            continue
+        for name in used:
+            numbers = layout.columns[name].numbers
+            own = np.array([number for row in others if isinstance(number := numbers[row], int | float)], dtype=float)
+            known = [own.mean(), own.sum(), np.median(own), own.min(), own.max(), len(own)] if len(own) else []
+            known += [own.std(ddof=ddof) for ddof in (0, 1) if len(own) > ddof]
+            for row in found:
+                value = numbers[row]
+                if (
+                    isinstance(value, int | float)
+                    and min(abs(value - one) - 0.006 * max(1, abs(one)) for one in known) > 0
+                ):
+                    raise InputError(
+                        f"{layout.where(row)}: found {quoted(ids[row])}, which may be a summary of the other rows, but "
+                        f"has {value} in column {_shown(name)}, expected items only; leave the row out or rename it"
+                    )
+        checked.update(found)
+    if not checked:
+        return []
+    names = listed(dict.fromkeys(ids[row] for row in sorted(checked)))
+    layout.notes.append(f"{layout.table.source}: {names} left out, since it summarizes the other rows")
+    kept = [row for row in range(len(ids)) if row not in checked]
+    layout.keep(kept)
+    return kept
+
+
+def _judge(layout: _Layout) -> None:
+    """Turn judgements of which of two systems is better into scores of both: 1 for a win, 0.5 for a tie."""
+    winners = [name for name in layout.columns if re.fullmatch(_WINNER, _key(name))]
+    sides = _sides(layout)
+    if not winners or layout.chosen.score or (sides is None and layout.columns[winners[0]].is_numeric):
         return
-    for name in used:
-        *own, last = [value for value in layout.columns[name].numbers if not isinstance(value, str)]
-        if last is None or not own:
+    verdicts = [verdict.removesuffix(".0") for verdict in layout.labels(winners[:1])]
+    ties = [verdict == "0" or verdict.lower().startswith(_TIES) for verdict in verdicts]
+    if sides is None:
+        names = list(dict.fromkeys(own for own, tie in zip(verdicts, ties, strict=True) if own and not tie))
+        if len(names) != 2:
             return
-        total = float(sum(value or 0 for value in own))
-        if not any(abs(float(last) - whole) <= 0.006 * max(1, abs(whole)) for whole in (total, total / len(own))):
-            return
-    layout.notes.append(
-        f"{layout.where(len(ids) - 1)}: {named(ids[-1])} is left out, since it summarizes the other rows"
-    )
-    layout.table = replace(layout.table, lines=layout.table.lines[:-1])
-    layout.columns = {name: Column(own.cells[:-1], own.comma) for name, own in layout.columns.items()}
+        sides = [names[0]] * len(verdicts), [names[1]] * len(verdicts)
+    systems = list(dict.fromkeys(name for side in sides for name in side))
+    wanted = _split(layout, "system", layout.chosen.system) or systems
+    if len(wanted) != 2:
+        raise InputError(
+            f"{layout.table.source}: found judgements between {len(systems)} systems ({listed(systems)}), expected "
+            f"two; name them with {layout.chosen.hint('system', systems[:2])}"
+        )
+    scores: dict[str, list[float | None]] = {name: [] for name in wanted}
+    kept = [row for row, pair in enumerate(zip(*sides, strict=True)) if set(pair) == set(wanted)]
+    for row in kept:
+        pair = {"a": sides[0][row], "b": sides[1][row]}
+        verdict = re.sub(r"^(model|system|assistant|output|response)[\s_-]*", "", verdicts[row].lower())
+        place = {"1": "a", "left": "a", "2": "b", "right": "b"}.get(verdict, verdict)
+        winner = pair.get(place, verdicts[row])
+        if winner not in wanted and verdicts[row] and not ties[row]:
+            raise InputError(
+                f"{layout.where(row)}: found {quoted(verdicts[row])} in column {_shown(winners[0])}, expected "
+                f"{wanted[0]}, {wanted[1]} or tie"
+            )
+        for name in wanted:
+            scores[name].append(None if not verdicts[row] else 0.5 if ties[row] else float(name == winner))
+    layout.keep(kept)
+    layout.columns |= {name: Column(own) for name, own in scores.items()}
+    layout.chosen = replace(layout.chosen, system=wanted)
+    layout.notes.append(f"{layout.table.source}: a system has 1 if `{winners[0]}` names it, 0.5 for a tie, else 0")
+
+
+def _spread(layout: _Layout) -> None:
+    """Give each metric a column if the table has a row for each metric of an item, with its name in a column."""
+    names = [name for name in layout.by_name(_METRIC, layout.columns) if len(set(layout.labels([name]))) > 1]
+    scores = [name for name in layout.columns if is_score(name) and layout.columns[name].is_mostly_numeric]
+    if not names or len(scores) != 1 or layout.chosen.item:
+        return
+    keys = [
+        name for name in layout.columns if role(name) in ("system", "run", "item") and name not in (*names, *scores)
+    ]
+    metrics = layout.labels(names[:1])
+    rows: dict[tuple[str, ...], int] = {}
+    places = [
+        rows.setdefault(key, row) for row, key in enumerate(zip(*(layout.labels([own]) for own in keys), strict=True))
+    ]
+    if not keys or len(set(zip(places, metrics, strict=True))) < len(metrics) or len(rows) == len(metrics):
+        return
+    cells: dict[str, dict[int, Any]] = {metric: {} for metric in metrics}
+    for row, (place, metric) in enumerate(zip(places, metrics, strict=True)):
+        cells[metric][place] = layout.columns[scores[0]].cells[row]
+    del layout.columns[names[0]], layout.columns[scores[0]]
+    layout.keep(list(rows.values()))
+    layout.columns |= {metric: Column([own.get(row) for row in rows.values()]) for metric, own in cells.items()}
+    layout.chosen = replace(layout.chosen, score=list(cells))
+    layout.notes.append(f"{layout.table.source}: metrics from column `{_shown(names[0])}`")
+
+
+def _sides(layout: _Layout) -> tuple[list[str], list[str]] | None:
+    """The first and the second system of each judgement."""
+    for one in layout.columns:
+        match = re.fullmatch(r"(.*?)(_?)(a|1|left)", _key(one))
+        if match and (match[1] in SYSTEMS or match[1] in ("generator", "candidate", "assistant")):
+            other = match[1] + match[2] + {"a": "b", "1": "2", "left": "right"}[match[3]]
+            for second in layout.columns:
+                if _key(second) == other:
+                    return layout.labels([one]), layout.labels([second])
+    return None
+
+
+def _compare_with_gold(layout: _Layout, free: Sequence[str]) -> None:
+    """Turn answers from a small set into scores: whether they are the right answer of the row."""
+    chosen = layout.chosen.gold
+    golds = [layout.column(chosen, "gold")] if chosen else [name for name in free if _gold(name)]
+    for gold in golds:
+        right = layout.labels([gold])
+        texts = [name for name in free if name != gold and (chosen or not layout.columns[name].is_mostly_numeric)]
+        answers = {name: own for name in texts if set(own := layout.labels([name])) - {""} <= set(right)}
+        few = 2 * len(set(right)) <= len(right) and not layout.columns[gold].is_mostly_numeric
+        if not answers or not (chosen or few):
+            continue
+        for name, own in answers.items():
+            same = [None if "" in pair else pair[0] == pair[1] for pair in zip(own, right, strict=True)]
+            del layout.columns[name]
+            layout.columns["correct" if len(answers) == 1 else name] = Column(same)
+        del layout.columns[gold]
+        layout.notes.append(f"{layout.table.source}: {listed(answers)} is right where it equals `{_shown(gold)}`")
+        return

@@ -47,26 +47,15 @@ _TIED = 1e-10
 
 @dataclass(frozen=True)
 class Null:
-    """Null distribution of the better system's gain, as if neither system were better.
+    """Null distribution of the better system's gain, as if neither system were better."""
 
-    Attributes
-    ----------
-    edges, mass
-        Edges of the bins, in points, and the probability of each bin.
-    border, borders
-        The p-value counts gains with sign · gain > multiple · border for any (sign, multiple) of `borders`.
-    n_drawn
-        Number of shuffles or resamples; 0 if the distribution is exact.
-    swaps
-        Whether outputs are swapped. Otherwise segments (or documents) are drawn with replacement, and the observed gain
-        is subtracted.
-    """
-
-    edges: Floats
-    mass: Floats
+    edges: Floats  # of the bins, in points
+    mass: Floats  # probability of each bin
     border: float
-    borders: Borders
-    n_drawn: int
+    borders: Borders  # the p-value counts gains with sign · gain > multiple · border for any (sign, multiple)
+    n_drawn: int  # shuffles or resamples; 0 if the distribution is exact
+    # Whether outputs are swapped. Otherwise segments (or documents) are drawn with replacement, and the observed gain
+    # is subtracted.
     swaps: bool
 
     @property
@@ -80,60 +69,32 @@ class Null:
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """Comparison of two systems by one metric.
-
-    Attributes
-    ----------
-    system_a, system_b, better
-        Names; `better` is "" if the scores are equal.
-    gain, low, high
-        Gain of the better system with its 95 % interval (nan if there is none).
-    tests
-        For each test, its label, p as printed, and p adjusted for the number of systems ("" with a single comparison).
-    test
-        The first test, to which the null distribution belongs; None for methods with runs.
-    p, decides
-        P-value of the first test, and the value that decides whether a system is called better: the adjusted p-value,
-        or a bound if p is 0.
-    parts
-        For methods with runs: shares of the variance of a gain, by source.
-    segments
-        One row per segment: `segment`, `document`, `domain`, both systems' scores, and the contribution to the gain
-        (`carried`), which is positive if the segment favours the better system.
-    domains
-        One row per domain: `domain`, `n_segments`, and the better system's `gain`, `low`, `high`; empty with fewer than
-        two domains.
-    correlation
-        Correlation between the two systems' per-unit contributions to their scores; nan if it is undefined.
-    sentence
-        A sentence for a paper.
-    notes, signatures
-        As in `compare_to_baseline` and `compare_methods`.
-    """
+    """Comparison of two systems by one metric."""
 
     metric: str
     system_a: str
     system_b: str
     score_a: float
     score_b: float
-    better: str
-    gain: float
-    low: float
+    better: str  # name of the better system; "" if the scores are equal
+    gain: float  # of the better system
+    low: float  # the 95 % interval of the gain; nan if there is none
     high: float
+    # For each test, its label, p as printed, and p adjusted for the number of systems ("" with a single comparison).
     tests: tuple[tuple[str, str, str], ...]
-    test: Test | None
-    p: float
-    decides: float
-    null: Null | None
-    parts: tuple[tuple[str, float], ...]
+    test: Test | None = None  # the first test, to which the null distribution belongs; None for methods with runs
+    p: float  # of the first test
+    decides: float  # the value that decides whether a system is called better: p adjusted, or a bound if it is 0
+    null: Null | None = None
+    parts: tuple[tuple[str, float], ...] = ()  # for methods with runs: shares of the variance of a gain, by source
     unit: Unit
-    segments: pd.DataFrame
-    domains: pd.DataFrame
-    correlation: float
-    runs: tuple[int, int]
-    sentence: str
+    segments: pd.DataFrame  # see `by_segment`; a positive contribution (`carried`) favours the better system
+    domains: pd.DataFrame  # the better system's gain by domain, see `_domains`; empty with fewer than two domains
+    correlation: float = math.nan  # between the two systems' per-unit contributions to their scores
+    runs: tuple[int, int] = (1, 1)
+    sentence: str  # for a paper
     notes: tuple[str, ...]
-    signatures: tuple[str, ...]
+    signatures: tuple[str, ...] = ()
 
     @property
     def ahead(self) -> str:
@@ -176,12 +137,7 @@ def carried(counts: NDArray[Any], metric: Metric) -> Floats:
     It is half of the decrease of the gain if the two outputs were swapped on that unit alone, and exactly 0 if their
     counts are equal. For a mean, and for a ratio with equal denominators of both systems, it is the difference between
     the two on the unit, divided by the total, and the sum over units is the gain. For other metrics this holds to first
-    order.
-
-    Parameters
-    ----------
-    counts
-        Shape (2, units, columns), see `Statistics.of`.
+    order. The shape of the counts is (2, units, columns), see `Statistics.of`.
     """
     one, other = counts.astype(np.float64)
     sign = 1.0 if metric.higher_is_better else -1.0
@@ -239,12 +195,10 @@ def of_systems(
             p=tested["pvalue"],
             decides=tested["pvalue_holm"],
             null=null(pair, test, resampling),
-            parts=(),
             unit=unit,
             segments=by_segment(statistics, metric, counts[both[:1]], counts[both[1:]], ahead),
             domains=_domains(statistics, lambda rows, p=pair, order=ahead: _on_segments(p, rows, order)),
             correlation=float(errors_and_correlations(pair.units, metric, np.array([[0, 1]]))[1][0]),
-            runs=(1, 1),
             sentence=sentences.of_systems(rows).replace("\n", " "),
             notes=tuple(dict.fromkeys(note for row in rows for note in row["notes"])),
             signatures=tuple(row["signature"] for row in rows),
@@ -266,10 +220,6 @@ def of_methods(
         )
         ahead = [1, 0] if row.better == row.method_b else [0, 1]
         own = statistics.select(systems=[statistics.systems[place] for place in rows_a + rows_b])
-        shares = {"the test set": row.sd_test_set**2, "training": row.sd_training**2, "single segments": row.sd_rest**2}
-        if row.design == "nested":
-            shares = {"the test set": row.sd_test_set**2, "sampling": row.sd_rest**2}
-        whole = math.fsum(shares.values())
 
         def on(
             segments: NDArray[np.intp], own: Statistics = own, row: Any = row, sign: int = 1 - 2 * ahead[0]
@@ -298,19 +248,15 @@ def of_methods(
                 )
                 if not math.isnan(p)
             ),
-            test=None,
             p=row.pvalue_method,
             decides=row.pvalue_holm,
-            null=None,
-            parts=tuple((name, share / whole) for name, share in shares.items()) if whole > 0 else (),
+            parts=tuple(methods.variance_shares(row)),
             unit=unit,
             segments=by_segment(statistics, metric, counts[rows_a], counts[rows_b], ahead),
             domains=_domains(statistics, on),
-            correlation=math.nan,
             runs=(row.n_runs_a, row.n_runs_b),
             sentence=sentence,
             notes=(*methods.made_of(row), *filter(None, row.doubt.split("; "))),
-            signatures=(),
         )
 
 

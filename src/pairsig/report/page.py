@@ -12,6 +12,7 @@ from importlib.resources import files
 import numpy as np
 
 from pairsig import __version__
+from pairsig.io.rendering import count
 from pairsig.report.evidence import Evidence, Null
 from pairsig.report.flips import flipped, passed_or_failed
 from pairsig.report.words import (
@@ -21,7 +22,6 @@ from pairsig.report.words import (
     gain_of,
     headline,
     interval,
-    number,
     points,
     signed,
 )
@@ -48,7 +48,7 @@ def page(found: Sequence[Evidence]) -> str:
     several = len(found) > 1
     body = [
         f"<header><h1>{_text(title)}</h1>",
-        f'<p class="soft">{_text(metrics)} · {number(segments)} segments · unit: {first.unit}{runs}</p></header>',
+        f'<p class="soft">{_text(metrics)} · {count(segments)} segments · unit: {first.unit}{runs}</p></header>',
     ]
     if several:
         body.append(_overview(found))
@@ -85,10 +85,6 @@ def _hash(content: str) -> str:
 def _text(content: object) -> str:
     """Text for HTML, with markup, invisible characters and those that reverse the writing direction escaped."""
     return escape("".join(c if c.isprintable() else repr(c)[1:-1] for c in str(content)), quote=True)
-
-
-def _bold(content: object) -> str:
-    return f"<strong>{_text(content)}</strong>"
 
 
 def _overview(found: Sequence[Evidence]) -> str:
@@ -133,7 +129,7 @@ def _comparison(own: Evidence, most: int) -> str:
     facts = [
         ("Gain", gain_of(own), "points [95 % interval]" if not math.isnan(own.low) else "points; no interval"),
         ("p", p, label),
-        ("Won, tied, lost", f"{number(won)} / {number(tied)} / {number(lost)}", f"segments, for {own.ahead}"),
+        ("Won, tied, lost", f"{count(won)} / {count(tied)} / {count(lost)}", f"segments, for {own.ahead}"),
     ]
     if not math.isnan(own.correlation):
         facts.append(("Correlation", f"{own.correlation:.2f}", "of the systems' segment contributions (1: identical)"))
@@ -243,8 +239,8 @@ def _outcomes(own: Evidence) -> str:
     won, tied, lost = own.outcomes
     n = max(1, len(own.segments))
 
-    def description(count: int, what: str) -> str:
-        return _text(f"{number(count)} ({100 * count / n:.0f} %) {what}")
+    def description(n_segments: int, what: str) -> str:
+        return _text(f"{count(n_segments)} ({100 * n_segments / n:.0f} %) {what}")
 
     return (
         "<h3>Segment by segment</h3>"
@@ -265,7 +261,7 @@ def _domains(own: Evidence) -> str:
     rows = [
         [
             ("name", row.domain, _text(row.domain)),
-            ("n wide", row.n_segments, number(row.n_segments)),
+            ("n wide", row.n_segments, count(row.n_segments)),
             ("n", row.gain, _text(f"{signed(row.gain, own.digits)}{interval(row.low, row.high, own.digits)}")),
             ("picture", row.gain, _whisker(row.gain, row.low, row.high, low, high)),
         ]
@@ -311,7 +307,7 @@ def _flipped(own: Evidence, most: int) -> str:
         if not n:
             continue
         what = f"{winner} passes and {loser} fails" if flips_only else f"{winner} scores better than {loser}"
-        limit = f" ({number(len(rows))} of them {'is' if len(rows) == 1 else 'are'} shown)" if len(rows) < n else ""
+        limit = f" ({count(len(rows))} of them {'is' if len(rows) == 1 else 'are'} shown)" if len(rows) < n else ""
         head = [("Item", "name"), *((name.capitalize(), "name wide") for name in known.index[known])]
         cells = [
             [
@@ -320,7 +316,7 @@ def _flipped(own: Evidence, most: int) -> str:
             ]
             for row in rows.to_dict("records")
         ]
-        parts.append(f'<p class="note">{_text(f"{number(n)}: {what}{limit}")}</p>{_table(head, cells, "scroll")}')
+        parts.append(f'<p class="note">{_text(f"{count(n)}: {what}{limit}")}</p>{_table(head, cells, "scroll")}')
     title = "Items that flipped" if flips_only else "Items that changed most"
     return f"<h3>{title}</h3>{''.join(parts)}" if parts else ""
 
@@ -350,7 +346,7 @@ def _carrying(own: Evidence, most: int) -> str:
         for row in shown.to_dict("records")
     ]
     which = (
-        f"The {number(len(shown))} segments with the largest contributions, of {number(len(table))} on which the "
+        f"The {count(len(shown))} segments with the largest contributions, of {count(len(table))} on which the "
         "systems differ."
         if len(shown) < len(table)
         else "All segments on which the systems differ."

@@ -60,14 +60,7 @@ def rows_reported(rows: Sequence[Row]) -> list[Row]:
 def verdict(a: str, b: str, better: str, p: float, gain: str) -> str:
     """Which of two systems is better, or that their difference is not significant.
 
-    Parameters
-    ----------
-    a, b, better
-        Names; `better` is one of them, the one with the better score.
-    p
-        P-value to compare with `ALPHA`: adjusted if several systems were tested, and an upper bound instead of 0.
-    gain
-        The gain as text.
+    `p` is compared with `ALPHA`: adjusted if several systems were tested, and an upper bound instead of 0.
 
     >>> verdict("a", "b", "b", 0.01, "1.2 BLEU")
     'b is better than a by 1.2 BLEU'

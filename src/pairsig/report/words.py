@@ -5,13 +5,9 @@ from __future__ import annotations
 import math
 
 from pairsig.comparisons.baseline import equation
+from pairsig.io.rendering import count
 from pairsig.report.evidence import Evidence
 from pairsig.report.sentences import ALPHA, verdict
-
-
-def number(count: int) -> str:
-    """A count with commas."""
-    return f"{count:,}"
 
 
 def points(value: float, places: int = 2) -> str:
@@ -116,12 +112,10 @@ def caption(own: Evidence) -> str:
     if null.swaps:
         how = f"Exact distribution of the gain over all 2ⁿ ways to swap the two outputs on {units}."
         if null.n_drawn:
-            how = f"Gains after {number(null.n_drawn)} shuffles, each of which swaps the two outputs on random {units}."
+            how = f"Gains after {count(null.n_drawn)} shuffles, each of which swaps the two outputs on random {units}."
         where = f"{own.ahead} leads on the right, {own.behind} on the left."
     else:
-        how = (
-            f"Gains on {number(null.n_drawn)} test sets drawn with replacement from this one, minus the observed gain."
-        )
+        how = f"Gains on {count(null.n_drawn)} test sets drawn with replacement from this one, minus the observed gain."
         where = f"On the right, {own.ahead} leads by more than on the test set."
     counted = "on both sides" if len(null.borders) > 1 else "on one side"
     return f"{how} {where} p counts gains that are at least as extreme as the observed one, {counted}."
@@ -134,7 +128,7 @@ def about_segments(own: Evidence) -> list[str]:
     few = own.enough
     if few and won:
         sentences.append(
-            f"{number(few)} of the {number(won)} segments that favour {own.ahead} "
+            f"{count(few)} of the {count(won)} segments that favour {own.ahead} "
             f"{'contributes' if few == 1 else 'contribute'} as much as the whole gain: without "
             f"{'it' if few == 1 else 'them'}, {own.ahead} would not be better."
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise, product
 
 import numpy as np
@@ -159,13 +160,13 @@ def calibrated(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> pd.DataFrame:
             chosen = (pvalue >= P_RANGES[1]) & (pvalue < P_RANGES[7]) & (gain != 0) & (gain_against != 0)
             first, second = (names[one] for one in np.divmod(pair[chosen], one.n_systems))
             ahead, sign = gain[chosen] > 0, np.sign(gain[chosen])
-            columns = {
+            listed = {
                 "system_a": np.where(ahead, first, second), "system_b": np.where(ahead, second, first),
                 "pvalue": pvalue[chosen], "gain": sign * gain[chosen], "gain_against": sign * gain_against[chosen],
                 "calibration": name, "distance": distance, "on_dataset": on[0], "on_test_set": on[1],
                 "against_dataset": against[0], "against_test_set": against[1],
             }  # fmt: skip
-            found.append(pd.DataFrame(columns))
+            found.append(pd.DataFrame(listed))
     return frame(CALIBRATED, pd.concat(found, ignore_index=True) if found else [])
 
 
@@ -178,13 +179,11 @@ def _compared(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> dict[tuple[str,
     """Find the ordered pairs of test sets of each calibration and distance, with their comparisons."""
     keyed = dict(by_test_set(of_one_test(comparisons)))
     numbers = {name: number for number, name in enumerate(_names(comparisons))}
-    compared: dict[Key, _Compared] = {}
-    found = {}
-    for which, cells in _cells(keyed, sheet).items():
-        for key in {key for cell in cells for key in cell} - set(compared):
-            compared[key] = _Compared.of(keyed[key], numbers)
-        found[which] = [(on, compared[on], against, compared[against]) for on, against in cells]
-    return found
+    compared = cache(lambda key: _Compared.of(keyed[key], numbers))
+    return {
+        which: [(on, compared(on), against, compared(against)) for on, against in cells]
+        for which, cells in _cells(keyed, sheet).items()
+    }
 
 
 Key = tuple[str, ...]
@@ -200,13 +199,11 @@ def _cells(test_sets: Collection[Key], sheet: pd.DataFrame) -> dict[tuple[str, s
     source = sheet.attrs.get("source", CALIBRATIONS.name)
     for index, row in zip(sheet.index, sheet.itertuples(index=False), strict=True):
         line, name = index + 2, str(row.calibration)
-        sides = []
+        sides, where = [], f"{source}, line {line}"
         for dataset, test_set in ((row.on_dataset, row.on_test_set), (row.against_dataset, row.against_test_set)):
             sides.append([key for key in test_sets if matches(key[0], dataset) and matches(key[1], test_set)])
             if not sides[-1]:
-                raise InputError(
-                    f"{source}, line {line}: found no comparisons of dataset {dataset} on test set {test_set}"
-                )
+                raise InputError(f"{where}: found no comparisons of dataset {dataset} on test set {test_set}")
         # Both sides need different test sets and the same metric.
         both = [(on, against) for on, against in product(*sides) if on != against and on[2] == against[2]]
         for place, cell in ((0, row.against_dataset), (1, row.against_test_set)):
@@ -217,14 +214,12 @@ def _cells(test_sets: Collection[Key], sheet: pd.DataFrame) -> dict[tuple[str, s
         if not new and not any(cell == SAME or set(cell) & set("* ?[") for cell in row[2:]):
             if not both:
                 raise InputError(
-                    f"{source}, line {line}: found dataset {row.on_dataset}, test set {row.on_test_set} compared with "
-                    "itself or another metric only, expected another test set with the same metric"
+                    f"{where}: found dataset {row.on_dataset}, test set {row.on_test_set} compared with itself or "
+                    "another metric only, expected another test set with the same metric"
                 )
             on, against = both[0]
-            raise InputError(
-                f"{source}, line {line}: found {on[0]} {on[1]} and {against[0]} {against[1]} again, expected them "
-                f"once: they are in line {taken[name, on, against]}"
-            )
+            again = f"{on[0]} {on[1]} and {against[0]} {against[1]} again"
+            raise InputError(f"{where}: found {again}, expected them once: they are in line {taken[name, on, against]}")
         if new:
             found.setdefault((name, str(row.distance)), []).extend(new)
     return found
@@ -420,10 +415,7 @@ def _share(share: float, low: float, high: float, n_pairs: int | None = None) ->
 
 
 def _with_pairs(
-    comparisons: pd.DataFrame,
-    sheet: pd.DataFrame,
-    published: pd.DataFrame | None = None,
-    population: str | None = None,
+    comparisons: pd.DataFrame, sheet: pd.DataFrame, published: pd.DataFrame | None = None, population: str | None = None
 ) -> tuple[pd.DataFrame, pd.DataFrame | None, pd.DataFrame]:
     """Measure how often the better system on one test set is also better on another, by p-value."""
     datasets, source = set(comparisons["dataset"]), sheet.attrs["source"]
@@ -467,9 +459,7 @@ ANALYSIS = Analysis(
             "rates assume test sets of the paper's sizes and the gains of our parsers",
         ),
         Output(
-            CALIBRATED,
-            "one row per pair of systems and ordered pair of test sets",
-            path="results/calibrated.parquet",
+            CALIBRATED, "one row per pair of systems and ordered pair of test sets", path="results/calibrated.parquet"
         ),
     ),
     figures=(

@@ -15,25 +15,24 @@ from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
 from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, of_one_test
 from study.analysis.record import Analysis, Figure, Output, Rows
-from study.tables.columns import COMPARED_WITH, ENDS, IN_ORDER, INFORMATION, ITEM, PUBLISHED, numeric, with_interval
+from study.tables import columns
+from study.tables.columns import ENDS, IN_ORDER, PUBLISHED, numeric, optional_count, with_interval
 
 _WHY = "why the two cannot be compared, or what the comparison assumes"
 
 REPRODUCTION = Table(
     "reproduction",
     (
-        *ITEM,
-        COMPARED_WITH,
+        *columns.ITEM,
+        columns.COMPARED_WITH,
         *with_interval("ours", "our number", "by unit", "see `unit`", ends=ENDS),
-        numeric("ours_n_segments", "segments in our test set", "segments", "our segments", "count", missing=True),
+        optional_count("ours_n_segments", "segments in our test set", "segments", "our segments"),
         numeric(
             "expected", "the published number scaled to the number of segments in our test set", "see `unit`",
             "published, scaled", "by unit", missing=True,
         ),
-        INFORMATION,
-        numeric(
-            "ours_information", "words, brackets or links in our test set", "", "our information", "count", missing=True
-        ),
+        columns.INFORMATION,
+        optional_count("ours_information", "words, brackets or links in our test set", "", "our information"),
         numeric(
             "expected_by_information", "the published number scaled to the words, brackets or links in our test set",
             "see `unit`", "scaled by information", "by unit", missing=True,

@@ -216,10 +216,7 @@ def band(n_samples: int, risk: float = 0.01, alpha: float = ALPHA) -> tuple[floa
     def excess(p: float) -> float:
         return float(other_decision(np.array([p]), n_samples, alpha)[0]) - risk
 
-    return (
-        float(brentq(excess, 1e-9, alpha - 1e-12, xtol=1e-9)),
-        float(brentq(excess, alpha, 1 - 1e-9, xtol=1e-9)),
-    )
+    return (float(brentq(excess, 1e-9, alpha - 1e-12, xtol=1e-9)), float(brentq(excess, alpha, 1 - 1e-9, xtol=1e-9)))
 
 
 def _decisions(whole: pd.DataFrame) -> Iterator[dict[str, Any]]:

@@ -60,27 +60,14 @@ def describe(statistics: Statistics, metric: Metric) -> pd.DataFrame:
     found = []
     for group in ("all", *sorted(made_here)):
         own = scores if group == "all" else scores[groups == group]
-        description = [
-            f"{omission.system}: {omission}"
-            for omission in statistics.omissions
-            if group == "all" or omission.system.startswith(f"{group}-")
-        ]
-        found.append(
-            {
-                "dataset": statistics.dataset,
-                "task": statistics.provenance.get("task", ""),
-                "metric": metric.name,
-                "group": group,
-                "n_systems": len(own),
-                "n_segments": len(statistics.segments),
-                "length_per_segment": float(length),
-                "length_unit": length_unit,
-                "score_low": own.min(),
-                "score_mean": own.mean(),
-                "score_high": own.max(),
-                "left_out": "; ".join(description) or "none",
-            }
-        )
+        its = [one for one in statistics.omissions if group == "all" or one.system.startswith(f"{group}-")]
+        found.append({
+            "dataset": statistics.dataset, "task": statistics.provenance.get("task", ""), "metric": metric.name,
+            "group": group, "n_systems": len(own), "n_segments": len(statistics.segments),
+            "length_per_segment": float(length), "length_unit": length_unit,
+            "score_low": own.min(), "score_mean": own.mean(), "score_high": own.max(),
+            "left_out": "; ".join(f"{one.system}: {one}" for one in its) or "none",
+        })  # fmt: skip
     return frame(SYSTEMS, found)
 
 

@@ -33,7 +33,8 @@ def on_population(gain: ArrayLike, error: ArrayLike, p_low: float, p_high: float
     from scipy.special import ndtr
 
     z_low, z_high = _in_errors(p_low, p_high)
-    theta = np.abs(_ratio(gain, error))
+    error = np.asarray(error, dtype=np.float64)
+    theta = np.abs(np.divide(gain, error, out=np.full(error.shape, np.nan), where=error > 0))
     return ndtr(z_high - theta) - ndtr(z_low - theta), ndtr(z_high + theta) - ndtr(z_low + theta)
 
 
@@ -149,9 +150,3 @@ def _in_errors(p_low: float, p_high: float) -> tuple[float, float]:
     from scipy.special import ndtri
 
     return float(-ndtri(min(p_high, 0.5))), float(-ndtri(min(p_low, 0.5)))
-
-
-def _ratio(gain: ArrayLike, error: ArrayLike) -> Floats:
-    error = np.asarray(error, dtype=np.float64)
-    ratio: Floats = np.divide(gain, error, out=np.full(error.shape, np.nan), where=error > 0)
-    return ratio

@@ -171,11 +171,9 @@ def known_families(found: pd.DataFrame) -> pd.DataFrame:
     worse than i.i.d.
     """
     kept = found[(found["kappa_squared_low"] > 0) & found["verdict"].isin(["better", "no better"])]
-    rounded = kept[list(FAMILY_HETEROGENEITY.names)].copy()
-    for column in FAMILY_HETEROGENEITY.columns:
-        if column.type is float:
-            rounded[column.name] = [float(f"{value:.4g}") for value in rounded[column.name]]
-    return frame(FAMILY_HETEROGENEITY, rounded.reset_index(drop=True))
+    rounded = kept[list(FAMILY_HETEROGENEITY.names)].reset_index(drop=True)
+    numbers = [column.name for column in FAMILY_HETEROGENEITY.columns if column.type is float]
+    return frame(FAMILY_HETEROGENEITY, rounded.assign(**rounded[numbers].map(lambda value: float(f"{value:.4g}"))))
 
 
 @dataclass(frozen=True)
@@ -280,12 +278,10 @@ class _Rows:
     def _of(
         cls, one: _TestSet, other: _TestSet, systems: dict[str, int], groups: dict[str, int], test_sets: dict[str, int]
     ) -> _Rows:
-        places = [{name: place for place, name in enumerate(side.systems)} for side in (one, other)]
-        both = [name for name in one.systems if name in places[1]]
+        both, *places = np.intersect1d(one.systems, other.systems, assume_unique=True, return_indices=True)
         a, b = np.triu_indices(len(both), k=1)
         gain, error = np.empty((2, len(a), 2))
-        for column, (side, own) in enumerate(zip((one, other), places, strict=True)):
-            at = np.array([own[name] for name in both], dtype=np.intp)
+        for column, (side, at) in enumerate(zip((one, other), places, strict=True)):
             n = len(side.systems)
             pair = at[a] * n - at[a] * (at[a] + 1) // 2 + at[b] - at[a] - 1
             gain[:, column], error[:, column] = side.gain[pair], side.error[pair]
@@ -297,7 +293,7 @@ class _Rows:
             variance=error[kept] ** 2,
             n_segments=np.tile(np.array([one.n_segments, other.n_segments], dtype=float), (len(pairs), 1)),
             systems=np.array([systems[name] for name in both], dtype=np.intp)[pairs],
-            groups=np.array([groups[one.groups[places[0][name]]] for name in both], dtype=np.intp)[pairs],
+            groups=np.array([groups[one.groups[place]] for place in places[0]], dtype=np.intp)[pairs],
             test_sets=np.tile(np.array(labels, dtype=np.intp), (len(pairs), 1)),
         )
 

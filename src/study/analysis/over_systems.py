@@ -218,8 +218,7 @@ def share_interval(
     w = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
     share = float((w * y).sum() / w.sum())
     if not 0 < share < 1:
-        low, high = np.sort(systems, axis=1).T
-        most = np.unique(low * (systems.max() + 1) + high, return_counts=True)[1].max()
+        most = np.unique(_pairs(systems), return_counts=True)[1].max()
         return _of_share(share, n / float(most), level)
     from scipy.special import stdtrit
 
@@ -247,7 +246,8 @@ _Way = tuple[Codes, NDArray[np.intp]]
 def _one_way(e: Floats, share: Floats, way: Codes, numbers: NDArray[np.intp], *, own: bool) -> tuple[float, float]:
     """V over the members of one way (systems or test sets), and its degrees of freedom."""
     row, column = np.nonzero(way >= 0)
-    names, code, rows = np.unique(way[row, column], return_inverse=True, return_counts=True)
+    code, names = pd.factorize(way[row, column], sort=True)  # several times as fast as np.unique
+    rows = np.bincount(code)
     left = 1 - np.bincount(code, share[row])
     drawn = left > _NOTHING
     change, factor = np.zeros((2, len(names)))
@@ -255,7 +255,9 @@ def _one_way(e: Floats, share: Floats, way: Codes, numbers: NDArray[np.intp], *,
     factor[drawn] = left[drawn] ** -2
 
     two = np.flatnonzero(numbers >= 0)
-    _, first, pair, rows_of_pair = np.unique(numbers[two], return_index=True, return_inverse=True, return_counts=True)
+    pair, labels = pd.factorize(numbers[two], sort=True)
+    first, rows_of_pair = np.empty(len(labels), dtype=np.intp), np.bincount(pair)
+    first[pair[::-1]] = np.arange(len(two))[::-1]
     a, b = np.searchsorted(names, way[two[first]].T)
     squares = np.bincount(pair, e[two], minlength=len(first)) ** 2
     twice = np.where(drawn[a] & drawn[b], (factor[a] + factor[b]) / 2, 0.0) * squares
@@ -280,7 +282,7 @@ def _squares(e: Floats, code: Codes, other: Codes) -> float:
             both = np.flatnonzero((one >= 0) & (two >= 0))
             rows.append(both)
             labels.append(one[both] * width + two[both])
-    _, dense = np.unique(np.concatenate(labels), return_inverse=True)
+    dense, _ = pd.factorize(np.concatenate(labels), sort=True)
     sums = np.bincount(dense, e[np.concatenate(rows)])
     return float(np.square(sums).sum())  # not a dot product, whose result depends on the number of threads
 

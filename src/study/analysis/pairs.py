@@ -76,30 +76,21 @@ def weighted_quantile(values: NDArray[np.float64], weights: NDArray[np.float64],
     weights
         Shape (rows, pairs), not negative; the result for a row of zeros is nan.
     """
-    if not len(values):
-        return np.full(len(np.atleast_2d(weights)), np.nan)
     order = np.argsort(values, kind="stable")
-    ascending, heavy = values[order], np.atleast_2d(weights)[:, order]
-    weighted = heavy > 0
-    reached = heavy.cumsum(axis=1)
-    target = share * reached[:, -1:]
-    middle = reached - heavy / 2
-    # The first value with positive weight whose middle is not before the target, and the last one before it.
-    above = weighted & (middle >= target)
-    places = np.arange(len(ascending))
-    last = np.where(weighted, places, -1).max(axis=1, initial=-1)
-    first = np.where(weighted, places, len(ascending)).min(axis=1, initial=len(ascending))
-    after = np.where(above.any(axis=1), above.argmax(axis=1), last)
-    before = np.where(weighted & (places < after[:, None]), places, -1).max(axis=1, initial=-1)
-    rows = np.arange(len(heavy))
-    some = last >= 0
+    ordered, heavy = values[order], np.atleast_2d(weights)[:, order]
     found = np.full(len(heavy), np.nan)
-    found[some] = ascending[after[some]]
-    short = middle[rows, after] > target[:, 0]  # otherwise the value itself is exact to the last digit
-    between = some & (before >= 0) & above.any(axis=1) & (after > first) & short
-    rows, before, after = rows[between], before[between], after[between]
-    step = (target[between, 0] - middle[rows, before]) / (middle[rows, after] - middle[rows, before])
-    found[between] = ascending[before] + step * (ascending[after] - ascending[before])
+    for row, own in enumerate(heavy):
+        kept = own > 0
+        if not kept.any():
+            continue
+        ascending, reached = ordered[kept], own[kept].cumsum()
+        middle, target = reached - own[kept] / 2, share * reached[-1]
+        # The first value whose middle is not before the target, or else the last value.
+        after = min(int(np.searchsorted(middle, target)), len(middle) - 1)
+        found[row] = ascending[after]
+        if after and middle[after] > target:
+            step = (target - middle[after - 1]) / (middle[after] - middle[after - 1])
+            found[row] = ascending[after - 1] + step * (ascending[after] - ascending[after - 1])
     return found
 
 

@@ -14,7 +14,7 @@ from pairsig.io.columns import METRIC, N_SEGMENTS, TEST, Table, count
 from pairsig.io.tables import frame
 from study.analysis.montecarlo import METRICS, SENTENCES, check_counts, systems
 from study.analysis.record import SEED, Analysis, Figure, Output, Setting
-from study.tables.columns import numeric
+from study.tables.columns import numeric, optional_count
 
 RUN_TIME = Table(
     "run_time",
@@ -22,14 +22,7 @@ RUN_TIME = Table(
         METRIC,
         N_SEGMENTS,
         replace(TEST, meaning="exact or randomization"),
-        numeric(
-            "n_resamples",
-            "Monte Carlo samples; missing for the exact test",
-            "samples",
-            "resamples",
-            "count",
-            missing=True,
-        ),
+        optional_count("n_resamples", "Monte Carlo samples; missing for the exact test", "samples", "resamples"),
         count("n_repeats", "number of timed runs", "runs", "repeats"),
         numeric("seconds", "median time", "seconds"),
         numeric("seconds_low", "shortest time", "seconds"),

@@ -38,12 +38,7 @@ RANKED = Table(
 
 
 def ranks(
-    statistics: Statistics,
-    metric: Metric,
-    *,
-    n_resamples: int = 10_000,
-    seed: int = 2012,
-    threads: int | None = None,
+    statistics: Statistics, metric: Metric, *, n_resamples: int = 10_000, seed: int = 2012, threads: int | None = None
 ) -> pd.DataFrame:
     """Rank the systems of a dataset, with intervals for scores and ranks.
 

@@ -268,7 +268,9 @@ def size_scaling(
     tasked = (
         ((f"{TASK}={task}", metric, test), rows) for (task, metric, test), rows in _tasks(comparisons, tasks or {})
     )
-    for (dataset, metric, test), rows in (*_series(comparisons), *tasked):
+    by_dataset = nested(comparisons).groupby(["dataset", "metric", "test"], sort=False)
+    series = ((tuple(map(str, key)), rows) for key, rows in by_dataset if (rows["derived"] == "initial").any())
+    for (dataset, metric, test), rows in (*series, *tasked):
         for subset, own in subsets(rows):
             fit = _fit(own, max(min_sizes, 3))
             if fit:
@@ -279,12 +281,6 @@ def size_scaling(
 def nested(comparisons: pd.DataFrame) -> pd.DataFrame:
     """Select comparisons on initial segments and whole test sets; for equal sizes, initial segments come first."""
     return comparisons[comparisons["derived"].isin(["initial", "whole"])].sort_values("derived", kind="stable")
-
-
-def _series(comparisons: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], pd.DataFrame]]:
-    for key, rows in nested(comparisons).groupby(["dataset", "metric", "test"], sort=False):
-        if (rows["derived"] == "initial").any():
-            yield (str(key[0]), str(key[1]), str(key[2])), rows
 
 
 def same_pairs(rows: pd.DataFrame) -> tuple[pd.DataFrame, Codes]:

@@ -22,7 +22,7 @@ from pairsig.metrics import Metric
 from study.analysis import expected, over_systems
 from study.analysis.pairs import MIN_PAIRS
 from study.analysis.record import SEED, Analysis, Data, Figure, Output, Setting
-from study.tables.columns import numeric, with_interval
+from study.tables.columns import numeric, optional_count, with_interval
 from study.test_sets import doubling
 
 _METHODS = (
@@ -60,20 +60,13 @@ TRAINING_VARIANCE = Table(
         *with_interval(
             "share", "share of training in the variance of the gain between single runs of two methods", "share"
         ),
-        numeric("n_pairs", "pairs of runs with the same method", "pairs", "pairs", "count", missing=True),
+        optional_count("n_pairs", "pairs of runs with the same method", "pairs", "pairs"),
         *with_interval(
             "share_significant", "share of these with two-sided p < 0.05 by their outputs; 5 % by chance", "share"
         ),
         numeric("least_of_methods", "smallest such share of a method", shown="share", missing=True),
         numeric("most_of_methods", "largest such share of a method", shown="share", missing=True),
-        numeric(
-            "n_pairs_by_method",
-            "those pairs whose method has three or more other runs",
-            "pairs",
-            "",
-            "count",
-            missing=True,
-        ),
+        optional_count("n_pairs_by_method", "those pairs whose method has three or more other runs", "pairs"),
         *with_interval(
             "share_significant_by_method",
             "share of these with p < 0.05 by the method-level test, from the spread of the other runs",
@@ -94,10 +87,8 @@ BETTER_METHOD = Table(
             "what p predicts: the better outputs, the better method, or the better method by the method-level test",
             choices=("outputs", "method", "method-level test"),
         ),
-        numeric(
-            "n_pairs", "pairs of runs of two methods with p between 0.04 and 0.06", "pairs", "", "count", missing=True
-        ),
-        numeric("n_tested", "number of times that such a p-value occurred", "", "times", "count", missing=True),
+        optional_count("n_pairs", "pairs of runs of two methods with p between 0.04 and 0.06", "pairs"),
+        optional_count("n_tested", "number of times that such a p-value occurred", "", "times"),
         *with_interval(
             "replicated", "replication rate: share in which the better one is also better on the other half", "share"
         ),
@@ -124,6 +115,7 @@ LEAST_OTHERS = 3
 """Minimal number of other runs of a method for estimating its training variance."""
 
 _FIRST, _STEP = 100, 4
+"""Test sets have 100, 400, 1,600, … segments, and half of all."""
 
 
 def training_variance(
@@ -205,15 +197,10 @@ def _tested(runs: _Runs, counts: NDArray[np.float64], metric: Metric, splits: in
         order = np.random.default_rng([seed, split]).permutation(n)
         half = order[: n // 2]
         against.append(_Scored.of(counts[:, order[n // 2 :]], metric))
-        for size in _sizes(n // 2):
+        for size in (*doubling(_FIRST, n // 2, factor=_STEP), n // 2):
             parts.setdefault(size, []).append(_Scored.of(counts[:, half[:size]], metric))
     found = [_Tested.of(runs, size, scored, against) for size, scored in parts.items()]
     return [*found, _Tested.of(runs, n, [_Scored.of(counts, metric)], [])]
-
-
-def _sizes(largest: int) -> list[int]:
-    """Sizes 100, 400, 1,600, … below the largest one, and the largest."""
-    return [*doubling(_FIRST, largest, factor=_STEP), largest]
 
 
 @dataclass(frozen=True)

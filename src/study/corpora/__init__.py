@@ -131,14 +131,14 @@ def read(
     """
     if hold_out and held_out:
         raise InputError(f"found hold_out={hold_out} and held_out={held_out}, expected only one of them")
-    module, chosen = _module(task), check(task, options)
+    reader, chosen = module(task), check(task, options)
     segments = []
     for file in files:
         domain, _, paths = file.rpartition("=")
         path, *others = paths.split("+")
         if len(others) > len(PARALLEL.get(task, ())):
             raise InputError(f"found {paths} for the task {task}, expected fewer files joined by +")
-        found = module.read(path, **dict(zip(PARALLEL.get(task, ()), others, strict=False)), **chosen)
+        found = reader.read(path, **dict(zip(PARALLEL.get(task, ()), others, strict=False)), **chosen)
         left: Iterable[Segment] = islice(found, skip, None)
         if every := hold_out or held_out:
             left = _split(list(left), every)[bool(held_out)]
@@ -160,18 +160,8 @@ def _split(segments: Sequence[Segment], every: int) -> tuple[list[Segment], list
 
 def check(task: str, options: Mapping[str, str]) -> dict[str, Any]:
     """Convert the options of a task's `read` from text to their types."""
-    (chosen,) = sort_options(options, f"corpora of the task {task}", _module(task).read)
+    (chosen,) = sort_options(options, f"corpora of the task {task}", module(task).read)
     return chosen
-
-
-def blank(task: str, text: str) -> str:
-    """Reduce a segment to the input of a base model."""
-    return _module(task).blank(text)
-
-
-def gold(task: str, text: str) -> str:
-    """Reduce a segment to the reference for the output of a base model."""
-    return _module(task).gold(text)
 
 
 def join(task: str, texts: Sequence[str]) -> str:
@@ -212,7 +202,8 @@ def resample(texts: Sequence[str], size: float, seed: int, name: str) -> list[st
     return [texts[int(word) * len(texts) >> 64] for word in np.atleast_1d(words)]
 
 
-def _module(task: str) -> _Task:
+def module(task: str) -> _Task:
+    """Import the module of a task."""
     return cast(_Task, import_module(f"study.corpora.{choose(task, TASKS, 'task')}"))
 
 

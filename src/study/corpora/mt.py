@@ -32,11 +32,7 @@ STYLES = {
         (r"(?<= )m\.(?= )", "m ."),
         (r"(?<=\w)-|-(?=\w)", " - "),
     ),
-    "en": (
-        (r" ?n't\b", "n ' t"),
-        (r"(?<!')'(?!')", " ' "),
-        (r"(?<=\w)-|-(?=\w)", " - "),
-    ),
+    "en": ((r" ?n't\b", "n ' t"), (r"(?<!')'(?!')", " ' "), (r"(?<=\w)-|-(?=\w)", " - ")),
 }
 """Patterns, in order, for the style of French and English in the Hansards of HLT-NAACL 2003, in addition to `SHARED`:
 French elisions and contractions are expanded (*l'orateur du* is *le orateur de le*); hyphens and apostrophes are

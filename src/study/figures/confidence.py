@@ -20,17 +20,7 @@ from pairsig.io.errors import InputError
 from pairsig.io.pictures import BLUE, COLOURS, GREY, INK, MARKERS, ORANGE, RUST, SKY, styled
 from pairsig.metrics.names import metric_name
 from study.analysis.thresholds import Z_05
-from study.figures.style import (
-    BROWN,
-    RASTERIZE_ABOVE,
-    column,
-    explained,
-    gain_label,
-    metric_look,
-    only,
-    sentence,
-    sequence,
-)
+from study.figures import style
 from study.tables.presentation import count
 from study.training.training_sets import FULL_SETS, SYNTHETIC, base_model_of, of_full_sets
 
@@ -79,7 +69,7 @@ def classes(comparisons: pd.DataFrame) -> list[Class]:
     different = comparisons[~same_group & ~both.isin(particular)]
     groups = "base model" if retrained else "group"
     found = [Class(f"different {groups}s", "different group", different, "o", SKY, BLUE)]
-    for kind, colour, ink, marker in zip(particular, (ORANGE, "#000000"), (BROWN, "#000000"), "sD", strict=False):
+    for kind, colour, ink, marker in zip(particular, (ORANGE, "#000000"), (style.BROWN, "#000000"), "sD", strict=False):
         word = "LLM" if kind.startswith("llm") else kind.removesuffix("-by-organisers")
         word = {"abs": "abstractive", "ext": "extractive"}.get(word, word)
         label = word if " and " in kind else f"both {word}"
@@ -199,9 +189,9 @@ def _pairs(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _nothing(xlabel: str, text: str = "nothing to draw: no pairs") -> Figure:
-    figure, axes = column()
+    figure, axes = style.column()
     axes.set(xlabel=xlabel, ylabel=CONFIDENCE, xlim=(0, 1), ylim=(0.49, 1.01))
-    sentence(axes, text)
+    style.sentence(axes, text)
     return figure
 
 
@@ -259,12 +249,12 @@ def _gain_confidence(
     """Draw all pairs, or those of a series whose name is the prefix of its subsets in `thresholds`."""
     if comparisons.empty:
         return _nothing("gain (points)", f"nothing to draw: no pairs{series and f' for {series}'}")
-    only("comparisons", comparisons, "dataset test_set metric test")
+    style.only("comparisons", comparisons, "dataset test_set metric test")
     found = classes(comparisons)
     laid_over = [] if overlay is None else _laid_over(overlay)
-    figure, axes = column()
+    figure, axes = style.column()
     for one in found:
-        _scatter(axes, one, len(comparisons), rasterized=len(comparisons) > RASTERIZE_ABOVE)
+        _scatter(axes, one, len(comparisons), rasterized=len(comparisons) > style.RASTERIZE_ABOVE)
     for one in laid_over:
         _scatter(axes, one, len(comparisons), rasterized=False, scale=1.2)
     notes = _frame(axes, comparisons)
@@ -287,9 +277,9 @@ def _gain_confidence(
         if values:
             keys.append(_line(f"{label}:{chr(10) if len(values) > 1 else ' '}{_listed(values)}", dashes=dashes))
     _level_label(axes)
-    explained(figure, [*keys, *(_line(note, linestyle="none") for note in notes)])
+    style.explained(figure, [*keys, *(_line(note, linestyle="none") for note in notes)])
     axes.set_title(_title(comparisons, series))
-    axes.set(xlabel=gain_label(comparisons["metric"]), ylabel=CONFIDENCE)
+    axes.set(xlabel=style.gain_label(comparisons["metric"]), ylabel=CONFIDENCE)
     return figure
 
 
@@ -358,7 +348,7 @@ def overview(*comparisons: pd.DataFrame) -> Figure:
     if not filled:
         return _nothing("gain (points)")
     whole = pd.concat(filled, ignore_index=True)
-    figure, axes = column()
+    figure, axes = style.column()
     axes.set(xlabel="gain / critical difference of the dataset", ylabel=f"median {CONFIDENCE}", xlim=(0, 2.5))
     edges = np.linspace(0, 2.5, 13)
     n_datasets: dict[str, int] = {}
@@ -371,14 +361,14 @@ def overview(*comparisons: pd.DataFrame) -> Figure:
         metric = metric_name(str(panel["metric"].iloc[0]))
         if len(own):
             n_datasets[metric] = n_datasets.get(metric, 0) + 1
-            axes.plot(own["gain"], own["confidence"], color=metric_look(metric)[0], linewidth=0.7, alpha=0.8,
+            axes.plot(own["gain"], own["confidence"], color=style.metric_look(metric)[0], linewidth=0.7, alpha=0.8,
                       marker="o", markersize=1.5, gid=str(panel["dataset"].iloc[0]))  # fmt: skip
     _draw_expected(axes, whole.assign(gain=0.0, standard_error=1 / Z_05), "#000000", width=1.6)
     _limits(axes, whole)
     _level_label(axes)
-    keys = [_line(f"{metric} ({count(n)})", color=metric_look(metric)[0], marker="o",
+    keys = [_line(f"{metric} ({count(n)})", color=style.metric_look(metric)[0], marker="o",
                   markersize=2) for metric, n in n_datasets.items()]  # fmt: skip
-    explained(figure, [*keys, _line("normal distribution", linewidth=1.6)], title="metric (datasets)", ncols=2)
+    style.explained(figure, [*keys, _line("normal distribution", linewidth=1.6)], title="metric (datasets)", ncols=2)
     return figure
 
 
@@ -396,11 +386,11 @@ def _series(
     name: str, found: list[Class], whole: pd.DataFrame, heading: str, theirs: Mapping[str, float] = MappingProxyType({})
 ) -> Figure:
     """Draw `sizes` or `domains`: one panel with one class per size or domain, and the paper's thresholds by class."""
-    figure, axes = column()
+    figure, axes = style.column()
     most = max(len(one.pairs) for one in found)
     for one in found:
         drawn = one.pairs.sample(MOST_POINTS, random_state=2012) if len(one.pairs) > MOST_POINTS else one.pairs
-        _scatter(axes, replace(one, pairs=drawn), len(drawn) * len(found), len(whole) > RASTERIZE_ABOVE)
+        _scatter(axes, replace(one, pairs=drawn), len(drawn) * len(found), len(whole) > style.RASTERIZE_ABOVE)
     notes = _frame(axes, whole)
     if most > MOST_POINTS:
         notes.append(f"dots: {count(MOST_POINTS)} random pairs of {count(most)} each")
@@ -414,9 +404,9 @@ def _series(
         notes.append(f"dotted: the paper's threshold, at our size:\n{values}")
     _level_label(axes)
     title = "\n".join([*notes, f"lines: {EXPECTED}", name])
-    explained(figure, [_key(one, one.label) for one in found], title, ncols=2)
+    style.explained(figure, [_key(one, one.label) for one in found], title, ncols=2)
     axes.set_title(heading)
-    axes.set(xlabel=gain_label(whole["metric"]), ylabel=CONFIDENCE)
+    axes.set(xlabel=style.gain_label(whole["metric"]), ylabel=CONFIDENCE)
     return figure
 
 
@@ -434,11 +424,11 @@ def sizes(
     chosen = whole[whole["derived"].isin(["initial", "whole"])]
     if chosen.empty:
         return _nothing("gain (points)", "nothing to draw: no test sets\nmade of initial segments")
-    only("test_sets", chosen, "dataset metric test")
+    style.only("test_sets", chosen, "dataset metric test")
     every = sorted(chosen["n_segments"].unique())
     kept = {every[round(place)] for place in np.linspace(0, len(every) - 1, min(len(every), MOST_SIZES))}
     groups = [pairs for n, pairs in chosen.groupby("n_segments") if n in kept]
-    looks = [(marker, colour, colour) for colour, marker in zip(sequence(len(groups)), MARKERS, strict=False)]
+    looks = [(marker, colour, colour) for colour, marker in zip(style.sequence(len(groups)), MARKERS, strict=False)]
     found = [
         Class(n := count(pairs["n_segments"].iloc[0]), n, pairs.drop_duplicates(["system_a", "system_b"]), *look)
         for pairs, look in zip(groups, looks, strict=False)
@@ -470,7 +460,7 @@ def domains(test_sets: pd.DataFrame) -> Figure:
     chosen = test_sets[test_sets["derived"] == "domain"]
     if chosen.empty:
         return _nothing("gain (points)", "nothing to draw: no test sets\nfrom single domains")
-    only("test_sets", chosen, "dataset metric test")
+    style.only("test_sets", chosen, "dataset metric test")
     per_size = chosen.groupby("n_segments")["domain"].nunique()
     size = int(max(per_size.index, key=lambda n: (per_size[n], n)))
     chosen = chosen[chosen["n_segments"] == size]

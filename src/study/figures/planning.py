@@ -6,12 +6,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from pairsig.io.pictures import GREY, MARKERS, styled
 from pairsig.metrics.names import metric_name
 from pairsig.planning import sample_size
-from study.figures.style import PAGE, explained, metric_look, plain_numbers, sentence, sequence
+from study.figures.style import PAGE, explained, metric_look, plain_numbers, sentence, sequence, side_by_side
 
 GAINS = np.geomspace(0.2, 5, 30)
 CORRELATION = 0.75
@@ -69,10 +68,8 @@ def segments_needed(variance_model: pd.DataFrame, systems: pd.DataFrame) -> Figu
         _line(right, spread, "correlation unknown", GREY, "x")
     else:
         sentence(right, "too few pairs with BLEU")
-    own, other = [*left.get_lines()[1:]], [*right.get_lines()[1:], *right.collections]
-    short = len(other) - len(own)
-    empty = [Line2D([], [], alpha=0, label="")] * abs(short)
-    explained(figure, [*own, *(empty if short > 0 else []), *other, *(empty if short < 0 else [])], ncols=2)
+    handles = side_by_side(left.get_lines()[1:], [*right.get_lines()[1:], *right.collections])
+    explained(figure, handles, ncols=2)
     return figure
 
 

@@ -18,23 +18,8 @@ from matplotlib.transforms import blended_transform_factory
 
 from pairsig.io.pictures import BLUE, GREY, INK, ORANGE, VERMILION, styled
 from pairsig.metrics.names import metric_name
+from study.figures import style
 from study.figures.confidence import saturation
-from study.figures.style import (
-    COLUMN,
-    DASHED,
-    PAGE,
-    RASTERIZE_ABOVE,
-    STAR,
-    bars,
-    column,
-    explained,
-    gain_label,
-    mark,
-    metric_look,
-    only,
-    plain_numbers,
-    sentence,
-)
 from study.tables.presentation import count
 from study.test_sets import is_initial, is_whole
 
@@ -69,11 +54,11 @@ def size_scaling(thresholds: pd.DataFrame, size_scaling: pd.DataFrame | None = N
     drawn = _of_all(drawn[drawn["critical_difference"] > 0])
     if size_scaling is not None and len(size_scaling):
         drawn = drawn.merge(size_scaling[keys].drop_duplicates(), on=keys)
-    figure = Figure(figsize=(PAGE, 3.0))
+    figure = Figure(figsize=(style.PAGE, 3.0))
     axes = figure.add_subplot()
     axes.set(xlabel="segments in the test set, n", ylabel="critical difference (points)", xscale="log",
              yscale="log")  # fmt: skip
-    plain_numbers(axes.xaxis, axes.yaxis)
+    style.plain_numbers(axes.xaxis, axes.yaxis)
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     handles: list[Line2D] = []
     groups = list(drawn.groupby(keys, sort=False))
@@ -82,11 +67,11 @@ def size_scaling(thresholds: pd.DataFrame, size_scaling: pd.DataFrame | None = N
     for key, rows in groups:
         rows = rows.drop_duplicates("n_segments").sort_values("n_segments")
         metric = metric_name(str(key[1]))
-        colour, marker = metric_look(metric)
+        colour, marker = style.metric_look(metric)
         filled = "none" if metric in taken else colour  # the second dataset of a metric
         taken.add(metric)
         axes.errorbar(
-            rows["n_segments"].astype(float), rows["critical_difference"], bars(rows, "critical_difference"),
+            rows["n_segments"].astype(float), rows["critical_difference"], style.bars(rows, "critical_difference"),
             fmt=marker, color=colour, markerfacecolor=filled, elinewidth=0.8, gid="critical_differences",
         )  # fmt: skip
         sizes, values = rows["n_segments"].to_numpy(float), rows["critical_difference"].to_numpy(float)
@@ -103,17 +88,17 @@ def size_scaling(thresholds: pd.DataFrame, size_scaling: pd.DataFrame | None = N
             label += f": $n^{{{fit['exponent']:.2f}}}$ " + interval.replace("-", "−")
         handles.append(Line2D([], [], color=colour, marker=marker, markerfacecolor=filled, linewidth=1, label=label))
     paper = np.array(BROWN)
-    axes.plot(*paper.T, **STAR, linestyle="none", gid="paper")
+    axes.plot(*paper.T, **style.STAR, linestyle="none", gid="paper")
     ends = np.array([paper[0, 0], max(paper[1, 0], float(drawn["n_segments"].max()) if len(drawn) else 0.0)])
     slope = paper[0, 1] * np.sqrt(paper[0, 0] / ends)
-    axes.plot(ends, slope, **DASHED, zorder=0.5, gid="reference")
-    handles.append(mark("the paper's F1 thresholds, Brown", **STAR))
-    handles.append(Line2D([], [], **DASHED, label="predicted: 1/√n"))
-    explained(figure, handles, "exponents of the number of segments, with 95 % intervals")
+    axes.plot(ends, slope, **style.DASHED, zorder=0.5, gid="reference")
+    handles.append(style.mark("the paper's F1 thresholds, Brown", **style.STAR))
+    handles.append(Line2D([], [], **style.DASHED, label="predicted: 1/√n"))
+    style.explained(figure, handles, "exponents of the number of segments, with 95 % intervals")
     for text in figure.legends[0].get_texts():
         text.set_parse_math(True)
     if not groups:
-        sentence(axes, "too few pairs for\na critical difference", place=(0.3, 0.2))
+        style.sentence(axes, "too few pairs for\na critical difference", place=(0.3, 0.2))
     return figure
 
 
@@ -133,12 +118,12 @@ def thresholds(reproduction: pd.DataFrame) -> Figure:
     rows = reproduction[reproduction["compared_with"].astype(str).str.startswith("threshold:")]
     rows = rows[rows["published"] > 0]
     if rows.empty:
-        figure = Figure(figsize=(COLUMN, 2.0))
+        figure = Figure(figsize=(style.COLUMN, 2.0))
         axes = figure.add_subplot()
         axes.set(xlabel="threshold (points)", yticks=[])
-        sentence(axes, "nothing to draw: no thresholds")
+        style.sentence(axes, "nothing to draw: no thresholds")
         return figure
-    figure = Figure(figsize=(PAGE, 0.6))
+    figure = Figure(figsize=(style.PAGE, 0.6))
     axes = figure.add_subplot()
     axes.set_xscale("log")
     y = 0.0
@@ -162,19 +147,19 @@ def thresholds(reproduction: pd.DataFrame) -> Figure:
     axes.set_xlim(values.min() / 1.25, values.max() * 1.25)
     ticks = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
     axes.set_xticks([tick for tick in ticks if values.min() / 1.25 <= tick <= values.max() * 1.25])
-    plain_numbers(axes.xaxis)
+    style.plain_numbers(axes.xaxis)
     axes.set_xlabel("threshold at p ≈ 0.05 (points)")
     handles = [
-        mark("the paper's", **PAPER),
-        mark("scaled to our segments", marker="|", markersize=9, color=INK),
-        mark("scaled to our words or brackets", marker="x", markersize=6, color=INK),
+        style.mark("the paper's", **PAPER),
+        style.mark("scaled to our segments", marker="|", markersize=9, color=INK),
+        style.mark("scaled to our words or brackets", marker="x", markersize=6, color=INK),
         *(
             Line2D([], [], marker=marker, color=colour, label=f"ours, {verdict}")
             for verdict, (colour, marker) in {**LOOKS, "not comparable": (GREY, "^")}.items()
             if (rows["verdict"] == verdict).any()
         ),
     ]
-    explained(figure, handles, ncols=2)
+    style.explained(figure, handles, ncols=2)
     return figure
 
 
@@ -191,8 +176,8 @@ def _threshold_row(axes: Axes, y: float, row: pd.Series) -> None:
     if pd.notna(row["ours"]):
         colour, marker = LOOKS.get(str(row["verdict"]), (GREY, "^"))
         ours = pd.DataFrame({"ours": [row["ours"]], "ours_low": [row["low"]], "ours_high": [row["high"]]})
-        axes.errorbar(ours["ours"], [y], xerr=bars(ours, "ours"), fmt=marker, color=colour, elinewidth=1.2, zorder=2.1,
-                      gid="ours")  # fmt: skip
+        axes.errorbar(ours["ours"], [y], xerr=style.bars(ours, "ours"), fmt=marker, color=colour, elinewidth=1.2,
+                      zorder=2.1, gid="ours")  # fmt: skip
 
 
 ELSEWHERE = {
@@ -274,12 +259,12 @@ def _drawn(
     """Draw panels of lines by kind of second test set; `theirs` are the paper's shares by panel, as (p, %)."""
     n_columns = 2 if len(panels) > 1 else 1
     n_rows = max(math.ceil(len(panels) / n_columns), 1)
-    figure = Figure(figsize=(PAGE if n_columns > 1 else COLUMN, 0.5 + 1.8 * n_rows))
+    figure = Figure(figsize=(style.PAGE if n_columns > 1 else style.COLUMN, 0.5 + 1.8 * n_rows))
     grid = figure.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False)
     every = [line for lines in panels.values() for line in lines.values()]
     if not every:
         grid[0, 0].set(xlabel="p-value on the first test set", ylabel="the winner wins again (%)", xscale="log")
-        sentence(grid[0, 0], "too few pairs in every range of p-values")
+        style.sentence(grid[0, 0], "too few pairs in every range of p-values")
         return figure
     edges = {edge for line in every for edge in (*line["p_low"], *line["p_high"]) if edge > 0}
     start = min(min(edges), min(_middle(line).min() for line in every) / 1.4) / 1.05
@@ -287,7 +272,7 @@ def _drawn(
     for axes, (name, lines) in zip(grid.flat, panels.items(), strict=False):
         axes.set(xscale="log", xlim=(start, max(edges) * 1.05), ylim=(max(-2.0, min(40.0, 100 * lowest - 5)), 102))
         axes.set_xticks([tick for tick in (0.001, 0.01, 0.1, 1) if start <= tick <= max(edges) * 1.05])
-        plain_numbers(axes.xaxis)
+        style.plain_numbers(axes.xaxis)
         axes.xaxis.set_minor_locator(NullLocator())
         axes.tick_params(axis="both", labelbottom=True, labelleft=True)
         axes.set_title(titles.get(name, name))
@@ -295,7 +280,7 @@ def _drawn(
         axes.plot(*np.array([*theirs.get(name, [])]).reshape(-1, 2).T, **PAPER, linestyle="none", gid="paper")
         for position, (kind, line) in enumerate(lines.items()):
             middle, aside = _middle(line), 1.05 ** (position - (len(lines) - 1) / 2)
-            axes.errorbar(middle * aside, 100 * line["share"], 100 * bars(line, "share"), elinewidth=0.8,
+            axes.errorbar(middle * aside, 100 * line["share"], 100 * style.bars(line, "share"), elinewidth=0.8,
                           linestyle="none", gid="calibration", **KINDS[kind])  # fmt: skip
             axes.plot(middle, 100 * line["expected"], dashes=(4, 1.5), linewidth=1.1, color=KINDS[kind]["color"],
                       zorder=1.5, gid="expected")  # fmt: skip
@@ -308,12 +293,12 @@ def _drawn(
     names = {"iid": "same source", **labels}
     drawn = [kind for kind in KINDS if any(kind in lines for lines in panels.values())]
     handles = [
-        *(mark(names[kind], **KINDS[kind]) for kind in drawn),
-        *([mark("the paper's Table 1 and section 4.2", **PAPER)] if theirs else []),
+        *(style.mark(names[kind], **KINDS[kind]) for kind in drawn),
+        *([style.mark("the paper's Table 1 and section 4.2", **PAPER)] if theirs else []),
         Line2D([], [], color=INK, dashes=(4, 1.5), linewidth=1.1, label="expected for the same source"),
         Line2D([], [], color=GREY, linewidth=0.8, linestyle=":", label="chance"),
     ]
-    explained(figure, handles, ncols=n_columns)
+    style.explained(figure, handles, ncols=n_columns)
     return figure
 
 
@@ -335,15 +320,9 @@ def _middle(rows: pd.DataFrame) -> pd.Series[float]:
 
 def outermost(rows: pd.DataFrame) -> pd.DataFrame:
     """Select the ranges of p-values that do not lie within a wider one."""
-    kept: list[tuple[float, float]] = []
-    order = (rows["p_high"] - rows["p_low"]).sort_values(ascending=False, kind="stable").index
-    chosen = []
-    for index in order:
-        low, high = float(rows.loc[index, "p_low"]), float(rows.loc[index, "p_high"])
-        if not any(wide_low <= low and high <= wide_high for wide_low, wide_high in kept):
-            kept.append((low, high))
-            chosen.append(index)
-    return rows.loc[chosen]
+    low, high = rows["p_low"].to_numpy(), rows["p_high"].to_numpy()
+    within = (low[:, None] >= low) & (high[:, None] <= high)
+    return rows[within.sum(axis=1) == 1]  # within no range but its own
 
 
 @styled
@@ -353,14 +332,14 @@ def correlation(comparisons: pd.DataFrame) -> Figure:
     The line is the critical difference at p = 0.05 among pairs with about the same correlation: the median of 1.645
     standard errors of the gain. It falls as the correlation increases.
     """
-    figure, axes = column()
+    figure, axes = style.column()
     rows = comparisons.dropna(subset=["correlation", "gain", "pvalue"])
-    axes.set(xlabel="correlation of the two systems", ylabel=gain_label(comparisons["metric"]))
+    axes.set(xlabel="correlation of the two systems", ylabel=style.gain_label(comparisons["metric"]))
     if rows.empty:
         axes.set_ylabel("gain (points)")
-        sentence(axes, "nothing to draw: no pairs")
+        style.sentence(axes, "nothing to draw: no pairs")
         return figure
-    only("comparisons", rows, "dataset metric")
+    style.only("comparisons", rows, "dataset metric")
     significant = rows["pvalue"] < 0.05
     size = 10.0 if len(rows) <= 700 else 6.0 if len(rows) <= 3_000 else 3.5
     top = saturation(rows)
@@ -370,7 +349,7 @@ def correlation(comparisons: pd.DataFrame) -> Figure:
     ]
     for pairs, marker, colour, label in kinds:
         axes.scatter(pairs["correlation"], pairs["gain"], s=size, marker=marker, color=colour, linewidths=0, alpha=0.6,
-                     rasterized=len(rows) > RASTERIZE_ABOVE, label=label)  # fmt: skip
+                     rasterized=len(rows) > style.RASTERIZE_ABOVE, label=label)  # fmt: skip
     critical = critical_differences(rows)
     if len(critical) > 1:
         axes.plot(critical["correlation"], critical["gain"], color="white", linewidth=3.5)
@@ -380,7 +359,7 @@ def correlation(comparisons: pd.DataFrame) -> Figure:
     axes.set_title(rows["dataset"].iloc[0])
     if beyond:
         axes.plot([], [], linestyle="none", label=f"not drawn: {count(beyond)} with gains above {top:.3g} points")
-    explained(figure, axes.get_legend_handles_labels()[0])
+    style.explained(figure, axes.get_legend_handles_labels()[0])
     return figure
 
 

@@ -7,12 +7,11 @@ import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import PercentFormatter
 
 from pairsig.io.pictures import BLUE, GREY, INK, ORANGE, VERMILION, styled
 from pairsig.metrics.names import metric_name
-from study.figures.style import PAGE, explained, mark, metric_look, plain_numbers, sentence
+from study.figures.style import PAGE, explained, mark, metric_look, plain_numbers, sentence, side_by_side
 
 CHANCE = 0.05
 _QUESTIONS = {
@@ -41,10 +40,8 @@ def training_variance(training_variance: pd.DataFrame, better_method: pd.DataFra
         axes.set_xlabel("segments in the test set")
     drawn = training_variance[(training_variance["verdict"] == "estimated") & (training_variance["dataset"] != "all")]
     known = better_method[(better_method["verdict"] == "estimated") & (better_method["dataset"] != "all")]
-    handles = [_same(left, drawn), _replicated(right, known.dropna(subset=["replicated"]))]
-    most = max(map(len, handles))
-    explained(figure, [one for own in handles for one in own + [Line2D([], [], alpha=0, label="")] * (most - len(own))],
-              ncols=2)  # fmt: skip
+    handles = side_by_side(_same(left, drawn), _replicated(right, known.dropna(subset=["replicated"])))
+    explained(figure, handles, ncols=2)
     return figure
 
 

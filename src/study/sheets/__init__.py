@@ -23,19 +23,8 @@ from pairsig.readers import OUTPUTS
 from pairsig.readers.extraction import functions
 from study import analysis
 from study.corpora import outcomes
-from study.sheets import checks, embedded, files, synthetic
-from study.sheets.rows import (
-    CLASSES,
-    CorpusRow,
-    DatasetRow,
-    FamilyRow,
-    JarRow,
-    Row,
-    Sheets,
-    SystemRow,
-    option_words,
-    text,
-)  # fmt: skip
+from study.sheets import checks, embedded, files, rows, synthetic
+from study.sheets.rows import CLASSES, DatasetRow, Sheets, SystemRow, option_words, text
 from study.test_sets import SAME, matches
 
 SHEETS = tuple(CLASSES)
@@ -128,8 +117,8 @@ class Study(synthetic.Synthetic):
 
     datasets: Mapping[str, Dataset]
     systems: Mapping[tuple[str, str], System]  # by dataset and system, included ones only
-    corpora: Mapping[str, CorpusRow]
-    jars: Mapping[str, JarRow]
+    corpora: Mapping[str, rows.CorpusRow]
+    jars: Mapping[str, rows.JarRow]
     missing: Mapping[str, str]  # datasets that `all` leaves out, with the reason
 
 
@@ -338,7 +327,7 @@ def _check_calibrations(sheets: Sheets) -> None:
 
 def _check_families(sheets: Sheets) -> None:
     """Check that the datasets of the families exist, and that lines of a family have the same description."""
-    about: dict[str, FamilyRow] = {}
+    about: dict[str, rows.FamilyRow] = {}
     for row in sheets.families.rows:
         for pattern in row.dataset.split():
             _matched(sheets, row, "dataset", pattern)
@@ -349,7 +338,7 @@ def _check_families(sheets: Sheets) -> None:
             )
 
 
-def _matched(sheets: Sheets, row: Row, column: str, pattern: str) -> list[DatasetRow]:
+def _matched(sheets: Sheets, row: rows.Row, column: str, pattern: str) -> list[DatasetRow]:
     """Find the datasets that a pattern matches, at least one."""
     of = [one for one in sheets.datasets.rows if matches(one.dataset, pattern)]
     if not of:

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pairsig.io.choices import near
-from pairsig.io.errors import InputError, named, quoted
+from pairsig.io.errors import InputError, named
 from study.sheets.rows import Place, R, Row, Sheet
 
 
@@ -24,9 +23,7 @@ def unique(sheet: Sheet[R]) -> None:
 def known(sheet: Sheet[R], column: str, other: Sheet[Row]) -> None:
     """Check that every cell of a column is empty or the name of a row in another sheet."""
     for row in sheet.rows:
-        name = getattr(row, column)
-        if name and name not in other.named:
-            row.place.complain(column, quoted(name), f"a name in {other.path}{near(name, other.named)}")
+        row.place.check_names(column, filter(None, [getattr(row, column)]), other.named, f"a name in {other.path}")
 
 
 @contextmanager

@@ -28,21 +28,13 @@ FORMATS = ("svg", "pdf", "png")
 _SETTINGS = """
 
 Settings: {% set drawn = snakemake.config["resampling"] %}{{ "{:,}".format(drawn["n_resamples"]) }} resamples, at most
-{{ "{:,}".format(drawn["n_resamples_resized"]) }} on test sets made from another one.
+{{ "{:,}".format(drawn["n_resamples_resized"]) }} on test sets made from others.
 """
 
 
 @dataclass(frozen=True)
 class Jobs:
-    """The jobs of a run.
-
-    Attributes
-    ----------
-    study
-        The checked sheets.
-    config
-        The configuration.
-    """
+    """The jobs of a run, from its checked sheets and its configuration."""
 
     study: Study
     config: Mapping[str, Any]
@@ -70,11 +62,11 @@ class Jobs:
         resized = [name for name in self.datasets(which) if self.study.datasets[name].test_sets]
         return [f"results/test_sets/{dataset}.{test}.tsv" for dataset in resized for test in self.config["tests"]]
 
-    @property
-    def n_resamples_resized(self) -> int:
-        """Number of resamples on a test set that `resize` makes."""
+    def n_resamples(self, dataset: str, *, resized: bool = False) -> int:
+        """Number of resamples on a whole test set, or on those that `resize` makes; a pool is made from others, too."""
         drawn = self.config["resampling"]
-        return int(min(drawn["n_resamples"], drawn["n_resamples_resized"]))
+        made = resized or self.study.datasets[dataset].source == "pool"
+        return int(min(drawn["n_resamples"], drawn["n_resamples_resized"]) if made else drawn["n_resamples"])
 
     def inputs(self, one: Analysis) -> dict[str, list[str]]:
         """List the files that an analysis reads, by the name of its argument."""

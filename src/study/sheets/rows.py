@@ -7,11 +7,12 @@ no repeated items.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Generic, NoReturn, TypeVar, get_args, get_type_hints
 
+from pairsig.io.choices import near
 from pairsig.io.errors import InputError, named, quoted
 
 
@@ -38,6 +39,12 @@ class Place:
     def complain(self, column: str, found: str, expected: str) -> NoReturn:
         """Raise an error about a cell."""
         raise InputError(f"{self.cell(column)}: found {found}, expected {expected}")
+
+    def check_names(self, column: str, names: Iterable[str], known: Collection[str], expected: str) -> None:
+        """Raise an error about the first name of a cell that is not known."""
+        for name in names:
+            if name not in known:
+                self.complain(column, quoted(name), f"{expected}{near(name, known)}")
 
 
 def words(place: Place, column: str, cell: str) -> tuple[str, ...]:

@@ -147,10 +147,7 @@ def check(sheets: Sheets) -> None:
             for name in re.findall(r"\{(\w+)\}", command):
                 if name not in known or (name == "model" and not row.train):
                     row.place.complain(column, quoted(f"{{{name}}}"), f"one of {{{'}, {'.join(known)}}}")
-            for name in _programs(command):
-                if name not in code.modules():
-                    expected = f"a module of pairsig{near(name, code.modules())}"
-                    row.place.complain(column, quoted(name), expected)
+            row.place.check_names(column, _programs(command), code.modules(), "a module of pairsig")
         for name in row.needed("jar"):
             if name not in jars:
                 row.place.complain("needs", f"jar:{name}", f"a jar of {sheets.jars.path}{near(name, jars)}")
@@ -163,10 +160,7 @@ def _check_training_sets(sheets: Sheets) -> set[str]:
         _check_datasets(row, sheets)
         _check_selection(row, row.task, row.options)
         known = [other.base_model for other in sheets.base_models.rows if other.task == row.task]
-        for name in row.base_models:
-            if name not in known:
-                expected = f"base models of the task {row.task}{near(name, known)}"
-                row.place.complain("base_models", quoted(name), expected)
+        row.place.check_names("base_models", row.base_models, known, f"base models of the task {row.task}")
         _check_given(row, sheets)
         own = {one.base_model for one in _trained(row, sheets)}
         for name in row.unlabelled:
@@ -188,13 +182,11 @@ def _check_training_sets(sheets: Sheets) -> set[str]:
 def _check_given(row: TrainingSetRow, sheets: Sheets) -> None:
     """Check that the model for `{given}` can be trained, and is used by the commands."""
     known = [one.base_model for one in sheets.base_models.rows if one.train and one.include != "no" and not _wants(one)]
+    others = [name for name in sheets.training_sets.named if name != row.training_set]
     for base_model, training_set in row.given.items():
-        if base_model not in known:
-            expected = f"a base model that is trained, included, and not given one itself{near(base_model, known)}"
-            row.place.complain("given", quoted(base_model), expected)
-        others = [name for name in sheets.training_sets.named if name != row.training_set]
-        if training_set not in others:
-            row.place.complain("given", quoted(training_set), f"another training set{near(training_set, others)}")
+        expected = "a base model that is trained, included, and not given one itself"
+        row.place.check_names("given", [base_model], known, expected)
+        row.place.check_names("given", [training_set], others, "another training set")
         task = sheets.training_sets.named[training_set].task
         if sheets.base_models.named[base_model].task != task:
             found = f"{base_model} and {training_set}, which are of two tasks"
@@ -226,10 +218,8 @@ def tests_base_models(dataset: DatasetRow) -> bool:
 
 def _check_datasets(row: TrainingSetRow | BaseModelRow, sheets: Sheets) -> None:
     known = [one.dataset for one in sheets.datasets.rows if tests_base_models(one) and one.task == row.task]
-    for name in row.datasets:
-        if name not in known:
-            expected = f"datasets of the study synthetic and the task {row.task}{near(name, known)}"
-            row.place.complain("datasets", quoted(name), expected)
+    expected = f"datasets of the study synthetic and the task {row.task}"
+    row.place.check_names("datasets", row.datasets, known, expected)
 
 
 def check_needs(sheets: Sheets, training_sets: Collection[str]) -> None:

@@ -169,9 +169,8 @@ def _copied(paths: Sequence[Path], folder: Path) -> dict[str, Figure]:
         (folder / file).write_text(text, encoding="utf-8")
         size = re.search(r'<svg [^>]*?width="([\d.]+)pt" height="([\d.]+)pt"', text)
         width, height = (float(size[1]), float(size[2])) if size else (340.0, 300.0)
-        found[key] = Figure(
-            f"figures/{quote(file)}", CAPTIONS.get(figure, ""), round(1.9 * width), height > 1.5 * width
-        )
+        caption, tall = CAPTIONS.get(figure, ""), height > 1.5 * width
+        found[key] = Figure(f"figures/{quote(file)}", caption, round(1.9 * width), tall)
     return found
 
 
@@ -197,23 +196,16 @@ def _cells(run: Run, folder: Path) -> list[dict[str, Any]]:
         file = f"cells.{len(found)}.js"
         (folder / file).write_text(explorer.script("explore.add", "cells", len(found), one), encoding="utf-8")
         inside = mine[(mine["p_low"] >= explorer.BOUNDS[0]) & (mine["p_high"] <= explorer.BOUNDS[-1])]
-        found.append(
+        ranges = [
             {
-                "name": f"{one['calibration']}, {DISTANCES.get(one['distance'], one['distance'])}",
-                "file": file,
-                "ranges": [
-                    {
-                        "low": row["p_low"],
-                        "high": row["p_high"],
-                        "n": int(row["n_pairs"]),
-                        "replicated": int(row["n_replicated"]),
-                        "share": Row(declared, row).share.shown,
-                        "expected": Row(declared, row).expected.shown,
-                    }
-                    for row in inside.to_dict("records")
-                ],
+                "low": cells["p_low"], "high": cells["p_high"],
+                "n": cells["n_pairs"], "replicated": cells["n_replicated"],
+                "share": row.share.shown, "expected": row.expected.shown,
             }
-        )
+            for cells, row in ((cells, Row(declared, cells)) for cells in inside.to_dict("records"))
+        ]  # fmt: skip
+        name = f"{one['calibration']}, {DISTANCES.get(one['distance'], one['distance'])}"
+        found.append({"name": name, "file": file, "ranges": ranges})
     return found
 
 
@@ -239,16 +231,8 @@ def _papers(tables: Tables) -> list[dict[str, Any]]:
         mine = [one for one in numbers if one["exact"] == exact]
         verdicts = Counter(one["verdict"] for one in mine)
         parts = {part: [one for one in mine if (one["verdict"] == text.NO_PART) == part] for part in (False, True)}
-        found.append(
-            {
-                "id": name,
-                "name": heading,
-                "about": about,
-                "verdicts": verdicts,
-                "rows": parts[False],
-                "others": parts[True],
-            }
-        )
+        about_it = {"id": name, "name": heading, "about": about, "verdicts": verdicts}
+        found.append(about_it | {"rows": parts[False], "others": parts[True]})
     return [one for one in found if one["verdicts"]]
 
 
@@ -319,32 +303,24 @@ def _table_1(tables: Tables) -> list[dict[str, Any]]:
     table = tables["table_1"]
     if table.empty:
         return []
-    paper = table[table["calibration"] == "the paper"].set_index("p_range")
-    reproduction = tables["reproduction"]
-    verdicts = dict(zip(reproduction["compared_with"], reproduction["verdict"], strict=True))
+    paper = {row["p_range"]: row for row in table[table["calibration"] == "the paper"].to_dict("records")}
+    verdicts = dict(zip(tables["reproduction"]["compared_with"], tables["reproduction"]["verdict"], strict=True))
     found = []
     for calibration, rows in table[table["calibration"] != "the paper"].groupby("calibration", sort=False):
-        ranges = []
-        judged = False
-        for _, row in rows.iterrows():
+        ranges, judged = [], False
+        for row in rows.to_dict("records"):
             bounds = str(row["p_range"]).replace(" to ", "-")
-            cells = []
-            for distance in ("near", "middle", "far"):
-                verdict = verdicts.get(f"share:{calibration}:{distance}:{bounds}", "")
-                judged |= bool(verdict)
-                own = _cell(str(row[distance]), str(row[f"{distance}_expected"]))
-                printed = row["p_range"] in paper.index
-                its = paper.loc[row["p_range"]] if printed else None
-                cells.append(
-                    {
-                        "distance": distance,
-                        "ours": own,
-                        "paper": _cell(str(its[distance]), str(its[f"{distance}_expected"]))
-                        if its is not None
-                        else _cell("", ""),
-                        "verdict": verdict,
-                    }
-                )
+            its = paper.get(row["p_range"], dict.fromkeys(row, ""))
+            cells: list[dict[str, Any]] = [
+                {
+                    "distance": distance,
+                    "ours": _cell(str(row[distance]), str(row[f"{distance}_expected"])),
+                    "paper": _cell(str(its[distance]), str(its[f"{distance}_expected"])),
+                    "verdict": verdicts.get(f"share:{calibration}:{distance}:{bounds}", ""),
+                }
+                for distance in ("near", "middle", "far")
+            ]
+            judged |= any(cell["verdict"] for cell in cells)
             ranges.append({"p": str(row["p_range"]).replace(" to ", "–"), "cells": cells})
         found.append({"name": str(calibration), "judged": judged, "ranges": ranges})
     return sorted(found, key=lambda one: not one["judged"])
@@ -358,7 +334,7 @@ def _cell(share: str, expected: str) -> dict[str, str]:
     """
     found = re.fullmatch(r"(\d+ %)(?: \((\d+) to (\d+)\))?(?:, (.+ pairs?))?", share)
     if found is None:
-        return {"share": "", "interval": "", "pairs": "", "expected": ""}
+        return dict.fromkeys(("share", "interval", "pairs", "expected"), "")
     ends = f"[{found[2]}, {found[3]}]" if found[2] else ""
     return {"share": found[1], "interval": ends, "pairs": found[4] or "", "expected": expected.partition(" (")[0]}
 
@@ -375,25 +351,19 @@ def _datasets(
         name = str(row["dataset"])
         description = sheet.loc[name] if name in sheet.index else pd.Series(dtype=object)
         pool = str(description.get("pool", "")).split()
-        corpus = str(description.get("corpus", ""))
-        source = corpora.loc[corpus] if corpus in corpora.index else None
-        members = [str(sheet.loc[one].get("corpus", "")) for one in pool if one in sheet.index]
+        members = [str(sheet.loc[one].get("corpus", "")) for one in pool or [name] if one in sheet.index]
         yield {
             "name": name,
             "task": str(description.get("task", row["task"])),
             "metric": str(row["metric"]),
-            "study": str(description.get("study", "")),
-            "note": str(description.get("note", "")),
-            "options": str(description.get("options", "")),
+            **{key: str(description.get(key, "")) for key in ("study", "note", "options")},
             "n_segments": int(row["n_segments"]),
             "n_systems": int(row["n_systems"]),
             "length": "" if pd.isna(row["length_per_segment"])
             else f"{row['length_per_segment']:.1f} {row['length_unit']} per segment",
             "left_out": "" if row["left_out"] == "none" else str(row["left_out"]),
             "pool": pool,
-            "corpora": [
-                _corpus(name_, corpora.loc[name_]) for name_ in dict.fromkeys(members) if name_ in corpora.index
-            ] if pool else [_corpus(corpus, source)] if source is not None else [],
+            "corpora": [_corpus(one, corpora.loc[one]) for one in dict.fromkeys(members) if one in corpora.index],
             "ranks": ranked(text.rows(run.tables, "ranks", dataset=name)),
             "groups": _groups(run.tables, name),
             "sizes": _critical_differences(run.tables, name, "initial", drawn.get(name)),
@@ -405,13 +375,8 @@ def _datasets(
 
 
 def _corpus(name: str, row: pd.Series) -> dict[str, Any]:
-    return {
-        "name": name,
-        "citation": str(row["citation"]),
-        "licence": str(row["licence"]),
-        "urls": [url for url in str(row["url"]).split() if url.startswith(("https://", "http://"))],
-        "sha256": str(row["sha256"]),
-    }
+    urls = [url for url in str(row["url"]).split() if url.startswith(("https://", "http://"))]
+    return {"name": name, "urls": urls} | {key: str(row[key]) for key in ("citation", "licence", "sha256")}
 
 
 def ranked(rows: pd.DataFrame) -> list[dict[str, Any]]:
@@ -425,27 +390,20 @@ def ranked(rows: pd.DataFrame) -> list[dict[str, Any]]:
         return round(100 * float(value - low) / wide, 2)
 
     found, cluster = [], 1
-    for _, row in rows.iterrows():
-        known = pd.notna(row["score_low"])
-        found.append(
-            {
-                "rank": int(row["rank"]),
-                "ranks": f"{row['rank_low']}–{row['rank_high']}"
-                if row["rank_low"] < row["rank_high"]
-                else f"{row['rank_low']}",
-                "system": str(row["system"]),
-                "group": str(row["group"]),
-                "kind": str(row["kind"]),
-                "score": f"{row['score']:.2f}",
-                "interval": f"[{row['score_low']:.2f}, {row['score_high']:.2f}]" if known else "",
-                "left": at(row["score_low"] if known else row["score"]),
-                "width": at(row["score_high"]) - at(row["score_low"]) if known else 0.0,
-                "dot": at(row["score"]),
-                "significant": pd.notna(row["p_next"]) and row["p_next"] <= 0.05,
-                "line": int(row["cluster"]) != cluster,
-            }
-        )
-        cluster = int(row["cluster"])
+    for row in rows.to_dict("records"):
+        known, first, last = pd.notna(row["score_low"]), row["rank_low"], row["rank_high"]
+        found.append({
+            "rank": row["rank"], "ranks": f"{first}–{last}" if first < last else f"{first}",
+            "system": row["system"], "group": row["group"], "kind": row["kind"],
+            "score": f"{row['score']:.2f}",
+            "interval": f"[{row['score_low']:.2f}, {row['score_high']:.2f}]" if known else "",
+            "left": at(row["score_low"] if known else row["score"]),
+            "width": at(row["score_high"]) - at(row["score_low"]) if known else 0.0,
+            "dot": at(row["score"]),
+            "significant": pd.notna(row["p_next"]) and row["p_next"] <= 0.05,
+            "line": row["cluster"] != cluster,
+        })  # fmt: skip
+        cluster = row["cluster"]
     return found
 
 
@@ -453,29 +411,18 @@ def _groups(tables: Tables, name: str) -> list[dict[str, Any]]:
     """List the base models of the systems that were trained for the study."""
     rows = text.rows(tables, "systems", dataset=name)
     return [
-        {
-            "group": str(row["group"]),
-            "n": int(row["n_systems"]),
-            "low": f"{row['score_low']:.2f}",
-            "mean": f"{row['score_mean']:.2f}",
-            "high": f"{row['score_high']:.2f}",
-        }
-        for _, row in rows.iterrows()
-        if row["group"] != "all"
+        {"group": row["group"], "n": row["n_systems"]}
+        | {end: f"{row[f'score_{end}']:.2f}" for end in ("low", "mean", "high")}
+        for row in rows[rows["group"] != "all"].to_dict("records")
     ]
 
 
 def _critical_difference(cells: Mapping[str, Any], label: str) -> dict[str, str]:
     row = Row(text.declared()["thresholds"], cells)
     return {
-        "label": label,
-        "n": row.n_segments.shown,
-        "pairs": row.n_all.shown,
-        "critical_difference": row.critical_difference.shown,
-        "threshold": row.threshold.shown,
-        "near": row.n_pairs.shown,
-        "verdict": row.verdict,
-    }
+        "label": label, "n": row.n_segments.shown, "pairs": row.n_all.shown, "near": row.n_pairs.shown,
+        "critical_difference": row.critical_difference.shown, "threshold": row.threshold.shown, "verdict": row.verdict,
+    }  # fmt: skip
 
 
 def _critical_differences(
@@ -488,15 +435,13 @@ def _critical_differences(
     rows = rows.drop_duplicates("test_set").set_index("test_set")
     kinds = ("initial", "whole") if derived == "initial" else ("domain", "document")
     chosen = [one for one in drawn["test_sets"] if one["derived"] in kinds and one["label"] in rows.index]
-    ordered = sorted(chosen, key=lambda one: one["n"]) if derived == "initial" else chosen
-    if derived != "initial" and len(ordered) < 2:
+    if derived == "initial":
+        chosen.sort(key=lambda one: one["n"])
+    elif len(chosen) < 2:
         return []
-    return [
-        _critical_difference(
-            rows.loc[one["label"]].to_dict(), one["domain"] or ("whole" if one["derived"] == "whole" else "first")
-        )
-        for one in ordered
-    ]
+    labels = [one["domain"] or ("whole" if one["derived"] == "whole" else "first") for one in chosen]
+    shown = [rows.loc[one["label"]].to_dict() for one in chosen]
+    return [_critical_difference(cells, label) for cells, label in zip(shown, labels, strict=True)]
 
 
 def _subsets(tables: Tables, name: str) -> list[dict[str, str]]:

@@ -77,37 +77,29 @@ def pairs(comparisons: pd.DataFrame) -> Iterator[tuple[dict[str, Any], list[dict
     for dataset, rows in comparisons.groupby("dataset", sort=False, observed=True):
         systems = _systems(rows)
         places = {one["name"]: place for place, one in enumerate(systems)}
-        about: dict[str, Any] = {
-            "dataset": str(dataset),
-            "metric": str(rows["metric"].iloc[0]),
-            "systems": systems,
-            "test_sets": [],
-        }
-        drawn = []
+        drawn: list[tuple[dict[str, Any], dict[str, Any]]] = []
         keys = ["test_set", "derived", "domain", "n_segments"]
         for (label, derived, domain, n), mine in rows.groupby(keys, sort=False, observed=True):
-            about["test_sets"].append(
-                {"label": str(label), "derived": str(derived), "domain": str(domain), "n": int(n), "pairs": len(mine)}
-            )
+            about = {"label": label, "derived": derived, "domain": str(domain), "n": int(n), "pairs": len(mine)}
             first, second = (mine[f"system_{side}"].map(places).to_numpy(dtype=int) for side in "ab")
             scores = np.full(len(systems), np.nan)
             scores[first], scores[second] = mine["score_a"], mine["score_b"]
-            drawn.append(
-                {
-                    "two_sided": from_signature(str(mine["signature"].iloc[0])).two_sided,
-                    "a": first.tolist(),
-                    "b": second.tolist(),
-                    "gain": _digits(mine["gain"], 4),
-                    "p": _significant(mine["pvalue"], 4),
-                    "correlation": _digits(mine["correlation"], 3),
-                    "error": _digits(mine["standard_error"], 4),
-                    "same": mine["same_group"].astype(int).tolist(),
-                    "score": _digits(scores, 2),
-                }
-            )
-        order = sorted(range(len(drawn)), key=lambda place: _place(about["test_sets"][place]))
-        about["test_sets"] = [about["test_sets"][place] for place in order]
-        yield about, [drawn[place] for place in order]
+            values = {
+                "two_sided": from_signature(str(mine["signature"].iloc[0])).two_sided,
+                "a": first.tolist(),
+                "b": second.tolist(),
+                "gain": _digits(mine["gain"], 4),
+                "p": _significant(mine["pvalue"], 4),
+                "correlation": _digits(mine["correlation"], 3),
+                "error": _digits(mine["standard_error"], 4),
+                "same": mine["same_group"].astype(int).tolist(),
+                "score": _digits(scores, 2),
+            }
+            drawn.append((about, values))
+        drawn.sort(key=lambda one: _place(one[0]))
+        test_sets, arrays = [about for about, _ in drawn], [values for _, values in drawn]
+        metric = str(rows["metric"].iloc[0])
+        yield {"dataset": str(dataset), "metric": metric, "systems": systems, "test_sets": test_sets}, arrays
 
 
 def _place(test_set: Mapping[str, Any]) -> tuple[int, int, str]:

@@ -82,14 +82,10 @@ def rows(tables: Tables, table: str, **cells: object) -> pd.DataFrame:
     found = tables[table]
     for name, cell in cells.items():
         if isinstance(cell, str) and "*" in cell:
-            found = found[found[name].map(partial(_matches, cell)).astype(bool)]
+            found = found[found[name].map(partial(fnmatchcase, pat=cell)).astype(bool)]
         else:
             found = found[found[name] == cell]
     return found
-
-
-def _matches(pattern: str, cell: str) -> bool:
-    return fnmatchcase(cell, pattern)
 
 
 def _fixed(digits: int) -> Callable[[float], str]:

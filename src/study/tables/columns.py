@@ -7,14 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pairsig.io import columns
-from pairsig.io.columns import (
-    DATASET,
-    FAMILY_HETEROGENEITY,
-    Column,
-    Shown,
-    Table,
-    count,
-)
+from pairsig.io.columns import DATASET, FAMILY_HETEROGENEITY, Column, Shown, Table, count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,6 +40,11 @@ def numeric(
 ) -> Column:
     """A column of numbers."""
     return Column(name, float, meaning, unit, heading, shown, missing, ends=ends)
+
+
+def optional_count(name: str, meaning: str, unit: str = "", heading: str = "") -> Column:
+    """A column of counts that may be missing."""
+    return numeric(name, meaning, unit, heading, "count", missing=True)
 
 
 def with_interval(
@@ -114,10 +112,10 @@ ITEM = (
         missing=True,
     ),
     Column("unit", str, "unit of the number"),
-    numeric("n_segments", "segments in the paper's test set", "segments", "segments", "count", missing=True),
+    optional_count("n_segments", "segments in the paper's test set", "segments", "segments"),
 )
 COMPARED_WITH = Column("compared_with", str, "address of our number in the tables of the study")
-INFORMATION = numeric("information", "words, brackets or links in the paper's test set", shown="count", missing=True)
+INFORMATION = optional_count("information", "words, brackets or links in the paper's test set")
 
 PUBLISHED = Table(
     "published",
@@ -125,14 +123,7 @@ PUBLISHED = Table(
         *ITEM,
         INFORMATION,
         Column("information_from", str, "source of `information`"),
-        numeric(
-            "n_pairs",
-            "pairs that the number is based on, where the paper reports them",
-            "pairs",
-            "",
-            "count",
-            missing=True,
-        ),
+        optional_count("n_pairs", "pairs that the number is based on, where the paper reports them", "pairs"),
         COMPARED_WITH,
         Column("why", str, "why the two cannot be compared; empty where they can"),
     ),
@@ -160,11 +151,7 @@ FAMILIES = Table(
 """The sheet of families of test sets."""
 
 
-DATASETS = Table(
-    "datasets",
-    (DATASET, TASK, Column("pool", str, "datasets that this one pools")),
-    key=("dataset",),
-)
+DATASETS = Table("datasets", (DATASET, TASK, Column("pool", str, "datasets that this one pools")), key=("dataset",))
 """The columns of the sheet of datasets that analyses need."""
 
 CORPORA = Table(

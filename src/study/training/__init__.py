@@ -32,14 +32,7 @@ class CommandError(InputError):
 
 
 def train(
-    command: str,
-    training_set: Path,
-    model: Path,
-    *,
-    seed: int,
-    given: Path | None = None,
-    jars: Path,
-    threads: int = 1,
+    command: str, training_set: Path, model: Path, *, seed: int, given: Path | None = None, jars: Path, threads: int = 1
 ) -> None:
     """Run the train command of a base model.
 

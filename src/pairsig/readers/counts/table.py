@@ -6,23 +6,33 @@ import csv
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice, zip_longest
 from os import fspath
-from typing import Any
+from typing import Any, NamedTuple
 
-from pairsig.io.errors import InputError, check_distinct, quoted, reason
+from pairsig.io.errors import InputError, check_distinct, listed, quoted, reason
 from pairsig.io.files import MAX_BYTES, MAX_JSON, MAX_LINE, MAX_LINES, AnyPath, content, open_text
 from pairsig.io.packages import need
 from pairsig.io.tables import decoded_bytes, open_parquet
-from pairsig.readers import Beginning, Reader, layout
+from pairsig.readers import Beginning, Reader, layout, records
 from pairsig.readers.system_counts import SystemCounts
 
 _SEPARATORS = "\t;|,"
+_BLANKS = {"\t\t": r"\s{2,}", " ": r"[ \t]"}
+"""Blanks between cells, by what stands for them: two or more in columns that are aligned, one in tables of R."""
+_COMMENT = r"#(?!\s*[,;\t|])|sep="
+_RULE = r"[-+:=|\s]*(--|==)[-+:=|\s]*|\s*(:?-+:?\s*\|\s*)+:?-+:?\s*"
 _SAMPLE = 20
 """Rows from which the separator is found."""
 _CELL = 32
 """Bytes of memory for a number and its place in a list."""
+_OTHERS = {
+    b"PK\3\4": "an Excel workbook or another archive", b"\xd0\xcf\x11\xe0": "an Excel workbook",
+    b"SQLite format 3": "an SQLite database", b"\x93NUMPY": "a NumPy array", b"\x89HDF": "an HDF5 file",
+    b"ARROW1": "an Arrow file", b"%PDF": "a PDF document",
+    b"<!": "an HTML page", b"<html": "an HTML page", b"<table": "an HTML table", b"<?xml": "an XML document",
+}  # fmt: skip
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -32,10 +42,12 @@ def read(
     system: str | None = None,
     item: str | None = None,
     score: str | None = None,
+    gold: str | None = None,
     run: str | None = None,
     document: str | None = None,
     domain: str | None = None,
     lower_is_better: str | None = None,
+    one_system: bool = False,
 ) -> tuple[SystemCounts, ...]:
     """Read a table of counts or scores: one row per item, or one row per system, run and item.
 
@@ -54,10 +66,14 @@ def read(
         Column with the ids of items, or several columns with commas.
     score
         Columns to average, or names of pairsig's metrics.
+    gold
+        Column with the right answers, with which the columns of answers are compared.
     run, document, domain
         Columns with these labels.
     lower_is_better
         Averaged columns that are errors or costs.
+    one_system
+        Whether several columns of numbers are metrics of one system. Default: only if there are several files.
 
     Returns
     -------
@@ -72,10 +88,12 @@ def read(
         system=system,
         item=item,
         score=score,
+        gold=gold,
         run=run,
         document=document,
         domain=domain,
         lower_is_better=lower_is_better,
+        one_system=one_system,
     )
     return layout.read(cells(fspath(path), chosen), chosen)
 
@@ -87,6 +105,8 @@ def cells(path: str, chosen: layout.Chosen) -> layout.Cells:
     data = content(path)
     if data.startswith(b"PAR1"):
         return _of_parquet(path)
+    if kind := next((kind for start, kind in _OTHERS.items() if data.startswith(start)), ""):
+        raise InputError(f"{path}: found {kind}, expected a table as text; save it as CSV (UTF-8), JSON or Parquet")
     if data.startswith(_UTF16):
         try:
             text = data.decode("utf-16")
@@ -106,68 +126,121 @@ def cells(path: str, chosen: layout.Chosen) -> layout.Cells:
 
 
 def _of_text(path: str, text: str) -> layout.Cells:
+    """The cells of a text; what stands above the names of columns and below the rows is left out, with a note."""
+    if "\n" not in text:
+        text = text.replace("\r", "\n")
     whole = text.split("\n")
-    first = 0
-    separator = ""
-    while first < len(whole) and (not whole[first].strip() or whole[first].startswith(("#", "sep="))):
+    first, separator = 0, ""
+    while first < len(whole) and (not whole[first].strip() or re.match(_COMMENT, whole[first])):
         if whole[first].startswith("sep="):
             separator = whole[first].rstrip("\r")[4:5]
         first += 1
     before = csv.field_size_limit(MAX_LINE)  # the default, 131,072 characters, is too short for some model answers
-    body = [f"{line}\n" for line in whole[first:]]
-    separator = separator or _separator(body)
-    reader = csv.reader(body, delimiter=separator, strict=True, skipinitialspace=True)
-    rows, lines = [], []
     try:
-        for row in reader:
-            if separator == "|" and len(row) > 2 and not (row[0].strip() or row[-1].strip()):
-                row = row[1:-1]  # Markdown
-            if any(cell.strip() for cell in row) and not all(re.fullmatch(r"\s*:?-+:?\s*", cell) for cell in row):
-                rows.append(row)
-                lines.append(first + reader.line_num)
-    except csv.Error as error:
-        where = f"{path}, line {first + reader.line_num}"
-        raise InputError(f"{where}: found a damaged field ({error}), expected a valid table") from None
+        body = [f"{line}\n" for line in whole[first:]]
+        separator = separator or _separator(body)
+        rows = [_Row(first + line, cells) for line, cells in _rows(body, separator, path, first)]
+        above = [_Row(first, cells) for _, cells in _rows([whole[first - 1].lstrip("# ")] * (first > 0), separator)]
     finally:
         csv.field_size_limit(before)
     if not rows:
         raise InputError(f"{path}: found no rows, expected one per item")
-    unnamed = not _is_header(rows)
-    header = [str(number) for number in range(1, len(rows[0]) + 1)] if unnamed else [cell.strip() for cell in rows[0]]
+    width = Counter(len(row.cells) for row in rows).most_common(1)[0][0]
+    while width > 1 and not any(len(row.cells) >= width and row.cells[width - 1].strip() for row in rows):
+        width -= 1
+    for row in rows:
+        while len(row.cells) > width and not row.cells[-1].strip():
+            row.cells.pop()
+    top = next((place for place in range(len(rows)) if _starts(rows[place : place + 2], width, separator)), 0)
+    left_out = {"above the names of columns": rows[:top]}
+    bottom = len(rows)
+    while bottom > top + 2 and len(rows[bottom - 1].cells) == 1 < width - 1:
+        bottom -= 1
+    left_out["below the rows"] = rows[bottom:]
+    titles, rows = rows[:top], rows[top:bottom]
+    if len(rows[0].cells) == width - 1 and separator in _BLANKS:
+        rows[0].cells.insert(0, "")  # R and pandas write no name above those of the rows
+    unnamed = not _is_header([row.cells for row in rows])
+    if unnamed and above and len(above[0].cells) == width and any(map(layout.is_role, above[0].cells)):
+        rows.insert(0, above[0])
+        unnamed = False
+    expected = "the first row" if unnamed else "the header"
+    if unnamed and (names := [row for row in titles if len(row.cells) > 1]):
+        rows, width, expected = [names[0], *rows], len(names[0].cells), "the header"
+    for row in rows:
+        if len(row.cells) != width:
+            where = f"{path}, line {row.line}"
+            raise InputError(f"{where}: found {len(row.cells)} fields, expected {width} as in {expected}")
+    levels: dict[str, tuple[str, ...]] = {}
     if unnamed:
-        header = _numbered(rows)
-    for row, line in zip(rows, lines, strict=True):
-        while len(row) > len(header) and not row[-1].strip():
-            row.pop()
-        if len(row) != len(header):
-            where = f"{path}, line {line}"
-            expected = "the first row" if unnamed else "the header"
-            raise InputError(f"{where}: found {len(row)} fields, expected {len(header)} as in {expected}")
-    check_distinct([name for name in header if name], f"{path}, line {lines[0]}")
-    header = [name or ("" if place == header.index("") else f" {place}") for place, name in enumerate(header)]
-    kept = slice(0 if unnamed else 1, None)
-    columns = {name: [row[place] for row in rows[kept]] for place, name in enumerate(header)}
+        names_of, n_names = _numbered([row.cells for row in rows]), 0
+    else:
+        n_names = _rows_of_names([row.cells for row in rows[:4]])
+        names_of, levels = _named([row.cells for row in rows[:n_names]], f"{path}, line {rows[0].line}")
+        own = rows[0].cells
+        left_out["that repeat the names of columns"] = [row for row in rows[n_names:] if row.cells == own]
+        rows = rows[:n_names] + [row for row in rows[n_names:] if row.cells != own]
+    rows = rows[n_names:]
+    columns = {name: [row.cells[place] for row in rows] for place, name in enumerate(names_of)}
     comma = {";": "decimals", ",": "thousands"}.get(separator, "")
     if separator == "," and any(
-        re.fullmatch(r"-?0?,\d+|-?\d+,\d{1,2}", cell) for row in rows[kept] for cell in row if "," in cell
+        re.fullmatch(r"-?0?,\d+|-?\d+,\d{1,2}", cell) for row in rows for cell in row.cells if "," in cell
     ):
         comma = "decimals"
-    return layout.Cells(path, columns, lines[kept], "line", comma, unnamed)
+    notes = tuple(
+        f"{path}: left out line {listed(str(row.line) for row in own)} {where}"
+        for where, own in left_out.items()
+        if own
+    )
+    return layout.Cells(path, columns, [row.line for row in rows], "line", comma, unnamed, levels, notes)
+
+
+class _Row(NamedTuple):
+    line: int
+    cells: list[str]
+
+
+def _rows(lines: Sequence[str], separator: str, path: str = "", first: int = 0) -> Iterator[tuple[int, list[str]]]:
+    """The number in `lines` and the cells of each row, without blank ones and rules such as `|---|---|`."""
+    if separator in _BLANKS:
+        lines = [re.sub(_BLANKS[separator], separator[:1], line.strip()) + "\n" for line in lines]
+    reader = csv.reader(lines, delimiter=separator[:1], strict=True, skipinitialspace=True)
+    try:
+        for row in reader:
+            if separator == "|" and len(row) > 2 and not (row[0].strip() or row[-1].strip()):
+                row = row[1:-1]  # Markdown
+            rule = separator in ("|", *_BLANKS) and re.fullmatch(_RULE, "|".join(row))
+            if any(map(str.strip, row)) and not rule:
+                yield reader.line_num, row
+    except csv.Error as error:
+        where = f"{path}, line {first + reader.line_num}"
+        raise InputError(f"{where}: found a damaged field ({error}), expected a valid table") from None
 
 
 def _separator(lines: Sequence[str]) -> str:
-    """The separator that divides the first rows into equally many cells."""
-    widths = {}
-    for separator in _SEPARATORS:
+    """The separator that divides most of the first rows into equally many cells."""
+    shares: dict[str, float] = {}
+    for separator in (*_SEPARATORS, *_BLANKS):
         try:
-            rows = [row for row in islice(csv.reader(lines, delimiter=separator, strict=True), _SAMPLE) if row]
-        except csv.Error:
+            widths = Counter(len(row) for _, row in islice(_rows(lines, separator), _SAMPLE))
+        except InputError:
             continue
-        widths[separator] = [len(row) for row in rows]
-    for separator, own in widths.items():
-        if own and own[0] > 1 and len(set(own)) == 1:
-            return separator
-    return max(_SEPARATORS, key=lambda separator: (widths.get(separator) or [0])[0] if separator != "," else 1.5)
+        (width, times), *_ = widths.most_common(1) or [(1, 0)]
+        share = times / max(1, widths.total())
+        if width > 1 and (separator in _SEPARATORS or (share > 0.7 and not shares)):
+            shares[separator] = share
+    return max(shares, key=lambda separator: shares[separator], default=",")
+
+
+def _starts(rows: Sequence[_Row], width: int, separator: str) -> bool:
+    """Whether the table starts with the first of two rows, and not with a title."""
+    cells = rows[0].cells
+    if len(cells) == width:
+        return width == 1 or sum(bool(cell.strip()) for cell in cells) > 1
+    below = rows[-1].cells
+    return (
+        len(cells) == width - 1 and separator in _BLANKS and len(below) == width and any(map(layout.is_number, below))
+    )
 
 
 def _is_header(rows: Sequence[Sequence[str]]) -> bool:
@@ -193,32 +266,94 @@ def _is_header(rows: Sequence[Sequence[str]]) -> bool:
 def _numbered(rows: Sequence[Sequence[str]]) -> list[str]:
     """Names for the columns of a table without names: numbers for those of numbers, `score` if there is only one."""
     numeric = [layout.is_number(cell) is not None for cell in rows[0]]
+    places = [place for place, own in enumerate(numeric) if own]
+    columns = list(zip(*rows, strict=True)) if len(set(map(len, rows))) == 1 else []
+    texts = [place for place, own in enumerate(columns) if not numeric[place] and 1 < len(set(own)) <= len(rows) / 2]
+    if columns and len(texts) == 1 and len(places) == 2:  # such as the scores of a shared task
+        ids = list(zip(columns[texts[0]], columns[places[0]], strict=True))
+        if len(set(ids)) == len(ids) and all(map(str.isdecimal, columns[places[0]])):
+            names = {texts[0]: "system", places[0]: "item", places[1]: "score"}
+            return [names.get(place, f"column {place + 1}") for place in range(len(numeric))]
     return [
         ("score" if sum(numeric) == 1 else str(sum(numeric[: place + 1]))) if own else f"column {place + 1}"
         for place, own in enumerate(numeric)
     ]
 
 
+def _rows_of_names(rows: Sequence[Sequence[str]]) -> int:
+    """How many rows have names: several if those of the first stand above groups of columns (gpt above bleu, chrf)."""
+
+    def is_index(row: Sequence[str]) -> bool:
+        """Whether this is the row in which pandas writes the name of the index."""
+        return len(row) > 2 and bool(row[0].strip()) and not any(map(str.strip, row[1:]))
+
+    names = [cell.strip() for cell in rows[0]]
+    while names and not names[0]:
+        names.pop(0)
+    if len(set(names)) == len(names) and all(names):
+        return 2 if len(rows) > 2 and is_index(rows[1]) and layout.is_role(rows[1][0]) and names[0] else 1
+    for place in (2, 3):
+        if len(rows) > place and is_index(rows[place]):
+            return place + 1
+    if len(rows) < 3:
+        return 1
+    filled = [place for place, cell in enumerate(rows[1]) if cell.strip()]
+    texts = not any(layout.is_number(rows[1][place]) for place in filled)
+    numbers = any(layout.is_number(rows[2][place]) for place in filled)
+    return 2 if layout.is_role(rows[1][0]) or (texts and numbers) else 1
+
+
+def _named(rows: Sequence[Sequence[str]], where: str) -> tuple[list[str], dict[str, tuple[str, ...]]]:
+    """A name for each column, and the names of its levels if there are several rows of names."""
+    paths = []
+    above = [""] * len(rows)
+    for place, cells in enumerate(zip(*rows, strict=True)):
+        own = [cell.strip() for cell in cells]
+        if any(own[1:]):
+            own = [
+                cell or (before if level < len(rows) - 1 else "")
+                for level, (cell, before) in enumerate(zip(own, above, strict=True))
+            ]
+        above = own if place else above
+        path = tuple(cell for cell in own if cell)
+        paths.append(path if place else path[-1:])
+    names = ["/".join(path) for path in paths]
+    times = Counter(name for name in names if name)
+    repeated = [name for name in times if times[name] > 1]
+    if len(repeated) > 1 and len({times[name] for name in repeated}) == 1 and not any(map(layout.is_role, repeated)):
+        seen: Counter[str] = Counter()
+        for place, name in enumerate(names):  # as pandas does it
+            names[place] = f"{name}.{seen[name]}" if seen[name] else name
+            seen[name] += 1
+    check_distinct(filter(None, names), where)
+    names = [name or ("" if place == names.index("") else f" {place}") for place, name in enumerate(names)]
+    return names, {name: path for name, path in zip(names, paths, strict=True) if len(path) > 1}
+
+
 # JSON.
 
 
 def _of_json(path: str, text: str, chosen: layout.Chosen) -> layout.Cells:
-    rows = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
     if path.removesuffix(".gz").removesuffix(".xz").endswith((".jsonl", ".ndjson")) or (
-        len(rows) > 1 and all(line.lstrip().startswith("{") and line.rstrip().endswith("}") for _, line in rows[:2])
+        len(lines) > 1 and all(line.lstrip().startswith("{") and line.rstrip().endswith("}") for _, line in lines[:2])
     ):
-        items = []
-        for number, line in rows:
+        rows, numbers = [], []
+        for number, line in lines:
             item = _parsed(f"{path}, line {number}", line, "a JSON object")
             if not isinstance(item, dict):
                 raise InputError(f"{path}, line {number}: found {quoted(line.strip())}, expected a JSON object")
-            items.append(item)
-        return layout.Cells(path, _columns(items), [number for number, _ in rows], "line", "thousands")
-    if len(text) > MAX_JSON:
-        raise InputError(f"{path}: found {len(text):,} characters of JSON, expected at most {MAX_JSON:,}")
-    columns = _unfolded(_parsed(path, text, "a complete document"), path, chosen)
-    n_rows = len(next(iter(columns.values()), []))
-    return layout.Cells(path, columns, range(1, n_rows + 1), "item", "thousands")
+            own = records.of_object(item)
+            rows += own
+            numbers += [number] * len(own)
+        place = "line"
+    else:
+        if len(text) > MAX_JSON:
+            raise InputError(f"{path}: found {len(text):,} characters of JSON, expected at most {MAX_JSON:,}")
+        rows = records.of_document(_parsed(path, text, "a complete document"), path, chosen)
+        numbers, place = list(range(1, len(rows) + 1)), "item"
+    columns, levels = records.columns(rows)
+    return layout.Cells(path, columns, numbers, place, "thousands", levels=levels)
 
 
 def _parsed(where: str, text: str, expected: str) -> Any:
@@ -234,82 +369,6 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if times > 1:
             raise ValueError(f"the name {quoted(name)} twice")
     return dict(pairs)
-
-
-def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    names = dict.fromkeys(name for row in rows for name in row)
-    return {name: [row.get(name) for row in rows] for name in names}
-
-
-def _all(kind: Any, values: Iterable[Any]) -> bool:
-    return all(isinstance(value, kind) for value in values)
-
-
-def _unfolded(document: Any, path: str, chosen: layout.Chosen) -> dict[str, list[Any]]:
-    """Columns of the ways in which programs write a table as one document."""
-    unknown = InputError(
-        f"{path}: found JSON that is no table, expected a list of objects, one per row, or one list or object of "
-        "scores per system"
-    )
-    if isinstance(document, list) and document:
-        if _all(dict, document):
-            return _columns(document)
-        if _all(list, document):
-            return _columns([{str(place): cell for place, cell in enumerate(row, start=1)} for row in document])
-        raise unknown
-    if not isinstance(document, dict) or not document:
-        raise unknown
-    values = list(document.values())
-    if {"columns", "data"} <= document.keys() and _all(list, (document["columns"], document["data"])):  # pandas: split
-        return _columns([dict(zip(map(str, document["columns"]), row, strict=False)) for row in document["data"]])
-    if {"schema", "data"} <= document.keys():  # pandas: table
-        return _unfolded(document["data"], path, chosen)
-    if _all(list, values):
-        nested = [_all(dict, own) for own in values]
-        if all(nested):
-            if len(values) == 1:
-                return _unfolded(values[0], path, chosen)
-            return _columns([{"system": name} | row for name, own in document.items() for row in own])
-        if len({len(own) for own in values}) > 1:
-            sizes = ", ".join(f"{name} has {len(own)}" for name, own in islice(document.items(), 5))
-            raise InputError(f"{path}: found lists of different lengths ({sizes}), expected one score per item in each")
-        return document
-    if _all(dict, values):
-        return _nested(document, path, chosen)
-    lists = [own for own in values if isinstance(own, list) and own and _all(dict, own)]
-    if len(lists) == 1:
-        return _unfolded(lists[0], path, chosen)
-    raise unknown
-
-
-def _nested(document: Mapping[str, Mapping[str, Any]], path: str, chosen: layout.Chosen) -> dict[str, list[Any]]:
-    """Columns of objects in an object: rows by their index, columns by their name, or scores by system and item."""
-    outer, inner = list(document), list(dict.fromkeys(name for own in document.values() for name in own))
-    if layout.has_roles(inner):  # pandas: index
-        return {"": outer} | _columns(list(document.values()))
-    if layout.has_roles(outer):  # pandas: columns
-        return {"": inner} | {name: [own.get(row) for row in inner] for name, own in document.items()}
-    if _all(dict, (cell for own in document.values() for cell in own.values())):
-        return _columns(
-            [{"system": one, "item": two} | row for one, own in document.items() for two, row in own.items()]
-        )
-    asked = chosen.system or []
-    wanted = [name.strip() for name in asked.split(",")] if isinstance(asked, str) else list(asked)
-    if wanted:
-        by_system = set(wanted) <= set(outer)
-    elif layout.are_numbered(outer) != layout.are_numbered(inner):
-        by_system = layout.are_numbered(inner)
-    elif 5 * min(len(outer), len(inner)) <= max(len(outer), len(inner)):
-        by_system = len(outer) < len(inner)
-    else:
-        hint = chosen.hint("system", outer[:2])
-        raise InputError(
-            f"{path}: found {len(outer)} objects with {len(inner)} names each, either of which may be the systems, "
-            f"expected many more items than systems; name the systems, for example with {hint}"
-        )
-    if by_system:
-        return {"item": inner} | {name: [own.get(item) for item in inner] for name, own in document.items()}
-    return {"item": outer} | {name: [own.get(name) for own in document.values()] for name in inner}
 
 
 # Parquet.
@@ -363,20 +422,19 @@ def _cells(column: Any) -> list[Any]:
 
 
 def _recognizes(file: Beginning) -> bool:
-    """Whether a file is Parquet, JSON or UTF-16, or text with equally many cells in each row, some of them numbers."""
-    if file.data.startswith((b"PAR1", *_UTF16)) or re.match(r'\{\s*"|\[\s*[\[{]', file.text):
+    """Whether a file is Parquet, JSON or UTF-16, or text in at least two columns, one of them with numbers."""
+    if file.data.startswith((b"PAR1", *_UTF16, *_OTHERS)) or re.match(r'\{\s*"|\[\s*[-\[{\d]', file.text):
         return True
-    lines = [f"{row}\n" for row in file.rows if not row.startswith("#")][:_SAMPLE]
-    if len(lines) < 2:
-        return False
-    separator = _separator(lines)
     try:
-        rows = list(csv.reader(lines, delimiter=separator, strict=True))
-    except csv.Error:
+        cells = _of_text("", "\n".join(file.rows))
+    except InputError:
         return False
-    rows = [row for row in rows if not all(re.fullmatch(r"\s*:?-+:?\s*|", cell) for cell in row)]
-    return len({len(row) for row in rows}) == 1 < len(rows[0]) and any(
-        all(layout.is_number(cell) for cell in column) for column in zip(*rows[1:], strict=True)
+    # Numbers between blanks may also be counts for sigf or art.
+    divided = not cells.unnamed or any(separator in file.text for separator in _SEPARATORS)
+    return (
+        divided
+        and len(cells.lines) > 1 < len(cells.columns)
+        and any(all(map(layout.is_number, column)) for column in cells.columns.values())
     )
 
 

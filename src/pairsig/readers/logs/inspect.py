@@ -281,7 +281,9 @@ READER = Reader(
     content="logs of Inspect (`.eval` or `.json`), or a folder of them; epochs are runs",
     metrics="every scorer",
     recognizes=lambda file: (
-        file.data.startswith(b"PK\3\4") or begins(r'\{\s*"version"\s*:\s*\d+\s*,\s*"(?:status|eval)"')(file)
+        # not a workbook, which is an archive, too
+        (file.data.startswith(b"PK\3\4") and not file.data.startswith((b"[Content", b"_rels", b"docP", b"xl/"), 30))
+        or begins(r'\{\s*"version"\s*:\s*\d+\s*,\s*"(?:status|eval)"')(file)
     ),
     in_folder=("*.eval",),
     example="""\

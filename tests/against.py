@@ -1,0 +1,14 @@
+"""The table of `pairsig test` as a data frame, from the numbers of resamples and threads."""
+
+from pairsig.comparisons import baseline
+from pairsig.core.engine import Resampling
+from pairsig.io import tables
+from pairsig.io.columns import BASELINE
+
+
+def compare_to_baseline(statistics, metrics, tests=(), *, n_resamples=100_000, threads=None, **options):
+    """What `baseline.compare_to_baseline` returns, with declared types."""
+    rows, notes = baseline.compare_to_baseline(
+        statistics, metrics, tests, resampling=Resampling(n_resamples, 2012, threads), **options
+    )
+    return tables.frame(BASELINE, rows), notes
