@@ -158,9 +158,6 @@ class TestScores:
         assert [m.score([0, 0, 0, 0]) for m in METRICS] == [0, 0, 0]
         assert AER.score([0, 0, 0, 5]) == 100
 
-    def test_lower_aer_is_better(self):
-        assert [m.higher_is_better for m in METRICS] == [False, True, True]
-
     @settings(deadline=None)
     @given(st.lists(st.tuples(*(st.sets(st.tuples(st.integers(0, 3), st.integers(0, 3))) for _ in range(3)))))
     def test_counts_keep_their_bounds_and_stack(self, sentences):

@@ -19,7 +19,6 @@ from pairsig import cli as library
 from pairsig.core import statistics
 from pairsig.io import tables
 from pairsig.io.columns import COMPARISONS
-from pairsig.io.pictures import save
 from running import ROOT, environment, snakemake
 from study import analysis, cli
 from study.analysis.record import Comparisons, Data, Overlays, Rows, Setting
@@ -175,13 +174,13 @@ def test_empty_input_gives_empty_tables_or_one_sentence(work, tmp_path, capsys, 
 
 
 @pytest.mark.parametrize("name", analysis.figures())
-def test_a_figure_is_drawn_from_three_rows(work, written, tmp_path, name):
+def test_a_figure_is_drawn_from_three_rows(work, written, name):
     figure = analysis.figures()[name]
     files = {"comparisons": work / "one.tsv", "overlay": work / "two.tsv", "test_sets": work / "one-sets.tsv"}
     read = [analysis.read(files.get(table, written / f"{table}.tsv"), table).head(3) for table in figure.tables]
     drawn = getattr(import_module(f"study.figures.{figure.module}"), figure.function or name)(*read)
-    save(drawn, tmp_path / "figure.svg")
-    assert (tmp_path / "figure.svg").stat().st_size > 1000
+    drawn.draw_without_rendering()
+    assert any(axes.has_data() or axes.texts for axes in drawn.axes)
 
 
 def test_records_are_consistent():

@@ -52,14 +52,6 @@ def test_by_hand():
     }
 
 
-def test_scores():
-    columns = parseval([tree(FLAT)], [tree(GOLD)])
-    scores = {name: metric.score([columns[c].sum() for c in metric.columns]) for name, metric in METRIC.items()}
-    assert scores["parseval"] == pytest.approx(100 * 12 / 13, rel=1e-15)
-    assert scores["parseval_precision"] == pytest.approx(100 * 6 / 7, rel=1e-15)
-    assert scores["parseval_recall"] == 100.0
-
-
 def test_metrics_find_the_extractor():
     for metric in METRICS:
         columns = metric.statistics([tree(FLAT)], [tree(GOLD)], parameters=COLLINS)

@@ -181,6 +181,23 @@ def test_what_the_library_knows_from_the_counts(family, cells):
     assert sure["replicated"] == pytest.approx(replicated[inside].mean(), abs=0.01)
 
 
+def rows_by_loops(data, metric):
+    """Of every pair of systems on every two test sets: (gain, variance, segments) on each; groups; test sets."""
+    rows = []
+    for one, other in combinations(data, 2):
+        for a, b in combinations(sorted(set(one.systems) & set(other.systems)), 2):
+            own = []
+            for each in (one, other):
+                at = [each.systems.index(name) for name in (a, b)]
+                scores = metric.score(each.of(metric)[at].sum(axis=1))
+                error, _ = errors_and_correlations(each.of(metric)[at], metric, np.array([[0, 1]]))
+                own.append((scores[0] - scores[1], error[0] ** 2, len(each.segments)))
+            if all(v > 0 for _, v, _ in own):
+                groups = {one.groups[one.systems.index(name)] for name in (a, b)}
+                rows.append((own, groups, {one.dataset, other.dataset}))
+    return rows
+
+
 def test_every_number_of_a_small_family_by_loops():
     """Test sets of different sizes, systems that are not on all, two that are equal, a gain of 0: row by row."""
     metric, data = registry.metric("accuracy"), []
@@ -194,23 +211,12 @@ def test_every_number_of_a_small_family_by_loops():
         kept = slice(0, 8 - seed)  # the last systems are not on all
         data.append(replace(one, systems=one.systems[kept], groups=one.groups[kept], kinds=one.kinds[kept],
                             runs=one.runs[kept], counts=counts[kept]))  # fmt: skip
-    rows = []
-    for one, other in combinations(data, 2):
-        for a, b in combinations(sorted(set(one.systems) & set(other.systems)), 2):
-            own = []
-            for each in (one, other):
-                at = [each.systems.index(name) for name in (a, b)]
-                scores = metric.score(each.of(metric)[at].sum(axis=1))
-                error, _ = errors_and_correlations(each.of(metric)[at], metric, np.array([[0, 1]]))
-                own.append((scores[0] - scores[1], error[0] ** 2, len(each.segments)))
-            if all(v > 0 for _, v, _ in own):
-                of = {one.groups[one.systems.index(name)] for name in (a, b)}
-                rows.append((*own, of, {one.dataset, other.dataset}))
-    assert any(d == 0 for row in rows for d, _, _ in row[:2])
+    rows = [own for own, _, _ in rows_by_loops(data, metric)]
+    assert any(d == 0 for row in rows for d, _, _ in row)
     assert len(rows) == 21 + 15 + 15 - 2
 
     def excess(row):
-        (d, v, n), (e, w, m) = row[:2]
+        (d, v, n), (e, w, m) = row
         return ((d - e) ** 2 - v - w) / (n * v + m * w)
 
     table, chances = measured([(one, metric) for one in data], sheet(("f", "about", "d*", "whole", "all")))
@@ -218,7 +224,7 @@ def test_every_number_of_a_small_family_by_loops():
     kappa = np.mean([excess(row) for row in rows])
     assert (found["n_pairs"], found["n_test_sets"], found["n_systems"]) == (len(rows), 3, 7)
     assert found["kappa_squared"] == pytest.approx(kappa)
-    spread = [v * n for row in rows for _, v, n in row[:2]]
+    spread = [v * n for row in rows for _, v, n in row]
     assert found["smallest_reliable_gain"] == pytest.approx(
         heterogeneity.SMALLEST_RELIABLE_GAIN * sqrt(max(kappa, 0) * np.median(spread))
     )
@@ -240,15 +246,7 @@ def test_every_prediction_of_a_small_family_by_loops():
     counts = data[0].counts.copy()
     counts[1] = counts[0][::-1]  # as good, but right elsewhere: no winner to predict
     data[0] = replace(data[0], counts=counts)
-    rows = []
-    for one, other in combinations(data, 2):
-        for a, b in combinations(range(9), 2):
-            own = []
-            for each in (one, other):
-                scores = metric.score(each.of(metric)[[a, b]].sum(axis=1))
-                error, _ = errors_and_correlations(each.of(metric)[[a, b]], metric, np.array([[0, 1]]))
-                own.append((scores[0] - scores[1], error[0] ** 2, len(each.segments)))
-            rows.append((own, {one.groups[a], one.groups[b]}, {one.dataset, other.dataset}))
+    rows = rows_by_loops(data, metric)
     replicated, chance, covered = [], [], []
     for own, groups, names in rows:
         seen = [its for its, of, there in rows if not groups & of and not names & there]

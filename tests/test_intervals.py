@@ -1,5 +1,6 @@
 """The interval of the gain: its formulas by loops, other programs' values, and how often it holds a known truth."""
 
+import functools
 import math
 from dataclasses import replace
 
@@ -266,6 +267,7 @@ POPULATIONS = {
     "bleu": lambda: simulated("bleu"),
     "documents": documents,
 }
+POPULATIONS = {name: functools.cache(population) for name, population in POPULATIONS.items()}
 
 
 def coverage(metric, population, n, times, seed=1, *, level=0.95):

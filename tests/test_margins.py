@@ -181,7 +181,7 @@ LEVELS = {
 @pytest.mark.parametrize("n", [10, 50, 500])
 @pytest.mark.parametrize("name", LEVELS)
 def test_the_level_at_the_margin(name, n):
-    times = 3000
+    times = 1500
     for count in rejected(*POPULATIONS[name](), n, times):
         assert within(count, times, 0.0, LEVELS[name][n])
 
@@ -189,7 +189,7 @@ def test_the_level_at_the_margin(name, n):
 def test_few_differences_do_not_claim_too_much():
     """Where 5 % of the segments differ, test sets without any difference claim nothing."""
     for n in (10, 40):
-        assert all(within(count, 3000, 0.0, 0.05) for count in rejected(*heavy(0.05), n, 3000))
+        assert all(within(count, 1500, 0.0, 0.05) for count in rejected(*heavy(0.05), n, 1500))
 
 
 def test_rows_of_the_command(tmp_path, capsys):

@@ -124,7 +124,7 @@ def test_a_step_mends_the_margin_it_was_taken_for():
         wrong = (found != gold).sum()
         mst._learn(atoms, gold, weights, sums, difference, 3, np.inf)
         assert not difference.any()
-        np.testing.assert_allclose(sums, 2 * weights)
+        assert np.abs(sums - 2 * weights).max() <= 1e-7 * np.abs(sums).max()
         margin = score_of(gold, atoms, weights) - score_of(found, atoms, weights)
         if wrong and weights.any():
             n_steps += 1

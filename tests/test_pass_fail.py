@@ -109,31 +109,8 @@ def test_planned_items_have_the_power_in_simulations(score, correlation, gain):
     assert power(spread.variance, students, gain, Design(), passed=100.0) < 0.79
 
 
-@pytest.mark.parametrize("claim", ["equivalence", "not-worse"])
-def test_planned_items_show_a_margin_in_simulations(claim):
-    """Equal systems, discordant on 4.75 % of the items: normal theory gave 65 to 69 %."""
-    spread = from_outcomes(score=95, correlation=0.5)
-    design = Design(claim=claim, margin=5.0)
-    n = units_for(spread.variance, 0.0, design, passed=100.0)
-    r, s, _ = np.random.default_rng(9).multinomial(n, [0.02375, 0.02375, 0.9525], 5000).T
-    z = pass_fail.tango(*np.stack([r, s]).astype(float), float(n), 0.05)
-    if claim == "equivalence":
-        z = np.minimum(z, pass_fail.tango(*np.stack([s, r]).astype(float), float(n), 0.05))
-        r, s = np.minimum(r, s), np.maximum(r, s)  # the side that is nearer to the margin
-    order = np.argsort(z)
-    low, high = 0, len(order)  # p falls with Z
-    while low < high:
-        middle = (low + high) // 2
-        enough = pass_fail.exact_p(int(r[order[middle]]), int(s[order[middle]]), n, 0.05) < 0.05
-        low, high = (low, middle) if enough else (middle + 1, high)
-    found = 1 - low / len(order)
-    message = power(spread.variance, n, 0.0, design, passed=100.0)
-    assert message >= 0.8
-    assert found == pytest.approx(message, abs=0.02)
-
-
 @pytest.mark.parametrize("claim", sample_size.CLAIMS)
-@pytest.mark.parametrize("n", [30, 400])
+@pytest.mark.parametrize("n", [30, 150])
 def test_what_so_many_items_show_and_how_many_show_it(claim, n):
     spread = from_outcomes(score=60, correlation=0.4)
     size = size_for(spread.variance, n, Design(claim=claim, margin=1.0), passed=100.0)

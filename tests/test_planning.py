@@ -173,7 +173,7 @@ def test_power_is_that_of_the_test(dataset, metric, better, other, test):
     """Test sets are drawn from two real systems' counts; n is where power should be 30 % and 80 %, or `FEW`."""
     chosen, pair, gain = embedded(dataset, metric, better, other)
     spread = from_pilot(Pair.of(*pair[:, :, : len(chosen.columns)], chosen, None))
-    times = 300
+    times = 200
     for wanted in (0.3, 0.8):
         alternative = "observed" if test == "bootstrap" else "two-sided"
         design = Design(test=find(test, alternative=alternative), power=wanted)
@@ -188,7 +188,7 @@ def test_power_is_that_of_the_test(dataset, metric, better, other, test):
 def test_power_of_margins_is_that_of_the_test(dataset, metric, better, other, claim):
     chosen, pair, gain = embedded(dataset, metric, better, other)
     spread = from_pilot(Pair.of(*pair[:, :, : len(chosen.columns)], chosen, None))
-    n, times = 150, 300
+    n, times = 150, 200
     error = math.sqrt(spread.variance / n)
     for far in (2.0, 3.0):
         design = Design(claim=claim, margin=gain + far * error if claim == "equivalence" else far * error)
@@ -204,12 +204,12 @@ def test_few_units_are_off_by_no_more_than_is_said(n):
         chosen, pair, gain = embedded(dataset, metric, better, other)
         spread = from_pilot(Pair.of(*pair[:, :, : len(chosen.columns)], chosen, None))
         fragments = power(spread.variance, n, gain, Design())
-        found = times_shown(chosen, pair, n, 300, 5)
+        found = times_shown(chosen, pair, n, 200, 5)
         off = sample_size.OFF_FEW / 100
-        assert within(found, 300, max(0.0, fragments - off), min(1.0, fragments + off)), (
+        assert within(found, 200, max(0.0, fragments - off), min(1.0, fragments + off)), (
             dataset,
             fragments,
-            found / 300,
+            found / 200,
         )
 
 

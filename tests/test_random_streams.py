@@ -96,14 +96,3 @@ def test_swaps_are_fair_and_independent(seed):
     patterns = random_streams.swaps(seed, 0, n_rows, 8).astype(int) @ (1 << np.arange(8))
     observed = np.bincount(patterns, minlength=256)
     assert chi2.sf(((observed - n_rows / 256) ** 2 / (n_rows / 256)).sum(), 255) > 1e-3
-
-
-def test_a_resample_does_not_depend_on_where_the_drawing_starts():
-    whole = random_streams.bootstrap_counts(1, 0, 100, 50)
-    np.testing.assert_array_equal(whole[60:70], random_streams.bootstrap_counts(1, 60, 10, 50))
-    assert (whole.sum(axis=1) == 50).all()
-
-
-def test_seeds_and_resamples_differ():
-    rows = [random_streams.bootstrap_counts(seed, first, 1, 200)[0] for seed in (1, 2) for first in (0, 1)]
-    assert len({row.tobytes() for row in rows}) == 4

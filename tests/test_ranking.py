@@ -268,19 +268,11 @@ def test_equal_systems_share_rank_and_cluster():
 def ranked(n_systems, *significant):
     """Ranks of s0, s1, …, each better than the next, where these pairs (better, worse) are significantly different."""
     pairs = [
-        {
-            "system_a": f"s{better}",
-            "system_b": f"s{worse}",
-            "score_a": 10.0 - better,
-            "score_b": 10.0 - worse,
-            "gain": float(worse - better),
-            "pvalue_adjusted": 0.01 if (better, worse) in significant else 0.06,
-            "ci_low": np.nan,
-            "ci_high": np.nan,
-            "signature": "metric:mean|x",
-        }
+        {"system_a": f"s{better}", "system_b": f"s{worse}", "score_a": 10.0 - better, "score_b": 10.0 - worse,
+         "gain": float(worse - better), "pvalue_adjusted": 0.01 if (better, worse) in significant else 0.06,
+         "ci_low": np.nan, "ci_high": np.nan, "signature": "metric:mean|x"}
         for better, worse in itertools.combinations(range(n_systems), 2)
-    ]
+    ]  # fmt: skip
     names = [f"s{number}" for number in range(n_systems)]
     return ranking._ranked(names, pd.DataFrame(pairs), registry.metric("mean"), 0.05)
 

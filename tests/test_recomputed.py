@@ -26,18 +26,15 @@ def counts(dataset, columns):
     table = pq.read_table(
         STATISTICS / f"{dataset}.parquet", columns=["system", "segment", "document", "domain", *columns]
     )
-    system = np.array(table["system"].to_pylist())
-    names = list(dict.fromkeys(system.tolist()))
-    segment = np.array(table["segment"].to_pylist())
-    order = segment[system == names[0]]
-    found = []
-    for name in names:
-        rows = system == name
-        place = {one: k for k, one in enumerate(segment[rows].tolist())}
-        values = np.stack([table[column].to_numpy()[rows] for column in columns], axis=1).astype(float)
-        found.append(values[[place[one] for one in order.tolist()]])
-    first = system == names[0]
-    return names, np.stack(found), *(np.array(table[key].to_pylist())[first] for key in ("document", "domain"))
+    system, segment = (  # numbered by their first occurrence
+        table[name].cast("string").combine_chunks().dictionary_encode() for name in ("system", "segment")
+    )
+    row, place = system.indices.to_numpy(), segment.indices.to_numpy()
+    found = np.full((len(system.dictionary), len(segment.dictionary), len(columns)), np.nan)
+    found[row, place] = np.stack([table[column].to_numpy() for column in columns], axis=1)
+    assert not np.isnan(found).any()
+    labels = (np.array(table[key].filter(row == 0).to_pylist()) for key in ("document", "domain"))
+    return system.dictionary.to_pylist(), found, *labels
 
 
 def f1(totals):

@@ -229,20 +229,6 @@ class TestFromFile:
         with pytest.raises(InputError, match=message(str(path), *fragments)):
             statistics.read(path)
 
-    def test_missing(self, tmp_path):
-        with pytest.raises(InputError, match=message("none.tsv", "no such file")):
-            statistics.read(tmp_path / "none.tsv")
-
-    def test_damaged_parquet(self, tmp_path):
-        path = tmp_path / "damaged.parquet"
-        path.write_bytes(b"PAR1 and no more")
-        with pytest.raises(InputError, match=message(str(path))):
-            statistics.read(path)
-
-    def test_wrong_suffix(self, tmp_path):
-        with pytest.raises(InputError, match=message("x.txt", ".tsv, .csv or .parquet")):
-            statistics.read(tmp_path / "x.txt")
-
 
 class TestFromArrays:
     @pytest.mark.parametrize(

@@ -348,17 +348,6 @@ def test_fractions_of_a_complement_of_decimals():
     assert 100 * float(Fraction(95, 225)) == pytest.approx(float(saved.score([1.3, 2.25])))
 
 
-@pytest.mark.parametrize("order", [1, -1])
-def test_the_bound_on_rounding_is_that_of_all_systems(monkeypatch, order):
-    """However few are looked at together: the largest quotient, or a numerator over nothing, is in any of them."""
-    edits = Metric("edits", ("edits", "words"), Ratio((0,), (1,), over_nothing=1), "Σ edits / Σ words")
-    for first, most in (([[8, 4], [90, 10]], 9), ([[8, 4], [5, 0]], 16)):
-        counts = np.array([first, [[1, 10], [2, 10]], [[1, 1], [8, 4]]])[::order]
-        for at_once in (1, 2**21):
-            monkeypatch.setattr("pairsig.metrics.exact_arithmetic._AT_ONCE", at_once)
-            assert Fractions.of(edits, counts).rounding == 2.0**-48 * most
-
-
 @pytest.mark.parametrize("steps", [(1, 1), (0.1, 1), (1, 0.01), (0.5, 0.25)])
 def test_something_over_nothing_counts_in_steps(steps):
     """Edits and words that are no whole numbers, and a segment without words: of four of it, the gain is 1, not 2δ."""

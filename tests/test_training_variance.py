@@ -200,11 +200,11 @@ def modern():
 def test_how_many_runs_of_one_method_differ_once_more(modern):
     methods, counts = modern
     by_outputs, by_runs, of_methods = [], [], []
-    scores = f1(counts.sum(1))
+    u, scores = influence(counts), f1(counts.sum(1))
     for method in dict.fromkeys(methods):
         rows = [row for row, own in enumerate(methods) if own == method]
         for a, b in combinations(rows, 2):
-            gain, error = gain_and_error(counts[a], counts[b])
+            gain, error = scores[a] - scores[b], sqrt(((u[a] - u[b]) ** 2).sum())
             by_outputs.append(normal_p(gain / error) < 0.05)
             left = [scores[row] for row in rows if row not in (a, b)]
             t = gain / sqrt(2 * np.var(left, ddof=1))

@@ -214,9 +214,7 @@ def test_a_small_study_from_end_to_end(small):
     assert {path: path.read_bytes() for path in tested} == tested
 
 
-@pytest.mark.parametrize(
-    ("chosen", "own"), [("[example]", True), ("[realsumm]", False), ("[example, realsumm]", False)]
-)
+@pytest.mark.parametrize(("chosen", "own"), [("[example]", True), ("[example, realsumm]", False)])
 def test_only_a_run_without_a_dataset_of_the_study_leaves_its_pages_alone(example, chosen, own):
     printed = snakemake("--dry-run", "--config", f"datasets={chosen}", cwd=example[0])
     jobs = set(re.findall(r"^(\w+) +\d+$", printed, re.MULTILINE))

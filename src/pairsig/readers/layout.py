@@ -62,6 +62,7 @@ SCORES = (
 ERRORS = ("ter", "wer", "cer", "loss", "perplexity", "ppl", "nll", "mse", "mae", "rmse", "rank", "error_rate", "errors")
 """Scores of which lower is better."""
 GOLD = ("gold", "label", "target", "answer", "reference", "expected", "truth", "ground_truth", "gold_label", "y_true")
+_GOLD = "(gold|true|correct|right|target|expected)_(label|answer|choice|option|class|index|idx|letter|value)"
 PREDICTIONS = ("prediction", "pred", "predicted", "y_pred", "predicted_label", "output", "response")
 _WINNER = "(.+_)?(winner|preferred|preference|verdict|judge?ment|choice)"
 _METRIC = ("metric", "metric_name", "measure", "criterion", "aspect", "dimension")
@@ -79,27 +80,9 @@ _BESIDE = re.compile(
 )
 """Names of columns of numbers that describe an item and are no scores."""
 _SUMMARIES = (
-    "mean",
-    "average",
-    "avg",
-    "macro avg",
-    "total",
-    "sum",
-    "overall",
-    "all",
-    "std",
-    "mittelwert",
-    "durchschnitt",
-    "summe",
-    "moyenne",
-    "promedio",
-    "stdev",
-    "sd",
-    "median",
-    "min",
-    "max",
-    "count",
-)
+    "mean", "average", "avg", "macro avg", "total", "sum", "overall", "all", "std", "mittelwert", "durchschnitt",
+    "summe", "moyenne", "promedio", "stdev", "sd", "median", "min", "max", "count",
+)  # fmt: skip
 _RUN = r"(?:seed|run|trial|rep|repetition|replicate|epoch|fold)[\W_]*\d+"
 _IN_NAMES = (
     rf"(?P<system>.*?)[\s_.\-/:([]*(?P<run>{_RUN})[)\]]?", r"(?P<system>.+?)[\s_.\-/:]+(?P<run>[sr]\d+)",
@@ -511,7 +494,7 @@ def _how(
     else:
         clauses.append("items are the rows in their order")
     if n_runs := len({part.run for part in parts if part.run}):
-        clauses.append(f"{n_runs} runs from {f'column `{runs}`' if runs else 'the names of columns'}")
+        clauses.append(f"{n_runs} runs from {f'column `{runs}`' if runs else 'the names of systems'}")
     if beside := [name for name in layout.beside if name not in items]:
         clauses.append(f"not used: {listed(map(_shown, beside))}")
     lower = [metric.name for metric in parts[0].metrics if not metric.higher_is_better and metric.averaged]
@@ -675,6 +658,10 @@ def _outputs(layout: _Layout, systems: str | None, runs: str | None) -> list[tup
             where = layout.where(labels.index(""))
             raise InputError(f"{where}: found no name of the {what}, expected one as in other rows")
         found.append(labels)
+    if systems is not None and runs is None:
+        split = {name: _split_run(layout, name) for name in set(found[0])}
+        if all(run for _, run in split.values()) and len({system for system, _ in split.values()}) < len(split):
+            found = [[split[name][place] for name in found[0]] for place in (0, 1)]
     outputs = list(zip(*found, strict=True))
     n_runs = Counter(system for system, _ in dict.fromkeys(outputs))
     # A system with one run is compared like one without: nothing is known of the variance between runs.
@@ -946,7 +933,7 @@ def _of_systems(layout: _Layout, name: str) -> Metric:
 
 
 def _gold(name: str) -> bool:
-    return _key(name) in GOLD
+    return _key(name) in GOLD or re.fullmatch(_GOLD, _key(name)) is not None
 
 
 def _items(

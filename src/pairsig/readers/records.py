@@ -145,6 +145,8 @@ class _Unfolding:
             regular = _all(dict, node.values()) and all(
                 _is_nested(cell) for own in node.values() for cell in own.values()
             )
+            if regular and len(inner) == 1:
+                return self._of_members({name: own[inner[0]] for name, own in node.items() if own}, labels)
             scored = any(map(layout.is_score, inner))
             if regular and not labels and not scored and not self._systems_first(outer, inner):
                 node = {name: {one: own[name] for one, own in node.items() if name in own} for name in inner}
