@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import examples
+from pairsig.io import tables
 from pairsig.io.columns import DATASET, GAIN, Table
 from pairsig.io.errors import InputError
 from pairsig.io.tables import read, write
@@ -183,3 +184,26 @@ def test_writing_does_not_change_the_table(tmp_path: Path) -> None:
     before = table.copy()
     write(table, tmp_path / "t.tsv")
     pd.testing.assert_frame_equal(table, before)
+
+
+@examples(60)
+@given(
+    cells=st.lists(rows, min_size=1, max_size=4),
+    edits=st.lists(st.tuples(st.floats(0, 1), st.binary(max_size=2), st.integers(0, 2)), max_size=3),
+)
+def test_the_fast_reader_returns_what_the_other_one_does_or_nothing(
+    cells: list[tuple[str, bool, int, float, float]], edits: list[tuple[float, bytes, int]], tmp_path: Path
+) -> None:
+    path = tmp_path / "t.tsv"
+    write(frame(cells).assign(system_a="a b"), path)
+    data = bytearray(path.read_bytes())
+    for place, new, n_old in edits:
+        start = int(place * len(data))
+        data[start : start + n_old] = new
+    path.write_bytes(data)
+    typed = tables.kinds(tables.TABLES)
+    fast = tables._read_plain(path, typed)
+    if not edits:
+        assert fast is not None
+    if fast is not None:
+        pd.testing.assert_frame_equal(fast, tables._read_lines(path, typed)[0], check_exact=True)

@@ -9,6 +9,7 @@ import math
 import os
 import re
 import uuid
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -163,7 +164,12 @@ def read(path: str | Path, table: Table | None = None, *, known: Iterable[Table]
     _format_of(path)
     typed = kinds([*known, table] if table else known)
     with _readable(path):
-        found, lines = _read_parquet(path) if path.suffix == ".parquet" else _read_lines(path, typed)
+        if path.suffix == ".parquet":
+            found, lines = _read_parquet(path)
+        elif (plain := _read_plain(path, typed)) is not None:
+            found, lines = plain, lambda row: f"line {row + 2}"
+        else:
+            found, lines = _read_lines(path, typed)
     found = whole(found, str(path))
     found.attrs["source"] = str(path)
     if table is None:
@@ -454,6 +460,40 @@ def _read_parquet(path: Path) -> tuple[pd.DataFrame, Callable[[int], str]]:
             size += pc.sum(pc.take(pc.binary_length(chunk.dictionary), chunk.indices)).as_py() or 0
         Memory.whole().require(size, f"reading {path}")
     return pd.read_parquet(path), lambda row: f"row {row + 1}"
+
+
+def _read_plain(path: Path, typed: Mapping[str, type[Any]]) -> pd.DataFrame | None:
+    """What `_read_lines` returns, several times as fast, or None: for a file of `write` that has plain cells only."""
+    separator = SEPARATORS[path.suffix]
+    with opened(path) as file:
+        data = file.read()
+    header = data.partition(b"\n")[0].decode("utf-8", "replace").split(separator)
+    if N_ROWS not in header or len(set(header)) < len(header) or not data.endswith(b"\n"):
+        return None
+    bytes_ = np.frombuffer(data, dtype=np.uint8)
+    n_control = np.count_nonzero(bytes_ < ord(" ")) - data.count(b"\n") - data.count(b"\t")
+    if n_control or not data.isascii() or b'"' in data or b"\n\n" in data:
+        return None
+    # Every line has as many fields as the header, and none is too long.
+    ends = np.flatnonzero((bytes_ == ord("\n")) | (bytes_ == ord(separator)))
+    breaks = np.flatnonzero(bytes_[ends] == ord("\n"))
+    n_fields = np.diff(breaks, prepend=-1)
+    if (n_fields != len(header)).any() or np.diff(ends[breaks], prepend=-1).max() > MAX_LINE:
+        return None
+    numbers = [name for name in header if name not in typed]
+    texts = dict.fromkeys(set(header).intersection(typed), "str")
+    try:
+        with warnings.catch_warnings(action="ignore"):  # pandas 2 needs the precision, and pandas 4 will not have it
+            table = pd.read_csv(
+                io.BytesIO(data), sep=separator, quoting=csv.QUOTE_NONE, float_precision="round_trip", low_memory=False,
+                dtype=texts, keep_default_na=False, na_values=dict.fromkeys(numbers, ""),
+            )  # fmt: skip
+        for name in texts:
+            if typed[name] is bool:
+                table[name] = [_truth(cell, name) for cell in table[name]]
+    except (ValueError, OverflowError):
+        return None
+    return table if all(table[name].dtype in ("int64", "float64") for name in numbers) else None
 
 
 def _read_lines(path: Path, typed: Mapping[str, type[Any]]) -> tuple[pd.DataFrame, Callable[[int], str]]:
