@@ -195,7 +195,9 @@ def seeds(*names: str) -> str:
 
 def of_names(header: str, separator: str, end: str = "", item: str = "") -> str:
     rows = [f"{name},{item}{k},{k % f}.5{end}" for f, name in ((2, "alt"), (3, "neu")) for k in range(11, 23)]
-    return lines(header, *(row.replace(",", separator).replace(".5", ",5" if separator == ";" else ".5") for row in rows))
+    return lines(
+        header, *(row.replace(",", separator).replace(".5", ",5" if separator == ";" else ".5") for row in rows)
+    )
 
 
 OF_NAMES = {"alt": 12, "neu": 18}
