@@ -60,7 +60,7 @@ def open_text(path: AnyPath, *, windows: bool = False) -> TextIO:
     translated, since corpora contain U+2028, form feeds and lone carriage returns inside segments.
 
     With `windows`, text that has no character of several bytes in UTF-8 may also be Windows-1252, as Excel writes it;
-    the `encoding` of the result tells which it is.
+    the `encoding` of the result says which.
 
     Raises
     ------
