@@ -918,7 +918,12 @@ def test_a_file_of_samples_has_its_model_from_the_results(lm_eval_log):
     (results,) = lm_eval_log.parent.glob("results_*.json")
     assert system_counts.read_all("lm_eval", str(results))[0].segments == part.segments
     results.unlink()
-    refuses(lm_eval_log, "found no results_TIME.json beside it with the name of the model")
+    (part,) = system_counts.read_all("lm_eval", str(lm_eval_log))
+    assert part.system == lm_eval_log.parent.name
+    assert "named after the folder" in part.notes[0]
+    renamed = lm_eval_log.rename(lm_eval_log.with_name("llama.jsonl"))
+    assert system_counts.read_all("lm_eval", str(renamed))[0].system == "llama"
+    renamed.rename(lm_eval_log)
     assert system_counts.read_all("lm_eval", str(lm_eval_log), model="mine")[0].system == "mine"
 
 

@@ -193,12 +193,22 @@ def seeds(*names: str) -> str:
     return lines(f"item,{','.join(names)}", "x,1,0,1,0", "y,1,1,0,0")
 
 
+def of_names(header: str, separator: str, end: str = "", item: str = "") -> str:
+    rows = [f"{name},{item}{k},{k % f}.5{end}" for f, name in ((2, "alt"), (3, "neu")) for k in range(11, 23)]
+    return lines(
+        header, *(row.replace(",", separator).replace(".5", ",5" if separator == ";" else ".5") for row in rows)
+    )
+
+
+OF_NAMES = {"alt": 12, "neu": 18}
+
+
 UNSEEN = [
     Case("TREC: a run is a system", {"t.tsv": TREC.replace(" ", "\t")}, OF_TREC, 2, note="systems from column `run`"),
     Case("TREC in columns of blanks", {"t.txt": TREC}, OF_TREC, 2),
     Case("algorithms with seeds in environments", {"t.parquet": parquet(pd.DataFrame({"algo": ["dqn"] * 4 + ["ppo"] * 4, "seed": [1, 1, 2, 2] * 2, "env": ["pong", "chess"] * 4, "episode_return": [1, 2, 3, 4, 5, 6, 7, 8.5]}))}, {"dqn-1": 3, "dqn-2": 7, "ppo-1": 11, "ppo-2": 15.5}, 2, note="systems from column `algo`"),
     Case("a condition of items is no system", {f"{name}.csv": lines("id,condition,score", "1,easy,1", f"2,hard,{k}") for k, name in enumerate("ab")}, {"a": 1, "b": 2}, 2),
-    Case("seeds in names", seeds("gcn_seed1", "gcn_seed2", "gat_seed1", "gat_seed2"), OF_SEEDS, 2, note="2 runs from the names of systems"),
+    Case("seeds in names", seeds("gcn_seed1", "gcn_seed2", "gat_seed1", "gat_seed2"), OF_SEEDS, 2, note="2 runs from the names of columns"),
     Case("seeds in short names", seeds("gcn_s1", "gcn_s2", "gat_s1", "gat_s2"), {name[:-1] + "s" + name[-1]: own for name, own in SEEDS.items()}, 2),
     Case("runs after a dot", seeds("gcn.run1", "gcn.run2", "gat.run1", "gat.run2"), {name[:-1] + "run" + name[-1]: own for name, own in SEEDS.items()}, 2),
     Case("seeds in parentheses", seeds("gcn (seed 1)", "gcn (seed 2)", "gat (seed 1)", "gat (seed 2)"), {name[:-1] + "seed " + name[-1]: own for name, own in SEEDS.items()}, 2),
@@ -275,9 +285,27 @@ UNSEEN = [
     Case("right choices as numbers", lines("id,correct_choice,gpt,llama", "1,2,0,2", "2,1,1,3", "3,3,3,0"), "correct_choice.*--option gold=correct_choice"),
     Case("a workbook", {"t.xlsx": b"PK\x03\x04" + bytes(26) + b"xl/workbook.xml"}, "Excel.*CSV"),
     Case("a database", {"t.db": b"SQLite format 3\0"}, "SQLite.*CSV"),
+    Case("Windows-1252", {"t.csv": lines("Stück;gpt;llama", "größte;0,5;0,25", "kleine;1;0,125").encode("cp1252")}, {"gpt": 1.5, "llama": 0.375}, 2, note="read as Windows-1252"),
+    Case("Windows-1252 in .txt", {"t.txt": lines("Stück;gpt;llama", "größte;0,5;0,25", "kleine;1;0,125").encode("cp1252")}, {"gpt": 1.5, "llama": 0.375}, 2, note="read as Windows-1252"),
+    Case("damaged UTF-8", {"t.csv": WIDE.replace("q1", "größte").encode() + b"\xe9,1,1\n"}, "line 6: found bytes e9, expected UTF-8"),
+    Case("names in another language", of_names("Verfahren;Artikel;Punkte", ";"), OF_NAMES, 12, note="systems from column `Verfahren`; scores from column `Punkte`; items from column `Artikel`"),
+    Case("documents are the items", of_names("Model,Document,Coverage", ",", "%"), OF_NAMES, 12, note="items from column `Document`"),
+    Case("text ids of an unknown name", of_names("Verfahren,Beleg,Punkte", ",", item="a"), OF_NAMES, 12, note="items from column `Beleg`"),
+    Case("two columns that may be systems", of_names("Verfahren,Familie,Artikel,Punkte", ",").replace("alt,", "alt,x,").replace("neu,", "neu,y,"), "--option system="),
+    Case("two scores of unknown names", of_names("Verfahren,Artikel,Punkte,Note", ",", ",7.5"), "--option"),
+    Case("raters are no systems", lines("rater,id,score", *(f"{name},{k},{k % 3}" for name in "ab" for k in range(12))), "again.*--option item=rater,id"),
+    Case("two columns of numbers with blanks", {"t.txt": lines("  0.5   2.5e-1", "  1.0   7.5e-1")}, {"1": 1.5, "2": 1}, 2),
+    Case("two columns of 1 and 0 with blanks", {"t.txt": lines("1 0", "0 0", "1 1", "1 0")}, {"1": 3, "2": 1}),
+    Case("trec_eval", {f"{name}.eval": lines(f"map\t301\t{own}", "map\t302\t0.25", f"map\tall\t{(own + 0.25) / 2}") for name, own in (("a", 0.5), ("b", 0.75))}, {"a/map": 0.75, "b/map": 1}, 2, note="left out line 3 with values for all topics"),
+    Case("trec_eval with several measures", {f"{name}.txt": lines(*(f"{measure}  {topic}  {value}" for topic in (1, 2, "all") for measure, value in (("num_ret", 9), ("map", own), ("P_5", 0.5))), "runid all x") for name, own in (("a", 0.5), ("b", 0.75))}, {"a/map": 1, "b/map": 1.5, "a/P_5": 1, "b/P_5": 1}, 2),
+    Case("one metric in a column", long("model,item,score,metric", extra=lambda row: ["WER"]), note="lower is better for WER"),
+    Case("names of systems that end in size", lines("item,t5-size,bert-size", "a,1,0", "b,1,1"), {"t5-size": 2, "bert-size": 1}, 2),
+    Case("a level beside the scores", lines("item,gpt,llama,word_level", "a,0.5,0.25,3", "b,1,0.5,4"), {"gpt": 1.5, "llama": 0.75}, 2, note="not used: word_level"),
+    Case("a level like the scores", lines("item,gpt,llama,word_level", "a,5,4,3", "b,1,2,4"), "word_level, which may be a system.*--option system=gpt,llama"),
+    Case("a differing score beside the scores", lines("item,gpt,llama,gpt_llama_diff", "a,5,4,1", "b,1,2,-1"), {"gpt": 6, "llama": 6}, 2, note="not used: gpt_llama_diff"),
     Case("arrays of numpy", {"t.npy": b"\x93NUMPY\x01"}, "NumPy.*CSV"),
 ]  # fmt: skip
-"""Kinds that were thought of before the reader was written."""
+"""Kinds with which the reader was changed, after earlier versions refused or misread most of them."""
 
 
 def check(case: Case, folder) -> None:

@@ -53,11 +53,14 @@ _UNREADABLE = (
 )  # fmt: skip
 
 
-def open_text(path: AnyPath) -> TextIO:
+def open_text(path: AnyPath, *, windows: bool = False) -> TextIO:
     r"""The text of a file, in memory; the file may be plain, `.gz`, `.xz`, or a member of an archive.
 
     The text must be UTF-8; a byte order mark is dropped. Lines end only at "\n", and no line end is
     translated, since corpora contain U+2028, form feeds and lone carriage returns inside segments.
+
+    With `windows`, text that has no character of several bytes in UTF-8 may also be Windows-1252, as Excel writes it;
+    the `encoding` of the result says which.
 
     Raises
     ------
@@ -66,7 +69,9 @@ def open_text(path: AnyPath) -> TextIO:
         `MAX_BYTES`, `MAX_LINES` or `MAX_LINE`.
     """
     data = content(path).removeprefix(BOM_UTF8)
-    _decoded(path, data)
+    encoding = "cp1252" if windows and _is_windows_1252(data) else "utf-8"
+    if encoding == "utf-8":
+        _decoded(path, data)
     if (nul := data.find(b"\0")) >= 0:
         raise InputError(f"{path}, line {_line(data, nul)}: found a NUL character, expected UTF-8 text")
     if (lines := data.count(b"\n")) > MAX_LINES:
@@ -80,7 +85,18 @@ def open_text(path: AnyPath) -> TextIO:
                 f"{path}, line {line}: found a line of more than {MAX_LINE:,} bytes, expected shorter lines"
             )
         start = end + 1
-    return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="\n")
+    return io.TextIOWrapper(io.BytesIO(data), encoding=encoding, newline="\n")
+
+
+def _is_windows_1252(data: bytes) -> bool:
+    """Whether bytes are no UTF-8, not even damaged UTF-8, but Windows-1252, in which few bytes stand for nothing."""
+    if data.isascii() or not data.decode("utf-8", "ignore").isascii():
+        return False
+    try:
+        data.decode("cp1252")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _decoded(path: AnyPath, data: bytes) -> str:

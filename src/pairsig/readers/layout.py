@@ -70,6 +70,17 @@ _TIES = ("tie", "draw", "equal", "both", "neither", "same", "none")
 STEPS = ("step", "global_step", "_step")
 _SCORE = r"(?:mean_|avg_|raw_|human_|judge_|segment_|sentence_|sent_)?(?P<name>.+?)(?:@\d+|_score)?"
 _UNIT = r"[(\[](%|m?s|sec|seconds|min|[\d.]+\s*[-–]\s*[\d.]+)[)\]]|[↑↓%]|[(\[][↑↓][)\]]"
+MANY = 5
+"""How many times more items than systems a table must have so that their numbers distinguish them."""
+_FEW = 100
+"""Tables with more columns are wide: trying all pairs of these would take long."""
+_SHARED = 0.9
+"""The share of all items that each system must have so that their values identify a column of items."""
+_OF_ITEMS = (
+    "document", "domain", "category", "language", "lang", "split", "genre", "type", "group", "section", "source",
+    "annotator", "rater", "judge", "worker", "user", "speaker", "topic", "class", "difficulty", "site", "country",
+)  # fmt: skip
+"""Names of columns with labels of items or judges, which are no systems."""
 _TASKS = 5
 """From how many columns on a table with one row per system is one of scores on tasks, which are its items."""
 _BESIDE = re.compile(
@@ -79,6 +90,8 @@ _BESIDE = re.compile(
     r"|total|n|year|n_rows|(num|n|length|len|max|min)_.+|temperature|top_p|timestamp|created_at|rank|version|batch_size"
 )
 """Names of columns of numbers that describe an item and are no scores."""
+_UNCLEAR = re.compile(r"(.+)_(diff|difference|delta|change|gain|level|size|min|max)")
+"""Those of them that may also be systems, such as `t5-size`."""
 _SUMMARIES = (
     "mean", "average", "avg", "macro avg", "total", "sum", "overall", "all", "std", "mittelwert", "durchschnitt",
     "summe", "moyenne", "promedio", "stdev", "sd", "median", "min", "max", "count",
@@ -228,7 +241,7 @@ class Column:
 
 def is_number(cell: Any) -> type | None:
     """The kind of number that a cell is, `bool` or `float`; None for text and for missing cells."""
-    found = _number(cell, "")
+    found = _number(cell, "decimals")
     return bool if isinstance(found, bool) else float if isinstance(found, int | float) else None
 
 
@@ -394,6 +407,10 @@ def read(table: Cells, chosen: Chosen | None = None) -> tuple[SystemCounts, ...]
     _spread(layout)
     systems, runs = _systems_and_runs(layout)
     labels = {what: _column_of(layout, what, (what,)) for what in ("document", "domain")}
+    named_by_user = layout.chosen.system and layout.chosen.item and layout.chosen.score
+    if found := _by_values(layout, systems, runs):
+        systems, item = found
+        layout.chosen = replace(layout.chosen, item=[item])
     roles = {name for name in (systems, runs, *labels.values()) if name is not None}
     items = [layout.column(name, "item") for name in _split(layout, "item", layout.chosen.item)]
     free = [name for name in layout.columns if name not in roles and name not in items]
@@ -418,6 +435,8 @@ def read(table: Cells, chosen: Chosen | None = None) -> tuple[SystemCounts, ...]
                     f"of items; if they are items, use {layout.chosen.hint('item', steps[:1])}"
                 )
             candidates = _without_ids(layout, candidates)
+            if systems is None and not layout.chosen.one_system:
+                candidates = _check_suffixes(layout, candidates, free)
             if systems is None and len(candidates) > 1:
                 wide = _wide(layout, candidates)
             if not wide:
@@ -463,7 +482,6 @@ def read(table: Cells, chosen: Chosen | None = None) -> tuple[SystemCounts, ...]
                     run=own_run or run,
                 )
             )
-    named_by_user = layout.chosen.system and layout.chosen.item and layout.chosen.score
     how = [] if named_by_user else [_how(layout, parts, items, metrics, systems, runs)]
     return tuple(replace(part, notes=(*how, *layout.notes)) for part in parts)
 
@@ -494,7 +512,8 @@ def _how(
     else:
         clauses.append("items are the rows in their order")
     if n_runs := len({part.run for part in parts if part.run}):
-        clauses.append(f"{n_runs} runs from {f'column `{runs}`' if runs else 'the names of systems'}")
+        where = f"column `{runs}`" if runs else f"the names of {'systems' if systems else 'columns'}"
+        clauses.append(f"{n_runs} runs from {where}")
     if beside := [name for name in layout.beside if name not in items]:
         clauses.append(f"not used: {listed(map(_shown, beside))}")
     lower = [metric.name for metric in parts[0].metrics if not metric.higher_is_better and metric.averaged]
@@ -642,6 +661,48 @@ def _systems_and_runs(layout: _Layout) -> tuple[str | None, str | None]:
             )
         layout.keep([row for row, name in enumerate(labels_of) if name in wanted])
     return systems, runs
+
+
+def _by_values(layout: _Layout, systems: str | None, runs: str | None) -> tuple[str, str] | None:
+    """The columns of systems and items, by their values where names do not decide; None unless only two can be these.
+
+    Systems have few names, and each system has each item once.
+    """
+    columns, chosen = layout.columns, layout.chosen
+    if chosen.item or len(columns) > _FEW or (systems is None and (chosen.system or chosen.one_system)):
+        return None
+    free = [name for name in columns if name != runs and not _BESIDE.fullmatch(_key(name)) and not _gold(name)]
+    known = [name for name in layout.by_name(ITEMS, free) if _key(name) not in INDEX]
+    if systems is not None and known:
+        return None
+    scores = [name for name in free if is_score(name) or name in _split(layout, "score", chosen.score)]
+    free = [name for name in free if name not in scores]
+    labels = {name: layout.labels([name]) for name in free}
+    texts = [name for name in free if not columns[name].is_mostly_numeric]
+    ids = known or [
+        name for name in free if name in texts or (columns[name].is_numeric and columns[name].scale == "whole numbers")
+    ]
+    run_of = [""] * len(layout.table.lines) if runs is None else layout.labels([runs])
+    found: dict[str, list[str]] = {}
+    for system in [systems] if systems is not None else texts:
+        if systems is None and (role(system) or _key(system) in _OF_ITEMS or not all(labels[system])):
+            continue
+        rows = list(_grouped(list(zip(layout.labels([system]), run_of, strict=True))).values())
+        n_systems = len(set(layout.labels([system])))
+        for item in ids:
+            n_items = len(set(labels[item]))
+            enough = n_systems > 1 and n_items > 1 and (systems or known or n_items >= MANY * n_systems)
+            own = [{labels[item][row] for row in each} for each in rows]
+            paired = zip(own, rows, strict=True)
+            if item != system and enough and all(len(a) == len(b) and _SHARED * n_items <= len(a) for a, b in paired):
+                found.setdefault(system, []).append(item)
+    if len(found) != 1:
+        return None
+    ((system, (item, *others)),) = found.items()
+    if any(len(set(zip(labels[item], labels[one], strict=True))) > len(set(labels[item])) for one in others):
+        return None
+    numbers = [name for name in free if name not in (system, item, *others) and columns[name].is_mostly_numeric]
+    return (system, item) if scores or len(numbers) == 1 else None
 
 
 def _system_columns(layout: _Layout) -> tuple[str, ...]:
@@ -792,6 +853,33 @@ def _without_ids(layout: _Layout, candidates: list[str]) -> list[str]:
     distinct = [len(layout.columns[name].values) == len(layout.table.lines) > 2 for name in candidates]
     first = candidates[:1] == list(layout.columns)[:1] and layout.columns[candidates[0]].scale == "whole numbers"
     return candidates[1:] if len(candidates) > 2 and first and distinct[0] and not any(distinct[1:]) else candidates
+
+
+def _check_suffixes(layout: _Layout, candidates: list[str], free: Sequence[str]) -> list[str]:
+    """The columns that may have systems; those with names such as `t5-size` if there are no others.
+
+    Raises
+    ------
+    InputError
+        If such a column is on the scale of the others, so that it may be a system or describe items.
+    """
+    unclear = []
+    for name in free:
+        match = _UNCLEAR.fullmatch(_key(name))
+        of = role(match[1]) if match else ""
+        if match and layout.columns[name].is_numeric and (not of or (of == "score" and match[2] in ("size", "level"))):
+            unclear += [name] * (not any(_key(other) in match[1] for other in candidates))
+    if not candidates:
+        return unclear
+    scales = {"0 and 1" if own == "shares" else own for own in (layout.columns[name].scale for name in candidates)}
+    alike = [name for name in unclear if layout.columns[name].scale.replace("shares", "0 and 1") in scales]
+    if alike:
+        systems = candidates if len(candidates) > 1 else [*candidates, *alike]
+        raise InputError(
+            f"{layout.table.source}: found column {_shown(alike[0])}, which may be a system or describe the items; "
+            f"name the columns of systems with {layout.chosen.hint('system', systems)}"
+        )
+    return candidates
 
 
 def _wide(layout: _Layout, candidates: Sequence[str]) -> Wide:
@@ -1100,8 +1188,13 @@ def _judge(layout: _Layout) -> None:
 
 def _spread(layout: _Layout) -> None:
     """Give each metric a column if the table has a row for each metric of an item, with its name in a column."""
-    names = [name for name in layout.by_name(_METRIC, layout.columns) if len(set(layout.labels([name]))) > 1]
     scores = [name for name in layout.columns if is_score(name) and layout.columns[name].is_mostly_numeric]
+    names = [
+        name
+        for name in layout.by_name(_METRIC, layout.columns)
+        if len(own := set(layout.labels([name]))) > 1
+        or (own != {""} and [*map(_key, scores)] in (["score"], ["value"]))
+    ]
     if not names or len(scores) != 1 or layout.chosen.item:
         return
     keys = [
@@ -1112,7 +1205,9 @@ def _spread(layout: _Layout) -> None:
     places = [
         rows.setdefault(key, row) for row, key in enumerate(zip(*(layout.labels([own]) for own in keys), strict=True))
     ]
-    if not keys or len(set(zip(places, metrics, strict=True))) < len(metrics) or len(rows) == len(metrics):
+    if not keys or len(set(zip(places, metrics, strict=True))) < len(metrics):
+        return
+    if len(rows) == len(metrics) and len(set(metrics)) > 1:
         return
     cells: dict[str, dict[int, Any]] = {metric: {} for metric in metrics}
     for row, (place, metric) in enumerate(zip(places, metrics, strict=True)):
@@ -1120,7 +1215,9 @@ def _spread(layout: _Layout) -> None:
     del layout.columns[names[0]], layout.columns[scores[0]]
     layout.keep(list(rows.values()))
     layout.columns |= {metric: Column([own.get(row) for row in rows.values()]) for metric, own in cells.items()}
-    layout.chosen = replace(layout.chosen, score=list(cells))
+    counts = [metric for metric in cells if _BESIDE.fullmatch(_key(metric))]
+    layout.beside += counts if len(counts) < len(cells) else []
+    layout.chosen = replace(layout.chosen, score=[metric for metric in cells if metric not in layout.beside])
     layout.notes.append(f"{layout.table.source}: metrics from column `{_shown(names[0])}`")
 
 

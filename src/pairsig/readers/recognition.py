@@ -11,7 +11,7 @@ from pairsig.io.errors import InputError, listed
 from pairsig.io.files import AnyPath
 from pairsig.readers import Beginning, Reader, reader_of_outputs
 from pairsig.readers.logs.items import files_below
-from pairsig.readers.system_counts import reader_of_counts
+from pairsig.readers.system_counts import reader_of_counts, width
 
 
 def recognize(paths: Sequence[AnyPath], references: Sequence[AnyPath] = ()) -> str:
@@ -26,7 +26,17 @@ def recognize(paths: Sequence[AnyPath], references: Sequence[AnyPath] = ()) -> s
     if len(set(found.values())) > 1:
         description = ", ".join(f"{path} is for {reader}" for path, reader in found.items())
         raise InputError(f"found files in different formats ({description}), expected one; choose it with --reader")
-    return next(iter(found.values()))
+    reader = next(iter(found.values()))
+    return "table" if len(paths) == 1 and reader in ("art", "sigf") and not _are_counts(Beginning(paths[0])) else reader
+
+
+def _are_counts(file: Beginning) -> bool:
+    """Whether lines may have counts of one system, and not scores of one system per column."""
+    if width(file.rows) < 2:
+        return True
+    rows = [list(map(float, row.split())) for row in file.rows]
+    # The first number is at most each other number in files for sigf, and at most the second one in those for art.
+    return all(all(map(float.is_integer, row)) and row[0] <= min(row[1 : 2 + len(row) % 2]) for row in rows)
 
 
 def _of_outputs(paths: Sequence[AnyPath]) -> str:

@@ -17,9 +17,6 @@ from pairsig.readers import layout
 Row: TypeAlias = dict[tuple[str, ...], Any]
 """Cells by the names that lead to them."""
 
-_MANY = 5
-"""How many times more items than systems a table must have so that their numbers distinguish them."""
-
 
 def columns(rows: Sequence[Row]) -> tuple[dict[str, list[Any]], dict[str, tuple[str, ...]]]:
     """Cells by column, and the names of the levels of nested columns; a column has its last name if no other has it."""
@@ -94,7 +91,7 @@ class _Unfolding:
         nested = {name: own for name, own in node.items() if _is_nested(own) and own}
         if (
             not nested
-            and len(node) > 2 * _MANY
+            and len(node) > 2 * layout.MANY
             and all(map(_is_number, node.values()))
             and not any(map(layout.role, node))
         ):
@@ -154,7 +151,7 @@ class _Unfolding:
         scores = any(map(layout.is_score, inner))
         if labels and scores:
             return [self._labelled(_flat(own), (*labels, name)) for name, own in node.items()]
-        many = layout.are_numbered(outer) or len(outer) >= _MANY * len(inner)
+        many = layout.are_numbered(outer) or len(outer) >= layout.MANY * len(inner)
         if layout.has_roles(inner) or (scores and many):  # pandas: index
             return [{("",): name} | _flat(own) for name, own in node.items()]
         if layout.has_roles(outer):  # pandas: columns
@@ -176,7 +173,7 @@ class _Unfolding:
             return set(wanted) <= set(outer)
         if layout.are_numbered(outer) != layout.are_numbered(inner):
             return layout.are_numbered(inner)
-        if _MANY * min(len(outer), len(inner)) <= max(len(outer), len(inner)):
+        if layout.MANY * min(len(outer), len(inner)) <= max(len(outer), len(inner)):
             return len(outer) < len(inner)
         hint = self.chosen.hint("system", outer[:2])
         raise InputError(

@@ -7,6 +7,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice, zip_longest
 from os import fspath
 from typing import Any, NamedTuple
@@ -23,6 +24,7 @@ _BLANKS = {"\t\t": r"\s{2,}", " ": r"[ \t]"}
 """Blanks between cells, by what stands for them: two or more in columns that are aligned, one in tables of R."""
 _COMMENT = r"#(?!\s*[,;\t|])|sep="
 _RULE = r"[-+:=|\s]*(--|==)[-+:=|\s]*|\s*(:?-+:?\s*\|\s*)+:?-+:?\s*"
+_TREC_EVAL = ("measure", "topic", "value")
 _SAMPLE = 20
 """Rows from which the separator is found."""
 _CELL = 32
@@ -58,8 +60,8 @@ def read(
     Parameters
     ----------
     path
-        Text with tabs, commas, semicolons or bars between cells (UTF-8 or UTF-16, with a line of names or without),
-        JSON, JSON Lines or Parquet; also with `.gz` or `.xz`, or in an archive; see `pairsig.readers`.
+        Text with tabs, commas, semicolons or bars between cells (UTF-8, UTF-16 or Windows-1252, with a line of names
+        or without), JSON, JSON Lines or Parquet; also with `.gz` or `.xz`, or in an archive; see `pairsig.readers`.
     system
         Column with the names of systems; or columns of scores, one per system, separated by commas.
     item
@@ -112,14 +114,23 @@ def cells(path: str, chosen: layout.Chosen) -> layout.Cells:
             text = data.decode("utf-16")
         except UnicodeDecodeError:
             raise InputError(f"{path}: found damaged UTF-16, expected text in UTF-8 or UTF-16") from None
+        encoding = "utf-16"
     else:
-        text = open_text(path).read()
-    start = text.lstrip()
-    if not start:
+        file = open_text(path, windows=not _is_json(path, data.decode("utf-8", "ignore")))
+        text, encoding = file.read(), file.encoding
+    if not text.strip():
         raise InputError(f"{path}: found an empty file, expected a table")
-    if start[0] == "[" or re.match(r'\{\s*("|\})', start) or path.endswith((".json", ".jsonl", ".ndjson")):
+    if _is_json(path, text):
         return _of_json(path, text, chosen)
-    return _of_text(path, text)
+    found = _of_text(path, text)
+    if encoding != "cp1252":
+        return found
+    return replace(found, notes=(f"{path}: read as Windows-1252, since it is not UTF-8", *found.notes))
+
+
+def _is_json(path: str, text: str) -> bool:
+    start = re.match(r'\ufeff?\s*(\[|\{\s*("|\}))', text)
+    return start is not None or path.endswith((".json", ".jsonl", ".ndjson"))
 
 
 # Text.
@@ -161,6 +172,10 @@ def _of_text(path: str, text: str) -> layout.Cells:
     if len(rows[0].cells) == width - 1 and separator in _BLANKS:
         rows[0].cells.insert(0, "")  # R and pandas write no name above those of the rows
     unnamed = not _is_header([row.cells for row in rows])
+    if unnamed and (totals := _totals_of_trec_eval(rows)):
+        left_out["with values for all topics"] = totals
+        rows = [_Row(rows[0].line, list(_TREC_EVAL)), *(row for row in rows if row not in totals)]
+        unnamed = False
     if unnamed and above and len(above[0].cells) == width and any(map(layout.is_role, above[0].cells)):
         rows.insert(0, above[0])
         unnamed = False
@@ -261,6 +276,16 @@ def _is_header(rows: Sequence[Sequence[str]]) -> bool:
         return True
     below = rows[1] if len(rows) > 1 else rows[0]
     return not any(place < len(below) and layout.is_number(below[place]) == head[place] for place in places)
+
+
+def _totals_of_trec_eval(rows: Sequence[_Row]) -> list[_Row]:
+    """The rows for all topics if these are measures, topics and values as trec_eval writes them; else none."""
+    if any(len(row.cells) != len(_TREC_EVAL) for row in rows) or layout.is_number(rows[0].cells[0]):
+        return []
+    totals = [row for row in rows if row.cells[1].strip() == "all"]
+    ids = {(row.cells[0].strip(), row.cells[1].strip()) for row in rows}
+    values = all(layout.is_number(row.cells[2]) for row in rows if row not in totals)
+    return totals if values and len(ids) == len(rows) > len(totals) else []
 
 
 def _numbered(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -69,7 +69,7 @@ def read(
         Keys of a sample's `doc`, such as `passage` or `meta.source`, with the document (for `--unit document`) and with
         the domain.
     model
-        Name of the model. Default: the name in the results.
+        Name of the model. Default: the name in the results, else that of the folder.
     verify
         Whether samples with the same id must have the same `doc_hash` in all logs.
 
@@ -181,9 +181,12 @@ class _Task:
         pretrained = re.search(r"(?:pretrained|model)=([^,]+)", arguments)
         self.model = model or self.reported("model_name", kind=str) or (pretrained[1] if pretrained else "")
         if not self.model:
-            raise InputError(
-                f"{source}: found no results_TIME.json beside it with the name of the model; set the name with "
-                f"--option model=NAME"
+            path = Path(source)  # lm_eval calls the folder like the model
+            named_so = _SAMPLES.fullmatch(path.name.removesuffix(".gz"))
+            self.model = path.absolute().parent.name if named_so else path.name.partition(".jsonl")[0]
+            self.notes.append(
+                f"{source}: the model is named after the {'folder' if named_so else 'file'}, since it has no "
+                "results_TIME.json with the name beside it; use --option model=NAME to override"
             )
 
     def reported(self, *path: str, kind: type[Kind]) -> Kind:
