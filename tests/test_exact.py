@@ -695,3 +695,14 @@ def test_bootstrap_needs_common_denominators():
         InputError, match="no exact bootstrap test for accuracy if the systems have different denominators"
     ):
         exact_bootstrap_test([[1, 2], [1, 1]], [[0, 1], [1, 2]], metric="accuracy", alternative="observed")
+
+
+@pytest.mark.parametrize("digits", [6, 8])
+def test_scores_with_many_digits_are_refused_before_minutes_are_spent(digits, monkeypatch):
+    """No factor of the transform decays, so all of it would have to be multiplied out."""
+    monkeypatch.setattr(distributions._Window, "_all_phi", None)  # cannot be called
+    rng = np.random.default_rng(1)
+    a = np.round(rng.random(200), digits)
+    b = np.round(a + rng.normal(0, 0.1, 200), digits)
+    with pytest.raises(InputError, match="can take too many values for the exact test; use randomization_test"):
+        exact_test(a, b)

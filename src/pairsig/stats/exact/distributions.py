@@ -462,7 +462,7 @@ class _Window:
             phi = np.zeros((len(k), n_rows), dtype=np.complex128)
             error = np.zeros((len(k), n_rows))
             multiplied = 2 * len(at) > phi.size and distribution.times.sum() <= _FEW
-            work += len(steps) * (phi.size if multiplied else _TRANSFORM * len(at))
+            work += len(steps) * (phi.size + _TRANSFORM * len(k) if multiplied else _TRANSFORM * len(at))
             if work > MOST:
                 raise TooLargeError
             if multiplied:
