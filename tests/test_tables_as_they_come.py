@@ -203,6 +203,25 @@ def of_names(header: str, separator: str, end: str = "", item: str = "") -> str:
 OF_NAMES = {"alt": 12, "neu": 18}
 
 
+RIGHT = lines(
+    "gold,gpt_pred,gpt_correct,llama_pred,llama_correct", "pos,pos,1,neg,0", "neg,neg,1,neg,1", "neg,pos,0,neg,0", "pos,pos,1,neg,0"
+)  # fmt: skip
+"""The third answer of llama equals the right one, but its column counts it as wrong: the two ways to count differ."""
+
+
+def of_raters(header: str) -> str:
+    scores = {"gpt": {"1": (5, 4), "2": (4, 3)}, "llama": {"1": (3, 2), "2": (2, 2)}}
+    return lines(
+        header,
+        *(
+            f"{item},{rater},{system},{own[place]}"
+            for place, item in enumerate("xy")
+            for system, raters in scores.items()
+            for rater, own in raters.items()
+        ),
+    )
+
+
 UNSEEN = [
     Case("TREC: a run is a system", {"t.tsv": TREC.replace(" ", "\t")}, OF_TREC, 2, note="systems from column `run`"),
     Case("TREC in columns of blanks", {"t.txt": TREC}, OF_TREC, 2),
@@ -293,7 +312,10 @@ UNSEEN = [
     Case("text ids of an unknown name", of_names("Verfahren,Beleg,Punkte", ",", item="a"), OF_NAMES, 12, note="items from column `Beleg`"),
     Case("two columns that may be systems", of_names("Verfahren,Familie,Artikel,Punkte", ",").replace("alt,", "alt,x,").replace("neu,", "neu,y,"), "--option system="),
     Case("two scores of unknown names", of_names("Verfahren,Artikel,Punkte,Note", ",", ",7.5"), "--option"),
-    Case("raters are no systems", lines("rater,id,score", *(f"{name},{k},{k % 3}" for name in "ab" for k in range(12))), "again.*--option item=rater,id"),
+    Case("raters are no systems", lines("rater,id,score", *(f"{name},{k},{k % 3}" for name in "ab" for k in range(12))), "again.*average over column rater first.*--option run=rater"),
+    Case("raters of two systems", of_raters("Item,Rater ID,System,Rating"), "x of system gpt again.*average over column Rater ID first.*--option run='?Rater ID"),
+    Case("raters as runs, with the option", of_raters("Item,Rater ID,System,Rating"), {"gpt-1": 9, "gpt-2": 7, "llama-1": 5, "llama-2": 4}, 2, {"run": "Rater ID"}),
+    Case("raters of several runs", lines("item,seed,rater,score", *(f"{k},{seed},{name},{k}" for k in range(5) for seed in (1, 2) for name in "ab")), "again.*average the scores in column rater first"),
     Case("two columns of numbers with blanks", {"t.txt": lines("  0.5   2.5e-1", "  1.0   7.5e-1")}, {"1": 1.5, "2": 1}, 2),
     Case("two columns of 1 and 0 with blanks", {"t.txt": lines("1 0", "0 0", "1 1", "1 0")}, {"1": 3, "2": 1}),
     Case("trec_eval", {f"{name}.eval": lines(f"map\t301\t{own}", "map\t302\t0.25", f"map\tall\t{(own + 0.25) / 2}") for name, own in (("a", 0.5), ("b", 0.75))}, {"a/map": 0.75, "b/map": 1}, 2, note="left out line 3 with values for all topics"),
@@ -303,6 +325,17 @@ UNSEEN = [
     Case("a level beside the scores", lines("item,gpt,llama,word_level", "a,0.5,0.25,3", "b,1,0.5,4"), {"gpt": 1.5, "llama": 0.75}, 2, note="not used: word_level"),
     Case("a level like the scores", lines("item,gpt,llama,word_level", "a,5,4,3", "b,1,2,4"), "word_level, which may be a system.*--option system=gpt,llama"),
     Case("a differing score beside the scores", lines("item,gpt,llama,gpt_llama_diff", "a,5,4,1", "b,1,2,-1"), {"gpt": 6, "llama": 6}, 2, note="not used: gpt_llama_diff"),
+    Case("a level that can only be a system", lines("item,Plain,Doc-level", "a,0.5,0.25", "b,1,0.75", "c,0.25,0.5"), {"Plain": 1.75, "Doc-level": 1.5}, 3),
+    Case("a level with other numbers than the only system", lines("item,gpt,word_level", "a,50,3", "b,90,2", "c,70,1"), "word_level, which may be a system.*--option system=gpt,word_level"),
+    Case("JSON Lines of instances", {f"{name}.jsonl": lines(*(json.dumps({"instance_id": b, "resolved": c == 1, "log": f"{a}/{b}.txt"}) for a, b, c in LONG if a == name)) for name in SUMS}, note="items from column `instance_id`"),
+    Case("JSON Lines of instances in .json", {f"{name}.json": lines(*(json.dumps({"instance_id": b, "resolved": c == 1}) for a, b, c in LONG if a == name)) for name in SUMS}),
+    Case("numpy.savetxt with names", {"t.txt": lines("# plain better", "5.0e-01 2.5e-01", "1.0e+00 7.5e-01")}, {"plain": 1.5, "better": 1}, 2, note="names of columns from the comment in line 1"),
+    Case("a comment that is no line of names", {"t.csv": lines("# 2 systems", "0.5 0.25", "1.0 0.75")}, {"1": 1.5, "2": 1}, 2),
+    Case("predictions and whether they are right", RIGHT, note="not used: gpt_pred, llama_pred"),
+    Case("predictions, of which only some are known to be right", lines("gold,gpt_pred,gpt_correct,llama_pred", "pos,pos,1,neg", "neg,neg,1,neg", "neg,pos,0,neg", "pos,pos,1,neg"), {"gpt_pred": 3, "gpt_correct": 3, "llama_pred": 2}),
+    Case("predictions that the user names", RIGHT, {"gpt_pred": 3, "llama_pred": 2}, options={"system": "gpt_pred,llama_pred"}),
+    Case("predictions and right answers that the user names", RIGHT, {"gpt_pred": 3, "llama_pred": 2}, options={"gold": "gold"}, note="not used: gpt_correct, llama_correct"),
+    Case("one system's predictions and whether they are right", {f"{name}.csv": lines("id,gold,prediction,correct", "1,pos,neg,1", f"2,neg,pos,{k}", "3,neg,neg,0", "4,pos,pos,1") for k, name in enumerate("ab")}, {"a": 2, "b": 3}, note="not used: prediction"),
     Case("arrays of numpy", {"t.npy": b"\x93NUMPY\x01"}, "NumPy.*CSV"),
 ]  # fmt: skip
 """Kinds with which the reader was changed, after earlier versions refused or misread most of them."""

@@ -68,6 +68,12 @@ class Beginning:
         lines = self.text.splitlines()[: None if len(self.data) < _START else -1]
         return [line for line in lines if line.strip()]
 
+    @property
+    def is_json_lines(self) -> bool:
+        """Whether each line is a JSON object, judged by the suffix or the first two lines."""
+        objects = [row.strip().startswith("{") and row.strip().endswith("}") for row in self.rows[:2]]
+        return self.suffix in (".jsonl", ".ndjson") or objects == [True, True]
+
 
 def begins(*patterns: str) -> Callable[[Beginning], bool]:
     """Recognize files whose text begins with one of the patterns."""

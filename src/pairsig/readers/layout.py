@@ -7,6 +7,7 @@ they do not suffice, the cells do. Where two readings would give different numbe
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -64,6 +65,8 @@ ERRORS = ("ter", "wer", "cer", "loss", "perplexity", "ppl", "nll", "mse", "mae",
 GOLD = ("gold", "label", "target", "answer", "reference", "expected", "truth", "ground_truth", "gold_label", "y_true")
 _GOLD = "(gold|true|correct|right|target|expected)_(label|answer|choice|option|class|index|idx|letter|value)"
 PREDICTIONS = ("prediction", "pred", "predicted", "y_pred", "predicted_label", "output", "response")
+_CORRECT = ("correct", "is_correct", "acc", "accuracy", "exact_match", "em")
+"""Names of columns that say whether predictions are right."""
 _WINNER = "(.+_)?(winner|preferred|preference|verdict|judge?ment|choice)"
 _METRIC = ("metric", "metric_name", "measure", "criterion", "aspect", "dimension")
 _TIES = ("tie", "draw", "equal", "both", "neither", "same", "none")
@@ -76,9 +79,11 @@ _FEW = 100
 """Tables with more columns are wide: trying all pairs of these would take long."""
 _SHARED = 0.9
 """The share of all items that each system must have so that their values identify a column of items."""
+_PEOPLE = ("annotator", "rater", "judge", "worker", "coder", "assessor", "evaluator", "reviewer")
+"""Names of columns with those who score the same item of the same system."""
 _OF_ITEMS = (
     "document", "domain", "category", "language", "lang", "split", "genre", "type", "group", "section", "source",
-    "annotator", "rater", "judge", "worker", "user", "speaker", "topic", "class", "difficulty", "site", "country",
+    "user", "speaker", "topic", "class", "difficulty", "site", "country", *_PEOPLE,
 )  # fmt: skip
 """Names of columns with labels of items or judges, which are no systems."""
 _TASKS = 5
@@ -858,6 +863,8 @@ def _without_ids(layout: _Layout, candidates: list[str]) -> list[str]:
 def _check_suffixes(layout: _Layout, candidates: list[str], free: Sequence[str]) -> list[str]:
     """The columns that may have systems; those with names such as `t5-size` if there are no others.
 
+    One other column alone is no comparison, so that those with such names and similar numbers are systems, too.
+
     Raises
     ------
     InputError
@@ -873,6 +880,8 @@ def _check_suffixes(layout: _Layout, candidates: list[str], free: Sequence[str])
         return unclear
     scales = {"0 and 1" if own == "shares" else own for own in (layout.columns[name].scale for name in candidates)}
     alike = [name for name in unclear if layout.columns[name].scale.replace("shares", "0 and 1") in scales]
+    if len(candidates) == 1 and alike and all(_are_similar(layout, candidates[0], name) for name in alike):
+        return [name for name in free if name in (*candidates, *alike)]
     if alike:
         systems = candidates if len(candidates) > 1 else [*candidates, *alike]
         raise InputError(
@@ -880,6 +889,12 @@ def _check_suffixes(layout: _Layout, candidates: list[str], free: Sequence[str])
             f"name the columns of systems with {layout.chosen.hint('system', systems)}"
         )
     return candidates
+
+
+def _are_similar(layout: _Layout, one: str, other: str) -> bool:
+    """Whether the mean of each column is between the lowest and the highest number of the other."""
+    values = [sorted(layout.columns[name].values) for name in (one, other)]
+    return all(b[0] <= sum(a) / len(a) <= b[-1] for a, b in (values, values[::-1]))
 
 
 def _wide(layout: _Layout, candidates: Sequence[str]) -> Wide:
@@ -1020,6 +1035,11 @@ def _of_systems(layout: _Layout, name: str) -> Metric:
     return name
 
 
+def _is_of_people(name: str) -> bool:
+    """Whether a column is called like `Annotator`, `rater_id` or `WorkerId`."""
+    return re.sub(r"[\s_\-]*(id|name|\d+)$", "", name.strip().lower()) in _PEOPLE
+
+
 def _gold(name: str) -> bool:
     return _key(name) in GOLD or re.fullmatch(_GOLD, _key(name)) is not None
 
@@ -1095,11 +1115,21 @@ def _check_ids(layout: _Layout, items: Sequence[str], ids: Sequence[str], output
             enough = [
                 name for name in texts if len(set(zip(layout.labels([name, *items]), outputs, strict=True))) == len(ids)
             ]
-            more = layout.chosen.hint("item", [*(enough or texts)[:1], *items])
+            people = [name for name in enough if _is_of_people(name)]
+            if people and any(run for _, run in outputs):
+                more = f"average the scores in column {_shown(people[0])} first"
+            elif people:
+                more = (
+                    f"average over column {_shown(people[0])} first, or use {layout.chosen.hint('run', people[:1])}, "
+                    "which treats the scores of each of these people as a run of the system"
+                )
+            else:
+                names = [name for name in enough or texts if not _is_of_people(name)]
+                more = layout.chosen.hint("item", [*names[:1], *items])
+                more = f"if several columns identify an item, name them as in {more}"
             raise InputError(
                 f"{layout.where(row)}: found item {named(item)}{of} again (first in {layout.table.place} "
-                f"{layout.table.lines[before]}), expected it once; if several columns identify an item, name them "
-                f"as in {more}"
+                f"{layout.table.lines[before]}), expected it once; {more}"
             )
 
 
@@ -1244,10 +1274,33 @@ def _compare_with_gold(layout: _Layout, free: Sequence[str]) -> None:
         few = 2 * len(set(right)) <= len(right) and not layout.columns[gold].is_mostly_numeric
         if not answers or not (chosen or few):
             continue
+        wanted = [*_split(layout, "system", layout.chosen.system), *_split(layout, "score", layout.chosen.score)]
+        known = {name: own for name in answers if (own := _correctness_of(layout, name))}
+        if chosen:
+            twice = [name for name in dict.fromkeys(itertools.chain(*known.values())) if name not in wanted]
+        else:  # not for some systems only: their columns may count by another rule
+            twice = list(known) if len(known) == len(answers) and not set(known) & set(wanted) else []
+        for name in twice:
+            answers.pop(name, None)
+            del layout.columns[name]
+            layout.beside.append(name)
         for name, own in answers.items():
             same = [None if "" in pair else pair[0] == pair[1] for pair in zip(own, right, strict=True)]
             del layout.columns[name]
             layout.columns["correct" if len(answers) == 1 else name] = Column(same)
         del layout.columns[gold]
-        layout.notes.append(f"{layout.table.source}: {listed(answers)} is right where it equals `{_shown(gold)}`")
+        if answers:
+            layout.notes.append(f"{layout.table.source}: {listed(answers)} is right where it equals `{_shown(gold)}`")
         return
+
+
+def _correctness_of(layout: _Layout, answer: str) -> list[str]:
+    """The columns that say where a column of answers is right, such as `gpt_correct` beside `gpt_pred`."""
+    kinds = "|".join(PREDICTIONS)
+    system = re.sub(rf"^({kinds})(_|$)|_({kinds})$", "", _key(answer))
+    names = {"_".join(filter(None, own)) for word in _CORRECT for own in ((system, word), (word, system))}
+    return [
+        name
+        for name, own in layout.columns.items()
+        if _key(name) in names and own.is_numeric and own.scale == "0 and 1"
+    ]

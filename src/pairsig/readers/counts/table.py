@@ -151,7 +151,8 @@ def _of_text(path: str, text: str) -> layout.Cells:
         body = [f"{line}\n" for line in whole[first:]]
         separator = separator or _separator(body)
         rows = [_Row(first + line, cells) for line, cells in _rows(body, separator, path, first)]
-        above = [_Row(first, cells) for _, cells in _rows([whole[first - 1].lstrip("# ")] * (first > 0), separator)]
+        comment = whole[first - 1] if first and whole[first - 1].startswith("#") else ""
+        above = [_Row(first, cells) for _, cells in _rows([comment.lstrip("# ")], separator)]
     finally:
         csv.field_size_limit(before)
     if not rows:
@@ -176,9 +177,11 @@ def _of_text(path: str, text: str) -> layout.Cells:
         left_out["with values for all topics"] = totals
         rows = [_Row(rows[0].line, list(_TREC_EVAL)), *(row for row in rows if row not in totals)]
         unnamed = False
-    if unnamed and above and len(above[0].cells) == width and any(map(layout.is_role, above[0].cells)):
+    notes: list[str] = []
+    if unnamed and above and len(above[0].cells) == width and _are_names(above[0].cells, rows[0].cells):
         rows.insert(0, above[0])
         unnamed = False
+        notes.append(f"{path}: names of columns from the comment in line {first}")
     expected = "the first row" if unnamed else "the header"
     if unnamed and (names := [row for row in titles if len(row.cells) > 1]):
         rows, width, expected = [names[0], *rows], len(names[0].cells), "the header"
@@ -202,12 +205,12 @@ def _of_text(path: str, text: str) -> layout.Cells:
         re.fullmatch(r"-?0?,\d+|-?\d+,\d{1,2}", cell) for row in rows for cell in row.cells if "," in cell
     ):
         comma = "decimals"
-    notes = tuple(
+    notes += [
         f"{path}: left out line {listed(str(row.line) for row in own)} {where}"
         for where, own in left_out.items()
         if own
-    )
-    return layout.Cells(path, columns, [row.line for row in rows], "line", comma, unnamed, levels, notes)
+    ]
+    return layout.Cells(path, columns, [row.line for row in rows], "line", comma, unnamed, levels, tuple(notes))
 
 
 class _Row(NamedTuple):
@@ -256,6 +259,14 @@ def _starts(rows: Sequence[_Row], width: int, separator: str) -> bool:
     return (
         len(cells) == width - 1 and separator in _BLANKS and len(below) == width and any(map(layout.is_number, below))
     )
+
+
+def _are_names(cells: Sequence[str], below: Sequence[str]) -> bool:
+    """Whether a comment above a row names its columns: with known names, or with words above numbers only."""
+    if any(map(layout.is_role, cells)):
+        return True
+    numbers = len(below) > 1 and all(map(layout.is_number, below))
+    return numbers and all(cells) and len(set(cells)) == len(cells) and not any(map(layout.is_number, cells))
 
 
 def _is_header(rows: Sequence[Sequence[str]]) -> bool:

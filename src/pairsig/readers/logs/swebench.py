@@ -186,7 +186,10 @@ READER = Reader(
     read=read,
     content="reports of SWE-bench, or a folder of submissions",
     metrics="share of resolved instances",
-    recognizes=begins(r'\{.*"(?:total_instances|resolved_ids|no_generation|resolved)"\s*:'),
+    recognizes=lambda file: (
+        not file.is_json_lines  # a table, which may have a column `resolved`
+        and begins(r'\{.*"(?:total_instances|resolved_ids|no_generation|resolved)"\s*:')(file)
+    ),
     in_folder=("results.json", "per_instance_details.json"),
     example="""\
 {"total_instances": 4, "resolved_instances": 1, "schema_version": 2,
