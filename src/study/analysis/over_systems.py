@@ -33,8 +33,9 @@ Codes = NDArray[np.intp]
 
 
 def members(first: ArrayLike, second: ArrayLike) -> Codes:
-    """Number the two systems (or test sets) of each row by name."""
-    names = np.stack([np.asarray(first, dtype=object), np.asarray(second, dtype=object)], axis=1)
+    """Number the two systems (or test sets) of each row by name, or by any other number."""
+    names = np.stack([np.asarray(first), np.asarray(second)], axis=1)
+    names = names if np.issubdtype(names.dtype, np.integer) else names.astype(object)
     codes: Codes = pd.factorize(names.ravel())[0].astype(np.intp).reshape(-1, 2)
     return codes
 
