@@ -63,13 +63,13 @@ def planned(project, name, *options):
 def test_a_study_is_planned(project, name, config):
     jobs = planned(project, name, "--configfile", f"config/{config}.yaml")
     assert jobs["check"] == jobs["findings"] == jobs["site"] == 1
-    assert jobs["compare"] > 5
+    assert jobs["compare"] + jobs["resize"] > 5
 
 
 def test_a_study_in_parts_is_planned(project):
     jobs = planned(project, "slurm", "--configfile", "config/quick.yaml", "--set-scatter", "resamples=3")
     assert jobs["check"] == jobs["findings"] == jobs["site"] == 1
-    assert jobs["compare_part"] + jobs["resize_part"] == 3 * jobs["merge"] > 0
+    assert jobs["compare_part"] + 2 * jobs["resize_part"] == 3 * jobs["merge"] > 0
 
 
 @pytest.fixture

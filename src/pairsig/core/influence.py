@@ -38,7 +38,10 @@ def influence_values(counts: NDArray[Any], metric: Metric) -> Floats:
     """
     totals, largest_counts = np.empty((2, len(counts), counts.shape[2]))
     for some in some_systems(counts):  # to avoid a copy of all counts in a larger type
-        totals[some], largest_counts[some] = counts[some].sum(axis=1, dtype=np.float64), np.abs(counts[some]).max(axis=1)
+        totals[some], largest_counts[some] = (
+            counts[some].sum(axis=1, dtype=np.float64),
+            np.abs(counts[some]).max(axis=1),
+        )
     largest = np.abs(totals).max(axis=1, keepdims=True)
     # A column without counts has no influence, whatever its derivative, which does not exist for BLEU.
     step = 1e-5 * np.where(totals != 0, np.abs(totals), largest) * (largest_counts != 0)
