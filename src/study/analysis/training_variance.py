@@ -333,9 +333,9 @@ class _Runs:
 class _Tested:
     """Pairs of runs on test sets of one size.
 
-    `same` contains the runs of each pair from the same method, and `of_methods` this method. `by_outputs` and `by_method` mark pairs with p < 0.05 by
-    outputs and by the method-level test; `enough` marks pairs with enough other runs. `better` contains the results of
-    `_Runs.better` by question, and `members` the methods.
+    `same` contains the runs of each pair from the same method, and `of_methods` this method. `by_outputs` and
+    `by_method` mark pairs with p < 0.05 by outputs and by the method-level test; `enough` marks pairs with enough other
+    runs. `better` contains the results of `_Runs.better` by question, `pairs` their runs, and `members` the methods.
     """
 
     n: int
