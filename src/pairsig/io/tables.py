@@ -491,7 +491,7 @@ def _read_plain(path: Path, typed: Mapping[str, type[Any]]) -> pd.DataFrame | No
             )  # fmt: skip
         for name in texts:
             if typed[name] is bool:
-                table[name] = [_truth(cell, name) for cell in table[name]]
+                table[name] = table[name].map({cell: _truth(cell, name) for cell in table[name].unique()}).astype(bool)
     except (ValueError, OverflowError):
         return None
     return table if all(table[name].dtype in ("int64", "float64") for name in numbers) else None

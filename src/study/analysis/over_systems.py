@@ -283,7 +283,7 @@ def _squares(e: Floats, code: Codes, other: Codes) -> float:
             both = np.flatnonzero((one >= 0) & (two >= 0))
             rows.append(both)
             labels.append(one[both] * width + two[both])
-    dense, _ = pd.factorize(np.concatenate(labels), sort=True)
+    dense, _ = pd.factorize(np.concatenate(labels))
     sums = np.bincount(dense, e[np.concatenate(rows)])
     return float(np.square(sums).sum())  # not a dot product, whose result depends on the number of threads
 
