@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pairsig.core.definitions import Named
 from pairsig.io.choices import choose
 from pairsig.io.errors import InputError
 from pairsig.metrics import Metric
@@ -62,20 +63,6 @@ class MarginResult(Result):
             return f"a small p shows that {name_a} and {name_b} differ by less than {by}; a large p shows nothing"
         good, other = (name_a, name_b) if self.claim == "a-not-worse" else (name_b, name_a)
         return f"a small p shows that {good} is not worse than {other} by {by} or more; a large p shows nothing"
-
-
-@dataclass(frozen=True)
-class _Margin:
-    """The names of a margin test in results and signatures."""
-
-    method: str
-    alternative: str
-    name: str = "margin"
-
-    @property
-    def signature(self) -> str:
-        """As for other tests."""
-        return f"test:{self.name}|method:{self.method}|alternative:{self.alternative}"
 
 
 def margin_test(
@@ -159,7 +146,7 @@ def against(pair: Pair, margin: float, claim: str) -> MarginResult:
     else:
         p = max(studentized_p(units, pair.metric, margin, sign) for sign in signs)
     exact = whole is not None
-    test = _Margin("exact" if exact else "studentized", claim)
+    test = Named("exact" if exact else "studentized", claim, name="margin")
     described = pair.described(test, f"margin:{margin!r}")
     return MarginResult(**described, pvalue=float(p), margin=margin, claim=claim, exact=exact)
 

@@ -4,38 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pairsig.core.definitions import Test
+from pairsig.core.definitions import Named, Test
 from pairsig.core.engine import Scorer
 from pairsig.core.statistics import Statistics, by_document
 from pairsig.io.errors import InputError
 from pairsig.metrics import Metric, registry
 
 Unit = Literal["segment", "document"]
-
-
-class Named(Protocol):
-    """A test as its result and its signature name it."""
-
-    @property
-    def name(self) -> str:
-        """Name of the test."""
-
-    @property
-    def method(self) -> str:
-        """Its method; "" where there is no choice."""
-
-    @property
-    def alternative(self) -> str:
-        """Its alternative hypothesis."""
-
-    @property
-    def signature(self) -> str:
-        """The test in a signature."""
 
 
 @dataclass(frozen=True)
