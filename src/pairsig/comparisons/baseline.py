@@ -64,28 +64,18 @@ def read_systems(
 ) -> tuple[list[tuple[Statistics, list[Metric]]], list[str]]:
     """Read systems from files of counts (see `pairsig.readers.system_counts`), or from outputs and a reference.
 
-    Parameters
-    ----------
-    paths
-        One path per system, the baseline first, or several, which are its runs. Or one table of all systems (column
-        `system`), the baseline first. A system is named after its file, without `.gz` or `.xz` and one more suffix
-        (`gpt-4.1` for `gpt-4.1.sigf`). If these names are not distinct, it gets the full name or its folders.
-        Several runs are named by their common prefix (`a` for `a1`, `a2`, `a3`). Systems of logs have the names in the
-        logs, with the settings in which systems of the same name differ. A single file or folder may contain all logs.
-    reader
-        A name in `readers.OUTPUTS`, `COUNTS` or `LOGS`. None detects the reader from the content of the files, see
-        `recognition.recognize`; a note names it.
-    metrics
-        Names. The default is all metrics found in the files, or the default metric of the reader.
-    options
-        Options of the reader or of the metrics' extractors. Each is passed to those that have it; at least one must.
-    domains, documents
-        One per segment, or none. Documents in a file of counts must agree with them.
+    There is one path per system, the baseline first, or several, which are its runs; or one table or folder of all
+    systems. A system is named after its file, without `.gz` or `.xz` and one more suffix (`gpt-4.1` for
+    `gpt-4.1.sigf`), or else by its full name or its folders. Runs are named by their common prefix (`a` for `a1`,
+    `a2`). Systems of logs have the names in the logs, with the settings in which systems of the same name differ.
 
-    Returns
-    -------
-    Pairs of statistics and metrics, and notes for the user on what was left out. There are several pairs if metrics
-    are extracted from outputs, or if not the same items have a score in all metrics of logs.
+    Without a `reader`, the format is detected from the content (`recognition.recognize`), and a note names it. By
+    default, `metrics` are all that the files have, or the default metric of the reader. `options` are those of the
+    reader or of the metrics' extractors; at least one of them must have each. There is one domain and document per
+    segment, or none.
+
+    Returns ------- Pairs of statistics and metrics, and notes for the user on what was left out. There are several
+    pairs if metrics are extracted from outputs, or if not the same items have a score in all metrics of logs.
     """
     groups = [[own] if isinstance(own, str) else list(own) for own in paths]
     files = [path for group in groups for path in group]
@@ -323,38 +313,18 @@ def compare_to_baseline(
 ) -> tuple[list[Row], list[str]]:
     """Compare every system with the first one, the baseline: the rows of table `BASELINE`, and notes.
 
-    Parameters
-    ----------
-    tests
-        Names of tests. The default is the exact test or, where a metric and these systems have none that takes seconds,
-        randomization.
-    methods, alternatives
-        Methods of the bootstrap (default: shifted) and alternatives of all tests (default: two-sided). Every test is
-        done with every method that it has and every alternative. With "greater", the baseline has the greater score.
-    stop_at
-        (alpha, confidence level): bootstrap and randomization stop once p is clearly on one side of alpha, see
-        `sequential_test`; `pvalue_low` and `pvalue_high` are then its confidence sequence, and `significant` is missing
-        if the resamples did not suffice.
-    margin
-        A margin in points adds three rows for every metric and system, with the test `margin` and the alternatives
-        `pairsig.stats.margins.CLAIMS` (see `margin_test`).
-    family
-        Name of a family of test sets (`pairsig.planning.heterogeneity.families`): notes predict who wins on its next
-        test set.
-    progress
-        Called with numbers of resamples as they are finished, at most `n_drawn` times their number in total.
+    Every test is done with every method that it has (default: shifted) and every alternative (default: two-sided). The
+    default test is the exact one or, where a metric and these systems have none that takes seconds, randomization. With
+    "greater", the baseline has the greater score.
 
-    Returns
-    -------
-    One row per metric, system and test. The interval of a two-sided test excludes 0 exactly if p < 0.05 (see
-    `intervals.agreeing`). An exact p is rounded to its certain digits. The notes of a row are caveats, the most
-    important one first; the other notes are about named tests that do not exist for a metric.
+    With `stop_at`, (alpha, confidence level), bootstrap and randomization stop once p is clearly on one side of alpha,
+    see `sequential_test`; `pvalue_low` and `pvalue_high` are then its confidence sequence, and `significant` is missing
+    if the resamples did not suffice. A `margin` in points adds three rows for every metric and system, one per claim of
+    `margin_test`. With a `family` of test sets, notes predict who wins on its next test set.
 
-    Raises
-    ------
-    InputError
-        For names that are unknown or repeated (which would count twice in the adjustments), and for whatever the tests
-        do not accept.
+    Returns ------- One row per metric, system and test. The interval of a two-sided test excludes 0 exactly if p <
+    0.05. An exact p is rounded to its certain digits. The notes of a row are caveats, the most important one first; the
+    other notes are about named tests that do not exist for a metric.
     """
     if family:
         heterogeneity.known_family(family)

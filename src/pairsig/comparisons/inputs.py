@@ -113,22 +113,7 @@ class Columns:
 
 
 def read(data: Data, columns: Columns, memory: Memory | None = None) -> Given:
-    """The statistics and the metric that `data` and the options of the user describe.
-
-    Parameters
-    ----------
-    data
-        A data frame, a mapping from systems to arrays, `Statistics`, or the path of a table.
-    columns
-        What the user named.
-    memory
-        Limit for reading a file.
-
-    Raises
-    ------
-    InputError
-        For data of another kind, for columns that do not exist, and for values that are missing or not numbers.
-    """
+    """The statistics and the metric that `data` and the options of the user describe."""
     if isinstance(data, Given):  # of evaluation logs
         if columns != Columns():
             raise InputError("found names of columns with evaluation logs, expected none: their readers know them")

@@ -238,13 +238,7 @@ def drawn(pair: Pair, test: Test) -> ExactResult:
 
 
 def resampled(ratios: Ratios, scorer: Scorer, test: Test, *, favoured: bool = True) -> Mass:
-    """P-value of the bootstrap over all resamples, as a mass.
-
-    Parameters
-    ----------
-    favoured
-        Whether the alternative of the test is that the first system of `ratios` is better.
-    """
+    """P-value of the bootstrap over all resamples; `favoured`: see `Test.borders`, for the first system."""
     sides = [
         _beyond(ratios, scorer, test, sign, multiple if ratios.delta else 0)
         for sign, multiple in test.borders(favoured)
@@ -285,13 +279,7 @@ def _complement(event: Mass) -> Mass:
 
 
 def fractions(scorer: Scorer, test: Test, unit: Unit) -> Fractions:
-    """The systems' whole numerators and denominators, where there is an exact test.
-
-    Raises
-    ------
-    InputError
-        If there is none; the message says what to use instead.
-    """
+    """The systems' whole numerators and denominators, or an error that says what to use if there is no exact test."""
     metric, counts, found = scorer.metric, scorer.counts, scorer.fractions
     none, instead = f"there is no {_named(test)} for {metric.name}", f"use {test.drawn.function}"
     if not isinstance(metric.function, Ratio):
