@@ -126,17 +126,9 @@ class Test(Named):
     def meaning(self, p: str, units: str, points: Callable[[float], str], **systems: Any) -> str:
         """What the p-value of two systems is the probability of, as a sentence.
 
-        Parameters
-        ----------
-        p
-            The p-value in parentheses.
-        units
-            "segments" or "documents".
-        points
-            Writes a number of points.
-        systems
-            `a` and `b`, the names of the systems; `ahead` and `behind`, those of the better and the other one; and the
-            numbers `statistic` and `gain`.
+        `p` is the p-value in parentheses, `units` are "segments" or "documents", and `points` writes a number of
+        points. `systems` are `a` and `b`, the names; `ahead` and `behind`, those of the better and the other one; and
+        the numbers `statistic` and `gain`.
         """
         numbers = {name: systems.pop(name) for name in ("statistic", "gain")}
         event = self.event.format(
@@ -151,12 +143,7 @@ class Test(Named):
     def favours(self, difference: float, higher_is_better: bool) -> bool:
         """Whether the alternative is that the better system is better.
 
-        Parameters
-        ----------
-        difference
-            By how much A is better than B. Where they are equal, A stands for the better one.
-        higher_is_better
-            Whether the better system has the greater score.
+        `difference` is by how much A is better than B. Where they are equal, A stands for the better one.
         """
         if not self.directed:
             return True
@@ -318,13 +305,7 @@ def described_methods() -> str:
 
 
 def find(name: str, method: str | None = None, alternative: str | None = None) -> Test:
-    """The test with this name, method (default: shifted, where there is a choice) and alternative (two-sided).
-
-    Raises
-    ------
-    InputError
-        If there is no such test; the message lists what there is.
-    """
+    """The test with this name, method (default: shifted, where there is a choice) and alternative (two-sided)."""
     choose(name, names(), "test")
     known = methods(name)
     if method and not known:
@@ -335,13 +316,7 @@ def find(name: str, method: str | None = None, alternative: str | None = None) -
 
 
 def from_signature(signature: str) -> Test:
-    """The test that a signature names.
-
-    Raises
-    ------
-    InputError
-        If it names none.
-    """
+    """The test that a signature names."""
     parts = dict(part.split(":", 1) for part in signature.split("|") if ":" in part)
     if not parts.get("test") or not parts.get("alternative"):
         raise InputError(f"the signature {signature} does not name a test and its alternative")

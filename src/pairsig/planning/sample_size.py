@@ -103,11 +103,6 @@ def from_pilot(pair: Pair) -> Spread:
 
     S² = n s², where s is the jackknife standard error of the gain on the pilot's n units (`difference_interval`). The
     ends of the interval are ν S² / χ²(0.975) and ν S² / χ²(0.025), with the degrees of freedom ν of s.
-
-    Raises
-    ------
-    InputError
-        If the difference between the systems does not vary.
     """
     units = pair.units.astype(np.float64)
     n = units.shape[1]

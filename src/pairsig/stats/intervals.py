@@ -188,12 +188,9 @@ def interval(pair: Pair, confidence_level: float = 0.95) -> Interval:
 
 
 def studentized(units: NDArray[np.float64], metric: Metric, confidence_level: float) -> tuple[Any, Any]:
-    """Ends of the jackknife's interval of the better system's gain; `difference_interval` has the formula.
+    """Ends of the jackknife's interval of the better system's gain, see `difference_interval`.
 
-    Parameters
-    ----------
-    units
-        Counts of two systems by unit, (..., 2, units, columns): one interval for each of the leading axes.
+    The counts of two systems by unit are (..., 2, units, columns): one interval for each of the leading axes.
     """
     from scipy.special import stdtrit  # scipy.stats would cost a second to import
 
@@ -203,14 +200,9 @@ def studentized(units: NDArray[np.float64], metric: Metric, confidence_level: fl
 
 
 def jackknifed(units: NDArray[np.float64], metric: Metric) -> tuple[Any, Any, Any]:
-    """By how much the first system is better, the jackknife's standard error s of that, and its degrees of freedom.
+    """By how much the first system is better, the jackknife's standard error of that, and its degrees of freedom.
 
-    `difference_interval` has the formulas.
-
-    Parameters
-    ----------
-    units
-        Counts of two systems by unit, (..., 2, units, columns): numbers for each of the leading axes.
+    `difference_interval` has the formulas; the counts are those of `studentized`.
     """
     n = units.shape[-2]
     with np.errstate(over="ignore", invalid="ignore"):  # checked below

@@ -164,13 +164,7 @@ def check_margin(margin: float, metric: Metric, largest: float | None = None) ->
 
 
 def studentized_p(units: Floats, metric: Metric, margin: float, sign: int = 1) -> Any:
-    """P(Tν >= (M + sign · δ) / s); see `margin_test`. 1 where no unit differs.
-
-    Parameters
-    ----------
-    units
-        Counts of two systems by unit, (..., 2, units, columns): one p-value for each of the leading axes.
-    """
+    """P(Tν >= (M + sign · δ) / s) of counts (..., 2, units, columns), see `margin_test`; 1 where no unit differs."""
     from scipy.special import stdtr  # scipy.stats would cost a second to import
 
     if units.shape[-2] < 2:
