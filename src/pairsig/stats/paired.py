@@ -20,21 +20,11 @@ Unit = Literal["segment", "document"]
 
 @dataclass(frozen=True)
 class Pair:
-    """Counts of two systems, A and B.
-
-    Attributes
-    ----------
-    metric
-        The metric that the counts are for.
-    segments
-        Counts per segment, (2, segments, columns).
-    documents
-        One id per segment where documents are drawn or swapped, else None.
-    """
+    """Counts of two systems, A and B, for a metric."""
 
     metric: Metric
-    segments: NDArray[Any]
-    documents: NDArray[np.str_] | None
+    segments: NDArray[Any]  # counts per segment, (2, segments, columns)
+    documents: NDArray[np.str_] | None  # one id per segment where documents are drawn or swapped
 
     @classmethod
     def of(cls, a: ArrayLike, b: ArrayLike, metric: str | Metric | None, documents: ArrayLike | None) -> Pair:

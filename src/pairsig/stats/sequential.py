@@ -19,11 +19,6 @@ from pairsig.stats import resampling
 from pairsig.stats.paired import Pair
 from pairsig.stats.resampling import TestResult
 
-FORMULA = (
-    "stop after n resamples, k of them extreme, when B(k + 1/2, n − k + 1/2) / (B(1/2, 1/2) α^k (1 − α)^(n − k)) "
-    ">= 1 / (1 − confidence level) (Robbins 1970)"
-)
-
 FIRST = 100
 """Resamples before the first look."""
 GROWTH = 1.25

@@ -326,19 +326,11 @@ Line = tuple[float, float, float, Floats, Floats]
 
 @dataclass(frozen=True)
 class Ratios:
-    """Whole numerators and denominators of two systems, per unit.
+    """Whole numerators and denominators of two systems, per unit."""
 
-    Attributes
-    ----------
-    numerators, denominators
-        (2 × units), the better system first; the sign of numerators is changed where lower is better.
-    delta
-        The gain of the better system.
-    """
-
-    numerators: Integers
-    denominators: Integers
-    delta: Fraction
+    numerators: Integers  # (2 × units), the better system first; their sign is changed where lower is better
+    denominators: Integers  # (2 × units)
+    delta: Fraction  # the gain of the better system
 
     @classmethod
     def of(cls, found: Fractions, better: int, other: int) -> Ratios:

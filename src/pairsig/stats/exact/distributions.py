@@ -53,18 +53,10 @@ class TooLargeError(Exception):
 
 @dataclass(frozen=True)
 class _Steps:
-    """What a sum of independent steps is made of.
+    """What a sum of independent steps is made of."""
 
-    Attributes
-    ----------
-    steps
-        Distinct, (steps × 2): column, row.
-    times
-        How many there are of each.
-    """
-
-    steps: Integers
-    times: Integers
+    steps: Integers  # distinct, (steps × 2): column, row
+    times: Integers  # how many there are of each
 
 
 class Swaps(_Steps):
@@ -234,21 +226,13 @@ Distribution = Swaps | Draws
 
 @dataclass(frozen=True)
 class Event:
-    """A set of totals: in each row all columns from some first one on.
+    """A set of totals: in each row all columns from some first one on."""
 
-    Attributes
-    ----------
-    border
-        Where the event begins in a row, as a real number: for finding the tilt, and what is clearly inside or outside.
-    off
-        Rounding moves `border` by less than so many columns and 2⁻⁴⁰ of its size.
-    starts
-        For a row, the first column of the event and the column that ties with the border, if one does; decided
-        with integers. None: no column of this row is in the event.
-    """
-
+    # Where the event begins in a row, as a real number: for finding the tilt, and what is clearly inside or outside.
     border: Callable[[Floats], Floats]
-    off: float
+    off: float  # rounding moves `border` by less than so many columns and 2⁻⁴⁰ of its size
+    # The first column of the event in a row and the column that ties with the border, if one does, decided with
+    # integers; None if the row has no column of the event.
     starts: Callable[[int], tuple[int, int | None] | None]
 
 
