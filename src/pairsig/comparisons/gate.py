@@ -221,7 +221,7 @@ def gate(
 ) -> Gate:
     """Check every score of a candidate against a baseline.
 
-    `data` are statistics of the two systems, the baseline first, with the metrics to check, as `baseline.read_systems`
+    `data` are statistics of the two systems, the baseline first, with the metrics to check, as `inputs.read_systems`
     returns them. `given` are margins, in the unit of the scores or as a percentage: "M" for all scores, "NAME=M" for a
     score, a task or a metric. `alpha` is the level of each of the two claims, and `resampling` draws the test of Δ < 0
     for metrics without an exact test. For `design` and `training_sd` of several runs, see `compare_methods`.
