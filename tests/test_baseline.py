@@ -16,7 +16,7 @@ import pairsig
 import simulate
 from against import compare_to_baseline
 from pairsig import InputError, Statistics, cli
-from pairsig.comparisons import baseline
+from pairsig.comparisons import baseline, inputs
 from pairsig.core import definitions, engine
 from pairsig.metrics import registry
 from pairsig.stats import kernels
@@ -518,7 +518,7 @@ def test_documents_are_those_of_all_sentences_where_some_are_left_out(tmp_path, 
     rows = [EVALB_ROW.format(n, length, 50, 50, 1, 2, 2) for n, length in enumerate((5, 50, 5, 5), start=1)]
     for name in "ab":
         (tmp_path / name).write_text(f"{'=' * 76}\n{''.join(rows)}{'=' * 76}\n")
-    data, _ = baseline.read_systems(
+    data, _ = inputs.read_systems(
         [str(tmp_path / "a"), str(tmp_path / "b")],
         "evalb",
         options={"max_length": "40"},
@@ -556,7 +556,7 @@ def test_lines_skipped_in_the_outputs_are_skipped_in_the_documents(tmp_path, row
     ],
 )
 def test_a_system_is_called_as_its_file_without_what_says_its_format(paths, names):
-    assert baseline._names(paths) == names
+    assert inputs._names(paths) == names
 
 
 TEXTS = {"ref": "天地人和大小\n", "x": "天地人和大小\n", "y": "天地人和小大\n"}
@@ -745,7 +745,7 @@ def test_how_many_tests_draw():
     ],
 )
 def test_runs_are_called_by_what_their_names_have_in_common(paths, methods, runs):
-    assert baseline._called(paths) == (methods, runs)
+    assert inputs._called(paths) == (methods, runs)
 
 
 def test_a_reference_before_the_systems_takes_them(capsys):

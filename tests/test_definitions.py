@@ -39,7 +39,7 @@ def sign(pair, test):
 def files(monkeypatch, tmp_path):
     """Two systems' files, and the sign test, which is defined while this fixture is used."""
     own = replace(
-        definitions.find("exact"), name="sign", favoured=(), formula="p = P(|W' − L'| >= |W − L|)", source="Arbuthnot",
+        definitions.find("exact"), name="sign", favoured=(), share="|W' − L'| >= |W − L|", source="Arbuthnot",
         title="sign test", event="one of {a} and {b} would win so many segments",
     )  # fmt: skip
     monkeypatch.setattr(definitions, "TESTS", (*definitions.TESTS, own))

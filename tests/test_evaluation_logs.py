@@ -17,7 +17,7 @@ from scipy import stats
 import pairsig
 from against import compare_to_baseline
 from pairsig import InputError, Statistics, cli
-from pairsig.comparisons import baseline
+from pairsig.comparisons import inputs
 from pairsig.readers import COUNTS, LOGS, OUTPUTS, recognition, system_counts, tasks
 from pairsig.readers.logs import items
 
@@ -75,7 +75,7 @@ def refuses(path, *expected, reader=None, **options):
 
 def refused(paths, *expected, **settings):
     with pytest.raises(InputError) as error:
-        baseline.read_systems(list(map(str, paths)), None, **settings)
+        inputs.read_systems(list(map(str, paths)), None, **settings)
     for words in expected:
         assert words in str(error.value)
 
@@ -304,7 +304,7 @@ def test_questions_are_the_same_as_far_as_a_summary_has_them(tmp_path):
         write(tmp_path / f"{name}.json", of_inspect(name, [sample("q", "C", text=text)]))
         for name, text in (("a", "x" * 600), ("far", "x" * 500 + "y"), ("near", "x" * 499 + "y"))
     )
-    baseline.read_systems([a, far], None)
+    inputs.read_systems([a, far], None)
     refused([a, near], "item q has a different content than in")
 
 
@@ -377,7 +377,7 @@ def test_runs_of_one_log_say_what_runs_are(tmp_path):
     several = [sample(name, "C", epoch) for name in "qp" for epoch in (1, 2)]
     b = write(tmp_path / "b.json", of_inspect("b", several))
     for paths in ([a, b], [b, a]):
-        ((data, _),), _ = baseline.read_systems(paths, None)
+        ((data, _),), _ = inputs.read_systems(paths, None)
         assert data.provenance["design"] == "nested"
 
 
@@ -399,7 +399,7 @@ def test_same_ids_of_other_questions(tmp_path):
     a = write(tmp_path / "a.json", of_inspect("a"))
     b = write(tmp_path / "b.json", of_inspect("b", [sample(f"q{i}", "C", text="another") for i in range(4)]))
     refused([a, b], "item q0 has a different content than in", "are these the same test set?")
-    baseline.read_systems([a, b], None, options={"verify": "false"})
+    inputs.read_systems([a, b], None, options={"verify": "false"})
 
 
 @pytest.mark.parametrize("what", ["document", "domain"])
@@ -412,7 +412,7 @@ def test_labels_of_items(tmp_path, what):
         )
         for name, own in items.items()
     }
-    ((data, _),), _ = baseline.read_systems([paths["a"], paths["b"]], None, options={what: "of"}, missing="wrong")
+    ((data, _),), _ = inputs.read_systems([paths["a"], paths["b"]], None, options={what: "of"}, missing="wrong")
     assert data.segments.tolist() == ["q0", "q1", "q9"]
     assert getattr(data, f"{what}s").tolist() == ["d0", "d1", "d9"]
     words = f"c.json: item q1 belongs to {what} '', but to 'd1' in {paths['a']}: are these the same test set?"
@@ -424,7 +424,7 @@ def test_items_are_paired_by_their_ids(tmp_path):
     b = write(
         tmp_path / "b.json", of_inspect("b", [sample(f"q{i}", value) for i, value in ((2, "C"), (0, "I"), (1, "C"))])
     )
-    ((data, _),), _ = baseline.read_systems([a, b], None)
+    ((data, _),), _ = inputs.read_systems([a, b], None)
     assert data.segments.tolist() == ["q0", "q1", "q2"]
     assert data.counts[:, :, 0].tolist() == [[1, 1, 0], [0, 1, 1]]
 
@@ -438,11 +438,11 @@ def test_missing_by_hand(tmp_path):
     refused(
         [a, b], "a has no score in match for 2 of 5 items, but other systems have one (q3, q4), expected the same items"
     )
-    ((data, _),), notes = baseline.read_systems([a, b], None, missing="drop")
+    ((data, _),), notes = inputs.read_systems([a, b], None, missing="drop")
     assert data.segments.tolist() == ["q1"]
     assert data.provenance["missing"] == "drop:4"
     assert any("no system has a score in match for 1 of 5 items: left out" in note for note in notes)
-    ((data, metrics),), _ = baseline.read_systems([a, b], None, missing="wrong")
+    ((data, metrics),), _ = inputs.read_systems([a, b], None, missing="wrong")
     assert data.counts[:, :, 0].tolist() == [[1, 1, 0, 0, 0], [0, 1, 0, 1, 0]]
     table, _ = compare_to_baseline(data, metrics, ["exact"])
     assert "|missing:wrong:4|version:" in table["signature"][0]
@@ -561,7 +561,7 @@ def test_no_item_in_common(tmp_path):
     gaps = {"a": range(10, 20), "b": range(10)}
     paths = [log_of(tmp_path, "inspect", m, x=RIGHT[m], y=with_gaps(RIGHT[m], *gaps[m])) for m in "ab"]
     refused(paths, "b.json: found no item with a score for all systems in y, expected at least one", missing="drop")
-    (_, (statistics, _)), notes = baseline.read_systems(paths, None, missing="wrong")
+    (_, (statistics, _)), notes = inputs.read_systems(paths, None, missing="wrong")
     assert statistics.counts[:, :, 0].sum(axis=1).tolist() == [10, 2]
     assert "b has no score in y for 10 of 20 items: counted as wrong" in notes
 
@@ -578,9 +578,9 @@ def test_metrics_stay_in_their_order(tmp_path):
     """Also where neighbours have other items."""
     own = {"x": RIGHT["a"], "y": with_gaps(RIGHT["a"], 3), "z": RIGHT["b"]}
     paths = [log_of(tmp_path, "inspect", model, **own) for model in "ab"]
-    found, _ = baseline.read_systems(paths, None)
+    found, _ = inputs.read_systems(paths, None)
     assert [[metric.name for metric in metrics] for _, metrics in found] == [["x"], ["y"], ["z"]]
-    found, _ = baseline.read_systems(paths, None, metrics=["z", "x"])
+    found, _ = inputs.read_systems(paths, None, metrics=["z", "x"])
     assert [[metric.name for metric in metrics] for _, metrics in found] == [["z", "x"]]
 
 
@@ -594,11 +594,11 @@ def test_a_missing_score_is_refused_where_lower_is_better(tmp_path):
         ]
         for name, right, errors in (("right", (0,), ()), ("errors", (), (0,)))
     }
-    found, _ = baseline.read_systems(paths["right"], None, options=costs, missing="wrong")
+    found, _ = inputs.read_systems(paths["right"], None, options=costs, missing="wrong")
     assert [statistics.provenance.get("missing") for statistics, _ in found] == ["wrong:1", None]
     assert [metric.higher_is_better for _, metrics in found for metric in metrics] == [True, False]
     refused(paths["errors"], "found that lower is better in f1_score, expected", options=costs, missing="wrong")
-    (_, (_, (error,))), _ = baseline.read_systems(paths["errors"], None, options=costs, missing="drop")
+    (_, (_, (error,))), _ = inputs.read_systems(paths["errors"], None, options=costs, missing="drop")
     assert not error.higher_is_better
 
 
@@ -612,9 +612,9 @@ def test_settings_distinguish_runs_of_one_model(tmp_path):
     hot = of_inspect("m", model_generate_config={"temperature": 1.0, "top_p": 0.5})
     cold = of_inspect("m", model_generate_config={"temperature": 0.0, "top_p": 0.5})
     paths = [write(tmp_path / f"2026-01-0{i}T00-00-00_t.json", log) for i, log in enumerate((hot, cold, cold), 1)]
-    ((data, _),), _ = baseline.read_systems(paths[:2], None)
+    ((data, _),), _ = inputs.read_systems(paths[:2], None)
     assert data.systems == ("m (temperature=1.0)", "m (temperature=0.0)")
-    ((data, _),), _ = baseline.read_systems(paths[1:], None)
+    ((data, _),), _ = inputs.read_systems(paths[1:], None)
     assert data.systems == ("m (2026-01-02T00-00-00_t)", "m (2026-01-03T00-00-00_t)")
 
 
@@ -720,7 +720,7 @@ def test_tasks_and_groups_of_lm_eval_are_rows(capsys):
     assert group["pvalue"] == rows[-1]["pvalue"]
     of_group, _ = answer(A, B, "--test", "exact", "--option", "task=sums", capsys=capsys)
     assert [row["metric"] for row in of_group] == [row["metric"] for row in rows if "answered" not in row["metric"]]
-    ((data, _),), _ = baseline.read_systems([A, B], None, metrics=["sums/acc"], options={"document": "meta.passage"})
+    ((data, _),), _ = inputs.read_systems([A, B], None, metrics=["sums/acc"], options={"document": "meta.passage"})
     assert (data.dataset, data.segments[0], set(data.domains)) == ("sums", "sums_small/0", {"sums_small", "sums_large"})
     assert {name.partition("/")[0] for name in data.documents} == set(data.domains)
 
@@ -1003,7 +1003,7 @@ def test_documents_that_are_not_the_same(tmp_path):
     rows = [{"doc_id": 0, "metrics": ["acc"], "acc": 1}]
     paths = [lm_eval_of(tmp_path / name, [row | {"doc": name} for row in rows]) for name in ("c", "d")]
     refused(paths, "item 0 has a different content than in")
-    baseline.read_systems(paths, None, options={"verify": "false"})
+    inputs.read_systems(paths, None, options={"verify": "false"})
     path = lm_eval_of(tmp_path / "e", [*rows, rows[0] | {"doc_id": 1}], **{"n-samples": {"t": {"effective": 1}}})
     refuses(path, "found 2 samples, expected 1 as in the results")
 
@@ -1301,7 +1301,7 @@ def test_preferences_of_two_judges_are_not_paired(tmp_path):
     refused([a, b], "item i0 has a different content than in")
     b = write(tmp_path / "b.json", [annotation(i, None if i else 0, generator_2="b") for i in range(3)])
     refused([a, b], "b has no score in win_rate for 2 of 3 items, but other systems have one (i1, i2)")
-    ((data, _),), _ = baseline.read_systems([a, b], None, missing="drop")
+    ((data, _),), _ = inputs.read_systems([a, b], None, missing="drop")
     assert data.counts[:, :, 0].tolist() == [[0.2], [0.5]]  # 1.2 - 1 as it is written
     _, part = system_counts.read_all("alpaca_eval", write(tmp_path / "a.json", [annotation(dataset="koala")]))
     assert part.domains == ("koala",)

@@ -10,7 +10,7 @@ import pytest
 
 import pairsig
 from pairsig import Comparison, InputError, Statistics, compare, compare_logs
-from pairsig.comparisons import baseline
+from pairsig.comparisons import inputs
 
 polars = pytest.importorskip("polars")
 FRAMES = {"pandas": pd.DataFrame, "polars": polars.DataFrame}
@@ -267,7 +267,7 @@ def test_logs_of_inspect(tmp_path):
     for name, log in (("weak", weak), ("other", other)):
         (tmp_path / f"{name}.json").write_text(json.dumps(log))
     files = [str(tmp_path / f"{name}.json") for name in ("weak", "other")]
-    ((systems, metrics),), _ = baseline.read_systems(files, "inspect", metrics=["exact"])
+    ((systems, metrics),), _ = inputs.read_systems(files, "inspect", metrics=["exact"])
     np.testing.assert_array_equal(result.statistics.counts, systems.counts)
     (expected,) = pairsig.compare_methods(systems, metric=metrics[0], design="nested").table.itertuples()
     assert result.table["system_b"].tolist() == ["other/model"]
@@ -296,7 +296,7 @@ def test_results_of_lm_eval():
         logs.append({**json.loads(results.read_text()), "samples": samples})
     result = compare_logs(logs, metric="sums/acc")
     folders = [str(LOGS / "lm_eval" / name) for name in "ab"]
-    ((systems, _),), _ = baseline.read_systems(folders, "lm_eval", metrics=["sums/acc"])
+    ((systems, _),), _ = inputs.read_systems(folders, "lm_eval", metrics=["sums/acc"])
     assert result.statistics.systems == systems.systems
     np.testing.assert_array_equal(result.statistics.counts, systems.counts)
     with pytest.raises(InputError, match=r"have no samples: call lm_eval.simple_evaluate with log_samples=True"):

@@ -15,7 +15,7 @@ import pytest
 
 from against import compare_to_baseline
 from pairsig import InputError, Statistics, cli, compare
-from pairsig.comparisons import all_pairs, baseline, methods, ranking
+from pairsig.comparisons import all_pairs, baseline, inputs, methods, ranking
 from pairsig.core import statistics
 from pairsig.io import files, memory, tables
 from pairsig.io.columns import Column
@@ -269,7 +269,7 @@ def test_one_long_name_does_not_make_all_long(tmp_path, monkeypatch):
     assert statistics.read(path).documents[0] == "x" * 1000
     monkeypatch.setattr(statistics, "_MOST_LETTERS", 10**5)
     message = r"document 'xxx.*\(1,000 characters\) is too long, expected at most 100 characters for 1,000 names"
-    for read in (statistics.read, lambda path: baseline.read_systems([str(path)], "table")):
+    for read in (statistics.read, lambda path: inputs.read_systems([str(path)], "table")):
         with pytest.raises(InputError, match=message):
             read(path)
 

@@ -17,7 +17,7 @@ import simulate
 from against import compare_to_baseline
 from oracles import how
 from pairsig import cli, report
-from pairsig.comparisons import baseline
+from pairsig.comparisons import baseline, inputs
 from pairsig.core.definitions import find
 from pairsig.core.engine import Resampling
 from pairsig.core.statistics import Statistics
@@ -384,10 +384,10 @@ def test_a_picture_of_too_many(tmp_path):
 def test_a_domain_column_of_a_table_is_read(tmp_path):
     Path(tmp_path / "a.csv").write_text("segment,domain,value\n1,x,1\n2,y,0\n")
     Path(tmp_path / "b.csv").write_text("segment,domain,value\n1,x,1\n2,z,0\n")
-    ((found, _),), _ = baseline.read_systems([str(tmp_path / "a.csv")], "table")
+    ((found, _),), _ = inputs.read_systems([str(tmp_path / "a.csv")], "table")
     assert found.domains.tolist() == ["x", "y"]
     with pytest.raises(pairsig.InputError, match=r"line 3: item 2 belongs to domain .z., but to .y. in"):
-        baseline.read_systems([str(tmp_path / "a.csv"), str(tmp_path / "b.csv")], "table")
+        inputs.read_systems([str(tmp_path / "a.csv"), str(tmp_path / "b.csv")], "table")
 
 
 def test_what_is_a_bound_is_said_to_be_one(tmp_path, capsys):

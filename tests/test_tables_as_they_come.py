@@ -17,7 +17,7 @@ import pytest
 
 import pairsig
 from pairsig import InputError
-from pairsig.comparisons import baseline
+from pairsig.comparisons import inputs
 
 LONG = [("gpt", "q1", 1), ("gpt", "q2", 0), ("gpt", "q3", 1), ("gpt", "q4", 1)]
 LONG += [("llama", "q1", 0), ("llama", "q2", 0), ("llama", "q3", 1), ("llama", "q4", 0)]
@@ -348,10 +348,10 @@ def check(case: Case, folder) -> None:
     paths = [str(folder / name) for name in files]
     if isinstance(case.expected, str):
         with pytest.raises(InputError, match=case.expected) as caught:
-            baseline.read_systems(paths, None, options=case.options, missing=case.missing)
+            inputs.read_systems(paths, None, options=case.options, missing=case.missing)
         assert "\n" not in str(caught.value)
         return
-    found, notes = baseline.read_systems(paths, None, options=case.options, missing=case.missing)
+    found, notes = inputs.read_systems(paths, None, options=case.options, missing=case.missing)
     assert case.note in "; ".join(notes)
     sums = {}
     for statistics, metrics in found:

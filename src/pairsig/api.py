@@ -14,12 +14,10 @@ import numpy as np
 from pairsig import readers, report
 from pairsig.comparisons import all_pairs, inputs, methods
 from pairsig.comparisons.baseline import (
-    aligned,
     compare_to_baseline,
     decisive,
     equation,
     most_important,
-    only,
     rounded,
     shown_adjusted,
     shown_p,
@@ -532,14 +530,14 @@ def compare_logs(
         )
     (program,) = programs
     (typed,) = sort_options(options or {}, f"reader {program}", reader_of_counts(program).read)
-    systems, _ = aligned(
+    systems, _ = inputs.aligned(
         [read_all(program, log, **typed) for _, log in found],
         [log.name for _, log in found],
         [""] * len(found),
         metrics=[metric] if metric else [],
         missing=missing,
     )
-    return compare(inputs.Given.of(*only(systems)), test, **how)
+    return compare(inputs.Given.of(*inputs.only(systems)), test, **how)
 
 
 def _in_memory(log: Any, name: str) -> tuple[str, readers.InMemory]:

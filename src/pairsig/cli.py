@@ -649,14 +649,14 @@ def _read_one(
 
     A file of statistics is read as a whole and in pieces, as it may be large; all others are read as `test` reads them.
     """
-    from pairsig.comparisons import baseline, inputs
+    from pairsig.comparisons import inputs
 
     how = (arguments.reader, arguments.reference, arguments.option, arguments.documents, arguments.missing)
     if len(files) == 1 and not any(how) and inputs.is_statistics(files[0]):
         return read_statistics(Path(files[0]), memory), arguments.metric
     found, notes = _read_systems(arguments, files, [arguments.metric] if arguments.metric else [])
     console.note(*notes)
-    data, metric = baseline.only(found)
+    data, metric = inputs.only(found)
     if len(files) == 1:
         data = replace(data, dataset=Path(files[0]).stem)
     _warn_of_duplicates(data)
@@ -666,12 +666,12 @@ def _read_one(
 def _read_systems(
     arguments: argparse.Namespace, files: Sequence[str | Sequence[str]], metrics: Sequence[str]
 ) -> tuple[list[tuple[Statistics, list[Metric]]], list[str]]:
-    """Systems of the files, read with the options of the command; see `baseline.read_systems`."""
-    from pairsig.comparisons import baseline
+    """Systems of the files, read with the options of the command; see `inputs.read_systems`."""
+    from pairsig.comparisons import inputs
 
     options = console.pairs(arguments.option)
     domains, documents = _labels(arguments.documents, options)
-    return baseline.read_systems(
+    return inputs.read_systems(
         files,
         arguments.reader,
         references=arguments.reference,

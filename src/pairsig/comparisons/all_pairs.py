@@ -57,14 +57,10 @@ def compare(
     ----------
     statistics
         Counts of all systems, a long table of them (see `Statistics.from_table`), or the path of such a file.
-    test, method, n_resamples, rng, threads, batch
-        See `bootstrap_test`, `randomization_test`, `exact_test` and `exact_bootstrap_test`.
     metric
         A name or a `Metric`; it may be omitted if the columns fit one metric only.
     alternative
         "two-sided", or "observed": one-sided in the direction of the better system.
-    unit
-        "segment", or "document" to draw or swap whole documents.
     part
         (k, m): only the k-th of m parts of the resamples. `merge` combines the parts.
     memory
@@ -81,20 +77,11 @@ def compare(
     One row per pair, in the order of the systems. `system_a` is the better one (the first if the scores are equal). For
     exact tests, `n_resamples` is 0, the relative error of p is about 1e-12, and p below 1e-300 is 0.
 
-    Raises
-    ------
-    InputError
-        For input that cannot be tested like this, and if the memory does not suffice; nothing has been drawn then.
-
-    Notes
-    -----
-    The program takes 200 MB of memory, and some 200 MB more while it reads a Parquet file of 100,000 segments, which
-    do not count towards `memory`. N systems on n segments with k columns of i bytes take N·n·k·i. (Integers of a
-    Parquet file take as few bytes as hold them.) Metrics that are a `Ratio` take N·n·2·j more, for numerators and
-    denominators that fit in j bytes. In addition, exact tests of pass/fail items take 20·N² bytes and 80 MB, other
-    exact tests 64 MB per thread, Monte Carlo tests what `engine.Work` says, and standard errors 8 bytes per system and
-    unit. The latter two need less if memory is short, by taking some systems at a time. The result takes about a
-    kilobyte per pair.
+    Notes ----- N systems on n segments with k columns of i bytes take N·n·k·i of memory, beside the program's 200 MB
+    and as much again while it reads a Parquet file. Metrics that are a `Ratio` take N·n·2·j more, for numerators and
+    denominators of j bytes. In addition, exact tests of pass/fail items take 20·N² bytes and 80 MB, other exact tests
+    64 MB per thread, Monte Carlo tests what `engine.Work` says, and standard errors 8 bytes per system and unit; the
+    latter two take some systems at a time if memory is short. The result takes about a kilobyte per pair.
     """
     memory = Memory.of(memory)
     data = _as_statistics(statistics, memory)

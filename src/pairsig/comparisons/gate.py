@@ -221,32 +221,11 @@ def gate(
 ) -> Gate:
     """Check every score of a candidate against a baseline.
 
-    Parameters
-    ----------
-    data
-        Statistics of the two systems, the baseline first, with the metrics to check, as `baseline.read_systems` returns
-        them.
-    given
-        Margins: "M" for all scores, "NAME=M" for a score, a task or a metric. M is in the unit of the scores or a
-        percentage.
-    alpha
-        Significance level of each of the two claims.
-    unit
-        "document" to take whole documents as units.
-    resampling
-        Draws of the test of Δ < 0, for metrics without an exact test.
-    design, training_sd
-        For several runs, see `compare_methods`.
-    progress
-        Called with numbers of resamples as they are finished.
+    `data` are statistics of the two systems, the baseline first, with the metrics to check, as `inputs.read_systems`
+    returns them. `given` are margins, in the unit of the scores or as a percentage: "M" for all scores, "NAME=M" for a
+    score, a task or a metric. `alpha` is the level of each of the two claims, and `resampling` draws the test of Δ < 0
+    for metrics without an exact test. For `design` and `training_sd` of several runs, see `compare_methods`.
 
-    Raises
-    ------
-    InputError
-        If there are not two systems, or if a margin is missing, repeated, impossible or for an unknown name.
-
-    Notes
-    -----
     docs/gate.md has the formulas of the verdicts. For units that do not pass or fail, the p-value of Δ > −M is the α at
     which the largest loss is M. If Δ > 0 is shown nevertheless, the candidate passes with that p-value and no loss.
     """

@@ -1,27 +1,30 @@
-"""What `compare`, `rank`, `compare_methods` and `transfer` accept: data frames, arrays, files and `Statistics`."""
+"""What functions and commands compare: data frames, arrays, tables and `Statistics`, or files of systems."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from pairsig import readers
 from pairsig.comparisons.all_pairs import only_metric
-from pairsig.comparisons.baseline import aligned, only
 from pairsig.core import statistics
-from pairsig.core.statistics import KEYS, Statistics, with_names
+from pairsig.core.statistics import KEYS, Statistics, run_name, with_names
 from pairsig.io import tables
-from pairsig.io.errors import InputError, listed, named
+from pairsig.io.choices import choose, once, options_of, sort_options, spelled
+from pairsig.io.errors import InputError, listed, named, printable, quoted
 from pairsig.io.files import beginning
 from pairsig.io.memory import Memory
 from pairsig.io.packages import need, pd
 from pairsig.metrics import Metric, registry
-from pairsig.readers import layout
+from pairsig.readers import extraction, layout, recognition, system_counts, tasks
 from pairsig.readers.counts import table
-from pairsig.readers.system_counts import average
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -109,26 +112,11 @@ class Columns:
 
     def averaged(self, name: str) -> Metric:
         """The mean of a column."""
-        return average(name, higher_is_better=not self.lower_is_better)
+        return system_counts.average(name, higher_is_better=not self.lower_is_better)
 
 
 def read(data: Data, columns: Columns, memory: Memory | None = None) -> Given:
-    """The statistics and the metric that `data` and the options of the user describe.
-
-    Parameters
-    ----------
-    data
-        A data frame, a mapping from systems to arrays, `Statistics`, or the path of a table.
-    columns
-        What the user named.
-    memory
-        Limit for reading a file.
-
-    Raises
-    ------
-    InputError
-        For data of another kind, for columns that do not exist, and for values that are missing or not numbers.
-    """
+    """The statistics and the metric that `data` and the options of the user describe."""
     if isinstance(data, Given):  # of evaluation logs
         if columns != Columns():
             raise InputError("found names of columns with evaluation logs, expected none: their readers know them")
@@ -289,3 +277,254 @@ def _like(rows: pd.DataFrame, frame: Any) -> Any:
         for name in rows.columns
     }
     return nw.from_dict(found, backend=frame.implementation).to_native()
+
+
+# Systems in files of outputs, counts or logs.
+
+_SUFFIX = re.compile(r"(?<=.)\.[A-Za-z]\w*$")  # `.sigf`, but not the `.1` of gpt-4.1
+
+
+def read_systems(
+    paths: Sequence[str | Sequence[str]],
+    reader: str | None,
+    *,
+    references: Sequence[str] = (),
+    metrics: Sequence[str] = (),
+    options: Mapping[str, str] | None = None,
+    domains: Sequence[str] = (),
+    documents: Sequence[str] = (),
+    missing: system_counts.Missing | None = None,
+) -> tuple[list[tuple[Statistics, list[Metric]]], list[str]]:
+    """Read systems from files of counts (see `pairsig.readers.system_counts`), or from outputs and a reference.
+
+    There is one path per system, the baseline first, or several, which are its runs; or one table or folder of all
+    systems. A system is named after its file, without `.gz` or `.xz` and one more suffix (`gpt-4.1` for
+    `gpt-4.1.sigf`), or else by its full name or its folders. Runs are named by their common prefix (`a` for `a1`,
+    `a2`). Systems of logs have the names in the logs, with the settings in which systems of the same name differ.
+
+    Without a `reader`, the format is detected from the content (`recognition.recognize`), and a note names it. By
+    default, `metrics` are all that the files have, or the default metric of the reader. `options` are those of the
+    reader or of the metrics' extractors; at least one of them must have each. There is one domain and document per
+    segment, or none.
+
+    Returns ------- Pairs of statistics and metrics, and notes for the user on what was left out. There are several
+    pairs if metrics are extracted from outputs, or if not the same items have a score in all metrics of logs.
+    """
+    groups = [[own] if isinstance(own, str) else list(own) for own in paths]
+    files = [path for group in groups for path in group]
+    methods, runs = _called(groups)
+    given = dict(options or {})
+    notes: list[str] = []
+    if reader is None:
+        reader = recognition.recognize(files, references)
+        if reader != "table":  # whose first note says how it was read
+            notes.append(f"detected the format {reader}; use --reader to override")
+    choose(reader, (*readers.COUNTS, *readers.LOGS, *readers.OUTPUTS), "reader")
+    if reader not in readers.OUTPUTS:
+        if references:
+            raise InputError(
+                f"reader {reader} reads counts, which need no reference, found the reference {references[0]}"
+            )
+        read = system_counts.reader_of_counts(reader).read
+        if len(files) > 1 and "one_system" in options_of(read):
+            given.setdefault("one_system", "true")
+        (typed,) = sort_options(given, f"reader {reader}", read)
+        found, more = aligned(
+            [system_counts.read_all(reader, path, **typed) for path in files],
+            methods,
+            runs,
+            metrics=metrics,
+            domains=domains,
+            documents=documents,
+            missing=missing,
+        )
+        return found, list(dict.fromkeys([*notes, *more]))
+    if missing is not None:
+        raise InputError(f"--missing is for logs, but reader {reader} reads outputs; leave it out")
+    if not references:
+        raise InputError(f"reader {reader} reads outputs, which need a reference: add --reference FILE")
+    chosen = [registry.metric(name) for name in metrics or [readers.reader_of_outputs(reader).metric]]
+    once([metric.name for metric in chosen], "metric")
+    taken = [extraction.functions(metric, reader)[1:] for metric in chosen]
+    what = f"reader {reader} and metric {', '.join(metric.name for metric in chosen)}"
+    sort_options(given, what, *(function for both in taken for function in both))
+    found = []
+    for metric, (read, count) in zip(chosen, taken, strict=True):
+        own = options_of(read) | options_of(count)
+        outputs = [
+            extraction.extract(
+                path,
+                references,
+                metric=metric,
+                reader=reader,
+                options={name: value for name, value in given.items() if name in own},
+                system=name,
+                domains=domains,
+                documents=documents,
+                note=notes.append,
+            )
+            for path, name in zip(files, map(run_name, methods, runs), strict=True)
+        ]
+        collected = statistics.collect(outputs, dataset="", provenance={})
+        found.append((replace(collected, runs=tuple(runs)), [metric]))
+    return found, list(dict.fromkeys(notes))
+
+
+def aligned(
+    files: Sequence[tuple[system_counts.SystemCounts, ...]],
+    methods: Sequence[str],
+    runs: Sequence[str],
+    *,
+    metrics: Sequence[str] = (),
+    **how: Any,
+) -> tuple[list[tuple[Statistics, list[Metric]]], list[str]]:
+    """Systems of files of counts or of logs in memory, on the same segments; see `read_systems`.
+
+    `methods` and `runs` name the method and the run of each file; `how` are options of `system_counts.align`.
+    """
+    for part in (part for own in files for part in own):
+        printable([part.system, part.run], "system", part.source)
+        printable([part.task], "task", part.source)
+    if len(files) > 1:
+        files = [tuple(part for part in own if not part.is_reference) for own in files]
+    parts = [part for own in files for part in own]
+    methods, runs = _labelled(files, methods, runs)
+    if tasks.several(parts, methods):
+        found = tasks.align(parts, methods, runs, metrics=metrics, **how)
+        return [(own.statistics, list(own.metrics)) for own in found], [note for own in found for note in own.notes]
+    known = list(dict.fromkeys(metric.name for part in parts for metric in part.metrics))
+    metrics = [spelled(name, known) for name in metrics]
+    once(metrics, "metric")
+    parts = [system_counts.restricted(part, metrics) for part in parts]
+    _check_chosen(parts, metrics)
+    found = system_counts.align(parts, list(map(run_name, methods, runs)), runs=runs, **how)
+    return [(own.statistics, list(own.metrics)) for own in found], [note for own in found for note in own.notes]
+
+
+def _called(groups: Sequence[Sequence[str]]) -> tuple[list[str], list[str]]:
+    """Names of the method and of the run of every file."""
+    stems = iter(_names([path for group in groups for path in group]))
+    named = [[next(stems) for _ in group] for group in groups]
+    methods = [_in_common(names) for names in named]
+    if len(set(methods)) < len(methods) or "" in methods:
+        methods = [names[0] for names in named]
+    return (
+        [method for method, names in zip(methods, named, strict=True) for _ in names],
+        [str(number) if len(names) > 1 else "" for names in named for number in range(1, len(names) + 1)],
+    )
+
+
+def _in_common(names: Sequence[str]) -> str:
+    """The common prefix of names of runs, without part of a number or a separator at its end."""
+    if len(names) == 1:
+        return names[0]
+    prefix = "".join(
+        letters[0] for letters in takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
+    )
+    if any(name[len(prefix) :][:1].isdigit() for name in names):
+        prefix = prefix.rstrip("0123456789")
+    return prefix.rstrip("-_./ ")
+
+
+def _names(paths: Sequence[str]) -> Sequence[str]:
+    """Distinct names, one per system: the file's name without suffixes or with them, else the folders that differ."""
+    for path, times in Counter(paths).items():
+        if times > 1:
+            raise InputError(f"{path} is given {times} times, expected different files")
+    files = [Path(path).name for path in paths]
+    stems = [_SUFFIX.sub("", name.removesuffix(".gz").removesuffix(".xz")) for name in files]
+    return next(names for names in (stems, files, _different(paths), paths) if len(set(names)) == len(names))
+
+
+def _different(paths: Sequence[str]) -> list[str]:
+    """The parts of paths without those that all begin or end with."""
+    parts = [Path(path).parts for path in paths]
+    first = sum(1 for _ in takewhile(lambda own: len(set(own)) == 1, zip(*parts, strict=False)))
+    last = sum(1 for _ in takewhile(lambda own: len(set(own)) == 1, zip(*(own[::-1] for own in parts), strict=False)))
+    return ["/".join(own[first : len(own) - last]) for own in parts]
+
+
+def _labelled(
+    files: Sequence[Sequence[system_counts.SystemCounts]], methods: Sequence[str], runs: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """Names of the method and the run of every system: those in a single file, else those of the files."""
+    for own, run in zip(files, runs, strict=True):
+        systems = list(dict.fromkeys(part.system for part in own))
+        if len(systems) > 1 and len(files) > 1:
+            raise InputError(f"{own[0].source}: found the systems {listed(systems)}, expected one system per file")
+        if run and own[0].run:
+            raise InputError(
+                f"{own[0].source}: found the runs {listed(part.run for part in own)}, expected one run per file if "
+                "several files are runs of a system"
+            )
+    if all(part.log for own in files for part in own):
+        return _as_logged(files, methods, runs)
+    if len(files) == 1 and len({part.system for part in files[0]}) > 1:
+        return [part.system for part in files[0]], [part.run for part in files[0]]
+    return (
+        [method for method, own in zip(methods, files, strict=True) for _ in own],
+        [part.run or run for run, own in zip(runs, files, strict=True) for part in own],
+    )
+
+
+def _as_logged(
+    files: Sequence[Sequence[system_counts.SystemCounts]], methods: Sequence[str], runs: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """Names of the method and the run of every system in logs; files with the same entry in `methods` are its runs."""
+    own: dict[tuple[str, str], Mapping[str, str]] = {}
+    methods = _same_model(files, methods)
+    for parts, method in zip(files, methods, strict=True):
+        for part in parts:
+            others = [name for name, other in own if other == method and name != part.system and len(files) > 1]
+            if others:
+                raise InputError(
+                    f"{part.source} contains {part.system}, expected a run of {others[0]} as in the previous file"
+                )
+            own.setdefault((part.system, method), part.settings)
+    called = {}
+    for system, method in own:
+        namesakes = [settings for (name, _), settings in own.items() if name == system]
+        keys = dict.fromkeys(key for settings in namesakes for key in settings)
+        differing = [key for key in keys if len({settings.get(key, "") for settings in namesakes}) > 1]
+        mine = own[system, method]
+        description = ", ".join(f"{key}={mine[key]}" for key in differing if mine.get(key))
+        called[system, method] = f"{system} ({description})" if description else system
+    times = Counter(called.values())
+    called = {key: f"{name} ({key[1]})" if times[name] > 1 else name for key, name in called.items()}
+    return (
+        [called[part.system, method] for method, parts in zip(methods, files, strict=True) for part in parts],
+        [part.run or run for run, parts in zip(runs, files, strict=True) for part in parts],
+    )
+
+
+def _same_model(files: Sequence[Sequence[system_counts.SystemCounts]], methods: Sequence[str]) -> Sequence[str]:
+    """The names in `methods`, with the same one for files with different tasks of one of several models."""
+    tasks: dict[str, list[str]] = {}
+    for parts in files:
+        tasks.setdefault(parts[0].system, []).extend({part.task for part in parts})
+    homes: dict[str, str] = {}
+    return [
+        homes.setdefault(parts[0].system, name)
+        if len(tasks) > 1 and len(set(own := tasks[parts[0].system])) == len(own)
+        else name
+        for parts, name in zip(files, methods, strict=True)
+    ]
+
+
+def _check_chosen(parts: Sequence[system_counts.SystemCounts], names: Sequence[str]) -> None:
+    """Raise `InputError` for metrics that some systems do not have."""
+    by_name = [metric.name for metric in system_counts.shared(parts)]
+    for name in names if by_name else ():  # if they share none, the message of `align` lists those of each
+        if name not in by_name:
+            # If all systems have a metric with that name, its columns differ.
+            lacking = next((part for part in parts if name not in {own.name for own in part.metrics}), parts[-1])
+            raise InputError(f"{lacking.source} has no metric {quoted(name)}, expected one of {listed(by_name)}")
+
+
+def only(found: Sequence[tuple[Statistics, Sequence[Metric]]]) -> tuple[Statistics, Metric]:
+    """The only metric that `read_systems` found; an `InputError` if there are several."""
+    names = [metric.name for _, metrics in found for metric in metrics]
+    if len(names) > 1:
+        raise InputError(f"found the metrics {listed(names)}; choose one with --metric")
+    ((statistics, (metric,)),) = found
+    return statistics, metric

@@ -168,25 +168,12 @@ def compare_methods(
 
     Notes
     -----
-    D is the difference between the mean scores of two methods over their runs. With uᵣᵢ the influence of unit i on the
-    score of run r and ūᵢ its mean over runs, both minus their means over units, and sums over units times n/(n − 1):
-
-    * S² = Σᵢ (ūᵢᴬ − ūᵢᴮ)² is the variance of D over test sets, for these runs;
-    * s² is the variance between the scores of a method's k runs;
-    * g² = Σᵣᵢ (uᵣᵢ − ūᵢ)² / (k − 1) is the part of s² that another test set would change.
-
-    `pvalue_outputs` is 2 T(−|D| / S), with T Student's distribution. `pvalue_method` is 2 T(−|D| / √V) with
-    V = S² + Σ max(0, s² − g²)/k in a crossed design, and V = S² in a nested one; the degrees of freedom are those of
-    Satterthwaite (1946). The page *How methods with several runs are compared* of the documentation
-    (docs/explanation/methods.md) has the details, the bootstrap of both levels, and simulated error rates.
-
-    Below p = 1e-4, and with fewer than 50 units, `pvalue_method` shows the order of magnitude only.
-
-    References
-    ----------
-    Graybill and Wang, Confidence Intervals on Nonnegative Linear Combinations of Variances (JASA 75, 1980).
-
-    Satterthwaite, An Approximate Distribution of Estimates of Variance Components (Biometrics Bulletin 2, 1946).
+    D is the difference between the mean scores of two methods over their k runs. S² is its variance over test sets for
+    these runs, s² the variance between the scores of a method's runs, and g² the part of s² that another test set would
+    change. With T Student's distribution, `pvalue_outputs` is 2 T(−|D| / S), and `pvalue_method` is 2 T(−|D| / √V) with
+    V = S² + Σ max(0, s² − g²)/k in a crossed design and V = S² in a nested one (degrees of freedom: Satterthwaite
+    1946). Below p = 1e-4, and with fewer than 50 units, it shows the order of magnitude only.
+    docs/explanation/methods.md has all formulas, the bootstrap of both levels, and simulated error rates.
 
     Examples
     --------
@@ -584,15 +571,7 @@ class _Pairs:
 
 
 def sum_of_variances(variances: Floats, degrees: Floats, below: float) -> tuple[Floats, Floats]:
-    """Intervals of sums of variances, from their estimates and degrees of freedom (Graybill and Wang 1980).
-
-    Parameters
-    ----------
-    variances, degrees
-        Shape (sums × variances).
-    below
-        Probability below the interval, and above it.
-    """
+    """Intervals of sums of variances (sums × variances), with two tails of `below` (Graybill and Wang 1980)."""
     from scipy.special import chdtri
 
     down = variances * (1 - degrees / chdtri(degrees, below))

@@ -21,30 +21,16 @@ COLUMNS = COMPARISONS.names
 
 
 def read(path: str | Path) -> pd.DataFrame:
-    """Read a table of comparisons, or a part of one, that `compare` or `merge` returned and `tables.write` wrote.
-
-    Raises
-    ------
-    InputError
-        If rows are missing, or if the cells of a pair are impossible.
-    """
+    """Read a table of comparisons, or a part of one, and check that the cells of every pair are possible."""
     return _checked(tables.read(path, COMPARISONS), str(path))
 
 
 def merge(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """Merge comparisons over parts of the resamples into the table of a single run.
+    """Merge comparisons over parts of the resamples, in any order, into the table of a single run.
 
-    Parameters
-    ----------
-    parts
-        Results of `compare` with part = (1, m), …, (m, m), in any order. If they come from an iterator, at most two
-        are in memory.
-
-    Raises
-    ------
-    InputError
-        If they are not all the parts of one run, or if one of them is impossible: part k of m of b resamples has
-        ⌊k·b/m⌋ − ⌊(k − 1)·b/m⌋ resamples, and its pairs, scores and gains are those of every other part.
+    An `InputError` is raised if they are not all the parts of one run, or if one is impossible: part k of m of b
+    resamples has ⌊k·b/m⌋ − ⌊(k − 1)·b/m⌋ resamples, and the pairs, scores and gains of every other part. Of an
+    iterator, at most two parts are in memory.
     """
     summed = ["n_resamples", "n_greater", "n_equal"]
     same = [column for column in COLUMNS if column not in (*summed, "pvalue", "pvalue_low", "pvalue_high", "signature")]

@@ -10,7 +10,7 @@ A new method or alternative is a row of `_EVENTS`, and a new test an entry of `T
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pairsig.io.choices import choose
@@ -18,8 +18,6 @@ from pairsig.io.errors import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-Alternative = Literal["two-sided", "greater", "less", "observed"]
 
 SYMBOLS = (
     "d is score(a) − score(b), δ >= 0 the gain of the better system,\n"
@@ -29,54 +27,49 @@ SYMBOLS = (
 
 
 @dataclass(frozen=True)
-class Test:
+class Named:
+    """A test as its result and its signature name it; the method is "" where there is no choice."""
+
+    method: str
+    alternative: str
+    name: str = field(default="", kw_only=True)
+
+    @property
+    def signature(self) -> str:
+        """The test as signatures name it."""
+        method = f"|method:{self.method}" if self.method else ""
+        return f"test:{self.name}{method}|alternative:{self.alternative}"
+
+
+@dataclass(frozen=True)
+class Test(Named):
     """A test of two systems.
 
-    Attributes
-    ----------
-    name
-        Name of the test.
-    method
-        How the bootstrap turns resamples into a p-value, "shifted" or "percentile"; "" for tests of swaps.
-    alternative
-        The alternative hypothesis: "two-sided", "greater" or "less" for score(a) − score(b), or "observed" for the
-        direction that the test set shows.
-    draw
-        A draw is a `resample` of the units with replacement, or a `swap` of the systems' counts on some of them.
-    favoured
-        The borders where the alternative is that the better system is better: a draw is extreme if
-        sign · gain > multiple · δ for any of these (sign, multiple), the gain being that of the better system.
-    strict
-        Whether draws on the border do not count. The p-value then has no + 1, either.
-    sides
-        By how much the share of extreme draws is multiplied.
-    exact
-        Whether the p-value is that of all possible draws, without Monte Carlo error.
-    formula, source
-        The p-value in the letters of `SYMBOLS`, and where the formula comes from.
-    title
-        What a paper calls the test.
-    event
-        The event whose probability is p, in words; `meaning` fills in the names and numbers.
-    often
-        On what share of test sets it finds equal systems different, if that is more than 5 % by design.
+    The alternative is "two-sided", "greater" or "less" for score(a) − score(b), or "observed" for the direction that
+    the test set shows. The bootstrap's method is how it turns resamples into a p-value: "shifted" or "percentile".
     """
 
     __test__ = False  # not a pytest class
 
-    name: str
-    method: str
-    alternative: Alternative
-    draw: Literal["resample", "swap"]
+    share: str  # what p is the share of, in the letters of `SYMBOLS`
+    # The borders where the alternative is that the better system is better: a draw is extreme if
+    # sign · gain > multiple · δ for any of these (sign, multiple), the gain being that of the better system.
     favoured: tuple[tuple[int, int], ...]
-    strict: bool
-    sides: int
-    exact: bool
-    formula: str
-    source: str
-    title: str
-    event: str
-    often: str
+    event: str  # `share` in words; `meaning` fills in the names and numbers
+    strict: bool = False  # whether draws on the border do not count; p then has no + 1, either
+    sides: int = 1  # by how much the share of extreme draws is multiplied
+    often: str = ""  # on what share of test sets it finds equal systems different, if more than 5 % by design
+    draw: Literal["resample", "swap"] = "swap"  # units with replacement, or the systems' counts on some of them
+    exact: bool = False  # whether p is that of all possible draws, without Monte Carlo error
+    title: str = ""  # what a paper calls the test
+    source: str = ""  # where the formula comes from; "" for variants
+
+    @property
+    def formula(self) -> str:
+        """The p-value in the letters of `SYMBOLS`."""
+        sampled = f"#{{{self.share}}} / b" if self.strict else f"(#{{{self.share}}} + 1) / (b + 1)"
+        share = f"P({self.share})" if self.exact else sampled
+        return f"p = {share}" if self.sides == 1 else f"p = min(1, {self.sides} {share})"
 
     @property
     def drawn(self) -> Test:
@@ -109,12 +102,6 @@ class Test:
         return " ".join(word for word in words if word not in ("", DEFAULT_METHOD, DEFAULT_ALTERNATIVE))
 
     @property
-    def signature(self) -> str:
-        """The test as signatures name it."""
-        method = f"|method:{self.method}" if self.method else ""
-        return f"test:{self.name}{method}|alternative:{self.alternative}"
-
-    @property
     def function(self) -> str:
         """The name of the function for two systems in Python."""
         return f"{self.name.replace('-', '_')}_test"
@@ -139,17 +126,9 @@ class Test:
     def meaning(self, p: str, units: str, points: Callable[[float], str], **systems: Any) -> str:
         """What the p-value of two systems is the probability of, as a sentence.
 
-        Parameters
-        ----------
-        p
-            The p-value in parentheses.
-        units
-            "segments" or "documents".
-        points
-            Writes a number of points.
-        systems
-            `a` and `b`, the names of the systems; `ahead` and `behind`, those of the better and the other one; and the
-            numbers `statistic` and `gain`.
+        `p` is the p-value in parentheses, `units` are "segments" or "documents", and `points` writes a number of
+        points. `systems` are `a` and `b`, the names; `ahead` and `behind`, those of the better and the other one; and
+        the numbers `statistic` and `gain`.
         """
         numbers = {name: systems.pop(name) for name in ("statistic", "gain")}
         event = self.event.format(
@@ -164,12 +143,7 @@ class Test:
     def favours(self, difference: float, higher_is_better: bool) -> bool:
         """Whether the alternative is that the better system is better.
 
-        Parameters
-        ----------
-        difference
-            By how much A is better than B. Where they are equal, A stands for the better one.
-        higher_is_better
-            Whether the better system has the greater score.
+        `difference` is by how much A is better than B. Where they are equal, A stands for the better one.
         """
         if not self.directed:
             return True
@@ -218,56 +192,43 @@ _DRAWS = {
 }
 
 
-class _Event(NamedTuple):
-    """The event whose probability is p; the fields are attributes of `Test`."""
-
-    method: str
-    alternative: Alternative
-    formula: str
-    favoured: tuple[tuple[int, int], ...]
-    event: str
-    strict: bool = False
-    sides: int = 1
-    often: str = ""
-
-
 _EVENTS = {
     "swap": (
-        _Event("", "two-sided", "|δ'| >= δ", ((1, 1), (-1, 1)), "they would differ by {gain} or more"),
-        _Event("", "greater", "d' >= d", ((1, 1),), "{difference} would be at least {statistic}"),
-        _Event("", "less", "d' <= d", ((1, 1),), "{difference} would be at most {statistic}"),
-        _Event(
+        Test("", "two-sided", "|δ'| >= δ", ((1, 1), (-1, 1)), "they would differ by {gain} or more"),
+        Test("", "greater", "d' >= d", ((1, 1),), "{difference} would be at least {statistic}"),
+        Test("", "less", "d' <= d", ((1, 1),), "{difference} would be at most {statistic}"),
+        Test(
             "", "observed", "δ' >= δ", ((1, 1),), "{ahead} would lead by {gain} or more",
             often="up to 10 % of test sets",
         ),
     ),
     "resample": (
-        _Event("shifted", "two-sided", "|δ* − δ| >= δ", ((1, 2), (-1, 0)), "the gain changes by {gain} or more"),
-        _Event(
+        Test("shifted", "two-sided", "|δ* − δ| >= δ", ((1, 2), (-1, 0)), "the gain changes by {gain} or more"),
+        Test(
             "shifted", "greater", "d* − d >= d", ((1, 2),),
             "{difference} is at least {twice_statistic}, twice the observed difference,",
         ),
-        _Event(
+        Test(
             "shifted", "less", "d* − d <= d", ((1, 2),),
             "{difference} is at most {twice_statistic}, twice the observed difference,",
         ),
-        _Event(
+        Test(
             "shifted", "observed", "δ* > 2δ", ((1, 2),),
             "{ahead} leads by more than {twice_gain}, twice the observed gain,",
             strict=True, often="9 to 21 % of test sets",
         ),
-        _Event(
+        Test(
             "percentile", "two-sided", "δ* <= 0", ((-1, 0),), "{behind} is at least as good as {ahead}", sides=2
         ),
-        _Event("percentile", "greater", "d* <= 0", ((-1, 0),), "{difference} is at most 0"),
-        _Event("percentile", "less", "d* >= 0", ((-1, 0),), "{difference} is at least 0"),
-        _Event(
+        Test("percentile", "greater", "d* <= 0", ((-1, 0),), "{difference} is at most 0"),
+        Test("percentile", "less", "d* >= 0", ((-1, 0),), "{difference} is at least 0"),
+        Test(
             "percentile", "observed", "δ* < 0", ((-1, 0),), "{behind} wins",
             strict=True, often="9 to 21 % of test sets (up to 48 % if few segments differ)",
         ),
     ),
 }  # fmt: skip
-"""The events of each kind of draw."""
+"""The tests of each kind of draw, without a name."""
 
 _SOURCES = {
     ("exact", "", "two-sided"): "Zmigrod et al. 2022",
@@ -284,28 +245,17 @@ _SOURCES = {
 
 def declared(name: str, draw: Literal["resample", "swap"], title: str, *, exact: bool) -> list[Test]:
     """The tests of one name: one per method and alternative. The title may mention the {method}."""
-    tests = []
-    for own in _EVENTS[draw]:
-        sampled = f"#{{{own.formula}}} / b" if own.strict else f"(#{{{own.formula}}} + 1) / (b + 1)"
-        share = f"P({own.formula})" if exact else sampled
-        tests.append(
-            Test(
-                name=name,
-                method=own.method,
-                alternative=own.alternative,
-                draw=draw,
-                favoured=own.favoured,
-                strict=own.strict,
-                sides=own.sides,
-                exact=exact,
-                formula=f"p = {share}" if own.sides == 1 else f"p = min(1, {own.sides} {share})",
-                source=_SOURCES.get((name, own.method, own.alternative), ""),
-                title=title.format(method=own.method),
-                event=own.event,
-                often=own.often,
-            )
+    return [
+        replace(
+            event,
+            name=name,
+            draw=draw,
+            exact=exact,
+            title=title.format(method=event.method),
+            source=_SOURCES.get((name, event.method, event.alternative), ""),
         )
-    return tests
+        for event in _EVENTS[draw]
+    ]
 
 
 TESTS: tuple[Test, ...] = (
@@ -355,13 +305,7 @@ def described_methods() -> str:
 
 
 def find(name: str, method: str | None = None, alternative: str | None = None) -> Test:
-    """The test with this name, method (default: shifted, where there is a choice) and alternative (two-sided).
-
-    Raises
-    ------
-    InputError
-        If there is no such test; the message lists what there is.
-    """
+    """The test with this name, method (default: shifted, where there is a choice) and alternative (two-sided)."""
     choose(name, names(), "test")
     known = methods(name)
     if method and not known:
@@ -372,13 +316,7 @@ def find(name: str, method: str | None = None, alternative: str | None = None) -
 
 
 def from_signature(signature: str) -> Test:
-    """The test that a signature names.
-
-    Raises
-    ------
-    InputError
-        If it names none.
-    """
+    """The test that a signature names."""
     parts = dict(part.split(":", 1) for part in signature.split("|") if ":" in part)
     if not parts.get("test") or not parts.get("alternative"):
         raise InputError(f"the signature {signature} does not name a test and its alternative")

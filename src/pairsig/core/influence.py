@@ -27,14 +27,9 @@ _AT_ONCE = 256
 def influence_values(counts: NDArray[Any], metric: Metric) -> Floats:
     """Influence of every unit on every system's score, (systems × units), in points; positive values are good.
 
-    With totals T and unit i drawn cᵢ* times, a resampled score is to first order f(T) + Σ (cᵢ* − 1) uᵢ. Here
-    uᵢ = ∇f(T)·xᵢ is the influence of unit i (the delta method). The gradient is computed by central differences of
-    1e-5 of each total.
-
-    Parameters
-    ----------
-    counts
-        Shape (systems, units, columns of the metric's totals), see `Statistics.of`.
+    With totals T and unit i drawn cᵢ* times, a resampled score is to first order f(T) + Σ (cᵢ* − 1) uᵢ. Here uᵢ =
+    ∇f(T)·xᵢ is the influence of unit i (the delta method). The gradient is computed by central differences of 1e-5 of
+    each total. The counts (systems, units, columns) are those of `Statistics.of`.
     """
     totals, largest_counts = np.empty((2, len(counts), counts.shape[2]))
     for some in some_systems(counts):  # to avoid a copy of all counts in a larger type
@@ -68,26 +63,13 @@ def errors_and_correlations(
     threads: int | None = None,
     n_bytes: int | None = None,
 ) -> tuple[Floats, Floats]:
-    """Standard error of the gain, in points, and correlation of the two systems, for pairs of systems.
+    """Standard error of the gain, in points, and correlation of the two systems, for (pairs × 2) positions of systems.
 
     With u the influence values minus their mean, the standard error is sqrt(Σ (uᵢᴬ − uᵢᴮ)²), to first order the
-    standard deviation of the bootstrap's gains. The correlation is Σ uᵢᴬuᵢᴮ / sqrt(Σ (uᵢᴬ)² Σ (uᵢᴮ)²). The higher it
-    is, the smaller is the standard error. Both are rounded to six significant digits, so that all machines agree.
-
-    Parameters
-    ----------
-    counts, metric
-        As for `influence_values`.
-    pairs
-        Positions of the systems (pairs × 2).
-    threads
-        Worker threads (default: all cores).
-    n_bytes
-        Memory for influence values. If it is short, systems are taken some at a time, which only changes time.
-
-    Returns
-    -------
-    Standard errors and correlations. The correlation is nan if one system's influence values do not vary.
+    standard deviation of the bootstrap's gains. The correlation is Σ uᵢᴬuᵢᴮ / sqrt(Σ (uᵢᴬ)² Σ (uᵢᴮ)²), and nan if one
+    system's values do not vary. The higher it is, the smaller is the standard error. Both are rounded to six
+    significant digits, so that all machines agree. If `n_bytes` of memory are short, systems are taken some at a time,
+    which only changes time.
     """
     n_systems, n_units, _ = counts.shape
     at_once = n_systems if n_bytes is None else max(1, min(n_systems, n_bytes // (2 * 8 * n_units)))
@@ -130,27 +112,15 @@ def _add_up(one: Floats, other: Floats, places: NDArray[np.intp], sums: Floats, 
 
 
 def design_effect(contributed: Floats, documents: NDArray[np.str_], pairs: NDArray[np.intp]) -> Floats:
-    """Variance of a gain with documents as units, relative to that with segments as units (Kish 1965).
+    """Variance of a gain with documents as units, relative to that with segments as units (Kish 1965), (pairs,).
 
     With d the centred difference of two systems' influence values, n segments and D documents, it is
 
-        D/(D − 1) Σ_documents (Σ_segments of it dᵢ)² / (n/(n − 1) Σ dᵢ²).
+        D/(D − 1) Σ_documents (Σ_segments of it dᵢ)² / (n/(n − 1) Σ dᵢ²),
 
-    It is 1 if segments of a document are no more correlated than others. Its root is the factor of the standard error.
-    The estimate from D independent documents of equal length has a relative error of about sqrt(2/D).
-
-    Parameters
-    ----------
-    contributed
-        The result of `influence_values`, per segment.
-    documents
-        One id per segment.
-    pairs
-        Positions of the systems (pairs × 2).
-
-    Returns
-    -------
-    (pairs,); nan for systems that do not differ.
+    and nan for systems that do not differ. It is 1 if segments of a document are no more correlated than others. Its
+    root is the factor of the standard error. The estimate from D documents of equal length has a relative error of
+    about sqrt(2/D).
     """
     _, of = np.unique(documents, return_inverse=True)
     n, n_documents = len(of), int(of.max()) + 1

@@ -15,21 +15,11 @@ _LONGEST = 1 << 16
 
 @dataclass(frozen=True)
 class Omission:
-    """A system that was left out.
+    """A system that was left out."""
 
-    Attributes
-    ----------
-    stage
-        The step that failed: train, predict or extract.
-    reason
-        The reason, in one line.
-    system
-        Name of the system; "" if only the path of the record names it.
-    """
-
-    stage: str
-    reason: str
-    system: str = ""
+    stage: str  # the step that failed: train, predict or extract
+    reason: str  # in one line
+    system: str = ""  # its name; "" if only the path of the record names it
 
     def write(self, path: Path) -> None:
         """Write the record to `path` instead of the output or counts, whatever the suffix."""

@@ -79,24 +79,10 @@ def _swaps(k0, k1, first, swapped):  # type: ignore[no-untyped-def]
 def bootstrap_counts(
     seed: int, first: int, n_rows: int, n_units: int, *, n_draws: int | None = None, out: NDArray[Any] | None = None
 ) -> NDArray[Any]:
-    """How often each unit is drawn in `n_rows` consecutive bootstrap resamples.
+    """How often each unit is drawn in `n_rows` consecutive bootstrap resamples, (n_rows, n_units).
 
-    Parameters
-    ----------
-    seed
-        Seed of the test.
-    first, n_rows
-        Number of the first resample, and the number of resamples.
-    n_units
-        Number of units (segments or documents) to draw from, uniformly and with replacement.
-    n_draws
-        Units drawn per resample; `n_units` by default.
-    out
-        Array (n_rows, n_units) of any numeric type to fill; float32 by default, ready for a matrix product.
-
-    Returns
-    -------
-    Array (n_rows, n_units); every row sums to `n_draws`.
+    Resample number `first` is the first one. Every row is `n_draws` (by default `n_units`) draws with replacement.
+    `out` is an array of any numeric type to fill; float32 by default, ready for a matrix product.
     """
     counts = np.empty((n_rows, n_units), dtype=np.float32) if out is None else out
     n_draws = n_units if n_draws is None else n_draws

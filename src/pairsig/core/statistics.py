@@ -10,25 +10,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pairsig.core.omission import Omission
-from pairsig.io import cpu_time
+from pairsig.io import cpu_time, tables
 from pairsig.io.choices import choose
 from pairsig.io.columns import STATISTICS
 from pairsig.io.errors import InputError, check_distinct, listed, named, printable, quoted, reason
 from pairsig.io.memory import Memory
-from pairsig.io.packages import Later, need
+from pairsig.io.packages import need, pd
 from pairsig.metrics import Metric
 from pairsig.metrics.exact_arithmetic import fingerprint, multiples, some_systems
-
-if TYPE_CHECKING:
-    import pandas as pd
-else:
-    pd = Later("pandas")
 
 KEYS = STATISTICS.names
 """Columns that identify a row; every other column of a table of statistics is a count."""
@@ -263,8 +258,6 @@ class Statistics:
         InputError
             If a row is repeated or missing, or if a cell is not what its column needs; the message names the row.
         """
-        from pairsig.io import tables
-
         table = tables.whole(with_names(table, source), source)
         rows = _Rows(source, len(table))
         rows.add(table)
@@ -649,8 +642,6 @@ def write(statistics: Statistics, path: str | Path) -> None:
     ...     pairsig.read_statistics(f"{folder}/mine.parquet").systems
     ('a', 'b')
     """
-    from pairsig.io import tables
-
     table = statistics.to_table()
     if Path(path).suffix != ".parquet":
         tables.write(table, path)
@@ -740,8 +731,6 @@ def read(path: str | Path, *, dataset: str | None = None, memory: Memory | None 
     >>> data.dataset, data.systems, data.columns
     ('mine', ('a', 'b'), ('correct', 'total'))
     """
-    from pairsig.io import tables
-
     path = Path(path)
     metadata: dict[bytes, bytes] = {}
     if path.suffix == ".parquet":

@@ -58,13 +58,7 @@ def options_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 
 
 def sort_options(given: Mapping[str, str], what: str, *functions: Callable[..., Any]) -> tuple[dict[str, Any], ...]:
-    """Convert options from text to the annotated types of the functions; returns one dictionary per function.
-
-    Raises
-    ------
-    InputError
-        If no function has the option, or if a value does not have the option's type.
-    """
+    """Convert options from text to the annotated types of the functions; returns one dictionary per function."""
     known = [options_of(function) for function in functions]
     names = {name: None for options in known for name in options}
     for name in given:

@@ -74,9 +74,14 @@ def points(name: str, meaning: str, heading: str = "", *, missing: bool = False,
     return Column(name, float, meaning, "points", heading, "two decimals", missing, ends=ends)
 
 
-def count(name: str, meaning: str, unit: str, heading: str = "") -> Column:
+def count(name: str, meaning: str, unit: str, heading: str = "", *, missing: bool = False) -> Column:
     """A column of counts."""
-    return Column(name, int, meaning, unit, heading, "count")
+    return Column(name, int, meaning, unit, heading, "count", missing)
+
+
+def share(name: str, meaning: str, *, missing: bool = True) -> Column:
+    """A column of shares."""
+    return Column(name, float, meaning, shown="share", missing=missing)
 
 
 def p_value(name: str, meaning: str, heading: str = "", *, missing: bool = False, least: float = 0.0) -> Column:
@@ -204,12 +209,9 @@ BASELINE = Table(
         N_SEGMENTS,
         count("n_units", "segments, or documents if these are the unit", "units", "units"),
         count("n_different", "segments on which the systems' counts differ", "segments", "different"),
-        Column("n_resamples", int, "resamples or shuffles drawn", "resamples", "resamples", "count", missing=True),
-        Column(
-            "n_greater", int, "those with a gain beyond the formula's bound", "resamples", "greater", "count",
-            missing=True,
-        ),
-        Column("n_equal", int, "those with a gain at the bound", "resamples", "ties", "count", missing=True),
+        count("n_resamples", "resamples or shuffles drawn", "resamples", "resamples", missing=True),
+        count("n_greater", "those with a gain beyond the formula's bound", "resamples", "greater", missing=True),
+        count("n_equal", "those with a gain at the bound", "resamples", "ties", missing=True),
         points("margin", "margin of the test `margin`", missing=True),
         SIGNATURE,
         Column("notes", list, "limits of the p-value and the interval of this row"),
@@ -329,10 +331,6 @@ METHODS = Table(
 """Table that `pairsig methods` writes, and `pairsig test` prints for runs: one row per pair of methods."""
 
 
-def _known(name: str, meaning: str) -> Column:
-    return Column(name, float, meaning, shown="share", missing=True)
-
-
 FAMILY_HETEROGENEITY = Table(
     "family_heterogeneity",
     (
@@ -349,22 +347,18 @@ FAMILY_HETEROGENEITY = Table(
         Column("kappa_squared_low", float, "lower end of its 95 % interval over systems and test sets"),
         Column("kappa_squared_high", float, "upper end of its 95 % interval over systems and test sets"),
         count("n_validated", "held-out cases: pairs of systems on ordered pairs of test sets", "pairs"),
-        _known("replicated", "replication rate: share of cases with the same better system on the second test set"),
-        _known("predicted_iid", "mean predicted probability of that, if both test sets came from the same source"),
-        _known("predicted", "mean predicted probability of that, with κ² estimated on other test sets and systems"),
-        _known(
+        share("replicated", "replication rate: share of cases with the same better system on the second test set"),
+        share("predicted_iid", "mean predicted probability of that, if both test sets came from the same source"),
+        share("predicted", "mean predicted probability of that, with κ² estimated on other test sets and systems"),
+        share(
             "coverage_iid",
             "coverage of 95 % prediction intervals for the second gain, if both test sets came from the same source",
         ),
-        _known("coverage", "the same coverage with κ² estimated on other test sets and systems"),
+        share("coverage", "the same coverage with κ² estimated on other test sets and systems"),
     ),
     key=("family", "metric"),
 )
 """Heterogeneity of families of test sets, as `pairsig.planning.heterogeneity.families` returns it."""
-
-
-def _size(name: str, meaning: str, unit: str) -> Column:
-    return Column(name, int, meaning, unit, shown="count", missing=True)
 
 
 GIVEN = ("correlation", "outputs", "nothing")
@@ -383,9 +377,9 @@ VARIANCE_MODEL = Table(
         count("degrees", "degrees of freedom of `between`", "degrees of freedom", "degrees of freedom"),
         count("n_left_out", "test sets in the leave-one-out validation", "datasets", "left out"),
         Column("error", float, "root mean square error of the predicted logarithm of their variances", missing=True),
-        Column("coverage", float, "share of their pairs within the 95 % interval", shown="share", missing=True),
-        Column("coverage_low", float, "lower end of its 95 % interval, over test sets", shown="share", missing=True),
-        Column("coverage_high", float, "upper end of its 95 % interval, over test sets", shown="share", missing=True),
+        share("coverage", "share of their pairs within the 95 % interval"),
+        share("coverage_low", "lower end of its 95 % interval, over test sets"),
+        share("coverage_high", "upper end of its 95 % interval, over test sets"),
     ),
     key=("metric", "given"),
 )
@@ -401,11 +395,11 @@ PLAN = Table(
         *ends("gain", "its interval, if the gain was asked for", missing=True),
         points("margin", "of equivalence or non-inferiority: specified, or the smallest sufficient", missing=True),
         *ends("margin", "its interval, if the margin was asked for", missing=True),
-        _size("n_segments", "size of the test set: specified, or the smallest sufficient", "segments"),
-        _size("n_low", "lower end of its interval, if the size was asked for", "segments"),
-        _size("n_high", "upper end of its interval; missing if no size is sufficient", "segments"),
-        _size("n_documents", "the size in documents, if these are the unit", "documents"),
-        Column("power", float, "probability that the test establishes the claim", shown="share"),
+        count("n_segments", "size of the test set: specified, or the smallest sufficient", "segments", missing=True),
+        count("n_low", "lower end of its interval, if the size was asked for", "segments", missing=True),
+        count("n_high", "upper end of its interval; missing if no size is sufficient", "segments", missing=True),
+        count("n_documents", "the size in documents, if these are the unit", "documents", missing=True),
+        share("power", "probability that the test establishes the claim", missing=False),
         Column("power_low", float, "lower end of its interval; missing if no size is sufficient", missing=True),
         Column("power_high", float, "upper end of its interval; missing if no size is sufficient", missing=True),
         Column("alpha", float, "significance level"),

@@ -19,6 +19,7 @@ class InputError(ValueError):
 
     The message is one sentence that names the file (and the line, if there is one), what was found and
     what was expected. The command line prints it and exits with status 2, before it has written anything.
+    Every function that checks its input may raise it; the docstrings of public functions list the cases.
 
     Text from a file enters a message only through `quoted`, `named` or `listed`, since a file in an unexpected format
     may consist of a single line of many megabytes. Whatever bypasses them is escaped and shortened here.

@@ -61,12 +61,6 @@ def open_text(path: AnyPath, *, windows: bool = False) -> TextIO:
 
     With `windows`, text that has no character of several bytes in UTF-8 may also be Windows-1252, as Excel writes it;
     the `encoding` of the result says which.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, contains bytes that are not UTF-8 or NUL characters (as UTF-16 does), or exceeds
-        `MAX_BYTES`, `MAX_LINES` or `MAX_LINE`.
     """
     data = content(path).removeprefix(BOM_UTF8)
     encoding = "cp1252" if windows and _is_windows_1252(data) else "utf-8"

@@ -35,28 +35,16 @@ def render(
     least: float = _SMALLEST,
     most: int | None = None,
 ) -> str:
-    """Format a table for readers.
+    """Format a table for readers, as "table" (for a terminal), "markdown", "latex", "html" or "csv".
 
-    Cells that are text already, in any column, are shown as they are. A column whose interval is in `rows` gets it
-    beside each number, and the columns with its ends are left out.
+    Cells that are text already are shown as they are. A column whose interval is in `rows` gets it beside each number,
+    and the columns with its ends are left out. CSV has the names of all columns as its header, no intervals beside
+    numbers, and no thousands separators.
 
-    Parameters
-    ----------
-    format
-        "table" (for a terminal), "markdown", "latex", "html" or "csv". CSV has the names of all columns as its header,
-        no intervals beside numbers, and no thousands separators.
-    notes
-        Sentences that are listed below the table; in LaTeX they are comments.
-    signatures
-        Settings of the rows, for the last lines in Markdown and LaTeX, see `footnote`.
-    once
-        Number of leading columns whose cells are blank in a row that repeats all of them.
-    borders
-        Positions of rows above which there is a line, in formats that have such lines (not in Markdown or CSV).
-    least
-        Smaller p-values are shown as below this number; a column may declare a larger one.
-    most
-        In HTML, the number of columns to show; the remaining ones are folded.
+    `notes` are listed below the table (in LaTeX as comments), and `signatures` in the last lines, see `footnote`. The
+    first `once` columns are blank in a row that repeats all of them. `borders` are the rows above which there is a
+    line, in formats that have such lines (not in Markdown or CSV). P-values are shown as below `least`, unless their
+    column declares more. HTML folds the columns after the first `most`.
     """
     texts = cells(rows, columns, least=least, beside=format != "csv")
     chosen = [column for column in columns if column.name in texts]

@@ -143,23 +143,12 @@ def as_json(table: pd.DataFrame | Sequence[Row]) -> str:
 
 @cpu_time.of("reading")
 def read(path: str | Path, table: Table | None = None, *, known: Iterable[Table] = TABLES) -> pd.DataFrame:
-    """Read a table with the dtypes with which it was written.
+    """Read a table with the dtypes with which it was written; a truncated file is refused (`N_ROWS`).
 
-    Text columns of known tables are text, and their empty cells are empty strings. Another column is numeric if all
-    cells are numbers (an empty cell is missing), boolean if all cells are `true` or `false`, and text otherwise.
-
-    Parameters
-    ----------
-    table
-        The declared table that is expected: all its columns must be present with their types, and no key may be
-        repeated. Additional columns are kept.
-    known
-        Tables whose text and boolean columns are recognised by name.
-
-    Raises
-    ------
-    InputError
-        If the file is not such a table, or if it was truncated (`N_ROWS`).
+    Text and boolean columns of `known` tables are recognised by name, and their empty cells are empty strings. Another
+    column is numeric if all cells are numbers (an empty cell is missing), boolean if all cells are `true` or `false`,
+    and text otherwise. All columns of a declared `table` must be present with their types, and no key may be repeated.
+    Additional columns are kept.
     """
     path = Path(path)
     _format_of(path)
@@ -186,10 +175,7 @@ def read(path: str | Path, table: Table | None = None, *, known: Iterable[Table]
 def pieces(path: Path, room: Memory) -> tuple[int, dict[bytes, bytes], Iterator[pd.DataFrame]]:
     """Read a Parquet file in pieces: the number of rows, the file's metadata, and an iterator over the pieces.
 
-    Parameters
-    ----------
-    room
-        Memory for the decompressed pages of the largest row group, checked if they exceed `_PAGES`.
+    `room` must hold the decompressed pages of the largest row group if these exceed `_PAGES`.
     """
     need("pyarrow")
     import pyarrow as pa
@@ -233,17 +219,9 @@ _FEW = 64
 
 
 def open_parquet(given: Any, source: str) -> ParquetFile:
-    """Open a Parquet file whose text columns are read as dictionaries, so that repeated text takes little memory.
+    """Open a Parquet file (a path or a buffer) with text as dictionaries, so that repeated text takes little memory.
 
-    Parameters
-    ----------
-    given
-        A path or a buffer.
-
-    Raises
-    ------
-    InputError
-        If text with an encoding that pyarrow cannot read as a dictionary exceeds `MAX_BYTES`.
+    Text with an encoding that pyarrow cannot read as a dictionary may have up to `MAX_BYTES`.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -353,15 +331,7 @@ def check(
 ) -> pd.DataFrame:
     """Convert the declared columns of `table` to their declared types, after a check of every cell.
 
-    Parameters
-    ----------
-    where
-        Returns the name of a row for messages, such as "line 7", from its position.
-
-    Raises
-    ------
-    InputError
-        If a column is missing, or if a cell does not fit the declaration.
+    `where` returns the name of a row for messages, such as "line 7", from its position.
     """
     source = table.attrs.get("source", declared.name)
     converted = {}

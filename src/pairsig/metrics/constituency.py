@@ -67,11 +67,6 @@ def read_parameters(path: str | PathLike[str]) -> Parameters:
 
     DEBUG is ignored. DISC_ONLY (from disco-dop's evalb) must be 0, since bracketed trees have no discontinuous
     constituents.
-
-    Raises
-    ------
-    InputError
-        With file and line, for an unknown keyword and for a value that is missing or not a number.
     """
     parameters: dict[str, Any] = {}
     for number, line in enumerate(open_text(path), start=1):
@@ -132,7 +127,7 @@ def parseval(
         An evalb parameter file, or `Parameters`. Default: `COLLINS`.
     skip_failed
         Whether to set all counts of a failed sentence to 0, as in evalb. The scores of two systems may then be based on
-        different sentences.
+        different sentences. More than `max_error` + 1 sentences whose words differ are refused, as in evalb.
 
     Returns
     -------
@@ -142,12 +137,6 @@ def parseval(
     an error (the words differ in number or form), 2 for a skipped sentence (the output has no words). For a failed
     sentence, `matched`, `crossing`, `correct_tags` and `complete` are 0. A note reports the number of failed sentences.
     A sentence without words in the reference has status 2 as well, but did not fail and adds nothing to the sums.
-
-    Raises
-    ------
-    InputError
-        If the numbers of trees differ, if a preterminal has several words, or if more than `max_error` + 1 sentences
-        have status 1, as in evalb, since this indicates a different tokenization.
     """
     if parameters is None:
         parameters = COLLINS

@@ -50,11 +50,6 @@ def gold_uas(
     Returns
     -------
     `correct` and `total`, int64 of shape (sentences,).
-
-    Raises
-    ------
-    InputError
-        If the words differ; the message names the first sentence and token with a difference.
     """
     del deprel_subtypes
     return _attachment(output, reference, labelled=False, punctuation=punctuation, subtypes=False)
@@ -160,11 +155,6 @@ def aligned_attachment(output: Sequence[Sentence], reference: Sequence[Sentence]
     `predicted`, the system words that are aligned to a word of the sentence or, if unaligned, begin in it. Matched
     words therefore never exceed predicted ones. (Only near a multiword token at the start of a gold sentence can an
     aligned word begin in another sentence; this never happens in the 10 million words of CoNLL 2017 and 2018.)
-
-    Raises
-    ------
-    InputError
-        If the characters differ; the message names the first difference.
     """
     if not reference:
         raise InputError("the reference has no sentence, expected at least one")

@@ -17,13 +17,7 @@ METRICS: dict[str, Metric] = {
 
 
 def metric(name: str | Metric) -> Metric:
-    """Look up a metric by its name in upper or lower case; a `Metric` object is returned unchanged.
-
-    Raises
-    ------
-    InputError
-        If the name is unknown; the message lists all names and suggests one.
-    """
+    """Look up a metric by its name in upper or lower case; a `Metric` object is returned unchanged."""
     if isinstance(name, Metric):
         return name
     return METRICS[choose(spelled(name, METRICS) if isinstance(name, str) else name, METRICS, "metric")]

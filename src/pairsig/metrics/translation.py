@@ -181,16 +181,11 @@ def _scorer(metric: str, references: tuple[tuple[str, ...], ...] | None, **optio
 
 
 def bleu(totals: Totals) -> NDArray[np.float64]:
-    """BLEU with exponential smoothing, sacrebleu's default.
+    """BLEU with exponential smoothing, sacrebleu's default (Papineni et al., ACL 2002; Post, WMT 2018).
 
     100 × min(1, exp(1 − r/h)) × (p₁ p₂ p₃ p₄)^(1/4), with pₙ = matchₙ/totalₙ. The k-th order without a match counts as
-    1/2ᵏ matches. The score is 0 if no order has a match, or if an order has no n-grams (blank hypotheses). Sources:
-    Papineni et al. (ACL 2002); Post (WMT 2018).
-
-    Parameters
-    ----------
-    totals
-        Shape (..., 10): h, r, the matches of order 1 to 4, the n-grams of order 1 to 4. Scores have the shape (...,).
+    1/2ᵏ matches. The score is 0 if no order has a match, or if an order has no n-grams (blank hypotheses). Totals (...,
+    10) are h, r, the matches of order 1 to 4, and the n-grams of order 1 to 4.
     """
     hypothesis, reference, *ngrams = (totals[..., c] for c in range(10))
     matches, score, brevity = (np.empty(totals.shape[:-1]) for _ in range(3))
@@ -229,17 +224,12 @@ def _smoothed_bleu(totals: Totals) -> NDArray[np.float64]:
 
 
 def chrf(totals: Totals) -> NDArray[np.float64]:
-    """chrF2 or chrF2++ without epsilon smoothing, as in sacrebleu by default.
+    """chrF2 or chrF2++ without epsilon smoothing, as in sacrebleu by default (Popović, WMT 2015 and 2017).
 
     100 × 5PR / (4P + R), where P and R are the means of the n-gram precisions match/hypothesis and recalls
     match/reference over the orders with n-grams on both sides. The score is 0 if there is no such order or no match.
-    Sources: Popović (WMT 2015); for word n-grams, Popović (WMT 2017).
-
-    Parameters
-    ----------
-    totals
-        Shape (..., 3 × orders): for each order, the n-grams of the hypothesis, those of the reference, and the matches.
-        Scores have the shape (...,).
+    Totals (..., 3 × orders) are, for each order, the n-grams of the hypothesis, those of the reference, and the
+    matches.
     """
     precision, recall, orders, share = (np.zeros(totals.shape[:-1]) for _ in range(4))
     for c in range(0, totals.shape[-1], 3):

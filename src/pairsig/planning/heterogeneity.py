@@ -259,24 +259,11 @@ def random_effects(
 
     Notes
     -----
-    With wₜ = 1/(sₜ² + τ²) and δ̂ = Σ wₜdₜ / Σ wₜ, the statistic Q(τ²) = Σ wₜ (dₜ − δ̂)² has the χ² distribution with
-    T − 1 degrees of freedom at the true τ². τ² is the root of Q(τ²) = T − 1 (Paule and Mandel 1982); its interval has
-    the roots for the quantiles of χ² (Viechtbauer 2007). Given τ², the mean gain is N(δ̂, 1 / Σ wₜ) and the next true
-    gain N(δ̂, τ² + 1 / Σ wₜ); their intervals are mixtures over the confidence distribution of τ² (Nagashima et al.
-    2019). `p_next` comes from the mixture with one more test set, on which the two systems are equal. With a specified
-    τ, the next gain is N(d, s² + 2τ²) for a single test set. The page *How much gains differ between test sets* of the
-    documentation (docs/explanation/heterogeneity.md) has the reasons and simulations.
-
-    References
-    ----------
-    Nagashima, Noma and Furukawa, Prediction Intervals for Random-Effects Meta-Analysis: A Confidence Distribution
-    Approach (Statistical Methods in Medical Research 28, 2019).
-
-    Paule and Mandel, Consensus Values and Weighting Factors (Journal of Research of the National Bureau of Standards
-    87, 1982).
-
-    Viechtbauer, Confidence Intervals for the Amount of Heterogeneity in Meta-Analysis (Statistics in Medicine 26,
-    2007).
+    The model is dₜ ~ N(δ, sₜ² + τ²). With wₜ = 1/(sₜ² + τ²) and δ̂ = Σ wₜdₜ / Σ wₜ, τ² is the root of Σ wₜ (dₜ − δ̂)² =
+    T − 1 (Paule and Mandel 1982), with the interval of Viechtbauer (2007). Intervals of the mean gain and of the next
+    true gain are mixtures over the confidence distribution of τ² (Nagashima, Noma and Furukawa 2019). `p_next` comes
+    from the mixture with one more test set, on which the two systems are equal. With a specified τ, the next gain is
+    N(d, s² + 2τ²) for a single test set. docs/explanation/heterogeneity.md has the reasons and simulations.
 
     Examples
     --------
@@ -442,20 +429,9 @@ def transfers(
 ) -> pd.DataFrame:
     """Random effects for all pairs of systems, from tables of comparisons on several test sets: table `TRANSFER`.
 
-    Parameters
-    ----------
-    comparisons
-        Concatenated tables of `all_pairs.compare` by one metric: whole test sets, or domains of one. Only gains and
-        standard errors are used, from the first test on each test set.
-    systems
-        Systems to compare, at least two; default: all.
-    heterogeneity, family
-        τ in points if it is known, or the name of the family whose heterogeneity is used, see `families`.
-
-    Raises
-    ------
-    InputError
-        If a test set or a pair is repeated, if test sets overlap, or if a system is missing on one of them.
+    `comparisons` are concatenated tables of `all_pairs.compare` by one metric: whole test sets, or domains of one. Only
+    gains and standard errors are used, from the first test on each test set. `heterogeneity` is τ in points if it is
+    known, and `family` the name of a family (`families`) whose heterogeneity is used.
     """
     if heterogeneity is not None and family:
         raise InputError(f"found heterogeneity={heterogeneity} and family={family}, expected one of them")

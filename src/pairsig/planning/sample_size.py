@@ -80,11 +80,6 @@ def in_unit(given: Amount, what: str, best: float | None) -> float:
 
     >>> in_unit("70%", "score", 100.0), in_unit(70, "score", 100.0), in_unit("2%", "gain", 1.0)
     (70.0, 70.0, 0.02)
-
-    Raises
-    ------
-    InputError
-        If it is neither a number nor a percentage, or probably in another unit.
     """
     text = str(given).strip()
     found, name = f"the {what.replace('-', ' ')} is {text}", f"--{what}"
@@ -108,11 +103,6 @@ def from_pilot(pair: Pair) -> Spread:
 
     S² = n s², where s is the jackknife standard error of the gain on the pilot's n units (`difference_interval`). The
     ends of the interval are ν S² / χ²(0.975) and ν S² / χ²(0.025), with the degrees of freedom ν of s.
-
-    Raises
-    ------
-    InputError
-        If the difference between the systems does not vary.
     """
     units = pair.units.astype(np.float64)
     n = units.shape[1]
@@ -179,30 +169,12 @@ def from_variance_model(
 ) -> Spread:
     """Predict the variance of the difference without a pilot, from the systems of the study.
 
-    The model is S² = φ · 10⁴ · 2(1 − ρ) · p(1 − p) / √L, in points² (`docs/explanation/planning.md`). If the
-    correlation ρ is unknown, 2(1 − ρ) becomes 2(1 − B), with the BLEU B of one system's outputs against the other's as
-    a share, or a constant; each case has its own φ. The interval is log S² ± t · sqrt(τ²(1 + 1/D) + ω²), with D test
-    sets, the standard deviations τ between test sets (pooled over metrics) and ω between the pairs of a test set, and t
-    the quantile of Student's distribution with the degrees of freedom of τ.
-
-    Parameters
-    ----------
-    metric
-        A metric of the variance model.
-    score
-        Expected mean score of the two systems, 0 to 100, or a percentage: 70 or "70%".
-    length
-        Mean length of a segment in the unit of the metric: reference words (BLEU), words (UAS), brackets of the gold
-        trees (PARSEVAL) or sure links (AER). Not for ROUGE, for which the study has no lengths.
-    correlation, overlap
-        ρ (column `correlation` of `pairsig compare`), or B; at most one of them.
-    design_effect
-        Variance of the gain with documents as units, divided by that with segments. S² is multiplied by it.
-
-    Raises
-    ------
-    InputError
-        If the model does not include the metric, or if a number is out of range.
+    The model is S² = φ · 10⁴ · 2(1 − ρ) · p(1 − p) / √L, in points² (docs/explanation/planning.md). If the correlation
+    ρ is unknown, 2(1 − ρ) becomes 2(1 − B), with the BLEU B of one system's outputs against the other's as a share
+    (`overlap`), or a constant; each case has its own φ. `score` is the mean score of both systems, and `length` the
+    mean length of a segment in the unit of `LENGTHS`. The interval is log S² ± t · sqrt(τ²(1 + 1/D) + ω²), with D test
+    sets, the standard deviations τ between test sets and ω between the pairs of a test set, and the degrees of freedom
+    of τ.
     """
     table = fitted() if variance_model is None else variance_model
     known = sorted(set(table["metric"]) - {"all"})
@@ -377,27 +349,10 @@ def power(variance: float, n_units: int, gain: float, design: Design, passed: fl
 
     Notes
     -----
-    For items that are passed or failed, the power of the exact tests is computed exactly (`pairsig.stats.pass_fail`):
-    that of the sign test, to which the exact and the randomization test of a difference reduce, for up to 100,000
-    discordant items, and that of the exact test against a margin for up to 10,000 items. An item is discordant with the
-    probability ψ = S² + g² in shares, since S² = ψ − g², but at least g, which S² does not ensure near scores of 0
-    or 100.
-
-    In all other cases, with the noncentral t distribution F(t; ν, λ), ν = n − 1, and s² = S²/n + `training`:
-
-    * **difference**, in the right direction: 1 − F(c; ν, gain / s). For the two-sided randomization and exact test, c
-      is the 1 − α/2 quantile of Student's distribution (exact for normal differences, since the permutation statistic
-      Σd/√Σd² increases with t). For the bootstrap it is √((n − 1)/n) times the normal quantile of 1 − α (one-sided) or
-      1 − α/2 (two-sided), since its standard deviation divides by n.
-    * **not-worse** (the system that is better by `gain` is not worse by the margin): 1 − F(c; ν, (gain + M) / s), and
-      c is the 1 − α quantile.
-    * **equivalence**: 1 − F(c; ν, (M + gain)/s) − F(c; ν, (M − gain)/s), at least 0. This is exact if the two one-sided
-      tests cannot both fail, and otherwise too small by at most the probability that both fail.
-
-    For 5,000 units and more, the normal distribution replaces Student's. In simulations on real pairs of systems the
-    power was within 3 points of these formulas from `FEW` units on, and within `OFF_FEW` points on 20 to 50 units
-    (`docs/explanation/planning.md`). A randomization or exact test cannot reach p < α on fewer than 1 − log₂ α units
-    (6 units for 5 %); this is taken into account.
+    For items that are passed or failed, the power of the exact tests is exact (`pairsig.stats.pass_fail`), for up to
+    100,000 discordant items and, against a margin, up to 10,000 items. An item is discordant with the probability ψ =
+    S² + g² in shares, since S² = ψ − g², but at least g, which S² does not ensure near scores of 0 or 100. In all other
+    cases it is that of Student's test; docs/explanation/planning.md has the formulas and their accuracy.
     """
     if n_units < 2:
         return 0.0
@@ -514,29 +469,12 @@ def plan(
     margins: Sequence[Amount] = (),
     sizes: Sequence[int] = (),
 ) -> pd.DataFrame:
-    """Compute sample sizes for gains and margins, and detectable gains and margins for sample sizes.
+    """Compute sample sizes for gains and margins, and detectable gains and margins for sample sizes: table `PLAN`.
 
-    Parameters
-    ----------
-    design
-        Significance level, power, test and training variance; the claim and its margin are set for each row.
-    gains
-        True gains in the unit of the scores, or percentages such as "2%": how many segments detect each of them?
-    margins
-        Margins in the same units: how many segments establish equivalence, and non-inferiority, of equal systems?
-    sizes
-        Numbers of segments: which gain does each of them detect, and which margin of equivalence does it establish for
-        equal systems? By default `SIZES`, for gains only.
-
-    Returns
-    -------
-    Table `PLAN`. The 95 % interval of a size has the sizes that the ends of the variance's interval require; the
-    interval of the power has the power of the planned size at these ends.
-
-    Raises
-    ------
-    InputError
-        If a number is not positive, too large, or probably in another unit.
+    `gains` and `margins` ask how many segments detect a gain, or establish equivalence and non-inferiority of equal
+    systems; `sizes` ask which gain each size detects, and which margin it establishes (default: `SIZES`, gains only).
+    The claim and the margin of `design` are set for each row. The interval of a size has the sizes that the ends of the
+    variance's interval require, and that of the power the power of the planned size at these ends.
     """
     own = design or Design()
     asked: list[tuple[Claim, float, float | None]] = []

@@ -34,13 +34,7 @@ def write(found: Sequence[Evidence], path: str | Path) -> None:
 
 
 def draw(found: Sequence[Evidence], path: str | Path) -> None:
-    """Draw each gain with its null distribution and by domain, as SVG, PDF or PNG.
-
-    Raises
-    ------
-    InputError
-        If matplotlib is missing, or if there are more than `MOST_DRAWN` comparisons.
-    """
+    """Draw each gain with its null distribution and by domain, as SVG, PDF or PNG."""
     from pairsig.io import pictures
 
     check_drawn(len(found))

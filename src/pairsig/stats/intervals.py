@@ -108,30 +108,14 @@ def difference_interval(
     Notes
     -----
     **Pass/fail units**, that is an accuracy or a mean whose units are 0 or 1 (or 0 or 100), get the interval of Bonett
-    and Price (2012). A passes r units that B fails, B passes s that A fails, of n. With p = (r + 1)/(n + 2) and
-    q = (s + 1)/(n + 2),
+    and Price (2012), p − q ± z √((p + q − (p − q)²) / (n + 2)), cut at −1 and 1, times the score of a passed unit. Here
+    p = (r + 1)/(n + 2) and q = (s + 1)/(n + 2): of n units, A passes r that B fails, and B passes s that A fails.
 
-        p − q ± z √((p + q − (p − q)²) / (n + 2)),
-
-    cut at −1 and 1, times the score of a passed unit. It is valid however few units the systems differ on.
-
-    **All other units** get an interval that is studentized by the jackknife (Tukey 1958; Efron and Tibshirani 1993,
-    chapters 11 and 12). With δ the difference on all n units, δ₍ᵢ₎ that without unit i, and the unit's influence
-    uᵢ = (n − 1)(mean δ₍ᵢ₎ − δ₍ᵢ₎),
-
-        δ ± t s,   s² = Σ uᵢ² / (n (n − 1)),
-
-    where t is the (1 + confidence_level)/2 quantile of Student's distribution. Its degrees of freedom follow from the
-    kurtosis κ of the influences (Satterthwaite 1946): 2n / (κ − (n − 3)/(n − 1)), at most n − 1. The κ = 3 of a normal
-    distribution gives n − 1; few influences, or a few large ones, give fewer.
-
-    The page "False-positive rates" of the documentation has simulations of the coverage. The metric is computed n times
-    on two systems, which takes a millisecond for F1 on 2,000 sentences.
-
-    References
-    ----------
-    Bonett and Price, Adjusted Wald Confidence Interval for a Difference of Binomial Proportions Based on Paired Data
-    (Journal of Educational and Behavioral Statistics 37, 2012).
+    **All other units** get an interval that is studentized by the jackknife (Tukey 1958; Efron and Tibshirani 1993).
+    With δ the difference on all n units, δ₍ᵢ₎ that without unit i, and the influence uᵢ = (n − 1)(mean δ₍ᵢ₎ − δ₍ᵢ₎), it
+    is δ ± t s, s² = Σ uᵢ² / (n (n − 1)), where t is the (1 + confidence_level)/2 quantile of Student's distribution.
+    Its degrees of freedom follow from the kurtosis κ of the influences (Satterthwaite 1946): 2n / (κ − (n − 3)/(n −
+    1)), at most n − 1. docs/explanation/false-positive-rate.md has simulations of the coverage.
 
     Examples
     --------
@@ -156,23 +140,9 @@ def signed(pair: Pair, confidence_level: float = 0.95) -> Interval:
 def agreeing(found: Interval, difference: float, pvalue: float) -> Interval:
     """The interval, changed where it contradicts a two-sided test: 0 is outside exactly if p < 1 − confidence level.
 
-    If both disagree about 0, the end next to 0 is replaced by that of the test-based interval (Miettinen 1976), whose
-    standard error is the one that the p-value implies: δ − δ z(α) / z(p), where P(|Z| > z(p)) = p. It moves at most as
-    far beyond 0 as the other end is from 0. The page "What each p-value is" (docs/p-values.md) gives the reasons
-    and the simulated coverage.
-
-    Parameters
-    ----------
-    found
-        An interval for `difference`, see `signed`.
-    difference
-        δ, the observed difference with its sign.
-    pvalue
-        Two-sided p-value of δ.
-
-    Examples
-    --------
-    Four wins in twelve items without a loss: the sign test's p is 0.125.
+    If both disagree about 0, the end next to 0 of the interval `found` for `difference` becomes δ − δ z(α) / z(p),
+    where P(|Z| > z(p)) = p (Miettinen 1976); docs/p-values.md has the reasons. Four wins in twelve items without a
+    loss, with p = 0.125:
 
     >>> found = difference_interval([1.0] * 4 + [0.5] * 8, [0.0] * 4 + [0.5] * 8)
     >>> round(found.low, 2), round(found.high, 2)
@@ -218,12 +188,9 @@ def interval(pair: Pair, confidence_level: float = 0.95) -> Interval:
 
 
 def studentized(units: NDArray[np.float64], metric: Metric, confidence_level: float) -> tuple[Any, Any]:
-    """Ends of the jackknife's interval of the better system's gain; `difference_interval` has the formula.
+    """Ends of the jackknife's interval of the better system's gain, see `difference_interval`.
 
-    Parameters
-    ----------
-    units
-        Counts of two systems by unit, (..., 2, units, columns): one interval for each of the leading axes.
+    The counts of two systems by unit are (..., 2, units, columns): one interval for each of the leading axes.
     """
     from scipy.special import stdtrit  # scipy.stats would cost a second to import
 
@@ -233,14 +200,9 @@ def studentized(units: NDArray[np.float64], metric: Metric, confidence_level: fl
 
 
 def jackknifed(units: NDArray[np.float64], metric: Metric) -> tuple[Any, Any, Any]:
-    """By how much the first system is better, the jackknife's standard error s of that, and its degrees of freedom.
+    """By how much the first system is better, the jackknife's standard error of that, and its degrees of freedom.
 
-    `difference_interval` has the formulas.
-
-    Parameters
-    ----------
-    units
-        Counts of two systems by unit, (..., 2, units, columns): numbers for each of the leading axes.
+    `difference_interval` has the formulas; the counts are those of `studentized`.
     """
     n = units.shape[-2]
     with np.errstate(over="ignore", invalid="ignore"):  # checked below

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pairsig.core.definitions import Named
 from pairsig.io.choices import choose
 from pairsig.io.errors import InputError
 from pairsig.metrics import Metric
@@ -64,20 +65,6 @@ class MarginResult(Result):
         return f"a small p shows that {good} is not worse than {other} by {by} or more; a large p shows nothing"
 
 
-@dataclass(frozen=True)
-class _Margin:
-    """The names of a margin test in results and signatures."""
-
-    method: str
-    alternative: str
-    name: str = "margin"
-
-    @property
-    def signature(self) -> str:
-        """As for other tests."""
-        return f"test:{self.name}|method:{self.method}|alternative:{self.alternative}"
-
-
 def margin_test(
     a: ArrayLike,
     b: ArrayLike,
@@ -119,43 +106,17 @@ def margin_test(
     Notes
     -----
     Let δ be by how much A is better than B on the test set (negative if A is worse), and Δ the same on the population
-    that the test set was drawn from.
+    that the test set was drawn from. The null hypothesis of "a-not-worse" is Δ <= −M, that of "b-not-worse" Δ >= M, and
+    that of "equivalence" |Δ| >= M, whose p is the larger of the two others (two one-sided tests: Schuirmann 1987).
 
-    * ``claim="a-not-worse"``: A is not worse than B by M or more. The null hypothesis is Δ <= −M.
-    * ``claim="b-not-worse"``: B is not worse than A by M or more. The null hypothesis is Δ >= M.
-    * ``claim="equivalence"``: A and B differ by less than M. The null hypothesis is |Δ| >= M, and p is the larger of
-      the two others (two one-sided tests, TOST: Schuirmann 1987).
+    **Studentized**, for every metric: p = P(Tν >= (M + δ) / s) for "a-not-worse" and P(Tν >= (M − δ) / s) for
+    "b-not-worse", with the jackknife's standard error s and its degrees of freedom ν as in `difference_interval`, and
+    Student's distribution Tν. Systems with the same counts on every unit have no s, and p = 1. If only few of many
+    units differ, p can be too small, see `Interval.doubt`.
 
-    **Studentized**, for every metric. With s the jackknife's standard error of δ and ν its degrees of freedom, both as
-    in `difference_interval`, and Tν with Student's distribution,
-
-        p of "a-not-worse" = P(Tν >= (M + δ) / s),    p of "b-not-worse" = P(Tν >= (M − δ) / s).
-
-    So p < 0.05 for equivalence if the 90 % interval of the difference is within (−M, M).
-
-    **Exact**, for pass/fail units (as in `difference_interval`), with m = M / the score of a passed unit. A passes r
-    units that B fails, B passes s that A fails, of n. For "a-not-worse",
-
-        p = max over ψ of P(Z' >= Z; n, ψ, −m),
-
-    where Z is Tango's (1998) score of the table (r, s): the probability that a random table (r', s') of n units is as
-    extreme (ties count) if only one system passes with probability ψ and Δ = −m (Berger and Sidik 2003). For
-    "b-not-worse", r and s are exchanged. The page "Exact tests with a margin" of the documentation
-    (docs/explanation/equivalence.md) has the formula of Z and the accuracy of the maximum.
-
-    The exact test controls the false-positive rate for any number of units. The studentized test does so approximately;
-    with skewed differences it rejects too often in one direction (see the page "False-positive rates" of the
-    documentation). Systems with the same counts on every unit have no s, and p = 1 unless units are passed or failed.
-    If only few of many units differ, the studentized p can be too small, see `Interval.doubt`.
-
-    The cost is that of `difference_interval`. The exact test takes 20 ms for 1,000 units.
-
-    References
-    ----------
-    Schuirmann, A Comparison of the Two One-Sided Tests Procedure and the Power Approach (J. Pharmacokinetics and
-    Biopharmaceutics 15, 1987). Tango, Equivalence Test and Confidence Interval for the Difference in Proportions for
-    the Paired-Sample Design (Statistics in Medicine 17, 1998). Berger and Sidik, Exact Unconditional Tests for a 2 × 2
-    Matched-Pairs Design (Statistical Methods in Medical Research 12, 2003).
+    **Exact**, for pass/fail units (as in `difference_interval`), with any number of them: the test by Tango's (1998)
+    score, with the maximum over the nuisance parameter (Berger and Sidik 2003). docs/explanation/equivalence.md has the
+    formula.
 
     Examples
     --------
@@ -185,7 +146,7 @@ def against(pair: Pair, margin: float, claim: str) -> MarginResult:
     else:
         p = max(studentized_p(units, pair.metric, margin, sign) for sign in signs)
     exact = whole is not None
-    test = _Margin("exact" if exact else "studentized", claim)
+    test = Named("exact" if exact else "studentized", claim, name="margin")
     described = pair.described(test, f"margin:{margin!r}")
     return MarginResult(**described, pvalue=float(p), margin=margin, claim=claim, exact=exact)
 
@@ -203,13 +164,7 @@ def check_margin(margin: float, metric: Metric, largest: float | None = None) ->
 
 
 def studentized_p(units: Floats, metric: Metric, margin: float, sign: int = 1) -> Any:
-    """P(Tν >= (M + sign · δ) / s); see `margin_test`. 1 where no unit differs.
-
-    Parameters
-    ----------
-    units
-        Counts of two systems by unit, (..., 2, units, columns): one p-value for each of the leading axes.
-    """
+    """P(Tν >= (M + sign · δ) / s) of counts (..., 2, units, columns), see `margin_test`; 1 where no unit differs."""
     from scipy.special import stdtr  # scipy.stats would cost a second to import
 
     if units.shape[-2] < 2:

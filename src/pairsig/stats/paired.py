@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pairsig.core.definitions import Test
+from pairsig.core.definitions import Named, Test
 from pairsig.core.engine import Scorer
 from pairsig.core.statistics import Statistics, by_document
 from pairsig.io.errors import InputError
@@ -18,43 +18,13 @@ from pairsig.metrics import Metric, registry
 Unit = Literal["segment", "document"]
 
 
-class Named(Protocol):
-    """A test as its result and its signature name it."""
-
-    @property
-    def name(self) -> str:
-        """Name of the test."""
-
-    @property
-    def method(self) -> str:
-        """Its method; "" where there is no choice."""
-
-    @property
-    def alternative(self) -> str:
-        """Its alternative hypothesis."""
-
-    @property
-    def signature(self) -> str:
-        """The test in a signature."""
-
-
 @dataclass(frozen=True)
 class Pair:
-    """Counts of two systems, A and B.
-
-    Attributes
-    ----------
-    metric
-        The metric that the counts are for.
-    segments
-        Counts per segment, (2, segments, columns).
-    documents
-        One id per segment where documents are drawn or swapped, else None.
-    """
+    """Counts of two systems, A and B, for a metric."""
 
     metric: Metric
-    segments: NDArray[Any]
-    documents: NDArray[np.str_] | None
+    segments: NDArray[Any]  # counts per segment, (2, segments, columns)
+    documents: NDArray[np.str_] | None  # one id per segment where documents are drawn or swapped
 
     @classmethod
     def of(cls, a: ArrayLike, b: ArrayLike, metric: str | Metric | None, documents: ArrayLike | None) -> Pair:

@@ -119,21 +119,12 @@ class Difference:
     """Exact power of the sign test, to which the exact and the randomization test of items reduce.
 
     Its p-value is P(Bin(d, ½) >= r), doubled for the two-sided test.
-
-    Attributes
-    ----------
-    discordant
-        ψ, the probability that an item is discordant.
-    gain
-        g, the true gain of the better system.
-    alpha, sides
-        Significance level, and the number of sides (1 or 2).
     """
 
-    discordant: float
-    gain: float
+    discordant: float  # ψ, the probability that an item is discordant
+    gain: float  # g, the true gain of the better system
     alpha: float
-    sides: int
+    sides: int  # 1 or 2
 
     def covers(self, n: int) -> bool:
         """Whether so few items are discordant that the exact power is needed."""
@@ -206,25 +197,13 @@ def _conditional(alpha: float, sides: int, q: float, bits: int) -> Floats:
 
 @dataclass(frozen=True)
 class Margin:
-    """Exact power of the exact test against a margin; see `exact_p`.
+    """Exact power of the exact test against a margin; see `exact_p`."""
 
-    Attributes
-    ----------
-    discordant, gain
-        ψ, and the true gain g of the better system.
-    alpha
-        Significance level.
-    margin
-        m, a share of the items below 1.
-    both
-        Whether both systems must be shown to be not worse (equivalence), or only the better one.
-    """
-
-    discordant: float
-    gain: float
+    discordant: float  # ψ
+    gain: float  # g, the true gain of the better system
     alpha: float
-    margin: float
-    both: bool
+    margin: float  # m, a share of the items below 1
+    both: bool  # whether both systems must be shown to be not worse (equivalence), or only the better one
 
     def covers(self, n: int) -> bool:
         """Whether the power of n items is computed in reasonable time."""

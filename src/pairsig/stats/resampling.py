@@ -70,18 +70,11 @@ def bootstrap_test(
 
     Parameters
     ----------
-    a, b
-        Scores of the two systems per item, (segments,), which are averaged; or counts, (segments × columns of the
-        metric).
-    metric
-        A name (see `pairsig.metric_names()`) or a `Metric`. It may be omitted for scores per item, and where only one
-        metric has this number of columns. The columns of "f1" are matched, predicted, gold.
+    a, b, metric, alternative
+        See `exact_test`.
     method
         "shifted" moves the resampled differences so that their mean is 0, as the null hypothesis demands. "percentile"
         asks how often the sign of the difference changes.
-    alternative
-        "two-sided"; "greater" or "less" if score(a) − score(b) is expected to be above or below 0, which must be
-        decided before looking at the scores; or "observed", one-sided in the direction of the better system.
     n_resamples
         Number of resamples b, at most 10¹². The standard error of p is sqrt(p(1 − p)/b).
     rng
@@ -109,34 +102,16 @@ def bootstrap_test(
 
     Notes
     -----
-    A resample x* has as many segments as the test set x, drawn with replacement, the same ones for both systems. With
-    d = score(a) − score(b), δ >= 0 the gain of the better system, and * for their values on a resample, the p-value is
-
-    ===========  ======================================  ========================================
-    alternative  method="shifted"                        method="percentile"
-    ===========  ======================================  ========================================
-    two-sided    ``(#{|δ* − δ| >= δ} + 1) / (b + 1)``    ``min(1, 2 (#{δ* <= 0} + 1) / (b + 1))``
-    greater      ``(#{d* − d >= d} + 1) / (b + 1)``      ``(#{d* <= 0} + 1) / (b + 1)``
-    less         ``(#{d* − d <= d} + 1) / (b + 1)``      ``(#{d* >= 0} + 1) / (b + 1)``
-    observed     ``#{δ* > 2δ} / b``                      ``#{δ* < 0} / b``
-    ===========  ======================================  ========================================
-
-    The shifted observed test is that of Berg-Kirkpatrick et al. (2012, Figure 1), the percentile observed test that of
-    Koehn (2004). Their p can be 0, which means "below 1/b"; `pvalue_high` is an upper bound. Their direction is chosen
-    by the data, so that 9 to 25 % of equal systems get p < 0.05. The two-sided shifted test rejects 4 to 6 % of equal
-    systems on 50 segments or more, and 5 to 9 % on 20; prefer `randomization_test` there. The page "False-positive
-    rates" of the documentation has the simulations. The + 1 is that of Davison and Hinkley (1997, section 4.4).
+    A resample x* has as many segments as the test set x, drawn with replacement, the same ones for both systems. With δ
+    >= 0 the gain of the better system and δ* that on a resample, p = (#{|δ* − δ| >= δ} + 1) / (b + 1) by the shifted
+    method (Noreen 1989) and min(1, 2 (#{δ* <= 0} + 1) / (b + 1)) by the percentile method (Efron and Tibshirani 1993).
+    docs/p-values.md has the formulas of all alternatives. "observed" is the test of Berg-Kirkpatrick et al. (2012),
+    #{δ* > 2δ} / b, or that of Koehn (2004), #{δ* < 0} / b. Their p can be 0, which means "below 1/b", and 9 to 25 % of
+    equal systems get p < 0.05. The two-sided shifted test rejects 4 to 6 % of equal systems on 50 segments or more, and
+    5 to 9 % on 20 (docs/explanation/false-positive-rate.md).
 
     Equal systems get p = 1 by definition if the alternative is two-sided or observed. Ties of ratios of whole numbers
     or decimals are exact. Other scores (BLEU, chrF, values such as 1/3) tie if they agree to 1e-13 of the scale.
-
-    The test draws b·n numbers for n segments, and takes about 25 MiB of memory per thread.
-
-    References
-    ----------
-    Berg-Kirkpatrick, Burkett and Klein, An Empirical Investigation of Statistical Significance in NLP (EMNLP 2012).
-    Koehn, Statistical Significance Tests for Machine Translation Evaluation (EMNLP 2004). Noreen, Computer-Intensive
-    Methods for Testing Hypotheses (1989). Davison and Hinkley, Bootstrap Methods and their Application (1997).
 
     Examples
     --------
@@ -170,13 +145,10 @@ def randomization_test(
 
     Parameters
     ----------
-    a, b, metric, n_resamples, rng, threads, batch
+    a, b, metric, alternative, documents
+        See `exact_test`.
+    n_resamples, rng, threads, batch
         See `bootstrap_test`.
-    alternative
-        "two-sided"; "greater" or "less" if score(a) − score(b) is expected to be above or below 0, which must be
-        decided before looking at the scores; or "observed", one-sided in the direction of the better system.
-    documents
-        One id per segment: whole documents are swapped, for segments that are not independent.
 
     Returns
     -------
@@ -190,29 +162,11 @@ def randomization_test(
 
     Notes
     -----
-    A shuffle swaps the two systems' counts of each segment with probability 1/2. With d = score(a) − score(b), δ >= 0
-    the gain of the better system, d' and δ' their values after a shuffle, and b shuffles, the p-value is
-
-    ===========  ================================
-    alternative  p
-    ===========  ================================
-    two-sided    ``(#{|δ'| >= δ} + 1) / (b + 1)``
-    greater      ``(#{d' >= d} + 1) / (b + 1)``
-    less         ``(#{d' <= d} + 1) / (b + 1)``
-    observed     ``(#{δ' >= δ} + 1) / (b + 1)``
-    ===========  ================================
-
-    sigf and art have the two-sided test, Bikel's comparator the observed one. The observed labelling is one of the
-    shuffles, hence the + 1, and p is never 0. Equal systems get p = 1 by definition if the alternative is two-sided
-    or observed.
-
-    At most 5 % of equal systems get p <= 0.05, on any number of segments, unless the alternative is "observed": that
-    direction is chosen by the data, and up to 10 % do.
-
-    References
-    ----------
-    Noreen, Computer-Intensive Methods for Testing Hypotheses (1989). Yeh, More Accurate Tests for the Statistical
-    Significance of Result Differences (COLING 2000).
+    A shuffle swaps the two systems' counts of each segment with probability 1/2. With δ >= 0 the gain of the better
+    system, δ' that after a shuffle, and b shuffles, p = (#{|δ'| >= δ} + 1) / (b + 1) (Noreen 1989; Yeh 2000; as in sigf
+    and art). The alternatives "greater", "less" and "observed" count d' >= d, d' <= d and δ' >= δ, with d = score(a) −
+    score(b). The observed labelling is one of the shuffles, hence the + 1, and p is never 0. Equal systems get p = 1 by
+    definition if the alternative is two-sided or observed. For the false-positive rates see `exact_test`.
 
     Examples
     --------

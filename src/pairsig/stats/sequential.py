@@ -19,11 +19,6 @@ from pairsig.stats import resampling
 from pairsig.stats.paired import Pair
 from pairsig.stats.resampling import TestResult
 
-FORMULA = (
-    "stop after n resamples, k of them extreme, when B(k + 1/2, n − k + 1/2) / (B(1/2, 1/2) α^k (1 − α)^(n − k)) "
-    ">= 1 / (1 − confidence level) (Robbins 1970)"
-)
-
 FIRST = 100
 """Resamples before the first look."""
 GROWTH = 1.25
@@ -105,16 +100,10 @@ def sequential_test(
 
     Notes
     -----
-    Null hypotheses and p-values are those of `randomization_test` and `bootstrap_test`. Let p be the share of extreme
-    resamples among infinitely many, and k the number of extreme ones among the first n, so that k is binomial. For
-    every x,
-
-        Mₙ(x) = B(k + 1/2, n − k + 1/2) / (B(1/2, 1/2) xᵏ (1 − x)ⁿ⁻ᵏ),
-
-    with B the beta function. The interval {x: Mₙ(x) < 1 / (1 − confidence_level)} covers p for all n at once, so one
-    may look as often as one likes (Robbins 1970). The test looks after 100 resamples and then whenever their number has
-    grown by a quarter; it stops when alpha is outside. The page "When a sequential test stops" of the documentation
-    (docs/explanation/sequential.md) has the proof and the number of resamples.
+    With k extreme resamples among the first n, the interval {x: Mₙ(x) < 1 / (1 − confidence_level)} covers p for all n
+    at once, where Mₙ(x) = B(k + 1/2, n − k + 1/2) / (B(1/2, 1/2) xᵏ (1 − x)ⁿ⁻ᵏ) and B is the beta function (Robbins
+    1970). The test looks after 100 resamples and then whenever their number has grown by a quarter; it stops when alpha
+    is outside. docs/explanation/sequential.md has the proof and the number of resamples.
 
     Examples
     --------

@@ -115,39 +115,17 @@ def exact_test(
 
     Notes
     -----
-    This is the p-value that `randomization_test` estimates. The two systems' counts of each segment are swapped or
-    not, with all 2ⁿ choices equally likely. With d = score(a) − score(b), δ >= 0 the gain of the better system, and d'
-    and δ' their values after the swaps,
+    This is the p-value that `randomization_test` estimates. The two systems' counts of each segment are swapped or not,
+    with all 2ⁿ choices equally likely. With δ >= 0 the gain of the better system and δ' that after the swaps, p =
+    P(|δ'| >= δ) (Fisher 1935). With d = score(a) − score(b), it is P(d' >= d) for "greater", P(d' <= d) for "less" and
+    P(δ' >= δ) for "observed". Ties count and are decided by integer arithmetic. Equal systems get p = 1 by definition
+    if the alternative is two-sided or observed. At most 5 % of equal systems get p <= 0.05, on any number of segments,
+    unless the alternative is "observed": that direction is chosen by the data, and up to 10 % do.
 
-    ===========  ================
-    alternative  p
-    ===========  ================
-    two-sided    ``P(|δ'| >= δ)``
-    greater      ``P(d' >= d)``
-    less         ``P(d' <= d)``
-    observed     ``P(δ' >= δ)``
-    ===========  ================
-
-    Equal systems get p = 1 by definition if the alternative is two-sided or observed. At most 5 % of equal systems get
-    p <= 0.05, unless the alternative is "observed": that direction is chosen by the data, and up to 10 % do.
-
-    Ties count and are decided by integer arithmetic. The draft of Zmigrod et al. prints `<=` for `>=`; with that sign a
-    huge difference would get p = 1.
-
-    The metric must be a `pairsig.Ratio`: accuracy, UAS, LAS, recall, precision, F1, AER, TER, or a mean. A swap does
-    not change the systems' joint numerator and joint denominator, so one system's
-    (numerator, denominator) determines δ'.
-    These are two dimensions for precision, F1 and AER, and one where the denominators are the same on every segment.
-    Values that are not integers must be multiples of 10⁻ᵏ or 2⁻ᵏ: a score printed as 0.12345 is one, 1/3 is not.
-
-    The test sorts n steps, and transforms √n points each way for some ±10σ of the totals: 10 ms for F1 on 2,400
-    sentences, 50 ms on 100,000. If at most 26 units differ and their counts are large, it enumerates the swaps in at
-    most two seconds.
-
-    References
-    ----------
-    Fisher, The Design of Experiments (1935). Zmigrod, Vieira and Cotterell, Exact Paired-Permutation Testing for
-    Structured Test Statistics (NAACL 2022).
+    The metric must be a `pairsig.Ratio`: accuracy, UAS, LAS, recall, precision, F1, AER, TER, or a mean. Values that
+    are not integers must be multiples of 10⁻ᵏ or 2⁻ᵏ: a score printed as 0.12345 is one, 1/3 is not.
+    docs/explanation/exact.md explains how the distribution of δ' follows from the counts (Zmigrod, Vieira and Cotterell
+    2022). It takes 10 ms for F1 on 2,400 sentences, and at most some seconds.
 
     Examples
     --------
@@ -204,25 +182,10 @@ def exact_bootstrap_test(
 
     Notes
     -----
-    A resample x* has as many segments as the test set x, drawn with replacement; all nⁿ are equally likely. With
-    d = score(a) − score(b), δ >= 0 the gain of the better system, and * for their values on a resample, the p-value is
-
-    ===========  ====================  ========================
-    alternative  method="shifted"      method="percentile"
-    ===========  ====================  ========================
-    two-sided    ``P(|δ* − δ| >= δ)``  ``min(1, 2 P(δ* <= 0))``
-    greater      ``P(d* − d >= d)``    ``P(d* <= 0)``
-    less         ``P(d* − d <= d)``    ``P(d* >= 0)``
-    observed     ``P(δ* > 2δ)``        ``P(δ* < 0)``
-    ===========  ====================  ========================
-
-    Equal systems get p = 1 by definition if the alternative is two-sided or observed. p is exactly 0 if no resample is
-    extreme. For the false-positive rates see `bootstrap_test`. Integer arithmetic decides ties; `p_equal` is their
-    probability.
-
-    The metric must be a `pairsig.Ratio` whose denominator is the same for both systems on every segment: accuracy, UAS,
-    LAS, recall, TER, or a mean. The page "How exact tests are computed" of the documentation
-    (docs/explanation/exact.md) has the method.
+    Null hypothesis and p-values are those of `bootstrap_test`, with a probability instead of a share of resamples, such
+    as p = P(|δ* − δ| >= δ) (shifted) and min(1, 2 P(δ* <= 0)) (percentile). Whole numbers decide ties, and p is exactly
+    0 if no resample is extreme. The metric must be a `pairsig.Ratio` whose denominator is the same for both systems on
+    every segment: accuracy, UAS, LAS, recall, TER, or a mean. docs/explanation/exact.md has the method.
 
     Examples
     --------
@@ -275,13 +238,7 @@ def drawn(pair: Pair, test: Test) -> ExactResult:
 
 
 def resampled(ratios: Ratios, scorer: Scorer, test: Test, *, favoured: bool = True) -> Mass:
-    """P-value of the bootstrap over all resamples, as a mass.
-
-    Parameters
-    ----------
-    favoured
-        Whether the alternative of the test is that the first system of `ratios` is better.
-    """
+    """P-value of the bootstrap over all resamples; `favoured`: see `Test.borders`, for the first system."""
     sides = [
         _beyond(ratios, scorer, test, sign, multiple if ratios.delta else 0)
         for sign, multiple in test.borders(favoured)
@@ -322,13 +279,7 @@ def _complement(event: Mass) -> Mass:
 
 
 def fractions(scorer: Scorer, test: Test, unit: Unit) -> Fractions:
-    """The systems' whole numerators and denominators, where there is an exact test.
-
-    Raises
-    ------
-    InputError
-        If there is none; the message says what to use instead.
-    """
+    """The systems' whole numerators and denominators, or an error that says what to use if there is no exact test."""
     metric, counts, found = scorer.metric, scorer.counts, scorer.fractions
     none, instead = f"there is no {_named(test)} for {metric.name}", f"use {test.drawn.function}"
     if not isinstance(metric.function, Ratio):
@@ -375,19 +326,11 @@ Line = tuple[float, float, float, Floats, Floats]
 
 @dataclass(frozen=True)
 class Ratios:
-    """Whole numerators and denominators of two systems, per unit.
+    """Whole numerators and denominators of two systems, per unit."""
 
-    Attributes
-    ----------
-    numerators, denominators
-        (2 × units), the better system first; the sign of numerators is changed where lower is better.
-    delta
-        The gain of the better system.
-    """
-
-    numerators: Integers
-    denominators: Integers
-    delta: Fraction
+    numerators: Integers  # (2 × units), the better system first; their sign is changed where lower is better
+    denominators: Integers  # (2 × units)
+    delta: Fraction  # the gain of the better system
 
     @classmethod
     def of(cls, found: Fractions, better: int, other: int) -> Ratios:

@@ -52,68 +52,14 @@ class TooLargeError(Exception):
 
 
 @dataclass(frozen=True)
-class Distribution:
-    """A sum of independent steps.
+class _Steps:
+    """What a sum of independent steps is made of."""
 
-    Attributes
-    ----------
-    steps
-        Distinct, (steps × 2): column, row.
-    times
-        How many there are of each.
-    """
-
-    steps: Integers
-    times: Integers
-
-    @property
-    def support(self) -> tuple[Integers, Integers]:
-        """Smallest and largest sum, of columns and of rows."""
-        raise NotImplementedError
-
-    @property
-    def n_sums(self) -> int:
-        """How many sums `sums` goes through."""
-        raise NotImplementedError
-
-    def sums(self) -> Iterator[tuple[Integers, Floats]]:
-        """All sums that there are (sums × 2) and their probabilities, in pieces; a sum may come more than once."""
-        raise NotImplementedError
-
-    def highest(self, direction: Floats) -> float:
-        """Largest value of direction·U, less half a column, which keeps a tilt towards it finite."""
-        raise NotImplementedError
-
-    def tilted(self, theta: Floats) -> Floats:
-        """Probabilities of the steps after tilting: of being made (swaps), or of each (draws)."""
-        raise NotImplementedError
-
-    def log_mgf(self, theta: Floats) -> float:
-        """K(θ) = log E exp(θ·U)."""
-        raise NotImplementedError
-
-    def moments(self, p: Floats) -> tuple[Floats, Floats, Floats]:
-        """Mean and variance of the sum, and a bound on a centred step."""
-        raise NotImplementedError
-
-    def weights(self, p: Floats) -> Floats:
-        """Weights of the steps, whose transform tells `decay`."""
-        raise NotImplementedError
-
-    def decay(self, transform: NDArray[Any], total: float) -> Floats:
-        """A lower bound of −log|φ| from the weights' transform (or a bound on its size) and their sum."""
-        raise NotImplementedError
-
-    def log_phi(self, p: Floats, turn: Floats) -> tuple[Floats, Floats, Floats]:
-        """log|φ|, φ's phase, and the size of the terms of both; `turn`: angles of the steps in [−½, ½] turns."""
-        raise NotImplementedError
-
-    def multiply(self, p: Floats, columns: Waves, rows: Waves, out: Waves) -> None:
-        """Multiply `out` by φ on a grid; e^{iα} is `columns` (columns × steps) times `rows` (steps × rows)."""
-        raise NotImplementedError
+    steps: Integers  # distinct, (steps × 2): column, row
+    times: Integers  # how many there are of each
 
 
-class Swaps(Distribution):
+class Swaps(_Steps):
     """Σ bᵢvᵢ, every bᵢ 0 or 1 with probability ½: one system's totals after random swaps."""
 
     @property
@@ -191,7 +137,7 @@ class Swaps(Distribution):
                 out *= factor
 
 
-class Draws(Distribution):
+class Draws(_Steps):
     """The sum of n = Σ times steps drawn with replacement: the totals of a bootstrap resample."""
 
     @property
@@ -274,23 +220,19 @@ class Draws(Distribution):
         out *= ((p * columns) @ rows) ** int(self.times.sum())
 
 
+Distribution = Swaps | Draws
+"""A sum; `mass` and the window need the same methods of both kinds, whose docstrings have the formula of each."""
+
+
 @dataclass(frozen=True)
 class Event:
-    """A set of totals: in each row all columns from some first one on.
+    """A set of totals: in each row all columns from some first one on."""
 
-    Attributes
-    ----------
-    border
-        Where the event begins in a row, as a real number: for finding the tilt, and what is clearly inside or outside.
-    off
-        Rounding moves `border` by less than so many columns and 2⁻⁴⁰ of its size.
-    starts
-        For a row, the first column of the event and the column that ties with the border, if one does; decided
-        with integers. None: no column of this row is in the event.
-    """
-
+    # Where the event begins in a row, as a real number: for finding the tilt, and what is clearly inside or outside.
     border: Callable[[Floats], Floats]
-    off: float
+    off: float  # rounding moves `border` by less than so many columns and 2⁻⁴⁰ of its size
+    # The first column of the event in a row and the column that ties with the border, if one does, decided with
+    # integers; None if the row has no column of the event.
     starts: Callable[[int], tuple[int, int | None] | None]
 
 

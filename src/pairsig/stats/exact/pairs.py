@@ -62,26 +62,10 @@ def pvalues(
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Floats:
-    """Exact p-values of pairs of systems.
+    """Exact p-values (pairs,) from the positions (pairs × 2) of the better and the other system; 1 for equal systems.
 
-    Parameters
-    ----------
-    scorer
-        Scorer of all systems.
-    pairs
-        Positions (pairs × 2) of the better and the other system.
-    test
-        An exact test, two-sided or in the observed direction.
-    unit
-        Unit that is swapped or drawn, for messages.
-    threads
-        Workers (default: all cores).
-    progress
-        Called with a number of pairs as they are finished, from any thread.
-
-    Returns
-    -------
-    (pairs,); 1 by definition for equal systems.
+    The test is two-sided or in the observed direction. `progress` is called with a number of pairs as they are
+    finished, from any thread.
     """
     found = exact.fractions(scorer, test, unit)
     p = np.ones(len(pairs))
@@ -158,22 +142,10 @@ def permutation(
 ) -> Floats:
     """P(D' >= D) over all 2ⁿ swaps, for every pair: the one-sided p-values of `exact_test`.
 
-    Parameters
-    ----------
-    numerators
-        Whole numbers (systems × units); more is better. The denominators are the same for all systems.
-    pairs
-        Positions (pairs × 2) of the better and the other system; D is the sum of their differences.
-    threads
-        Workers.
-    done
-        Called with a number of pairs as they are finished, from any thread.
-
-    Returns
-    -------
-    (pairs,), which is P(D' >= 0) for equal systems; p-values of tests differ there. Each pair takes n steps to find the
-    distinct differences, and some thirty cosines for each of these. Pass/fail items take one matrix product for all
-    pairs and an incomplete beta function per pair.
+    `numerators` are whole numbers (systems × units), more is better; the denominators are the same for all systems. D
+    is the sum of the differences of a pair, and 0 for equal systems. Each pair takes n steps to find the distinct
+    differences, and some thirty cosines for each of these. Pass/fail items take one matrix product for all pairs and an
+    incomplete beta function per pair.
     """
     if _pass_fail(numerators):
         from scipy.special import betainc
@@ -199,23 +171,11 @@ def bootstrap(
     threads: int = 1,
     done: Callable[[int], object] | None = None,
 ) -> Floats:
-    """P(δ* > 2δ), or P(δ* < 0), over all nⁿ resamples, for every pair: one side of `exact_bootstrap_test`.
+    """P(δ* > 2δ), or P(δ* < 0) if `below`, over all nⁿ resamples, for every pair: one side of `exact_bootstrap_test`.
 
-    Parameters
-    ----------
-    numerators, pairs, threads, done
-        As for `permutation`.
-    denominators
-        (units,), the same for all systems.
-    below
-        P(δ* < 0) instead of P(δ* > 2δ).
-    ties
-        >= and <= instead of > and <.
-
-    Returns
-    -------
-    (pairs,), without meaning for equal systems. The cost is that of `permutation`, except that P(δ* > 2δ) takes a
-    millisecond per pair where denominators differ from unit to unit.
+    With `ties`, it is >= and <=. `denominators` are (units,), the same for all systems, and equal systems have no
+    meaningful result. The cost is that of `permutation`, except that P(δ* > 2δ) takes a millisecond per pair where
+    denominators differ from unit to unit.
     """
     if not below and (denominators != denominators[0]).any():
         p = _each(_ratio_bootstraps, (numerators, denominators, int(ties), pairs), len(pairs), threads, done)
