@@ -26,7 +26,7 @@ from study.sheets import checks, embedded, files, synthetic
 from study.sheets.config import check_config as check_config
 from study.tables import rows
 from study.tables.rows import CLASSES, DatasetRow, Sheets, SystemRow, option_words, text
-from study.test_sets import SAME, matches
+from study.test_sets import KINDS, SAME, matches
 
 SHEETS = tuple(CLASSES)
 STATISTICS = Path("resources/statistics")
@@ -37,15 +37,7 @@ BENCHMARK = "benchmark"
 
 _NUMBER = "[1-9][0-9]{0,8}"
 
-TEST_SETS = {
-    "initial": f"doubling:{_NUMBER}|{_NUMBER}(,{_NUMBER})*",
-    "shuffle": _NUMBER,
-    "domain_size": _NUMBER,
-    "document_size": _NUMBER,
-    "draws": _NUMBER,
-    "draw_size": _NUMBER,
-    "halves": _NUMBER,
-}
+TEST_SETS = dict.fromkeys(KINDS, _NUMBER) | {"initial": f"doubling:{_NUMBER}|{_NUMBER}(,{_NUMBER})*"}
 """Options of `python -m study resize`, with the pattern of their values."""
 
 NAMES = {
