@@ -53,14 +53,6 @@ NAMES = {
 COUNTING = ("pairsig", "sacrebleu", "rouge-score")
 """Packages whose version can change the counts and is recorded in the provenance."""
 
-LINKS = (
-    ("datasets", "corpus", "corpora"),
-    ("datasets", "overlay", "datasets"),
-    ("systems", "dataset", "datasets"),
-    ("training_sets", "corpus", "corpora"),
-)
-"""References between sheets: sheet, column, and the sheet whose keys are in the column."""
-
 FIGURES = {name: figure for name, figure in analysis.figures().items() if figure.per_dataset or figure.once}
 """Figures that datasets list."""
 
@@ -120,8 +112,10 @@ def read(config: Mapping[str, Any]) -> Study:
     given = {name: files.read(str(config["sheets"][name]), of) for name, of in CLASSES.items()}
     for sheet in given.values():
         checks.unique(sheet)
-    for name, column, other in LINKS:
-        checks.known(given[name], column, given[other])
+    for name, of in CLASSES.items():
+        for column, cell in rows.columns(of).items():
+            if cell.sheet:
+                checks.known(given[name], column, given[cell.sheet])
     sheets = Sheets(**given)  # type: ignore[arg-type]  # each of its class
 
     _check_datasets(sheets)

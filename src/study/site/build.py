@@ -37,8 +37,6 @@ DISTANCES = {
 }
 """Names of the distances of calibrations."""
 
-DERIVED = {"whole": "Whole test set", "initial": "Initial segments", "domain": "Domains", "document": "Documents"}
-
 
 @dataclass(frozen=True)
 class Run:

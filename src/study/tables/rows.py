@@ -121,22 +121,23 @@ ADDRESS = "|".join((
 
 @dataclass(frozen=True)
 class Cell:
-    """What a cell must be: a text that matches the pattern, or one of a few."""
+    """What a cell must be: a text that matches the pattern, one of a few, or a name in another sheet."""
 
     about: str  # description, for messages
     pattern: str = ""
     of: tuple[str, ...] = ()
     default: str | None = None  # of an empty cell; None if it may not be empty
+    sheet: str = ""  # whose names are in the column
 
 
-def required(about: str, pattern: str = "", *, of: tuple[str, ...] = ()) -> Any:
-    """Declare a column whose cells may not be empty."""
-    return field(metadata={"cell": Cell(about, pattern, of)})
+def required(about: str, pattern: str = "", **others: Any) -> Any:
+    """Declare a column whose cells may not be empty, with other attributes of its `Cell`."""
+    return field(metadata={"cell": Cell(about, pattern, **others)})
 
 
-def optional(about: str, pattern: str = "", *, of: tuple[str, ...] = (), default: str = "") -> Any:
+def optional(about: str, pattern: str = "", *, default: str = "", **others: Any) -> Any:
     """Declare a column that may be left out, and whose cells may be empty."""
-    return field(metadata={"cell": Cell(about, pattern, of, default)})
+    return field(metadata={"cell": Cell(about, pattern, default=default, **others)})
 
 
 @dataclass(frozen=True)
@@ -173,7 +174,7 @@ class DatasetRow(Row):
         WORD,
     )
     metric: str = required("the metric of the comparisons, one of those in `pairsig extract --help`")
-    corpus: str = optional("the corpus of the files, in `corpora.tsv`; empty for files of your own")
+    corpus: str = optional("the corpus of the files, in `corpora.tsv`; empty for files of your own", sheet="corpora")
     reader: str = optional(
         "the reader of the files (text, alignment, trees, conllu, ...; of a benchmark llmbar, mmlu_pro, livebench, "
         "bfcl, scores or values); empty for the metric's own reader"
@@ -200,7 +201,9 @@ class DatasetRow(Row):
         "figures of this dataset (gain_confidence, correlation, sizes, domains; figure_2 to figure_11 for one dataset"
         " each), separated by spaces"
     )
-    overlay: str = optional("for a synthetic dataset, the dataset of published systems to compare it with")
+    overlay: str = optional(
+        "for a synthetic dataset, the dataset of published systems to compare it with", sheet="datasets"
+    )
     note: str = optional("a remark for readers of the results")
     study: str = optional(
         "natural (published systems), synthetic (base models trained on resampled training sets) or benchmark "
@@ -223,7 +226,7 @@ class SystemRow(Row):
 
     key = ("dataset", "system")
 
-    dataset: str = required("the test set, in `datasets.tsv`")
+    dataset: str = required("the test set, in `datasets.tsv`", sheet="datasets")
     system: str = required(
         "a name of letters, digits, `_`, `-`, `+` and `.`, unique in its dataset", r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,99}"
     )
@@ -271,7 +274,7 @@ class TrainingSetRow(Row):
 
     training_set: str = required("a name of letters, digits, `_` and `-`, unique in the sheet", NAME)
     task: str = required("dependency, constituency, alignment or mt", of=TASKS)
-    corpus: str = optional("the corpus of the files, in `corpora.tsv`; empty for files of your own")
+    corpus: str = optional("the corpus of the files, in `corpora.tsv`; empty for files of your own", sheet="corpora")
     files: Files = required(
         "a list of its files, relative to `data_dir` (with a corpus) or to the working directory (without)"
     )
