@@ -11,12 +11,12 @@ import yaml
 from pairsig.io.errors import InputError
 from study import sheets
 from study.sheets import files, synthetic
+from study.sheets.config import KEYS
 from study.sheets.jobs import Jobs
-from study.sheets.rows import CLASSES, readers
+from study.tables.rows import CLASSES, columns
 from study.test_sets import matches
 
 ROOT = Path(__file__).parent.parent
-SCHEMAS = ROOT / "workflow" / "schemas"
 CONFIGS = [ROOT / "config" / name for name in ("config.yaml", "quick.yaml", "retrain.yaml")]
 
 
@@ -36,28 +36,24 @@ def load(*paths):
 
 def test_exact_tests_are_instead_of_those_that_draw():
     config = load(CONFIGS[0]) | {"tests": {"bootstrap": PAPERS, "randomization": TWO_SIDED, "exact": TWO_SIDED}}
-    sheets.check_config(config, SCHEMAS)
+    sheets.check_config(config)
     assert list(config["tests"].items()) == [("bootstrap", PAPERS), ("exact", TWO_SIDED)]
     config["tests"] = {"exact-bootstrap": PAPERS}
-    sheets.check_config(config, SCHEMAS)
+    sheets.check_config(config)
     assert config["tests"] == {"exact-bootstrap": PAPERS}
-
-
-def schema(name):
-    return sheets.config_schema(SCHEMAS) if name == "config" else files.schema(SCHEMAS, name)
 
 
 KNOWN = {}
 READ = files.read
 
 
-def read_once(path, of, schema):
+def read_once(path, of):
     try:
         key = path, of, Path(path).read_bytes()
     except OSError:
-        return READ(path, of, schema)
+        return READ(path, of)
     if key not in KNOWN:
-        KNOWN[key] = READ(path, of, schema)
+        KNOWN[key] = READ(path, of)
     return KNOWN[key]
 
 
@@ -75,8 +71,8 @@ def project(tmp_path, monkeypatch):
 
 def read(others=None, **changes):
     config = load(Path("config/config.yaml")) | (others or {}) | changes
-    sheets.check_config(config, SCHEMAS)
-    return sheets.read(config, SCHEMAS)
+    sheets.check_config(config)
+    return sheets.read(config)
 
 
 def sheet_path(name):
@@ -97,14 +93,14 @@ def test_shipped_configs_and_sheets_pass(project, path, monkeypatch):
     # Whether they are valid has nothing to do with what is installed here.
     monkeypatch.setattr(synthetic, "check_needs", lambda *_: None)
     config = load(ROOT / "config" / "config.yaml", path)
-    sheets.check_config(config, SCHEMAS)
-    study = sheets.read(config, SCHEMAS)
+    sheets.check_config(config)
+    study = sheets.read(config)
     assert any(dataset.selected for dataset in study.datasets.values())
 
 
 def test_defaults_are_those_of_the_full_reproduction():
     config = {"tests": {"bootstrap": PAPERS}}
-    sheets.check_config(config, SCHEMAS)
+    sheets.check_config(config)
     assert config == load(ROOT / "config" / "config.yaml")
 
 
@@ -213,28 +209,18 @@ def test_the_pages_of_the_sheets_name_exactly_the_keys_and_columns():
         table = re.search(r"^\| (?:key|column) \|.*?(?=^$)", sections[section], re.MULTILINE | re.DOTALL)
         return re.findall(r"^\| `([^`]+)`", table.group(), re.MULTILINE)
 
-    def keys(properties, *above):
-        for key, part in properties.items():
-            if "properties" in part:
-                yield from keys(part["properties"], *above, key)
+    def keys(block, *above):
+        for key, one in block.items():
+            assert one.about
+            if one.block:
+                yield from keys(one.block, *above, key)
             else:
                 yield ".".join([*above, key])
 
-    assert sorted(named("config.yaml")) == sorted(keys(schema("config")["properties"]))
-    for name in sheets.SHEETS:
-        assert named(sheet_path(name).name) == list(schema(name)["properties"]) == list(readers(CLASSES[name]))
-
-
-@pytest.mark.parametrize("name", ["config", *sheets.SHEETS])
-def test_schemas_are_strict_and_described(name):
-    def check(part):
-        assert part["additionalProperties"] is False
-        for value in part["properties"].values():
-            assert value["description"]
-            if "properties" in value:
-                check(value)
-
-    check(schema(name))
+    assert sorted(named("config.yaml")) == sorted(keys(KEYS))
+    for name, of in CLASSES.items():
+        assert named(sheet_path(name).name) == list(columns(of))
+        assert all(cell.about for cell in columns(of).values())
 
 
 MISTAKES = (ROOT / "tests/data/mistakes_in_sheets.tsv").read_text(encoding="utf-8").splitlines()[1:]
@@ -367,9 +353,9 @@ def test_yaml_holds_text(tmp_path):
     path = tmp_path / "base_models.yaml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match="line 4, base model a-b, key threads: found '010'"):
-        files.read(str(path), CLASSES["base_models"], schema("base_models"))
+        files.read(str(path), CLASSES["base_models"])
     path.write_text(text.replace("010", "10"), encoding="utf-8")
-    (row,) = files.read(str(path), CLASSES["base_models"], schema("base_models")).rows
+    (row,) = files.read(str(path), CLASSES["base_models"]).rows
     assert (row.include, row.threads, row.train, row.predict, row.note) == ("no", 10, "one\ntwo", "one; two", "")
     assert (row.sizes, row.needs, row.members) == ({"full": "2", "half": "1"}, ("java", "jar:x"), ())
     assert row.needed("jar") == ["x"]

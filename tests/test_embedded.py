@@ -21,9 +21,8 @@ STATISTICS = sorted((ROOT / "resources/statistics").glob("*.parquet"))
 def study(monkeypatch, **changes):
     monkeypatch.chdir(ROOT)
     config = yaml.safe_load(Path("config/config.yaml").read_text()) | changes
-    schemas = Path("workflow/schemas")
-    sheets.check_config(config, schemas)
-    return sheets.read(config, schemas)
+    sheets.check_config(config)
+    return sheets.read(config)
 
 
 def test_they_are_small_enough_to_carry():

@@ -63,7 +63,7 @@ def test_all_that_is_imported_is_declared():
         for path in (ROOT / "src" / package).rglob("*.py"):
             assert imported(path) <= declared(*extras), path
             found |= imported(path)
-    assert {"numpy", "matplotlib", "jsonschema", "pyyaml"} <= found
+    assert {"numpy", "matplotlib", "jinja2", "pyyaml"} <= found
 
 
 def test_an_optional_package_is_in_the_extra_that_its_message_names():

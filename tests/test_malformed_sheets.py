@@ -24,7 +24,6 @@ from running import ROOT
 from study import cli, sheets
 from study.sheets import synthetic
 
-SCHEMAS = ROOT / "workflow" / "schemas"
 SEEDS = st.integers(0, 10**9)
 
 
@@ -76,8 +75,8 @@ def plan(shipped, monkeypatch):
     def plan(config):
         before, message = sorted(Path().rglob("*")), ""
         try:
-            sheets.check_config(config, SCHEMAS)
-            sheets.read(config, SCHEMAS)
+            sheets.check_config(config)
+            sheets.read(config)
         except InputError as error:
             message = str(error)
         assert sorted(Path().rglob("*")) == before

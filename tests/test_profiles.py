@@ -87,7 +87,7 @@ def corpora(project, monkeypatch):
     for name in ("retrain", "config"):
         config = yaml.safe_load((project / "config" / f"{name}.yaml").read_text(encoding="utf-8")) | config
     monkeypatch.chdir(project)
-    study = sheets.read(config, ROOT / "workflow" / "schemas")
+    study = sheets.read(config)
     for one in (*study.training_sets.values(), *study.test_sets.values()):
         touch(*one.read)
     return "corpora"

@@ -59,8 +59,8 @@ def planned(example, monkeypatch):
             "retrain": True,
             "datasets": ["example-alignment"],
         } | changes
-        sheets.check_config(config, ROOT / "workflow" / "schemas")
-        return sheets.read(config, ROOT / "workflow" / "schemas")
+        sheets.check_config(config)
+        return sheets.read(config)
 
     return plan
 

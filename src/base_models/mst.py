@@ -341,32 +341,27 @@ def _learn(atoms, gold, weights, sums, difference, step, largest):  # type: igno
                 scores[head, word] += 1.0
     found = best_tree(scores)
     violation = 0.0
-    slots = np.empty(_N_FEATURES, dtype=np.int64)
+    # The weights of all features of the wrong words: +1 for the arc of the tree, -1 for the arc that was found.
+    slots, signs = np.empty(2 * n * _N_FEATURES, dtype=np.int64), np.empty(2 * n * _N_FEATURES)
+    end = 0
     for word in range(1, n):
         if found[word] != gold[word]:
             violation += scores[found[word], word] - scores[gold[word], word]
-            for k in range(_features(atoms, gold[word], word, slots)):
-                difference[slots[k]] += 1.0
-            for k in range(_features(atoms, found[word], word, slots)):
-                difference[slots[k]] -= 1.0
+            for head, sign in ((gold[word], 1.0), (found[word], -1.0)):
+                start, end = end, end + _features(atoms, head, word, slots[end:])
+                signs[start:end] = sign
+    for k in range(end):
+        difference[slots[k]] += signs[k]
     # |Δ|² is the sum of sign · Δ over all features of all arcs, as often as they come.
     norm = 0.0
-    for word in range(1, n):
-        if found[word] != gold[word]:
-            for k in range(_features(atoms, gold[word], word, slots)):
-                norm += difference[slots[k]]
-            for k in range(_features(atoms, found[word], word, slots)):
-                norm -= difference[slots[k]]
+    for k in range(end):
+        norm += signs[k] * difference[slots[k]]
     size = min(largest, violation / norm) if norm > 0 and violation > 0 else 0.0
-    for word in range(1, n):
-        if found[word] != gold[word]:
-            for side in range(2):
-                head = found[word] if side else gold[word]
-                for k in range(_features(atoms, head, word, slots)):
-                    change = size * difference[slots[k]]
-                    weights[slots[k]] += change
-                    sums[slots[k]] += change * (step - 1)
-                    difference[slots[k]] = 0.0
+    for k in range(end):
+        change = size * difference[slots[k]]
+        weights[slots[k]] += change
+        sums[slots[k]] += change * (step - 1)
+        difference[slots[k]] = 0.0
 
 
 if __name__ == "__main__":

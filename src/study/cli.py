@@ -318,7 +318,8 @@ def _resize(arguments: argparse.Namespace) -> None:
     """Test every pair of systems on parts of a test set: initial segments, domains, draws, halves."""
     from pairsig.comparisons.all_pairs import compare
     from pairsig.io import tables
-    from study.test_sets.resize import KINDS, other_test_sets, resize
+    from study.test_sets import KINDS
+    from study.test_sets.resize import other_test_sets, resize
 
     data = read_statistics(arguments.statistics)
     arguments.initial = _initial(arguments.initial, len(data.segments))

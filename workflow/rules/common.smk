@@ -10,7 +10,6 @@ from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
 SRC = Path(workflow.basedir, "src").resolve()
-SCHEMAS = Path(workflow.basedir, "workflow", "schemas")
 
 # `python -m pairsig` works in every rule without installation, with the Python that runs Snakemake.
 sys.path.insert(0, str(SRC))
@@ -29,8 +28,8 @@ from study.sheets import code
 from study.sheets.jobs import Jobs, captions, first_page, reported, section
 
 try:
-    sheets.check_config(config, SCHEMAS)
-    study = sheets.read(config, SCHEMAS)
+    sheets.check_config(config)
+    study = sheets.read(config)
 except InputError as error:
     raise WorkflowError(str(error)) from None
 

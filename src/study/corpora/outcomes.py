@@ -50,12 +50,11 @@ _MAKERS = {
 
 @dataclass
 class _Outcomes:
-    """Scores of each system on all items (nan where there is none), with the properties of items and systems."""
+    """Scores of systems (columns) on items (rows), nan where there is none, with the properties of both."""
 
-    items: Sequence[str]
+    scores: pd.DataFrame
     domains: Sequence[str]
     documents: Sequence[str]
-    scores: Mapping[str, pd.Series[float]]
     counts: Callable[[str, pd.Series[float]], Mapping[str, NDArray[Any]]]  # of a system with its scores
     groups: Mapping[str, str]
 
@@ -79,8 +78,8 @@ def read(
     function, chosen = READERS[choose(reader, READERS, "reader of outcomes")], check(reader, files, options)
     try:
         found = function(*map(Path, files), **chosen)
-        lacking = {name: int(own.isna().sum()) for name, own in sorted(found.scores.items()) if own.isna().any()}
-        counts = {name: found.counts(name, own) for name, own in sorted(found.scores.items()) if name not in lacking}
+        lacking = found.scores.sort_index(axis=1).isna().sum()
+        counts = {str(name): found.counts(name, found.scores[name]) for name in lacking.index[lacking == 0]}
     except (OSError, KeyError, ValueError, EOFError, tarfile.TarError) as error:
         if isinstance(error, InputError):
             raise
@@ -88,22 +87,22 @@ def read(
         raise InputError(f"{', '.join(files)}: cannot be read as outcomes of {reader} ({description})") from None
     if len(counts) < 2:
         raise InputError(f"{', '.join(files)}: found {len(counts)} systems on all items, expected at least two")
-    n_items, systems = len(found.items), list(counts)
+    n_items, systems = len(found.scores), list(counts)
     columns = list(counts[systems[0]])
     return Statistics(
         dataset=dataset,
         systems=tuple(systems),
         groups=tuple(found.groups.get(system) or system for system in systems),
         kinds=("",) * len(systems),
-        segments=np.array(found.items, dtype=str),
+        segments=np.array(found.scores.index, dtype=str),
         documents=np.array(found.documents, dtype=str),
         domains=np.array(found.domains, dtype=str),
         columns=tuple(columns),
         counts=np.stack([np.stack([counts[name][column] for column in columns], axis=1) for name in systems]),
         provenance=dict(provenance),
         omissions=tuple(
-            Omission("count", f"no outcome for {number:,} of {n_items:,} items", name)
-            for name, number in lacking.items()
+            Omission("count", f"no outcome for {number:,} of {n_items:,} items", str(name))
+            for name, number in lacking[lacking > 0].items()
         ),
     )
 
@@ -146,12 +145,10 @@ def llmbar(archive: Path) -> _Outcomes:
                 name = f"{subset}-{number}"
                 domains[name] = subset
                 correct.setdefault(scorer, {})[name] = sum(str(one) == str(item["label"]) for one in given)
-    items = list(domains)
     return _Outcomes(
-        items=items,
+        scores=pd.DataFrame(correct, index=list(domains), dtype=float),
         domains=list(domains.values()),
-        documents=[""] * len(items),
-        scores={scorer: pd.Series(own, dtype=float).reindex(items) for scorer, own in correct.items()},
+        documents=[""] * len(domains),
         counts=lambda _, own: _of_runs(own, 2, 2),
         groups=groups,
     )
@@ -164,22 +161,17 @@ def mmlu_pro(answers: Path, *, least: int = 12_000) -> _Outcomes:
     question that a model was not asked. Models with fewer than `least` questions are left out, and the items are the
     questions that all remaining models were asked. The document is the source of a question.
     """
-    import pandas as pd
-
-    table = _tsv(answers)
-    scores = {}
-    for model in table.columns[4:]:
-        right = (table[model] == table["answer"]).astype(float)
-        scores[model] = right.where(table[model] != "-")
-    asked = _asked_of_all(pd.DataFrame(scores), least)
+    table = _tsv(answers).set_index("question_id")
+    given = table.iloc[:, 3:]
+    scores = given.eq(table["answer"], axis=0).astype(float).where(given != "-")
+    asked = _asked_of_all(scores, least)
     table = table[asked]
     return _Outcomes(
-        items=table["question_id"].tolist(),
+        scores=scores[asked],
         domains=table["category"].str.replace(" ", "-").tolist(),
         documents=table["src"].tolist(),
-        scores={model: own[asked] for model, own in scores.items()},
         counts=lambda _, own: _of_runs(own, 1),
-        groups=_makers(scores),
+        groups=_makers(given.columns),
     )
 
 
@@ -198,10 +190,9 @@ def livebench(judgments: Path, *, least: int = 1000) -> _Outcomes:
     order = about.assign(id=about.index).sort_values(["category", "task", "id"]).index
     points = np.full(len(order), _POINTS)
     return _Outcomes(
-        items=order.tolist(),
+        scores=shared.loc[order],
         domains=about.loc[order, "category"].tolist(),
         documents=about.loc[order, "task"].tolist(),
-        scores={str(model): shared.loc[order, model] for model in shared.columns},
         counts=lambda _, own: {"correct": np.rint(own * _POINTS).to_numpy(np.int64), "total": points},
         groups=_makers(map(str, shared.columns)),
     )
@@ -229,10 +220,9 @@ def bfcl(failed: Path) -> _Outcomes:
         scores[row.model] = right if known is None else pd.concat([known, right])
     names = [name for own in items.values() for name in own]
     return _Outcomes(
-        items=names,
+        scores=pd.DataFrame(scores, index=names),
         domains=[category for category, own in items.items() for _ in own],
         documents=[""] * len(names),
-        scores={model: own.reindex(names) for model, own in scores.items()},
         counts=lambda _, own: _of_runs(own, 1),
         groups={model: re.sub(r"-FC(-Any|-Auto)?$", "", model) for model in scores},
     )
@@ -270,7 +260,7 @@ def scores(
         return found
 
     whole = _of_table(table, items, systems, "domain", counts)
-    return replace(whole, scores={name: own.where(own >= 0) for name, own in whole.scores.items()})
+    return replace(whole, scores=whole.scores[whole.scores >= 0])
 
 
 def values(table: Path, items: Path, systems: Path, *, domain: str = "domain", factor: int = 1) -> _Outcomes:
@@ -311,10 +301,9 @@ def _of_table(
     found = pd.read_parquet(table).set_index("item")
     about = _tsv(items).set_index("item").loc[found.index]
     return _Outcomes(
-        items=[str(item) for item in found.index],
+        scores=found.astype(float),
         domains=about[domain].tolist(),
         documents=about["cluster"].tolist(),
-        scores={str(name): found[name].astype(float) for name in found.columns},
         counts=counts,
         groups=_tsv(systems).set_index("system")["group"].to_dict(),
     )

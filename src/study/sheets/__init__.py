@@ -15,7 +15,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from pairsig.core import definitions
 from pairsig.io.choices import near, one_of, sort_options
 from pairsig.io.errors import InputError, named, quoted
 from pairsig.metrics.registry import METRICS
@@ -23,9 +22,11 @@ from pairsig.readers import OUTPUTS
 from pairsig.readers.extraction import functions
 from study import analysis
 from study.corpora import outcomes
-from study.sheets import checks, embedded, files, rows, synthetic
-from study.sheets.rows import CLASSES, DatasetRow, Sheets, SystemRow, option_words, text
-from study.test_sets import SAME, matches
+from study.sheets import checks, embedded, files, synthetic
+from study.sheets.config import check_config as check_config
+from study.tables import rows
+from study.tables.rows import CLASSES, DatasetRow, Sheets, SystemRow, option_words, text
+from study.test_sets import KINDS, SAME, matches
 
 SHEETS = tuple(CLASSES)
 STATISTICS = Path("resources/statistics")
@@ -36,15 +37,7 @@ BENCHMARK = "benchmark"
 
 _NUMBER = "[1-9][0-9]{0,8}"
 
-TEST_SETS = {
-    "initial": f"doubling:{_NUMBER}|{_NUMBER}(,{_NUMBER})*",
-    "shuffle": _NUMBER,
-    "domain_size": _NUMBER,
-    "document_size": _NUMBER,
-    "draws": _NUMBER,
-    "draw_size": _NUMBER,
-    "halves": _NUMBER,
-}
+TEST_SETS = dict.fromkeys(KINDS, _NUMBER) | {"initial": f"doubling:{_NUMBER}|{_NUMBER}(,{_NUMBER})*"}
 """Options of `python -m study resize`, with the pattern of their values."""
 
 NAMES = {
@@ -59,14 +52,6 @@ NAMES = {
 
 COUNTING = ("pairsig", "sacrebleu", "rouge-score")
 """Packages whose version can change the counts and is recorded in the provenance."""
-
-LINKS = (
-    ("datasets", "corpus", "corpora"),
-    ("datasets", "overlay", "datasets"),
-    ("systems", "dataset", "datasets"),
-    ("training_sets", "corpus", "corpora"),
-)
-"""References between sheets: sheet, column, and the sheet whose keys are in the column."""
 
 FIGURES = {name: figure for name, figure in analysis.figures().items() if figure.per_dataset or figure.once}
 """Figures that datasets list."""
@@ -122,77 +107,15 @@ class Study(synthetic.Synthetic):
     missing: Mapping[str, str]  # datasets that `all` leaves out, with the reason
 
 
-def check_config(config: dict[str, Any], schemas: Path) -> None:
-    """Check the config and fill in its defaults in place; an exact test replaces the one that samples."""
-    schema = config_schema(schemas)
-    _fill(config, schema)
-    for error in files.errors(config, schema):
-        path, found = files.sentence(error, schema)
-        raise InputError(": ".join(["config", *([".".join(path)] if path else []), found]))
-    for name in definitions.names(exact=True):
-        if name in config["tests"]:
-            config["tests"].pop(definitions.find(name).drawn.name, None)
-    window = config["thresholds"]
-    if window["p_low"] > window["p_high"]:
-        raise InputError(
-            f"config: thresholds.p_low: found {window['p_low']}, expected at most p_high, {window['p_high']}"
-        )
-    for key, path in (("data_dir", config["data_dir"]), *((f"sheets.{key}", config["sheets"][key]) for key in SHEETS)):
-        if re.search(r"[{}\x00-\x1f]", path) or not path:
-            raise InputError(f"config: {key}: found {quoted(path)}, expected a path without braces")
-
-
-def config_schema(schemas: Path) -> dict[str, Any]:
-    """Read the schema of the config, and add the tests that the library declares."""
-    schema = files.schema(schemas, "config")
-    schema["properties"]["tests"]["properties"] = {name: _test_schema(name) for name in definitions.names()}
-    return schema
-
-
-def _test_schema(name: str) -> dict[str, Any]:
-    """The schema of a test: its method, where there is a choice, and an alternative that does not depend on an order.
-
-    All pairs are compared, and the pair (A, B) is the pair (B, A); so no alternative can name one of the systems.
-    """
-    undirected = [test for test in definitions.TESTS if test.name == name and not test.directed]
-    choices = {
-        "method": tuple(dict.fromkeys(test.method for test in undirected if test.method)),
-        "alternative": tuple(dict.fromkeys(test.alternative for test in undirected)),
-    }
-    keys = {
-        key: {"description": " or ".join(words), "type": "string", "enum": list(words)}
-        for key, words in choices.items()
-        if words
-    }
-    return {
-        "description": "the " + " and the ".join(keys),
-        "type": "object",
-        "additionalProperties": False,
-        "required": list(keys),
-        "properties": keys,
-    }
-
-
-def _fill(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
-    """Fill in missing keys block by block, and convert strings from `--config` to booleans."""
-    for key, part in schema["properties"].items():
-        if True in part.get("enum", ()) and config.get(key) in ("true", "false"):
-            config[key] = config[key] == "true"
-        if "properties" in part and "required" not in part and isinstance(config.setdefault(key, {}), dict):
-            _fill(config[key], part)
-        elif "default" in part:
-            config.setdefault(key, part["default"])
-
-
-def read(config: Mapping[str, Any], schemas: Path) -> Study:
+def read(config: Mapping[str, Any]) -> Study:
     """Read the sheets of a checked config, and check them row by row and against each other."""
-    given = {
-        name: files.read(str(config["sheets"][name]), of, files.schema(schemas, name)) for name, of in CLASSES.items()
-    }
+    given = {name: files.read(str(config["sheets"][name]), of) for name, of in CLASSES.items()}
     for sheet in given.values():
         checks.unique(sheet)
-    for name, column, other in LINKS:
-        checks.known(given[name], column, given[other])
+    for name, of in CLASSES.items():
+        for column, cell in rows.columns(of).items():
+            if cell.sheet:
+                checks.known(given[name], column, given[cell.sheet])
     sheets = Sheets(**given)  # type: ignore[arg-type]  # each of its class
 
     _check_datasets(sheets)
@@ -238,7 +161,7 @@ def read(config: Mapping[str, Any], schemas: Path) -> Study:
 
 
 def _check_datasets(sheets: Sheets) -> None:
-    """Check what a schema cannot express about a row of the sheet of datasets."""
+    """Check what a cell of the sheet of datasets alone does not show."""
     named = sheets.datasets.named
     taken: dict[str, str] = {}
     for row in sheets.datasets.rows:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pairsig.io.errors import InputError, named
-from study.sheets.rows import Place, R, Row, Sheet
+from study.tables.rows import Place, R, Row, Sheet
 
 
 def unique(sheet: Sheet[R]) -> None:

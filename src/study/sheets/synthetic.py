@@ -22,7 +22,7 @@ from pairsig.io.choices import near
 from pairsig.io.errors import InputError, quoted
 from study import corpora
 from study.sheets import checks, code
-from study.sheets.rows import BaseModelRow, DatasetRow, Sheets, TrainingSetRow, option_words, text
+from study.tables.rows import BaseModelRow, DatasetRow, Sheets, TrainingSetRow, option_words, text
 from study.training.training_sets import SIZES
 
 RESULTS = Path("results")
@@ -121,7 +121,7 @@ class Synthetic:
 
 
 def check(sheets: Sheets) -> None:
-    """Check what schemas cannot express about the sheets of training sets, base models and jars."""
+    """Check what single cells do not show in the sheets of training sets, base models and jars."""
     tested = _check_training_sets(sheets)
     for dataset in sheets.datasets.rows:
         if dataset.study == "natural" and dataset.text:

@@ -7,20 +7,19 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from dataclasses import replace as replaced
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pandas as pd
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 
 from pairsig.io.errors import InputError
 from pairsig.metrics.names import metric_name
 from study import analysis
 from study.site import explorer, text
-from study.site.text import Row, Tables
-from study.tables.presentation import count, pvalue
+from study.site.text import Row, Source, Tables
+from study.tables.presentation import count
 
 ASSETS = Path(__file__).parent / "assets"
 
@@ -37,8 +36,6 @@ DISTANCES = {
     "far": "far",
 }
 """Names of the distances of calibrations."""
-
-DERIVED = {"whole": "Whole test set", "initial": "Initial segments", "domain": "Domains", "document": "Documents"}
 
 
 @dataclass(frozen=True)
@@ -82,14 +79,8 @@ def replace(run: Run, folder: Path) -> None:
 
 def environment() -> Environment:
     """Make the environment of the templates in HTML."""
-    found = Environment(
-        loader=PackageLoader("study.site", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    found.filters.update(count=count, metric=metric_name, p=pvalue, link=lambda name: quote(str(name)))
+    found = text.environment(autoescape=True)
+    found.filters.update(count=count, few=text.few, link=lambda name: quote(str(name)))
     return found
 
 
@@ -107,11 +98,11 @@ def build(run: Run, folder: Path) -> None:
     for name, table in run.tables.items():
         table.to_csv(folder / "tables" / f"{name}.csv", index=False, lineterminator="\n")
 
-    run = replaced(run, tables=text.complete(run.tables))
+    source = Source(run.tables)
     compared = explorer.read([*run.comparisons, *run.test_sets])
     explored = _explored(compared, folder / "data")
-    cells = _cells(run, folder / "data")
-    datasets = list(_datasets(run, explored, figures))
+    cells = _cells(run.calibrated, source, folder / "data")
+    datasets = list(_datasets(run, source, explored, figures))
     shared = {"made": _made(compared), "tables": names, "depth": ""}
 
     def write(path: str, template: str, **description: object) -> None:
@@ -121,7 +112,7 @@ def build(run: Run, folder: Path) -> None:
 
     found, headings = _findings(run.tables, names, figures)
     write("index.html", "index.html", findings=found, headings=headings)
-    write("paper.html", "paper.html", papers=_papers(run.tables), table_1=_table_1(run.tables), figures=figures)
+    write("paper.html", "paper.html", papers=_papers(source), table_1=_table_1(source.tables), figures=figures)
     write("explorer.html", "explorer.html", index=explored)
     write("cells.html", "cells.html", index=cells)
     write("datasets.html", "datasets.html", tasks=_by_task(datasets))
@@ -185,24 +176,23 @@ def _explored(compared: pd.DataFrame, folder: Path) -> list[dict[str, Any]]:
     return found
 
 
-def _cells(run: Run, folder: Path) -> list[dict[str, Any]]:
+def _cells(calibrated: pd.DataFrame, source: Source, folder: Path) -> list[dict[str, Any]]:
     """Write one script per calibration and distance; return the replication rates by range of p-values."""
     found: list[dict[str, Any]] = []
-    declared = text.declared()["calibration"]
-    for one in explorer.cells(run.calibrated):
-        mine = text.rows(run.tables, "calibration", calibration=one["calibration"], distance=one["distance"])
-        if mine.empty:
+    for one in explorer.cells(calibrated):
+        mine = source.rows("calibration", calibration=one["calibration"], distance=one["distance"])
+        if not mine:
             continue
         file = f"cells.{len(found)}.js"
         (folder / file).write_text(explorer.script("explore.add", "cells", len(found), one), encoding="utf-8")
-        inside = mine[(mine["p_low"] >= explorer.BOUNDS[0]) & (mine["p_high"] <= explorer.BOUNDS[-1])]
         ranges = [
             {
-                "low": cells["p_low"], "high": cells["p_high"],
-                "n": cells["n_pairs"], "replicated": cells["n_replicated"],
+                "low": row.p_low.value, "high": row.p_high.value,
+                "n": int(row.n_pairs.value), "replicated": int(row.n_replicated.value),
                 "share": row.share.shown, "expected": row.expected.shown,
             }
-            for cells, row in ((cells, Row(declared, cells)) for cells in inside.to_dict("records"))
+            for row in mine
+            if row.p_low.value >= explorer.BOUNDS[0] and row.p_high.value <= explorer.BOUNDS[-1]
         ]  # fmt: skip
         name = f"{one['calibration']}, {DISTANCES.get(one['distance'], one['distance'])}"
         found.append({"name": name, "file": file, "ranges": ranges})
@@ -223,61 +213,19 @@ PAPERS = {
 """Identifier, name and description of each paper: the one on exact tests, or the other."""
 
 
-def _papers(tables: Tables) -> list[dict[str, Any]]:
+def _papers(source: Source) -> list[dict[str, Any]]:
     """Divide the published numbers by paper, and those of which the run has ours from the others."""
-    numbers = _reproduction(tables)
-    found = []
-    for exact, (name, heading, about) in PAPERS.items():
-        mine = [one for one in numbers if one["exact"] == exact]
-        verdicts = Counter(one["verdict"] for one in mine)
-        parts = {part: [one for one in mine if (one["verdict"] == text.NO_PART) == part] for part in (False, True)}
-        about_it = {"id": name, "name": heading, "about": about, "verdicts": verdicts}
-        found.append(about_it | {"rows": parts[False], "others": parts[True]})
-    return [one for one in found if one["verdicts"]]
-
-
-def _reproduction(tables: Tables) -> list[dict[str, Any]]:
-    """Describe each published number beside ours."""
-    found = []
-    table = text.declared()["reproduction"]
-    for place, row in enumerate(Row(table, cells) for cells in tables["reproduction"].to_dict("records")):
+    found: dict[bool, dict[str, Any]] = {
+        exact: {"id": name, "name": heading, "about": about, "verdicts": Counter(), "rows": [], "others": []}
+        for exact, (name, heading, about) in PAPERS.items()
+    }
+    for place, row in enumerate(source.rows("reproduction")):
+        paper, verdict = found[text.of_exact_paper(row)], text.verdict(row)
         name, note = split_name(row.what)
-        scaled = [number.shown for number in (row.expected, row.expected_by_information) if number.known]
-        unit = "" if row.unit in ("%", "p", "exponent") else f" {row.unit}"
-        published = f"{row.published.shown}{unit}" if row.published.known else "–"
-        details = [
-            ("size of the paper's test set", row.n_segments, " segments"),
-            ("size of our test set", row.ours_n_segments, " segments"),
-            ("words, brackets or links in the paper's test set", row.information, ""),
-            ("words, brackets or links in ours", row.ours_information, ""),
-            ("the paper's number, scaled by segments", row.expected, unit),
-            ("the paper's number, scaled by words, brackets or links", row.expected_by_information, unit),
-            ("our number divided by the scaled one", row.ratio, ""),
-            ("difference in standard errors", row.z, ""),
-        ]
-        found.append(
-            {
-                "place": place,
-                "exact": text.of_exact_paper(row),
-                "group": _group(row.item, row.unit),
-                "name": name,
-                "note": note,
-                "page": row.page,
-                "verdict": text.verdict(row),
-                "few": text.few(row).removeprefix("too few ") if row.verdict == "too few" else "",
-                "ours": row.ours.shown,
-                "published": published,
-                "expected": " or ".join(scaled) or published,
-                "why": row.why,
-                "details": [(what, f"{number}{after}") for what, number, after in details if number.known]
-                + ([("compared with", row.compared_with)] if row.compared_with else []),
-                **{
-                    f"by_{name}": repr(number.value) if number.known else ""
-                    for name, number in (("ours", row.ours), ("published", row.published), ("ratio", row.ratio))
-                },
-            }
-        )
-    return found
+        one = {"row": row, "place": place, "group": _group(row.item, row.unit), "name": name, "note": note}
+        paper["others" if verdict == text.NO_PART else "rows"].append(one | {"verdict": verdict})
+        paper["verdicts"][verdict] += 1
+    return [paper for paper in found.values() if paper["verdicts"]]
 
 
 def split_name(what: str) -> tuple[str, str]:
@@ -340,43 +288,37 @@ def _cell(share: str, expected: str) -> dict[str, str]:
 
 
 def _datasets(
-    run: Run, explored: Sequence[Mapping[str, Any]], figures: Mapping[str, Figure]
+    run: Run, source: Source, explored: Sequence[Mapping[str, Any]], figures: Mapping[str, Figure]
 ) -> Iterator[dict[str, Any]]:
     """Collect the content of each dataset's page, in the order of the sheet."""
     sheet = run.datasets.set_index("dataset")
     corpora = run.corpora.set_index("corpus")
     drawn = {one["dataset"]: one for one in explored}
-    systems = text.rows(run.tables, "systems", group="all")
-    for _, row in systems.iterrows():
-        name = str(row["dataset"])
+    for row in source.rows("systems", group="all"):
+        name, whole = row.dataset, source.rows("thresholds", dataset=row.dataset, test_set="whole")
         description = sheet.loc[name] if name in sheet.index else pd.Series(dtype=object)
         pool = str(description.get("pool", "")).split()
         members = [str(sheet.loc[one].get("corpus", "")) for one in pool or [name] if one in sheet.index]
         yield {
             "name": name,
-            "task": str(description.get("task", row["task"])),
-            "metric": str(row["metric"]),
+            "task": str(description.get("task", row.task)),
+            "metric": row.metric,
             **{key: str(description.get(key, "")) for key in ("study", "note", "options")},
-            "n_segments": int(row["n_segments"]),
-            "n_systems": int(row["n_systems"]),
-            "length": "" if pd.isna(row["length_per_segment"])
-            else f"{row['length_per_segment']:.1f} {row['length_unit']} per segment",
-            "left_out": "" if row["left_out"] == "none" else str(row["left_out"]),
+            "n_segments": int(row.n_segments.value),
+            "n_systems": int(row.n_systems.value),
+            "length": row.length_per_segment.digits(1) if row.length_per_segment.known else None,
+            "length_unit": row.length_unit,
+            "left_out": "" if row.left_out == "none" else row.left_out,
             "pool": pool,
-            "corpora": [_corpus(one, corpora.loc[one]) for one in dict.fromkeys(members) if one in corpora.index],
-            "ranks": ranked(text.rows(run.tables, "ranks", dataset=name)),
-            "groups": _groups(run.tables, name),
-            "sizes": _critical_differences(run.tables, name, "initial", drawn.get(name)),
-            "domains": _critical_differences(run.tables, name, "domain", drawn.get(name)),
-            "subsets": _subsets(run.tables, name),
+            "corpora": [corpora.loc[one] for one in dict.fromkeys(members) if one in corpora.index],
+            "ranks": ranked(text.rows(source.tables, "ranks", dataset=name)),
+            "groups": [one for one in source.rows("systems", dataset=name) if one.group != "all"],
+            "sizes": _critical_differences(source, name, "initial", drawn.get(name)),
+            "domains": _critical_differences(source, name, "domain", drawn.get(name)),
+            "subsets": [(one.subset, one) for one in whole if one.n_all.value],
             "figures": [figure for key, figure in figures.items() if key.partition("/")[2] == name],
             "explored": name in drawn,
         }  # fmt: skip
-
-
-def _corpus(name: str, row: pd.Series) -> dict[str, Any]:
-    urls = [url for url in str(row["url"]).split() if url.startswith(("https://", "http://"))]
-    return {"name": name, "urls": urls} | {key: str(row[key]) for key in ("citation", "licence", "sha256")}
 
 
 def ranked(rows: pd.DataFrame) -> list[dict[str, Any]]:
@@ -407,47 +349,21 @@ def ranked(rows: pd.DataFrame) -> list[dict[str, Any]]:
     return found
 
 
-def _groups(tables: Tables, name: str) -> list[dict[str, Any]]:
-    """List the base models of the systems that were trained for the study."""
-    rows = text.rows(tables, "systems", dataset=name)
-    return [
-        {"group": row["group"], "n": row["n_systems"]}
-        | {end: f"{row[f'score_{end}']:.2f}" for end in ("low", "mean", "high")}
-        for row in rows[rows["group"] != "all"].to_dict("records")
-    ]
-
-
-def _critical_difference(cells: Mapping[str, Any], label: str) -> dict[str, str]:
-    row = Row(text.declared()["thresholds"], cells)
-    return {
-        "label": label, "n": row.n_segments.shown, "pairs": row.n_all.shown, "near": row.n_pairs.shown,
-        "critical_difference": row.critical_difference.shown, "threshold": row.threshold.shown, "verdict": row.verdict,
-    }  # fmt: skip
-
-
 def _critical_differences(
-    tables: Tables, name: str, derived: str, drawn: Mapping[str, Any] | None
-) -> list[dict[str, str]]:
+    source: Source, name: str, derived: str, drawn: Mapping[str, Any] | None
+) -> list[tuple[str, Row]]:
     """List critical differences on test sets of one kind; the whole test set counts as initial segments."""
-    rows = text.rows(tables, "thresholds", dataset=name, subset="all")
-    if drawn is None or rows.empty:
+    rows = {row.test_set: row for row in reversed(source.rows("thresholds", dataset=name, subset="all"))}
+    if drawn is None:
         return []
-    rows = rows.drop_duplicates("test_set").set_index("test_set")
     kinds = ("initial", "whole") if derived == "initial" else ("domain", "document")
-    chosen = [one for one in drawn["test_sets"] if one["derived"] in kinds and one["label"] in rows.index]
+    chosen = [one for one in drawn["test_sets"] if one["derived"] in kinds and one["label"] in rows]
     if derived == "initial":
         chosen.sort(key=lambda one: one["n"])
     elif len(chosen) < 2:
         return []
     labels = [one["domain"] or ("whole" if one["derived"] == "whole" else "first") for one in chosen]
-    shown = [rows.loc[one["label"]].to_dict() for one in chosen]
-    return [_critical_difference(cells, label) for cells, label in zip(shown, labels, strict=True)]
-
-
-def _subsets(tables: Tables, name: str) -> list[dict[str, str]]:
-    """List critical differences for each subset of pairs on the whole test set."""
-    rows = text.rows(tables, "thresholds", dataset=name, test_set="whole")
-    return [_critical_difference(row, row["subset"]) for row in rows.to_dict("records") if row["n_all"]]
+    return [(label, rows[one["label"]]) for label, one in zip(labels, chosen, strict=True)]
 
 
 def _by_task(datasets: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[str, Any]]]]:

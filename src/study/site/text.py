@@ -197,7 +197,7 @@ class Row:
         return count if column.type is int else forms.get(column.shown, _TWO_DECIMALS)
 
 
-class _Source:
+class Source:
     """What templates call to find numbers in the tables of a run."""
 
     def __init__(self, tables: Tables) -> None:
@@ -296,14 +296,15 @@ def task_name(task: str) -> str:
     return TASKS.get(task, task.replace("-", " ").replace("_", " "))
 
 
-def environment() -> Environment:
-    """Make the environment of the templates in Markdown."""
+def environment(*, autoescape: bool = False) -> Environment:
+    """Make the environment of the templates, in Markdown or, with `autoescape`, in HTML."""
     found = Environment(
         loader=PackageLoader("study.site", "templates"),
+        autoescape=autoescape,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        keep_trailing_newline=True,
+        keep_trailing_newline=not autoescape,
     )
     found.filters["metric"] = metric_name
     found.tests["enough"] = enough
@@ -313,7 +314,7 @@ def environment() -> Environment:
 
 def _names(tables: Tables, where: str) -> dict[str, Any]:
     """Names that templates can use."""
-    source = _Source(tables)
+    source = Source(tables)
     return {
         "one": source.one,
         "rows": source.rows,

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from pairsig.io import columns
 from pairsig.io.columns import DATASET, FAMILY_HETEROGENEITY, Column, Shown, Table, count
+from study.tables.rows import CLASSES
+from study.tables.rows import columns as cells
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +22,7 @@ SUBSET = Column(
 )
 N_PAIRS = count("n_pairs", "pairs with a p-value in the window [0.04, 0.06]", "pairs", "pairs in range")
 CALIBRATION = Column("calibration", str, "name of the calibration")
-FAMILY, ABOUT = FAMILY_HETEROGENEITY["family"], FAMILY_HETEROGENEITY["about"]
+FAMILY = FAMILY_HETEROGENEITY["family"]
 DISTANCE = Column("distance", str, "how different the second test set is from the first")
 
 
@@ -79,22 +81,13 @@ OVERLAPS = Table(
 )
 
 
-CALIBRATIONS = Table(
-    "calibrations",
-    (
-        CALIBRATION,
-        DISTANCE,
-        Column("on_dataset", str, "dataset that the p-values come from; patterns are allowed"),
-        Column("on_test_set", str, "test set of that dataset; patterns are allowed"),
-        Column(
-            "against_dataset", str, "dataset on which replication is checked; patterns, or `=` for the same dataset"
-        ),
-        Column("against_test_set", str, "test set of that dataset; patterns, or `=` for the same test set"),
-    ),
-    key=("calibration", "distance", "on_dataset", "on_test_set", "against_dataset", "against_test_set"),
-)
-"""The sheet of calibrations."""
+def _sheet(name: str) -> Table:
+    """A sheet whose columns are all required and text."""
+    of = CLASSES[name]
+    return Table(name, tuple(Column(key, str, cell.about, choices=cell.of) for key, cell in cells(of).items()), of.key)
 
+
+CALIBRATIONS, FAMILIES, CORPORA = map(_sheet, ("calibrations", "families", "corpora"))
 
 IN_ORDER = "size exponent of the critical difference, segments in the given order (interval: 95 % of random orders)"
 """The `measured` cell of `claims` for the exponent of a test set with its segments in their given order."""
@@ -132,43 +125,11 @@ PUBLISHED = Table(
 """The sheet of numbers printed in the papers."""
 
 
-FAMILIES = Table(
-    "families",
-    (
-        FAMILY,
-        ABOUT,
-        Column("dataset", str, "datasets of the family; patterns are allowed"),
-        Column("test_set", str, "their test sets: `whole`, `domain:…`, `document:…`, `half:…`; patterns are allowed"),
-        Column(
-            "compared",
-            str,
-            "which other test sets of the family each one is compared with",
-            choices=("all", "within datasets"),
-        ),
-    ),
-    key=("family", "dataset", "test_set"),
-)
-"""The sheet of families of test sets."""
-
-
 DATASETS = Table("datasets", (DATASET, TASK, Column("pool", str, "datasets that this one pools")), key=("dataset",))
 """The columns of the sheet of datasets that analyses need."""
 
-CORPORA = Table(
-    "corpora",
-    (
-        Column("corpus", str, "name of the corpus"),
-        Column("url", str, "address of the source, with the commit"),
-        Column("sha256", str, "checksum of the list of the checksums of its files"),
-        Column("licence", str, "licence"),
-        Column("citation", str, "publication to cite"),
-    ),
-    key=("corpus",),
-)
-"""The sheet of corpora."""
-
 SHEETS = (CALIBRATIONS, PUBLISHED, DATASETS, CORPORA, FAMILIES)
-"""The columns of sheets that the analyses read; all columns are declared in workflow/schemas."""
+"""The columns of sheets that the analyses read; `study.tables.rows` declares them all."""
 
 
 KNOWN = (*columns.TABLES, OVERLAPS, *SHEETS)

@@ -14,7 +14,7 @@ from pairsig.core.statistics import Statistics
 from pairsig.io.columns import COMPARISONS
 from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
-from study.test_sets import Derivation
+from study.test_sets import KINDS, Derivation
 
 
 def other_test_sets(
@@ -93,10 +93,6 @@ def other_test_sets(
         for side, members in enumerate((order[: n_segments // 2], order[n_segments // 2 :]), start=1):
             made = Derivation("half", len(members), number=2 * (number - 1) + side)
             yield made, statistics.select(segments=np.sort(members))
-
-
-KINDS = ("initial", "shuffle", "domain_size", "document_size", "draws", "draw_size", "halves")
-"""Parameters of `other_test_sets` that say which test sets to make."""
 
 
 def resize(statistics: Statistics, test: str = "bootstrap", *, rng: int = 2012, **options: Any) -> pd.DataFrame:
