@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import examples
 from pairsig.io.errors import InputError
 from pairsig.metrics.alignment import METRICS, link_counts
 from pairsig.readers import read
@@ -158,7 +159,7 @@ class TestScores:
         assert [m.score([0, 0, 0, 0]) for m in METRICS] == [0, 0, 0]
         assert AER.score([0, 0, 0, 5]) == 100
 
-    @settings(deadline=None)
+    @examples(25)
     @given(st.lists(st.tuples(*(st.sets(st.tuples(st.integers(0, 3), st.integers(0, 3))) for _ in range(3)))))
     def test_counts_keep_their_bounds_and_stack(self, sentences):
         counts = link_counts([alignment(a) for a, _, _ in sentences], [alignment(s, p) for _, s, p in sentences])

@@ -260,7 +260,7 @@ def definition(parse):
 
 
 @given(PAIRS)
-@examples(150)
+@examples(75)
 def test_counts_are_those_of_the_definition(pair):
     output, gold = pair
     columns = {name: column.item() for name, column in parseval([output], [gold]).items()}
@@ -280,7 +280,7 @@ def test_counts_are_those_of_the_definition(pair):
 
 
 @given(st.lists(PAIRS, min_size=1, max_size=4), st.integers(0, 3), st.booleans())
-@examples(50)
+@examples(30)
 def test_no_score_rises_by_failing(pairs, which, words):
     outputs, golds = map(list, zip(*pairs, strict=True))
     before = parseval(outputs, golds)

@@ -809,7 +809,7 @@ def test_the_mean_of_a_group_is_the_reported_one(tmp_path, mean, capsys):
 @pytest.mark.parametrize("unequal", [False, True])
 def test_the_interval_of_a_mean_of_means_covers_the_truth(sizes, unequal):
     """For pass/fail items with correlated outcomes, whose true difference is or is not the same in all tasks."""
-    rng, n = np.random.default_rng(5), 200
+    rng, n = np.random.default_rng(5), 100
     gaps = np.linspace(-0.2, 0.4, len(sizes)) if unequal else np.full(len(sizes), 0.1)
     names = tuple(f"t{number}" for number in range(len(sizes)))
     group = system_counts.TaskGroup("g", "acc", names, frozenset(["tasks"]))

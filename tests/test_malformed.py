@@ -243,7 +243,7 @@ def test_whole_files_are_read(name, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@examples(8, simplified=False)
+@examples(5, simplified=False)
 @given(number=st.integers(0, 10**9))
 def test_damaged_files(name, tmp_path, capsys, number):
     check(name, number, tmp_path, capsys)

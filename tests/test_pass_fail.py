@@ -14,6 +14,12 @@ from pairsig.stats import pass_fail
 from pairsig.stats.pass_fail import Difference, Margin
 
 
+@pytest.fixture(autouse=True)
+def coarse(monkeypatch):
+    """Let p-values and power look for the worst probability among fewer: test_margins checks that grid."""
+    monkeypatch.setattr(pass_fail, "NUISANCE", 21)
+
+
 def tables(n):
     """All (r, s, ties) of n items."""
     return np.array([(r, s, n - r - s) for r in range(n + 1) for s in range(n + 1 - r)])

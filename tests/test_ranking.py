@@ -179,7 +179,7 @@ def block_of_equals(rng, kind, n):
 def test_family_wise_error_rate_is_at_most_alpha(kind):
     """No more families with ties have a false claim than 5 % give (99.9 % bound); ranks hold as often."""
     wrong = missed = message = 0
-    for number in range(50):
+    for number in range(30):
         rng = np.random.default_rng([number, 5])
         x, level = block_of_equals(rng, kind, 60)
         metric = "accuracy" if kind.startswith("passed") else "mean"
@@ -194,7 +194,7 @@ def test_family_wise_error_rate_is_at_most_alpha(kind):
             if row.rank_low > 1 + better or row.rank_high < 10 - worse:
                 missed += 1
                 break
-    assert wrong <= binom.ppf(0.999, 50, 0.05)
+    assert wrong <= binom.ppf(0.999, 30, 0.05)
     assert missed <= wrong
     assert message > 0 or "blocks" not in kind
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
@@ -84,7 +84,7 @@ class TestOptions:
         assert score("mat. on-site", "mat on-site", strip_punctuation=False)["rouge1_recall"] == 1 / 2
         assert score("A b.", "a b.", strip_punctuation=False)["rouge1_recall"] == 1
 
-    @settings(deadline=None)
+    @examples(30)
     @given(summaries, summaries, st.booleans())
     def test_lower_cased_text_needs_no_lower_casing(self, output, reference, stem):
         output, reference = output.lower(), reference.lower()
@@ -96,7 +96,7 @@ class TestOptions:
 
 
 class TestAgreement:
-    @examples(50)
+    @examples(30)
     @given(st.lists(st.tuples(summaries, summaries), min_size=1, max_size=4), st.booleans())
     def test_with_rouge_score(self, pairs, stem):
         theirs = RougeScorer(TYPES, use_stemmer=stem)
@@ -113,6 +113,7 @@ class TestAgreement:
         outputs, references = read("text", path), read("text", path.with_name("ref.txt"))
         assert len(outputs) == len(references) == 100
         assert any("<t>" in line for line in outputs) == markers
+        outputs, references = outputs[:30], references[:30]
         columns = rouge_scores(outputs, references, stem=True)
         theirs = RougeScorer(TYPES, use_stemmer=True)
         plain = [[line.replace("</t>", "\n").replace("<t>", "") for line in lines] for lines in (references, outputs)]
@@ -121,7 +122,7 @@ class TestAgreement:
             rouge, part = metric.name.split("_")
             mean = np.mean([getattr(e[rouge], {"f": "fmeasure"}.get(part, part)) for e in expected])
             assert 5 < 100 * mean < 95
-            assert metric.score([columns[metric.name].sum(), 100]) == pytest.approx(100 * mean, rel=1e-12)
+            assert metric.score([columns[metric.name].sum(), 30]) == pytest.approx(100 * mean, rel=1e-12)
 
 
 class TestMetrics:
@@ -149,7 +150,7 @@ class TestErrors:
         assert set(score(" " * 2_000_000, "a").values()) == {0.0}
 
     def test_texts_that_are_no_summaries(self):
-        assert score("a " * 30_000, "a " * 100)["rouge1_recall"] == 1
+        assert score("a " * 30_000, "a " * 10)["rouge1_recall"] == 1
         with pytest.raises(
             InputError, match="segment 1 has 30,000 words and its reference 20,000, expected shorter texts"
         ):

@@ -36,7 +36,7 @@ def frame(cells: list[tuple[str, bool, int, float, float]]) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-@examples(30)
+@examples(15)
 @given(cells=st.lists(rows, min_size=1, max_size=6))
 def test_round_trip(cells: list[tuple[str, bool, int, float, float]], suffix: str, tmp_path: Path) -> None:
     table = frame(cells)
@@ -186,7 +186,7 @@ def test_writing_does_not_change_the_table(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(table, before)
 
 
-@examples(60)
+@examples(40)
 @given(
     cells=st.lists(rows, min_size=1, max_size=4),
     edits=st.lists(st.tuples(st.floats(0, 1), st.binary(max_size=2), st.integers(0, 2)), max_size=3),

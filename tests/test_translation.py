@@ -9,7 +9,7 @@ from urllib.error import URLError
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from sacrebleu.metrics import BLEU, CHRF, TER
@@ -85,14 +85,14 @@ class TestByHand:
 
 
 class TestAgreementWithSacrebleu:
-    @examples(50)
+    @examples(30)
     @given(st.lists(st.tuples(segments, segments), min_size=1, max_size=6), st.sampled_from(list(METRIC)))
     def test_one_reference(self, pairs, metric):
         output, reference = [o for o, _ in pairs], [r for _, r in pairs]
         theirs = THEIRS[metric]().corpus_score(output, [reference]).score
         assert ours(metric, output, reference) == same(theirs)
 
-    @examples(50)
+    @examples(30)
     @given(
         st.lists(st.tuples(segments, st.tuples(segments, segments, segments)), min_size=1, max_size=4),
         st.sampled_from(list(METRIC)),
@@ -133,7 +133,7 @@ class TestAgreementWithSacrebleu:
                 TER(**chosen).corpus_score(output, [reference]).score
             )
 
-    @settings(deadline=None)
+    @examples(30)
     @given(arrays(np.int64, (4, 2), elements=st.integers(0, 9)), st.integers(0, 30))
     def test_bleu_of_any_totals(self, ngrams, reference):
         matches, orders = ngrams.min(axis=1), ngrams.max(axis=1)
@@ -141,7 +141,7 @@ class TestAgreementWithSacrebleu:
         theirs = BLEU.compute_bleu(list(matches), list(orders), hypothesis, reference, smooth_method="exp").score
         assert METRIC["bleu"].score([hypothesis, reference, *matches, *orders]) == same(theirs)
 
-    @settings(deadline=None)
+    @examples(30)
     @given(arrays(np.int64, (8, 3), elements=st.integers(0, 5)), st.sampled_from(["chrf", "chrf++"]))
     def test_chrf_of_any_totals(self, counts, metric):
         counts.sort(axis=1)
@@ -150,7 +150,7 @@ class TestAgreementWithSacrebleu:
 
 
 class TestShapes:
-    @settings(deadline=None)
+    @examples(30)
     @given(st.data(), st.sampled_from(list(METRIC)), array_shapes(max_dims=3, max_side=4))
     def test_stacked_totals_score_as_one_by_one(self, data, name, shape):
         metric = METRIC[name]
@@ -184,7 +184,7 @@ class TestShapes:
         lengths = METRIC["ter"].statistics(["a"], [("a", "a b")])["ter_reference_length"]
         assert lengths.tolist() == [1.5]
 
-    @settings(deadline=None)
+    @examples(30)
     @given(segments, segments, st.sampled_from(list(METRIC)))
     def test_counts_keep_their_bounds(self, output, reference, name):
         counts = METRIC[name].statistics([output], [reference])
@@ -258,7 +258,7 @@ class TestRealSystems:
         outputs = sorted(folder.glob("system-outputs/newstest2021.zh-en.hyp.*"))
         assert len(outputs) == 23
         theirs = BLEU(references=[reference])
-        for path in outputs[::4]:
+        for path in outputs[::22]:
             output = read("text", path)
             assert len(output) == 1948
             assert ours("bleu", output, reference) == same(theirs.corpus_score(output, None).score)
@@ -270,8 +270,8 @@ class TestRealSystems:
         if tokenize == "ja-mecab":
             pytest.importorskip("ipadic")
         folder = data_dir / "wmt21/txt"
-        references = read("text", folder / f"references/newstest2021.{pair}.ref.{reference}.gz")
-        output = read("text", min(folder.glob(f"system-outputs/newstest2021.{pair}.hyp.*")))
+        references = read("text", folder / f"references/newstest2021.{pair}.ref.{reference}.gz")[:200]
+        output = read("text", min(folder.glob(f"system-outputs/newstest2021.{pair}.hyp.*")))[:200]
         theirs = BLEU(tokenize=tokenize).corpus_score(output, [references]).score
         assert 10 < theirs < 90
         assert ours("bleu", output, references, tokenize=tokenize) == same(theirs)
@@ -279,8 +279,8 @@ class TestRealSystems:
     @pytest.mark.parametrize("metric", ["chrf", "chrf++", "ter"])
     def test_other_metrics_with_two_references(self, data_dir: Path, metric):
         folder = data_dir / "wmt21/txt"
-        references = [read("text", folder / f"references/newstest2021.de-en.ref.{r}.en.gz")[:100] for r in "AB"]
-        output = read("text", min(folder.glob("system-outputs/newstest2021.de-en.hyp.*")))[:100]
+        references = [read("text", folder / f"references/newstest2021.de-en.ref.{r}.en.gz")[:40] for r in "AB"]
+        output = read("text", min(folder.glob("system-outputs/newstest2021.de-en.hyp.*")))[:40]
         theirs = THEIRS[metric]().corpus_score(output, references).score
         assert 10 < theirs < 90
         assert ours(metric, output, list(zip(*references, strict=True))) == same(theirs)
