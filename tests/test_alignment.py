@@ -171,10 +171,6 @@ class TestScores:
             assert stacked.tolist() == [[metric.score(row) for row in rows], [metric.score(row) for row in rows[::-1]]]
             assert ((stacked >= 0) & (stacked <= 100)).all()
 
-    def test_unequal_number_of_segments(self):
-        with pytest.raises(InputError, match="the output has 1 segments, expected 2"):
-            link_counts([alignment(set())], [alignment(set())] * 2)
-
 
 @pytest.mark.data
 class TestHansards:

@@ -45,7 +45,7 @@ def draws(difference, length, which):
 @pytest.mark.parametrize("n", [1, 2, 3, 5])
 def test_every_swap_and_every_resample_of_few_units(n, most):
     rng = np.random.default_rng([n, most])
-    for _ in range(4):
+    for _ in range(2):
         numerators = rng.integers(0, most + 1, (4, n))
         chosen = better_first(numerators)
         if not len(chosen):

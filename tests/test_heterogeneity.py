@@ -101,7 +101,7 @@ def reliability(n, spread, *, unequal, n_pairs, seed=1):
     return found.p_next, np.where(found.gain > 0, 1, -1) * (gain + rng.normal(size=n_pairs)) < 0
 
 
-@pytest.mark.parametrize(("n", "spread"), [(2, 1), (2, 1.5), (3, 1.5), (10, 1)])
+@pytest.mark.parametrize(("n", "spread"), [(2, 1.5), (10, 1)])
 def test_predicted_chances_come_true(n, spread):
     """None is smaller than how often it lost, among the pairs for which it was predicted."""
     p, lost = reliability(n, spread, unequal=True, n_pairs=300)

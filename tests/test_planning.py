@@ -538,7 +538,7 @@ def test_bad_input_is_one_sentence(arguments, message, capsys):
 def test_scores_and_gains_have_one_unit(capsys):
     """Points and percentages are the same, in Python too; for scores from 0 to 1 a gain is a share."""
     tables = []
-    for options in ("--score 70 --gain 20,0.5 --margin 10", "--score 70% --gain 20%,0.5% --margin 10%"):
+    for options in ("--score 70 --gain 20,0.5 --margin 1", "--score 70% --gain 20%,0.5% --margin 1%"):
         assert cli.main(f"plan --metric Accuracy --correlation 0.4 {options}".split()) == 0
         tables.append(capsys.readouterr().out)
     assert tables[0] == tables[1]
