@@ -140,11 +140,8 @@ class TestScores:
         output = [alignment({(0, 0), (2, 1), (3, 3)}), alignment(set())]
         counts = link_counts(output, reference)
         assert {name: list(column) for name, column in counts.items()} == {
-            "sure_hits": [1, 0],
-            "possible_hits": [2, 0],
-            "predicted": [3, 0],
-            "sure": [2, 1],
-        }
+            "sure_hits": [1, 0], "possible_hits": [2, 0], "predicted": [3, 0], "sure": [2, 1],
+        }  # fmt: skip
         assert AER.score(totals(counts)) == pytest.approx(100 * (1 - (1 + 2) / (3 + 3)))
         assert PRECISION.score(totals(counts)) == pytest.approx(200 / 3)
         assert RECALL.score(totals(counts)) == pytest.approx(100 / 3)

@@ -40,16 +40,9 @@ FLAT = "(TOP (S (NP (PRP She)) (VP (VBD saw) (NP (NP (DT the) (NN owl)) (PP (IN 
 def test_by_hand():
     # Gold: S NP VP NP PP NP; predicted: one NP more. The full stop and TOP are deleted, one tag is wrong.
     assert one(FLAT, GOLD) == {
-        "matched": 6,
-        "predicted": 7,
-        "gold": 6,
-        "crossing": 0,
-        "words": 6,
-        "correct_tags": 5,
-        "complete": 0,
-        "length": 7,
-        "status": 0,
-    }
+        "matched": 6, "predicted": 7, "gold": 6, "crossing": 0, "words": 6, "correct_tags": 5, "complete": 0,
+        "length": 7, "status": 0,
+    }  # fmt: skip
 
 
 def test_metrics_find_the_extractor():

@@ -161,11 +161,8 @@ def called(metric, name):
 def test_margins_are_chosen_by_score_task_and_metric():
     names = ["a/acc", "a/f1", "b/acc", "b/f1"]
     assert gate._margins(["1", "A=2", "f1=3", "b/f1=4"], names) == {
-        "a/acc": "2",
-        "a/f1": "2",
-        "b/acc": "1",
-        "b/f1": "4",
-    }
+        "a/acc": "2", "a/f1": "2", "b/acc": "1", "b/f1": "4",
+    }  # fmt: skip
     assert gate._margins(["1", "t=2"], ["t/match/first"]) == {"t/match/first": "2"}
     for margins, message in (
         (["c=1", "1"], "found a margin for 'c', expected one of a/acc, a"),

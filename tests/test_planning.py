@@ -609,15 +609,11 @@ def test_the_numbers_of_the_page_are_those_of_the_table():
     errors = pd.read_csv(ROOT / "results/reference/variance_model_errors.tsv", sep="\t").set_index("model")
     fragments = {
         "| correlation, score, √length": "correlation, score, √length",
-        "| … length instead": "correlation, score, length",
-        "| … without length": "correlation, score",
-        "| … all exponents": "all exponents fitted",
-        "| correlation alone": "correlation",
-        "| score, √length": "score, √length",
-        "| the metric alone": "constant",
-        "| BLEU of one's": "BLEU of outputs, score, √length",
-        "| share of the same": "same outputs, score, √length",
-    }
+        "| … length instead": "correlation, score, length", "| … without length": "correlation, score",
+        "| … all exponents": "all exponents fitted", "| correlation alone": "correlation",
+        "| score, √length": "score, √length", "| the metric alone": "constant",
+        "| BLEU of one's": "BLEU of outputs, score, √length", "| share of the same": "same outputs, score, √length",
+    }  # fmt: skip
     for start, variance_model in fragments.items():
         (line,) = [line for line in ACCURACY.splitlines() if line.startswith(start)]
         row = errors.loc[variance_model]

@@ -31,16 +31,10 @@ class TestByHand:
         ours = score("the cat on a mat", "the cat sat on the mat")
         assert ours == pytest.approx(
             {
-                "rouge1_recall": 4 / 6,
-                "rouge1_f": 8 / 11,
-                "rouge2_recall": 1 / 5,
-                "rouge2_f": 2 / 9,
-                "rougeL_recall": 4 / 6,
-                "rougeL_f": 8 / 11,
-                "rougeLsum_recall": 4 / 6,
-                "rougeLsum_f": 8 / 11,
+                "rouge1_recall": 4 / 6, "rouge1_f": 8 / 11, "rouge2_recall": 1 / 5, "rouge2_f": 2 / 9,
+                "rougeL_recall": 4 / 6, "rougeL_f": 8 / 11, "rougeLsum_recall": 4 / 6, "rougeLsum_f": 8 / 11,
             }
-        )
+        )  # fmt: skip
 
     @pytest.mark.parametrize(
         "output", ["<t> d e f </t> <t> a b c </t>", "<t> <t> d e f </t><t> a b c </t> </t>", "d e f\na b c"]

@@ -58,13 +58,9 @@ class TestByHand:
         counts = METRIC["chrf++"].statistics(["x a"], ["x b c"])
         found = {name: int(column[0]) for name, column in counts.items() if name.startswith("word_")}
         assert found == {
-            "word_hypothesis_1": 2,
-            "word_reference_1": 3,
-            "word_match_1": 1,
-            "word_hypothesis_2": 1,
-            "word_reference_2": 2,
-            "word_match_2": 0,
-        }
+            "word_hypothesis_1": 2, "word_reference_1": 3, "word_match_1": 1, "word_hypothesis_2": 1,
+            "word_reference_2": 2, "word_match_2": 0,
+        }  # fmt: skip
         p, r = (1 / 2 + 0 + 1 / 2 + 0) / 4, (1 / 3 + 0 + 1 / 3 + 0) / 4
         assert ours("chrf++", ["x a"], ["x b c"]) == same(100 * 5 * p * r / (4 * p + r))
 
