@@ -79,15 +79,15 @@ def test_the_table_is_the_same_in_little_memory(metric, test, monkeypatch):
 @pytest.mark.parametrize("metric", simulate.FAMILIES)
 def test_needed_memory_stays_within_the_plan(metric, test, monkeypatch):
     """What is allocated while drawing is no more than was planned, and in the memory that was given."""
-    given = simulate.statistics(metric, n_systems=40, n_segments=1500)
+    given = simulate.statistics(metric, n_systems=40, n_segments=3000)
     chosen, kind = registry.metric(metric), definitions.find(test)
     scorer = engine.Scorer(given.of(chosen), chosen)
     all_pairs = np.column_stack(np.triu_indices(40, k=1))
     scorer.exceedances(all_pairs[:3], kind, engine.Resampling(10))  # compile
-    for size in (250 * MIB, 75 * MIB, 40 * MIB):
+    for size in (500 * MIB, 150 * MIB, 50 * MIB):
         scorer = engine.Scorer(given.of(chosen), chosen)
-        resampling = engine.Resampling(1000, threads=2, memory=size)
-        plan = engine.Work.of(scorer.product, kind, resampling, 1000)
+        resampling = engine.Resampling(2000, threads=2, memory=size)
+        plan = engine.Work.of(scorer.product, kind, resampling, 2000)
         assert plan.n_bytes <= size
         tracemalloc.start()
         scorer.exceedances(all_pairs, kind, resampling)
