@@ -186,7 +186,7 @@ def test_writing_does_not_change_the_table(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(table, before)
 
 
-@examples(40)
+@examples(60)
 @given(
     cells=st.lists(rows, min_size=1, max_size=4),
     edits=st.lists(st.tuples(st.floats(0, 1), st.binary(max_size=2), st.integers(0, 2)), max_size=3),
