@@ -645,6 +645,7 @@ class TestFetch:
         refused("fetch", "corpus", "--sha256", sha256, "--output", "new", fragments=fragments)
 
 
+TWO_FIGURES = ["plot", "overview", "c.tsv", "--output", "o.svg", "--and", "sizes"]
 SHEET = "calibration distance on_dataset on_test_set against_dataset against_test_set"
 PUBLISHED = "item page what published unit n_segments information information_from n_pairs compared_with why"
 
@@ -843,11 +844,11 @@ class TestStudy:
                 ["datasets.tsv has no column `test_set`"],
             ),
             (
-                ["plot", "overview", "c.tsv", "--output", "o.svg", "--and", "sizes", "datasets.tsv"],
+                [*TWO_FIGURES, "datasets.tsv", "--output", "p.svg"],
                 ["datasets.tsv has no column"],
             ),
             (
-                ["plot", "overview", "c.tsv", "--output", "o.svg", "--and", "sizes", "c.tsv"],
+                [*TWO_FIGURES, "c.tsv"],
                 ["found 2 figures and", "1"],
             ),
             (
