@@ -114,7 +114,7 @@ def test_pvalues_are_those_of_the_formula(name, metric):
     tests = [test for test in definitions.TESTS if test.name == name and suits(test, metric)]
     exact, swapped = definitions.find(name).exact, definitions.find(name).draw == "swap"
 
-    @examples(10)
+    @examples(6)
     @given(two_systems(metric, 6 if swapped else 4))
     def agrees(pair):
         a, b = pair

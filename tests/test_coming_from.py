@@ -33,19 +33,8 @@ SACREBLEU = {
 
 def sacrebleu(folder, systems, test):
     """p of the second system, as sacrebleu prints it."""
-    command = [
-        sys.executable,
-        "-m",
-        "sacrebleu",
-        "reference.txt",
-        "-i",
-        *systems,
-        "-m",
-        "bleu",
-        test,
-        "--format",
-        "json",
-    ]
+    words = ["reference.txt", "-i", *systems, "-m", "bleu", test, "--format", "json"]
+    command = [sys.executable, "-m", "sacrebleu", *words]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     return json.loads(done.stdout)[1]["BLEU"]["p_value"]
 

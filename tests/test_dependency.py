@@ -271,7 +271,7 @@ TEXT = st.text("abB", min_size=1, max_size=12)
 
 
 @given(st.data())
-@examples(100)
+@examples(50)
 def test_sums_are_those_of_the_conll_2018_evaluation(read, data):
     text = data.draw(TEXT)
     output, reference = (text_of(*data.draw(corpora(data.draw(pieces(text, cut=0.2))))) for _ in range(2))
@@ -286,7 +286,7 @@ def test_sums_are_those_of_the_conll_2018_evaluation(read, data):
 
 
 @given(st.data())
-@examples(40)
+@examples(25)
 def test_same_sentences_are_scored_as_if_alone(read, data):
     # The full stop keeps the evaluation from stepping back over the end of a sentence (see `_multiword_span`).
     sentences = data.draw(pieces(data.draw(TEXT), cut=0.4))
@@ -301,7 +301,7 @@ def test_same_sentences_are_scored_as_if_alone(read, data):
 
 
 @given(st.data())
-@examples(40)
+@examples(25)
 def test_a_parse_against_itself_is_all_right(read, data):
     gold = read(text_of(*data.draw(corpora(data.draw(pieces(data.draw(TEXT)))))))
     n_words = [len(sentence.words) for sentence in gold]

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import examples
 from pairsig.io.errors import InputError, listed, named, quoted, reason
 
 
@@ -25,6 +26,7 @@ def test_quoted(found, shown):
     assert quoted(found) == shown
 
 
+@examples(50)
 @given(st.text() | st.binary() | st.integers() | st.text(st.characters(categories=["Cn", "Co", "Zl"]), min_size=50))
 def test_quoted_is_short_and_printable(found):
     assert len(quoted(found)) < 150

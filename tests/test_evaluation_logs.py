@@ -247,26 +247,6 @@ def sample(name, value, epoch=1, text="?", **further):
     return {"id": name, "epoch": epoch, "input": text, "scores": scores, "metadata": {}} | further
 
 
-@pytest.mark.parametrize(
-    ("document", "words"),
-    [
-        (of_inspect(version=3), "found version 3 of Inspect's log, expected one of 1, 2"),
-        ({"version": 2, "status": "success", "eval": {}}, "found no eval.task"),
-        (of_inspect(samples=[]), "found no item with a score"),
-        (of_inspect(samples=[sample("q", "C"), sample("q", "I")]), "found item q again, expected it once"),
-        (of_inspect(samples=[sample("q", "B")]), "found the value 'B' for match, expected a number or one of C, I"),
-        (of_inspect(samples=[sample("q", float("inf"))]), "the score inf in match for item q, expected a finite"),
-        (of_inspect(samples=[sample("q", float("nan"))]), "found no score for any item in match"),
-        (of_inspect(samples=[sample("q", "C"), sample("q", "C", 2, "!")]), "different content for item q in the runs"),
-        ({k: v for k, v in of_inspect().items() if k != "samples"}, "found no samples"),
-        (of_inspect() | {"samples": {"a": 1}}, "as samples, expected a list of objects"),
-        (of_inspect(name=""), "found no name of the model"),
-    ],
-)  # fmt: skip
-def test_what_a_log_of_inspect_can_have_wrong(tmp_path, document, words):
-    refuses(write(tmp_path / "log.json", document), words)
-
-
 @pytest.mark.parametrize("value", ["c", "i", "p", "n", "Q", ""])
 def test_values_that_inspect_does_not_know(tmp_path, value):
     path = write(tmp_path / "a.json", of_inspect(samples=[sample("q", value)]))
@@ -809,7 +789,7 @@ def test_the_mean_of_a_group_is_the_reported_one(tmp_path, mean, capsys):
 @pytest.mark.parametrize("unequal", [False, True])
 def test_the_interval_of_a_mean_of_means_covers_the_truth(sizes, unequal):
     """For pass/fail items with correlated outcomes, whose true difference is or is not the same in all tasks."""
-    rng, n = np.random.default_rng(5), 200
+    rng, n = np.random.default_rng(5), 100
     gaps = np.linspace(-0.2, 0.4, len(sizes)) if unequal else np.full(len(sizes), 0.1)
     names = tuple(f"t{number}" for number in range(len(sizes)))
     group = system_counts.TaskGroup("g", "acc", names, frozenset(["tasks"]))
@@ -1096,24 +1076,6 @@ def entry(name="id0", trial=0, stats=(("exact_match", 1),), split="test", **furt
     } | further
 
 
-@pytest.mark.parametrize(
-    ("document", "words"),
-    [
-        ([entry(), entry()], "found exact_match again for instance id0 in trial 0, expected it once"),
-        ([{"instance_id": "id0", "stats": []}], "entry 1: found no train_trial_index"),
-        ([entry(stats=[("exact_match", "x")])], "entry 1: found the sum 'x', expected a number"),
-        ([entry(stats=[("exact_match", float("inf"))])], "the score inf in exact_match"),
-        ([entry(stats=[("speed", 1)])], "found the statistics speed, but none from HELM's leaderboards"),
-        ([entry(split="train"), entry("id1", split="valid")], "found the splits train, valid; choose one"),
-        ({"a": 1}, "expected a list"),
-        ([entry(perturbation={"name": "typos"})], "found the statistics (none), but none from HELM's leaderboards"),
-    ],
-)  # fmt: skip
-def test_what_a_log_of_helm_can_have_wrong(tmp_path, document, words):
-    path = write(tmp_path / "mmlu:model=lab_a" / "per_instance_stats.json", document)
-    refuses(path, words, reader="helm")
-
-
 def test_statistics_of_several_metrics_are_put_together(tmp_path):
     entries = [entry(), entry(stats=[("f1_score", 0.5)]), entry("id1"), entry("id1", stats=[("f1_score", 0.25)])]
     path = write(tmp_path / "mmlu:subject=x,model=lab_a" / "per_instance_stats.json", entries)
@@ -1225,26 +1187,6 @@ def test_instances_that_a_report_does_not_list(tmp_path):
     assert part.notes == ()
 
 
-@pytest.mark.parametrize(
-    ("document", "words"),
-    [
-        ({"resolved_ids": ["a-1"], "unresolved_ids": ["a-1"]}, "found a-1 both as resolved and as not resolved"),
-        ({"resolved_ids": ["a-1"], "empty_patch_ids": ["a-1"]}, "found a-1 both as resolved and as not resolved"),
-        ({"resolved_ids": ["a"], "submitted_ids": ["a"], "submitted_instances": 0}, "found 1 submitted_ids"),
-        ({"resolved_ids": ["a-1"], "error_ids": ["a-1"], "submitted_ids": []}, "found a-1 both as resolved and"),
-        ({"resolved_ids": ["a-1"], "incomplete_ids": ["a-1"]}, "found a-1 both as resolved and as not resolved"),
-        ({"resolved_ids": ["a-1", "a-1"], "submitted_ids": ["a-1"]}, "found a-1 twice"),
-        ({"resolved_ids": ["a"], "submitted_ids": ["a"], "resolved_instances": 2}, "found 1 resolved_ids, expected 2"),
-        ({"resolved_ids": "a-1", "submitted_ids": []}, "resolved_ids: found 'a-1', expected a list of ids"),
-        ({"resolved_ids": [], "submitted_ids": ["a"], "schema_version": 3}, "found schema_version 3, expected one of"),
-        ({"unresolved_ids": ["a-1"], "total_instances": 1}, "expected resolved_ids or resolved, as in SWE-bench"),
-        ({"a-1": {"resolved": "yes"}}, "found 'yes' as resolved for a-1, expected true or false"),
-    ],
-)  # fmt: skip
-def test_what_a_report_of_swebench_can_have_wrong(tmp_path, document, words):
-    refuses(write(tmp_path / "m.run.json", document), words, reader="swebench")
-
-
 # AlpacaEval.
 
 
@@ -1276,23 +1218,6 @@ def test_models_against_each_other_or_against_the_reference(capsys):
 def annotation(i=0, preference=1.5, **further):
     models = {"generator_1": "r", "generator_2": "m", "annotator": "j"}
     return {"instruction": f"i{i}", "output_1": "", "output_2": "", "preference": preference} | models | further
-
-
-@pytest.mark.parametrize(
-    ("document", "words"),
-    [
-        ([annotation(), annotation()], "entry 2: found item i0 again (first in entry 1)"),
-        ([annotation(preference=2.5)], "entry 1: found the preference 2.5, expected a number from 1 to 2"),
-        ([annotation(preference=0.5)], "entry 1: found the preference 0.5, expected a number from 1 to 2"),
-        ([annotation(preference="1")], "entry 1: found '1' as preference"),
-        ([annotation(), annotation(1, annotator="k")], "found the annotators j, k, expected one"),
-        ([annotation(), annotation(1, generator_2="n")], "several pairs of models (m against r, n against r)"),
-        ([annotation(generator_2="r")], "outputs of r on both sides"),
-        ([{"instruction": "i", "output_1": ""}], "entry 1: found no generator_1"),
-    ],
-)  # fmt: skip
-def test_what_annotations_can_have_wrong(tmp_path, document, words):
-    refuses(write(tmp_path / "annotations.json", document), words)
 
 
 def test_preferences_of_two_judges_are_not_paired(tmp_path):
@@ -1333,22 +1258,6 @@ def events(*rows, spec=True):
 
 def match(sample="s.0", correct=True, run="r", kind="match", **data):
     return {"run_id": run, "event_id": 0, "sample_id": sample, "type": kind, "data": {"correct": correct} | data}
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        (events(match(), match()), "line 3: found accuracy for sample s.0 again, expected it once"),
-        (events(match(run="q")), "line 2: found an event of run 'q', expected only events of run 'r'"),
-        (events(match(), spec=False), "line 1: found no specification of the run"),
-        (events(match(correct="yes")), "line 2, data: found 'yes' as correct"),
-        (events(match(), {"spec": {"completion_fns": []}}), "line 3: found a second specification"),
-        (events(match(kind="sampling")), "found no event of type match or metrics with a number"),
-        (events(match())[:-20], "line 2: found invalid JSON"),
-    ],
-)  # fmt: skip
-def test_what_events_can_have_wrong(tmp_path, text, words):
-    refuses(write(tmp_path / "a.jsonl", text), words, reader="openai_evals")
 
 
 @pytest.mark.parametrize(("reported", "differs"), [(0.5, False), (0.505, True)])
@@ -1400,20 +1309,6 @@ def test_comet(tmp_path, capsys):
     }
     (again,), _ = answer(write(tmp_path / "compared.json", compared), "--test", "exact", capsys=capsys)
     assert again == row
-
-
-@pytest.mark.parametrize(
-    ("document", "words"),
-    [
-        ({"a.txt": comet([0.5, "x"])}, "segment 2: found the score 'x', expected a number"),
-        ({"a.txt": [{"src": "s", "mt": "x"}]}, "segment 1: found no COMET"),
-        ({"source": ["s", "t"], "translations": [{"name": "a", "scores": [1]}]}, "1 scores, expected 2, one per"),
-        ({"a.txt": comet([float("inf")])}, "the score inf in comet"),
-        ({"a.txt": [{"src": 1, "COMET": 1}], "b.txt": {"x": 1}}, "as b.txt, expected a list"),
-    ],
-)  # fmt: skip
-def test_what_scores_of_comet_can_have_wrong(tmp_path, document, words):
-    refuses(write(tmp_path / "a.json", document), words, reader="comet")
 
 
 def test_translations_of_one_name(tmp_path):
@@ -1481,9 +1376,80 @@ def test_what_mt_metrics_eval_reads(file, metric):
         assert [None if unscored else score for score, unscored in found] == reported[metric][part.system]
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
+def test_documents_of_other_segments(tmp_path):
+    path = write(tmp_path / "metric-scores/en-de/X-src.seg.score", "a\t1\na\t2\nb\t1\nb\t1\n")
+    for n in (1, 3):
+        write(tmp_path / "documents/en-de.docs", "news d1\n" * n)
+        refuses(path, f"found {n} lines, expected 2, one per segment")
+
+
+# What a log can have wrong.
+
+
+WRONG = {
+    ("log.json", None): [
+        (of_inspect(version=3), "found version 3 of Inspect's log, expected one of 1, 2"),
+        ({"version": 2, "status": "success", "eval": {}}, "found no eval.task"),
+        (of_inspect(samples=[]), "found no item with a score"),
+        (of_inspect(samples=[sample("q", "C"), sample("q", "I")]), "found item q again, expected it once"),
+        (of_inspect(samples=[sample("q", "B")]), "found the value 'B' for match, expected a number or one of C, I"),
+        (of_inspect(samples=[sample("q", float("inf"))]), "the score inf in match for item q, expected a finite"),
+        (of_inspect(samples=[sample("q", float("nan"))]), "found no score for any item in match"),
+        (of_inspect(samples=[sample("q", "C"), sample("q", "C", 2, "!")]), "different content for item q in the runs"),
+        ({k: v for k, v in of_inspect().items() if k != "samples"}, "found no samples"),
+        (of_inspect() | {"samples": {"a": 1}}, "as samples, expected a list of objects"),
+        (of_inspect(name=""), "found no name of the model"),
+    ],
+    ("mmlu:model=lab_a/per_instance_stats.json", "helm"): [
+        ([entry(), entry()], "found exact_match again for instance id0 in trial 0, expected it once"),
+        ([{"instance_id": "id0", "stats": []}], "entry 1: found no train_trial_index"),
+        ([entry(stats=[("exact_match", "x")])], "entry 1: found the sum 'x', expected a number"),
+        ([entry(stats=[("exact_match", float("inf"))])], "the score inf in exact_match"),
+        ([entry(stats=[("speed", 1)])], "found the statistics speed, but none from HELM's leaderboards"),
+        ([entry(split="train"), entry("id1", split="valid")], "found the splits train, valid; choose one"),
+        ({"a": 1}, "expected a list"),
+        ([entry(perturbation={"name": "typos"})], "found the statistics (none), but none from HELM's leaderboards"),
+    ],
+    ("m.run.json", "swebench"): [
+        ({"resolved_ids": ["a-1"], "unresolved_ids": ["a-1"]}, "found a-1 both as resolved and as not resolved"),
+        ({"resolved_ids": ["a-1"], "empty_patch_ids": ["a-1"]}, "found a-1 both as resolved and as not resolved"),
+        ({"resolved_ids": ["a"], "submitted_ids": ["a"], "submitted_instances": 0}, "found 1 submitted_ids"),
+        ({"resolved_ids": ["a-1"], "error_ids": ["a-1"], "submitted_ids": []}, "found a-1 both as resolved and"),
+        ({"resolved_ids": ["a-1"], "incomplete_ids": ["a-1"]}, "found a-1 both as resolved and as not resolved"),
+        ({"resolved_ids": ["a-1", "a-1"], "submitted_ids": ["a-1"]}, "found a-1 twice"),
+        ({"resolved_ids": ["a"], "submitted_ids": ["a"], "resolved_instances": 2}, "found 1 resolved_ids, expected 2"),
+        ({"resolved_ids": "a-1", "submitted_ids": []}, "resolved_ids: found 'a-1', expected a list of ids"),
+        ({"resolved_ids": [], "submitted_ids": ["a"], "schema_version": 3}, "found schema_version 3, expected one of"),
+        ({"unresolved_ids": ["a-1"], "total_instances": 1}, "expected resolved_ids or resolved, as in SWE-bench"),
+        ({"a-1": {"resolved": "yes"}}, "found 'yes' as resolved for a-1, expected true or false"),
+    ],
+    ("annotations.json", None): [
+        ([annotation(), annotation()], "entry 2: found item i0 again (first in entry 1)"),
+        ([annotation(preference=2.5)], "entry 1: found the preference 2.5, expected a number from 1 to 2"),
+        ([annotation(preference=0.5)], "entry 1: found the preference 0.5, expected a number from 1 to 2"),
+        ([annotation(preference="1")], "entry 1: found '1' as preference"),
+        ([annotation(), annotation(1, annotator="k")], "found the annotators j, k, expected one"),
+        ([annotation(), annotation(1, generator_2="n")], "several pairs of models (m against r, n against r)"),
+        ([annotation(generator_2="r")], "outputs of r on both sides"),
+        ([{"instruction": "i", "output_1": ""}], "entry 1: found no generator_1"),
+    ],
+    ("a.jsonl", "openai_evals"): [
+        (events(match(), match()), "line 3: found accuracy for sample s.0 again, expected it once"),
+        (events(match(run="q")), "line 2: found an event of run 'q', expected only events of run 'r'"),
+        (events(match(), spec=False), "line 1: found no specification of the run"),
+        (events(match(correct="yes")), "line 2, data: found 'yes' as correct"),
+        (events(match(), {"spec": {"completion_fns": []}}), "line 3: found a second specification"),
+        (events(match(kind="sampling")), "found no event of type match or metrics with a number"),
+        (events(match())[:-20], "line 2: found invalid JSON"),
+    ],
+    ("a.json", "comet"): [
+        ({"a.txt": comet([0.5, "x"])}, "segment 2: found the score 'x', expected a number"),
+        ({"a.txt": [{"src": "s", "mt": "x"}]}, "segment 1: found no COMET"),
+        ({"source": ["s", "t"], "translations": [{"name": "a", "scores": [1]}]}, "1 scores, expected 2, one per"),
+        ({"a.txt": comet([float("inf")])}, "the score inf in comet"),
+        ({"a.txt": [{"src": 1, "COMET": 1}], "b.txt": {"x": 1}}, "as b.txt, expected a list"),
+    ],
+    ("x.seg.score", "mt_metrics_eval"): [
         ("a\t1\na\tx\n", "line 2: found the score 'x', expected a number or None"),
         ("a\t1\nb\n", "line 2: found 'b', expected SYSTEM<TAB>SCORE"),
         ("a\t1\na\t2\nb\t1\n", "found 1 segments for 'b' and 2 for 'a', expected the same number"),
@@ -1491,16 +1457,15 @@ def test_what_mt_metrics_eval_reads(file, metric):
         ("a\tnan\n", "line 1: found the score 'nan'"),
         ("a\tNone\nb\tNone\n", "found no score for any item"),
     ],
+}  # fmt: skip
+"""Contents by file and reader (None: recognized), and words of the message."""
+
+
+@pytest.mark.parametrize(
+    ("file", "reader", "content", "words"), [(*of, *row) for of, rows in WRONG.items() for row in rows]
 )
-def test_what_a_file_of_scores_can_have_wrong(tmp_path, text, words):
-    refuses(write(tmp_path / "x.seg.score", text), words, reader="mt_metrics_eval")
-
-
-def test_documents_of_other_segments(tmp_path):
-    path = write(tmp_path / "metric-scores/en-de/X-src.seg.score", "a\t1\na\t2\nb\t1\nb\t1\n")
-    for n in (1, 3):
-        write(tmp_path / "documents/en-de.docs", "news d1\n" * n)
-        refuses(path, f"found {n} lines, expected 2, one per segment")
+def test_what_a_log_can_have_wrong(tmp_path, file, reader, content, words):
+    refuses(write(tmp_path / file, content), words, reader=reader)
 
 
 # What a file is, by its content.

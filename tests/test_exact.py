@@ -93,8 +93,8 @@ def ways():
 def test_every_swap(metric):
     name = "accuracy" if metric == "totals" else metric
 
-    @examples(40)
-    @given(two_systems(metric, 7))
+    @examples(20)
+    @given(two_systems(metric, 6))
     def agrees(pair):
         a, b = pair
         two_sided, tied, one_sided = oracles.all_swaps(name, a, b)
@@ -113,7 +113,7 @@ def test_every_swap(metric):
 
 @pytest.mark.parametrize("metric", ["accuracy", "recall", "mean"])
 def test_every_resample(metric):
-    @examples(40)
+    @examples(20)
     @given(two_systems(metric, 4, least=2))
     def agrees(pair):
         a, b = pair
@@ -517,9 +517,9 @@ def brute_force(metric, a, b):
 def test_ter_against_all_swaps_and_resamples(seed):
     """References without words: 0 with no edits, and 100 with some."""
     rng = np.random.default_rng(seed)
-    length = rng.integers(0, 4, 5)
+    length = rng.integers(0, 4, 4)
     length[0] += 1
-    a, b = (np.stack([rng.integers(0, 5, 5) * (length > 0), length], axis=1) for _ in range(2))
+    a, b = (np.stack([rng.integers(0, 5, 4) * (length > 0), length], axis=1) for _ in range(2))
     two_sided, greater, both, delta = brute_force(registry.metric("ter"), a, b)
     if delta < 1e-9:
         assert exact_test(a, b, metric="ter").better is None
@@ -697,12 +697,11 @@ def test_bootstrap_needs_common_denominators():
         exact_bootstrap_test([[1, 2], [1, 1]], [[0, 1], [1, 2]], metric="accuracy", alternative="observed")
 
 
-@pytest.mark.parametrize("digits", [6, 8])
-def test_scores_with_many_digits_are_refused_before_minutes_are_spent(digits, monkeypatch):
+def test_scores_with_many_digits_are_refused_before_minutes_are_spent(monkeypatch):
     """No factor of the transform decays, so all of it would have to be multiplied out."""
     monkeypatch.setattr(distributions._Window, "_all_phi", None)  # cannot be called
     rng = np.random.default_rng(1)
-    a = np.round(rng.random(200), digits)
-    b = np.round(a + rng.normal(0, 0.1, 200), digits)
+    a = np.round(rng.random(200), 8)
+    b = np.round(a + rng.normal(0, 0.1, 200), 8)
     with pytest.raises(InputError, match="can take too many values for the exact test; use randomization_test"):
         exact_test(a, b)

@@ -93,23 +93,6 @@ class TestText:
         ):
             extract("out.txt", ["one.txt", "two.txt"], metric="bleu", system="s")
 
-    @pytest.mark.parametrize(
-        ("content", "fragments"),
-        [
-            (b"", ["out.txt", "empty", "expected one segment per line"]),
-            (b"good\ncaf\xe9\n\n", ["out.txt, line 2", "e9", "expected UTF-8"]),
-        ],
-    )
-    def test_files_that_cannot_be_read(self, files, content, fragments):
-        files(out=content, ref=REFERENCE)
-        with pytest.raises(InputError, match=message(*fragments)):
-            extract("out.txt", ["ref.txt"], metric="bleu", system="s")
-
-    def test_a_missing_file(self, files):
-        files(ref=REFERENCE)
-        with pytest.raises(InputError, match=message("out.txt", "No such file")):
-            extract("out.txt", ["ref.txt"], metric="bleu", system="s")
-
     @pytest.mark.parametrize("what", ["domains", "documents"])
     def test_labels_of_another_test_set(self, files, what):
         files(out=OUTPUT, ref=REFERENCE)

@@ -306,6 +306,8 @@ def test_columns_of_a_frame_are_there_once():
         all_pairs.compare(twice, "exact")
     with pytest.raises(InputError, match="found 2 columns called '0'"):
         all_pairs.compare(pd.concat([frame, pd.DataFrame({0: [1, 1], "0": [1, 1]})], axis=1), "exact")
+    with pytest.raises(InputError, match="the data frame: found 2 columns called 'total', expected different names"):
+        compare(twice, system="system", segment="segment", score="total")
 
 
 @pytest.mark.parametrize(
@@ -326,10 +328,3 @@ def test_fractions_are_numbers_and_columns_may_be_called_by_numbers():
     assert found.better == "b"
     assert found.gain == (5 + 6 + 7 + 7 - 1 - 2 - 3 - 4) / 32
     assert found.pvalue == compare(frame.astype({0: float}), system="system", segment="1", score="0").pvalue
-
-
-def test_a_frame_with_a_column_twice():
-    frame = pd.DataFrame({"system": ["a", "b"], "segment": [1, 1], "right": [1, 0]})
-    twice = pd.concat([frame, frame["right"]], axis=1)
-    with pytest.raises(InputError, match="the data frame: found 2 columns called 'right', expected different names"):
-        compare(twice, system="system", segment="segment", score="right")

@@ -48,7 +48,7 @@ def test_the_exact_p_is_the_worst_sum_over_all_tables(m):
     psi = np.linspace(m, 1, 4001)
     cells = np.stack([(psi - m) / 2, (psi + m) / 2, 1 - psi], axis=1)
     counts = np.column_stack([tables, n - tables.sum(axis=1)])
-    chance = np.array([stats.multinomial.pmf(counts, n, cell) for cell in cells])
+    chance = stats.multinomial.pmf(counts, n, cells[:, None])
     for place, (r, s) in list(enumerate(tables.tolist()))[::3]:
         worst = chance[:, z >= z[place] - 1e-9].sum(axis=1).max()
         assert pass_fail.exact_p(r, s, n, m) == pytest.approx(worst, rel=1e-4)

@@ -233,9 +233,9 @@ class TestLevelAndCoverage:
         )
         return pairsig.compare_methods(given, metric="mean", **options).table
 
-    @pytest.mark.parametrize(("k", "run"), [(2, 0), (2, 3), (3, 1), (5, 1), (10, 3)])
+    @pytest.mark.parametrize(("k", "run"), [(2, 0), (2, 3), (3, 1), (10, 3)])
     def test_crossed(self, k, run):
-        found = pd.concat([self.pairs(k, run, seed) for seed in range(6)])
+        found = pd.concat([self.pairs(k, run, seed) for seed in range(4)])
         # The true gain is 0, so the intervals hold it where p is above 0.05.
         assert ((found["ci_low"] > 0) == (found["pvalue_method"] < 0.05)).all()
         assert 0.02 < (found["pvalue_method"] < 0.05).mean() < 0.075
@@ -247,11 +247,11 @@ class TestLevelAndCoverage:
 
     @pytest.mark.parametrize("k", [1, 2, 10])
     def test_nested(self, k):
-        found = pd.concat([self.pairs(k, 0, seed, design="nested") for seed in range(6)])
+        found = pd.concat([self.pairs(k, 0, seed, design="nested") for seed in range(4)])
         assert 0.03 < (found["pvalue_method"] < 0.05).mean() < 0.07
 
     def test_one_run_with_the_true_variance_of_training(self):
-        found = pd.concat([self.pairs(1, 3, seed, training_sd=3 / np.sqrt(self.N)) for seed in range(5)])
+        found = pd.concat([self.pairs(1, 3, seed, training_sd=3 / np.sqrt(self.N)) for seed in range(4)])
         assert 0.03 < (found["pvalue_method"] < 0.05).mean() < 0.07
         assert (found["pvalue_outputs"] < 0.05).mean() > 0.4
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pairsig
+from conftest import examples
 from pairsig import cli
 from pairsig.metrics import registry
 
@@ -41,6 +42,7 @@ def test_scores_are_those_of_the_formula(name):
     metric = registry.metric(name)
     width = len(RATIOS[name][0])
 
+    @examples(25)
     @given(st.lists(st.lists(st.integers(0, 4), min_size=width, max_size=width), min_size=2, max_size=5))
     def agrees(totals):
         found = metric.score(totals)

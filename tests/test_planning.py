@@ -183,7 +183,7 @@ def test_power_is_that_of_the_test(dataset, metric, better, other, test):
         assert within(found, times, fragments - 0.03, min(1.0, fragments + 0.03)), (n, fragments, found / times)
 
 
-@pytest.mark.parametrize(("dataset", "metric", "better", "other"), PAIRS[:3])
+@pytest.mark.parametrize(("dataset", "metric", "better", "other"), PAIRS[:2])
 @pytest.mark.parametrize("claim", ["equivalence", "not-worse"])
 def test_power_of_margins_is_that_of_the_test(dataset, metric, better, other, claim):
     chosen, pair, gain = embedded(dataset, metric, better, other)
@@ -538,14 +538,15 @@ def test_bad_input_is_one_sentence(arguments, message, capsys):
 def test_scores_and_gains_have_one_unit(capsys):
     """Points and percentages are the same, in Python too; for scores from 0 to 1 a gain is a share."""
     tables = []
-    for options in ("--score 70 --gain 2,0.5 --margin 1", "--score 70% --gain 2%,0.5% --margin 1%"):
+    for options in ("--score 70 --gain 20,0.5 --margin 1", "--score 70% --gain 20%,0.5% --margin 1%"):
         assert cli.main(f"plan --metric Accuracy --correlation 0.4 {options}".split()) == 0
         tables.append(capsys.readouterr().out)
     assert tables[0] == tables[1]
     spread = sample_size.from_outcomes(score="70%", correlation=0.4)
-    for gain in (2, 2.0, "2", "2%"):
+    needed = units_for(spread.variance, 20.0, Design(), passed=100.0)
+    for gain in (20, 20.0, "20", "20%"):
         (row,) = plan("accuracy", spread, gains=[gain]).to_dict("records")
-        assert (row["gain"], row["n_segments"]) == (2.0, 5045)
+        assert (row["gain"], row["n_segments"]) == (20.0, needed)
     with pytest.raises(InputError, match=re.escape("write --score 70% or --score 0.7%")):
         sample_size.from_outcomes(score=0.7, correlation=0.4)
     shares = [float(one) for one in "01110110101"], [float(one) for one in "00110100011"]
@@ -608,15 +609,11 @@ def test_the_numbers_of_the_page_are_those_of_the_table():
     errors = pd.read_csv(ROOT / "results/reference/variance_model_errors.tsv", sep="\t").set_index("model")
     fragments = {
         "| correlation, score, √length": "correlation, score, √length",
-        "| … length instead": "correlation, score, length",
-        "| … without length": "correlation, score",
-        "| … all exponents": "all exponents fitted",
-        "| correlation alone": "correlation",
-        "| score, √length": "score, √length",
-        "| the metric alone": "constant",
-        "| BLEU of one's": "BLEU of outputs, score, √length",
-        "| share of the same": "same outputs, score, √length",
-    }
+        "| … length instead": "correlation, score, length", "| … without length": "correlation, score",
+        "| … all exponents": "all exponents fitted", "| correlation alone": "correlation",
+        "| score, √length": "score, √length", "| the metric alone": "constant",
+        "| BLEU of one's": "BLEU of outputs, score, √length", "| share of the same": "same outputs, score, √length",
+    }  # fmt: skip
     for start, variance_model in fragments.items():
         (line,) = [line for line in ACCURACY.splitlines() if line.startswith(start)]
         row = errors.loc[variance_model]
@@ -634,7 +631,7 @@ def test_overlaps_are_those_of_the_outputs(data_dir):
     """The committed overlaps are those of the outputs."""
     rows = pd.read_csv(ROOT / "resources/overlaps.tsv", sep="\t")
     sheet = pd.read_csv(ROOT / "config/systems.tsv", sep="\t", dtype=str).set_index(["dataset", "system"])["output"]
-    for row in rows[rows["dataset"] == "wmt22-ja-en"].head(3).to_dict("records"):
+    for row in rows[rows["dataset"] == "wmt22-ja-en"].head(1).to_dict("records"):
         one, other = (
             readers.read("text", str(data_dir / sheet[row["dataset"], row[side]])) for side in ("system_a", "system_b")
         )

@@ -13,17 +13,8 @@ from running import ROOT
 
 ONLY_UNIX = {"fcntl", "resource", "pwd", "grp", "termios", "tty", "pty", "posix", "syslog", "curses", "readline"}
 OF_UNIX = {
-    "fork",
-    "sched_getaffinity",
-    "getuid",
-    "geteuid",
-    "mkfifo",
-    "killpg",
-    "setsid",
-    "getpgid",
-    "statvfs",
-    "uname",
-}
+    "fork", "sched_getaffinity", "getuid", "geteuid", "mkfifo", "killpg", "setsid", "getpgid", "statvfs", "uname",
+}  # fmt: skip
 
 
 def sources():

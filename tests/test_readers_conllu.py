@@ -171,7 +171,7 @@ def sentences(draw):
 
 
 @given(st.lists(sentences(), min_size=1, max_size=3))
-@examples(60)
+@examples(30)
 def test_reads_what_was_written(tmp_path_factory, written):
     line = 1
     for sentence, lines in written:
@@ -182,7 +182,7 @@ def test_reads_what_was_written(tmp_path_factory, written):
 
 
 @given(st.integers(1, 6).flatmap(lambda n: st.lists(st.integers(-1, n + 1), min_size=n, max_size=n)))
-@examples(120)
+@examples(80)
 def test_accepts_the_graphs_the_evaluation_accepts(tmp_path_factory, heads):
     lines = [row(number, "a", head) for number, head in enumerate(heads, start=1)]
     try:

@@ -11,9 +11,10 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import examples
 from pairsig.io.errors import InputError
 from pairsig.io.files import open_text
 from pairsig.readers import read, read_documents
@@ -61,7 +62,7 @@ class TestLines:
     def test_last_and_blank_lines(self, write, content, segments):
         assert read("text", write(content)) == segments
 
-    @settings(deadline=None)
+    @examples(50)
     @given(st.lists(st.text(st.characters(blacklist_characters="\r\n\0", codec="utf-8")), min_size=1))
     def test_what_was_written_is_read(self, tmp_path_factory, segments):
         path = tmp_path_factory.getbasetemp() / "written.txt"

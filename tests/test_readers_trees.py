@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from nltk.tree import Tree
 
@@ -93,14 +93,14 @@ NESTED = st.recursive(
 
 
 @given(st.lists(NESTED, min_size=1, max_size=4), st.integers(10, 80), st.sampled_from(["\n", "\n\n", " ", ""]))
-@examples(75)
+@examples(30)
 def test_reads_what_was_written_over_lines(tmp_path_factory, written, margin, between):
     text = between.join(tree.pformat(margin=margin) for tree in written)
     assert trees.read(write(tmp_path_factory.getbasetemp(), text)) == written
 
 
 @given(st.lists(NESTED | st.none(), min_size=1, max_size=5).filter(any))
-@examples(75)
+@examples(30)
 def test_reads_what_was_written_one_per_line(tmp_path_factory, written):
     text = "".join(("" if tree is None else tree.pformat(margin=10**6)) + "\n" for tree in written)
     assert trees.read(write(tmp_path_factory.getbasetemp(), text), one_per_line=True) == written
@@ -111,7 +111,7 @@ def listed(tree):
 
 
 @given(st.lists(NESTED, min_size=1, max_size=4), st.integers(10, 80))
-@settings(deadline=None)
+@examples(30)
 def test_nested_lists_are_the_trees_of_nltk_with_their_first_lines(written, margin):
     texts = [tree.pformat(margin=margin) for tree in written]
     lines = "\n".join(["(())", *texts]).split("\n")

@@ -128,10 +128,13 @@ def test_unknown_options_are_refused(tmp_path):
 @pytest.mark.parametrize("name", METRICS)
 def test_scores_of_nothing_are_finite_and_any_shape_comes_in_front(name):
     metric = METRICS[name]
-    totals = np.arange(6 * metric.width, dtype=float).reshape(2, 3, metric.width) // 2
-    scores = metric.score(totals)
-    assert scores.shape == (2, 3)
-    np.testing.assert_allclose([[metric.score(row) for row in part] for part in totals], scores, rtol=1e-14)
+    for step in (1, 2, 5):  # columns are slabs, as resampling has them
+        totals = np.moveaxis(np.arange(6 * metric.width, dtype=float).reshape(-1, 2, 3) // 2 % (step * 4), 0, -1)
+        before = totals.copy()
+        scores = metric.score(totals)
+        assert scores.shape == (2, 3)
+        np.testing.assert_array_equal(totals, before)
+        np.testing.assert_allclose([[metric.score(row) for row in part] for part in totals], scores, rtol=1e-14)
     assert np.isfinite(metric.score(np.zeros(metric.width)))
     assert np.isfinite(metric.score(np.eye(metric.width))).all()
 
@@ -158,6 +161,14 @@ def test_the_reference_itself_has_the_best_score(name, tmp_path):
     assert metric.score(totals) == pytest.approx(best(name, metric, gold), rel=1e-12)
     back = metric.statistics(gold[::-1], gold[::-1])
     assert all((back[column][::-1] == counts[column]).all() for column in metric.columns)
+
+
+@pytest.mark.parametrize("name", [name for name in EXTRACTED if not name.startswith("conll_")])  # these align words
+def test_another_number_of_segments_than_the_reference_has(name, tmp_path):
+    metric = METRICS[name]
+    gold = read(metric.reader, example(tmp_path, metric.reader))
+    with pytest.raises(InputError, match=rf"the output has 1 \w+, expected {len(gold)}"):
+        metric.statistics(gold[:1], gold)
 
 
 def best(name: str, metric: Metric, gold) -> float:

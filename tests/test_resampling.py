@@ -12,6 +12,7 @@ from scipy.stats import binom, binomtest
 
 import pairsig
 import simulate
+from conftest import examples
 from oracles import how
 from pairsig import InputError, Metric, Ratio, bootstrap_test, randomization_test
 from pairsig.comparisons import all_pairs
@@ -94,7 +95,7 @@ def within_error(count, share, n, sigmas=4.5):
 @pytest.mark.parametrize("seed", range(2))
 def test_bootstrap_is_brute_force(metric, seed):
     a, b = counts_of(metric, 5, seed)
-    n = 40_000
+    n = 20_000
     shares, delta = brute_bootstrap(metric, a, b)
     for which, (beyond, tied) in shares.items():
         result = bootstrap_test(a, b, metric=metric, n_resamples=n, rng=seed, **BOOTSTRAPS[which])
@@ -110,7 +111,7 @@ def test_bootstrap_is_brute_force(metric, seed):
 @pytest.mark.parametrize("seed", range(2))
 def test_randomization_is_brute_force(metric, seed):
     a, b = counts_of(metric, 6, seed)
-    n = 40_000
+    n = 20_000
     two_sided, one_sided = brute_randomization(metric, a, b)
     result = randomization_test(a, b, metric=metric, n_resamples=n, rng=seed)
     assert within_error(result.n_greater + result.n_equal, two_sided, n)
@@ -265,6 +266,7 @@ def test_one_document_a_segment_is_the_same_as_segments():
     assert "unit:document" in documents.signature
 
 
+@examples(25)
 @given(st.integers(0, 50), st.integers(1, 50))
 def test_clopper_pearson_is_scipys(successes, more):
     low, high = exceedances.clopper_pearson(successes, successes + more)

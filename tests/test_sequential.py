@@ -150,6 +150,7 @@ def test_giving_up():
         (0.05 * (1 + 9e-10), 1e-10, False),
         (0.05, 0.0, False),
         (math.nextafter(0.05, 0), 0.0, True),
+        (1.0, 1e-9, False),
     ],
 )
 def test_an_exact_p_decides_unless_its_bounds_are_on_both_sides_of_alpha(p, error, significant):
@@ -157,6 +158,8 @@ def test_an_exact_p_decides_unless_its_bounds_are_on_both_sides_of_alpha(p, erro
     cells = baseline._pvalue(result, (0.05, 0.99))
     assert cells["significant"] is significant
     assert (cells["pvalue_low"] < 0.05 <= cells["pvalue_high"]) == (significant is None)
+    assert cells["pvalue_high"] <= 1
+    assert (cells["pvalue_low"] < cells["pvalue"]) == (error > 0)
     assert baseline._pvalue(result, None)["significant"] is None
 
 

@@ -70,7 +70,7 @@ def all_statistics(draw):
 
 
 class TestRoundTrip:
-    @examples(40)
+    @examples(20)
     @given(all_statistics())
     def test_table(self, given_statistics):
         assert_same(Statistics.from_table(given_statistics.to_table(), dataset="x"), given_statistics)
@@ -81,7 +81,7 @@ class TestRoundTrip:
         assert_same(Statistics.from_table(data.to_table(), dataset="x"), data)
 
     @pytest.mark.parametrize("suffix", ["parquet", "tsv", "csv"])
-    @examples(20)
+    @examples(10)
     @given(given_statistics=all_statistics())
     def test_file(self, tmp_path, suffix, given_statistics):
         path = tmp_path / f"some.statistics.{suffix}"
@@ -287,6 +287,7 @@ F1 = registry.metric("f1")
 
 
 class TestByDocument:
+    @examples(30)
     @given(st.lists(st.sampled_from("xyzw"), min_size=1, max_size=12), st.integers(0, 1000))
     def test_sums_are_those_of_pandas(self, documents, seed):
         counts = np.random.default_rng(seed).integers(0, 9, size=(2, len(documents), 3))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
@@ -31,16 +31,10 @@ class TestByHand:
         ours = score("the cat on a mat", "the cat sat on the mat")
         assert ours == pytest.approx(
             {
-                "rouge1_recall": 4 / 6,
-                "rouge1_f": 8 / 11,
-                "rouge2_recall": 1 / 5,
-                "rouge2_f": 2 / 9,
-                "rougeL_recall": 4 / 6,
-                "rougeL_f": 8 / 11,
-                "rougeLsum_recall": 4 / 6,
-                "rougeLsum_f": 8 / 11,
+                "rouge1_recall": 4 / 6, "rouge1_f": 8 / 11, "rouge2_recall": 1 / 5, "rouge2_f": 2 / 9,
+                "rougeL_recall": 4 / 6, "rougeL_f": 8 / 11, "rougeLsum_recall": 4 / 6, "rougeLsum_f": 8 / 11,
             }
-        )
+        )  # fmt: skip
 
     @pytest.mark.parametrize(
         "output", ["<t> d e f </t> <t> a b c </t>", "<t> <t> d e f </t><t> a b c </t> </t>", "d e f\na b c"]
@@ -84,7 +78,7 @@ class TestOptions:
         assert score("mat. on-site", "mat on-site", strip_punctuation=False)["rouge1_recall"] == 1 / 2
         assert score("A b.", "a b.", strip_punctuation=False)["rouge1_recall"] == 1
 
-    @settings(deadline=None)
+    @examples(30)
     @given(summaries, summaries, st.booleans())
     def test_lower_cased_text_needs_no_lower_casing(self, output, reference, stem):
         output, reference = output.lower(), reference.lower()
@@ -96,7 +90,7 @@ class TestOptions:
 
 
 class TestAgreement:
-    @examples(50)
+    @examples(30)
     @given(st.lists(st.tuples(summaries, summaries), min_size=1, max_size=4), st.booleans())
     def test_with_rouge_score(self, pairs, stem):
         theirs = RougeScorer(TYPES, use_stemmer=stem)
@@ -113,6 +107,7 @@ class TestAgreement:
         outputs, references = read("text", path), read("text", path.with_name("ref.txt"))
         assert len(outputs) == len(references) == 100
         assert any("<t>" in line for line in outputs) == markers
+        outputs, references = outputs[:30], references[:30]
         columns = rouge_scores(outputs, references, stem=True)
         theirs = RougeScorer(TYPES, use_stemmer=True)
         plain = [[line.replace("</t>", "\n").replace("<t>", "") for line in lines] for lines in (references, outputs)]
@@ -121,7 +116,7 @@ class TestAgreement:
             rouge, part = metric.name.split("_")
             mean = np.mean([getattr(e[rouge], {"f": "fmeasure"}.get(part, part)) for e in expected])
             assert 5 < 100 * mean < 95
-            assert metric.score([columns[metric.name].sum(), 100]) == pytest.approx(100 * mean, rel=1e-12)
+            assert metric.score([columns[metric.name].sum(), 30]) == pytest.approx(100 * mean, rel=1e-12)
 
 
 class TestMetrics:
@@ -133,23 +128,16 @@ class TestMetrics:
     def test_macro_average(self):
         columns = METRICS[0].statistics(["a b", "c"], ["a d", "c"])
         assert METRICS[0].score([columns["rouge1_recall"].sum(), 2]) == 75
-
-    def test_stacked_totals(self):
-        totals = np.array([[[1.5, 2], [0, 5]], [[7, 7], [0, 0]]])
-        assert METRICS[0].score(totals).tolist() == [[75, 0], [100, 0]]
+        assert METRICS[0].score([0, 0]) == 0
 
 
 class TestErrors:
-    def test_unequal_number_of_segments(self):
-        with pytest.raises(InputError, match="the output has 2 segments, expected 1"):
-            rouge_scores(["a", "b"], ["a"])
-
     def test_a_line_of_blanks_takes_no_longer_than_others(self):
         # Seconds where blanks were looked for from each of them on.
         assert set(score(" " * 2_000_000, "a").values()) == {0.0}
 
     def test_texts_that_are_no_summaries(self):
-        assert score("a " * 30_000, "a " * 100)["rouge1_recall"] == 1
+        assert score("a " * 30_000, "a " * 10)["rouge1_recall"] == 1
         with pytest.raises(
             InputError, match="segment 1 has 30,000 words and its reference 20,000, expected shorter texts"
         ):

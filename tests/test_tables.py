@@ -36,7 +36,7 @@ def frame(cells: list[tuple[str, bool, int, float, float]]) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-@examples(30)
+@examples(15)
 @given(cells=st.lists(rows, min_size=1, max_size=6))
 def test_round_trip(cells: list[tuple[str, bool, int, float, float]], suffix: str, tmp_path: Path) -> None:
     table = frame(cells)

@@ -9,9 +9,9 @@ from urllib.error import URLError
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import array_shapes, arrays
+from hypothesis.extra.numpy import arrays
 from sacrebleu.metrics import BLEU, CHRF, TER
 
 from conftest import examples
@@ -58,13 +58,9 @@ class TestByHand:
         counts = METRIC["chrf++"].statistics(["x a"], ["x b c"])
         found = {name: int(column[0]) for name, column in counts.items() if name.startswith("word_")}
         assert found == {
-            "word_hypothesis_1": 2,
-            "word_reference_1": 3,
-            "word_match_1": 1,
-            "word_hypothesis_2": 1,
-            "word_reference_2": 2,
-            "word_match_2": 0,
-        }
+            "word_hypothesis_1": 2, "word_reference_1": 3, "word_match_1": 1, "word_hypothesis_2": 1,
+            "word_reference_2": 2, "word_match_2": 0,
+        }  # fmt: skip
         p, r = (1 / 2 + 0 + 1 / 2 + 0) / 4, (1 / 3 + 0 + 1 / 3 + 0) / 4
         assert ours("chrf++", ["x a"], ["x b c"]) == same(100 * 5 * p * r / (4 * p + r))
 
@@ -85,14 +81,14 @@ class TestByHand:
 
 
 class TestAgreementWithSacrebleu:
-    @examples(50)
+    @examples(30)
     @given(st.lists(st.tuples(segments, segments), min_size=1, max_size=6), st.sampled_from(list(METRIC)))
     def test_one_reference(self, pairs, metric):
         output, reference = [o for o, _ in pairs], [r for _, r in pairs]
         theirs = THEIRS[metric]().corpus_score(output, [reference]).score
         assert ours(metric, output, reference) == same(theirs)
 
-    @examples(50)
+    @examples(30)
     @given(
         st.lists(st.tuples(segments, st.tuples(segments, segments, segments)), min_size=1, max_size=4),
         st.sampled_from(list(METRIC)),
@@ -133,7 +129,7 @@ class TestAgreementWithSacrebleu:
                 TER(**chosen).corpus_score(output, [reference]).score
             )
 
-    @settings(deadline=None)
+    @examples(30)
     @given(arrays(np.int64, (4, 2), elements=st.integers(0, 9)), st.integers(0, 30))
     def test_bleu_of_any_totals(self, ngrams, reference):
         matches, orders = ngrams.min(axis=1), ngrams.max(axis=1)
@@ -141,7 +137,7 @@ class TestAgreementWithSacrebleu:
         theirs = BLEU.compute_bleu(list(matches), list(orders), hypothesis, reference, smooth_method="exp").score
         assert METRIC["bleu"].score([hypothesis, reference, *matches, *orders]) == same(theirs)
 
-    @settings(deadline=None)
+    @examples(30)
     @given(arrays(np.int64, (8, 3), elements=st.integers(0, 5)), st.sampled_from(["chrf", "chrf++"]))
     def test_chrf_of_any_totals(self, counts, metric):
         counts.sort(axis=1)
@@ -150,25 +146,6 @@ class TestAgreementWithSacrebleu:
 
 
 class TestShapes:
-    @settings(deadline=None)
-    @given(st.data(), st.sampled_from(list(METRIC)), array_shapes(max_dims=3, max_side=4))
-    def test_stacked_totals_score_as_one_by_one(self, data, name, shape):
-        metric = METRIC[name]
-        stacked = data.draw(arrays(np.int64, (len(metric.columns), *shape), elements=st.integers(0, 4)))
-        moved = np.moveaxis(stacked, 0, -1)  # columns are slabs, as resampling has them
-        scores = metric.score(moved)
-        assert scores.shape == shape
-        single = [float(metric.score(row)) for row in moved.reshape(-1, len(metric.columns))]
-        np.testing.assert_allclose(scores.ravel(), single, rtol=1e-14)
-
-    def test_totals_are_not_changed(self):
-        for metric in METRICS:
-            before = np.zeros((2, len(metric.columns)))
-            before[1] = 3
-            after = before.copy()
-            metric.score(after)
-            np.testing.assert_array_equal(before, after)
-
     def test_columns_of_one_name_have_one_meaning(self):
         output, reference = ["the cat sat, on"], ["the cat is on it"]
         seen: dict[str, int] = {}
@@ -184,7 +161,7 @@ class TestShapes:
         lengths = METRIC["ter"].statistics(["a"], [("a", "a b")])["ter_reference_length"]
         assert lengths.tolist() == [1.5]
 
-    @settings(deadline=None)
+    @examples(30)
     @given(segments, segments, st.sampled_from(list(METRIC)))
     def test_counts_keep_their_bounds(self, output, reference, name):
         counts = METRIC[name].statistics([output], [reference])
@@ -214,11 +191,6 @@ class TestSignature:
 
 
 class TestErrors:
-    @pytest.mark.parametrize("metric", METRIC)
-    def test_unequal_number_of_segments(self, metric):
-        with pytest.raises(InputError, match="the output has 3 segments, expected 2"):
-            METRIC[metric].statistics(["a", "b", "c"], ["a", "b"])
-
     def test_unknown_tokenizer(self):
         with pytest.raises(InputError, match=r"unknown tokenizer '13b', expected one of none, zh, 13a, intl"):
             METRIC["bleu"].statistics(["a"], ["a"], tokenize="13b")
@@ -258,7 +230,7 @@ class TestRealSystems:
         outputs = sorted(folder.glob("system-outputs/newstest2021.zh-en.hyp.*"))
         assert len(outputs) == 23
         theirs = BLEU(references=[reference])
-        for path in outputs[::4]:
+        for path in outputs[::22]:
             output = read("text", path)
             assert len(output) == 1948
             assert ours("bleu", output, reference) == same(theirs.corpus_score(output, None).score)
@@ -270,8 +242,8 @@ class TestRealSystems:
         if tokenize == "ja-mecab":
             pytest.importorskip("ipadic")
         folder = data_dir / "wmt21/txt"
-        references = read("text", folder / f"references/newstest2021.{pair}.ref.{reference}.gz")
-        output = read("text", min(folder.glob(f"system-outputs/newstest2021.{pair}.hyp.*")))
+        references = read("text", folder / f"references/newstest2021.{pair}.ref.{reference}.gz")[:200]
+        output = read("text", min(folder.glob(f"system-outputs/newstest2021.{pair}.hyp.*")))[:200]
         theirs = BLEU(tokenize=tokenize).corpus_score(output, [references]).score
         assert 10 < theirs < 90
         assert ours("bleu", output, references, tokenize=tokenize) == same(theirs)
@@ -279,8 +251,8 @@ class TestRealSystems:
     @pytest.mark.parametrize("metric", ["chrf", "chrf++", "ter"])
     def test_other_metrics_with_two_references(self, data_dir: Path, metric):
         folder = data_dir / "wmt21/txt"
-        references = [read("text", folder / f"references/newstest2021.de-en.ref.{r}.en.gz")[:100] for r in "AB"]
-        output = read("text", min(folder.glob("system-outputs/newstest2021.de-en.hyp.*")))[:100]
+        references = [read("text", folder / f"references/newstest2021.de-en.ref.{r}.en.gz")[:40] for r in "AB"]
+        output = read("text", min(folder.glob("system-outputs/newstest2021.de-en.hyp.*")))[:40]
         theirs = THEIRS[metric]().corpus_score(output, references).score
         assert 10 < theirs < 90
         assert ours(metric, output, list(zip(*references, strict=True))) == same(theirs)
