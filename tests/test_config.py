@@ -47,24 +47,9 @@ def schema(name):
     return sheets.config_schema(SCHEMAS) if name == "config" else files.schema(SCHEMAS, name)
 
 
-KNOWN = {}
-READ = files.read
-
-
-def read_once(path, of, schema):
-    try:
-        key = path, of, Path(path).read_bytes()
-    except OSError:
-        return READ(path, of, schema)
-    if key not in KNOWN:
-        KNOWN[key] = READ(path, of, schema)
-    return KNOWN[key]
-
-
 @pytest.fixture
-def project(tmp_path, monkeypatch):
+def project(tmp_path, monkeypatch, sheets_read_once):
     """A working directory with the shipped sheets and (empty) embedded statistics; a sheet is read once per content."""
-    monkeypatch.setattr(files, "read", read_once)
     shutil.copytree(ROOT / "config", tmp_path / "config")
     monkeypatch.chdir(tmp_path)
     sheets.STATISTICS.mkdir(parents=True)
