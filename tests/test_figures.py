@@ -779,6 +779,8 @@ def test_the_same_bytes_twice_with_names_that_are_no_formulas(name: str, suffix:
     paths = tmp_path / f"one{suffix}", tmp_path / f"two{suffix}"
     for path in paths:
         figure = FIGURES[name](*tables)
+        if name != "gain_confidence":  # half of the time; test_analyses.py draws every figure with its layout
+            figure.set_layout_engine("none")
         save(figure, path)
     assert paths[0].read_bytes() == paths[1].read_bytes()
     if name not in ("overview", "relative_error", "replication", "run_time", "segments_needed", "table_1"):
