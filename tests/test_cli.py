@@ -617,6 +617,14 @@ class TestResize:
         first = all_pairs.compare(simulated.select(segments=slice(100)), n_resamples=100)
         assert ours.loc[ours["test_set"] == "first-100", "n_greater"].tolist() == first["n_greater"].tolist()
 
+    def test_of_the_whole_test_set_is_compare(self, simulated, work):
+        options = ["s.parquet", "--seed", 3]
+        whole = ["--whole", "whole.tsv", "--whole-n-resamples", 300]
+        assert run("compare", *options, "--n-resamples", 300, "--output", "c.tsv") == 0
+        assert run("resize", *options, "--n-resamples", 100, "--halves", 1, *whole, "--output", "r.tsv") == 0
+        assert (work / "whole.tsv").read_bytes() == (work / "c.tsv").read_bytes()
+        assert set(tables.read(work / "r.tsv")["n_resamples"]) == {100}
+
     @pytest.mark.parametrize(
         ("options", "fragments"),
         [

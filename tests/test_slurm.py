@@ -91,7 +91,11 @@ def at_work(project, process):
             try:
                 words = (folder / "cmdline").read_bytes().split(b"\0")
                 variables = dict(v.partition(b"=")[::2] for v in (folder / "environ").read_bytes().split(b"\0"))
-                if words[1:3] == [b"-m", b"pairsig"] and (folder / "cwd").resolve() == project.resolve():
+                if (
+                    words[1] == b"-m"
+                    and words[3] in (b"compare", b"resize")
+                    and (folder / "cwd").resolve() == project.resolve()
+                ):
                     found[variables[b"SLURM_JOB_ID"].decode()] = int(folder.name)
             except (OSError, KeyError):
                 continue

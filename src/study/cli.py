@@ -113,6 +113,8 @@ def _commands(wanted: str = "") -> console.Commands:
     p.add_argument("--draws", **_TIMES, help="draw K test sets with replacement")
     p.add_argument("--draw-size", **_SIZE, help="size of the drawn test sets; default: that of the test set")
     p.add_argument("--halves", **_TIMES, help="split the test set K times into two random halves")
+    p.add_argument("--whole", type=console.table, metavar="FILE", help="file to write: the whole test set as well")
+    p.add_argument("--whole-n-resamples", **_NUMBER, help="number of resamples on it; default: as on the others")
     add_test_options(p)
     p.add_argument("--output", type=console.table, required=True)
 
@@ -314,6 +316,7 @@ def _left_out(
 
 def _resize(arguments: argparse.Namespace) -> None:
     """Test every pair of systems on parts of a test set: initial segments, domains, draws, halves."""
+    from pairsig.comparisons.all_pairs import compare
     from pairsig.io import tables
     from study.test_sets.resize import KINDS, other_test_sets, resize
 
@@ -321,9 +324,14 @@ def _resize(arguments: argparse.Namespace) -> None:
     arguments.initial = _initial(arguments.initial, len(data.segments))
     kinds = {name: getattr(arguments, name) for name in KINDS}
     n_sets = sum(1 for _ in other_test_sets(data, seed=arguments.seed, **kinds))
-    n_resamples = arguments.n_resamples // arguments.part[1]
-    with console.progress(f"resize {data.dataset}", n_sets * n_resamples) as progress:
-        table = resize(data, progress=progress, **kinds, **test_options(arguments))
+    n_whole = (arguments.whole_n_resamples or arguments.n_resamples) if arguments.whole else 0
+    n_resamples = (n_sets * arguments.n_resamples + n_whole) // arguments.part[1]
+    options = test_options(arguments)
+    with console.progress(f"resize {data.dataset}", n_resamples) as progress:
+        table = resize(data, progress=progress, **kinds, **options)
+        if arguments.whole:
+            whole = compare(data, progress=progress, **options | {"n_resamples": n_whole})
+            tables.write(whole, arguments.whole)
     tables.write(table, arguments.output)
 
 

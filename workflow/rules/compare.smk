@@ -1,11 +1,12 @@
 """Comparisons of all pairs of systems: on the whole test set, and on other test sets made from it.
 
 There is one job per dataset and test, because sharing the draws among all systems makes a million resamples cheap.
+If other test sets are made from a dataset, the same job compares these, since reading the library takes seconds.
 """
 
 
 rule compare:
-    """Test every pair of systems of a dataset."""
+    """Test every pair of systems of a dataset from which no other test sets are made."""
     input:
         statistics=lambda w: study.datasets[w.dataset].statistics,
         library=library("compare"),
@@ -15,6 +16,8 @@ rule compare:
         "results/logs/compare/{dataset}.{test}.log",
     benchmark:
         "results/benchmarks/compare/{dataset}.{test}.tsv"
+    wildcard_constraints:
+        dataset=one_of(name for name, one in study.datasets.items() if not one.test_sets),
     group:
         "compare"
     conda:
@@ -50,16 +53,19 @@ rule compare:
 
 
 rule resize:
-    """Test every pair on initial segments, domains, draws or halves of a test set."""
+    """Test every pair on a test set, and on initial segments, domains, draws or halves of it."""
     input:
         statistics=lambda w: study.datasets[w.dataset].statistics,
         library=library("resize"),
     output:
+        comparisons="results/comparisons/{dataset}.{test}.tsv",
         test_sets="results/test_sets/{dataset}.{test}.tsv",
     log:
         "results/logs/resize/{dataset}.{test}.log",
     benchmark:
         "results/benchmarks/resize/{dataset}.{test}.tsv"
+    wildcard_constraints:
+        dataset=one_of(name for name, one in study.datasets.items() if one.test_sets),
     group:
         "compare"
     conda:
@@ -67,13 +73,14 @@ rule resize:
     threads: 2
     resources:
         mem_mb=grown(2000),
-        runtime=grown(120),
+        runtime=grown(180),
     params:
         metric=lambda w: study.datasets[w.dataset].metric,
         test_sets=lambda w: study.datasets[w.dataset].test_sets,
         settings=lambda w: " ".join(
             f"--{key} {value}" for key, value in config["tests"][w.test].items()
         ),
+        n_whole=lambda w: jobs.n_resamples(w.dataset),
         n_resamples=lambda w: jobs.n_resamples(w.dataset, resized=True),
         seed=lookup("resampling/seed", within=config),
         unit=lookup("resampling/unit", within=config),
@@ -91,6 +98,8 @@ rule resize:
             --unit {params.unit:q} \
             --part {params.part} \
             --threads {threads} \
+            --whole {output.comparisons:q} \
+            --whole-n-resamples {params.n_whole:q} \
             --output {output.test_sets:q} \
             >{log:q} 2>&1
         """

@@ -30,6 +30,9 @@ if len(scatter.resamples("{scatteritem}")) > 1:
 
     use rule resize as resize_part with:
         output:
+            comparisons=temp(
+                "results/parts/comparisons/{dataset}.{test}.{scatteritem}.parquet"
+            ),
             test_sets=temp(
                 "results/parts/test_sets/{dataset}.{test}.{scatteritem}.parquet"
             ),

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pairsig.core import definitions
 from pairsig.core.exceedances import ExceedanceCounts, pvalues
@@ -118,23 +119,25 @@ _POSSIBLE = {
 
 def _checked(table: pd.DataFrame, source: str) -> pd.DataFrame:
     """`table` with its counts as integers, after a check that the cells of every pair are possible."""
+    converted = {}
     for column, (least, most, expected) in _POSSIBLE.items():
-        numbers, is_count = pd.to_numeric(table[column], errors="coerce"), column.startswith("n_")
-        possible = np.isfinite(numbers) & numbers.between(least, most)
+        numbers, is_count = pd.to_numeric(table[column], errors="coerce").to_numpy(), column.startswith("n_")
+        possible = np.isfinite(numbers) & (numbers >= least) & (numbers <= most)
         if column == "n_resamples":  # exact tests draw nothing
-            possible |= numbers.eq(0) & table["test"].isin(definitions.names(exact=True))
+            possible |= (numbers == 0) & table["test"].isin(definitions.names(exact=True)).to_numpy(bool)
         if is_count:
-            possible &= numbers.mod(1).eq(0)
+            possible &= numbers % 1 == 0
         if column == "correlation":
-            possible |= table[column].isna()
+            possible |= table[column].isna().to_numpy(bool)
         _refuse(table, ~possible, column, expected, source)
-        table = table.assign(**{column: numbers.astype(np.int64 if is_count else np.float64)})
-    many = table["n_greater"] + table["n_equal"] > table["n_resamples"]
+        converted[column] = numbers.astype(np.int64 if is_count else np.float64)
+    table = table.assign(**converted)
+    many = (table["n_greater"] + table["n_equal"] > table["n_resamples"]).to_numpy(bool)
     _refuse(table, many, "n_greater", "a sum of n_greater and n_equal up to n_resamples", source)
     return table
 
 
-def _refuse(table: pd.DataFrame, wrong: pd.Series[bool], column: str, expected: str, source: str) -> None:
+def _refuse(table: pd.DataFrame, wrong: NDArray[np.bool_], column: str, expected: str, source: str) -> None:
     """Raise `InputError` for the first pair that is wrong."""
     if wrong.any():
         row = table[wrong].iloc[0]

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pairsig.core.compiled import compiled
 from pairsig.io import cpu_time
 from pairsig.metrics import Metric
+from pairsig.metrics.exact_arithmetic import some_systems
 
 Floats = NDArray[np.float64]
 
@@ -36,8 +37,11 @@ def influence_values(counts: NDArray[Any], metric: Metric) -> Floats:
         Shape (systems, units, columns of the metric's totals), see `Statistics.of`.
     """
     totals, largest_counts = np.empty((2, len(counts), counts.shape[2]))
-    for system, own in enumerate(counts):  # one by one, to avoid a copy of all counts in a larger type
-        totals[system], largest_counts[system] = own.sum(axis=0, dtype=np.float64), np.abs(own).max(axis=0)
+    for some in some_systems(counts):  # to avoid a copy of all counts in a larger type
+        totals[some], largest_counts[some] = (
+            counts[some].sum(axis=1, dtype=np.float64),
+            np.abs(counts[some]).max(axis=1),
+        )
     largest = np.abs(totals).max(axis=1, keepdims=True)
     # A column without counts has no influence, whatever its derivative, which does not exist for BLEU.
     step = 1e-5 * np.where(totals != 0, np.abs(totals), largest) * (largest_counts != 0)
@@ -50,10 +54,9 @@ def influence_values(counts: NDArray[Any], metric: Metric) -> Floats:
     # For a system without any error, these values are rounding errors.
     noise = 1e-8 * (np.abs(gradient) * largest_counts).sum(axis=1)
     contributed = np.empty(counts.shape[:2])
-    for system, own in enumerate(counts):
-        found = (own * gradient[system]).sum(axis=1)
-        found[np.abs(found) < noise[system]] = 0.0
-        contributed[system] = found
+    for some in some_systems(counts):
+        np.einsum("suc,sc->su", counts[some], gradient[some], out=contributed[some])
+    contributed[np.abs(contributed) < noise[:, None]] = 0.0
     return contributed if metric.higher_is_better else -contributed
 
 

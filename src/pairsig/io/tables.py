@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pairsig.io import cpu_time
 from pairsig.io.columns import TABLES, Column, Table, kinds
@@ -363,43 +364,53 @@ def check(
         If a column is missing, or if a cell does not fit the declaration.
     """
     source = table.attrs.get("source", declared.name)
+    converted = {}
     for column in declared.columns:
         if column.name not in table.columns:
             raise InputError(f"{source} has no column `{column.name}`, expected {', '.join(declared.names)}")
         cells = table[column.name]
         wrong, expected = _impossible(cells, column)
         if wrong.any():
-            row = int(wrong.to_numpy(dtype=bool).argmax())
+            row = int(wrong.argmax())
             raise InputError(f"{source}, {where(row)}: {column.name} is {shown(cells.iloc[row])}, expected {expected}")
         plain = cells.astype("str").fillna("") if column.type is str else cells
-        table = table.assign(**{column.name: plain.astype(_DTYPES[column.type, column.missing])})
-    return table
+        converted[column.name] = plain.astype(_DTYPES[column.type, column.missing])
+    return table.assign(**converted)
 
 
-def _impossible(cells: pd.Series[Any], column: Column) -> tuple[pd.Series[bool], str]:
+def _impossible(cells: pd.Series[Any], column: Column) -> tuple[NDArray[np.bool_], str]:
     """Mask of the cells that do not fit the declaration, and a description of those that would."""
+    none = np.zeros(len(cells), dtype=bool)
     is_bool = pd.api.types.is_bool_dtype(cells)
     if column.type is bool:
-        return pd.Series(not is_bool, index=cells.index), "true or false"
-    if column.type is str and not column.choices:
-        broken = [cell for cell in cells.dropna().astype(str).unique() if BREAKS.search(cell)]
-        return cells.astype("str").isin(broken), "text without control characters"
-    if column.type is str:
-        few = ~cells.astype("str").fillna("").isin(column.choices) & bool(column.choices)
-        return few, f"one of {', '.join(column.choices)}"
+        return none if is_bool else ~none, "true or false"
     if column.type is list:
-        return pd.Series(False, index=cells.index), ""
+        return none, ""
+    if column.type is str:
+        texts = cells.dropna().unique()
+        broken = [cell for cell in texts if BREAKS.search(str(cell))]
+        expected = "text without control characters"
+        if column.choices:
+            broken = [cell for cell in texts if str(cell) not in column.choices]
+            broken += ["", np.nan] if "" not in column.choices else []
+            expected = f"one of {', '.join(column.choices)}"
+        return cells.isin(broken).to_numpy(bool) if broken else none, expected
     expected = "a whole number" if column.type is int else "a number"
     if is_bool or not pd.api.types.is_numeric_dtype(cells):
-        description = [isinstance(cell, str) and _column("", [cell], {}).dtype.kind in "if" for cell in cells]
-        return ~pd.Series(description, index=cells.index, dtype=bool), expected
-    if column.type is int:
-        wrong = ~(cells.between(0, 2**53) & (cells % 1 == 0))
-    elif column.shown in ("p-value", "share"):
-        wrong, expected = ~cells.between(0, 1), "a number from 0 to 1"
-    else:
-        wrong, expected = ~(cells.abs() <= _LARGEST), f"a number up to {_LARGEST:g}"
-    return wrong & ~(cells.isna() & column.missing), expected
+        return np.array([not _is_number(cell) for cell in cells], dtype=bool), expected
+    numbers = cells.to_numpy() if cells.dtype.kind in "iuf" else cells.to_numpy(np.float64, na_value=np.nan)
+    with np.errstate(invalid="ignore"):
+        if column.type is int:
+            possible = (numbers >= 0) & (numbers <= 2**53) & (numbers % 1 == 0)
+        elif column.shown in ("p-value", "share"):
+            possible, expected = (numbers >= 0) & (numbers <= 1), "a number from 0 to 1"
+        else:
+            possible, expected = np.abs(numbers) <= _LARGEST, f"a number up to {_LARGEST:g}"
+    return ~(possible | (np.isnan(numbers) & column.missing)), expected
+
+
+def _is_number(cell: object) -> bool:
+    return isinstance(cell, str) and _column("", [cell], {}).dtype.kind in "if"
 
 
 def whole(table: pd.DataFrame, source: str, n_rows: int | None = None) -> pd.DataFrame:
@@ -491,7 +502,7 @@ def _read_plain(path: Path, typed: Mapping[str, type[Any]]) -> pd.DataFrame | No
             )  # fmt: skip
         for name in texts:
             if typed[name] is bool:
-                table[name] = [_truth(cell, name) for cell in table[name]]
+                table[name] = table[name].map({cell: _truth(cell, name) for cell in table[name].unique()}).astype(bool)
     except (ValueError, OverflowError):
         return None
     return table if all(table[name].dtype in ("int64", "float64") for name in numbers) else None

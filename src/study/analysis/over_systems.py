@@ -33,8 +33,9 @@ Codes = NDArray[np.intp]
 
 
 def members(first: ArrayLike, second: ArrayLike) -> Codes:
-    """Number the two systems (or test sets) of each row by name."""
-    names = np.stack([np.asarray(first, dtype=object), np.asarray(second, dtype=object)], axis=1)
+    """Number the two systems (or test sets) of each row by name, or by any other number."""
+    names = np.stack([np.asarray(first), np.asarray(second)], axis=1)
+    names = names if np.issubdtype(names.dtype, np.integer) else names.astype(object)
     codes: Codes = pd.factorize(names.ravel())[0].astype(np.intp).reshape(-1, 2)
     return codes
 
@@ -282,7 +283,7 @@ def _squares(e: Floats, code: Codes, other: Codes) -> float:
             both = np.flatnonzero((one >= 0) & (two >= 0))
             rows.append(both)
             labels.append(one[both] * width + two[both])
-    dense, _ = pd.factorize(np.concatenate(labels), sort=True)
+    dense, _ = pd.factorize(np.concatenate(labels))
     sums = np.bincount(dense, e[np.concatenate(rows)])
     return float(np.square(sums).sum())  # not a dot product, whose result depends on the number of threads
 

@@ -30,11 +30,15 @@ def subsets(comparisons: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
         yield FULL_SETS, comparisons[full]
         for name, pairs in _by_group(comparisons[full]):
             yield f"{FULL_SETS}, {name}", pairs
-    kinds = np.sort(comparisons[["kind_a", "kind_b"]].fillna("").to_numpy(dtype=str), axis=1)
-    label = np.array([" / ".join(pair) for pair in kinds], dtype=str)
-    named = np.unique(label[(kinds != "").all(axis=1)])
-    for name in named if len(named) > 1 else ():
-        yield str(name), comparisons[label == name]
+    kinds = comparisons[["kind_a", "kind_b"]].fillna("").to_numpy(dtype=object)
+    numbers, names = pd.factorize(kinds.ravel(), sort=True)
+    first, second = np.sort(numbers.reshape(-1, 2), axis=1).T
+    label = first * len(names) + second
+    both = {
+        f"{names[one // len(names)]} / {names[one % len(names)]}": one for one in np.unique(label[names[first] != ""])
+    }
+    for name, one in sorted(both.items()) if len(both) > 1 else ():
+        yield name, comparisons[label == one]
 
 
 def _by_group(comparisons: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:

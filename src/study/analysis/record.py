@@ -64,7 +64,9 @@ class Comparisons:
 
         from pairsig.comparisons import pair_tables
 
-        return pd.concat(map(pair_tables.read, paths), ignore_index=True)
+        table = pd.concat(map(pair_tables.read, paths), ignore_index=True)
+        # Analyses take thousands of small groups of rows, for which pandas' own type of text is slow.
+        return table.astype(dict.fromkeys(table.columns[table.dtypes == "str"], object))
 
 
 @dataclass(frozen=True)

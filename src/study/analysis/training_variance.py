@@ -159,6 +159,7 @@ def training_variance(
     rows: list[dict[str, object]] = []
     better: list[dict[str, object]] = []
     pooled: dict[int, list[_Tested]] = {}
+    numbers: dict[str, int] = {}
     for statistics, metric in data:
         given = statistics.numbered()
         several = [system for system, run in zip(given.systems, given.runs, strict=True) if run]
@@ -172,7 +173,8 @@ def training_variance(
             rows.append(row)
             better.append(row | {"question": "outputs"})
             continue
-        runs = _Runs(methods, corpus=statistics.provenance.get("training_corpus", given.dataset))
+        corpus = statistics.provenance.get("training_corpus", given.dataset)
+        runs = _Runs(methods, corpus, numbers)
         counts = given.select(systems=several).of(metric)
         tested = _tested(runs, counts, metric, splits, seed)
         rows += [base | one.row() | runs.variances(one.scored) for one in tested]
@@ -235,10 +237,18 @@ class _Scored:
 class _Runs:
     """Runs of methods, with the results that follow from their scores and the products of their influence values."""
 
-    def __init__(self, methods: Sequence[str], corpus: str) -> None:
+    def __init__(self, methods: Sequence[str], corpus: str, numbers: dict[str, int]) -> None:
         codes, names = pd.factorize(np.array(methods, dtype=object))
         self.methods = codes.astype(np.intp)
-        self.names = np.array([f"{corpus} {name}" for name in names], dtype=object)
+        # Numbers of methods and runs, the same for all test sets of a corpus.
+        self.names = np.array([numbers.setdefault(f"{corpus} {name}", len(numbers)) for name in names], dtype=np.intp)
+        self.runs = np.array(
+            [
+                numbers.setdefault(f"{corpus} {names[method]} {run}", len(numbers))
+                for run, method in enumerate(self.methods)
+            ],
+            dtype=np.intp,
+        )
         same = self.methods[:, None] == self.methods
         self.k = same.sum(axis=1)
         self.k_of_method = np.bincount(self.methods)
@@ -323,26 +333,26 @@ class _Runs:
 class _Tested:
     """Pairs of runs on test sets of one size.
 
-    `same` contains the runs of each pair from the same method. `by_outputs` and `by_method` mark pairs with p < 0.05 by
-    outputs and by the method-level test; `enough` marks pairs with enough other runs. `better` contains the results of
-    `_Runs.better` by question, and `members` the methods.
+    `same` contains the runs of each pair from the same method, and `of_methods` this method. `by_outputs` and
+    `by_method` mark pairs with p < 0.05 by outputs and by the method-level test; `enough` marks pairs with enough other
+    runs. `better` contains the results of `_Runs.better` by question, `pairs` their runs, and `members` the methods.
     """
 
     n: int
     n_methods: int
     n_runs: int
     scored: list[_Scored]
-    same: NDArray[np.object_]
+    same: NDArray[np.intp]
+    of_methods: NDArray[np.intp]
     by_outputs: NDArray[np.bool_]
     by_method: NDArray[np.bool_]
     enough: NDArray[np.bool_]
     better: Mapping[str, Floats]
-    pairs: NDArray[np.object_]
-    members: NDArray[np.object_]
+    pairs: NDArray[np.intp]
+    members: NDArray[np.intp]
 
     @classmethod
     def of(cls, runs: _Runs, n: int, scored: list[_Scored], against: list[_Scored]) -> _Tested:
-        names = np.array([f"{runs.names[method]} {run}" for run, method in enumerate(runs.methods)], dtype=object)
         by_outputs, by_method = (np.concatenate(found) for found in zip(*map(runs.significant, scored), strict=True))
         better = [runs.better(on, other) for on, other in zip(scored, against, strict=False)]
         times = len(scored)
@@ -351,14 +361,15 @@ class _Tested:
             n_methods=len(runs.names),
             n_runs=len(runs.methods),
             scored=scored,
-            same=np.tile(names[runs.same_pairs], (times, 1)),
+            of_methods=np.tile(runs.names[runs.methods[runs.same_pairs[:, 0]]], times),
+            same=np.tile(runs.runs[runs.same_pairs], (times, 1)),
             by_outputs=by_outputs,
             by_method=by_method,
             enough=np.tile(runs.k[runs.same_pairs[:, 0]] - 2 >= LEAST_OTHERS, times),
             better={
                 question: np.hstack([one[question] for one in better]) for question in (better[0] if better else ())
             },
-            pairs=np.tile(names[runs.pairs], (times, 1)),
+            pairs=np.tile(runs.runs[runs.pairs], (times, 1)),
             members=np.tile(runs.names[runs.methods[runs.pairs]], (times, 1)),
         )
 
@@ -368,8 +379,8 @@ class _Tested:
         return over_systems.joined(
             parts,
             n=parts[0].n,
-            n_methods=len({name for part in parts for name in part.members.ravel()}),
-            n_runs=len({name for part in parts for name in part.pairs.ravel()}),
+            n_methods=len(np.unique(np.concatenate([part.members for part in parts]))),
+            n_runs=len(np.unique(np.concatenate([part.pairs for part in parts]))),
             scored=[],
             better={name: np.hstack([part.better[name] for part in parts]) for name in parts[0].better},
         )
@@ -392,7 +403,7 @@ class _Tested:
 
     def _by_method(self) -> dict[str, float]:
         """Smallest and largest share of significant pairs of runs, over methods with at least `MIN_PAIRS` pairs."""
-        methods = pd.Series(self.by_outputs).groupby([str(run).rpartition(" ")[0] for run in self.same[:, 0]])
+        methods = pd.Series(self.by_outputs).groupby(self.of_methods)
         shares = methods.mean()[methods.size() >= MIN_PAIRS * max(len(self.scored), 1)]
         return {"least_of_methods": shares.min(), "most_of_methods": shares.max()}
 
@@ -414,11 +425,11 @@ class _Tested:
             )
 
 
-def _distinct(pairs: NDArray[np.object_]) -> int:
-    return len(set(map(tuple, pairs.tolist())))
+def _distinct(pairs: NDArray[np.intp]) -> int:
+    return len(np.unique(pairs @ np.array([pairs.max(initial=0) + 1, 1])))
 
 
-def _share(marked: NDArray[np.bool_], pairs: NDArray[np.object_]) -> over_systems.Estimate:
+def _share(marked: NDArray[np.bool_], pairs: NDArray[np.intp]) -> over_systems.Estimate:
     """Share of marked pairs, with its interval over their members."""
     return over_systems.share(marked, over_systems.members(*pairs.T))
 

@@ -20,6 +20,7 @@ SOURCES = Path(__file__).parents[2]
 PACKAGES = ("pairsig", "study", "base_models")
 COMMAND_LINES = ("pairsig.cli", "study.cli")
 LISTS = (*PACKAGES, "study.analysis")
+_NAME = re.compile(rf"((?:{'|'.join(PACKAGES)})\.[\w.]+)(?::\w*)?$")
 
 
 def of(command: str, *programs: str) -> list[Path]:
@@ -76,18 +77,20 @@ def _of_command(command: str) -> frozenset[str]:
     return _known(found for name in wanted for found in _imports(functions[name]))
 
 
-def _imports(node: ast.AST) -> Iterator[str]:
+def _imports(code: ast.AST) -> Iterator[str]:
     """Find dotted names in the imports and strings of a piece of code."""
-    if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-        return
-    if isinstance(node, ast.Import):
-        yield from (alias.name for alias in node.names)
-    elif isinstance(node, ast.ImportFrom):
-        yield from (f"{node.module}.{alias.name}" for alias in node.names)
-    elif isinstance(node, ast.Constant) and isinstance(node.value, str):  # including the beginnings of f-strings
-        yield from re.findall(r"^((?:pairsig|study|base_models)\.[\w.]+)(?::\w*)?$", node.value)
-    for child in ast.iter_child_nodes(node):
-        yield from _imports(child)
+    left = [code]
+    while left:
+        node = left.pop()
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Constant):
+            if isinstance(node.value, str) and (name := _NAME.match(node.value)):  # including beginnings of f-strings
+                yield name[1]
+        elif not (isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"):
+            left += ast.iter_child_nodes(node)
 
 
 def _known(names: Iterable[str]) -> frozenset[str]:

@@ -6,7 +6,6 @@ All base models of a task are trained on the same resampled sets. An ensemble vo
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import re
 import shutil
@@ -15,6 +14,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -232,7 +232,7 @@ def check_needs(sheets: Sheets, training_sets: Collection[str]) -> None:
             kind, _, name = need.partition(":")
             if kind == "java" and shutil.which("java") is None:
                 missing = "a Java runtime of version 11 or newer; install one"
-            elif kind == "python" and importlib.util.find_spec(name) is None:
+            elif kind == "python" and find_spec(name) is None:
                 missing = f"the Python module {name}; type pip install pairsig[retrain]"
             elif kind == "command" and shutil.which(name) is None:
                 missing = f"the command {name}; install it, for example with pip install pairsig[retrain]"
@@ -434,7 +434,8 @@ _packages = cache(packages_distributions)
 @cache
 def _version(module: str) -> str:
     """Find the installed package of a module; in a shared namespace, the package with its name."""
-    packages = _packages().get(module.split(".")[0], [module])
+    name = module.split(".")[0]
+    packages = _packages().get(name, [module]) if find_spec(name) else [module]
     named = [package for package in packages if re.sub(r"[-_.]+", ".", package) == re.sub(r"[-_.]+", ".", module)]
     package = (named or packages)[0]
     try:

@@ -38,5 +38,7 @@ def of_full_sets(comparisons: pd.DataFrame) -> pd.Series[bool]:
     """Mark pairs of two systems that were both trained on full-size resampled training sets."""
     full = pd.Series(True, index=comparisons.index)
     for side in ("a", "b"):
-        full &= (comparisons[f"kind_{side}"] == SYNTHETIC) & (size_of(comparisons[f"system_{side}"]) == "full")
+        numbers, names = pd.factorize(comparisons[f"system_{side}"])
+        of_full_size = (size_of(pd.Series(names)) == "full").to_numpy(bool)[numbers]
+        full &= (comparisons[f"kind_{side}"] == SYNTHETIC) & of_full_size
     return full
