@@ -23,6 +23,8 @@ BIN := .venv/bin
 READY := .venv/ready
 RETRAINABLE := .venv/retrainable
 DOCUMENTED := .venv/documented
+# pip, which every environment has, or the program UV, which installs the same files in a third of the time.
+INSTALL := $(if $(UV),$(UV) pip install --compile-bytecode --python $(BIN)/python,$(BIN)/python -m pip install) --quiet
 
 .PHONY: help setup setup-retrain reproduce quick figure retrain slurm test test-all test-rest test-rebuilt test-wheel test-slurm docs lint bench fuzz mutants findings lock clean
 
@@ -39,17 +41,17 @@ endif
 $(READY): requirements.lock pyproject.toml
 	workflow/venv .venv $(PYTHON)
 	awk '/^[^ #]/ { own = /^immutables==/ } own' requirements.lock >.venv/immutables.lock
-	CC=true $(BIN)/python -m pip install --quiet --no-deps --requirement .venv/immutables.lock
-	$(BIN)/python -m pip install --quiet --requirement requirements.lock
-	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	CC=true $(INSTALL) --no-deps --requirement .venv/immutables.lock
+	$(INSTALL) --requirement requirements.lock
+	$(INSTALL) --no-deps --editable .
 	touch $@
 
 $(RETRAINABLE): $(READY) requirements-retrain.lock
-	$(BIN)/python -m pip install --quiet --requirement requirements-retrain.lock
+	$(INSTALL) --requirement requirements-retrain.lock
 	touch $@
 
 $(DOCUMENTED): $(READY) requirements-docs.lock
-	$(BIN)/python -m pip install --quiet --requirement requirements-docs.lock
+	$(INSTALL) --requirement requirements-docs.lock
 	touch $@
 
 setup: $(READY)
@@ -135,7 +137,7 @@ mutants: $(READY)
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
 
 lock: $(READY)
-	$(BIN)/python -m pip install --quiet uv
+	$(INSTALL) uv
 	$(LOCK) --extra workflow --extra cluster --extra dev --output-file requirements.lock pyproject.toml
 	$(LOCK) --extra retrain --constraint requirements.lock --output-file requirements-retrain.lock pyproject.toml
 	$(LOCK) --extra docs --constraint requirements.lock --output-file requirements-docs.lock pyproject.toml

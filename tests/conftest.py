@@ -105,3 +105,25 @@ def own_statistics(project: Path) -> Path:
 @pytest.fixture
 def project(tmp_path):
     return clone(tmp_path)
+
+
+@pytest.fixture
+def sheets_read_once(monkeypatch):
+    """Read a sheet of the study once per content; what is checked between sheets is checked every time."""
+    from study.sheets import files
+
+    read = _READ.setdefault("read", files.read)
+
+    def once(path, of):
+        try:
+            key = path, of, Path(path).read_bytes()
+        except OSError:
+            return read(path, of)
+        if key not in _READ:
+            _READ[key] = read(path, of)
+        return _READ[key]
+
+    monkeypatch.setattr(files, "read", once)
+
+
+_READ: dict[object, object] = {}

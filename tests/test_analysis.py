@@ -141,15 +141,8 @@ class TestThresholds:
         table = pairs(np.arange(1, 10), [0.05] * 9)
         row = only(thresholds(table), subset="all")
         assert (row["n_pairs"], row["verdict"]) == (9, "too few")
-        numbers = [
-            "critical_difference",
-            "critical_difference_low",
-            "critical_difference_high",
-            "threshold",
-            "low",
-            "high",
-            "printed",
-        ]
+        ends = ("critical_difference", "critical_difference_low", "critical_difference_high")
+        numbers = [*ends, "threshold", "low", "high", "printed"]
         assert row[numbers].isna().all()
         assert only(thresholds(table, min_pairs=9), subset="all")["verdict"] == "estimated"
         row = only(thresholds(table.assign(pvalue=0.5), min_pairs=1), subset="all")
@@ -586,16 +579,12 @@ class TestCheck:
         }
     )  # fmt: skip
 
-    def check(self, **columns) -> pd.Series:
-        found = check(
-            named(published(**columns), "published.tsv"),
-            thresholds=self.thresholds,
-            size_scaling=self.size_scaling,
-            calibration=self.calibration,
-            relative_error=self.relative_error,
-            run_time=self.run_time,
-        )
-        return only(found)
+    TABLES = ("thresholds", "size_scaling", "calibration", "relative_error", "run_time")
+
+    def check(self, tables=None, **columns) -> pd.Series:
+        """One line of the sheet; `tables` are instead of those above, or beside them."""
+        known = {name: getattr(self, name) for name in self.TABLES}
+        return only(check(named(published(**columns), "published.tsv"), **(known | (tables or {}))))
 
     def test_thresholds_are_scaled_by_the_square_root_of_size(self):
         row = self.check()
@@ -604,12 +593,7 @@ class TestCheck:
 
     def test_thresholds_are_scaled_by_words_where_the_papers_are_known(self):
         systems = pd.DataFrame({"dataset": ["d"], "task": "t", "group": "all", "length_per_segment": [16.0]})
-        row = only(
-            check(
-                published(information=400.0), thresholds=self.thresholds, size_scaling=self.size_scaling,
-                calibration=self.calibration, systems=systems,
-            )
-        )  # fmt: skip
+        row = self.check({"systems": systems}, information=400.0)
         # By segments twice, by words half: ours has a quarter of the segments and four times the words.
         assert (row["expected"], row["ours_information"], row["expected_by_information"]) == (2.0, 1600, 0.5)
         assert (row["ratio"], row["verdict"]) == (4.0, "differs")
@@ -617,12 +601,11 @@ class TestCheck:
 
     def test_between_the_two_scalings_nothing_can_be_said(self):
         systems = pd.DataFrame({"dataset": ["d"], "task": "t", "group": "all", "length_per_segment": [1.0]})
-        options = {"thresholds": self.thresholds, "size_scaling": self.size_scaling, "calibration": self.calibration}
         # Expected are 1 by segments and, with 16 times the paper's words per segment, 4 by words.
-        row = only(check(published(published=0.5, information=6400.0), systems=systems, **options))
+        row = self.check({"systems": systems}, published=0.5, information=6400.0)
         assert (row["expected"], row["expected_by_information"], row["ours"]) == (1.0, 4.0, 2.0)
         assert (row["verdict"], "ours lies between" in row["why"]) == ("not comparable", True)
-        row = only(check(published(published=0.25, information=6400.0), systems=systems, **options))
+        row = self.check({"systems": systems}, published=0.25, information=6400.0)
         assert (row["expected_by_information"], row["verdict"]) == (2.0, "agrees")
 
     @pytest.mark.parametrize("n_pairs", [np.nan, 10, 40, 90])
@@ -660,11 +643,7 @@ class TestCheck:
 
     def test_an_exponent_varies_with_the_order_of_the_segments_too(self):
         order = {"claim": "order", "dataset": ["d"], "measured": IN_ORDER, "low": -0.6, "high": -0.4}
-        found = check(
-            published(compared_with="exponent:d:all", published=-0.5), thresholds=self.thresholds,
-            size_scaling=self.size_scaling, calibration=self.calibration, claims=pd.DataFrame(order),
-        )  # fmt: skip
-        row = only(found)
+        row = self.check({"claims": pd.DataFrame(order)}, compared_with="exponent:d:all", published=-0.5)
         assert row["z"] == pytest.approx(0.05 / np.hypot(0.06 / 3.92, 0.2 / 3.92), rel=1e-4)
         assert row["verdict"] == "agrees"
 
@@ -673,19 +652,9 @@ class TestCheck:
         [("claim", 0, "differs"), ("claim", 0.6, "agrees"), ("below", 1, "agrees"), ("below", 0.7, "differs")],
     )
     def test_claims_are_compared_with_a_theory_or_a_bound(self, kind, value, verdict):
-        claims = {
-            "claim": "c",
-            "dataset": ["d"],
-            "measured": "a ratio, of two",
-            "value": 0.62,
-            "low": 0.5,
-            "high": 0.74,
-        }
-        found = check(
-            published(compared_with=f"{kind}:c:d:a ratio, of two", published=value), thresholds=self.thresholds,
-            size_scaling=self.size_scaling, calibration=self.calibration, claims=pd.DataFrame(claims),
-        )  # fmt: skip
-        row = only(found)
+        ends = {"value": 0.62, "low": 0.5, "high": 0.74}
+        claims = pd.DataFrame({"claim": "c", "dataset": ["d"], "measured": "a ratio, of two"} | ends)
+        row = self.check({"claims": claims}, compared_with=f"{kind}:c:d:a ratio, of two", published=value)
         assert (row["ours"], row["low"], row["high"], row["verdict"]) == (0.62, 0.5, 0.74, verdict)
         if kind == "claim":
             assert row["z"] == pytest.approx((0.62 - value) / (0.24 / (2 * 1.959964)))
@@ -714,11 +683,7 @@ class TestCheck:
         samples = np.array([1000, 2000, 5000, 20000, 40000, 80000, 160000])
         error = 10 / np.sqrt(np.minimum(samples, 20000) if bent else samples)
         table = pd.DataFrame({"metric": "accuracy", "n_segments": 250, "n_resamples": samples, "error": error})
-        found = check(
-            published(compared_with="samples:accuracy", published=20000.0), thresholds=self.thresholds,
-            size_scaling=self.size_scaling, calibration=self.calibration, relative_error=table,
-        )  # fmt: skip
-        row = only(found)
+        row = self.check({"relative_error": table}, compared_with="samples:accuracy", published=20000.0)
         assert (row["verdict"], "without a bend" in row["why"]) == (verdict, not bent)
         assert "K^−0.50 up to this number" in row["why"]
         assert self.check(compared_with="samples:accuracy", published=20000.0)["verdict"] == "too few"
@@ -737,29 +702,15 @@ class TestCheck:
     def test_faster_is_faster_on_all_sizes_up_to_there(self):
         """Faster on 250 and on 10,000 sentences, slower on 6,000: it has lost its lead after 250."""
         run_time = self.run_time.assign(seconds=[1.0, 2.0, 5.0, 3.0, 4.0, 6.0])
-        found = check(
-            published(compared_with="faster:20000:accuracy"),
-            thresholds=self.thresholds,
-            size_scaling=self.size_scaling,
-            calibration=self.calibration, run_time=run_time.iloc[::-1],
-        )  # fmt: skip
-        assert only(found)["ours"] == 250
         never = run_time.assign(seconds=[2.0, 1.0] * 3)
-        found = check(
-            published(compared_with="faster:20000:accuracy"),
-            thresholds=self.thresholds,
-            size_scaling=self.size_scaling,
-            calibration=self.calibration, run_time=never,
-        )  # fmt: skip
-        assert only(found)["ours"] == 0
+        for times, ours in ((run_time.iloc[::-1], 250), (never, 0)):
+            assert self.check({"run_time": times}, compared_with="faster:20000:accuracy")["ours"] == ours
 
     @pytest.mark.parametrize(("n_pairs", "verdict"), [(0, "too few"), (9, "too few"), (10, "agrees")])
     def test_shares_of_few_pairs(self, n_pairs, verdict):
-        found = check(
-            published(compared_with="share:parsing:far:0.04-0.06", published=50.0), thresholds=self.thresholds,
-            size_scaling=self.size_scaling, calibration=self.calibration.assign(n_pairs=n_pairs),
-        )  # fmt: skip
-        assert only(found)["verdict"] == verdict
+        table = self.calibration.assign(n_pairs=n_pairs)
+        row = self.check({"calibration": table}, compared_with="share:parsing:far:0.04-0.06", published=50.0)
+        assert row["verdict"] == verdict
 
     @pytest.mark.parametrize(
         "address",
@@ -796,15 +747,7 @@ class TestCheck:
 
     def test_of_several_tests_the_bootstrap_counts(self):
         other = self.thresholds.assign(test="randomization", threshold=99.0)
-        row = only(
-            check(
-                published(),
-                thresholds=pd.concat([other, self.thresholds]),
-                size_scaling=self.size_scaling,
-                calibration=self.calibration,
-            )
-        )
-        assert row["ours"] == 2.0
+        assert self.check({"thresholds": pd.concat([other, self.thresholds])})["ours"] == 2.0
 
     def test_lines_are_kept_in_order_and_none_is_lost(self):
         sheet = pd.concat([published(item="b"), published(item="a", compared_with="none")])

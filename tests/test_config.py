@@ -43,24 +43,9 @@ def test_exact_tests_are_instead_of_those_that_draw():
     assert config["tests"] == {"exact-bootstrap": PAPERS}
 
 
-KNOWN = {}
-READ = files.read
-
-
-def read_once(path, of):
-    try:
-        key = path, of, Path(path).read_bytes()
-    except OSError:
-        return READ(path, of)
-    if key not in KNOWN:
-        KNOWN[key] = READ(path, of)
-    return KNOWN[key]
-
-
 @pytest.fixture
-def project(tmp_path, monkeypatch):
+def project(tmp_path, monkeypatch, sheets_read_once):
     """A working directory with the shipped sheets and (empty) embedded statistics; a sheet is read once per content."""
-    monkeypatch.setattr(files, "read", read_once)
     shutil.copytree(ROOT / "config", tmp_path / "config")
     monkeypatch.chdir(tmp_path)
     sheets.STATISTICS.mkdir(parents=True)

@@ -12,6 +12,8 @@ pytest.importorskip("numba")
 
 from base_models.grammar import HOLES, NARROWEST, Shape, rules
 
+pytestmark = pytest.mark.slow  # numba compiles for ten seconds
+
 WORDS = "abcdef"
 
 

@@ -34,10 +34,13 @@ def profile(name):
     return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
-def test_every_rule_is_in_a_group_or_local(project):
+def test_every_rule_is_in_a_group_or_local_and_a_study_in_parts_is_planned(project):
     (project / "Listed").write_text(LISTED, encoding="utf-8")
     # Comparisons that are cut into parts have rules of their own.
-    snakemake("--list-rules", "--snakefile", "Listed", "--set-scatter", "resamples=2", cwd=project)
+    settings = "--snakefile Listed --configfile config/quick.yaml --set-scatter resamples=3 -- all"
+    jobs = planned(project, "slurm", *settings.split())
+    assert jobs["check"] == jobs["findings"] == jobs["site"] == 1
+    assert jobs["compare_part"] + 2 * jobs["resize_part"] == 3 * jobs["merge"] > 0
     groups = json.loads((project / "groups.json").read_text(encoding="utf-8"))
     assert {"compare", "compare_part", "merge", "train", "count", "check"} < set(groups)
     assert [name for name, group in groups.items() if group is None] == []
@@ -62,14 +65,11 @@ def planned(project, name, *options):
 @pytest.mark.parametrize(("name", "config"), [*zip(PROFILES, ("config", "quick"), strict=True)])
 def test_a_study_is_planned(project, name, config):
     jobs = planned(project, name, "--configfile", f"config/{config}.yaml")
-    assert jobs["check"] == jobs["findings"] == jobs["site"] == 1
+    assert {"compare", "resize", "calibrate", "plot", "tabulate"} < set(jobs)
+    for rule in ("check", "findings", "site", "approximate", "race", "thresholds"):
+        assert jobs[rule] == 1
+    assert "extract" not in jobs
     assert jobs["compare"] + jobs["resize"] > 5
-
-
-def test_a_study_in_parts_is_planned(project):
-    jobs = planned(project, "slurm", "--configfile", "config/quick.yaml", "--set-scatter", "resamples=3")
-    assert jobs["check"] == jobs["findings"] == jobs["site"] == 1
-    assert jobs["compare_part"] + 2 * jobs["resize_part"] == 3 * jobs["merge"] > 0
 
 
 @pytest.fixture

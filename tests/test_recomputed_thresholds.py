@@ -17,12 +17,13 @@ STATISTICS = Path(__file__).parents[1] / "resources" / "statistics"
 
 def counts(dataset: str, columns: list[str]) -> np.ndarray:
     """Counts (systems × segments × columns), systems and segments in the order of the file."""
-    table = parquet.read_table(STATISTICS / f"{dataset}.parquet").to_pydict()
-    systems = {name: number for number, name in enumerate(dict.fromkeys(table["system"]))}
-    segments = {name: number for number, name in enumerate(dict.fromkeys(table["segment"]))}
-    found = np.zeros((len(systems), len(segments), len(columns)))
-    for row, (system, segment) in enumerate(zip(table["system"], table["segment"], strict=True)):
-        found[systems[system], segments[segment]] = [table[column][row] for column in columns]
+    table = parquet.read_table(STATISTICS / f"{dataset}.parquet", columns=["system", "segment", *columns])
+    system, segment = (  # numbered by their first occurrence
+        table[name].cast("string").combine_chunks().dictionary_encode().indices.to_numpy()
+        for name in ("system", "segment")
+    )
+    found = np.zeros((system.max() + 1, segment.max() + 1, len(columns)))
+    found[system, segment] = np.stack([table[column].to_numpy() for column in columns], axis=1)
     return found
 
 

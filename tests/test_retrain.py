@@ -49,7 +49,7 @@ def example(project):
 
 
 @pytest.fixture
-def planned(example, monkeypatch):
+def planned(example, monkeypatch, sheets_read_once):
     """The study that Snakemake plans its jobs from, without Snakemake."""
     monkeypatch.chdir(example[0])
 

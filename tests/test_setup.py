@@ -162,6 +162,7 @@ def test_a_new_lock_file_is_installed_into_the_environment_that_is_there(machine
     assert installed(machine) == {"3.12"}
 
 
+@pytest.mark.slow
 def test_a_real_environment_that_was_left_without_pip_is_made_anew_from_within_itself(tmp_path):
     """Activated, it is itself the `python3` of the PATH."""
     folder = tmp_path / "folder with spaces"

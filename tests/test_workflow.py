@@ -53,15 +53,6 @@ def test_rule_files_stay_short():
         assert len(path.read_text(encoding="utf-8").splitlines()) <= 120, path.name
 
 
-def test_a_dry_run(project):
-    printed = snakemake("--dry-run", cwd=project)
-    jobs = dict(re.findall(r"^(\w+) +(\d+)$", printed, re.MULTILINE))
-    assert {"compare", "resize", "thresholds", "calibrate", "check", "plot", "tabulate"} < set(jobs)
-    assert jobs["approximate"] == jobs["race"] == "1"
-    assert "extract" not in jobs
-    assert jobs["thresholds"] == "1"
-
-
 @pytest.mark.data
 @pytest.mark.slow
 def test_dry_run_of_the_derivation(project, data_dir):
@@ -214,7 +205,9 @@ def test_a_small_study_from_end_to_end(small):
     assert {path: path.read_bytes() for path in tested} == tested
 
 
-@pytest.mark.parametrize(("chosen", "own"), [("[example]", True), ("[example, realsumm]", False)])
+@pytest.mark.parametrize(
+    ("chosen", "own"), [("[example]", True), pytest.param("[example, realsumm]", False, marks=pytest.mark.slow)]
+)
 def test_only_a_run_without_a_dataset_of_the_study_leaves_its_pages_alone(example, chosen, own):
     printed = snakemake("--dry-run", "--config", f"datasets={chosen}", cwd=example[0])
     jobs = set(re.findall(r"^(\w+) +\d+$", printed, re.MULTILINE))
