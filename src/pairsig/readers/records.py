@@ -31,7 +31,7 @@ def of_object(item: Mapping[str, Any]) -> list[Row]:
     """The row that an object describes, or those of the only list of scored objects or of scores in it."""
     lists = {name: own for name, own in item.items() if isinstance(own, list) and own}
     row = {path: cell for path, cell in _flat(item).items() if path[0] not in lists}
-    if any(layout.is_score(path[-1]) and _is_number(cell) for path, cell in row.items()):
+    if any(layout.is_a("score", path[-1]) and _is_number(cell) for path, cell in row.items()):
         return [row | {(name,): own for name, own in lists.items()}]
     numbers = [path for path, cell in row.items() if _is_number(cell) and layout.role(path[-1]) not in ("item", "run")]
     scored = {
@@ -144,11 +144,11 @@ class _Unfolding:
             )
             if regular and len(inner) == 1:
                 return self._of_members({name: own[inner[0]] for name, own in node.items() if own}, labels)
-            scored = any(map(layout.is_score, inner))
+            scored = any(layout.is_a("score", name) for name in inner)
             if regular and not labels and not scored and not self._systems_first(outer, inner):
                 node = {name: {one: own[name] for one, own in node.items() if name in own} for name in inner}
             return [row for name, own in node.items() for row in self.rows(own, (*labels, name))]
-        scores = any(map(layout.is_score, inner))
+        scores = any(layout.is_a("score", name) for name in inner)
         if labels and scores:
             return [self._labelled(_flat(own), (*labels, name)) for name, own in node.items()]
         many = layout.are_numbered(outer) or len(outer) >= layout.MANY * len(inner)
@@ -214,7 +214,9 @@ def _flat(node: Mapping[str, Any], above: tuple[str, ...] = ()) -> Row:
 
 def _is_scored(node: Mapping[str, Any], by_any_name: bool) -> bool:
     """Whether an object has a score, or any number."""
-    return any(_is_number(cell) and (by_any_name or layout.is_score(path[-1])) for path, cell in _flat(node).items())
+    return any(
+        _is_number(cell) and (by_any_name or layout.is_a("score", path[-1])) for path, cell in _flat(node).items()
+    )
 
 
 def _is_nested(cell: Any) -> bool:

@@ -1,0 +1,236 @@
+"""Unusual tables turned into ordinary ones, which have scores by system and item.
+
+A conversion is a function that changes a table of its kind in place, with a note, and leaves all others as they are.
+Those of `BEFORE_ROLES` see all columns, and those of `AFTER_ROLES` know which have systems, runs and items. A new kind
+of table is a new function in one of these lists.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pairsig.io.errors import listed, quoted
+from pairsig.readers.layout import roles
+from pairsig.readers.layout.cells import Column
+from pairsig.readers.layout.table import Table, grouped
+from pairsig.readers.layout.vocabulary import (
+    KINDS,
+    PREDICTIONS,
+    are_numbered,
+    is_a,
+    is_index,
+    is_system,
+    key,
+    of_kind,
+    role,
+    shown,
+)
+
+_TIES = ("tie", "draw", "equal", "both", "neither", "same", "none")
+_TASKS = 5
+"""From how many columns on a table with one row per system is one of scores on tasks, which are its items."""
+
+
+def judgements(table: Table) -> None:
+    """Judgements of which of two systems is better become scores of both: 1 for a win, 0.5 for a tie."""
+    winners = [name for name in table.columns if is_a("winner", name)]
+    sides = _sides(table)
+    if not winners or table.chosen.score or (sides is None and table.columns[winners[0]].is_numeric):
+        return
+    verdicts = [verdict.removesuffix(".0") for verdict in table.labels(winners[:1])]
+    ties = [verdict == "0" or verdict.lower().startswith(_TIES) for verdict in verdicts]
+    if sides is None:
+        names = list(dict.fromkeys(own for own, tie in zip(verdicts, ties, strict=True) if own and not tie))
+        if len(names) != 2:
+            return
+        sides = [names[0]] * len(verdicts), [names[1]] * len(verdicts)
+    systems = list(dict.fromkeys(name for side in sides for name in side))
+    wanted = table.wanted("system") or systems
+    if len(wanted) != 2:
+        raise table.error(
+            f"found judgements between {len(systems)} systems ({listed(systems)}), expected two; name them with "
+            f"{table.chosen.hint('system', systems[:2])}"
+        )
+    scores: dict[str, list[float | None]] = {name: [] for name in wanted}
+    kept = [row for row, pair in enumerate(zip(*sides, strict=True)) if set(pair) == set(wanted)]
+    for row in kept:
+        pair = {"a": sides[0][row], "b": sides[1][row]}
+        verdict = re.sub(r"^(model|system|assistant|output|response)[\s_-]*", "", verdicts[row].lower())
+        place = {"1": "a", "left": "a", "2": "b", "right": "b"}.get(verdict, verdict)
+        winner = pair.get(place, verdicts[row])
+        if winner not in wanted and verdicts[row] and not ties[row]:
+            raise table.error(
+                f"found {quoted(verdicts[row])} in column {shown(winners[0])}, expected {wanted[0]}, {wanted[1]} or "
+                "tie",
+                row,
+            )
+        for name in wanted:
+            scores[name].append(None if not verdicts[row] else 0.5 if ties[row] else float(name == winner))
+    table.keep(kept)
+    table.columns |= {name: Column(own) for name, own in scores.items()}
+    table.chosen = replace(table.chosen, system=wanted)
+    table.note(f"a system has 1 if `{winners[0]}` names it, 0.5 for a tie, else 0")
+
+
+def _sides(table: Table) -> tuple[list[str], list[str]] | None:
+    """The first and the second system of each judgement."""
+    for one in table.columns:
+        match = re.fullmatch(r"(.*?)(_?)(a|1|left)", key(one))
+        if match and (is_system(match[1]) or match[1] in ("generator", "candidate", "assistant")):
+            other = match[1] + match[2] + {"a": "b", "1": "2", "left": "right"}[match[3]]
+            for second in table.columns:
+                if key(second) == other:
+                    return table.labels([one]), table.labels([second])
+    return None
+
+
+def metrics_in_rows(table: Table) -> None:
+    """Each metric gets a column if there is a row for each metric of an item, with its name in a column."""
+    scores = [name for name in table.columns if is_a("score", name) and table.columns[name].is_mostly_numeric]
+    names = [
+        name
+        for name in of_kind("metric", table.columns)
+        if len(own := set(table.labels([name]))) > 1 or (own != {""} and [*map(key, scores)] in (["score"], ["value"]))
+    ]
+    if not names or len(scores) != 1 or table.chosen.item:
+        return
+    keys = [name for name in table.columns if role(name) in ("system", "run", "item") and name not in (*names, *scores)]
+    metrics = table.labels(names[:1])
+    rows: dict[tuple[str, ...], int] = {}
+    places = [
+        rows.setdefault(own, row) for row, own in enumerate(zip(*(table.labels([one]) for one in keys), strict=True))
+    ]
+    if not keys or len(set(zip(places, metrics, strict=True))) < len(metrics):
+        return
+    if len(rows) == len(metrics) and len(set(metrics)) > 1:
+        return
+    cells: dict[str, dict[int, Any]] = {metric: {} for metric in metrics}
+    for row, (place, metric) in enumerate(zip(places, metrics, strict=True)):
+        cells[metric][place] = table.columns[scores[0]].cells[row]
+    del table.columns[names[0]], table.columns[scores[0]]
+    table.keep(list(rows.values()))
+    table.columns |= {metric: Column([own.get(row) for row in rows.values()]) for metric, own in cells.items()}
+    counts = [metric for metric in cells if is_a("beside", metric)]
+    table.beside += counts if len(counts) < len(cells) else []
+    table.chosen = replace(table.chosen, score=[metric for metric in cells if metric not in table.beside])
+    table.note(f"metrics from column `{shown(names[0])}`")
+
+
+def answers(table: Table) -> None:
+    """Answers from a small set become scores: whether they are the right answer of the row."""
+    chosen, free = table.chosen.gold, table.free
+    golds = [table.column(chosen, "gold")] if chosen else [name for name in free if is_a("gold", name)]
+    for gold in golds:
+        right = table.labels([gold])
+        texts = [name for name in free if name != gold and (chosen or not table.columns[name].is_mostly_numeric)]
+        given = {name: own for name in texts if set(own := table.labels([name])) - {""} <= set(right)}
+        few = 2 * len(set(right)) <= len(right) and not table.columns[gold].is_mostly_numeric
+        if not given or not (chosen or few):
+            continue
+        wanted = [*table.wanted("system"), *table.wanted("score")]
+        known = {name: own for name in given if (own := _correctness_of(table, name))}
+        if chosen:
+            twice = [name for name in dict.fromkeys(itertools.chain(*known.values())) if name not in wanted]
+        else:  # not for some systems only: their columns may count by another rule
+            twice = list(known) if len(known) == len(given) and not set(known) & set(wanted) else []
+        for name in twice:
+            given.pop(name, None)
+            del table.columns[name]
+            table.beside.append(name)
+        for name, own in given.items():
+            same = [None if "" in pair else pair[0] == pair[1] for pair in zip(own, right, strict=True)]
+            del table.columns[name]
+            table.columns["correct" if len(given) == 1 else name] = Column(same)
+        del table.columns[gold]
+        if given:
+            table.note(f"{listed(given)} is right where it equals `{shown(gold)}`")
+        return
+
+
+def _correctness_of(table: Table, answer: str) -> list[str]:
+    """The columns that say where a column of answers is right, such as `gpt_correct` beside `gpt_pred`."""
+    kinds = "|".join(PREDICTIONS)
+    system = re.sub(rf"^({kinds})(_|$)|_({kinds})$", "", key(answer))
+    words = KINDS["correctness"].names
+    names = {"_".join(filter(None, own)) for word in words for own in ((system, word), (word, system))}
+    return [
+        name for name, own in table.columns.items() if key(name) in names and own.is_numeric and own.scale == "0 and 1"
+    ]
+
+
+def systems_in_rows(table: Table) -> None:
+    """Rows and columns are exchanged if there is one row per system and one column per item."""
+    if table.systems is None or table.runs is not None or table.items:
+        return
+    outputs, free = table.outputs(), table.free
+    names = [name for name in free if table.columns[name].is_numeric]
+    if len(set(outputs)) < len(outputs) or len(names) < 2:
+        return
+    if any(is_a("item", name) and not is_index(name) for name in free):
+        return
+    ends = [value for own in names for value in (min(table.columns[own].values), max(table.columns[own].values))]
+    shares = max(ends) <= 1 or min(ends[1::2]) > 1
+    tasks = len(names) >= _TASKS and len(names) == len(free) and min(ends) >= 0 and max(ends) <= 100 and shares
+    tasks = tasks and not any(is_a("beside", own) for own in names)
+    if not are_numbered(names) and (not tasks or any(is_a("score", own) for own in names)):
+        raise table.error(
+            f"found one row per system, with {listed(names)}, expected a score for each item: a test needs more than "
+            "the scores of whole test sets"
+        )
+    own = {name: Column([table.columns[item].cells[row] for item in names]) for row, (name, _) in enumerate(outputs)}
+    table.columns = {"item": Column(names), **own}
+    table.lines = range(1, len(names) + 1)
+    table.cells = replace(table.cells, place="item")
+    table.chosen = replace(table.chosen, system=None, score=None)
+    table.note("the columns are items, and the rows are systems")
+    roles.assign(table)
+
+
+def without_summaries(table: Table, used: Sequence[str]) -> None:
+    """Leave out rows such as the mean of all others.
+
+    Raises
+    ------
+    InputError
+        If a last row is called like a summary, but has other scores.
+    """
+    ids = table.labels(table.items) if table.items else []
+    summaries = {row for row, label in enumerate(ids) if label.lower().rstrip(":.") in KINDS["summary"].names}
+    checked = set()
+    for rows in grouped(table.outputs()).values() if summaries else ():
+        found = [row for row in rows if row in summaries]
+        last = rows[len(rows) - len(found) :]
+        others = rows[: len(rows) - len(found)]
+        if not found or len(others) < 2 or found != last:
+            continue
+        for name in used:
+            numbers = table.columns[name].numbers
+            own = np.array([number for row in others if isinstance(number := numbers[row], int | float)], dtype=float)
+            known = [own.mean(), own.sum(), np.median(own), own.min(), own.max(), len(own)] if len(own) else []
+            known += [own.std(ddof=ddof) for ddof in (0, 1) if len(own) > ddof]
+            for row in found:
+                value = numbers[row]
+                if (
+                    isinstance(value, int | float)
+                    and min(abs(value - one) - 0.006 * max(1, abs(one)) for one in known) > 0
+                ):
+                    raise table.error(
+                        f"found {quoted(ids[row])}, which may be a summary of the other rows, but has {value} in "
+                        f"column {shown(name)}, expected items only; leave the row out or rename it",
+                        row,
+                    )
+        checked.update(found)
+    if checked:
+        names = listed(dict.fromkeys(ids[row] for row in sorted(checked)))
+        table.note(f"{names} left out, since it summarizes the other rows")
+        table.keep([row for row in range(len(ids)) if row not in checked])
+
+
+BEFORE_ROLES = (judgements, metrics_in_rows)
+AFTER_ROLES = (answers, systems_in_rows)
