@@ -21,11 +21,12 @@ from pairsig.readers.layout import conversions, roles, scores
 from pairsig.readers.layout.cells import is_number
 from pairsig.readers.layout.roles import MANY
 from pairsig.readers.layout.table import Cells, Chosen, Table, grouped
-from pairsig.readers.layout.vocabulary import are_numbered, has_roles, is_a, is_role, is_run, role, shown
+from pairsig.readers.layout.vocabulary import are_numbered, has_roles, is_a, is_role, is_run, is_system, role, shown
 from pairsig.readers.system_counts import SystemCounts
 
 __all__ = [
-    "MANY", "Cells", "Chosen", "are_numbered", "has_roles", "is_a", "is_number", "is_role", "is_run", "read", "role",
+    "MANY", "Cells", "Chosen", "are_numbered", "has_roles", "is_a", "is_number", "is_role", "is_run", "is_system",
+    "read", "role",
 ]  # fmt: skip
 
 
@@ -59,7 +60,8 @@ def read(table: Cells, chosen: Chosen | None = None) -> tuple[SystemCounts, ...]
     by_output = scores.find(found)
     used = {name for own in by_output.values() for _, columns in own for name in columns.values()}
     found.items = found.items or roles.items(found, sorted(used))
-    conversions.without_summaries(found, sorted(used))
+    for convert_items in conversions.AFTER_ITEMS:
+        convert_items(found, sorted(used))
     ids, arrays = roles.ids(found), {name: found.array(name) for name in found.columns if name in used}
     labels = {
         name: found.labels([own]) if own else [""] * len(ids)

@@ -1,15 +1,15 @@
 """Unusual tables turned into ordinary ones, which have scores by system and item.
 
 A conversion is a function that changes a table of its kind in place, with a note, and leaves all others as they are.
-Those of `BEFORE_ROLES` see all columns, and those of `AFTER_ROLES` know which have systems, runs and items. A new kind
-of table is a new function in one of these lists.
+Those of `BEFORE_ROLES` see all columns, those of `AFTER_ROLES` know which have systems and runs, and those of
+`AFTER_ITEMS` also know the columns of items and of scores. A new kind of table is a new function in one of these lists.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -33,6 +33,8 @@ from pairsig.readers.layout.vocabulary import (
 )
 
 _TIES = ("tie", "draw", "equal", "both", "neither", "same", "none")
+_SHARED = 0.9
+"""The share of all items that each system must have so that several columns identify an item."""
 _TASKS = 5
 """From how many columns on a table with one row per system is one of scores on tasks, which are its items."""
 
@@ -169,20 +171,20 @@ def systems_in_rows(table: Table) -> None:
     if table.systems is None or table.runs is not None or table.items:
         return
     outputs, free = table.outputs(), table.free
-    names = [name for name in free if table.columns[name].is_numeric]
+    names = _without_settings(table, [name for name in free if table.columns[name].is_numeric])
     if len(set(outputs)) < len(outputs) or len(names) < 2:
         return
     if any(is_a("item", name) and not is_index(name) for name in free):
         return
     ends = [value for own in names for value in (min(table.columns[own].values), max(table.columns[own].values))]
     shares = max(ends) <= 1 or min(ends[1::2]) > 1
-    tasks = len(names) >= _TASKS and len(names) == len(free) and min(ends) >= 0 and max(ends) <= 100 and shares
-    tasks = tasks and not any(is_a("beside", own) for own in names)
+    tasks = len(names) >= _TASKS and min(ends) >= 0 and max(ends) <= 100 and shares
     if not are_numbered(names) and (not tasks or any(is_a("score", own) for own in names)):
         raise table.error(
             f"found one row per system, with {listed(names)}, expected a score for each item: a test needs more than "
             "the scores of whole test sets"
         )
+    table.beside += [name for name in free if table.columns[name].is_numeric and name not in names]
     own = {name: Column([table.columns[item].cells[row] for item in names]) for row, (name, _) in enumerate(outputs)}
     table.columns = {"item": Column(names), **own}
     table.lines = range(1, len(names) + 1)
@@ -190,6 +192,15 @@ def systems_in_rows(table: Table) -> None:
     table.chosen = replace(table.chosen, system=None, score=None)
     table.note("the columns are items, and the rows are systems")
     roles.assign(table)
+
+
+def _without_settings(table: Table, names: Sequence[str]) -> list[str]:
+    """The columns of numbers without those that describe systems, such as their size, and without means of others."""
+    columns = table.columns
+    names = [name for name in names if not is_a("beside", name)]
+    if sum(columns[name].scale in ("shares", "numbers") for name in names) >= _TASKS:
+        names = [name for name in names if columns[name].scale in ("shares", "numbers", "0 and 1")]
+    return [name for name in names if not is_a("summary", name)] if len(names) > _TASKS else names
 
 
 def without_summaries(table: Table, used: Sequence[str]) -> None:
@@ -232,5 +243,72 @@ def without_summaries(table: Table, used: Sequence[str]) -> None:
         table.keep([row for row in range(len(ids)) if row not in checked])
 
 
+def repeated_items(table: Table, used: Sequence[str]) -> None:
+    """Several rows of an item become one: they are items of several documents, scores by several people, or runs.
+
+    Numbers of items may begin anew in each document or subject: then both identify an item. Scores by several people
+    are averaged. If each item has equally many rows without a label, they are samples of the system.
+    """
+    outputs, ids = table.outputs(), table.labels(table.items) if table.items else []
+    keys = list(zip(outputs, ids, strict=False))
+    if table.chosen.item or not all(ids) or len(set(keys)) == len(keys):
+        return
+    labels = {name: table.labels([name]) for name in table.free if name not in (*used, *table.items)}
+    telling = [name for name, own in labels.items() if len(set(zip(keys, own, strict=True))) == len(keys)]
+    people = [name for name in telling if is_a("person", name)]
+    parts = [name for name in labels if _is_of_items(name) and not is_a("person", name) and all(labels[name])]
+    rows = list(grouped(keys).values())
+    if people:
+        for name in used:
+            table.array(name)  # refuses what is no number
+            cells: list[Any] = [None] * len(keys)
+            for own in rows:
+                known = [value for row in own if isinstance(value := table.columns[name].numbers[row], int | float)]
+                cells[own[0]] = sum(known) / len(known) if known else None
+            table.columns[name] = Column(cells)
+        table.keep([own[0] for own in rows])
+        table.note(f"the score of an item is its mean over column `{shown(people[0])}`")
+    elif found := next((own for own in _choices(parts) if _identify(own, labels, ids, outputs)), None):
+        table.items = [*found, *table.items]
+        table.note(
+            f"{listed(map(shown, table.items))} identify an item together, since {shown(table.items[-1])} repeats"
+        )
+    elif table.runs is None and _are_samples(
+        rows, table, [labels[name] for name in telling if not is_a("output", name)]
+    ):
+        places = {row: place for own in rows for place, row in enumerate(own, start=1)}
+        table.runs = "row of the item"
+        table.columns[table.runs] = Column([str(places[row]) for row in range(len(keys))])
+        table.note(f"the {len(rows[0])} rows of each item are runs, in their order")
+
+
+def _is_of_items(name: str) -> bool:
+    return (is_a("label of items", name) or role(name) == "item") and not is_index(name)
+
+
+def _choices(names: Sequence[str]) -> Iterable[tuple[str, ...]]:
+    """Each name, and then each two of them."""
+    return itertools.chain.from_iterable(itertools.combinations(names, n) for n in (1, 2))
+
+
+def _identify(
+    names: Sequence[str], labels: Mapping[str, list[str]], ids: list[str], outputs: Sequence[tuple[str, str]]
+) -> bool:
+    """Whether labels and ids together differ in all rows of a system, and systems have most of them in common."""
+    keys = list(zip(ids, *(labels[name] for name in names), strict=True))
+    own = [[keys[row] for row in rows] for rows in grouped(outputs).values()]
+    n_shared = min(len(set(one)) for one in own)
+    return all(len(set(one)) == len(one) for one in own) and n_shared >= _SHARED * len(set(keys))
+
+
+def _are_samples(rows: Sequence[Sequence[int]], table: Table, telling: Sequence[list[str]]) -> bool:
+    """Whether all items have equally many rows, which differ, but not in a label that all items have."""
+    factor = any(len({frozenset(own[row] for row in each) for each in rows}) == 1 for own in telling)
+    cells = table.labels(list(table.columns))
+    differ = sum(len({cells[row] for row in each}) > 1 for each in rows)
+    return len({len(own) for own in rows}) == 1 and not factor and (differ > 0 or len(rows[0]) > 2)
+
+
 BEFORE_ROLES = (judgements, metrics_in_rows)
 AFTER_ROLES = (answers, systems_in_rows)
+AFTER_ITEMS = (without_summaries, repeated_items)

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from pairsig.io.choices import near
 from pairsig.io.errors import InputError, listed, quoted
 from pairsig.metrics import Metric
+from pairsig.readers.layout.cells import Column, Number
 from pairsig.readers.layout.table import Table
 from pairsig.readers.layout.vocabulary import (
     BESIDE_OR_SYSTEM,
@@ -172,8 +173,8 @@ def _check_suffixes(table: Table, candidates: list[str]) -> list[str]:
 
 def _are_similar(table: Table, one: str, other: str) -> bool:
     """Whether the mean of each column is between the lowest and the highest number of the other."""
-    values = [sorted(table.columns[name].values) for name in (one, other)]
-    return all(b[0] <= sum(a) / len(a) <= b[-1] for a, b in (values, values[::-1]))
+    columns = table.columns[one], table.columns[other]
+    return all(min(b.values) <= _mean(a) <= max(b.values) for a, b in (columns, columns[::-1]))
 
 
 def _wide(table: Table, candidates: Sequence[str]) -> _ByName:
@@ -195,40 +196,56 @@ def _wide(table: Table, candidates: Sequence[str]) -> _ByName:
 
 
 def _on_one_scale(table: Table, candidates: Sequence[str]) -> Sequence[str]:
-    """The columns, which must have scores on the same scale."""
+    """The columns with scores, which must be on the same scale.
+
+    Counts that are far from the scores of several other columns, such as numbers of turns, are no scores of a system.
+    """
     columns = table.columns
     scales: dict[str, list[str]] = {}
     for name in candidates:
         scale = columns[name].scale
         scales.setdefault("0 and 1" if scale == "shares" and not is_a("gold", name) else scale, []).append(name)
-    whole = [value for name in scales.get("whole numbers", []) for value in columns[name].values]
+    whole, numbers = scales.get("whole numbers", []), scales.get("numbers", [])
     for scale in [scale for scale in scales if scale.startswith("only ")]:
         (value,) = columns[scales[scale][0]].values
-        if whole and min(whole) <= value <= max(whole):
+        if whole and min(_values(table, whole)) <= value <= max(_values(table, whole)):
             scales["whole numbers"] += scales.pop(scale)
-    low = scales.get("0 and 1", [])
-    if (
-        "numbers" in scales
-        and low
-        and max(map(abs, set().union(*(columns[n].values for n in scales["numbers"])))) <= 10
-    ):
+    grades = whole and numbers and all(float(4 * value).is_integer() for value in _values(table, numbers))
+    if grades and all(_are_similar(table, one, other) for one in whole for other in numbers):
+        scales["numbers"] += scales.pop("whole numbers")  # grades such as 14 and 14.5
+    if numbers and "0 and 1" in scales and max(map(abs, _values(table, numbers))) <= 10:
         scales["numbers"] += scales.pop("0 and 1")  # COMET may be above 1
     best = max(scales.values(), key=len)
     systems = [name for name in best if not is_a("gold", name)]
+    low, high = min(_values(table, best)), max(_values(table, best))
     others = [name for own in scales.values() if own is not best for name in own if not is_a("gold", name)]
+    if len(systems) > 1 and all(len(own) < len(systems) for own in scales.values() if own is not best):
+        others = [
+            name
+            for name in others
+            if columns[name].scale in ("shares", "numbers") or low <= _mean(columns[name]) <= high
+        ]
     if others:
         differing = ", ".join(f"{shown(own[0])} has {columns[own[0]].scale}" for own in scales.values())
         raise table.error(
-            f"found several columns of numbers ({listed(map(shown, candidates))}) on different "
-            f"scales ({differing}), expected one per system; name them with {table.chosen.hint('system', systems)}"
+            f"found several columns of numbers ({listed(map(shown, candidates))}) on different scales ({differing}), "
+            f"expected one per system; name them with {table.chosen.hint('system', systems)}"
         )
     if gold := [name for name in best if is_a("gold", name)]:
         right = "" if table.chosen.python else f", and for predictions --option gold={gold[0].strip()}"
         raise table.error(
-            f"found column {shown(gold[0])} beside {listed(systems)}, which may be predictions "
-            f"instead of scores; for scores, use {table.chosen.hint('system', systems)}{right}"
+            f"found column {shown(gold[0])} beside {listed(systems)}, which may be predictions instead of scores; for "
+            f"scores, use {table.chosen.hint('system', systems)}{right}"
         )
     return systems
+
+
+def _values(table: Table, names: Sequence[str]) -> set[Number]:
+    return set().union(*(table.columns[name].values for name in names))
+
+
+def _mean(column: Column) -> float:
+    return sum(column.values) / len(column.values)
 
 
 def _by_system(table: Table, names: Sequence[str]) -> _ByName:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from pairsig.readers.layout.cells import Column
 from pairsig.readers.layout.vocabulary import key, split_run
 from pairsig.readers.system_counts import to_array
 
+Label = TypeVar("Label", bound=Hashable)
 Names = str | Sequence[str | Metric] | None
 _PYTHON = {"item": "segment"}
 """Names of the options in Python where they differ."""
@@ -250,11 +251,11 @@ class Table:
         return to_array([0 if value is None or isinstance(value, str) else value for value in column.numbers]), missing
 
 
-def grouped(outputs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], list[int]]:
-    """The rows of each system and run."""
-    rows: dict[tuple[str, str], list[int]] = {}
-    for row, output in enumerate(outputs):
-        rows.setdefault(output, []).append(row)
+def grouped(labels: Iterable[Label]) -> dict[Label, list[int]]:
+    """The rows with each label, such as a system and a run."""
+    rows: dict[Label, list[int]] = {}
+    for row, label in enumerate(labels):
+        rows.setdefault(label, []).append(row)
     return rows
 
 

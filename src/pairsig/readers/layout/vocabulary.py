@@ -44,10 +44,15 @@ KINDS = {
         "test_name", "test_case", "case", "test", "file", "filename", "file_name", "image", "uuid", "guid", "_id",
         "pmid", "env", "environment", "env_id", "game", "task", "task_name", "dataset", "benchmark", "subject",
         "participant", "participant_id", "fold", "line", "line_number", "lineno", "nr", "no", "no.", "#", "number",
-        "other_id", *INDEX,
+        "query_no", "item_no", "question_no", "example_idx", "example_index", "sample_nr",
+        "question_number", "instanceid", "text_id", "segid", "clip", "clip_id", "audio", "audio_file", "wav",
+        "testcase", "puzzle", "problem_number", "exercise", "treebank", "other_id", *INDEX,
     )),
-    "run": Kind(("run", "seed", "epoch", "run_id", "trial", "repetition", "replicate", "random_seed", "rep",
-                 "iteration")),
+    "run": Kind((
+        "run", "seed", "epoch", "run_id", "trial", "repetition", "replicate", "random_seed", "rep", "iteration",
+        "attempt", "sample_idx", "sample_index", "sample_number", "sample_no", "completion_id", "rollout",
+        "replication", "rng_seed", "seed_id", "run_idx", "run_index", "run_number",
+    )),
     "score": Kind((
         "score", "correct", "acc", "accuracy", "value", "is_correct", "passed", "pass", "success", "result", "outcome",
         "acc_norm", "exact_match", "quasi_exact_match", "em", "f1", "precision", "recall", "bleu", "sacrebleu", "chrf",
@@ -56,9 +61,28 @@ KINDS = {
         "perplexity", "ppl", "nll", "mse", "mae", "rmse", "uas", "las", "resolved", "solved", "win", "rating", "grade",
         "points", "reward", "return", "episode_return", "episode_reward", "hit", "hits", "auc", "fluency", "adequacy",
         "coherence", "relevance", "consistency", "faithfulness", "helpfulness", "mcc", "iou", "dice", "status",
-    )),
+        # further metrics
+        "balanced_accuracy", "f_score", "fscore", "f_measure", "f_beta", "exact", "jga", "kappa", "r2", "spearman",
+        "pearson", "kendall", "roc_auc", "auroc", "pr_auc", "auprc", "average_precision", "ap", "rr", "recip_rank",
+        "reciprocal_rank", "cider", "spice", "spbleu", "metricx", "gemba", "moverscore", "bartscore", "alignscore",
+        "summac", "questeval", "bleu4", "bleu_4", "mlas", "blex", "clas", "smatch", "bpb", "bits_per_byte",
+        "cross_entropy", "log_loss", "logloss", "brier", "word_error_rate", "char_error_rate", "character_error_rate",
+        "mer", "wil", "per", "der", "error_rate", "edit_distance", "levenshtein", "surprisal", "fid", "jaccard",
+        # verdicts of judges and people
+        "mark", "marks", "pct", "percent", "percentage", "accuracy_pct", "win_rate", "success_rate", "pass_rate",
+        "answer_relevancy", "answer_relevance", "answer_correctness", "answer_similarity", "semantic_similarity",
+        "context_precision", "context_recall", "context_relevancy", "context_relevance", "contextual_precision",
+        "contextual_recall", "contextual_relevancy", "groundedness", "hallucination", "toxicity", "correctness",
+        "factuality", "completeness", "conciseness", "clarity", "naturalness", "informativeness", "readability",
+        "grammaticality", "harmlessness", "honesty", "usefulness", "creativity", "similarity", "da_score",
+        "z_score", "zscore", "is_resolved", "is_success", "is_passed", "is_solved", "is_right",
+        "total_reward", "total_return", "normalized_score",
+    ), r"(p|r|recall|precision|ndcg|ndcg_cut|map|map_cut|rr|mrr|hits?|success|pass|iprec_at_recall)(@|_|_at_)[\d.]+"),
     "error": Kind((  # a score of which lower is better
         "ter", "wer", "cer", "loss", "perplexity", "ppl", "nll", "mse", "mae", "rmse", "rank", "error_rate", "errors",
+        "bpb", "bits_per_byte", "cross_entropy", "log_loss", "logloss", "brier", "word_error_rate", "char_error_rate",
+        "character_error_rate", "mer", "wil", "per", "der", "edit_distance", "levenshtein", "surprisal", "fid",
+        "hallucination", "toxicity", "metricx", "error", "n_errors", "num_errors", "penalty", "distance", "regret",
     )),
     "correctness": Kind(("correct", "is_correct", "acc", "accuracy", "exact_match", "em")),
     "gold": Kind(
@@ -66,6 +90,11 @@ KINDS = {
         "(gold|true|correct|right|target|expected)_(label|answer|choice|option|class|index|idx|letter|value)",
     ),
     "prediction": Kind(PREDICTIONS),
+    "output": Kind((  # a text that a system wrote
+        *PREDICTIONS, "completion", "generation", "generated_text", "generated", "text", "code", "solution",
+        "hypothesis", "hyp", "translation", "summary", "candidate", "model_output", "raw_output", "reply",
+        "transcript", "message",
+    )),
     "winner": Kind(pattern="(.+_)?(winner|preferred|preference|verdict|judge?ment|choice)"),
     "metric": Kind(("metric", "metric_name", "measure", "criterion", "aspect", "dimension")),
     "document": Kind(("document",)),
@@ -74,25 +103,38 @@ KINDS = {
     "person": Kind(PEOPLE),  # who scores the same item of the same system
     "label of items": Kind((  # or of judges, but not of systems
         "document", "domain", "category", "language", "lang", "split", "genre", "type", "group", "section", "source",
-        "user", "speaker", "topic", "class", "difficulty", "site", "country", *PEOPLE,
+        "user", "speaker", "topic", "class", "difficulty", "site", "country", "doc", "doc_name", "docname", "subject",
+        "language_pair", "lang_pair", "langpair", "lp", "direction", "test_set", "testset", "dataset", "subset",
+        "suite", "task", "corpus", "chapter", "book", "file", "env", "environment", "field", "discipline", *PEOPLE,
     )),
     "beside": Kind(pattern=(  # a number that describes an item and is no score
-        r"(.+_)?(length|len|tokens|words|chars|difficulty|latency|duration|time|seconds|cost|weight|count|conf"
-        r"|confidence|prob|probability|logprob|std|stderr|min|max|date|lower|upper|votes|params|parameters"
-        r"|diff|difference|delta|gain|improvement|change|level|size)"
-        r"|total|n|year|n_rows|(num|n|length|len|max|min)_.+|temperature|top_p|timestamp|created_at|rank|version"
-        r"|batch_size"
+        r"(?!no_|without_|w/o_|minus_|with_|plus_|only_|[+_])(.+_)?(length|len|tokens|words|chars|characters|difficulty|latency|duration|time|seconds|cost|weight|count"
+        r"|conf|confidence|prob|probability|logprob|std|stderr|sd|se|sem|ci|min|max|date|lower|upper|votes|params"
+        r"|parameters|diff|difference|delta|gain|improvement|change|level|size|dims?|dimensions?|bytes|lines|sentences"
+        r"|age|price|usd|eur|timestamp|tstamp|dur|runtime|wall_?clock|rtf|ms|secs?|kb|mb|gb|rank|rang"
+        r"|p_?value|ci_low|ci_high|tok|toks|n_?tok|rows|attempts|tries|retries|calls|depth|hops|turns|pages|wordcount)"
+        r"|total|n|year|n_rows|(num|n|length|len|max|min|count|nb|anzahl|laenge|länge)_.+|temperature|top_[pk]|created_at"
+        r"|created|updated_at|version|batch_size|batch|lr|learning_rate|weight_decay|dropout|gpus?|ref_len|hyp_len"
+        r"|anzahl|länge|laenge|dauer|zeit|longueur|durée|p|lat|lon|zip|hour|day|month|week|#.*|runtime|_runtime|_timestamp"
+        r"|wörter|woerter|mots|palabras|zeichen"
     )),
     "summary": Kind((  # a row that summarizes the others
         "mean", "average", "avg", "macro avg", "total", "sum", "overall", "all", "std", "mittelwert", "durchschnitt",
-        "summe", "moyenne", "promedio", "stdev", "sd", "median", "min", "max", "count",
+        "summe", "moyenne", "promedio", "stdev", "sd", "median", "min", "max", "count", "media", "gesamt", "std dev",
+        "standard deviation", "std.", "avg.", "macro average", "micro average", "macro-average", "micro-average",
+        "macro", "micro", "grand total", "grand mean", "averages", "totals", "std. dev.", "ø", "µ", "μ", "σ",
+        "mean score", "average score", "total score", "somme", "totale", "ecart type", "écart type", "aggregate",
     )),
 }  # fmt: skip
 
 BESIDE_OR_SYSTEM = re.compile(r"(.+)_(diff|difference|delta|change|gain|level|size|min|max)")
 """Names "beside" that may also be those of systems, such as `t5-size`."""
 _IDS = {*(name for kind in ("system", "maybe system", "item") for name in KINDS[kind].names), "run_id", "document_id"}
-_SCORE = r"(?:mean_|avg_|raw_|human_|judge_|segment_|sentence_|sent_)?(?P<name>.+?)(?:@\d+|_score)?"
+_SCORE = (
+    r"(?:(?:mean|avg|average|raw|human|judge|llm|segment|sentence|sent|eval|test|val|dev|valid|validation|macro|micro"
+    r"|weighted|token|final|overall|metrics|scores|normalized|norm)[_./])*"
+    r"(?P<name>.+?)(?:@\d+|_score|_macro|_micro|_weighted|_avg|_mean|_norm|_fmeasure|,none)*"
+)
 _UNIT = r"[(\[](%|m?s|sec|seconds|min|[\d.]+\s*[-–]\s*[\d.]+)[)\]]|[↑↓%]|[(\[][↑↓][)\]]"
 _RUN = r"(?:seed|run|trial|rep|repetition|replicate|epoch|fold)[\W_]*\d+"
 _RUNS_IN_NAMES = (
@@ -121,6 +163,8 @@ def is_a(kind: str, name: str) -> bool:
         return True
     if kind == "person":
         return re.sub(r"[\s_\-]*(id|name|\d+)$", "", name.strip().lower()) in own.names
+    if kind in ("beside", "summary") and (bare := re.sub(r"\s*\([^()]*\)$", "", name)) not in ("", name):
+        return is_a(kind, bare)
     match = re.fullmatch(_SCORE, key(name)) if kind in ("score", "error") else None
     return match is not None and match["name"] in own.names
 
