@@ -38,7 +38,7 @@ def rows(text: str) -> list[tuple[int, list[str]]]:
 def _cells(cell: str) -> list[str]:
     """The text of a cell, and empty ones for the columns over which it extends."""
     match = _SPANNING.fullmatch(cell)
-    text = match[2] if match else cell
+    text = re.sub(r"[_^]?\{?\s*\\pm\s*\{?[\d.]+\}?\}?", "", match[2] if match else cell)
     for symbol, shown in _SYMBOLS:
         text = text.replace(symbol, shown)
     while (plain := _COMMAND.sub(r"\1", text)) != text:

@@ -22,7 +22,8 @@ _BLANKS = {"\t\t": r"\s{2,}", " ": r"[ \t]"}
 """Blanks between cells, by what stands for them: two or more in columns that are aligned, one in tables of R."""
 _COMMENT = r"#(?!\s*[,;\t|])|sep="
 _RULE = r"[-+:=|\s]*(--|==)[-+:=|\s]*|\s*(:?-+:?\s*\|\s*)+:?-+:?\s*"
-_TREC_EVAL = ("measure", "topic", "value")
+_TREC_EVAL = ("measure", "topic", "value"), ("topic", "measure", "value")
+"""Columns of trec_eval and of ir_measures."""
 _SAMPLE = 20
 """Rows from which the separator is found."""
 
@@ -88,13 +89,14 @@ def _of_rows(
         bottom -= 1
     left_out["below the rows"] = rows[bottom:]
     titles, rows = rows[:top], rows[top:bottom]
-    if len(rows[0].cells) == width - 1 and separator in _BLANKS:
+    if len(rows[0].cells) == width - 1 and (separator in _BLANKS or _are_row_names([row.cells[0] for row in rows[1:]])):
         rows[0].cells.insert(0, "")  # R and pandas write no name above those of the rows
     unnamed = not _is_header([row.cells for row in rows])
-    if unnamed and (totals := _totals_of_trec_eval(rows)):
-        left_out["with values for all topics"] = totals
-        rows = [_Row(rows[0].line, list(_TREC_EVAL)), *(row for row in rows if row not in totals)]
-        unnamed = False
+    for of_trec in _TREC_EVAL:
+        if unnamed and (totals := _totals_of_trec_eval(rows, of_trec.index("topic"))):
+            left_out["with values for all topics"] = totals
+            rows = [_Row(rows[0].line, list(of_trec)), *(row for row in rows if row not in totals)]
+            unnamed = False
     notes: list[str] = []
     if unnamed and len(above) == width and _are_names(above, rows[0].cells):
         rows.insert(0, _Row(first, list(above)))
@@ -174,9 +176,13 @@ def _starts(rows: Sequence[_Row], width: int, separator: str) -> bool:
     if len(cells) == width:
         return width == 1 or sum(bool(cell.strip()) for cell in cells) > 1
     below = rows[-1].cells
-    return (
-        len(cells) == width - 1 and separator in _BLANKS and len(below) == width and any(map(layout.is_number, below))
-    )
+    named = len(cells) == width - 1 and len(below) == width and any(map(layout.is_number, below))
+    return named and (separator in _BLANKS or below[0].strip() in ("0", "1"))
+
+
+def _are_row_names(cells: Sequence[str]) -> bool:
+    """Whether these are the numbers of rows, as R and pandas write them."""
+    return len(cells) > 1 and cells[0] in ("0", "1") and cells == [str(int(cells[0]) + k) for k in range(len(cells))]
 
 
 def _are_names(cells: Sequence[str], below: Sequence[str]) -> bool:
@@ -207,11 +213,11 @@ def _is_header(rows: Sequence[Sequence[str]]) -> bool:
     return not any(place < len(below) and layout.is_number(below[place]) == head[place] for place in places)
 
 
-def _totals_of_trec_eval(rows: Sequence[_Row]) -> list[_Row]:
+def _totals_of_trec_eval(rows: Sequence[_Row], topic: int) -> list[_Row]:
     """The rows for all topics if these are measures, topics and values as trec_eval writes them; else none."""
-    if any(len(row.cells) != len(_TREC_EVAL) for row in rows) or layout.is_number(rows[0].cells[0]):
+    if any(len(row.cells) != 3 for row in rows) or layout.is_number(rows[0].cells[1 - topic]):
         return []
-    totals = [row for row in rows if row.cells[1].strip() == "all"]
+    totals = [row for row in rows if row.cells[topic].strip() == "all"]
     ids = {(row.cells[0].strip(), row.cells[1].strip()) for row in rows}
     values = all(layout.is_number(row.cells[2]) for row in rows if row not in totals)
     return totals if values and len(ids) == len(rows) > len(totals) else []

@@ -25,6 +25,7 @@ from pairsig.readers.layout.vocabulary import (
     are_numbered,
     is_a,
     is_index,
+    is_run,
     is_system,
     key,
     of_kind,
@@ -49,7 +50,8 @@ def judgements(table: Table) -> None:
     ties = [verdict == "0" or verdict.lower().startswith(_TIES) for verdict in verdicts]
     if sides is None:
         names = list(dict.fromkeys(own for own, tie in zip(verdicts, ties, strict=True) if own and not tie))
-        if len(names) != 2:
+        numeric = [name for name in table.columns if table.columns[name].is_numeric]
+        if len(names) != 2 or {name.lower() for name in names} <= {key(name) for name in numeric}:
             return
         sides = [names[0]] * len(verdicts), [names[1]] * len(verdicts)
     systems = list(dict.fromkeys(name for side in sides for name in side))
@@ -168,6 +170,8 @@ def _correctness_of(table: Table, answer: str) -> list[str]:
 
 def systems_in_rows(table: Table) -> None:
     """Rows and columns are exchanged if there is one row per system and one column per item."""
+    if table.systems is None and not table.chosen.system and not table.chosen.one_system:
+        table.systems = _with_numbered_items(table)
     if table.systems is None or table.runs is not None or table.items:
         return
     outputs, free = table.outputs(), table.free
@@ -192,6 +196,15 @@ def systems_in_rows(table: Table) -> None:
     table.chosen = replace(table.chosen, system=None, score=None)
     table.note("the columns are items, and the rows are systems")
     roles.assign(table)
+
+
+def _with_numbered_items(table: Table) -> str | None:
+    """The only column of text beside at least as many numbered columns, such as `q1`, as there would be of systems."""
+    numeric = [name for name, own in table.columns.items() if own.is_numeric]
+    texts = [name for name in table.columns if name not in numeric]
+    many = len(numeric) >= max(10, roles.MANY * len(table.lines))
+    numbered = many and len(texts) == 1 and are_numbered(numeric) and not any(map(is_run, numeric))
+    return texts[0] if numbered and len(set(table.labels(texts))) == len(table.lines) > 1 else None
 
 
 def _without_settings(table: Table, names: Sequence[str]) -> list[str]:
@@ -256,7 +269,11 @@ def repeated_items(table: Table, used: Sequence[str]) -> None:
     labels = {name: table.labels([name]) for name in table.free if name not in (*used, *table.items)}
     telling = [name for name, own in labels.items() if len(set(zip(keys, own, strict=True))) == len(keys)]
     people = [name for name in telling if is_a("person", name)]
-    parts = [name for name in labels if _is_of_items(name) and not is_a("person", name) and all(labels[name])]
+    parts = [
+        name
+        for name, own in labels.items()
+        if _is_of_items(name) and not is_a("person", name) and all(own) and len(set(own)) < len(own)
+    ]
     rows = list(grouped(keys).values())
     if people:
         for name in used:
@@ -283,7 +300,7 @@ def repeated_items(table: Table, used: Sequence[str]) -> None:
 
 
 def _is_of_items(name: str) -> bool:
-    return (is_a("label of items", name) or role(name) == "item") and not is_index(name)
+    return is_a("label of items", name) or (role(name) == "item" and key(name) != "")
 
 
 def _choices(names: Sequence[str]) -> Iterable[tuple[str, ...]]:
@@ -302,13 +319,67 @@ def _identify(
 
 
 def _are_samples(rows: Sequence[Sequence[int]], table: Table, telling: Sequence[list[str]]) -> bool:
-    """Whether all items have equally many rows, which differ, but not in a label that all items have."""
+    """Whether all items have equally many rows, several of which differ, and no label tells them apart.
+
+    Two rows without a text of the system may also be of two systems.
+    """
+    n_rows, cells = len(rows[0]), table.labels(list(table.columns))
     factor = any(len({frozenset(own[row] for row in each) for each in rows}) == 1 for own in telling)
-    cells = table.labels(list(table.columns))
-    differ = sum(len({cells[row] for row in each}) > 1 for each in rows)
-    return len({len(own) for own in rows}) == 1 and not factor and (differ > 0 or len(rows[0]) > 2)
+    differ = any(len({cells[row] for row in each}) > 1 for each in rows)
+    enough = n_rows > 2 or any(is_a("output", name) for name in table.free)
+    return len(rows) > 1 and {len(own) for own in rows} == {n_rows} and differ and enough and not factor
 
 
-BEFORE_ROLES = (judgements, metrics_in_rows)
+def merged_cells(table: Table) -> None:
+    """Names of systems and items that stand once above all their rows, as in merged cells, are repeated."""
+    for name, column in list(table.columns.items()):
+        labels = table.labels([name])
+        starts = [row for row, label in enumerate(labels) if label]
+        sizes = {b - a for a, b in itertools.pairwise([*starts, len(labels)])}
+        names = [labels[row] for row in starts]
+        if len(starts) > 1 and starts[0] == 0 and len(sizes) == 1 < min(sizes) and len(set(names)) == len(names):
+            cells = [column.cells[starts[row // min(sizes)]] for row in range(len(labels))]
+            if role(name) in ("system", "item", "run") or is_a("label of items", name):
+                table.columns[name] = Column(cells, column.comma)
+                table.note(f"a cell of column `{shown(name)}` belongs to all rows up to the next one")
+
+
+def systems_side_by_side(table: Table) -> None:
+    """Rows with two systems, such as `model_a, score_a, model_b, score_b`, become two rows."""
+    pairs = {}
+    for first in table.columns:
+        if match := re.fullmatch(r"(.*?_?)(a|1|left)(_.*)?", key(first)):
+            other = match[1] + {"a": "b", "1": "2", "left": "right"}[match[2]] + (match[3] or "")
+            second = next((name for name in table.columns if key(name) == other), None)
+            if second is not None:
+                pairs[(match[1] + (match[3] or "")).strip("_").replace("__", "_")] = (first, second)
+    systems = [name for name in pairs if is_system(name)]
+    scores = [
+        name for name, own in pairs.items() if is_a("score", name) and all(table.columns[c].is_numeric for c in own)
+    ]
+    if len(systems) != 1 or not scores or table.chosen.system or table.chosen.score:
+        return
+    table.keep([row for row in range(len(table.lines)) for _ in (0, 1)])
+    for name, (first, second) in pairs.items():
+        a, b = table.columns.pop(first), table.columns.pop(second)
+        table.columns[name] = Column([(a, b)[row % 2].cells[row] for row in range(len(table.lines))], a.comma)
+    table.note(f"each row has two systems, with scores {listed(scores)}")
+
+
+def people_in_columns(table: Table) -> None:
+    """Columns of several people who score the same, such as `rater1` and `rater2`, become their mean."""
+    people = [name for name, own in table.columns.items() if is_a("person", name) and own.is_numeric]
+    of_one = table.chosen.one_system or any(is_a("system", name) for name in table.columns)
+    if len(people) < 2 or not of_one or table.chosen.score or table.chosen.system:
+        return
+    rows = zip(*(table.columns[name].numbers for name in people), strict=True)
+    known = [[value for value in row if isinstance(value, int | float)] for row in rows]
+    for name in people:
+        del table.columns[name]
+    table.columns["score"] = Column([sum(own) / len(own) if own else None for own in known])
+    table.note(f"the score of an item is the mean of columns {listed(people)}")
+
+
+BEFORE_ROLES = (merged_cells, systems_side_by_side, people_in_columns, judgements, metrics_in_rows)
 AFTER_ROLES = (answers, systems_in_rows)
 AFTER_ITEMS = (without_summaries, repeated_items)

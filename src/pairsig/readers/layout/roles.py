@@ -40,7 +40,10 @@ def _column_of(table: Table, kind: str) -> str | None:
     scores = table.wanted("score")
     among = [name for name in table.columns if name not in scores]
     # The statistics of systems without runs have a column `run` without labels.
-    return next((own for own in of_kind(kind, among) if any(table.labels([own]))), None)
+    found = [own for own in of_kind(kind, among) if any(table.labels([own]))]
+    if kind == "run" and len(found) > 1:  # ids of runs that differ in each row tell nothing apart
+        found = [own for own in found if len(set(table.labels([own]))) < len(table.lines)] or found
+    return next(iter(found), None)
 
 
 def _systems(table: Table) -> str | None:
@@ -137,6 +140,8 @@ def items(table: Table, used: Sequence[str]) -> list[str]:
         for name in free
         if name not in known and (not table.columns[name].is_mostly_numeric or table.columns[name].counts_rows)
     ]
+    if not several:
+        texts = [name for name in texts if len(set(table.labels([name]))) > 1]
     if not known and (several or len(texts) == 1 or len(used) > 1 or table.cells.unnamed):
         known = texts
     labels = {name: table.labels([name]) for name in known}

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from pairsig.io.choices import near
 from pairsig.io.errors import InputError, listed, quoted
@@ -27,6 +31,9 @@ from pairsig.readers.system_counts import average
 Scores: TypeAlias = dict[tuple[str, str], list[tuple[Metric, dict[str, str]]]]
 """By the system and the run that the names of columns contain ("" if they do not): metrics, and the column of the table
 for each column of the metric."""
+_DERIVED = r"[δ∆]|\b(delta|diff|best|oracle|mean|avg|average)\b"
+_FEW = 12
+"""Columns of which differences are tried."""
 _ByName: TypeAlias = dict[tuple[str, str], dict[str, str]]
 """By system and run: the name of a metric and its column."""
 
@@ -49,7 +56,9 @@ def find(table: Table) -> Scores:
     lower = [table.column(name, "lower_is_better") for name in table.wanted("lower_is_better")]
     metrics = _chosen(table, lower) or _counts(table)
     if not metrics and not (columns := _known(table)):
-        columns = _candidates(table)
+        columns = _without_derived(table, _candidates(table))
+        if table.systems and not table.runs and len(columns) > 1 and all(map(is_run, columns)):
+            return _metrics_of(table, {("", name): {"score": name} for name in columns})
         if table.systems is None and len(columns) > 1 and (wide := _wide(table, columns)):
             return _metrics_of(table, wide)
         columns = _only_score(table, columns)
@@ -122,7 +131,7 @@ def _known(table: Table) -> list[str]:
 def _candidates(table: Table) -> list[str]:
     """The columns of numbers without a known name that may have scores."""
     names = [name for name in table.free if table.columns[name].is_mostly_numeric and not is_a("beside", name)]
-    found = [name for name in names if not is_a("item", name)]
+    found = [name for name in names if not is_a("item", name) and not is_a("person", name)]
     found = [name for name in found if not table.columns[name].counts_rows] or found[-1:]
     if (steps := of_kind("step", table.free)) and not of_kind("item", table.free):
         raise table.error(
@@ -131,6 +140,37 @@ def _candidates(table: Table) -> list[str]:
         )
     found = _without_ids(table, found)
     return _check_suffixes(table, found) if table.systems is None and not table.chosen.one_system else found
+
+
+def _without_derived(table: Table, candidates: list[str]) -> list[str]:
+    """The columns without differences, means and so on of the others, if both names and numbers say so."""
+
+    def is_derived(name: str) -> bool:
+        others = [own for own in candidates if own != name]
+        of_two = [(a, b) for a in others for b in others if a != b and key(name) == key(f"{a}-{b}")]
+        if not (of_two or is_a("summary", name) or is_a("beside", name) or re.search(_DERIVED, name.lower())):
+            return False
+        numbers = np.array([_floats(table, own) for own in [name, *others]])
+        own, rest = numbers[0], numbers[1:]
+        known = [
+            np.mean(rest, 0),
+            np.sum(rest, 0),
+            np.max(rest, 0),
+            np.min(rest, 0),
+            np.median(rest, 0),
+            np.std(rest, 0),
+        ]
+        known += [sign * (a - b) for a, b in itertools.combinations(rest[:_FEW], 2) for sign in (1, -1)]
+        known += [abs(a - b) for a, b in itertools.combinations(rest[:_FEW], 2)]
+        near = 0.006 * max(1, np.nanmax(np.abs(own)))
+        return any(np.nanmax(np.abs(own - one)) <= near for one in known if not np.isnan(own - one).all())
+
+    kept = [name for name in candidates if not is_derived(name)] if len(candidates) > 2 else candidates
+    return kept if len(kept) > 1 else candidates
+
+
+def _floats(table: Table, name: str) -> list[float]:
+    return [float(value) if isinstance(value, int | float) else np.nan for value in table.columns[name].numbers]
 
 
 def _without_ids(table: Table, candidates: list[str]) -> list[str]:

@@ -23,7 +23,21 @@ class Kind:
 
 
 INDEX = ("index", "idx", "row", "")
-PEOPLE = ("annotator", "rater", "judge", "worker", "coder", "assessor", "evaluator", "reviewer")
+PEOPLE = (
+    "annotator",
+    "ann",
+    "expert",
+    "turker",
+    "crowdworker",
+    "participant_rater",
+    "rater",
+    "judge",
+    "worker",
+    "coder",
+    "assessor",
+    "evaluator",
+    "reviewer",
+)
 PREDICTIONS = ("prediction", "pred", "predicted", "y_pred", "predicted_label", "output", "response")
 
 KINDS = {
@@ -136,6 +150,9 @@ _SCORE = (
     r"(?P<name>.+?)(?:@\d+|_score|_macro|_micro|_weighted|_avg|_mean|_norm|_fmeasure|,none)*"
 )
 _UNIT = r"[(\[](%|m?s|sec|seconds|min|[\d.]+\s*[-–]\s*[\d.]+)[)\]]|[↑↓%]|[(\[][↑↓][)\]]"
+_SECTION = (
+    r"^(params?|metrics?|tags|inputs?|outputs?|answer|feedback|data|config|summary|meta|metadata|scores?|results?)\."
+)
 _RUN = r"(?:seed|run|trial|rep|repetition|replicate|epoch|fold)[\W_]*\d+"
 _RUNS_IN_NAMES = (
     rf"(?P<system>.*?)[\s_.\-/:([]*(?P<run>{_RUN})[)\]]?", r"(?P<system>.+?)[\s_.\-/:]+(?P<run>[sr]\d+)",
@@ -150,7 +167,10 @@ def key(name: str) -> str:
     found = re.sub(r"[\s\-]+", "_", re.sub(_UNIT, "", name).strip().lower())
     if re.fullmatch(r"unnamed:_\d+(_level_\d+)?|__index_level_\d+__|_1|level_0", found):
         return ""
-    return "other_id" if re.search(r"[_\s](id|ID|Id)$|[a-z]I[dD]$", name) and found not in _IDS else found
+    part = re.sub(_SECTION, "", found)  # of MLflow, MTurk, LangSmith
+    if part != found and any(part in kind.names for kind in KINDS.values()):
+        return part
+    return "other_id" if re.search(r"[_\s](id|ID|Id)$|[a-z]I[dD]$|[A-Z]Id$", name) and found not in _IDS else found
 
 
 @cache
