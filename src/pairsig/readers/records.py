@@ -76,7 +76,7 @@ class _Unfolding:
         """The rows below a node; `labels` are the names that lead to it."""
         if isinstance(node, list) and node:
             if _all(dict, node):
-                return [self._labelled(row, labels) for item in node for row in of_object(item)]
+                return [row for item in node for row in self._of_row(item, labels)]
             if _all(list, node):
                 head, *below = node
                 if not (below and _all(str, head) and not _all(str, below[0])):
@@ -105,6 +105,27 @@ class _Unfolding:
         if len(nested) == len(node) > 1 and (_all(dict, node.values()) or _all(list, node.values())):
             return self._of_members(node, labels)
         return self._of_the_table_in(node, nested, labels)
+
+    def _of_row(self, item: Mapping[str, Any], labels: Sequence[str]) -> list[Row]:
+        """The rows of an object in a list: one, or those of the only object with many members that are alike."""
+        members = [
+            own
+            for own in item.values()
+            if isinstance(own, dict)
+            and len(own) > 2 * layout.MANY
+            and (
+                all(map(_is_number, own.values()))
+                or (_all(dict, own.values()) and len({*map(frozenset, own.values())}) == 1)
+            )
+        ]
+        if len(members) != 1:
+            return [self._labelled(row, labels) for row in of_object(item)]
+        beside: Row = {(name,): own for name, own in item.items() if not _is_nested(own)}
+        rows: list[Row] = [
+            {("item",): name} | (_flat(own) if isinstance(own, dict) else {("score",): own})
+            for name, own in members[0].items()
+        ]
+        return [self._labelled(beside | row, labels) for row in rows]
 
     def _labelled(self, row: Row, labels: Sequence[str]) -> Row:
         """The row with the names that lead to it: the system, the run and the item, as far as the row has none."""

@@ -129,6 +129,7 @@ def _is_json(path: str, text: str) -> bool:
 
 
 def _of_json(path: str, text: str, chosen: layout.Chosen) -> layout.Cells:
+    notes: list[str] = []
     lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
     if path.removesuffix(".gz").removesuffix(".xz").endswith((".jsonl", ".ndjson")) or (
         len(lines) > 1 and all(line.lstrip().startswith("{") and line.rstrip().endswith("}") for _, line in lines[:2])
@@ -142,13 +143,17 @@ def _of_json(path: str, text: str, chosen: layout.Chosen) -> layout.Cells:
             found += own
             numbers += [number] * len(own)
         place = "line"
+        names = [{path[0] for path in row} for row in found]
+        if len(found) > 3 and not names[0] & names[1] and all(own & names[1] for own in names[1:]):
+            notes.append(f"{path}: left out line {numbers[0]}, which has no names in common with the others")
+            found, numbers = found[1:], numbers[1:]
     else:
         if len(text) > MAX_JSON:
             raise InputError(f"{path}: found {len(text):,} characters of JSON, expected at most {MAX_JSON:,}")
         found = records.of_document(_parsed(path, text, "a complete document"), path, chosen)
         numbers, place = list(range(1, len(found) + 1)), "item"
     columns, levels = records.columns(found)
-    return layout.Cells(path, columns, numbers, place, "thousands", levels=levels)
+    return layout.Cells(path, columns, numbers, place, "thousands", levels=levels, notes=tuple(notes))
 
 
 def _parsed(where: str, text: str, expected: str) -> Any:

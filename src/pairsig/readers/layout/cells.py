@@ -42,6 +42,7 @@ _LABELLED = (
     re.compile(r"(?P<label>[^\W\d][^()]*?)\s*[-–—:=(]\s*(?P<value>\d{1,2})\)?"),
 )
 _STARS = re.compile(r"[★⭐]\ufe0f?(?:[★⭐]\ufe0f?)*[☆]*|☆+")
+_POINTS = re.compile(r"[-+]?[1-9]\d{0,2}(\.\d{3})+,\d{1,400}", re.ASCII)
 _BLANK_THOUSANDS = re.compile(r"(?<=\d)[\u00a0\u2009\u202f' ](?=\d{3}(?!\d))")
 
 
@@ -58,7 +59,10 @@ class Column:
         """Each cell as a number, None if it is missing, or a description of why it is no number."""
         if (read := _of_texts(self.cells)) is not None:
             return read
-        comma = self.comma
+        cells, comma = self.cells, self.comma
+        if comma != "thousands" and any(isinstance(cell, str) and _POINTS.fullmatch(cell.strip()) for cell in cells):
+            plain = [cell.replace(".", "").replace(",", ".") if isinstance(cell, str) else cell for cell in cells]
+            return Column(plain).numbers
         if not comma:
             texts = {cell.strip() for cell in self.cells if isinstance(cell, str) and "," in cell}
             if all(_THOUSANDS.fullmatch(text) for text in texts):

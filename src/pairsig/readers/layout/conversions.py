@@ -34,6 +34,25 @@ from pairsig.readers.layout.vocabulary import (
 )
 
 _TIES = ("tie", "draw", "equal", "both", "neither", "same", "none")
+_PASSED = {
+    "pass",
+    "passed",
+    "ok",
+    "success",
+    "succeeded",
+    "accepted",
+    "ac",
+    "solved",
+    "resolved",
+    "correct",
+    "completed",
+}
+_NOT_PASSED = {
+    "fail", "failed", "failure", "error", "errored", "timeout", "timed out", "timed_out", "crash", "crashed", "wrong",
+    "wrong answer", "wrong_answer", "wa", "tle", "mle", "re", "ce", "rte", "runtime error", "runtime_error", "partial",
+    "compile error", "compile_error", "compilation error", "syntax error", "exception", "aborted", "skipped", "empty",
+    "incorrect", "rejected", "unsolved", "unresolved", "not attempted", "no answer", "invalid", "empty_patch",
+}  # fmt: skip
 _SHARED = 0.9
 """The share of all items that each system must have so that several columns identify an item."""
 _TASKS = 5
@@ -217,7 +236,7 @@ def _without_settings(table: Table, names: Sequence[str]) -> list[str]:
 
 
 def without_summaries(table: Table, used: Sequence[str]) -> None:
-    """Leave out rows such as the mean of all others.
+    """Leave out first and last rows such as the mean of all others.
 
     Raises
     ------
@@ -225,35 +244,51 @@ def without_summaries(table: Table, used: Sequence[str]) -> None:
         If a last row is called like a summary, but has other scores.
     """
     ids = table.labels(table.items) if table.items else []
-    summaries = {row for row, label in enumerate(ids) if label.lower().rstrip(":.") in KINDS["summary"].names}
-    checked = set()
-    for rows in grouped(table.outputs()).values() if summaries else ():
-        found = [row for row in rows if row in summaries]
-        last = rows[len(rows) - len(found) :]
-        others = rows[: len(rows) - len(found)]
-        if not found or len(others) < 2 or found != last:
-            continue
-        for name in used:
-            numbers = table.columns[name].numbers
-            own = np.array([number for row in others if isinstance(number := numbers[row], int | float)], dtype=float)
-            known = [own.mean(), own.sum(), np.median(own), own.min(), own.max(), len(own)] if len(own) else []
-            known += [own.std(ddof=ddof) for ddof in (0, 1) if len(own) > ddof]
-            for row in found:
-                value = numbers[row]
-                if (
-                    isinstance(value, int | float)
-                    and min(abs(value - one) - 0.006 * max(1, abs(one)) for one in known) > 0
-                ):
-                    raise table.error(
-                        f"found {quoted(ids[row])}, which may be a summary of the other rows, but has {value} in "
-                        f"column {shown(name)}, expected items only; leave the row out or rename it",
-                        row,
-                    )
-        checked.update(found)
-    if checked:
-        names = listed(dict.fromkeys(ids[row] for row in sorted(checked)))
-        table.note(f"{names} left out, since it summarizes the other rows")
-        table.keep([row for row in range(len(ids)) if row not in checked])
+    left_out: list[int] = []
+    for rows in grouped(table.outputs()).values() if ids else ():
+        numbered = sum(any(map(str.isdigit, ids[row])) for row in rows) > len(rows) / 2
+        named = {row for row in rows if ids[row].lower().rstrip(":.") in KINDS["summary"].names}
+        odd = {row for row in rows if not any(map(str.isdigit, ids[row])) and (numbered or not ids[row])} - named
+        for each in (rows, rows[::-1]):
+            found = list(itertools.takewhile((odd | named).__contains__, each))
+            others = [row for row in rows if row not in found]
+            if not found or len(others) < 2:
+                continue
+            wrong = [(row, name) for row in found for name in used if not _summarizes(table, row, name, others)]
+            if not wrong and (
+                named.intersection(found) or any(_is_unlike(table, found, name, others) for name in used)
+            ):
+                left_out += found
+            elif each is not rows and (wrong := [own for own in wrong if own[0] in named]) and rows[-1] in named:
+                row, name = wrong[0]
+                raise table.error(
+                    f"found {quoted(ids[row])}, which may be a summary of the other rows, but has "
+                    f"{table.columns[name].numbers[row]} in column {shown(name)}, expected items only; leave the row "
+                    "out or rename it",
+                    row,
+                )
+    if left_out:
+        names = [ids[row] or f"{table.cells.place} {table.lines[row]}" for row in sorted(left_out)]
+        table.note(f"{listed(dict.fromkeys(names))} left out, since it summarizes the other rows")
+        table.keep([row for row in range(len(ids)) if row not in left_out])
+
+
+def _summarizes(table: Table, row: int, name: str, others: Sequence[int]) -> bool:
+    """Whether a number is the mean, sum and so on of others."""
+    numbers = table.columns[name].numbers
+    value = numbers[row]
+    own = np.array([number for other in others if isinstance(number := numbers[other], int | float)], dtype=float)
+    if not isinstance(value, int | float) or not len(own):
+        return value is None
+    known = [own.mean(), own.sum(), np.median(own), own.min(), own.max(), len(own), 100 * own.mean()]
+    known += [own.std(ddof=ddof) for ddof in (0, 1) if len(own) > ddof]
+    return any(abs(value - one) <= 0.006 * max(1, abs(one)) for one in known)
+
+
+def _is_unlike(table: Table, rows: Sequence[int], name: str, others: Sequence[int]) -> bool:
+    """Whether rows have numbers that no other row has."""
+    numbers = table.columns[name].numbers
+    return any(numbers[row] is not None and numbers[row] not in {numbers[other] for other in others} for row in rows)
 
 
 def repeated_items(table: Table, used: Sequence[str]) -> None:
@@ -266,7 +301,8 @@ def repeated_items(table: Table, used: Sequence[str]) -> None:
     keys = list(zip(outputs, ids, strict=False))
     if table.chosen.item or not all(ids) or len(set(keys)) == len(keys):
         return
-    labels = {name: table.labels([name]) for name in table.free if name not in (*used, *table.items)}
+    free = [name for name in (table.document, table.domain, *table.free) if name not in (None, *used, *table.items)]
+    labels = {name: table.labels([name]) for name in free if name is not None}
     telling = [name for name, own in labels.items() if len(set(zip(keys, own, strict=True))) == len(keys)]
     people = [name for name in telling if is_a("person", name)]
     parts = [
@@ -344,6 +380,17 @@ def merged_cells(table: Table) -> None:
                 table.note(f"a cell of column `{shown(name)}` belongs to all rows up to the next one")
 
 
+def statuses(table: Table) -> None:
+    """Statuses of tests become true for those that passed and false for all others, such as `timeout`."""
+    for name, column in list(table.columns.items()):
+        words = {label.lower() for label in table.labels([name])} - {""}
+        passed, failed = words & _PASSED, words & _NOT_PASSED
+        if passed and failed and words == passed | failed and not column.is_numeric:
+            cells = [label.lower() in _PASSED if label else None for label in table.labels([name])]
+            table.columns[name] = Column(cells)
+            table.note(f"{listed(sorted(passed))} counts as 1 in column `{shown(name)}`, {listed(sorted(failed))} as 0")
+
+
 def systems_side_by_side(table: Table) -> None:
     """Rows with two systems, such as `model_a, score_a, model_b, score_b`, become two rows."""
     pairs = {}
@@ -368,7 +415,8 @@ def systems_side_by_side(table: Table) -> None:
 
 def people_in_columns(table: Table) -> None:
     """Columns of several people who score the same, such as `rater1` and `rater2`, become their mean."""
-    people = [name for name, own in table.columns.items() if is_a("person", name) and own.is_numeric]
+    numeric = [name for name, own in table.columns.items() if own.is_numeric and not is_a("score", name)]
+    people = [name for name in numeric if is_a("person", re.sub(r"[\s_\-.:]+\w{1,12}$", "", name))]
     of_one = table.chosen.one_system or any(is_a("system", name) for name in table.columns)
     if len(people) < 2 or not of_one or table.chosen.score or table.chosen.system:
         return
@@ -380,6 +428,6 @@ def people_in_columns(table: Table) -> None:
     table.note(f"the score of an item is the mean of columns {listed(people)}")
 
 
-BEFORE_ROLES = (merged_cells, systems_side_by_side, people_in_columns, judgements, metrics_in_rows)
+BEFORE_ROLES = (merged_cells, statuses, systems_side_by_side, people_in_columns, judgements, metrics_in_rows)
 AFTER_ROLES = (answers, systems_in_rows)
 AFTER_ITEMS = (without_summaries, repeated_items)

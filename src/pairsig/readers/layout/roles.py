@@ -146,6 +146,9 @@ def items(table: Table, used: Sequence[str]) -> list[str]:
         known = texts
     labels = {name: table.labels([name]) for name in known}
     valid = [name for name in known if fits_all(labels[name])]
+    if several and not valid:
+        labels |= {name: table.labels([name]) for name in texts}
+        valid = [name for name in texts if fits_all(labels[name])]
     named_well = [name for name in valid if not is_index(name) and not table.columns[name].counts_rows]
     valid = named_well if named_well and len(groups) == 1 else [n for n in valid if not is_index(n)] or valid
     if len(groups) > 1:

@@ -132,6 +132,7 @@ def _candidates(table: Table) -> list[str]:
     """The columns of numbers without a known name that may have scores."""
     names = [name for name in table.free if table.columns[name].is_mostly_numeric and not is_a("beside", name)]
     found = [name for name in names if not is_a("item", name) and not is_a("person", name)]
+    found = [name for name in found if not is_a("label of items", name)] or found
     found = [name for name in found if not table.columns[name].counts_rows] or found[-1:]
     if (steps := of_kind("step", table.free)) and not of_kind("item", table.free):
         raise table.error(
@@ -314,6 +315,7 @@ def _by_system(table: Table, names: Sequence[str]) -> _ByName:
         runs_of = {name: split_run(name, table.columns) for name in names}
         if not table.chosen.one_system and not any(system for system, _ in runs_of.values()):
             runs_of = {name: (name, "") for name in names}  # `run1` and `run2` of one file are its systems
+        runs_of = _numbered_runs(list(names)) or runs_of
         if max(Counter(system for system, _ in runs_of.values()).values()) > 1 and any(
             run for _, run in runs_of.values()
         ):
@@ -333,6 +335,20 @@ def _by_system(table: Table, names: Sequence[str]) -> _ByName:
                 f"name them with {table.chosen.hint('system', names)}"
             )
     return wide
+
+
+def _numbered_runs(names: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Systems and runs of names such as `lstm_0`, `lstm_1`, `gru_0` and `gru_1`; empty for others."""
+    found = {name: match for name in names if (match := re.fullmatch(r"(.*[^\W\d].*?)[_. ](\d{1,2})", name.strip()))}
+    numbers: dict[str, list[int]] = {}
+    for match in found.values():
+        numbers.setdefault(match[1], []).append(int(match[2]))
+    first, *others = numbers.values() or [[]]
+    ordered = [list(range(start, start + len(first))) for start in (0, 1)]
+    numbered = len(others) > 0 and len(first) > 1 and sorted(first) in ordered
+    if len(found) < len(names) or not numbered or any(sorted(own) != sorted(first) for own in others):
+        return {}
+    return {name: (match[1], match[2]) for name, match in found.items()}
 
 
 def _only_score(table: Table, candidates: list[str]) -> list[str]:

@@ -48,6 +48,7 @@ KINDS = {
         "sys", "method", "name", "algo", "algorithm", "agent", "approach", "classifier", "parser", "engine", "llm",
         "assistant", "bot", "translator", "policy", "learner", "architecture", "variant", "checkpoint", "team",
         "submission", "run_name", "tool", "strategy", "condition", "configuration", "config", "setup", "experiment",
+        "experiment_name", "modell", "modèle", "modele", "modelo", "modello", "system_id", "provider", "模型",
     )),
     "item": Kind((
         "segment", "id", "item", "item_id", "question_id", "sample_id", "segment_id", "doc_id", "example_id",
@@ -65,7 +66,7 @@ KINDS = {
     "run": Kind((
         "run", "seed", "epoch", "run_id", "trial", "repetition", "replicate", "random_seed", "rep", "iteration",
         "attempt", "sample_idx", "sample_index", "sample_number", "sample_no", "completion_id", "rollout",
-        "replication", "rng_seed", "seed_id", "run_idx", "run_index", "run_number",
+        "replication", "repeat", "rng_seed", "seed_id", "run_idx", "run_index", "run_number",
     )),
     "score": Kind((
         "score", "correct", "acc", "accuracy", "value", "is_correct", "passed", "pass", "success", "result", "outcome",
@@ -165,6 +166,7 @@ _RUNS_IN_NAMES = (
 def key(name: str) -> str:
     """The name of a column as `KINDS` has it; pandas calls an index that it reads `Unnamed: 0`."""
     found = re.sub(r"[\s\-]+", "_", re.sub(_UNIT, "", name).strip().lower())
+    found = found.rstrip(".") or found
     if re.fullmatch(r"unnamed:_\d+(_level_\d+)?|__index_level_\d+__|_1|level_0", found):
         return ""
     part = re.sub(_SECTION, "", found)  # of MLflow, MTurk, LangSmith
