@@ -27,7 +27,7 @@ _TRUTH_WORDS = (
 _TRUTHS = {word: not place for pair in _TRUTH_WORDS for place, word in enumerate(pair)}
 _LETTERS = (("t", "f"), ("y", "n"))
 """True and false if a column has both."""
-_MISSING = frozenset(
+MISSING = frozenset(
     ("", "nan", "na", "n/a", "n.a.", "null", "none", "<na>", "#n/a", "-", "--", "–", "—", "missing", "skipped")
 )
 _COMMA = re.compile(r"[-+]?\d{1,400},\d{1,400}", re.ASCII)
@@ -36,12 +36,6 @@ _MARKED = re.compile(r"[*_`]*([^*_`]*?)[*_`†‡§¶]*", re.ASCII)
 """A number in bold letters of Markdown, or with a mark of significance."""
 _DEVIATION = re.compile(r"(.*\d)\s*(?:±|\+/?-|\\pm)\s*\d.*|([-+]?\d+[.,]\d+)\s*\(\s*[\d.,]+\s*\)")
 """A number with its deviation: `0.71 ± 0.02` or `0.71 (0.02)`."""
-_FRACTION = re.compile(r"(\d{1,9}(?:[.,]\d{1,3})?)\s*/\s*(\d{1,9})")
-_LABELLED = (
-    re.compile(r"(?P<value>\d{1,2})\s*(?:[-–—:=.,(]|\s)\s*(?P<label>[^\W\d][^()]*?)\)?"),
-    re.compile(r"(?P<label>[^\W\d][^()]*?)\s*[-–—:=(]\s*(?P<value>\d{1,2})\)?"),
-)
-_STARS = re.compile(r"[★⭐]\ufe0f?(?:[★⭐]\ufe0f?)*[☆]*|☆+")
 _POINTS = re.compile(r"[-+]?[1-9]\d{0,2}(\.\d{3})+,\d{1,400}", re.ASCII)
 _BLANK_THOUSANDS = re.compile(r"(?<=\d)[\u00a0\u2009\u202f' ](?=\d{3}(?!\d))")
 
@@ -57,8 +51,6 @@ class Column:
     @cached_property
     def numbers(self) -> list[Number | str | None]:
         """Each cell as a number, None if it is missing, or a description of why it is no number."""
-        if (read := _of_texts(self.cells)) is not None:
-            return read
         cells, comma = self.cells, self.comma
         if comma != "thousands" and any(isinstance(cell, str) and _POINTS.fullmatch(cell.strip()) for cell in cells):
             plain = [cell.replace(".", "").replace(",", ".") if isinstance(cell, str) else cell for cell in cells]
@@ -131,39 +123,13 @@ def is_number(cell: Any) -> type | None:
     return bool if isinstance(found, bool) else float if isinstance(found, int | float) else None
 
 
-def _of_texts(cells: Sequence[Any]) -> list[Number | str | None] | None:
-    """The numbers of texts that all have one form: `3/5`, `4 - good`, `good (4)` or stars; None for others."""
-    known = {cell.strip() for cell in cells if isinstance(cell, str)}
-    texts = {text for text in known if text.lower() not in _MISSING}
-    if not texts or len(texts) > 5000 or any(not isinstance(cell, str) and cell is not None for cell in cells):
-        return None
-    first = next(iter(texts))
-    numbers: dict[str, Number] = {}
-    if _FRACTION.fullmatch(first) and all(matches := [_FRACTION.fullmatch(text) for text in texts]):
-        pairs = {m[0]: (float(m[1].replace(",", ".")), int(m[2])) for m in matches if m}
-        if all(0 <= a <= b > 0 for a, b in pairs.values()):
-            same = len({b for _, b in pairs.values()}) == 1  # points of a scale, or shares of different totals
-            numbers = {text: a if same else a / b for text, (a, b) in pairs.items()}
-    elif _STARS.fullmatch(first) and all(map(_STARS.fullmatch, texts)):
-        numbers = {text: sum(map(text.count, "★⭐")) for text in texts}
-    elif 1 < len(texts) <= 11:
-        for form in _LABELLED:
-            if all(matches := [form.fullmatch(text) for text in texts]):
-                pairs_ = {m[0]: (int(m["value"]), m["label"]) for m in matches if m}
-                if len({value for value, _ in pairs_.values()}) == len(texts) < len(cells):
-                    numbers = {text: value for text, (value, _) in pairs_.items()}
-    if not numbers:
-        return None
-    return [None if cell is None else numbers.get(cell.strip()) for cell in cells]
-
-
 def _number(cell: Any, comma: str) -> Number | str | None:
     if isinstance(cell, np.generic):
         cell = cell.item()
     if isinstance(cell, str):
         text = _BLANK_THOUSANDS.sub("", cell.strip()).replace("\u2212", "-")
         word = text.lower()
-        if word in _MISSING:
+        if word in MISSING:
             return None
         if word in _TRUTHS:
             return _TRUTHS[word]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from pairsig.io.errors import listed, quoted
 from pairsig.readers.layout import roles
-from pairsig.readers.layout.cells import Column
+from pairsig.readers.layout.cells import MISSING, Column
 from pairsig.readers.layout.table import Table, grouped
 from pairsig.readers.layout.vocabulary import (
     KINDS,
@@ -53,8 +53,16 @@ _NOT_PASSED = {
     "compile error", "compile_error", "compilation error", "syntax error", "exception", "aborted", "skipped", "empty",
     "incorrect", "rejected", "unsolved", "unresolved", "not attempted", "no answer", "invalid", "empty_patch",
 }  # fmt: skip
+_FRACTION = re.compile(r"(\d{1,9}(?:[.,]\d{1,3})?)\s*/\s*(\d{1,9})")
+_LABELLED = (
+    re.compile(r"(?P<value>\d{1,2})\s*(?:[-–—:=.,(]|\s)\s*(?P<label>[^\W\d][^()]*?)\)?"),
+    re.compile(r"(?P<label>[^\W\d][^()]*?)\s*[-–—:=(]\s*(?P<value>\d{1,2})\)?"),
+)
+_STARS = re.compile(r"[★⭐]\ufe0f?(?:[★⭐]\ufe0f?)*[☆]*|☆+")
 _SHARED = 0.9
 """The share of all items that each system must have so that several columns identify an item."""
+_GRADES = 11
+"""How many different grades with labels a table may have."""
 _TASKS = 5
 """From how many columns on a table with one row per system is one of scores on tasks, which are its items."""
 
@@ -228,11 +236,11 @@ def _with_numbered_items(table: Table) -> str | None:
 
 def _without_settings(table: Table, names: Sequence[str]) -> list[str]:
     """The columns of numbers without those that describe systems, such as their size, and without means of others."""
-    columns = table.columns
     names = [name for name in names if not is_a("beside", name)]
-    if sum(columns[name].scale in ("shares", "numbers") for name in names) >= _TASKS:
-        names = [name for name in names if columns[name].scale in ("shares", "numbers", "0 and 1")]
-    return [name for name in names if not is_a("summary", name)] if len(names) > _TASKS else names
+    whole = [name for name in names if all(float(value).is_integer() for value in table.columns[name].values)]
+    names = [name for name in names if name not in whole] if len(names) - len(whole) >= _TASKS else names
+    tasks = [name for name in names if not is_a("summary", name)]
+    return tasks if len(tasks) > 1 else names
 
 
 def without_summaries(table: Table, used: Sequence[str]) -> None:
@@ -380,6 +388,39 @@ def merged_cells(table: Table) -> None:
                 table.note(f"a cell of column `{shown(name)}` belongs to all rows up to the next one")
 
 
+def numbers_in_texts(table: Table) -> None:
+    """Numbers in texts of one form become numbers: `3/5`, `4 - good`, `good (4)` and stars."""
+    texts = {
+        name: {label for label in table.labels([name]) if label.lower() not in MISSING}
+        for name, own in table.columns.items()
+        if not own.is_numeric and not is_a("item", name)
+    }
+
+    def convert(form: re.Pattern[str], number: Callable[[re.Match[str]], float]) -> None:
+        for name, own in texts.items():
+            matches = {text: form.fullmatch(text) for text in own}
+            if own and all(matches.values()):
+                numbers = {text: number(match) for text, match in matches.items() if match}
+                table.columns[name] = Column([numbers.get(label) for label in table.labels([name])])
+
+    convert(_STARS, lambda match: sum(map(match[0].count, "★⭐")))
+    fractions = [
+        match for own in texts.values() if all(found := [_FRACTION.fullmatch(one) for one in own]) for match in found
+    ]
+    pairs = [(float(match[1].replace(",", ".")), int(match[2])) for match in fractions if match]
+    if all(a <= b for a, b in pairs):
+        same = len({b for _, b in pairs}) == 1  # points of a scale; otherwise shares of different totals
+        convert(_FRACTION, lambda match: float(match[1].replace(",", ".")) / (1 if same else int(match[2])))
+    for form in _LABELLED:
+        columns = {name: own for name, own in texts.items() if own and all(map(form.fullmatch, own))}
+        labelled = {
+            match[0]: int(match["value"]) for own in columns.values() for text in own if (match := form.fullmatch(text))
+        }
+        n_cells = sum(map(len, (table.labels([name]) for name in columns)))
+        if 1 < len(labelled) <= _GRADES and len(set(labelled.values())) == len(labelled) < n_cells:
+            convert(form, lambda match: int(match["value"]))
+
+
 def statuses(table: Table) -> None:
     """Statuses of tests become true for those that passed and false for all others, such as `timeout`."""
     for name, column in list(table.columns.items()):
@@ -416,7 +457,9 @@ def systems_side_by_side(table: Table) -> None:
 def people_in_columns(table: Table) -> None:
     """Columns of several people who score the same, such as `rater1` and `rater2`, become their mean."""
     numeric = [name for name, own in table.columns.items() if own.is_numeric and not is_a("score", name)]
-    people = [name for name in numeric if is_a("person", re.sub(r"[\s_\-.:]+\w{1,12}$", "", name))]
+    people = [
+        name for name in numeric if is_a("person", name) or is_a("person", re.sub(r"[\s_\-.:]+\w{1,12}$", "", name))
+    ]
     of_one = table.chosen.one_system or any(is_a("system", name) for name in table.columns)
     if len(people) < 2 or not of_one or table.chosen.score or table.chosen.system:
         return
@@ -428,6 +471,14 @@ def people_in_columns(table: Table) -> None:
     table.note(f"the score of an item is the mean of columns {listed(people)}")
 
 
-BEFORE_ROLES = (merged_cells, statuses, systems_side_by_side, people_in_columns, judgements, metrics_in_rows)
+BEFORE_ROLES = (
+    merged_cells,
+    numbers_in_texts,
+    statuses,
+    systems_side_by_side,
+    people_in_columns,
+    judgements,
+    metrics_in_rows,
+)
 AFTER_ROLES = (answers, systems_in_rows)
 AFTER_ITEMS = (without_summaries, repeated_items)

@@ -184,7 +184,10 @@ def is_a(kind: str, name: str) -> bool:
     if kind == "error" and "↓" in name:
         return True
     if kind == "person":
-        return re.sub(r"[\s_\-]*(id|name|\d+)$", "", name.strip().lower()) in own.names
+        return (
+            re.fullmatch(r"(ann|rat|annot)[\W_]*\d", key(name)) is not None
+            or re.sub(r"[\s_\-]*(id|name|\d+)$", "", name.strip().lower()) in own.names
+        )
     if kind in ("beside", "summary") and (bare := re.sub(r"\s*\([^()]*\)$", "", name)) not in ("", name):
         return is_a(kind, bare)
     match = re.fullmatch(_SCORE, key(name)) if kind in ("score", "error") else None
