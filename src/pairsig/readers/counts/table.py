@@ -240,7 +240,7 @@ def _recognizes(file: Beginning) -> bool:
 
 READER = Reader(
     read=read,
-    content="a table with any separator, JSON, JSON Lines or Parquet: one row per item, or per system and item",
+    content="a table as text with any separator, Excel, LaTeX, JSON, JSON Lines or Parquet: one row per item, or per system and item",
     metrics="means of the columns, or a metric from its counts",
     suffixes=(".tsv", ".csv", ".parquet"),
     recognizes=_recognizes,

@@ -263,9 +263,7 @@ def without_summaries(table: Table, used: Sequence[str]) -> None:
             if not found or len(others) < 2:
                 continue
             wrong = [(row, name) for row in found for name in used if not _summarizes(table, row, name, others)]
-            if not wrong and (
-                named.intersection(found) or any(_is_unlike(table, found, name, others) for name in used)
-            ):
+            if not wrong and (named.intersection(found) or any(_is_new(table, found, name, others) for name in used)):
                 left_out += found
             elif each is not rows and (wrong := [own for own in wrong if own[0] in named]) and rows[-1] in named:
                 row, name = wrong[0]
@@ -293,7 +291,7 @@ def _summarizes(table: Table, row: int, name: str, others: Sequence[int]) -> boo
     return any(abs(value - one) <= 0.006 * max(1, abs(one)) for one in known)
 
 
-def _is_unlike(table: Table, rows: Sequence[int], name: str, others: Sequence[int]) -> bool:
+def _is_new(table: Table, rows: Sequence[int], name: str, others: Sequence[int]) -> bool:
     """Whether rows have numbers that no other row has."""
     numbers = table.columns[name].numbers
     return any(numbers[row] is not None and numbers[row] not in {numbers[other] for other in others} for row in rows)
@@ -363,7 +361,7 @@ def _identify(
 
 
 def _are_samples(rows: Sequence[Sequence[int]], table: Table, telling: Sequence[list[str]]) -> bool:
-    """Whether all items have equally many rows, several of which differ, and no label tells them apart.
+    """Whether all items have equally many rows, several of which differ, and no label distinguishes them.
 
     Two rows without a text of the system may also be of two systems.
     """

@@ -41,7 +41,7 @@ def _column_of(table: Table, kind: str) -> str | None:
     among = [name for name in table.columns if name not in scores]
     # The statistics of systems without runs have a column `run` without labels.
     found = [own for own in of_kind(kind, among) if any(table.labels([own]))]
-    if kind == "run" and len(table.lines) > 2:  # ids of runs that differ in each row tell nothing apart
+    if kind == "run" and len(table.lines) > 2:  # ids that differ in each row are no runs
         found = [own for own in found if len(set(table.labels([own]))) < len(table.lines)]
     return next(iter(found), None)
 

@@ -24,20 +24,9 @@ class Kind:
 
 INDEX = ("index", "idx", "row", "")
 PEOPLE = (
-    "annotator",
-    "ann",
-    "expert",
-    "turker",
+    "annotator", "rater", "judge", "worker", "coder", "assessor", "evaluator", "reviewer", "expert", "turker",
     "crowdworker",
-    "participant_rater",
-    "rater",
-    "judge",
-    "worker",
-    "coder",
-    "assessor",
-    "evaluator",
-    "reviewer",
-)
+)  # fmt: skip
 PREDICTIONS = ("prediction", "pred", "predicted", "y_pred", "predicted_label", "output", "response")
 
 KINDS = {
@@ -85,14 +74,14 @@ KINDS = {
         "mer", "wil", "per", "der", "error_rate", "edit_distance", "levenshtein", "surprisal", "fid", "jaccard",
         # verdicts of judges and people
         "mark", "marks", "pct", "percent", "percentage", "accuracy_pct", "win_rate", "success_rate", "pass_rate",
-        "answer_relevancy", "answer_relevance", "answer_correctness", "answer_similarity", "semantic_similarity",
+        "answer_relevancy", "answer_relevance", "answer_correctness",
         "context_precision", "context_recall", "context_relevancy", "context_relevance", "contextual_precision",
         "contextual_recall", "contextual_relevancy", "groundedness", "hallucination", "toxicity", "correctness",
         "factuality", "completeness", "conciseness", "clarity", "naturalness", "informativeness", "readability",
-        "grammaticality", "harmlessness", "honesty", "usefulness", "creativity", "similarity", "da_score",
+        "grammaticality", "harmlessness", "honesty", "usefulness", "creativity", "da_score",
         "z_score", "zscore", "is_resolved", "is_success", "is_passed", "is_solved", "is_right",
         "total_reward", "total_return", "normalized_score",
-    ), r"(p|r|recall|precision|ndcg|ndcg_cut|map|map_cut|rr|mrr|hits?|success|pass|iprec_at_recall)(@|_|_at_)[\d.]+"),
+    ), r"(p|r|recall|precision|ndcg|ndcg_cut|map|map_cut|rr|mrr|hits?|success|pass|iprec_at_recall)(@|_|_at_)[\d.]+|(\w+_)?simila\w+"),
     "error": Kind((  # a score of which lower is better
         "ter", "wer", "cer", "loss", "perplexity", "ppl", "nll", "mse", "mae", "rmse", "rank", "error_rate", "errors",
         "bpb", "bits_per_byte", "cross_entropy", "log_loss", "logloss", "brier", "word_error_rate", "char_error_rate",
