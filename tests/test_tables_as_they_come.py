@@ -46,6 +46,12 @@ def parquet(frame: pd.DataFrame) -> bytes:
     return file.getvalue()
 
 
+def feather(frame: pd.DataFrame) -> bytes:
+    file = io.BytesIO()
+    frame.to_feather(file)
+    return file.getvalue()
+
+
 @dataclass(frozen=True)
 class Case:
     name: str
@@ -445,6 +451,15 @@ OF_STRANGERS = [
     Case("a workbook with one sheet per system", {"t.xlsx": workbook(*((name, [["item", "score"], *([b, c] for a, b, c in LONG if a == name)]) for name in SUMS))}),
     Case("a workbook with another sheet", {"t.xlsx": workbook(("scores", SHEET), ("legend", [["gpt", "a model"]]))}, note="read the sheet scores, not legend"),
     Case("an archive of another kind", {"t.xlsx": workbook()[:60]}, "Excel.*CSV"),
+    Case("pandas: to_html", {"t.html": pd.DataFrame({"item": ["a", "b"], "gpt": [0.5, 1], "llama": [0.25, 0.5]}).to_html(index=False)}, {"gpt": 1.5, "llama": 0.75}, 2),
+    Case("Feather", {"t.feather": feather(FRAME)}),
+    Case("a damaged Feather file", {"t.feather": feather(FRAME)[:40]}, "expected a Feather file"),
+    Case("units below the names", WIDE.replace("llama\n", "llama\n,[points],[points]\n"), note="left out line 2 that describe"),
+    Case("questions below the names", lines("ResponseId,Q1,Q2", "Response ID,How good is A?,How good is B?", '"{""ImportId"":""_recordId""}","{""ImportId"":""Q1""}","{""ImportId"":""Q2""}"', *(f"R{k}x,{a},{c}" for k, (a, c) in enumerate(((5, 2), (3, 3), (4, 1), (5, 5))))), {"Q1": 17, "Q2": 11}),
+    Case("quotes of another kind", WIDE.replace("item", "'item'").replace("gpt", "'gpt'").replace("llama", "'llama'")),
+    Case("prompt types of one model", lines("model,prompt_type,item,score", *(f"gpt,{a},{b},{c}" for a, b, c in LONG)), {"gpt": 3, "llama": 1}, note="systems from column `prompt_type`"),
+    Case("prompts of several models", lines("model,prompt,item,score", *(f"{a},{p},{b},{c}" for p in ("cot", "direct") for a, b, c in LONG)), "again.*--option item="),
+    Case("JSON: systems below metrics below a name", {"t.json": json.dumps({"results": {"rouge1": {"gpt": [0.5, 1], "llama": [0.5, 0.25]}}})}, {"gpt": 1.5, "llama": 0.75}, 2),
     Case("JSON: objects of items of systems in a list", {"t.json": json.dumps({"models": [{"name": name, "results": {f"q{k}": {"correct": k % f == 0, "time": 2} for k in range(12)}} for f, name in ((2, "gpt"), (3, "llama"))]})}, {"gpt": 6, "llama": 4}, 12),
     Case("JSON: a metric beside the scores", {"t.json": json.dumps({"metric": "bleu", "date": "today", "scores": {"gpt": [1, 0, 1], "llama": [0, 0, 1]}})}, {"gpt": 2, "llama": 1}, 3),
     Case("JSON Lines below a line of settings", {f"{name}.jsonl": lines(json.dumps({"model": name, "k": 5}), *(json.dumps({"id": k, "score": k * f}) for k in range(3))) for f, name in ((1, "a"), (2, "b"))}, {"a": 3, "b": 6}, 3, note="left out line 1"),

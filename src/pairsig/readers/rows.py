@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from pairsig.io.errors import InputError, check_distinct, listed
 from pairsig.io.files import MAX_LINE
-from pairsig.readers import latex, layout, workbook
+from pairsig.readers import html, latex, layout, workbook
 
 SEPARATORS = "\t;|,"
 _BLANKS = {"\t\t": r"\s{2,}", " ": r"[ \t]"}
@@ -32,7 +32,7 @@ def of_text(path: str, text: str) -> layout.Cells:
     """The cells of a text with any separator, or of the first table in LaTeX."""
     if "\n" not in text:
         text = text.replace("\r", "\n")
-    if table := latex.rows(text):
+    if table := latex.rows(text) or html.rows(text):
         return _of_rows(path, [_Row(line, cells) for line, cells in table])
     whole = text.split("\n")
     first, separator = 0, ""
@@ -119,6 +119,9 @@ def _of_rows(
         left_out["that repeat the names of columns"] = [row for row in rows[n_names:] if row.cells == own]
         rows = rows[:n_names] + [row for row in rows[n_names:] if row.cells != own]
     rows = rows[n_names:]
+    n_descriptions = 0 if unnamed else _rows_of_descriptions([row.cells for row in rows])
+    left_out["that describe the columns"] = rows[:n_descriptions]
+    rows = rows[n_descriptions:]
     columns = {name: [row.cells[column] for row in rows] for column, name in enumerate(names_of)}
     comma = {";": "decimals", ",": "thousands"}.get(separator, "")
     if separator == "," and any(
@@ -142,7 +145,8 @@ def _rows(lines: Sequence[str], separator: str, path: str = "", first: int = 0) 
     """The number in `lines` and the cells of each row, without blank ones and rules such as `|---|---|`."""
     if separator in _BLANKS:
         lines = [re.sub(_BLANKS[separator], separator[:1], line.strip()) + "\n" for line in lines]
-    reader = csv.reader(lines, delimiter=separator[:1], strict=True, skipinitialspace=True)
+    quote = "'" if lines and re.match(r"\s*'[^']*'\s*" + re.escape(separator[:1]) + r"\s*'", lines[0]) else '"'
+    reader = csv.reader(lines, delimiter=separator[:1], quotechar=quote, strict=True, skipinitialspace=True)
     try:
         for row in reader:
             if separator == "|" and len(row) > 2 and not (row[0].strip() or row[-1].strip()):
@@ -261,6 +265,17 @@ def _rows_of_names(rows: Sequence[Sequence[str]]) -> int:
     texts = not any(layout.is_number(rows[1][place]) for place in filled)
     numbers = any(layout.is_number(rows[2][place]) for place in filled)
     return 2 if layout.is_role(rows[1][0]) or (texts and numbers) else 1
+
+
+def _rows_of_descriptions(rows: Sequence[Sequence[str]]) -> int:
+    """How many rows below the names have units or questions: texts in all columns that have numbers further below."""
+    for n_rows in (2, 1):
+        columns = [cells for cells in zip(*rows, strict=True) if len(rows) > n_rows + 2]
+        numeric = [cells for cells in columns if all(map(layout.is_number, cells[n_rows:]))]
+        above = [cell.strip() for cells in numeric for cell in cells[:n_rows]]
+        if len(numeric) > 1 and all(above) and not any(map(layout.is_number, above)):
+            return n_rows
+    return 0
 
 
 def _named(rows: Sequence[Sequence[str]], where: str) -> tuple[list[str], dict[str, tuple[str, ...]]]:

@@ -21,9 +21,12 @@ _CELL = 32
 _OTHERS = {
     b"\xd0\xcf\x11\xe0": "an old Excel workbook",
     b"SQLite format 3": "an SQLite database", b"\x93NUMPY": "a NumPy array", b"\x89HDF": "an HDF5 file",
-    b"ARROW1": "an Arrow file", b"%PDF": "a PDF document",
-    b"<!": "an HTML page", b"<html": "an HTML page", b"<table": "an HTML table", b"<?xml": "an XML document",
+    b"%PDF": "a PDF document",
+    b"<?xml": "an XML document",
 }  # fmt: skip
+_FEWEST = 2
+"""Rows of a table in a page, since pages have other tables, too."""
+_ARROW = b"ARROW1"
 _ZIP = b"PK\3\4"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
@@ -97,6 +100,8 @@ def cells(path: str, chosen: layout.Chosen) -> layout.Cells:
     data = content(path)
     if data.startswith(b"PAR1"):
         return _of_parquet(path)
+    if data.startswith(_ARROW):
+        return _of_arrow(path, data)
     if data.startswith(_ZIP):
         return rows.of_workbook(path, data)
     if kind := next((kind for start, kind in _OTHERS.items() if data.startswith(start)), ""):
@@ -115,6 +120,8 @@ def cells(path: str, chosen: layout.Chosen) -> layout.Cells:
     if _is_json(path, text):
         return _of_json(path, text, chosen)
     found = rows.of_text(path, text)
+    if len(found.lines) < _FEWEST and text.lstrip("\ufeff \n").startswith("<"):
+        raise InputError(f"{path}: found an HTML page, expected a table; save it as CSV (UTF-8), JSON or Parquet")
     if encoding != "cp1252":
         return found
     return replace(found, notes=(f"{path}: read as Windows-1252, since it is not UTF-8", *found.notes))
@@ -207,6 +214,25 @@ def _of_parquet(path: str) -> layout.Cells:
     return layout.Cells(path, columns, range(1, n_rows + 1))
 
 
+def _of_arrow(path: str, data: bytes) -> layout.Cells:
+    """The cells of a Feather file."""
+    need("pyarrow")
+    import pyarrow as pa
+
+    try:
+        table = pa.ipc.open_file(pa.BufferReader(data)).read_all()
+        if table.nbytes > MAX_BYTES or table.num_rows > MAX_LINES:
+            raise InputError(f"{path}: found {table.nbytes:,} bytes, expected at most {MAX_BYTES:,}")
+        check_distinct(table.column_names, path)
+        columns = {
+            name: [str(own.type)] * len(own) if pa.types.is_nested(own.type) else _cells(own)
+            for name, own in zip(table.column_names, table.columns, strict=True)
+        }
+    except (OSError, ValueError, OverflowError, pa.ArrowException, AttributeError, TypeError) as error:
+        raise InputError(f"{path}: cannot be read ({reason(error)}), expected a Feather file") from None
+    return layout.Cells(path, columns, range(1, table.num_rows + 1))
+
+
 def _cells(column: Any) -> list[Any]:
     """The cells of a pyarrow column; repeated texts share one object."""
     import pyarrow as pa
@@ -223,7 +249,9 @@ def _cells(column: Any) -> list[Any]:
 
 def _recognizes(file: Beginning) -> bool:
     """Whether a file is Parquet, JSON or UTF-16, or text in at least two columns, one of them with numbers."""
-    if file.data.startswith((b"PAR1", _ZIP, *_UTF16, *_OTHERS)) or re.match(r'\{\s*"|\[\s*[-\[{\d]', file.text):
+    if file.data.startswith((b"PAR1", _ARROW, _ZIP, *_UTF16, *_OTHERS)) or re.match(
+        r'\{\s*"|\[\s*[-\[{\d]|<(!|html|table)', file.text
+    ):
         return True
     try:
         cells = rows.of_text("", "\n".join(file.rows))
@@ -240,7 +268,7 @@ def _recognizes(file: Beginning) -> bool:
 
 READER = Reader(
     read=read,
-    content="a table as text with any separator, Excel, LaTeX, JSON, JSON Lines or Parquet: one row per item, or per system and item",
+    content="a table as text, Excel, LaTeX, JSON, JSON Lines or Parquet: one row per item, or per system and item",
     metrics="means of the columns, or a metric from its counts",
     suffixes=(".tsv", ".csv", ".parquet"),
     recognizes=_recognizes,

@@ -314,7 +314,7 @@ def repeated_items(table: Table, used: Sequence[str]) -> None:
     parts = [
         name
         for name, own in labels.items()
-        if _is_of_items(name) and not is_a("person", name) and all(own) and len(set(own)) < len(own)
+        if _is_of_items(table, name) and not is_a("person", name) and all(own) and len(set(own)) < len(own)
     ]
     rows = list(grouped(keys).values())
     if people:
@@ -341,8 +341,10 @@ def repeated_items(table: Table, used: Sequence[str]) -> None:
         table.note(f"the {len(rows[0])} rows of each item are runs, in their order")
 
 
-def _is_of_items(name: str) -> bool:
-    return is_a("label of items", name) or (role(name) == "item" and key(name) != "")
+def _is_of_items(table: Table, name: str) -> bool:
+    """Whether a column has parts of the test set, such as documents, or numbers of items, but not conditions."""
+    numbered = role(name) == "item" and key(name) != "" and table.columns[name].is_mostly_numeric
+    return is_a("label of items", name) or numbered
 
 
 def _choices(names: Sequence[str]) -> Iterable[tuple[str, ...]]:

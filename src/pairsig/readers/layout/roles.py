@@ -62,7 +62,9 @@ def _systems(table: Table) -> str | None:
     ids = [table.labels([own]) for own in of_kind("item", table.columns) if own not in (*sure, *maybe)]
     # These names may also be those of a text about the item.
     repeated = not ids or any(len(set(own)) < len(own) for own in ids)
-    systems = next(iter([*sure, *(maybe if repeated else [])]), None)
+    found = [*sure, *(maybe if repeated else [])]
+    # Of prompts or settings of one model, these are the systems.
+    systems = next((name for name in found if len(set(table.labels([name]))) > 1), next(iter(found), None))
     if systems is None and repeated and ids and runs and table.chosen.run is None:
         labels = set(table.labels([runs]))
         if len(labels) > 1 and not any(map(is_run, labels)) and not table.chosen.one_system:

@@ -38,6 +38,7 @@ KINDS = {
         "assistant", "bot", "translator", "policy", "learner", "architecture", "variant", "checkpoint", "team",
         "submission", "run_name", "tool", "strategy", "condition", "configuration", "config", "setup", "experiment",
         "experiment_name", "modell", "modèle", "modele", "modelo", "modello", "system_id", "provider", "模型",
+        "prompt_type", "prompt_name", "prompt_template", "prompting", "template", "setting", "mode", "treatment", "arm",
     )),
     "item": Kind((
         "segment", "id", "item", "item_id", "question_id", "sample_id", "segment_id", "doc_id", "example_id",
@@ -81,7 +82,10 @@ KINDS = {
         "grammaticality", "harmlessness", "honesty", "usefulness", "creativity", "da_score",
         "z_score", "zscore", "is_resolved", "is_success", "is_passed", "is_solved", "is_right",
         "total_reward", "total_return", "normalized_score",
-    ), r"(p|r|recall|precision|ndcg|ndcg_cut|map|map_cut|rr|mrr|hits?|success|pass|iprec_at_recall)(@|_|_at_)[\d.]+|(\w+_)?simila\w+"),
+    ), (
+        r"(p|r|recall|precision|ndcg|ndcg_cut|map|map_cut|rr|mrr|hits?|success|pass|iprec_at_recall)(@|_|_at_)[\d.]+"
+        r"|(\w+_)?simila\w+"
+    )),
     "error": Kind((  # a score of which lower is better
         "ter", "wer", "cer", "loss", "perplexity", "ppl", "nll", "mse", "mae", "rmse", "rank", "error_rate", "errors",
         "bpb", "bits_per_byte", "cross_entropy", "log_loss", "logloss", "brier", "word_error_rate", "char_error_rate",
