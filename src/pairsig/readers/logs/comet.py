@@ -40,7 +40,7 @@ def read(path: AnyPath, *, systems: str | None = None) -> tuple[SystemCounts, ..
         If the file has another structure, a score is not a number, or systems have different numbers of segments.
     """
     source = fspath(path)
-    if Beginning(path).text[:1] != "{":
+    if re.match(_PRINTED, Beginning(path).text):
         return _printed(source, systems)
     document = field_of(read_json(source), [], source, dict)
     found = dict(_compared(document, source) if "translations" in document else _scored(document, source))
