@@ -31,7 +31,7 @@ def of_object(item: Mapping[str, Any]) -> list[Row]:
     """The row that an object describes, or those of the only list of scored objects or of scores in it."""
     lists = {name: own for name, own in item.items() if isinstance(own, list) and own}
     row = {path: cell for path, cell in _flat(item).items() if path[0] not in lists}
-    if any(layout.is_score(path[-1]) and _is_number(cell) for path, cell in row.items()):
+    if any(layout.is_a("score", path[-1]) and _is_number(cell) for path, cell in row.items()):
         return [row | {(name,): own for name, own in lists.items()}]
     numbers = [path for path, cell in row.items() if _is_number(cell) and layout.role(path[-1]) not in ("item", "run")]
     scored = {
@@ -44,6 +44,8 @@ def of_object(item: Mapping[str, Any]) -> list[Row]:
         return [row | own for each in next(iter(scored.values())) for own in of_object(each)]
     if len(plain) == 1 and not scored and not numbers:
         ((name, own),) = plain.items()
+        if any(layout.role(path[-1]) == "item" for path in row):
+            return [row | {("rater",): place, (name,): score} for place, score in enumerate(own, start=1)]
         return [row | {("item",): place, (name,): score} for place, score in enumerate(own, start=1)]
     return [row | {(name,): own for name, own in lists.items()}]
 
@@ -74,7 +76,7 @@ class _Unfolding:
         """The rows below a node; `labels` are the names that lead to it."""
         if isinstance(node, list) and node:
             if _all(dict, node):
-                return [self._labelled(row, labels) for item in node for row in of_object(item)]
+                return [row for item in node for row in self._of_row(item, labels)]
             if _all(list, node):
                 head, *below = node
                 if not (below and _all(str, head) and not _all(str, below[0])):
@@ -103,6 +105,27 @@ class _Unfolding:
         if len(nested) == len(node) > 1 and (_all(dict, node.values()) or _all(list, node.values())):
             return self._of_members(node, labels)
         return self._of_the_table_in(node, nested, labels)
+
+    def _of_row(self, item: Mapping[str, Any], labels: Sequence[str]) -> list[Row]:
+        """The rows of an object in a list: one, or those of the only object with many members that are alike."""
+        members = [
+            own
+            for own in item.values()
+            if isinstance(own, dict)
+            and len(own) > 2 * layout.MANY
+            and (
+                all(map(_is_number, own.values()))
+                or (_all(dict, own.values()) and len({*map(frozenset, own.values())}) == 1)
+            )
+        ]
+        if len(members) != 1:
+            return [self._labelled(row, labels) for row in of_object(item)]
+        beside: Row = {(name,): own for name, own in item.items() if not _is_nested(own)}
+        rows: list[Row] = [
+            {("item",): name} | (_flat(own) if isinstance(own, dict) else {("score",): own})
+            for name, own in members[0].items()
+        ]
+        return [self._labelled(beside | row, labels) for row in rows]
 
     def _labelled(self, row: Row, labels: Sequence[str]) -> Row:
         """The row with the names that lead to it: the system, the run and the item, as far as the row has none."""
@@ -144,11 +167,11 @@ class _Unfolding:
             )
             if regular and len(inner) == 1:
                 return self._of_members({name: own[inner[0]] for name, own in node.items() if own}, labels)
-            scored = any(map(layout.is_score, inner))
+            scored = any(layout.is_a("score", name) for name in inner)
             if regular and not labels and not scored and not self._systems_first(outer, inner):
                 node = {name: {one: own[name] for one, own in node.items() if name in own} for name in inner}
             return [row for name, own in node.items() for row in self.rows(own, (*labels, name))]
-        scores = any(map(layout.is_score, inner))
+        scores = any(layout.is_a("score", name) for name in inner)
         if labels and scores:
             return [self._labelled(_flat(own), (*labels, name)) for name, own in node.items()]
         many = layout.are_numbered(outer) or len(outer) >= layout.MANY * len(inner)
@@ -214,7 +237,9 @@ def _flat(node: Mapping[str, Any], above: tuple[str, ...] = ()) -> Row:
 
 def _is_scored(node: Mapping[str, Any], by_any_name: bool) -> bool:
     """Whether an object has a score, or any number."""
-    return any(_is_number(cell) and (by_any_name or layout.is_score(path[-1])) for path, cell in _flat(node).items())
+    return any(
+        _is_number(cell) and (by_any_name or layout.is_a("score", path[-1])) for path, cell in _flat(node).items()
+    )
 
 
 def _is_nested(cell: Any) -> bool:

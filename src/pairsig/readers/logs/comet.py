@@ -1,18 +1,20 @@
-"""Read COMET scores from the JSON of `comet-score --to_json` or `comet-compare --to_json`."""
+"""Read COMET scores from the JSON of `comet-score` or `comet-compare`, or from what `comet-score` prints."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from os import fspath
 from pathlib import Path
 from typing import Any
 
-from pairsig.io.errors import InputError, named
-from pairsig.io.files import AnyPath, read_json
-from pairsig.readers import Reader, begins
+from pairsig.io.errors import InputError, named, quoted
+from pairsig.io.files import AnyPath, open_text, read_json
+from pairsig.readers import Beginning, Reader, begins
 from pairsig.readers.logs import items
 from pairsig.readers.logs.items import Item, Log, Score, digest, field_of, part_of, picked
-from pairsig.readers.system_counts import SystemCounts
+from pairsig.readers.system_counts import NUMBER, SystemCounts
 
 
 def read(path: AnyPath, *, systems: str | None = None) -> tuple[SystemCounts, ...]:
@@ -23,7 +25,7 @@ def read(path: AnyPath, *, systems: str | None = None) -> tuple[SystemCounts, ..
     Parameters
     ----------
     path
-        File that `comet-score` or `comet-compare` wrote with `--to_json`.
+        File that `comet-score` or `comet-compare` wrote with `--to_json`, or the lines that `comet-score` printed.
     systems
         Names of the systems to read, separated by commas, the baseline first. The name of a system is that of its file
         of translations, without the suffix.
@@ -38,6 +40,8 @@ def read(path: AnyPath, *, systems: str | None = None) -> tuple[SystemCounts, ..
         If the file has another structure, a score is not a number, or systems have different numbers of segments.
     """
     source = fspath(path)
+    if re.match(_PRINTED, Beginning(path).text):
+        return _printed(source, systems)
     document = field_of(read_json(source), [], source, dict)
     found = dict(_compared(document, source) if "translations" in document else _scored(document, source))
     if not found:
@@ -47,6 +51,24 @@ def read(path: AnyPath, *, systems: str | None = None) -> tuple[SystemCounts, ..
     called = dict(zip(stems if len(set(stems)) == len(stems) else paths, paths, strict=True))
     chosen = picked(called, systems, source, "system")
     return tuple(part for name in chosen for part in Log(source, name, found[called[name]]).counted())
+
+
+def _printed(source: str, systems: str | None) -> tuple[SystemCounts, ...]:
+    """The scores that `comet-score` prints."""
+    found: dict[str, list[Item]] = {}
+    for number, line in enumerate(open_text(source).read().splitlines(), start=1):
+        match = re.fullmatch(_PRINTED, line.strip())
+        if match is None and line.strip() and "\tscore: " not in line:
+            raise InputError(
+                f"{source}, line {number}: found {quoted(line.strip())}, expected FILE, Segment and score: as "
+                "comet-score prints them"
+            )
+        if match:
+            segment, of = match["segment"], found.setdefault(Path(match["name"]).name, [])
+            of.append(replace(_item(int(segment), float(match["score"]), {}, source), line=number))
+    return tuple(
+        part for name in picked(found, systems, source, "system") for part in Log(source, name, found[name]).counted()
+    )
 
 
 def _scored(document: dict[str, Any], source: str) -> Iterator[tuple[str, list[Item]]]:
@@ -84,15 +106,18 @@ def _item(number: int, value: object, segment: dict[str, Any], where: str) -> It
         score: Score = items.score(value)
     except ValueError:
         raise InputError(f"{where}, segment {number}: found the score {value!r:.60}, expected a number") from None
-    content = digest(segment.get("src"), segment.get("ref"))
+    content = digest(segment.get("src"), segment.get("ref")) if segment else ""
     return Item(str(number), {"comet": score}, content=content)
 
 
+_PRINTED = rf"(?P<name>\S.*?)\tSegment (?P<segment>\d+)\tscore: (?P<score>{NUMBER})"
+
 READER = Reader(
     read=read,
-    content="JSON of comet-score or comet-compare",
+    content="JSON of comet-score or comet-compare, or what comet-score prints",
     metrics="COMET",
     recognizes=begins(
+        r"[^\n\t]+\tSegment 0\tscore: ",
         r'\{(?:\s*"model"\s*:\s*"[^"]*"\s*,)?\s*"statistical_results"\s*:',
         r'\{\s*"[^"]*"\s*:\s*\[\s*\{\s*"(?:src|mt)"\s*:',
     ),

@@ -394,7 +394,8 @@ READER = Reader(
     content="logged samples of lm-evaluation-harness: the folder, or `samples_*.jsonl` beside `results_*.json`",
     metrics="every metric that is a mean over samples",
     recognizes=begins(
-        r'\{\s*"results"\s*:\s*\{', r'\{[^\n]*"doc_id"\s*:[^\n]*"(?:resps|filtered_resps|arguments)"\s*:'
+        r'\{\s*"results"\s*:\s*\{\s*(?:\}|"[^"]*"\s*:\s*\{[^{}]*(?:"alias"|_stderr|,\w[\w-]*"\s*:))',
+        r'\{[^\n]*"doc_id"\s*:[^\n]*"(?:resps|filtered_resps|arguments)"\s*:',
     ),
     in_folder=("samples_*.jsonl",),
     example=(

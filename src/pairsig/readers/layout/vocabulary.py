@@ -1,0 +1,258 @@
+"""The names that columns have, by what such columns contain.
+
+`KINDS` is the whole vocabulary. A name is compared by its `key`: in lower case, with `_` for blanks and without units.
+To have another name recognized, add it to its kind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from pairsig.io.errors import named
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Names of columns with the same contents, the likeliest first; and a pattern of further names."""
+
+    names: tuple[str, ...] = ()
+    pattern: str = r"(?!)"
+
+
+INDEX = ("index", "idx", "row", "")
+PEOPLE = (
+    "annotator", "rater", "judge", "worker", "coder", "assessor", "evaluator", "reviewer", "expert", "turker",
+    "crowdworker",
+)  # fmt: skip
+PREDICTIONS = ("prediction", "pred", "predicted", "y_pred", "predicted_label", "output", "response")
+
+KINDS = {
+    "system": Kind((  # in any table
+        "system", "model", "model_name", "system_name", "model_id",
+    )),
+    "maybe system": Kind((  # if items repeat, so that they differ by system
+        "sys", "method", "name", "algo", "algorithm", "agent", "approach", "classifier", "parser", "engine", "llm",
+        "assistant", "bot", "translator", "policy", "learner", "architecture", "variant", "checkpoint", "team",
+        "submission", "run_name", "tool", "strategy", "condition", "configuration", "config", "setup", "experiment",
+        "experiment_name", "modell", "modèle", "modele", "modelo", "modello", "system_id", "provider", "模型",
+        "prompt_type", "prompt_name", "prompt_template", "prompting", "template", "setting", "mode", "treatment", "arm",
+    )),
+    "item": Kind((
+        "segment", "id", "item", "item_id", "question_id", "sample_id", "segment_id", "doc_id", "example_id",
+        "instance_id", "sentence_id", "prompt_id", "task_id", "problem_id", "seg_id", "qid", "sid", "uid",
+        "item_number", "sample", "example", "instance", "question", "sentence", "prompt", "problem", "key", "query_id",
+        "q_id", "query", "topic", "topic_id", "utt_id", "utterance_id", "utterance", "docid", "document_id", "pair_id",
+        "turn_id", "passage_id", "case_id", "test_id", "image_id", "file_id", "user_id", "nodeid", "node_id",
+        "test_name", "test_case", "case", "test", "file", "filename", "file_name", "image", "uuid", "guid", "_id",
+        "pmid", "env", "environment", "env_id", "game", "task", "task_name", "dataset", "benchmark", "subject",
+        "participant", "participant_id", "fold", "line", "line_number", "lineno", "nr", "no", "no.", "#", "number",
+        "query_no", "item_no", "question_no", "example_idx", "example_index", "sample_nr",
+        "question_number", "instanceid", "text_id", "segid", "clip", "clip_id", "audio", "audio_file", "wav",
+        "testcase", "puzzle", "problem_number", "exercise", "treebank", "other_id", *INDEX,
+    )),
+    "run": Kind((
+        "run", "seed", "epoch", "run_id", "trial", "repetition", "replicate", "random_seed", "rep", "iteration",
+        "attempt", "sample_idx", "sample_index", "sample_number", "sample_no", "completion_id", "rollout",
+        "replication", "repeat", "rng_seed", "seed_id", "run_idx", "run_index", "run_number",
+    )),
+    "score": Kind((
+        "score", "correct", "acc", "accuracy", "value", "is_correct", "passed", "pass", "success", "result", "outcome",
+        "acc_norm", "exact_match", "quasi_exact_match", "em", "f1", "precision", "recall", "bleu", "sacrebleu", "chrf",
+        "chrf++", "ter", "wer", "cer", "comet", "xcomet", "cometkiwi", "bleurt", "bertscore", "bert", "meteor", "rouge",
+        "rouge1", "rouge2", "rougel", "rougelsum", "rouge_1", "rouge_2", "rouge_l", "mrr", "ndcg", "map", "mqm", "loss",
+        "perplexity", "ppl", "nll", "mse", "mae", "rmse", "uas", "las", "resolved", "solved", "win", "rating", "grade",
+        "points", "reward", "return", "episode_return", "episode_reward", "hit", "hits", "auc", "fluency", "adequacy",
+        "coherence", "relevance", "consistency", "faithfulness", "helpfulness", "mcc", "iou", "dice", "status",
+        # further metrics
+        "balanced_accuracy", "f_score", "fscore", "f_measure", "f_beta", "exact", "jga", "kappa", "r2", "spearman",
+        "pearson", "kendall", "roc_auc", "auroc", "pr_auc", "auprc", "average_precision", "ap", "rr", "recip_rank",
+        "reciprocal_rank", "cider", "spice", "spbleu", "metricx", "gemba", "moverscore", "bartscore", "alignscore",
+        "summac", "questeval", "bleu4", "bleu_4", "mlas", "blex", "clas", "smatch", "bpb", "bits_per_byte",
+        "cross_entropy", "log_loss", "logloss", "brier", "word_error_rate", "char_error_rate", "character_error_rate",
+        "mer", "wil", "per", "der", "error_rate", "edit_distance", "levenshtein", "surprisal", "fid", "jaccard",
+        # verdicts of judges and people
+        "mark", "marks", "pct", "percent", "percentage", "accuracy_pct", "win_rate", "success_rate", "pass_rate",
+        "answer_relevancy", "answer_relevance", "answer_correctness",
+        "context_precision", "context_recall", "context_relevancy", "context_relevance", "contextual_precision",
+        "contextual_recall", "contextual_relevancy", "groundedness", "hallucination", "toxicity", "correctness",
+        "factuality", "completeness", "conciseness", "clarity", "naturalness", "informativeness", "readability",
+        "grammaticality", "harmlessness", "honesty", "usefulness", "creativity", "da_score",
+        "z_score", "zscore", "is_resolved", "is_success", "is_passed", "is_solved", "is_right",
+        "total_reward", "total_return", "normalized_score",
+    ), (
+        r"(p|r|recall|precision|ndcg|ndcg_cut|map|map_cut|rr|mrr|hits?|success|pass|iprec_at_recall)(@|_|_at_)[\d.]+"
+        r"|(\w+_)?simila\w+"
+    )),
+    "error": Kind((  # a score of which lower is better
+        "ter", "wer", "cer", "loss", "perplexity", "ppl", "nll", "mse", "mae", "rmse", "rank", "error_rate", "errors",
+        "bpb", "bits_per_byte", "cross_entropy", "log_loss", "logloss", "brier", "word_error_rate", "char_error_rate",
+        "character_error_rate", "mer", "wil", "per", "der", "edit_distance", "levenshtein", "surprisal", "fid",
+        "hallucination", "toxicity", "metricx", "error", "n_errors", "num_errors", "penalty", "distance", "regret",
+    )),
+    "correctness": Kind(("correct", "is_correct", "acc", "accuracy", "exact_match", "em")),
+    "gold": Kind(
+        ("gold", "label", "target", "answer", "reference", "expected", "truth", "ground_truth", "gold_label", "y_true"),
+        "(gold|true|correct|right|target|expected)_(label|answer|choice|option|class|index|idx|letter|value)",
+    ),
+    "prediction": Kind(PREDICTIONS),
+    "output": Kind((  # a text that a system wrote
+        *PREDICTIONS, "completion", "generation", "generated_text", "generated", "text", "code", "solution",
+        "hypothesis", "hyp", "translation", "summary", "candidate", "model_output", "raw_output", "reply",
+        "transcript", "message",
+    )),
+    "winner": Kind(pattern="(.+_)?(winner|preferred|preference|verdict|judge?ment|choice)"),
+    "metric": Kind(("metric", "metric_name", "measure", "criterion", "aspect", "dimension")),
+    "document": Kind(("document",)),
+    "domain": Kind(("domain",)),
+    "step": Kind(("step", "global_step", "_step")),
+    "person": Kind(PEOPLE),  # who scores the same item of the same system
+    "label of items": Kind((  # or of judges, but not of systems
+        "document", "domain", "category", "language", "lang", "split", "genre", "type", "group", "section", "source",
+        "user", "speaker", "topic", "class", "difficulty", "site", "country", "doc", "doc_name", "docname", "subject",
+        "language_pair", "lang_pair", "langpair", "lp", "direction", "test_set", "testset", "dataset", "subset",
+        "suite", "task", "corpus", "chapter", "book", "file", "env", "environment", "field", "discipline", *PEOPLE,
+    )),
+    "beside": Kind(pattern=(  # a number that describes an item and is no score
+        r"(?!no_|without_|w/o_|minus_|with_|plus_|only_|[+_])(.+_)?(length|len|tokens|words|chars|characters|difficulty|latency|duration|time|seconds|cost|weight|count"
+        r"|conf|confidence|prob|probability|logprob|std|stderr|sd|se|sem|ci|min|max|date|lower|upper|votes|params"
+        r"|parameters|diff|difference|delta|gain|improvement|change|level|size|dims?|dimensions?|bytes|lines|sentences"
+        r"|age|price|usd|eur|timestamp|tstamp|dur|runtime|wall_?clock|rtf|ms|secs?|kb|mb|gb|rank|rang"
+        r"|p_?value|ci_low|ci_high|tok|toks|n_?tok|rows|attempts|tries|retries|calls|depth|hops|turns|pages|wordcount)"
+        r"|total|n|year|n_rows|(num|n|length|len|max|min|count|nb|anzahl|laenge|länge)_.+|temperature|top_[pk]|created_at"
+        r"|created|updated_at|version|batch_size|batch|lr|learning_rate|weight_decay|dropout|gpus?|ref_len|hyp_len"
+        r"|anzahl|länge|laenge|dauer|zeit|longueur|durée|p|lat|lon|zip|hour|day|month|week|#.*|runtime|_runtime|_timestamp"
+        r"|wörter|woerter|mots|palabras|zeichen"
+    )),
+    "summary": Kind((  # a row that summarizes the others
+        "mean", "average", "avg", "macro avg", "total", "sum", "overall", "all", "std", "mittelwert", "durchschnitt",
+        "summe", "moyenne", "promedio", "stdev", "sd", "median", "min", "max", "count", "media", "gesamt", "std dev",
+        "standard deviation", "std.", "avg.", "macro average", "micro average", "macro-average", "micro-average",
+        "macro", "micro", "grand total", "grand mean", "averages", "totals", "std. dev.", "ø", "µ", "μ", "σ",
+        "mean score", "average score", "total score", "somme", "totale", "ecart type", "écart type", "aggregate",
+    )),
+}  # fmt: skip
+
+BESIDE_OR_SYSTEM = re.compile(r"(.+)_(diff|difference|delta|change|gain|level|size|min|max)")
+"""Names "beside" that may also be those of systems, such as `t5-size`."""
+_IDS = {*(name for kind in ("system", "maybe system", "item") for name in KINDS[kind].names), "run_id", "document_id"}
+_SCORE = (
+    r"(?:(?:mean|avg|average|raw|human|judge|llm|segment|sentence|sent|eval|test|val|dev|valid|validation|macro|micro"
+    r"|weighted|token|final|overall|metrics|scores|normalized|norm)[_./])*"
+    r"(?P<name>.+?)(?:@\d+|_score|_macro|_micro|_weighted|_avg|_mean|_norm|_fmeasure|,none)*"
+)
+_UNIT = r"[(\[](%|m?s|sec|seconds|min|[\d.]+\s*[-–]\s*[\d.]+)[)\]]|[↑↓%]|[(\[][↑↓][)\]]"
+_SECTION = (
+    r"^(params?|metrics?|tags|inputs?|outputs?|answer|feedback|data|config|summary|meta|metadata|scores?|results?)\."
+)
+_RUN = r"(?:seed|run|trial|rep|repetition|replicate|epoch|fold)[\W_]*\d+"
+_RUNS_IN_NAMES = (
+    rf"(?P<system>.*?)[\s_.\-/:([]*(?P<run>{_RUN})[)\]]?", r"(?P<system>.+?)[\s_.\-/:]+(?P<run>[sr]\d+)",
+    rf"(?P<run>{_RUN})[\s_.\-/:]+(?P<system>.+)",
+)  # fmt: skip
+"""Columns with the scores of a run: `gcn_seed1`, `gcn (run 2)`, `gcn_s3`, `seed1.gcn`."""
+
+
+@cache
+def key(name: str) -> str:
+    """The name of a column as `KINDS` has it; pandas calls an index that it reads `Unnamed: 0`."""
+    found = re.sub(r"[\s\-]+", "_", re.sub(_UNIT, "", name).strip().lower())
+    found = found.rstrip(".") or found
+    if re.fullmatch(r"unnamed:_\d+(_level_\d+)?|__index_level_\d+__|_1|level_0", found):
+        return ""
+    part = re.sub(_SECTION, "", found)  # of MLflow, MTurk, LangSmith
+    if part != found and any(part in kind.names for kind in KINDS.values()):
+        return part
+    return "other_id" if re.search(r"[_\s](id|ID|Id)$|[a-z]I[dD]$|[A-Z]Id$", name) and found not in _IDS else found
+
+
+@cache
+def is_a(kind: str, name: str) -> bool:
+    """Whether a column of this name is of a kind, such as `BLEU`, `ndcg@10` and `judge_score` of scores."""
+    own = KINDS[kind]
+    if key(name) in own.names or re.fullmatch(own.pattern, key(name)):
+        return True
+    if kind == "error" and "↓" in name:
+        return True
+    if kind == "person":
+        return (
+            re.fullmatch(r"(ann|rat|annot)[\W_]*\d", key(name)) is not None
+            or re.sub(r"[\s_\-]*(id|name|\d+)$", "", name.strip().lower()) in own.names
+        )
+    if kind in ("beside", "summary") and (bare := re.sub(r"\s*\([^()]*\)$", "", name)) not in ("", name):
+        return is_a(kind, bare)
+    match = re.fullmatch(_SCORE, key(name)) if kind in ("score", "error") else None
+    return match is not None and match["name"] in own.names
+
+
+def of_kind(kind: str, among: Iterable[str]) -> list[str]:
+    """The names that are listed for a kind, the likeliest first."""
+    places = {name: place for place, name in enumerate(KINDS[kind].names)}
+    return sorted((name for name in among if key(name) in places), key=lambda name: places[key(name)])
+
+
+def is_system(name: str) -> bool:
+    """Whether a column is called like one of systems."""
+    return is_a("system", name) or is_a("maybe system", name)
+
+
+@cache
+def role(name: str) -> str:
+    """What a column of this name contains: "system", "item", "run", "score", or "" if the name does not say."""
+    if is_system(name):
+        return "system"
+    return next((kind for kind in ("item", "run", "score") if is_a(kind, name)), "")
+
+
+def is_role(name: str) -> bool:
+    """Whether this is a name that columns have."""
+    return bool(name) and bool(role(name))
+
+
+def has_roles(names: Iterable[str]) -> bool:
+    """Whether names are those of columns: of scores, and of systems or items."""
+    roles = set(map(role, names))
+    return "score" in roles and bool(roles & {"system", "item"})
+
+
+def is_index(name: str) -> bool:
+    """Whether a column is called like the numbers of rows."""
+    return key(name) in INDEX
+
+
+def is_run(label: str) -> bool:
+    """Whether this is the label of a run: a number, or `seed 1`."""
+    return re.fullmatch(rf"\d+|{_RUN}|[sr]\d+", label.strip(), re.IGNORECASE) is not None
+
+
+def are_numbered(names: Sequence[str]) -> bool:
+    """Whether names differ in a number only, as those of items do (q1, q2, …)."""
+    found = [re.fullmatch(r"(.*?)(\d+)", str(name)) for name in names]
+    return len({match[1] if match else None for match in found}) == 1 and found[0] is not None
+
+
+def split_run(name: str, others: Iterable[str]) -> tuple[str, str]:
+    """The system and the run in the name of a column beside others; the run is "" if there is none."""
+    for pattern in _RUNS_IN_NAMES:
+        if match := re.fullmatch(pattern, name.strip(), re.IGNORECASE):
+            return match["system"].rstrip(" _.-/:(["), match["run"].lower()
+    base, _, number = name.strip().rpartition(".")  # pandas calls the second of two columns `gpt` `gpt.1`
+    if number.isdecimal() and base in others:
+        return base, str(int(number) + 1)
+    return name.strip(), ""
+
+
+def split_score(name: str) -> tuple[tuple[str, str], tuple[str, str]]:
+    """The system and the score in a name such as `gpt_bleu`, and those in `bleu_gpt`; empty if there is none."""
+    places = [(match.start(), match.end()) for match in re.finditer(r"[\s_.\-/:|]+", name)]
+    after = ((name[:start], name[end:]) for start, end in places if start and is_a("score", name[end:]))
+    before = ((name[end:], name[:start]) for start, end in reversed(places) if is_a("score", name[:start]))
+    none = ("", "")
+    return next(after, none), next((own for own in before if own[0]), none)
+
+
+def shown(name: str) -> str:
+    """The name of a column in a message."""
+    return named(name.strip()) or "(no name)"
