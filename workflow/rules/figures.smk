@@ -10,6 +10,9 @@ DATASET_FIGURES = [
     for test in TESTS
 ]
 
+# Formats for papers and slides; the pages and the report show SVG.
+OTHERS = [suffix for suffix in config["figure_formats"] if suffix != "svg"]
+
 
 rule plot:
     """Plot the figures of the whole study."""
@@ -26,8 +29,7 @@ rule plot:
             )
             for figure in STUDY_FIGURES
         ],
-        pdf=[jobs.picture(x, suffix="pdf") for x in STUDY_FIGURES],
-        png=[jobs.picture(x, suffix="png") for x in STUDY_FIGURES],
+        others=[jobs.picture(x, suffix=suffix) for x in STUDY_FIGURES for suffix in OTHERS],
     log:
         "results/logs/plot.log",
     benchmark:
@@ -65,8 +67,7 @@ if DATASET_FIGURES:
                 )
                 for one in DATASET_FIGURES
             ],
-            pdf=[jobs.picture(*one, "pdf") for one in DATASET_FIGURES],
-            png=[jobs.picture(*one, "png") for one in DATASET_FIGURES],
+            others=[jobs.picture(*one, suffix) for one in DATASET_FIGURES for suffix in OTHERS],
         log:
             "results/logs/plot_datasets.log",
         benchmark:

@@ -116,6 +116,11 @@ KEYS = {
         "the tests to run, with the method and the alternative of each; the figures show the first test",
         None, bool, block={name: _test(name) for name in definitions.names()},
     ),
+    "figure_formats": Key(
+        "a list of formats of figures: svg, which the pages show, and if wanted pdf and png",
+        ["svg", "pdf", "png"],
+        lambda value: _is_list(value) and "svg" in value and {"svg", "pdf", "png"}.issuperset(map(str, value)),
+    ),
     "resampling": Key("how the resamples are drawn", block={
         "n_resamples": _whole("a whole number of resamples per test, at least 1 (the paper's b)", 10**6, most=10**12),
         "n_resamples_resized": _whole(

@@ -22,9 +22,6 @@ SELECTIONS: dict[str, Callable[[Dataset], bool]] = {
 }
 """Selections of datasets, by name."""
 
-FORMATS = ("svg", "pdf", "png")
-"""Files of a figure."""
-
 _SETTINGS = """
 
 Settings: {% set drawn = snakemake.config["resampling"] %}{{ "{:,}".format(drawn["n_resamples"]) }} resamples, at most
@@ -144,7 +141,7 @@ class Jobs:
         """Build the arguments of `plot`: each figure, with a dataset and a test or "", with its tables and files."""
         words = []
         for one in figures:
-            files = [self.picture(*one, suffix) for suffix in FORMATS]
+            files = [self.picture(*one, suffix) for suffix in self.config["figure_formats"]]
             words += ["--and", one[0].name, *self.tables(*one), "--output", *files]
         return words[1:]
 

@@ -329,7 +329,7 @@ def _names(tables: Tables, where: str) -> dict[str, Any]:
         "reference": where == REFERENCE,
         "covered": _covered(source.tables),
         "table": lambda name: f"[`{name}`]({where}/{source.known(name)}.tsv)",
-        "figure": lambda name: f"{where if where == REFERENCE else 'figures'}/{name}.png",
+        "figure": lambda name: f"{where}/{name}.png" if where == REFERENCE else f"figures/{name}.svg",
     }
 
 
