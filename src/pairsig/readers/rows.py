@@ -119,7 +119,7 @@ def _of_rows(
         left_out["that repeat the names of columns"] = [row for row in rows[n_names:] if row.cells == own]
         rows = rows[:n_names] + [row for row in rows[n_names:] if row.cells != own]
     rows = rows[n_names:]
-    n_descriptions = 0 if unnamed else _rows_of_descriptions([row.cells for row in rows])
+    n_descriptions = 0 if unnamed else _rows_of_descriptions([row.cells for row in rows[:_SAMPLE]])
     left_out["that describe the columns"] = rows[:n_descriptions]
     rows = rows[n_descriptions:]
     columns = {name: [row.cells[column] for row in rows] for column, name in enumerate(names_of)}

@@ -49,6 +49,11 @@ class Column:
     """What a comma in a number separates: "decimals", "thousands" or "" if only the cells can tell."""
 
     @cached_property
+    def labels(self) -> list[str]:
+        """The text of each cell, "" if it is missing."""
+        return list(map(_label, self.cells))
+
+    @cached_property
     def numbers(self) -> list[Number | str | None]:
         """Each cell as a number, None if it is missing, or a description of why it is no number."""
         cells, comma = self.cells, self.comma
@@ -162,3 +167,7 @@ def _number(cell: Any, comma: str) -> Number | str | None:
         return float(cell) if type(cell).__name__ in ("Decimal", "Fraction") else ""
     except ValueError:
         return ""
+
+
+def _label(cell: Any) -> str:
+    return "" if cell is None or (isinstance(cell, float) and cell != cell) else str(cell).strip()

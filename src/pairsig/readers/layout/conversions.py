@@ -63,6 +63,8 @@ _SHARED = 0.9
 """The share of all items that each system must have so that several columns identify an item."""
 _GRADES = 11
 """How many different grades with labels a table may have."""
+_ENDS = 12
+"""How many rows at the beginning and the end of a system may summarize the others."""
 _TASKS = 5
 """From how many columns on a table with one row per system is one of scores on tasks, which are its items."""
 
@@ -254,12 +256,14 @@ def without_summaries(table: Table, used: Sequence[str]) -> None:
     ids = table.labels(table.items) if table.items else []
     left_out: list[int] = []
     for rows in grouped(table.outputs()).values() if ids else ():
-        numbered = sum(any(map(str.isdigit, ids[row])) for row in rows) > len(rows) / 2
-        named = {row for row in rows if ids[row].lower().rstrip(":.") in KINDS["summary"].names}
-        odd = {row for row in rows if not any(map(str.isdigit, ids[row])) and (numbered or not ids[row])} - named
+        ends = {*rows[:_ENDS], *rows[-_ENDS:]}
+        middle = rows[_ENDS:-_ENDS][:100] or rows
+        numbered = sum(any(map(str.isdigit, ids[row])) for row in middle) > len(middle) / 2
+        named = {row for row in ends if ids[row].lower().rstrip(":.") in KINDS["summary"].names}
+        odd = {row for row in ends if not any(map(str.isdigit, ids[row])) and (numbered or not ids[row])} - named
         for each in (rows, rows[::-1]):
             found = list(itertools.takewhile((odd | named).__contains__, each))
-            others = [row for row in rows if row not in found]
+            others = [row for row in rows if row not in found] if found else []
             if not found or len(others) < 2:
                 continue
             wrong = [(row, name) for row in found for name in used if not _summarizes(table, row, name, others)]
@@ -378,6 +382,8 @@ def merged_cells(table: Table) -> None:
     """Names of systems and items that stand once above all their rows, as in merged cells, are repeated."""
     for name, column in list(table.columns.items()):
         labels = table.labels([name])
+        if len(labels) < 2 or labels[1] or not labels[0]:
+            continue
         starts = [row for row, label in enumerate(labels) if label]
         sizes = {b - a for a, b in itertools.pairwise([*starts, len(labels)])}
         names = [labels[row] for row in starts]
@@ -390,11 +396,12 @@ def merged_cells(table: Table) -> None:
 
 def numbers_in_texts(table: Table) -> None:
     """Numbers in texts of one form become numbers: `3/5`, `4 - good`, `good (4)` and stars."""
-    texts = {
-        name: {label for label in table.labels([name]) if label.lower() not in MISSING}
-        for name, own in table.columns.items()
-        if not own.is_numeric and not is_a("item", name)
-    }
+    texts = {}
+    for name, column in table.columns.items():
+        first = next((label for label in column.labels if label.lower() not in MISSING), "")
+        formed = any(form.fullmatch(first) for form in (_STARS, _FRACTION, *_LABELLED))
+        if formed and not column.is_numeric and not is_a("item", name):
+            texts[name] = {label for label in column.labels if label.lower() not in MISSING}
 
     def convert(form: re.Pattern[str], number: Callable[[re.Match[str]], float]) -> None:
         for name, own in texts.items():
@@ -424,7 +431,8 @@ def numbers_in_texts(table: Table) -> None:
 def statuses(table: Table) -> None:
     """Statuses of tests become true for those that passed and false for all others, such as `timeout`."""
     for name, column in list(table.columns.items()):
-        words = {label.lower() for label in table.labels([name])} - {""}
+        first = next(filter(None, column.labels), "").lower()
+        words = {label.lower() for label in column.labels if label} if first in _PASSED | _NOT_PASSED else set()
         passed, failed = words & _PASSED, words & _NOT_PASSED
         if passed and failed and words == passed | failed and not column.is_numeric:
             cells = [label.lower() in _PASSED if label else None for label in table.labels([name])]

@@ -204,7 +204,7 @@ class Table:
 
     def labels(self, names: Sequence[str]) -> list[str]:
         """The text of the cells, those of several columns joined."""
-        own = [list(map(_label, self.columns[name].cells)) for name in names]
+        own = [self.columns[name].labels for name in names]
         return own[0] if len(own) == 1 else list(map(" / ".join, zip(*own, strict=True)))
 
     def outputs(self) -> list[tuple[str, str]]:
@@ -257,7 +257,3 @@ def grouped(labels: Iterable[Label]) -> dict[Label, list[int]]:
     for row, label in enumerate(labels):
         rows.setdefault(label, []).append(row)
     return rows
-
-
-def _label(cell: Any) -> str:
-    return "" if cell is None or (isinstance(cell, float) and cell != cell) else str(cell).strip()
