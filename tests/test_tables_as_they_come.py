@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import io
 import json
-import zipfile
 from dataclasses import dataclass, field
 
+import openpyxl
 import pandas as pd
 import pytest
 
@@ -349,36 +349,16 @@ UNSEEN = [
 
 
 def workbook(*sheets: tuple[str, list[list[object]]], merged: str = "") -> bytes:
-    """A workbook as spreadsheets write it, with texts in its cells."""
-    namespace = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
-    relations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        numbered = list(enumerate(sheets, start=1))
-        names = "".join(f'<sheet name="{name}" sheetId="{k}" r:id="rId{k}"/>' for k, (name, _) in numbered)
-        archive.writestr(
-            "xl/workbook.xml", f'<workbook {namespace} xmlns:r="{relations}"><sheets>{names}</sheets></workbook>'
-        )
-        targets = "".join(f'<Relationship Id="rId{k}" Target="worksheets/sheet{k}.xml"/>' for k, _ in numbered)
-        package = 'xmlns="http://schemas.openxmlformats.org/package/2006/relationships"'
-        archive.writestr("xl/_rels/workbook.xml.rels", f"<Relationships {package}>{targets}</Relationships>")
-        for k, (_, rows) in numbered:
-            own = "".join(
-                f'<row r="{r}">'
-                + "".join(
-                    f'<c r="{"ABCDEFG"[c]}{r}" t="inlineStr"><is><t>{cell}</t></is></c>'
-                    if isinstance(cell, str)
-                    else f'<c r="{"ABCDEFG"[c]}{r}"><v>{cell}</v></c>'
-                    for c, cell in enumerate(row)
-                    if cell is not None
-                )
-                + "</row>"
-                for r, row in enumerate(rows, start=1)
-            )
-            cells = f'<mergeCells><mergeCell ref="{merged}"/></mergeCells>' if merged else ""
-            archive.writestr(
-                f"xl/worksheets/sheet{k}.xml", f"<worksheet {namespace}><sheetData>{own}</sheetData>{cells}</worksheet>"
-            )
+    """A workbook with these sheets."""
+    book, file = openpyxl.Workbook(), io.BytesIO()
+    book.remove(book.active)
+    for name, rows in sheets or [("S", [])]:
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+        if merged:
+            sheet.merge_cells(merged)
+    book.save(file)
     return file.getvalue()
 
 
