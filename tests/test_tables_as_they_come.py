@@ -467,6 +467,18 @@ OF_STRANGERS = [
 ]  # fmt: skip
 """Kinds that strangers had who did not know the reader."""
 
+WER = "the scores are wer, as the name of the file says; lower is better"
+SECOND_TRIAL = [
+    Case("the metric in the name of a file", {"test_wer_per_utt.csv": WIDE}, {"gpt/wer": 3, "llama/wer": 1}, note=WER),
+    Case("the metric in the name of a file, long", {"36 WER.csv": long("model,item,score")}, {"gpt/wer": 3, "llama/wer": 1}, note=WER),
+    Case("an unknown column in a file of error rates", {"wer.csv": long("model,item,x")}, {"gpt/x": 3, "llama/x": 1}, note=WER),
+    Case("the metric in the names of all files", {"wer_a.txt": lines(*"101"), "wer_b.txt": lines(*"001")}, {"wer_a/wer": 2, "wer_b/wer": 1}, 3, note="the scores are wer, as the names of the files say; lower"),
+    Case("the metric as a suffix", {"a.ter": lines(*"101"), "b.ter": lines(*"001")}, {"a/ter": 2, "b/ter": 1}, 3, note="lower is better"),
+    Case("different metrics in the names of files", {"a_wer.csv": lines("id,score", "x,1", "y,0"), "b_bleu.csv": lines("id,score", "x,1", "y,1")}, {"a_wer/score": 1, "b_bleu/score": 2}, 2),
+    Case("a metric in the table and another in the name of the file", {"wer.csv": long("model,item,bleu")}, {"gpt/bleu": 3, "llama/bleu": 1}),
+]  # fmt: skip
+"""Kinds that were misread in a second trial by strangers."""
+
 
 def check(case: Case, folder) -> None:
     files = {"t.csv": case.files} if isinstance(case.files, str) else case.files
@@ -493,9 +505,21 @@ def check(case: Case, folder) -> None:
     assert sums == pytest.approx(case.expected)
 
 
-@pytest.mark.parametrize("case", [*NAMED, *OTHERS, *UNSEEN, *OF_STRANGERS], ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [*NAMED, *OTHERS, *UNSEEN, *OF_STRANGERS, *SECOND_TRIAL], ids=lambda case: case.name)
 def test_a_table_is_read_as_it_comes(case, tmp_path):
     check(case, tmp_path)
+
+
+def test_lower_is_better_by_the_name_of_a_file_or_folder(tmp_path):
+    """The best system has the lowest score, for commands and functions."""
+    (tmp_path / "wer_results").mkdir()
+    for path in (tmp_path / "ppl.csv", tmp_path / "wer_results" / "dev.csv"):
+        path.write_text(WIDE)
+        found, _ = inputs.read_systems([str(path)], None)
+        assert [metric.higher_is_better for _, metrics in found for metric in metrics] == [False]
+        assert not inputs.read(path, inputs.Columns()).metric.higher_is_better
+    found, _ = inputs.read_systems([str(path)], None, options={"lower_is_better": "gpt"})
+    assert [metric.name for _, metrics in found for metric in metrics] == ["score"]
 
 
 FRAMES = {

@@ -144,6 +144,18 @@ _SCORE = (
     r"(?P<name>.+?)(?:@\d+|_score|_macro|_micro|_weighted|_avg|_mean|_norm|_fmeasure|,none)*"
 )
 _UNIT = r"[(\[](%|m?s|sec|seconds|min|[\d.]+\s*[-–]\s*[\d.]+)[)\]]|[↑↓%]|[(\[][↑↓][)\]]"
+_METRICS = {
+    *(
+        "bleu sacrebleu spbleu sentbleu chrf ter wer cer mer comet xcomet cometkiwi bleurt bertscore meteor rouge rougel rougelsum "
+        "rouge_1 rouge_2 rouge_l mrr ndcg mqm las uas mlas blex clas smatch mse mae rmse f1 mcc auc auroc ppl perplexity "
+        "nll loss bpb bits_per_byte cross_entropy brier error_rate word_error_rate char_error_rate character_error_rate "
+        "edit_distance levenshtein surprisal fid accuracy acc exact_match precision recall cider spice metricx gemba "
+        "moverscore bartscore alignscore jga iou"
+    ).split()
+}
+"""Metrics that names of files and folders may have; not words such as "per", "map" or "rank"."""
+GENERIC = ("score", "scores", "value", "mean", "result", "number", "pct", "percent", "percentage")
+"""Names of scores that do not say which metric they are."""
 _SECTION = (
     r"^(params?|metrics?|tags|inputs?|outputs?|answer|feedback|data|config|summary|meta|metadata|scores?|results?)\."
 )
@@ -231,6 +243,22 @@ def are_numbered(names: Sequence[str]) -> bool:
     """Whether names differ in a number only, as those of items do (q1, q2, …)."""
     found = [re.fullmatch(r"(.*?)(\d+)", str(name)) for name in names]
     return len({match[1] if match else None for match in found}) == 1 and found[0] is not None
+
+
+def metric_in(name: str) -> str:
+    """The only metric that the name of a file or folder contains as a word, such as `wer`; "" if there is none."""
+    words = [word for word in re.split(r"[\W_]+", name.lower()) if word]
+    found: list[str] = []
+    place = 0
+    while place < len(words):
+        for length in (3, 2, 1):
+            word = "_".join(words[place : place + length])
+            if (word in _METRICS or re.sub(r"(?<=\D)@?\d+$", "", word) in _METRICS) and place + length <= len(words):
+                found.append(word)
+                place += length - 1
+                break
+        place += 1
+    return found[0] if len(set(found)) == 1 else ""
 
 
 def split_run(name: str, others: Iterable[str]) -> tuple[str, str]:
