@@ -475,6 +475,12 @@ SECOND_TRIAL = [
     Case("the metric in the names of all files", {"wer_a.txt": lines(*"101"), "wer_b.txt": lines(*"001")}, {"wer_a/wer": 2, "wer_b/wer": 1}, 3, note="the scores are wer, as the names of the files say; lower"),
     Case("the metric as a suffix", {"a.ter": lines(*"101"), "b.ter": lines(*"001")}, {"a/ter": 2, "b/ter": 1}, 3, note="lower is better"),
     Case("different metrics in the names of files", {"a_wer.csv": lines("id,score", "x,1", "y,0"), "b_bleu.csv": lines("id,score", "x,1", "y,1")}, {"a_wer/score": 1, "b_bleu/score": 2}, 2),
+    Case("a metric before the systems", lines("utt_id,ref_words,errors_gpt_small,errors_llama", "x,29,4,1", "y,13,5,2"), {"gpt_small/errors": 9, "llama/errors": 3}, 2, note="lower is better for errors"),
+    Case("a metric after the systems", lines("utt_id,gpt_err,llama_err", "x,4,1", "y,5,2"), {"gpt/err": 9, "llama/err": 3}, 2, note="lower is better for err"),
+    Case("a grade beside errors of systems", lines("essay_id,prompt,grade,abs_err_gpt_4,abs_err_llama", "21,8,3,0.75,0.25", "22,2,2,1.0,0.5", "23,8,3,0.5,0"), {"gpt_4/abs_err": 2.25, "llama/abs_err": 0.75}, 3, note="lower is better for abs_err"),
+    Case("numbers of segments beside systems and metrics", lines("doc,seg,gpt_bleu,gpt_chrf,llama_bleu,llama_chrf", "a,1,50.5,68,10,20", "a,2,1.5,2,3,4", "b,1,1,1.5,1,1", "b,2,2,2.5,3.5,2", "b,3,0,1,0,1"), {"gpt/bleu": 55, "gpt/chrf": 75, "llama/bleu": 17.5, "llama/chrf": 28}, 5, note="doc, seg identify an item"),
+    Case("a verdict in words beside the score", {f"{name}.jsonl": lines(*(json.dumps({"task_id": f"T/{k}", "completion": f"x{k}{run}", "result": "passed" if run == k else ("timed out" if k else "failed: name"), "passed": run == k}) for k in range(2) for run in range(3))) for name in "ab"}, {f"{name}-{run}": 1 if run < 3 else 0 for name in "ab" for run in (1, 2, 3)}, 2, note="3 rows of each item are runs"),
+    Case("names of systems with the seed beside systems and seeds", lines("Name,agent,seed,task_id,success", *(f"{a}-s{s},{a},{s},{b},{c}" for s in (1, 2) for a, b, c in LONG)), {"gpt-1": 3, "gpt-2": 3, "llama-1": 1, "llama-2": 1}, note="systems from column `agent`"),
     Case("a metric in the table and another in the name of the file", {"wer.csv": long("model,item,bleu")}, {"gpt/bleu": 3, "llama/bleu": 1}),
 ]  # fmt: skip
 """Kinds that were misread in a second trial by strangers."""

@@ -63,6 +63,8 @@ def _systems(table: Table) -> str | None:
     # These names may also be those of a text about the item.
     repeated = not ids or any(len(set(own)) < len(own) for own in ids)
     found = [*sure, *(maybe if repeated else [])]
+    if runs is not None:
+        found = [name for name in found if not any(_is_with_run(table, name, other) for other in found)] or found
     # Of prompts or settings of one model, these are the systems.
     systems = next((name for name in found if len(set(table.labels([name]))) > 1), next(iter(found), None))
     if systems is None and repeated and ids and runs and table.chosen.run is None:
@@ -81,6 +83,14 @@ def _systems(table: Table) -> str | None:
             )
         table.keep([row for row, name in enumerate(labels_of) if name in wanted])
     return systems
+
+
+def _is_with_run(table: Table, name: str, system: str) -> bool:
+    """Whether a column has names of runs, such as `react-s1`, that consist of those in two others."""
+    assert table.runs is not None
+    names, systems, runs = (table.labels([own]) for own in (name, system, table.runs))
+    both = set(zip(systems, runs, strict=True))
+    return 1 < len(set(systems)) < len(set(names)) == len(both) == len(set(zip(names, systems, runs, strict=True)))
 
 
 def _by_values(table: Table) -> tuple[str, str] | None:

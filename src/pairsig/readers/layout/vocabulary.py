@@ -49,7 +49,7 @@ KINDS = {
         "test_name", "test_case", "case", "test", "file", "filename", "file_name", "image", "uuid", "guid", "_id",
         "pmid", "env", "environment", "env_id", "game", "task", "task_name", "dataset", "benchmark", "subject",
         "participant", "participant_id", "fold", "line", "line_number", "lineno", "nr", "no", "no.", "#", "number",
-        "query_no", "item_no", "question_no", "example_idx", "example_index", "sample_nr",
+        "query_no", "item_no", "seg", "sent", "utt", "question_no", "example_idx", "example_index", "sample_nr",
         "question_number", "instanceid", "text_id", "segid", "clip", "clip_id", "audio", "audio_file", "wav",
         "testcase", "puzzle", "problem_number", "exercise", "treebank", "other_id", *INDEX,
     )),
@@ -81,7 +81,7 @@ KINDS = {
         "factuality", "completeness", "conciseness", "clarity", "naturalness", "informativeness", "readability",
         "grammaticality", "harmlessness", "honesty", "usefulness", "creativity", "da_score",
         "z_score", "zscore", "is_resolved", "is_success", "is_passed", "is_solved", "is_right",
-        "total_reward", "total_return", "normalized_score",
+        "total_reward", "total_return", "normalized_score", "quality",
     ), (
         r"(p|r|recall|precision|ndcg|ndcg_cut|map|map_cut|rr|mrr|hits?|success|pass|iprec_at_recall)(@|_|_at_)[\d.]+"
         r"|(\w+_)?simila\w+"
@@ -90,7 +90,7 @@ KINDS = {
         "ter", "wer", "cer", "loss", "perplexity", "ppl", "nll", "mse", "mae", "rmse", "rank", "error_rate", "errors",
         "bpb", "bits_per_byte", "cross_entropy", "log_loss", "logloss", "brier", "word_error_rate", "char_error_rate",
         "character_error_rate", "mer", "wil", "per", "der", "edit_distance", "levenshtein", "surprisal", "fid",
-        "hallucination", "toxicity", "metricx", "error", "n_errors", "num_errors", "penalty", "distance", "regret",
+        "hallucination", "toxicity", "metricx", "error", "err", "n_errors", "num_errors", "penalty", "distance", "regret",
     )),
     "correctness": Kind(("correct", "is_correct", "acc", "accuracy", "exact_match", "em")),
     "gold": Kind(
@@ -139,7 +139,7 @@ BESIDE_OR_SYSTEM = re.compile(r"(.+)_(diff|difference|delta|change|gain|level|si
 """Names "beside" that may also be those of systems, such as `t5-size`."""
 _IDS = {*(name for kind in ("system", "maybe system", "item") for name in KINDS[kind].names), "run_id", "document_id"}
 _SCORE = (
-    r"(?:(?:mean|avg|average|raw|human|judge|llm|segment|sentence|sent|eval|test|val|dev|valid|validation|macro|micro"
+    r"(?:(?:mean|avg|average|abs|absolute|squared|sq|raw|human|judge|llm|segment|sentence|sent|eval|test|val|dev|valid|validation|macro|micro"
     r"|weighted|token|final|overall|metrics|scores|normalized|norm)[_./])*"
     r"(?P<name>.+?)(?:@\d+|_score|_macro|_micro|_weighted|_avg|_mean|_norm|_fmeasure|,none)*"
 )
@@ -156,6 +156,11 @@ _METRICS = {
 """Metrics that names of files and folders may have; not words such as "per", "map" or "rank"."""
 GENERIC = ("score", "scores", "value", "mean", "result", "number", "pct", "percent", "percentage")
 """Names of scores that do not say which metric they are."""
+WEAK = (
+    "grade", "rating", "mark", "marks", "points", "value", "result", "outcome", "status", "pct", "percent",
+    "percentage",
+)  # fmt: skip
+"""Names of scores that may also describe an item."""
 _SECTION = (
     r"^(params?|metrics?|tags|inputs?|outputs?|answer|feedback|data|config|summary|meta|metadata|scores?|results?)\."
 )
@@ -275,8 +280,12 @@ def split_run(name: str, others: Iterable[str]) -> tuple[str, str]:
 def split_score(name: str) -> tuple[tuple[str, str], tuple[str, str]]:
     """The system and the score in a name such as `gpt_bleu`, and those in `bleu_gpt`; empty if there is none."""
     places = [(match.start(), match.end()) for match in re.finditer(r"[\s_.\-/:|]+", name)]
-    after = ((name[:start], name[end:]) for start, end in places if start and is_a("score", name[end:]))
-    before = ((name[end:], name[:start]) for start, end in reversed(places) if is_a("score", name[:start]))
+
+    def is_score(part: str) -> bool:
+        return is_a("score", part) or is_a("error", part)
+
+    after = ((name[:start], name[end:]) for start, end in places if start and is_score(name[end:]))
+    before = ((name[end:], name[:start]) for start, end in reversed(places) if is_score(name[:start]))
     none = ("", "")
     return next(after, none), next((own for own in before if own[0]), none)
 
