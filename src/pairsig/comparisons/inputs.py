@@ -315,7 +315,7 @@ def read_systems(
     """
     groups = [[own] if isinstance(own, str) else list(own) for own in paths]
     files = [path for group in groups for path in group]
-    methods, runs = _called(groups)
+    methods, runs = _with_runs(groups) or _called(groups)
     given = dict(options or {})
     notes: list[str] = []
     if reader is None:
@@ -333,6 +333,8 @@ def read_systems(
             given.setdefault("one_system", "true")
         (typed,) = sort_options(given, f"reader {reader}", read)
         counted = [system_counts.read_all(reader, path, **typed) for path in files]
+        if reader in readers.LOGS or any(part.run for own in counted for part in own):
+            methods, runs = _called(groups)
         if reader in ("table", "sigf") and "lower_is_better" not in given:
             counted = _of_named_metric(counted, files, rename=not metrics and "score" not in given)
         found, more = aligned(
@@ -403,7 +405,7 @@ def _of_named_metric(
             replace(
                 part,
                 metrics=(averaged,),
-                unscored={new: rows for rows in part.unscored.values()},
+                unscored={new if own == metric.name else own: rows for own, rows in part.unscored.items()},
                 notes=(*part.notes, note),
             )
             for part in parts
@@ -462,6 +464,25 @@ def _called(groups: Sequence[Sequence[str]]) -> tuple[list[str], list[str]]:
         [method for method, names in zip(methods, named, strict=True) for _ in names],
         [str(number) if len(names) > 1 else "" for names in named for number in range(1, len(names) + 1)],
     )
+
+
+def _with_runs(groups: Sequence[Sequence[str]]) -> tuple[list[str], list[str]] | None:
+    """The same for files of at least two methods whose own names, or those of their folders, have the runs.
+
+    These are names such as `gpt_seed1.csv` or `gpt/seed_1/scores.csv`, at least two for each method. Folds have
+    different items and epochs are no replications, so that neither are runs.
+    """
+    if any(len(group) > 1 for group in groups) or len(groups) < 2 * 2:
+        return None
+    names = _names([path for (path,) in groups])
+    found = [vocabulary.split_run(name, names) for name in names]
+    times = Counter(method for method, _ in found)
+    runs = [re.sub(r"[\W_]+", "", run) for _, run in found]
+    whole = all(method and re.match(r"[a-z]", run) for (method, _), run in zip(found, runs, strict=True))
+    others = any(re.match("fold|epoch", run) for run in runs)
+    if not whole or others or len(times) < 2 or min(times.values()) < 2 or len(set(found)) < len(found):
+        return None
+    return [method for method, _ in found], runs
 
 
 def _in_common(names: Sequence[str]) -> str:

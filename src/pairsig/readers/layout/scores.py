@@ -171,7 +171,9 @@ def _candidates(table: Table) -> list[str]:
             name
             for name in found
             if name in shared
-            or not (key(name) in WEAK or ("whole numbers" not in scales and table.columns[name].scale == "whole numbers"))
+            or not (
+                key(name) in WEAK or ("whole numbers" not in scales and table.columns[name].scale == "whole numbers")
+            )
         ]
     found = _without_ids(table, found)
     return _check_suffixes(table, found) if table.systems is None and not table.chosen.one_system else found

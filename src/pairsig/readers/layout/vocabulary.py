@@ -90,7 +90,8 @@ KINDS = {
         "ter", "wer", "cer", "loss", "perplexity", "ppl", "nll", "mse", "mae", "rmse", "rank", "error_rate", "errors",
         "bpb", "bits_per_byte", "cross_entropy", "log_loss", "logloss", "brier", "word_error_rate", "char_error_rate",
         "character_error_rate", "mer", "wil", "per", "der", "edit_distance", "levenshtein", "surprisal", "fid",
-        "hallucination", "toxicity", "metricx", "error", "err", "n_errors", "num_errors", "penalty", "distance", "regret",
+        "hallucination", "toxicity", "metricx", "error", "err", "n_errors", "num_errors", "penalty", "distance",
+        "regret",
     )),
     "correctness": Kind(("correct", "is_correct", "acc", "accuracy", "exact_match", "em")),
     "gold": Kind(
@@ -114,6 +115,11 @@ KINDS = {
         "user", "speaker", "topic", "class", "difficulty", "site", "country", "doc", "doc_name", "docname", "subject",
         "language_pair", "lang_pair", "langpair", "lp", "direction", "test_set", "testset", "dataset", "subset",
         "suite", "task", "corpus", "chapter", "book", "file", "env", "environment", "field", "discipline", *PEOPLE,
+    )),
+    "text of several items": Kind((  # in which numbers of items may begin anew
+        "dialogue", "dialog", "conversation", "conv", "session", "thread", "story", "talk", "meeting", "interview",
+        "video", "recording", "article", "essay", "paper", "paragraph", "passage", "chat", "debate", "doc", "document",
+        "lecture", "podcast", "transcript", "play", "scene", "page",
     )),
     "beside": Kind(pattern=(  # a number that describes an item and is no score
         r"(?!no_|without_|w/o_|minus_|with_|plus_|only_|[+_])(.+_)?(length|len|tokens|words|chars|characters|difficulty|latency|duration|time|seconds|cost|weight|count"
@@ -145,17 +151,21 @@ _SCORE = (
 )
 _UNIT = r"[(\[](%|m?s|sec|seconds|min|[\d.]+\s*[-–]\s*[\d.]+)[)\]]|[↑↓%]|[(\[][↑↓][)\]]"
 _METRICS = {
-    *(
-        "bleu sacrebleu spbleu sentbleu chrf ter wer cer mer comet xcomet cometkiwi bleurt bertscore meteor rouge rougel rougelsum "
-        "rouge_1 rouge_2 rouge_l mrr ndcg mqm las uas mlas blex clas smatch mse mae rmse f1 mcc auc auroc ppl perplexity "
-        "nll loss bpb bits_per_byte cross_entropy brier error_rate word_error_rate char_error_rate character_error_rate "
-        "edit_distance levenshtein surprisal fid accuracy acc exact_match precision recall cider spice metricx gemba "
-        "moverscore bartscore alignscore jga iou"
-    ).split()
-}
+    "bleu", "sacrebleu", "spbleu", "sentbleu", "chrf", "ter", "wer", "cer", "mer", "comet", "xcomet", "cometkiwi",
+    "bleurt", "bertscore", "meteor", "rouge", "rougel", "rougelsum", "rouge_1", "rouge_2", "rouge_l", "mrr", "ndcg",
+    "mqm", "las", "uas", "mlas", "blex", "clas", "smatch", "mse", "mae", "rmse", "f1", "mcc", "auc", "auroc", "ppl",
+    "perplexity", "nll", "loss", "bpb", "bits_per_byte", "cross_entropy", "brier", "error_rate", "word_error_rate",
+    "char_error_rate", "character_error_rate", "edit_distance", "levenshtein", "surprisal", "fid", "accuracy",
+    "acc", "exact_match", "precision", "recall", "cider", "spice", "metricx", "gemba", "moverscore", "bartscore",
+    "alignscore", "jga", "iou",
+}  # fmt: skip
 """Metrics that names of files and folders may have; not words such as "per", "map" or "rank"."""
 GENERIC = ("score", "scores", "value", "mean", "result", "number", "pct", "percent", "percentage")
 """Names of scores that do not say which metric they are."""
+_SETTING = (
+    r"(.+_)?(style|strategy|settings?|config|configuration|template|variant|mode|condition|method|n?_?shots?|decoding"
+    r"|treatment|arm|setup|prompting|prompt_(type|name|format|version|variant)|retriever|quantization|precision)"
+)
 WEAK = (
     "grade", "rating", "mark", "marks", "points", "value", "result", "outcome", "status", "pct", "percent",
     "percentage",
@@ -191,6 +201,8 @@ def is_a(kind: str, name: str) -> bool:
     own = KINDS[kind]
     if key(name) in own.names or re.fullmatch(own.pattern, key(name)):
         return True
+    if kind == "text of several items":
+        return re.sub(r"[\s_\-]*(id|idx|index|name|nr|no|number|num)$", "", name.strip().lower()) in own.names
     if kind == "error" and "↓" in name:
         return True
     if kind == "person":
@@ -198,6 +210,9 @@ def is_a(kind: str, name: str) -> bool:
             re.fullmatch(r"(ann|rat|annot)[\W_]*\d", key(name)) is not None
             or re.sub(r"[\s_\-]*(id|name|\d+)$", "", name.strip().lower()) in own.names
         )
+    camel = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name) if kind == "beside" else name
+    if camel != name and re.search(r"_(seconds|time|duration|length|count|cost|tokens)$", camel.lower()):
+        return True
     if kind in ("beside", "summary") and (bare := re.sub(r"\s*\([^()]*\)$", "", name)) not in ("", name):
         return is_a(kind, bare)
     match = re.fullmatch(_SCORE, key(name)) if kind in ("score", "error") else None
@@ -232,6 +247,11 @@ def has_roles(names: Iterable[str]) -> bool:
     """Whether names are those of columns: of scores, and of systems or items."""
     roles = set(map(role, names))
     return "score" in roles and bool(roles & {"system", "item"})
+
+
+def is_setting(name: str) -> bool:
+    """Whether a column is called like a setting of systems, such as `prompt_style`."""
+    return is_system(name) or re.fullmatch(_SETTING, key(name)) is not None
 
 
 def is_index(name: str) -> bool:
