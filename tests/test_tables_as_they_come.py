@@ -487,6 +487,7 @@ SECOND_TRIAL = [
     Case("a column that may distinguish systems or items", lines("model,x,question_id,correct", *(f"{a},{p},{b},{c}" for p in ("u", "v") for a, b, c in LONG)), "--option system=model,x;.*--option item=x,question_id"),
     Case("results of Mechanical Turk", lines("HITId,Reward,WorkerId,WorkTimeInSeconds,Input.item,Input.system,Input.text,Answer.quality", *(f"H{b}{a},0.12,W{b}{w},{50 + w},{b},{a},Some text,{c + w}" for w in (1, 2, 3) for a, b, c in LONG)), {"gpt": 11, "llama": 9}, note="mean over column `WorkerId`"),
     Case("turns of dialogues, one file per model and seed", {f"{name}_seed{k}.csv": lines("dialogue_id,turn_id,n_slots,joint_acc", "M1.json,0,5,1", f"M1.json,2,3,{k % 2}", f"M2.json,0,1,{f}") for f, name in enumerate(("bert", "t5")) for k in (13, 20)}, {"bert-seed13": 2, "bert-seed20": 1, "t5-seed13": 3, "t5-seed20": 2}, 3, note="dialogue_id, turn_id identify an item"),
+    Case("predictions named after their systems", lines("text,label,pred_gpt,pred_llama", *(f"t{k},{'pos' if k % 2 else 'neg'},{'pos' if k % 2 else 'neg'},pos" for k in range(6))), {"gpt": 6, "llama": 3}, 6, note="right where it equals `label`"),
     Case("a metric in the table and another in the name of the file", {"wer.csv": long("model,item,bleu")}, {"gpt/bleu": 3, "llama/bleu": 1}),
 ]  # fmt: skip
 """Kinds that were misread in a second trial by strangers."""

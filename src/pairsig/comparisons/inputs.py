@@ -335,6 +335,8 @@ def read_systems(
         counted = [system_counts.read_all(reader, path, **typed) for path in files]
         if reader in readers.LOGS or any(part.run for own in counted for part in own):
             methods, runs = _called(groups)
+        elif _with_runs(groups):
+            notes.append(f"runs {listed(dict.fromkeys(runs))} of {listed(dict.fromkeys(methods))} from names of files")
         if reader in ("table", "sigf") and "lower_is_better" not in given:
             counted = _of_named_metric(counted, files, rename=not metrics and "score" not in given)
         found, more = aligned(

@@ -177,14 +177,25 @@ def answers(table: Table) -> None:
             given.pop(name, None)
             del table.columns[name]
             table.beside.append(name)
+        bare = {name: _without_prediction(name) for name in given}
+        distinct = all(bare.values()) and len({*bare.values(), *table.columns}) == len(bare) + len(table.columns)
+        if chosen or known or wanted or not distinct:
+            bare = {name: name for name in given}
         for name, own in given.items():
             same = [None if "" in pair else pair[0] == pair[1] for pair in zip(own, right, strict=True)]
             del table.columns[name]
-            table.columns["correct" if len(given) == 1 else name] = Column(same)
+            table.columns["correct" if len(given) == 1 else bare[name]] = Column(same)
         del table.columns[gold]
         if given:
             table.note(f"{listed(given)} is right where it equals `{shown(gold)}`")
         return
+
+
+def _without_prediction(name: str) -> str:
+    """The system in the name of a column of answers, such as `pred_gpt`; "" if there is no such word."""
+    kinds = "|".join(PREDICTIONS)
+    found = re.sub(rf"^({kinds})[\s_.\-/:]+|[\s_.\-/:]+({kinds})$", "", name.strip(), flags=re.IGNORECASE)
+    return "" if found == name.strip() else found
 
 
 def _correctness_of(table: Table, answer: str) -> list[str]:
