@@ -447,6 +447,31 @@ OF_STRANGERS = [
 ]  # fmt: skip
 """Kinds that strangers had who did not know the reader."""
 
+WER = "the scores are wer, as the name of the file says; lower is better"
+STYLES = {"gpt cot": 3, "llama cot": 1, "gpt zero-shot": 4, "llama zero-shot": 4}
+SECOND_TRIAL = [
+    Case("the metric in the name of a file", {"test_wer_per_utt.csv": WIDE}, {"gpt/wer": 3, "llama/wer": 1}, note=WER),
+    Case("the metric in the name of a file, long", {"36 WER.csv": long("model,item,score")}, {"gpt/wer": 3, "llama/wer": 1}, note=WER),
+    Case("an unknown column in a file of error rates", {"wer.csv": long("model,item,x")}, {"gpt/x": 3, "llama/x": 1}, note=WER),
+    Case("the metric in the names of all files", {"wer_a.txt": lines(*"101"), "wer_b.txt": lines(*"001")}, {"wer_a/wer": 2, "wer_b/wer": 1}, 3, note="the scores are wer, as the names of the files say; lower"),
+    Case("the metric as a suffix", {"a.ter": lines(*"101"), "b.ter": lines(*"001")}, {"a/ter": 2, "b/ter": 1}, 3, note="lower is better"),
+    Case("different metrics in the names of files", {"a_wer.csv": lines("id,score", "x,1", "y,0"), "b_bleu.csv": lines("id,score", "x,1", "y,1")}, {"a_wer/score": 1, "b_bleu/score": 2}, 2),
+    Case("a metric before the systems", lines("utt_id,ref_words,errors_gpt_small,errors_llama", "x,29,4,1", "y,13,5,2"), {"gpt_small/errors": 9, "llama/errors": 3}, 2, note="lower is better for errors"),
+    Case("a metric after the systems", lines("utt_id,gpt_err,llama_err", "x,4,1", "y,5,2"), {"gpt/err": 9, "llama/err": 3}, 2, note="lower is better for err"),
+    Case("a grade beside errors of systems", lines("essay_id,prompt,grade,abs_err_gpt_4,abs_err_llama", "21,8,3,0.75,0.25", "22,2,2,1.0,0.5", "23,8,3,0.5,0"), {"gpt_4/abs_err": 2.25, "llama/abs_err": 0.75}, 3, note="lower is better for abs_err"),
+    Case("numbers of segments beside systems and metrics", lines("doc,seg,gpt_bleu,gpt_chrf,llama_bleu,llama_chrf", "a,1,50.5,68,10,20", "a,2,1.5,2,3,4", "b,1,1,1.5,1,1", "b,2,2,2.5,3.5,2", "b,3,0,1,0,1"), {"gpt/bleu": 55, "gpt/chrf": 75, "llama/bleu": 17.5, "llama/chrf": 28}, 5, note="doc, seg identify an item"),
+    Case("a verdict in words beside the score", {f"{name}.jsonl": lines(*(json.dumps({"task_id": f"T/{k}", "completion": f"x{k}{run}", "result": "passed" if run == k else ("timed out" if k else "failed: name"), "passed": run == k}) for k in range(2) for run in range(3))) for name in "ab"}, {f"{name}-{run}": 1 if run < 3 else 0 for name in "ab" for run in (1, 2, 3)}, 2, note="3 rows of each item are runs"),
+    Case("names of systems with the seed beside systems and seeds", lines("Name,agent,seed,task_id,success", *(f"{a}-s{s},{a},{s},{b},{c}" for s in (1, 2) for a, b, c in LONG)), {"gpt-1": 3, "gpt-2": 3, "llama-1": 1, "llama-2": 1}, note="systems from column `agent`"),
+    Case("systems and styles of prompts", lines("model,prompt_style,question_id,correct", *(f"{a},{p},{b},{c if p == 'cot' else 1}" for p in ("cot", "zero-shot") for a, b, c in LONG)), STYLES, note="a system is a combination of model and prompt_style"),
+    Case("two columns of systems that the user names", lines("model,x,question_id,correct", *(f"{a},{p},{b},{c if p == 'cot' else 1}" for p in ("cot", "zero-shot") for a, b, c in LONG)), STYLES, options={"system": "model,x"}),
+    Case("a column that may distinguish systems or items", lines("model,x,question_id,correct", *(f"{a},{p},{b},{c}" for p in ("u", "v") for a, b, c in LONG)), "--option system=model,x;.*--option item=x,question_id"),
+    Case("results of Mechanical Turk", lines("HITId,Reward,WorkerId,WorkTimeInSeconds,Input.item,Input.system,Input.text,Answer.quality", *(f"H{b}{a},0.12,W{b}{w},{50 + w},{b},{a},Some text,{c + w}" for w in (1, 2, 3) for a, b, c in LONG)), {"gpt": 11, "llama": 9}, note="mean over column `WorkerId`"),
+    Case("turns of dialogues, one file per model and seed", {f"{name}_seed{k}.csv": lines("dialogue_id,turn_id,n_slots,joint_acc", "M1.json,0,5,1", f"M1.json,2,3,{k % 2}", f"M2.json,0,1,{f}") for f, name in enumerate(("bert", "t5")) for k in (13, 20)}, {"bert-seed13": 2, "bert-seed20": 1, "t5-seed13": 3, "t5-seed20": 2}, 3, note="dialogue_id, turn_id identify an item"),
+    Case("predictions named after their systems", lines("text,label,pred_gpt,pred_llama", *(f"t{k},{'pos' if k % 2 else 'neg'},{'pos' if k % 2 else 'neg'},pos" for k in range(6))), {"gpt": 6, "llama": 3}, 6, note="right where it equals `label`"),
+    Case("a metric in the table and another in the name of the file", {"wer.csv": long("model,item,bleu")}, {"gpt/bleu": 3, "llama/bleu": 1}),
+]  # fmt: skip
+"""Kinds that were misread in a second trial by strangers."""
+
 
 def check(case: Case, folder) -> None:
     files = {"t.csv": case.files} if isinstance(case.files, str) else case.files
@@ -473,9 +498,41 @@ def check(case: Case, folder) -> None:
     assert sums == pytest.approx(case.expected)
 
 
-@pytest.mark.parametrize("case", [*NAMED, *OTHERS, *UNSEEN, *OF_STRANGERS], ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [*NAMED, *OTHERS, *UNSEEN, *OF_STRANGERS, *SECOND_TRIAL], ids=lambda case: case.name)
 def test_a_table_is_read_as_it_comes(case, tmp_path):
     check(case, tmp_path)
+
+
+def test_lower_is_better_by_the_name_of_a_file_or_folder(tmp_path):
+    """The best system has the lowest score, for commands and functions."""
+    (tmp_path / "wer_results").mkdir()
+    for path in (tmp_path / "ppl.csv", tmp_path / "wer_results" / "dev.csv"):
+        path.write_text(WIDE)
+        found, _ = inputs.read_systems([str(path)], None)
+        assert [metric.higher_is_better for _, metrics in found for metric in metrics] == [False]
+        assert not inputs.read(path, inputs.Columns()).metric.higher_is_better
+    found, _ = inputs.read_systems([str(path)], None, options={"lower_is_better": "gpt"})
+    assert [metric.name for _, metrics in found for metric in metrics] == ["score"]
+
+
+@pytest.mark.parametrize(
+    ("names", "runs"),
+    [
+        (("gpt/seed_1/s.csv", "gpt/seed_2/s.csv", "t5/seed_1/s.csv", "t5/seed_2/s.csv"), ["seed1", "seed2"] * 2),
+        (("seed1/gpt/s.csv", "seed2/gpt/s.csv", "seed1/t5/s.csv", "seed2/t5/s.csv"), ["seed1", "seed2"] * 2),
+        (("gpt_s1.csv", "gpt_s2.csv", "t5_s1.csv", "t5_s2.csv"), ["s1", "s2"] * 2),
+        (("gpt_seed1.csv", "gpt_seed2.csv", "gpt_seed3.csv", "gpt_seed4.csv"), []),
+        (("gpt_seed1.csv", "gpt_seed2.csv", "gpt_seed3.csv", "t5_seed1.csv"), []),
+        (("gpt_fold1.csv", "gpt_fold2.csv", "t5_fold1.csv", "t5_fold2.csv"), []),
+    ],
+)
+def test_runs_from_the_names_of_files_or_folders(tmp_path, names, runs):
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(lines("id,score", "x,1", "y,0"))
+    (found, _), *_ = inputs.read_systems([str(tmp_path / name) for name in names], None)[0]
+    assert list(found.runs) == (runs or [""] * 4)
+    assert set(found.methods) == ({"gpt", "t5"} if runs else set(found.systems))
 
 
 FRAMES = {

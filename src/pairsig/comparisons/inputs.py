@@ -25,6 +25,7 @@ from pairsig.io.packages import need, pd
 from pairsig.metrics import Metric, registry
 from pairsig.readers import extraction, layout, recognition, system_counts, tasks
 from pairsig.readers.counts import table
+from pairsig.readers.layout import vocabulary
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -232,6 +233,8 @@ def _of_frame(data: Any, columns: Columns, source: str) -> Given:
 def _of_cells(cells: layout.Cells, columns: Columns, as_given: Callable[[pd.DataFrame], Any]) -> Given:
     """A table of any layout."""
     parts = layout.read(cells, columns.laid_out)
+    if cells.source != "the data frame" and columns.chosen is None and not columns.lower_is_better:
+        (parts,) = _of_named_metric([parts], [cells.source])
     try:
         found, notes = aligned([parts], [parts[0].system or Path(cells.source).stem], [""])
     except InputError as error:  # whose last part is for the command line
@@ -312,7 +315,7 @@ def read_systems(
     """
     groups = [[own] if isinstance(own, str) else list(own) for own in paths]
     files = [path for group in groups for path in group]
-    methods, runs = _called(groups)
+    methods, runs = _with_runs(groups) or _called(groups)
     given = dict(options or {})
     notes: list[str] = []
     if reader is None:
@@ -329,8 +332,15 @@ def read_systems(
         if len(files) > 1 and "one_system" in options_of(read):
             given.setdefault("one_system", "true")
         (typed,) = sort_options(given, f"reader {reader}", read)
+        counted = [system_counts.read_all(reader, path, **typed) for path in files]
+        if reader in readers.LOGS or any(part.run for own in counted for part in own):
+            methods, runs = _called(groups)
+        elif _with_runs(groups):
+            notes.append(f"runs {listed(dict.fromkeys(runs))} of {listed(dict.fromkeys(methods))} from names of files")
+        if reader in ("table", "sigf") and "lower_is_better" not in given:
+            counted = _of_named_metric(counted, files, rename=not metrics and "score" not in given)
         found, more = aligned(
-            [system_counts.read_all(reader, path, **typed) for path in files],
+            counted,
             methods,
             runs,
             metrics=metrics,
@@ -368,6 +378,50 @@ def read_systems(
         collected = statistics.collect(outputs, dataset="", provenance={})
         found.append((replace(collected, runs=tuple(runs)), [metric]))
     return found, list(dict.fromkeys(notes))
+
+
+def _of_named_metric(
+    files: Sequence[Sequence[system_counts.SystemCounts]], paths: Sequence[str], *, rename: bool = True
+) -> list[tuple[system_counts.SystemCounts, ...]]:
+    """Scores of the metric that the names of all files contain, if the files do not say which metric they have.
+
+    Scores with an unknown name keep it, but lower ones are better if the name of the file is that of an error rate.
+    """
+    unchanged = [tuple(parts) for parts in files]
+    named, own = {_metric_in(path) for path in paths}, {part.metrics for parts in files for part in parts}
+    if len(named) != 1 or "" in named or len(own) != 1 or len(next(iter(own))) != 1:
+        return unchanged
+    (name,), ((metric,),) = named, own
+    generic, is_error = vocabulary.key(metric.name) in vocabulary.GENERIC, layout.is_a("error", name)
+    plain = (metric.averaged or metric.name == "mean") and metric.higher_is_better and len(metric.columns) == 1
+    if not plain or not (generic or (is_error and not layout.is_a("score", metric.name))):
+        return unchanged
+    (column,) = metric.columns
+    new = name if generic and rename else metric.name
+    averaged = replace(system_counts.average(column, higher_is_better=not is_error), name=new)
+    better = "lower" if is_error else "higher"
+    note = f"the scores are {name}, as the name{'s' * (len(paths) > 1)} of the file{'s' * (len(paths) > 1)} say"
+    note += f"{'s' * (len(paths) == 1)}; {better} is better"
+    return [
+        tuple(
+            replace(
+                part,
+                metrics=(averaged,),
+                unscored={new if own == metric.name else own: rows for own, rows in part.unscored.items()},
+                notes=(*part.notes, note),
+            )
+            for part in parts
+        )
+        for parts in files
+    ]
+
+
+def _metric_in(path: str) -> str:
+    """The metric in the name of a file, else the one with which that of one of its two folders begins."""
+    file, *folders = list(Path(path).parts[:-4:-1])
+    found = [vocabulary.metric_in(name) for name in folders]
+    first = [metric for metric, name in zip(found, folders, strict=True) if metric and name.lower().startswith(metric)]
+    return vocabulary.metric_in(file) or next(iter(first), "")
 
 
 def aligned(
@@ -412,6 +466,25 @@ def _called(groups: Sequence[Sequence[str]]) -> tuple[list[str], list[str]]:
         [method for method, names in zip(methods, named, strict=True) for _ in names],
         [str(number) if len(names) > 1 else "" for names in named for number in range(1, len(names) + 1)],
     )
+
+
+def _with_runs(groups: Sequence[Sequence[str]]) -> tuple[list[str], list[str]] | None:
+    """The same for files of at least two methods whose own names, or those of their folders, have the runs.
+
+    These are names such as `gpt_seed1.csv` or `gpt/seed_1/scores.csv`, at least two for each method. Folds have
+    different items and epochs are no replications, so that neither are runs.
+    """
+    if any(len(group) > 1 for group in groups) or len(groups) < 2 * 2:
+        return None
+    names = _names([path for (path,) in groups])
+    found = [vocabulary.split_run(name, names) for name in names]
+    times = Counter(method for method, _ in found)
+    runs = [re.sub(r"[\W_]+", "", run) for _, run in found]
+    whole = all(method and re.match(r"[a-z]", run) for (method, _), run in zip(found, runs, strict=True))
+    others = any(re.match("fold|epoch", run) for run in runs)
+    if not whole or others or len(times) < 2 or min(times.values()) < 2 or len(set(found)) < len(found):
+        return None
+    return [method for method, _ in found], runs
 
 
 def _in_common(names: Sequence[str]) -> str:

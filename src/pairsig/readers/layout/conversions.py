@@ -26,6 +26,7 @@ from pairsig.readers.layout.vocabulary import (
     is_a,
     is_index,
     is_run,
+    is_setting,
     is_system,
     key,
     of_kind,
@@ -176,14 +177,25 @@ def answers(table: Table) -> None:
             given.pop(name, None)
             del table.columns[name]
             table.beside.append(name)
+        bare = {name: _without_prediction(name) for name in given}
+        distinct = all(bare.values()) and len({*bare.values(), *table.columns}) == len(bare) + len(table.columns)
+        if chosen or known or wanted or not distinct:
+            bare = {name: name for name in given}
         for name, own in given.items():
             same = [None if "" in pair else pair[0] == pair[1] for pair in zip(own, right, strict=True)]
             del table.columns[name]
-            table.columns["correct" if len(given) == 1 else name] = Column(same)
+            table.columns["correct" if len(given) == 1 else bare[name]] = Column(same)
         del table.columns[gold]
         if given:
             table.note(f"{listed(given)} is right where it equals `{shown(gold)}`")
         return
+
+
+def _without_prediction(name: str) -> str:
+    """The system in the name of a column of answers, such as `pred_gpt`; "" if there is no such word."""
+    kinds = "|".join(PREDICTIONS)
+    found = re.sub(rf"^({kinds})[\s_.\-/:]+|[\s_.\-/:]+({kinds})$", "", name.strip(), flags=re.IGNORECASE)
+    return "" if found == name.strip() else found
 
 
 def _correctness_of(table: Table, answer: str) -> list[str]:
@@ -336,6 +348,9 @@ def repeated_items(table: Table, used: Sequence[str]) -> None:
         table.note(
             f"{listed(map(shown, table.items))} identify an item together, since {shown(table.items[-1])} repeats"
         )
+    elif is_setting(setting := roles.crossed(table, ids, [name for name in telling if name not in parts])):
+        table.systems = table.joined([table.systems or "", setting])
+        table.note(f"a system is a combination of {table.systems}")
     elif table.runs is None and _are_samples(
         rows, table, [labels[name] for name in telling if not is_a("output", name)]
     ):
@@ -348,7 +363,7 @@ def repeated_items(table: Table, used: Sequence[str]) -> None:
 def _is_of_items(table: Table, name: str) -> bool:
     """Whether a column has parts of the test set, such as documents, or numbers of items, but not conditions."""
     numbered = role(name) == "item" and key(name) != "" and table.columns[name].is_mostly_numeric
-    return is_a("label of items", name) or numbered
+    return is_a("label of items", name) or is_a("text of several items", name) or numbered
 
 
 def _choices(names: Sequence[str]) -> Iterable[tuple[str, ...]]:
@@ -479,7 +494,21 @@ def people_in_columns(table: Table) -> None:
     table.note(f"the score of an item is the mean of columns {listed(people)}")
 
 
+def batches_of_crowdsourcing(table: Table) -> None:
+    """Of the results of Mechanical Turk, only the answers may be scores, and not times or rewards."""
+    answers, given = ([name for name in table.columns if name.lower().startswith(own)] for own in ("answer.", "input."))
+    if not given or not any(table.columns[name].is_numeric for name in answers):
+        return
+    chosen = {table.chosen.run, *table.wanted("item"), *table.wanted("score"), *table.wanted("system")}
+    for name in [name for name in table.columns if name not in (*answers, *given)]:
+        if name not in chosen and not is_a("person", name):
+            numeric = table.columns[name].is_numeric
+            del table.columns[name]
+            table.beside += [name] * numeric
+
+
 BEFORE_ROLES = (
+    batches_of_crowdsourcing,
     merged_cells,
     numbers_in_texts,
     statuses,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pairsig.io.choices import near
 from pairsig.io.errors import InputError, listed, named, quoted
 from pairsig.readers.layout.table import Table, grouped
-from pairsig.readers.layout.vocabulary import is_a, is_index, is_run, of_kind, role, shown
+from pairsig.readers.layout.vocabulary import is_a, is_index, is_run, is_setting, is_system, of_kind, role, shown
 
 MANY = 5
 """How many times more items than systems a table must have so that their numbers distinguish them."""
@@ -51,6 +51,10 @@ def _systems(table: Table) -> str | None:
     wanted = table.wanted("system")
     if len(wanted) == 1:
         return table.column(wanted[0], "system")
+    if len(wanted) > 1 and set(wanted) <= set(table.columns):
+        texts = any(not table.columns[name].is_mostly_numeric for name in wanted)
+        answers = table.chosen.gold or any(is_a("gold", name) for name in table.columns)
+        return table.joined(wanted) if texts and (any(map(is_system, wanted)) or not answers) else None
     runs, scores = table.runs, table.wanted("score")
     among = [name for name in table.columns if name not in (runs, *scores)]
     sure, maybe = (
@@ -63,6 +67,8 @@ def _systems(table: Table) -> str | None:
     # These names may also be those of a text about the item.
     repeated = not ids or any(len(set(own)) < len(own) for own in ids)
     found = [*sure, *(maybe if repeated else [])]
+    if runs is not None:
+        found = [name for name in found if not any(_is_with_run(table, name, other) for other in found)] or found
     # Of prompts or settings of one model, these are the systems.
     systems = next((name for name in found if len(set(table.labels([name]))) > 1), next(iter(found), None))
     if systems is None and repeated and ids and runs and table.chosen.run is None:
@@ -81,6 +87,31 @@ def _systems(table: Table) -> str | None:
             )
         table.keep([row for row, name in enumerate(labels_of) if name in wanted])
     return systems
+
+
+def _is_with_run(table: Table, name: str, system: str) -> bool:
+    """Whether a column has names of runs, such as `react-s1`, that consist of those in two others."""
+    assert table.runs is not None
+    names, systems, runs = (table.labels([own]) for own in (name, system, table.runs))
+    both = set(zip(systems, runs, strict=True))
+    return 1 < len(set(systems)) < len(set(names)) == len(both) == len(set(zip(names, systems, runs, strict=True)))
+
+
+def crossed(table: Table, ids: Sequence[str], names: Sequence[str]) -> str:
+    """The only column in which rows of the same system and item differ, if all systems have all items with each label.
+
+    Systems are then combinations with this column, such as the style of the prompt; "" if there is none.
+    """
+    found = []
+    for name in names if table.systems is not None else ():
+        labels = table.labels([name])
+        rows = list(grouped(zip(table.outputs(), labels, strict=True)).values())
+        n_items, n_labels = len(set(ids)), len(set(labels))
+        enough = n_labels > 1 and n_labels < n_items and all(labels)
+        if enough and all(len({ids[row] for row in own}) == len(own) >= _SHARED * n_items for own in rows):
+            found.append(name)
+    settings = [name for name in found if is_setting(name)]
+    return (settings or found)[0] if len(settings) == 1 or len(found) == 1 else ""
 
 
 def _by_values(table: Table) -> tuple[str, str] | None:
@@ -137,6 +168,7 @@ def items(table: Table, used: Sequence[str]) -> list[str]:
         return all(len(ids) == len(rows) and 2 * len(ids) > n_items for ids, rows in zip(own, groups, strict=True))
 
     known = of_kind("item", free)
+    known = [name for name in known if not is_a("person", name)] or known
     texts = [
         name
         for name in free
@@ -144,6 +176,8 @@ def items(table: Table, used: Sequence[str]) -> list[str]:
     ]
     if not several:
         texts = [name for name in texts if len(set(table.labels([name]))) > 1]
+    if known:
+        texts = [name for name in texts if not is_a("person", name)]
     if not known and (several or len(texts) == 1 or len(used) > 1 or table.cells.unnamed):
         known = texts
     labels = {name: table.labels([name]) for name in known}
@@ -219,6 +253,11 @@ def _repeated(
         more = (
             f"average over column {shown(people[0])} first, or use {hint('run', people[:1])}, which treats the scores "
             "of each of these people as a run of the system"
+        )
+    elif setting := crossed(table, found, enough):
+        more = (
+            f"if {shown(setting)} distinguishes systems, use {hint('system', [table.systems or '', setting])}; if it "
+            f"identifies an item, use {hint('item', [setting, *items])}"
         )
     else:
         names = [name for name in enough or texts if not is_a("person", name)]

@@ -17,6 +17,7 @@ from pairsig.readers.layout.cells import Column, Number
 from pairsig.readers.layout.table import Table
 from pairsig.readers.layout.vocabulary import (
     BESIDE_OR_SYSTEM,
+    WEAK,
     is_a,
     is_run,
     key,
@@ -118,18 +119,43 @@ def _counts(table: Table) -> list[Metric]:
 def _known(table: Table) -> list[str]:
     """The columns that are called like scores."""
     columns = {name: table.columns[name] for name in table.free}
-    for name, own in columns.items():
-        if is_a("score", name) and own.is_mostly_numeric and own.kinds[str]:
-            table.array(name)  # the error shows the first cell that is no number
     numeric = [name for name, own in columns.items() if own.is_numeric]
     found = [name for name in numeric if is_a("score", name)]
+    for name, own in columns.items():
+        if is_a("score", name) and own.is_mostly_numeric and own.kinds[str]:
+            if found and not own.kinds[float]:  # descriptions such as `failed: no output` beside a verdict
+                table.beside.append(name)
+            else:
+                table.array(name)  # the error shows the first cell that is no number
+    if found and all(key(name) in WEAK for name in found) and _with_metric(table, numeric):
+        return []
     if found:
         table.beside += [name for name in numeric if name not in found]
     return found
 
 
+def _with_metric(table: Table, names: Sequence[str]) -> list[str]:
+    """The columns that share a metric and differ in the system, such as `abs_err_svm` and `abs_err_bert`."""
+    if table.systems is not None or table.chosen.one_system:
+        return []
+    for place in (0, 1):
+        found = {name: split_score(name)[place] for name in names if role(name) != "score"}
+        found = {name: own for name, own in found.items() if own[0]}
+        systems: dict[str, set[str]] = {}
+        for system, metric in found.values():
+            systems.setdefault(key(metric), set()).add(system)
+        shared = {metric for metric, own in systems.items() if len(own) > 1}
+        if shared:
+            return [name for name, (_, metric) in found.items() if key(metric) in shared]
+    return []
+
+
 def _candidates(table: Table) -> list[str]:
-    """The columns of numbers without a known name that may have scores."""
+    """The columns of numbers without a known name that may have scores.
+
+    Columns that share a metric win over one with a score that may describe the item, and over whole numbers if their
+    own are none.
+    """
     names = [name for name in table.free if table.columns[name].is_mostly_numeric and not is_a("beside", name)]
     found = [name for name in names if not is_a("item", name) and not is_a("person", name)]
     found = [name for name in found if not is_a("label of items", name)] or found
@@ -139,6 +165,16 @@ def _candidates(table: Table) -> list[str]:
             f"found column {shown(steps[0])}, so the rows may be steps of a training instead of items; if they are "
             f"items, use {table.chosen.hint('item', steps[:1])}"
         )
+    if shared := _with_metric(table, found):
+        scales = {table.columns[name].scale for name in shared}
+        found = [
+            name
+            for name in found
+            if name in shared
+            or not (
+                key(name) in WEAK or ("whole numbers" not in scales and table.columns[name].scale == "whole numbers")
+            )
+        ]
     found = _without_ids(table, found)
     return _check_suffixes(table, found) if table.systems is None and not table.chosen.one_system else found
 

@@ -207,6 +207,16 @@ class Table:
         own = [self.columns[name].labels for name in names]
         return own[0] if len(own) == 1 else list(map(" / ".join, zip(*own, strict=True)))
 
+    def joined(self, names: Sequence[str]) -> str:
+        """The name of a new column with the cells of several, joined by blanks, instead of these."""
+        rows = zip(*(self.labels([name]) for name in names), strict=True)
+        cells = [" ".join(row) if all(row) else None for row in rows]
+        for name in names:
+            del self.columns[name]
+        new = " and ".join(name.strip() for name in names)
+        self.columns[new] = Column(cells)
+        return new
+
     def outputs(self) -> list[tuple[str, str]]:
         """The system and the run of each row, "" if the table does not contain them."""
         found = []

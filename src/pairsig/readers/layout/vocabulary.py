@@ -49,7 +49,7 @@ KINDS = {
         "test_name", "test_case", "case", "test", "file", "filename", "file_name", "image", "uuid", "guid", "_id",
         "pmid", "env", "environment", "env_id", "game", "task", "task_name", "dataset", "benchmark", "subject",
         "participant", "participant_id", "fold", "line", "line_number", "lineno", "nr", "no", "no.", "#", "number",
-        "query_no", "item_no", "question_no", "example_idx", "example_index", "sample_nr",
+        "query_no", "item_no", "seg", "sent", "utt", "question_no", "example_idx", "example_index", "sample_nr",
         "question_number", "instanceid", "text_id", "segid", "clip", "clip_id", "audio", "audio_file", "wav",
         "testcase", "puzzle", "problem_number", "exercise", "treebank", "other_id", *INDEX,
     )),
@@ -81,7 +81,7 @@ KINDS = {
         "factuality", "completeness", "conciseness", "clarity", "naturalness", "informativeness", "readability",
         "grammaticality", "harmlessness", "honesty", "usefulness", "creativity", "da_score",
         "z_score", "zscore", "is_resolved", "is_success", "is_passed", "is_solved", "is_right",
-        "total_reward", "total_return", "normalized_score",
+        "total_reward", "total_return", "normalized_score", "quality",
     ), (
         r"(p|r|recall|precision|ndcg|ndcg_cut|map|map_cut|rr|mrr|hits?|success|pass|iprec_at_recall)(@|_|_at_)[\d.]+"
         r"|(\w+_)?simila\w+"
@@ -90,7 +90,8 @@ KINDS = {
         "ter", "wer", "cer", "loss", "perplexity", "ppl", "nll", "mse", "mae", "rmse", "rank", "error_rate", "errors",
         "bpb", "bits_per_byte", "cross_entropy", "log_loss", "logloss", "brier", "word_error_rate", "char_error_rate",
         "character_error_rate", "mer", "wil", "per", "der", "edit_distance", "levenshtein", "surprisal", "fid",
-        "hallucination", "toxicity", "metricx", "error", "n_errors", "num_errors", "penalty", "distance", "regret",
+        "hallucination", "toxicity", "metricx", "error", "err", "n_errors", "num_errors", "penalty", "distance",
+        "regret",
     )),
     "correctness": Kind(("correct", "is_correct", "acc", "accuracy", "exact_match", "em")),
     "gold": Kind(
@@ -114,6 +115,11 @@ KINDS = {
         "user", "speaker", "topic", "class", "difficulty", "site", "country", "doc", "doc_name", "docname", "subject",
         "language_pair", "lang_pair", "langpair", "lp", "direction", "test_set", "testset", "dataset", "subset",
         "suite", "task", "corpus", "chapter", "book", "file", "env", "environment", "field", "discipline", *PEOPLE,
+    )),
+    "text of several items": Kind((  # in which numbers of items may begin anew
+        "dialogue", "dialog", "conversation", "conv", "session", "thread", "story", "talk", "meeting", "interview",
+        "video", "recording", "article", "essay", "paper", "paragraph", "passage", "chat", "debate", "doc", "document",
+        "lecture", "podcast", "transcript", "play", "scene", "page",
     )),
     "beside": Kind(pattern=(  # a number that describes an item and is no score
         r"(?!no_|without_|w/o_|minus_|with_|plus_|only_|[+_])(.+_)?(length|len|tokens|words|chars|characters|difficulty|latency|duration|time|seconds|cost|weight|count"
@@ -139,11 +145,32 @@ BESIDE_OR_SYSTEM = re.compile(r"(.+)_(diff|difference|delta|change|gain|level|si
 """Names "beside" that may also be those of systems, such as `t5-size`."""
 _IDS = {*(name for kind in ("system", "maybe system", "item") for name in KINDS[kind].names), "run_id", "document_id"}
 _SCORE = (
-    r"(?:(?:mean|avg|average|raw|human|judge|llm|segment|sentence|sent|eval|test|val|dev|valid|validation|macro|micro"
+    r"(?:(?:mean|avg|average|abs|absolute|squared|sq|raw|human|judge|llm|segment|sentence|sent|eval|test|val|dev|valid|validation|macro|micro"
     r"|weighted|token|final|overall|metrics|scores|normalized|norm)[_./])*"
     r"(?P<name>.+?)(?:@\d+|_score|_macro|_micro|_weighted|_avg|_mean|_norm|_fmeasure|,none)*"
 )
 _UNIT = r"[(\[](%|m?s|sec|seconds|min|[\d.]+\s*[-–]\s*[\d.]+)[)\]]|[↑↓%]|[(\[][↑↓][)\]]"
+_METRICS = {
+    "bleu", "sacrebleu", "spbleu", "sentbleu", "chrf", "ter", "wer", "cer", "mer", "comet", "xcomet", "cometkiwi",
+    "bleurt", "bertscore", "meteor", "rouge", "rougel", "rougelsum", "rouge_1", "rouge_2", "rouge_l", "mrr", "ndcg",
+    "mqm", "las", "uas", "mlas", "blex", "clas", "smatch", "mse", "mae", "rmse", "f1", "mcc", "auc", "auroc", "ppl",
+    "perplexity", "nll", "loss", "bpb", "bits_per_byte", "cross_entropy", "brier", "error_rate", "word_error_rate",
+    "char_error_rate", "character_error_rate", "edit_distance", "levenshtein", "surprisal", "fid", "accuracy",
+    "acc", "exact_match", "precision", "recall", "cider", "spice", "metricx", "gemba", "moverscore", "bartscore",
+    "alignscore", "jga", "iou",
+}  # fmt: skip
+"""Metrics that names of files and folders may have; not words such as "per", "map" or "rank"."""
+GENERIC = ("score", "scores", "value", "mean", "result", "number", "pct", "percent", "percentage")
+"""Names of scores that do not say which metric they are."""
+_SETTING = (
+    r"(.+_)?(style|strategy|settings?|config|configuration|template|variant|mode|condition|method|n?_?shots?|decoding"
+    r"|treatment|arm|setup|prompting|prompt_(type|name|format|version|variant)|retriever|quantization|precision)"
+)
+WEAK = (
+    "grade", "rating", "mark", "marks", "points", "value", "result", "outcome", "status", "pct", "percent",
+    "percentage",
+)  # fmt: skip
+"""Names of scores that may also describe an item."""
 _SECTION = (
     r"^(params?|metrics?|tags|inputs?|outputs?|answer|feedback|data|config|summary|meta|metadata|scores?|results?)\."
 )
@@ -174,6 +201,8 @@ def is_a(kind: str, name: str) -> bool:
     own = KINDS[kind]
     if key(name) in own.names or re.fullmatch(own.pattern, key(name)):
         return True
+    if kind == "text of several items":
+        return re.sub(r"[\s_\-]*(id|idx|index|name|nr|no|number|num)$", "", name.strip().lower()) in own.names
     if kind == "error" and "↓" in name:
         return True
     if kind == "person":
@@ -181,6 +210,9 @@ def is_a(kind: str, name: str) -> bool:
             re.fullmatch(r"(ann|rat|annot)[\W_]*\d", key(name)) is not None
             or re.sub(r"[\s_\-]*(id|name|\d+)$", "", name.strip().lower()) in own.names
         )
+    camel = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name) if kind == "beside" else name
+    if camel != name and re.search(r"_(seconds|time|duration|length|count|cost|tokens)$", camel.lower()):
+        return True
     if kind in ("beside", "summary") and (bare := re.sub(r"\s*\([^()]*\)$", "", name)) not in ("", name):
         return is_a(kind, bare)
     match = re.fullmatch(_SCORE, key(name)) if kind in ("score", "error") else None
@@ -217,6 +249,11 @@ def has_roles(names: Iterable[str]) -> bool:
     return "score" in roles and bool(roles & {"system", "item"})
 
 
+def is_setting(name: str) -> bool:
+    """Whether a column is called like a setting of systems, such as `prompt_style`."""
+    return is_system(name) or re.fullmatch(_SETTING, key(name)) is not None
+
+
 def is_index(name: str) -> bool:
     """Whether a column is called like the numbers of rows."""
     return key(name) in INDEX
@@ -233,6 +270,22 @@ def are_numbered(names: Sequence[str]) -> bool:
     return len({match[1] if match else None for match in found}) == 1 and found[0] is not None
 
 
+def metric_in(name: str) -> str:
+    """The only metric that the name of a file or folder contains as a word, such as `wer`; "" if there is none."""
+    words = [word for word in re.split(r"[\W_]+", name.lower()) if word]
+    found: list[str] = []
+    place = 0
+    while place < len(words):
+        for length in (3, 2, 1):
+            word = "_".join(words[place : place + length])
+            if (word in _METRICS or re.sub(r"(?<=\D)@?\d+$", "", word) in _METRICS) and place + length <= len(words):
+                found.append(word)
+                place += length - 1
+                break
+        place += 1
+    return found[0] if len(set(found)) == 1 else ""
+
+
 def split_run(name: str, others: Iterable[str]) -> tuple[str, str]:
     """The system and the run in the name of a column beside others; the run is "" if there is none."""
     for pattern in _RUNS_IN_NAMES:
@@ -247,8 +300,12 @@ def split_run(name: str, others: Iterable[str]) -> tuple[str, str]:
 def split_score(name: str) -> tuple[tuple[str, str], tuple[str, str]]:
     """The system and the score in a name such as `gpt_bleu`, and those in `bleu_gpt`; empty if there is none."""
     places = [(match.start(), match.end()) for match in re.finditer(r"[\s_.\-/:|]+", name)]
-    after = ((name[:start], name[end:]) for start, end in places if start and is_a("score", name[end:]))
-    before = ((name[end:], name[:start]) for start, end in reversed(places) if is_a("score", name[:start]))
+
+    def is_score(part: str) -> bool:
+        return is_a("score", part) or is_a("error", part)
+
+    after = ((name[:start], name[end:]) for start, end in places if start and is_score(name[end:]))
+    before = ((name[end:], name[:start]) for start, end in reversed(places) if is_score(name[:start]))
     none = ("", "")
     return next(after, none), next((own for own in before if own[0]), none)
 
