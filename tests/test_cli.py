@@ -762,9 +762,9 @@ class TestStudy:
         assert run("calibrate", "sizes.tsv", "--sheet", "sheet.tsv", "--output", "one.tsv") == 0
         assert capsys.readouterr().err == ""
         rows = [
-            ("far", "none", "other", "whole", "s", "half-1"),
+            ("far", "near", "other", "whole", "s", "half-1"),
             ("parsing", "iid", "s", "half-1", "s", "half-2"),
-            ("far", "none", "s", "half-1", "another", "whole"),
+            ("far", "near", "s", "half-1", "another", "whole"),
         ]
         written(work / "sheet.tsv", rows, SHEET)
         assert run("calibrate", "sizes.tsv", "--sheet", "sheet.tsv", "--output", "two.tsv") == 0
@@ -825,7 +825,7 @@ class TestStudy:
         assert "figures need matplotlib, which is not installed; type pip install 'pairsig[plot]'" in ended.stderr
 
     def test_a_left_out_line_still_counts_as_a_line(self, study, work, refused):
-        rows = [("a", "b", "other", "whole", "s", "half-1"), ("a", "b", "s", "half-9", "s", "half-1")]
+        rows = [("a", "near", "other", "whole", "s", "half-1"), ("a", "near", "s", "half-9", "s", "half-1")]
         written(work / "sheet.tsv", rows, SHEET)
         fragments = ["sheet.tsv, line 3", "no comparisons of dataset s on test set half-9"]
         refused("calibrate", "sizes.tsv", "--sheet", "sheet.tsv", "--output", "k.tsv", fragments=fragments)
