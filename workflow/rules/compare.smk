@@ -17,7 +17,9 @@ rule compare:
     benchmark:
         "results/benchmarks/compare/{dataset}.{test}.tsv"
     wildcard_constraints:
-        dataset=one_of(name for name, one in study.datasets.items() if not one.test_sets),
+        dataset=one_of(
+            name for name, one in study.datasets.items() if not one.test_sets
+        ),
     group:
         "compare"
     conda:

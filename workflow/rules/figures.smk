@@ -29,7 +29,9 @@ rule plot:
             )
             for figure in STUDY_FIGURES
         ],
-        others=[jobs.picture(x, suffix=suffix) for x in STUDY_FIGURES for suffix in OTHERS],
+        others=[
+            jobs.picture(x, suffix=suffix) for x in STUDY_FIGURES for suffix in OTHERS
+        ],
     log:
         "results/logs/plot.log",
     benchmark:
@@ -67,7 +69,11 @@ if DATASET_FIGURES:
                 )
                 for one in DATASET_FIGURES
             ],
-            others=[jobs.picture(*one, suffix) for one in DATASET_FIGURES for suffix in OTHERS],
+            others=[
+                jobs.picture(*one, suffix)
+                for one in DATASET_FIGURES
+                for suffix in OTHERS
+            ],
         log:
             "results/logs/plot_datasets.log",
         benchmark:
