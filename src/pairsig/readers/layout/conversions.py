@@ -252,6 +252,10 @@ def _without_settings(table: Table, names: Sequence[str]) -> list[str]:
     """The columns of numbers without those that describe systems, such as their size, and without means of others."""
     names = [name for name in names if not is_a("beside", name)]
     whole = [name for name in names if all(float(value).is_integer() for value in table.columns[name].values)]
+    kinds = {re.sub(r"\d+", "#", name) for name in names if name not in whole}
+    whole = [
+        name for name in whole if "#" not in (kind := re.sub(r"\d+", "#", name)) or kind not in kinds
+    ]  # not of q1, q2
     names = [name for name in names if name not in whole] if len(names) - len(whole) >= _TASKS else names
     tasks = [name for name in names if not is_a("summary", name)]
     return tasks if len(tasks) > 1 else names
