@@ -344,6 +344,7 @@ UNSEEN = [
     Case("predictions and right answers that the user names", RIGHT, {"gpt_pred": 3, "llama_pred": 2}, options={"gold": "gold"}, note="not used: gpt_correct, llama_correct"),
     Case("one system's predictions and whether they are right", {f"{name}.csv": lines("id,gold,prediction,correct", "1,pos,neg,1", f"2,neg,pos,{k}", "3,neg,neg,0", "4,pos,pos,1") for k, name in enumerate("ab")}, {"a": 2, "b": 3}, note="not used: prediction"),
     Case("points per question, some of them whole", "model,Q1,Q2,Q3,Q4,Q5,Q6,Q7,Total\ngpt,1.5,2,3.5,4.5,1,0.5,2.5,15.5\nllama,0.5,1,3,2.5,0,1.5,1.5,10\n", {"gpt": 15.5, "llama": 10}, 7, note="columns are items"),
+    Case("an error rate before the names of systems", "Segment,HTER old,HTER new\na,0.5,0.25\nb,0.25,0\n", {"old": 0.75, "new": 0.25}, 2, note="lower is better"),
     Case("arrays of numpy", {"t.npy": b"\x93NUMPY\x01"}, "NumPy.*CSV"),
 ]  # fmt: skip
 """Kinds with which the reader was changed, after earlier versions refused or misread most of them."""

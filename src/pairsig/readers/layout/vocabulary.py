@@ -67,6 +67,7 @@ KINDS = {
         "points", "reward", "return", "episode_return", "episode_reward", "hit", "hits", "auc", "fluency", "adequacy",
         "coherence", "relevance", "consistency", "faithfulness", "helpfulness", "mcc", "iou", "dice", "status",
         # further metrics
+        "hter",
         "balanced_accuracy", "f_score", "fscore", "f_measure", "f_beta", "exact", "jga", "kappa", "r2", "spearman",
         "pearson", "kendall", "roc_auc", "auroc", "pr_auc", "auprc", "average_precision", "ap", "rr", "recip_rank",
         "reciprocal_rank", "cider", "spice", "spbleu", "metricx", "gemba", "moverscore", "bartscore", "alignscore",
@@ -87,6 +88,7 @@ KINDS = {
         r"|(\w+_)?simila\w+"
     )),
     "error": Kind((  # a score of which lower is better
+        "hter",
         "ter", "wer", "cer", "loss", "perplexity", "ppl", "nll", "mse", "mae", "rmse", "rank", "error_rate", "errors",
         "bpb", "bits_per_byte", "cross_entropy", "log_loss", "logloss", "brier", "word_error_rate", "char_error_rate",
         "character_error_rate", "mer", "wil", "per", "der", "edit_distance", "levenshtein", "surprisal", "fid",
@@ -151,6 +153,7 @@ _SCORE = (
 )
 _UNIT = r"[(\[](%|m?s|sec|seconds|min|[\d.]+\s*[-–]\s*[\d.]+)[)\]]|[↑↓%]|[(\[][↑↓][)\]]"
 _METRICS = {
+    "hter",
     "bleu", "sacrebleu", "spbleu", "sentbleu", "chrf", "ter", "wer", "cer", "mer", "comet", "xcomet", "cometkiwi",
     "bleurt", "bertscore", "meteor", "rouge", "rougel", "rougelsum", "rouge_1", "rouge_2", "rouge_l", "mrr", "ndcg",
     "mqm", "las", "uas", "mlas", "blex", "clas", "smatch", "mse", "mae", "rmse", "f1", "mcc", "auc", "auroc", "ppl",
