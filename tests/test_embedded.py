@@ -1,5 +1,6 @@
 """The statistics that the project carries: whole, plausible, and the same when they are derived again."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -130,3 +131,16 @@ def test_retrain_missing_goes_on_from_all_that_is_embedded(monkeypatch):
         found = statistics.read(path).provenance
         stated |= {key: value for key, value in found.items() if key.startswith("base_model ")}
         assert sorted(kept(path, stated)) == sorted(statistics.read(path).systems), dataset
+
+
+def test_another_number_of_systems_keeps_a_base_model(monkeypatch, tmp_path):
+    """A base model is the same whatever training sets it gets (`sizes`), and another one for any other change."""
+    path = tmp_path / "counts.parquet"
+    whole = statistics.read(ROOT / "resources/statistics/hansards.parquet")
+    model = whole.groups[0]
+    statistics.write(replace(whole, provenance=whole.provenance | {f"base_model {model}": "a; sizes: 1, 2"}), path)
+    stated = dict(statistics.read(path).provenance)
+    of_model = {name for name, group in zip(whole.systems, whole.groups, strict=True) if group == model}
+    assert of_model
+    for described, same in [("a; sizes: 1", True), ("a; sizes: 1, 2, 3", True), ("b; sizes: 1, 2", False)]:
+        assert of_model.issubset(kept(path, stated | {f"base_model {model}": described})) == same, described

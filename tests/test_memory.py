@@ -96,6 +96,21 @@ def test_needed_memory_stays_within_the_plan(metric, test, monkeypatch):
         assert peak <= plan.n_bytes + 2 * MIB
 
 
+@pytest.mark.parametrize("n_bytes", [None, 55_000])
+def test_the_plan_is_the_documented_sum(n_bytes):
+    """`Work`: u·n·s + t·r·((n + m + u + 3v)·s + c·N·(s + 8 + 24)), and t·h·n·s for columns that are prepared again."""
+    given = items(n_systems=12, n_items=400)
+    product = engine.Scorer(given.of(registry.metric("accuracy")), registry.metric("accuracy")).product
+    u, n, s, c, n_systems = 13, 400, 4, 2, 12  # a column of each system and the shared number of items; no derived ones
+    found = engine.Work.of(
+        product, definitions.find("bootstrap"), engine.Resampling(5000, threads=2, memory=n_bytes), 5000
+    )
+    t, r, h = found.n_threads, found.n_rows, found.n_in_memory
+    columns = u * n * s if h == u else t * h * n * s
+    assert found.n_bytes == columns + t * r * ((n + u) * s + c * n_systems * (s + 8 + 24))
+    assert (h < u) == (n_bytes is not None)
+
+
 def test_too_little_is_refused_before_anything_is_drawn(monkeypatch):
     monkeypatch.setattr(engine, "for_each_batch", None)
     for metric, test in CASES:
