@@ -125,6 +125,12 @@ def run(action, **paths):
     )
 
 
+def train(training_set, model, seed, *options):
+    """In a process of its own, because CRFsuite's draws depend on what the process has trained before."""
+    program = [sys.executable, "-m", "base_models.sequence_labelling", "train", "--train", training_set]
+    subprocess.run([*program, "--model", model, "--seed", str(seed), *options], check=True)
+
+
 @pytest.fixture
 def training_set(tmp_path):
     pytest.importorskip("pycrfsuite")
@@ -138,22 +144,19 @@ def training_set(tmp_path):
 def test_learns_what_it_is_shown(training_set, tmp_path, encoding, algorithm):
     (tmp_path / "input").write_text("".join(constituency.blank(line) + "\n" for line in TRAIN.splitlines()))
     model = tmp_path / "model"
-    assert run("train", train=training_set, model=model, seed=7, encoding=encoding, algorithm=algorithm) == 0
+    train(training_set, model, 7, "--encoding", encoding, "--algorithm", algorithm)
     assert run("predict", model=model, input=tmp_path / "input", output=tmp_path / "output") == 0
     assert (tmp_path / "output").read_text() == TRAIN
 
 
 def test_the_same_seed_the_same_model(training_set, tmp_path):
-    """In processes of their own, since CRFsuite's draws go on where they were."""
-
-    def train(name, seed):
-        program = [sys.executable, "-m", "base_models.sequence_labelling", "train", "--train", training_set]
-        subprocess.run([*program, "--model", tmp_path / name, "--seed", str(seed)], check=True)
+    def trained(name, seed):
+        train(training_set, tmp_path / name, seed)
         return {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()}
 
-    first = train("first", 1)
-    assert first == train("again", 1)
-    assert first != train("other", 2)
+    first = trained("first", 1)
+    assert first == trained("again", 1)
+    assert first != trained("other", 2)
 
 
 def test_no_tree_of_two_words(training_set, tmp_path, capsys):
