@@ -475,6 +475,25 @@ SECOND_TRIAL = [
 """Kinds that were misread in a second trial by strangers."""
 
 
+SECONDS = lines(
+    "utt,duration_s,n_ref_words,gpt_wer,llama_wer", "a,4.25,9,0.5,0.25", "b,2.5,12,0.75,0.5", "c,9.5,20,0.25,0"
+)
+STATED = [
+    Case("JSON: an error rate beside the scores", {"t.json": json.dumps({"metric": "WER", "scores": {"gpt": [1, 0, 1], "llama": [0, 0, 1]}})}, {"gpt/WER": 2, "llama/WER": 1}, 3, note="the scores are WER, as `metric` says"),
+    Case("JSON: an error rate in settings", {"t.json": json.dumps({"metadata": {"metric": "per_utterance_wer", "lang": "is"}, "gpt": [1, 0.5, 1], "llama": [0, 0, 1]})}, {"gpt/per_utterance_wer": 2.5, "llama/per_utterance_wer": 1}, 3, note="lower is better for per_utterance_wer"),
+    Case("JSON: an error rate beside records", {"t.json": json.dumps({"metric_name": "perplexity", "results": [{"model": a, "item": b, "score": c} for a, b, c in LONG]})}, {"gpt/perplexity": 3, "llama/perplexity": 1}, note="lower is better for perplexity"),
+    Case("the metric in a column", long("model,item,score,metric", extra=lambda row: ("WER",)), {"gpt/WER": 3, "llama/WER": 1}, note="lower is better for WER"),
+    Case("JSON: a direction beside the scores", {"t.json": json.dumps({"metric": "surprise", "higher_is_better": False, "scores": {"gpt": [1, 0, 1], "llama": [0, 0, 1]}})}, {"gpt/score": 2, "llama/score": 1}, 3, note="lower is better, as `higher_is_better` says"),
+    Case("a direction in a column", long("model,item,score,lower_is_better", extra=lambda row: ("True",)), {"gpt/score": 3, "llama/score": 1}, note="lower is better for score"),
+    Case("an error whose direction is stated", long("model,item,wer,higher_is_better", extra=lambda row: ("true",)), {"gpt/wer": 3, "llama/wer": 1}, note="higher is better, as `higher_is_better` says"),
+    Case("seconds beside error rates of systems", SECONDS, {"gpt/wer": 1.5, "llama/wer": 0.75}, 3, note="not used: duration_s, n_ref_words; lower is better for wer"),
+    Case("another scale beside error rates of systems", SECONDS.replace("duration_s", "loudness"), {"gpt/wer": 1.5, "llama/wer": 0.75}, 3, note="not used: loudness, n_ref_words"),
+    Case("two error rates in the name of a file", {"wer_cer.csv": WIDE}, {"gpt/score": 3, "llama/score": 1}, note="the scores are wer or cer, as the name of the file says; lower is better"),
+    Case("two directions in the name of a file", {"bleu_ter.csv": WIDE}, {"gpt/score": 3, "llama/score": 1}, note="higher is better, unless you name the columns of scores with --option lower_is_better="),
+]  # fmt: skip
+"""Files that state the metric or its direction."""
+
+
 def check(case: Case, folder) -> None:
     files = {"t.csv": case.files} if isinstance(case.files, str) else case.files
     for name, content in files.items():
@@ -500,7 +519,9 @@ def check(case: Case, folder) -> None:
     assert sums == pytest.approx(case.expected)
 
 
-@pytest.mark.parametrize("case", [*NAMED, *OTHERS, *UNSEEN, *OF_STRANGERS, *SECOND_TRIAL], ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case", [*NAMED, *OTHERS, *UNSEEN, *OF_STRANGERS, *SECOND_TRIAL, *STATED], ids=lambda case: case.name
+)
 def test_a_table_is_read_as_it_comes(case, tmp_path):
     check(case, tmp_path)
 

@@ -386,22 +386,26 @@ def _of_named_metric(
     """Scores of the metric that the names of all files contain, if the files do not say which metric they have.
 
     Scores with an unknown name keep it, but lower ones are better if the name of the file is that of an error rate.
+    Of several metrics, none is that of the scores, but their direction is if they share it.
     """
     unchanged = [tuple(parts) for parts in files]
-    named, own = {_metric_in(path) for path in paths}, {part.metrics for parts in files for part in parts}
-    if len(named) != 1 or "" in named or len(own) != 1 or len(next(iter(own))) != 1:
+    named, own = {_metrics_in(path) for path in paths}, {part.metrics for parts in files for part in parts}
+    if len(named) != 1 or () in named or len(own) != 1 or len(next(iter(own))) != 1:
         return unchanged
-    (name,), ((metric,),) = named, own
-    generic, is_error = vocabulary.key(metric.name) in vocabulary.GENERIC, layout.is_a("error", name)
+    (names,), ((metric,),) = named, own
+    errors = {vocabulary.is_error(name) for name in names}
+    name, rename = " or ".join(names), rename and len(names) == 1
+    generic, is_error = vocabulary.key(metric.name) in vocabulary.GENERIC, errors == {True}
     plain = (metric.averaged or metric.name == "mean") and metric.higher_is_better and len(metric.columns) == 1
     if not plain or not (generic or (is_error and not layout.is_a("score", metric.name))):
         return unchanged
     (column,) = metric.columns
     new = name if generic and rename else metric.name
     averaged = replace(system_counts.average(column, higher_is_better=not is_error), name=new)
-    better = "lower" if is_error else "higher"
-    note = f"the scores are {name}, as the name{'s' * (len(paths) > 1)} of the file{'s' * (len(paths) > 1)} say"
-    note += f"{'s' * (len(paths) == 1)}; {better} is better"
+    says = "the names of the files say" if len(paths) > 1 else "the name of the file says"
+    note = f"the scores are {name}, as {says}; {'lower' if is_error else 'higher'} is better"
+    if len(errors) > 1:
+        note += f", unless you name the columns of scores with {layout.Chosen().hint('lower_is_better', ['COLUMN'])}"
     return [
         tuple(
             replace(
@@ -416,12 +420,12 @@ def _of_named_metric(
     ]
 
 
-def _metric_in(path: str) -> str:
-    """The metric in the name of a file, else the one with which that of one of its two folders begins."""
+def _metrics_in(path: str) -> tuple[str, ...]:
+    """The metrics in the name of a file, else the one with which that of one of its two folders begins."""
     file, *folders = list(Path(path).parts[:-4:-1])
     found = [vocabulary.metric_in(name) for name in folders]
     first = [metric for metric, name in zip(found, folders, strict=True) if metric and name.lower().startswith(metric)]
-    return vocabulary.metric_in(file) or next(iter(first), "")
+    return tuple(vocabulary.metrics_in(file) or first[:1])
 
 
 def aligned(

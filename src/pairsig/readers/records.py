@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, TypeAlias
 
 from pairsig.io.errors import InputError
@@ -101,7 +101,7 @@ class _Unfolding:
         if not nested:
             return [self._labelled(_flat(node), labels)]
         if _all(list, nested.values()) and all(not _is_nested(cell) for own in nested.values() for cell in own):
-            return self._of_lists(nested, labels)
+            return self._of_lists(nested, labels, _metric(node))
         if len(nested) == len(node) > 1 and (_all(dict, node.values()) or _all(list, node.values())):
             return self._of_members(node, labels)
         return self._of_the_table_in(node, nested, labels)
@@ -142,15 +142,17 @@ class _Unfolding:
             found["item" if item else "task",] = " / ".join([*rest, *item])
         return found | row
 
-    def _of_lists(self, lists: Mapping[str, list[Any]], labels: tuple[str, ...]) -> list[Row]:
-        """Rows of lists of equal lengths, one per column."""
+    def _of_lists(
+        self, lists: Mapping[str, list[Any]], labels: tuple[str, ...], beside: Row | None = None
+    ) -> list[Row]:
+        """Rows of lists of equal lengths, one per column, and the same cells beside each of them."""
         if len({len(own) for own in lists.values()}) > 1:
             sizes = ", ".join(f"{name} has {len(own)}" for name, own in islice(lists.items(), 5))
             raise InputError(
                 f"{self.path}: found lists of different lengths ({sizes}), expected one score per item in each"
             )
         rows: list[Row] = [
-            {(name,): cell for name, cell in zip(lists, cells, strict=True)}
+            (beside or {}) | {(name,): cell for name, cell in zip(lists, cells, strict=True)}
             for cells in zip(*lists.values(), strict=True)
         ]
         if labels and not any(layout.role(name) == "item" for name in lists):
@@ -207,15 +209,31 @@ class _Unfolding:
     def _of_the_table_in(
         self, node: Mapping[str, Any], nested: Mapping[str, Any], labels: tuple[str, ...]
     ) -> list[Row]:
-        """Rows of the only member that may be a table, with the texts beside it."""
+        """Rows of the only member that may be a table, with the texts beside it; or of lists beside settings."""
+        lists = {name: own for name, own in nested.items() if isinstance(own, list)}
+        settings = [own for name, own in nested.items() if name not in lists]
+        if lists and all(map(_is_number, chain(*lists.values()))) and not any(map(_has_nested, settings)):
+            return self._of_lists(lists, labels, _metric(node))
         tables = [own for own in nested.values() if isinstance(own, list) and _all(dict, own)]
         if len(tables) != 1:
             tables = [own for own in nested.values() if len(nested) == 1 or _is_table(own)]
         if len(tables) != 1:
             raise self.unknown
-        beside = {(name,): own for name, own in node.items() if isinstance(own, str) or layout.role(name) == "run"}
-        beside = {path: own for path, own in beside.items() if not _is_nested(own)}
+        beside: Row = {(name,): own for name, own in node.items() if isinstance(own, str) or layout.role(name) == "run"}
+        beside = _metric(node) | {path: own for path, own in beside.items() if not _is_nested(own)}
         return [beside | row for row in self.rows(tables[0], labels)]
+
+
+def _metric(node: Mapping[str, Any]) -> Row:
+    """The metric and its direction that a document states beside its scores, or in an object of settings."""
+    inner = [own for own in node.values() if isinstance(own, dict)]
+    stated = [one for own in (node, *inner) for one in own.items()]
+    names = {(name,): own for name, own in stated if layout.is_a("metric", name) and isinstance(own, str)}
+    return names | {(name,): own for name, own in stated if layout.is_a("direction", name) and isinstance(own, bool)}
+
+
+def _has_nested(node: Mapping[str, Any]) -> bool:
+    return any(map(_is_nested, node.values()))
 
 
 def _is_table(node: Any) -> bool:

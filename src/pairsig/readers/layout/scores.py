@@ -6,6 +6,7 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,10 +18,13 @@ from pairsig.readers.layout.cells import Column, Number
 from pairsig.readers.layout.table import Table
 from pairsig.readers.layout.vocabulary import (
     BESIDE_OR_SYSTEM,
+    GENERIC,
     WEAK,
     is_a,
+    is_error,
     is_run,
     key,
+    metric_in,
     of_kind,
     role,
     shown,
@@ -71,8 +75,30 @@ def _averaged(table: Table, name: str, lower: Sequence[str]) -> Metric:
     """The mean of a column, which may be one of those that the user named as errors or costs."""
     from pairsig.metrics.registry import METRICS
 
-    is_error = table.chosen.lower_is_better is True or name in lower or is_a("error", name)
-    return METRICS["mean"] if name == "value" and not is_error else average(name, higher_is_better=not is_error)
+    stated = _stated(table, name)
+    lower_is_better = name in lower or _is_lower_better(table, stated)
+    if name == "value" and stated == name and not lower_is_better:
+        return METRICS["mean"]
+    return replace(average(name, higher_is_better=not lower_is_better), name=stated)
+
+
+def _is_lower_better(table: Table, metric: str) -> bool:
+    """Whether the user, the table or the name of the metric says so, in this order."""
+    if table.chosen.lower_is_better is True:
+        return True
+    return is_error(metric) if table.lower_is_better is None else table.lower_is_better
+
+
+def _stated(table: Table, name: str) -> str:
+    """The metric that a column of metrics has in all rows, if the name of the scores says none; else this name."""
+    known = key(name) not in GENERIC and (is_a("score", name) or metric_in(name) or name in table.wanted("score"))
+    for column in () if known else of_kind("metric", table.columns):
+        labels = set(table.labels([column]))
+        if len(labels) == 1 and (is_a("score", metric := labels.pop()) or metric_in(metric)):
+            if (note := f"{table.source}: the scores are {metric}, as `{shown(column)}` says") not in table.notes:
+                table.notes.append(note)
+            return metric
+    return name
 
 
 def _chosen(table: Table, lower: Sequence[str]) -> list[Metric]:
@@ -153,8 +179,12 @@ def _with_metric(table: Table, names: Sequence[str]) -> list[str]:
 def _candidates(table: Table) -> list[str]:
     """The columns of numbers without a known name that may have scores.
 
-    Columns that share a metric win over one with a score that may describe the item, and over whole numbers if their
-    own are none.
+    Columns that share a metric win over one with a score that may describe the item, and over those on another scale.
+
+    Raises
+    ------
+    InputError
+        If it is unclear whether rows are items, or whether a column has a system.
     """
     names = [name for name in table.free if table.columns[name].is_mostly_numeric and not is_a("beside", name)]
     found = [name for name in names if not is_a("item", name) and not is_a("person", name)]
@@ -166,13 +196,17 @@ def _candidates(table: Table) -> list[str]:
             f"items, use {table.chosen.hint('item', steps[:1])}"
         )
     if shared := _with_metric(table, found):
-        scales = {table.columns[name].scale for name in shared}
+        columns = table.columns
+        scales = {columns[name].scale for name in shared}
+        others = [name for name in found if name not in shared and key(name) not in WEAK]
         found = [
             name
             for name in found
             if name in shared
-            or not (
-                key(name) in WEAK or ("whole numbers" not in scales and table.columns[name].scale == "whole numbers")
+            or (
+                name in others
+                and ("whole numbers" in scales or columns[name].scale != "whole numbers")
+                and any(_are_similar(table, name, own) for own in shared)
             )
         ]
     found = _without_ids(table, found)
@@ -425,7 +459,9 @@ def _of_one_column(table: Table, name: str) -> Metric:
     asked = table.wanted("score")
     (metric,) = asked if len(asked) == 1 else (name,)
     if not isinstance(metric, Metric):
-        return average(metric, higher_is_better=not (table.chosen.lower_is_better or is_a("error", metric)))
+        stated = _stated(table, metric)
+        lower_is_better = bool(table.chosen.lower_is_better) or _is_lower_better(table, stated)
+        return replace(average(metric, higher_is_better=not lower_is_better), name=stated)
     if len(metric.columns) > 1:
         raise InputError(
             f"metric {metric.name} is computed from {len(metric.columns)} columns ({', '.join(metric.columns)}), which "

@@ -12,7 +12,7 @@ from pairsig.io.choices import near
 from pairsig.io.errors import InputError, listed, named, quoted
 from pairsig.metrics import Metric
 from pairsig.readers.layout.cells import Column
-from pairsig.readers.layout.vocabulary import key, split_run
+from pairsig.readers.layout.vocabulary import is_a, key, split_run
 from pairsig.readers.system_counts import to_array
 
 Label = TypeVar("Label", bound=Hashable)
@@ -115,6 +115,8 @@ class Table:
         Sentences about how the table was read.
     beside
         Columns of numbers that are not used.
+    lower_is_better
+        What a column such as `higher_is_better` says of all rows, or None.
     systems, runs, document, domain
         The columns with these labels, None if there are none.
     items
@@ -127,6 +129,7 @@ class Table:
     lines: Sequence[int]
     notes: list[str]
     beside: list[str] = field(default_factory=list)
+    lower_is_better: bool | None = None
     systems: str | None = None
     runs: str | None = None
     document: str | None = None
@@ -149,6 +152,11 @@ class Table:
         table = cls(cells, chosen, whole, cells.lines, list(cells.notes))
         if len(rows) < len(cells.lines):
             table.keep(rows)
+        for name in [name for name in columns if is_a("direction", name)]:
+            truths = {bool(value) for value in table.columns.pop(name).values}
+            if len(truths) == 1 and chosen.lower_is_better is None:
+                table.lower_is_better = truths.pop() == key(name).startswith("lower")
+                table.note(f"{'lower' if table.lower_is_better else 'higher'} is better, as `{name.strip()}` says")
         return table
 
     @property

@@ -108,6 +108,7 @@ KINDS = {
     )),
     "winner": Kind(pattern="(.+_)?(winner|preferred|preference|verdict|judge?ment|choice)"),
     "metric": Kind(("metric", "metric_name", "measure", "criterion", "aspect", "dimension")),
+    "direction": Kind(("lower_is_better", "higher_is_better", "greater_is_better", "bigger_is_better")),
     "document": Kind(("document",)),
     "domain": Kind(("domain",)),
     "step": Kind(("step", "global_step", "_step")),
@@ -129,7 +130,7 @@ KINDS = {
         r"|parameters|diff|difference|delta|gain|improvement|change|level|size|dims?|dimensions?|bytes|lines|sentences"
         r"|age|price|usd|eur|timestamp|tstamp|dur|runtime|wall_?clock|rtf|ms|secs?|kb|mb|gb|rank|rang"
         r"|p_?value|ci_low|ci_high|tok|toks|n_?tok|rows|attempts|tries|retries|calls|depth|hops|turns|pages|wordcount)"
-        r"|total|n|year|n_rows|(num|n|length|len|max|min|count|nb|anzahl|laenge|länge)_.+|temperature|top_[pk]|created_at"
+        r"|total|n|year|n_rows|(.+_)?(duration|dur|time|latency|elapsed|runtime)_(h|min|mins?|s|secs?|seconds|ms|us|ns)|(num|n|length|len|max|min|count|nb|anzahl|laenge|länge)_.+|temperature|top_[pk]|created_at"
         r"|created|updated_at|version|batch_size|batch|lr|learning_rate|weight_decay|dropout|gpus?|ref_len|hyp_len"
         r"|anzahl|länge|laenge|dauer|zeit|longueur|durée|p|lat|lon|zip|hour|day|month|week|#.*|runtime|_runtime|_timestamp"
         r"|wörter|woerter|mots|palabras|zeichen"
@@ -273,8 +274,19 @@ def are_numbered(names: Sequence[str]) -> bool:
     return len({match[1] if match else None for match in found}) == 1 and found[0] is not None
 
 
+def is_error(name: str) -> bool:
+    """Whether lower is better for all metrics in a name, such as `WER`, `per_utterance_wer` and `wer and cer`."""
+    return is_a("error", name) or (bool(found := metrics_in(name)) and all(is_a("error", own) for own in found))
+
+
 def metric_in(name: str) -> str:
-    """The only metric that the name of a file or folder contains as a word, such as `wer`; "" if there is none."""
+    """The only metric that a name contains as a word, such as `wer`; "" if there is none."""
+    found = metrics_in(name)
+    return found[0] if len(found) == 1 else ""
+
+
+def metrics_in(name: str) -> list[str]:
+    """The metrics that the name of a file, a folder or a column contains as words."""
     words = [word for word in re.split(r"[\W_]+", name.lower()) if word]
     found: list[str] = []
     place = 0
@@ -286,7 +298,7 @@ def metric_in(name: str) -> str:
                 place += length - 1
                 break
         place += 1
-    return found[0] if len(set(found)) == 1 else ""
+    return list(dict.fromkeys(found))
 
 
 def split_run(name: str, others: Iterable[str]) -> tuple[str, str]:
