@@ -494,6 +494,36 @@ STATED = [
 """Files that state the metric or its direction."""
 
 
+def of_systems(name: str, more: str) -> str:
+    """Ten items with columns of right answers and others with the same systems in their names."""
+    rows = [f"s{k},{more.format(k=k)},{k % 2},{int(k < 7)}" for k in range(10)]
+    return lines(f"text,{name},correct_bert,correct_roberta", *rows)
+
+
+TREEBANKS = ("ar", "eu", "bg", "cs", "fi")
+LATER_TRIALS = [
+    Case("a system called bert", lines("item,bert,roberta", "a,1,0", "b,0,0", "c,1,1"), {"bert": 2, "roberta": 1}, 3),
+    Case("probabilities of the same systems", of_systems("prob_bert,prob_roberta", "0.{k}5,0.6{k}"), {"bert": 5, "roberta": 7}, 10, note="not used: prob_bert, prob_roberta"),
+    Case("a property of items that is true or false", lines("item,is_question,gpt,llama", "a,true,1,0", "b,false,0,0", "c,true,1,1"), {"gpt": 2, "llama": 1}, 3, note="not used: is_question"),
+    Case("JSON: systems below a metric beside a truth", {"t.json": json.dumps([{"id": k, "inside": k > 1, "correct": {"sentence-level": k % 2, "concat": 1}} for k in range(4)])}, {"sentence-level": 2, "concat": 4}, 4, note="not used: inside"),
+    Case("metrics with numbers below systems", lines("system,gpt,gpt,llama,llama", "metric,COMET-22,chrF2,COMET-22,chrF2", "seg_id,,,,", "a,0.5,40.5,0.25,45", "b,0.75,50,0.5,30"), {"gpt/COMET-22": 1.25, "llama/COMET-22": 0.75, "gpt/chrF2": 90.5, "llama/chrF2": 75}, 2),
+    Case("metrics below systems, one of which is unknown", lines(",gpt,gpt,llama,llama", ",bertscore_f1,summac,bertscore_f1,summac", "id,,,,", "a,0.5,0.25,0.25,0.5", "b,0.75,0.5,0.5,0.75"), {"gpt/bertscore_f1": 1.25, "llama/bertscore_f1": 0.75, "gpt/summac": 0.75, "llama/summac": 1.25}, 2),
+    Case("a mean in bold letters", {"t.md": lines("| # | Prompt | gpt | llama |", "|--|:--|:-:|:-:|", "| 1 | One sentence. | **4** | 3 |", "| 2 | Another one. | **5** | 2 |", "| 3 | And a third. | 3 | 3 |", "| | **Mean** | 4.00 | 2.67 |")}, {"gpt": 12, "llama": 8}, 3, note="**Mean** left out"),
+    Case("a sum of marks", {"t.md": lines("Some text.", "", "| # | Task | gpt | llama |", "|--|--|--|--|", *(f"| {k} | `t{k}` | {'✅' if k % 2 else '❌'} | ❌ |" for k in range(1, 8)), "| | **Total** | **4/7** | **0/7** |", "", "✅ = passes.")}, {"gpt": 4, "llama": 0}, 7, note="**Total** left out"),
+    Case("a weighted mean", {f"{name}.tsv": lines("document_id\ttp\tf1", *(f"doc-{k}\t{k + 3}\t0.{k + f}" for k in range(1, 5)), f"MICRO-AVERAGE\t22\t0.{f}9") for name, f in (("gpt", 3), ("llama", 1))}, {"gpt": 2.2, "llama": 1.4}, 4, note="MICRO-AVERAGE left out"),
+    Case("a mean of counts in LaTeX", {"t.tex": lines(r"\begin{tabular}{lrr}", r"Document & BART & T5 \\", r"x\_1 & 1 & \textbf{0} \\", r"x\_2 & 3 & 2 \\", r"x\_3 & 2 & 5 \\", r"x\_4 & 3 & 1 \\", r"Average & 2.25 & 2.00 \\", r"\end{tabular}")}, {"BART": 9, "T5": 8}, 4, note="Average left out"),
+    Case("grades of SimpleQA", long("model,item,grade", shown=lambda score: "CORRECT" if score else "NOT_ATTEMPTED"), note="not attempted as 0"),
+    Case("tasks as columns with a sum", lines("model\t" + "\t".join(f"HumanEval/{k}" for k in range(12)) + "\tpassed", "gpt\t" + "pass\t" * 12 + "12/12", "llama\t" + "pass\tfail\t" * 6 + "6/12"), {"gpt": 12, "llama": 6}, 12, note="the columns are items"),
+    Case("W&B: runs with a metric on each task", lines("Name,arch,seed,train/loss," + ",".join(f"test/{own}/LAS" for own in TREEBANKS), *(f"r{a}{s},{a},{s},0.{s},{','.join(str(80 + f + s + k) for k in range(5))}" for f, a in enumerate(("mbert", "xlmr")) for s in (1, 2))), {"mbert-seed1": 415, "mbert-seed2": 420, "xlmr-seed1": 420, "xlmr-seed2": 425}, 5, note="not used: train/loss"),
+    Case("documents that are the items", lines("Document,Topic,gpt,llama", "D1,art,4,3", "D2,art,5,2", "D3,sport,3,3"), {"gpt": 12, "llama": 8}, 3, note="items from column `Document`"),
+    Case("a workbook with a sheet of means", {"t.xlsx": workbook(("Overview", [["System", "mean", "n"], ["gpt", 0.75, 4], ["llama", 0.25, 4]]), *((name, [["Seg", "Source", "chrF"], *([b, "text", c] for a, b, c in LONG if a == name)]) for name in SUMS))}, note="read the sheets gpt, llama, not Overview"),
+    Case("a workbook with a sheet per metric", {"t.xlsx": workbook(("BLEU", SHEET), ("chrF", SHEET))}, note="read the sheet BLEU, not chrF"),
+    Case("a workbook with instructions before the table", {"t.xlsx": workbook(("Guidelines", [["Rate from 1 to 5."], ["Do not hurry."]]), ("Ratings", [["Ratings of June"], [], *SHEET]))}, note="read the sheet Ratings, not Guidelines"),
+    Case("attacks that succeed", long("model,item,attack_success"), {"gpt/attack_success": 3, "llama/attack_success": 1}, note="lower is better"),
+]  # fmt: skip
+"""Kinds that were misread or refused in a third and a fourth trial by strangers."""
+
+
 def check(case: Case, folder) -> None:
     files = {"t.csv": case.files} if isinstance(case.files, str) else case.files
     for name, content in files.items():
@@ -520,7 +550,7 @@ def check(case: Case, folder) -> None:
 
 
 @pytest.mark.parametrize(
-    "case", [*NAMED, *OTHERS, *UNSEEN, *OF_STRANGERS, *SECOND_TRIAL, *STATED], ids=lambda case: case.name
+    "case", [*NAMED, *OTHERS, *UNSEEN, *OF_STRANGERS, *SECOND_TRIAL, *STATED, *LATER_TRIALS], ids=lambda case: case.name
 )
 def test_a_table_is_read_as_it_comes(case, tmp_path):
     check(case, tmp_path)

@@ -53,20 +53,29 @@ def of_text(path: str, text: str) -> layout.Cells:
 
 
 def of_workbook(path: str, data: bytes) -> layout.Cells:
-    """The cells of a workbook: of its first sheet, or of all if they have the same names of columns."""
+    """The cells of a workbook: of the sheets of systems, which have the same columns, or of the first large sheet."""
     sheets = workbook.sheets(data, path)
     if not sheets:
         raise InputError(f"{path}: found no cells, expected a table")
-    (name, first), *others = sheets.items()
-    alike = [(other, rows) for other, rows in others if len(rows) > 1 and rows[0] == first[0] and len(first) > 1]
-    rows = [_Row(line, cells) for line, cells in enumerate(first, start=1) if any(map(str.strip, cells))]
-    if others and len(alike) == len(others) and not any(layout.is_system(cell) for cell in first[0]):
-        rows = [_Row(1, ["system", *first[0]])]
-        for system, own in sheets.items():
-            rows += [_Row(line, [system, *cells]) for line, cells in enumerate(own[1:], start=2) if any(cells)]
-        return _of_rows(path, rows, place="row")
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for name, own in sheets.items():
+        metric = layout.is_a("score", name)  # sheets of metrics have columns of systems
+        if len(own) > 1 and not metric and not any(map(layout.is_system, own[0])):
+            alike.setdefault(tuple(own[0]), []).append(name)
+    systems = max(alike.values(), key=len, default=[])
+    if len(systems) > 1:
+        rows = [_Row(1, ["system", *sheets[systems[0]][0]])]
+        for name in systems:
+            below = enumerate(sheets[name][1:], start=2)
+            rows += [_Row(line, [name, *cells]) for line, cells in below if any(cells)]
+        read = systems
+    else:
+        n_numbers = {name: sum(any(map(layout.is_number, row)) for row in own) for name, own in sheets.items()}
+        read = [name for name, n in n_numbers.items() if 2 * n >= max(n_numbers.values())][:1]
+        rows = [_Row(line, own) for line, own in enumerate(sheets[read[0]], start=1) if any(map(str.strip, own))]
     found = _of_rows(path, rows, place="row")
-    note = f"{path}: read the sheet {name}, not {listed(other for other, _ in others)}"
+    others = [name for name in sheets if name not in read]
+    note = f"{path}: read the sheet{'s' * (len(read) > 1)} {listed(read)}, not {listed(others)}"
     return replace(found, notes=(*([note] if others else []), *found.notes))
 
 

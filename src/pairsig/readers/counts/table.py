@@ -247,6 +247,10 @@ def _cells(column: Any) -> list[Any]:
     return cells
 
 
+_FEW = 5
+"""In more rows, one may have no number, such as the last one with the sums of others."""
+
+
 def _recognizes(file: Beginning) -> bool:
     """Whether a file is Parquet, JSON or UTF-16, or text in at least two columns, one of them with numbers."""
     if file.data.startswith((b"PAR1", _ARROW, _ZIP, *_UTF16, *_OTHERS)) or re.match(
@@ -262,8 +266,12 @@ def _recognizes(file: Beginning) -> bool:
     return (
         divided
         and len(cells.lines) > 1 < len(cells.columns)
-        and any(all(map(layout.is_number, column)) for column in cells.columns.values())
+        and any(sum(map(_is_no_number, column)) <= (len(column) > _FEW) for column in cells.columns.values())
     )
+
+
+def _is_no_number(cell: Any) -> bool:
+    return layout.is_number(cell) is None
 
 
 READER = Reader(

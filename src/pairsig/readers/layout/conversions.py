@@ -27,6 +27,7 @@ from pairsig.readers.layout.vocabulary import (
     is_index,
     is_run,
     is_setting,
+    is_summary,
     is_system,
     key,
     of_kind,
@@ -49,10 +50,10 @@ _PASSED = {
     "completed",
 }
 _NOT_PASSED = {
-    "fail", "failed", "failure", "error", "errored", "timeout", "timed out", "timed_out", "crash", "crashed", "wrong",
-    "wrong answer", "wrong_answer", "wa", "tle", "mle", "re", "ce", "rte", "runtime error", "runtime_error", "partial",
-    "compile error", "compile_error", "compilation error", "syntax error", "exception", "aborted", "skipped", "empty",
-    "incorrect", "rejected", "unsolved", "unresolved", "not attempted", "no answer", "invalid", "empty_patch",
+    "fail", "failed", "failure", "error", "errored", "timeout", "timed out", "crash", "crashed", "wrong",
+    "wrong answer", "wa", "tle", "mle", "re", "ce", "rte", "runtime error", "partial",
+    "compile error", "compilation error", "syntax error", "exception", "aborted", "skipped", "empty",
+    "incorrect", "rejected", "unsolved", "unresolved", "not attempted", "no answer", "invalid", "empty patch",
 }  # fmt: skip
 _FRACTION = re.compile(r"(\d{1,9}(?:[.,]\d{1,3})?)\s*/\s*(\d{1,9})")
 _LABELLED = (
@@ -66,6 +67,8 @@ _GRADES = 11
 """How many different grades with labels a table may have."""
 _ENDS = 12
 """How many rows at the beginning and the end of a system may summarize the others."""
+_WEIGHTED = r"[*_`]*(micro|weighted)[-_ ]?(avg|average|mean)"
+"""Rows that weight the others by their size."""
 _TASKS = 5
 """From how many columns on a table with one row per system is one of scores on tasks, which are its items."""
 
@@ -210,33 +213,49 @@ def _correctness_of(table: Table, answer: str) -> list[str]:
 
 
 def systems_in_rows(table: Table) -> None:
-    """Rows and columns are exchanged if there is one row per system and one column per item."""
+    """Rows and columns are exchanged if there is one row per system, or run of it, and one column per item."""
     if table.systems is None and not table.chosen.system and not table.chosen.one_system:
         table.systems = _with_numbered_items(table)
-    if table.systems is None or table.runs is not None or table.items:
+    if table.systems is None or table.items:
         return
     outputs, free = table.outputs(), table.free
-    names = _without_settings(table, [name for name in free if table.columns[name].is_numeric])
+    tasks = _of_tasks([name for name in free if table.columns[name].is_numeric])
+    if table.runs is not None and not tasks:
+        return
+    names = tasks or [name for name in free if table.columns[name].is_numeric]
+    numbered = [name for name in names if name.strip()[-1:].isdigit()]
+    if len(numbered) > max(_TASKS, roles.MANY * (len(names) - len(numbered))) and are_numbered(numbered):
+        names = numbered  # without a sum or a mean of them
+    names = _without_settings(table, names)
     if len(set(outputs)) < len(outputs) or len(names) < 2:
         return
     if any(is_a("item", name) and not is_index(name) for name in free):
         return
     ends = [value for own in names for value in (min(table.columns[own].values), max(table.columns[own].values))]
     shares = max(ends) <= 1 or min(ends[1::2]) > 1
-    tasks = len(names) >= _TASKS and min(ends) >= 0 and max(ends) <= 100 and shares
-    if not are_numbered(names) and (not tasks or any(is_a("score", own) for own in names)):
+    alike = len(names) >= _TASKS and min(ends) >= 0 and max(ends) <= 100 and shares
+    if not tasks and not are_numbered(names) and (not alike or any(is_a("score", own) for own in names)):
         raise table.error(
             f"found one row per system, with {listed(names)}, expected a score for each item: a test needs more than "
             "the scores of whole test sets"
         )
     table.beside += [name for name in free if table.columns[name].is_numeric and name not in names]
-    own = {name: Column([table.columns[item].cells[row] for item in names]) for row, (name, _) in enumerate(outputs)}
+    labels = [f"{name} seed{run}" if run.isdecimal() else f"{name} {run}".rstrip() for name, run in outputs]
+    own = {name: Column([table.columns[item].cells[row] for item in names]) for row, name in enumerate(labels)}
     table.columns = {"item": Column(names), **own}
     table.lines = range(1, len(names) + 1)
     table.cells = replace(table.cells, place="item")
     table.chosen = replace(table.chosen, system=None, score=None)
     table.note("the columns are items, and the rows are systems")
     roles.assign(table)
+
+
+def _of_tasks(names: Sequence[str]) -> list[str]:
+    """The columns that have the same metric on many tasks, such as `test/rte/acc` and `test/cola/acc`."""
+    parts = {name: own for name in names if len(own := re.split(r"[/|]", name)) > 2 and is_a("score", own[-1])}
+    families = grouped((own[0], own[-1]) for own in parts.values())
+    largest = max(families.values(), key=len, default=[])
+    return [list(parts)[place] for place in largest] if len(largest) >= _TASKS else []
 
 
 def _with_numbered_items(table: Table) -> str | None:
@@ -275,14 +294,20 @@ def without_summaries(table: Table, used: Sequence[str]) -> None:
         ends = {*rows[:_ENDS], *rows[-_ENDS:]}
         middle = rows[_ENDS:-_ENDS][:100] or rows
         numbered = sum(any(map(str.isdigit, ids[row])) for row in middle) > len(middle) / 2
-        named = {row for row in ends if ids[row].lower().rstrip(":.") in KINDS["summary"].names}
+        named = {row for row in ends if is_summary(ids[row])}
         odd = {row for row in ends if not any(map(str.isdigit, ids[row])) and (numbered or not ids[row])} - named
         for each in (rows, rows[::-1]):
             found = list(itertools.takewhile((odd | named).__contains__, each))
             others = [row for row in rows if row not in found] if found else []
             if not found or len(others) < 2:
                 continue
-            wrong = [(row, name) for row in found for name in used if not _summarizes(table, row, name, others)]
+            weighted = {row for row in found if re.match(_WEIGHTED, ids[row].lower())}
+            wrong = [
+                (row, name)
+                for row in found
+                for name in used
+                if row not in weighted and not _summarizes(table, row, name, others)
+            ]
             if not wrong and (named.intersection(found) or any(_is_new(table, found, name, others) for name in used)):
                 left_out += found
             elif each is not rows and (wrong := [own for own in wrong if own[0] in named]) and rows[-1] in named:
@@ -300,9 +325,11 @@ def without_summaries(table: Table, used: Sequence[str]) -> None:
 
 
 def _summarizes(table: Table, row: int, name: str, others: Sequence[int]) -> bool:
-    """Whether a number is the mean, sum and so on of others."""
+    """Whether a number is the mean, sum and so on of others; `8/30` is the sum 8."""
     numbers = table.columns[name].numbers
     value = numbers[row]
+    if isinstance(value, str) and (match := _FRACTION.fullmatch(table.labels([name])[row].strip("*_` "))):
+        value = float(match[1].replace(",", "."))
     own = np.array([number for other in others if isinstance(number := numbers[other], int | float)], dtype=float)
     if not isinstance(value, int | float) or not len(own):
         return value is None
@@ -450,11 +477,12 @@ def numbers_in_texts(table: Table) -> None:
 def statuses(table: Table) -> None:
     """Statuses of tests become true for those that passed and false for all others, such as `timeout`."""
     for name, column in list(table.columns.items()):
-        first = next(filter(None, column.labels), "").lower()
-        words = {label.lower() for label in column.labels if label} if first in _PASSED | _NOT_PASSED else set()
+        labels = [label.lower().replace("_", " ") for label in column.labels]
+        known = next(filter(None, labels), "") in _PASSED | _NOT_PASSED
+        words = {label for label in labels if label} if known else set()
         passed, failed = words & _PASSED, words & _NOT_PASSED
         if passed and failed and words == passed | failed and not column.is_numeric:
-            cells = [label.lower() in _PASSED if label else None for label in table.labels([name])]
+            cells = [label in _PASSED if label else None for label in labels]
             table.columns[name] = Column(cells)
             table.note(f"{listed(sorted(passed))} counts as 1 in column `{shown(name)}`, {listed(sorted(failed))} as 0")
 

@@ -195,6 +195,8 @@ def items(table: Table, used: Sequence[str]) -> list[str]:
                     f"found the columns {shown(valid[0])}, {shown(other)}, which pair the systems differently, "
                     f"expected one that identifies an item; name it with {table.chosen.hint('item', valid[:1])}"
                 )
+    if not valid and table.document and fits_all(table.labels([table.document])):
+        return [table.document]
     if valid or known:
         return (valid or known)[:1]
     if several:

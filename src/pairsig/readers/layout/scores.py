@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -23,8 +23,10 @@ from pairsig.readers.layout.vocabulary import (
     is_a,
     is_error,
     is_run,
+    is_summary,
     key,
     metric_in,
+    metrics_in,
     of_kind,
     role,
     shown,
@@ -160,10 +162,10 @@ def _known(table: Table) -> list[str]:
     return found
 
 
-def _with_metric(table: Table, names: Sequence[str]) -> list[str]:
-    """The columns that share a metric and differ in the system, such as `abs_err_svm` and `abs_err_bert`."""
+def _with_metric(table: Table, names: Sequence[str]) -> dict[str, str]:
+    """The columns that share a metric, with the systems in which they differ: `abs_err_svm`, `abs_err_bert`."""
     if table.systems is not None or table.chosen.one_system:
-        return []
+        return {}
     for place in (0, 1):
         found = {name: split_score(name)[place] for name in names if role(name) != "score"}
         found = {name: own for name, own in found.items() if own[0]}
@@ -172,22 +174,34 @@ def _with_metric(table: Table, names: Sequence[str]) -> list[str]:
             systems.setdefault(key(metric), set()).add(system)
         shared = {metric for metric, own in systems.items() if len(own) > 1}
         if shared:
-            return [name for name, (_, metric) in found.items() if key(metric) in shared]
-    return []
+            return {name: system for name, (system, metric) in found.items() if key(metric) in shared}
+    return {}
+
+
+def _below_metric(table: Table, names: Sequence[str]) -> list[str]:
+    """The columns that stand below the name of a metric, as in `{"item": 1, "correct": {"gpt": 1, "llama": 0}}`."""
+    if table.systems is not None or table.chosen.one_system:
+        return []
+    levels = table.cells.levels
+    found = [name for name in names if len(levels.get(name, ())) == 2 and is_a("score", levels[name][0])]
+    return found if len(found) > 1 and len({levels[name][0] for name in found}) == 1 else []
 
 
 def _candidates(table: Table) -> list[str]:
     """The columns of numbers without a known name that may have scores.
 
-    Columns that share a metric win over one with a score that may describe the item, and over those on another scale.
+    Columns that share a metric win over one with a score that may describe the item, over those on another scale, and
+    over others with the same systems in their names, such as `prob_gpt` beside `correct_gpt`.
 
     Raises
     ------
     InputError
         If it is unclear whether rows are items, or whether a column has a system.
     """
-    names = [name for name in table.free if table.columns[name].is_mostly_numeric and not is_a("beside", name)]
-    found = [name for name in names if not is_a("item", name) and not is_a("person", name)]
+    numeric = [name for name in table.free if table.columns[name].is_mostly_numeric]
+    if below := _below_metric(table, numeric):
+        return below
+    found = [name for name in numeric if not any(is_a(kind, name) for kind in ("beside", "item", "person"))]
     found = [name for name in found if not is_a("label of items", name)] or found
     found = [name for name in found if not table.columns[name].counts_rows] or found[-1:]
     if (steps := of_kind("step", table.free)) and not of_kind("item", table.free):
@@ -198,7 +212,9 @@ def _candidates(table: Table) -> list[str]:
     if shared := _with_metric(table, found):
         columns = table.columns
         scales = {columns[name].scale for name in shared}
+        systems = "|".join(re.escape(key(system)) for system in shared.values())
         others = [name for name in found if name not in shared and key(name) not in WEAK]
+        others = [name for name in others if not re.search(rf"(?<![^\W_])({systems})(?![^\W_])", key(name))]
         found = [
             name
             for name in found
@@ -297,7 +313,12 @@ def _wide(table: Table, candidates: Sequence[str]) -> _ByName:
     for own in _by_system(table, candidates).values():
         for metric, name in own.items():
             by_metric.setdefault(metric, []).append(name)
-    found = [name for own in by_metric.values() for name in _on_one_scale(table, own)]
+    # A metric in the names of columns says that these have its scores.
+    found = [
+        name
+        for metric, own in by_metric.items()
+        for name in (own if is_a("score", metric) and metric != "score" else _on_one_scale(table, own))
+    ]
     if len(found) < 2:
         return {}
     table.beside += [
@@ -311,7 +332,7 @@ def _on_one_scale(table: Table, candidates: Sequence[str]) -> Sequence[str]:
 
     Counts that are far from the scores of several other columns, such as numbers of turns, are no scores of a system.
     """
-    columns = table.columns
+    columns = _without_summaries(table, candidates)
     scales: dict[str, list[str]] = {}
     for name in candidates:
         scale = columns[name].scale
@@ -319,16 +340,16 @@ def _on_one_scale(table: Table, candidates: Sequence[str]) -> Sequence[str]:
     whole, numbers = scales.get("whole numbers", []), scales.get("numbers", [])
     for scale in [scale for scale in scales if scale.startswith("only ")]:
         (value,) = columns[scales[scale][0]].values
-        if whole and min(_values(table, whole)) <= value <= max(_values(table, whole)):
+        if whole and min(_values(columns, whole)) <= value <= max(_values(columns, whole)):
             scales["whole numbers"] += scales.pop(scale)
-    grades = whole and numbers and all(float(4 * value).is_integer() for value in _values(table, numbers))
+    grades = whole and numbers and all(float(4 * value).is_integer() for value in _values(columns, numbers))
     if grades and all(_are_similar(table, one, other) for one in whole for other in numbers):
         scales["numbers"] += scales.pop("whole numbers")  # grades such as 14 and 14.5
-    if numbers and "0 and 1" in scales and max(map(abs, _values(table, numbers))) <= 10:
+    if numbers and "0 and 1" in scales and max(map(abs, _values(columns, numbers))) <= 10:
         scales["numbers"] += scales.pop("0 and 1")  # COMET may be above 1
     best = max(scales.values(), key=len)
     systems = [name for name in best if not is_a("gold", name)]
-    low, high = min(_values(table, best)), max(_values(table, best))
+    low, high = min(_values(columns, best)), max(_values(columns, best))
     others = [name for own in scales.values() if own is not best for name in own if not is_a("gold", name)]
     if len(systems) > 1 and all(len(own) < len(systems) for own in scales.values() if own is not best):
         others = [
@@ -351,8 +372,19 @@ def _on_one_scale(table: Table, candidates: Sequence[str]) -> Sequence[str]:
     return systems
 
 
-def _values(table: Table, names: Sequence[str]) -> set[Number]:
-    return set().union(*(table.columns[name].values for name in names))
+def _without_summaries(table: Table, names: Sequence[str]) -> dict[str, Column]:
+    """The columns without rows that are called like a mean of the others, which may be on another scale."""
+    texts = [own.labels for own in table.columns.values() if not own.is_mostly_numeric]
+    summaries = {row for own in texts for row, label in enumerate(own) if is_summary(label)}
+    kept = [row for row in range(len(table.lines)) if row not in summaries]
+    if not summaries or len(kept) < len(table.lines) / 2:
+        return table.columns
+    own = {name: table.columns[name] for name in names}
+    return own | {name: Column([column.cells[row] for row in kept], column.comma) for name, column in own.items()}
+
+
+def _values(columns: Mapping[str, Column], names: Sequence[str]) -> set[Number]:
+    return set().union(*(columns[name].values for name in names))
 
 
 def _mean(column: Column) -> float:
@@ -365,7 +397,7 @@ def _by_system(table: Table, names: Sequence[str]) -> _ByName:
     levels = [table.cells.levels.get(name, ()) for name in names]
     if table.chosen.system is None and len(set(map(len, levels))) == 1 and levels[0]:
         varying = [own for own in zip(*levels, strict=True) if len(set(own)) > 1]
-        scores = [own for own in varying if all(is_a("score", name) for name in own)]
+        scores = [own for own in varying if all(is_a("score", name) or metrics_in(name) for name in own)]
         runs = [own for own in varying if all(map(is_run, own)) and own not in scores and len(varying) > 1]
         systems = [own for own in varying if own not in scores and own not in runs]
         if len(systems) > 1 or len(scores) > 1 or len(runs) > 1:

@@ -35,7 +35,7 @@ KINDS = {
     )),
     "maybe system": Kind((  # if items repeat, so that they differ by system
         "sys", "method", "name", "algo", "algorithm", "agent", "approach", "classifier", "parser", "engine", "llm",
-        "assistant", "bot", "translator", "policy", "learner", "architecture", "variant", "checkpoint", "team",
+        "assistant", "bot", "translator", "policy", "learner", "architecture", "arch", "variant", "checkpoint", "team",
         "submission", "run_name", "tool", "strategy", "condition", "configuration", "config", "setup", "experiment",
         "experiment_name", "modell", "modèle", "modele", "modelo", "modello", "system_id", "provider", "模型",
         "prompt_type", "prompt_name", "prompt_template", "prompting", "template", "setting", "mode", "treatment", "arm",
@@ -61,13 +61,14 @@ KINDS = {
     "score": Kind((
         "score", "correct", "acc", "accuracy", "value", "is_correct", "passed", "pass", "success", "result", "outcome",
         "acc_norm", "exact_match", "quasi_exact_match", "em", "f1", "precision", "recall", "bleu", "sacrebleu", "chrf",
-        "chrf++", "ter", "wer", "cer", "comet", "xcomet", "cometkiwi", "bleurt", "bertscore", "bert", "meteor", "rouge",
+        "chrf++", "ter", "wer", "cer", "comet", "xcomet", "cometkiwi", "bleurt", "bertscore", "meteor", "rouge",
         "rouge1", "rouge2", "rougel", "rougelsum", "rouge_1", "rouge_2", "rouge_l", "mrr", "ndcg", "map", "mqm", "loss",
         "perplexity", "ppl", "nll", "mse", "mae", "rmse", "uas", "las", "resolved", "solved", "win", "rating", "grade",
         "points", "reward", "return", "episode_return", "episode_reward", "hit", "hits", "auc", "fluency", "adequacy",
         "coherence", "relevance", "consistency", "faithfulness", "helpfulness", "mcc", "iou", "dice", "status",
         # further metrics
-        "hter",
+        "hter", "attack_success", "attack_success_rate", "harmful", "unsafe", "jailbroken", "hallucinated",
+        "hallucinations", "hallucination_rate", "mistakes", "n_mistakes",
         "balanced_accuracy", "f_score", "fscore", "f_measure", "f_beta", "exact", "jga", "kappa", "r2", "spearman",
         "pearson", "kendall", "roc_auc", "auroc", "pr_auc", "auprc", "average_precision", "ap", "rr", "recip_rank",
         "reciprocal_rank", "cider", "spice", "spbleu", "metricx", "gemba", "moverscore", "bartscore", "alignscore",
@@ -88,7 +89,8 @@ KINDS = {
         r"|(\w+_)?simila\w+"
     )),
     "error": Kind((  # a score of which lower is better
-        "hter",
+        "hter", "attack_success", "attack_success_rate", "harmful", "unsafe", "jailbroken", "hallucinated",
+        "hallucinations", "hallucination_rate", "mistakes", "n_mistakes",
         "ter", "wer", "cer", "loss", "perplexity", "ppl", "nll", "mse", "mae", "rmse", "rank", "error_rate", "errors",
         "bpb", "bits_per_byte", "cross_entropy", "log_loss", "logloss", "brier", "word_error_rate", "char_error_rate",
         "character_error_rate", "mer", "wil", "per", "der", "edit_distance", "levenshtein", "surprisal", "fid",
@@ -130,7 +132,7 @@ KINDS = {
         r"|parameters|diff|difference|delta|gain|improvement|change|level|size|dims?|dimensions?|bytes|lines|sentences"
         r"|age|price|usd|eur|timestamp|tstamp|dur|runtime|wall_?clock|rtf|ms|secs?|kb|mb|gb|rank|rang"
         r"|p_?value|ci_low|ci_high|tok|toks|n_?tok|rows|attempts|tries|retries|calls|depth|hops|turns|pages|wordcount)"
-        r"|total|n|year|n_rows|(.+_)?(duration|dur|time|latency|elapsed|runtime)_(h|min|mins?|s|secs?|seconds|ms|us|ns)|(num|n|length|len|max|min|count|nb|anzahl|laenge|länge)_.+|temperature|top_[pk]|created_at"
+        r"|(is|has|was|contains|needs|requires)_.+|total|n|year|n_rows|(.+_)?(duration|dur|time|latency|elapsed|runtime)_(h|min|mins?|s|secs?|seconds|ms|us|ns)|(num|n|length|len|max|min|count|nb|anzahl|laenge|länge)_.+|temperature|top_[pk]|created_at"
         r"|created|updated_at|version|batch_size|batch|lr|learning_rate|weight_decay|dropout|gpus?|ref_len|hyp_len"
         r"|anzahl|länge|laenge|dauer|zeit|longueur|durée|p|lat|lon|zip|hour|day|month|week|#.*|runtime|_runtime|_timestamp"
         r"|wörter|woerter|mots|palabras|zeichen"
@@ -161,7 +163,7 @@ _METRICS = {
     "perplexity", "nll", "loss", "bpb", "bits_per_byte", "cross_entropy", "brier", "error_rate", "word_error_rate",
     "char_error_rate", "character_error_rate", "edit_distance", "levenshtein", "surprisal", "fid", "accuracy",
     "acc", "exact_match", "precision", "recall", "cider", "spice", "metricx", "gemba", "moverscore", "bartscore",
-    "alignscore", "jga", "iou",
+    "alignscore", "jga", "iou", "errors",
 }  # fmt: skip
 """Metrics that names of files and folders may have; not words such as "per", "map" or "rank"."""
 GENERIC = ("score", "scores", "value", "mean", "result", "number", "pct", "percent", "percentage")
@@ -219,6 +221,8 @@ def is_a(kind: str, name: str) -> bool:
         return True
     if kind in ("beside", "summary") and (bare := re.sub(r"\s*\([^()]*\)$", "", name)) not in ("", name):
         return is_a(kind, bare)
+    if kind == "score" and re.sub(r"_?\d+$", "", key(name)) in _METRICS:  # COMET-22, chrF2
+        return True
     match = re.fullmatch(_SCORE, key(name)) if kind in ("score", "error") else None
     return match is not None and match["name"] in own.names
 
@@ -256,6 +260,11 @@ def has_roles(names: Iterable[str]) -> bool:
 def is_setting(name: str) -> bool:
     """Whether a column is called like a setting of systems, such as `prompt_style`."""
     return is_system(name) or re.fullmatch(_SETTING, key(name)) is not None
+
+
+def is_summary(label: str) -> bool:
+    """Whether a row of this label is one of means or sums, perhaps in bold letters of Markdown."""
+    return label.lower().strip("*_`:. ") in KINDS["summary"].names
 
 
 def is_index(name: str) -> bool:

@@ -215,14 +215,15 @@ class _Task:
         found = self.items
         other: dict[str, None] = {}
         kinds: dict[str, str] = {}
-        edited = 0
+        docs = {line: field_of(row, ["doc"], f"{self.source}, line {line}") for line, row in rows}
+        hashes = {line: part_of(row, ["doc_hash"], f"{self.source}, line {line}", str) for line, row in rows}
+        edited = sum(bool(hashed) and hashed != _hash(docs[line]) for line, hashed in hashes.items())
         for line, row in rows:
             where = f"{self.source}, line {line}"
             name = label(field_of(row, ["doc_id"], where, (int, str)))
-            doc = field_of(row, ["doc"], where)
-            hashed = part_of(row, ["doc_hash"], where, str)
-            edited += bool(hashed) and hashed != _hash(doc)
-            content = (hashed or digest(doc)) if verify else ""
+            doc, hashed = docs[line], hashes[line]
+            # If all hashes are of another kind, they may not be those of the docs.
+            content = (hashed if hashed and edited < len(rows) else digest(doc)) if verify else ""
             if name not in found:
                 found[name] = Item(
                     name,
