@@ -87,9 +87,10 @@ test-all: $(READY)
 	$(PYTEST)
 
 # The tests that `make test` leaves out, or skips without setup-retrain, except systems that take long to train. These tests
-# share little, and some files take minutes, so idle processes take over tests from others.
+# share little, and some files take minutes, so idle processes take over tests from others. SMALL=yes repeats the long
+# simulations of error rates and coverage a quarter as often, with limits that allow for it.
 test-rest: $(READY)
-	$(PYTEST) --dist worksteal -m "(slow or packages) and not rebuilt"
+	$(if $(SMALL),FEWER=4) $(PYTEST) --dist worksteal -m "(slow or packages) and not rebuilt"
 
 # Train one system of every base model (half an hour). Requires setup-retrain, Java, Maven and the corpora.
 test-rebuilt: $(READY)

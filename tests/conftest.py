@@ -23,6 +23,15 @@ settings.register_profile("fuzz", max_examples=EXAMPLES or 1, deadline=None)
 settings.load_profile("fuzz" if EXAMPLES else "same")
 
 
+FEWER = int(os.environ.get("FEWER", "1"))
+"""By which number the repetitions of every long simulation are divided in `make test-rest SMALL=yes`."""
+
+
+def repetitions(number: int) -> int:
+    """How often a long simulation is repeated; the limits that its test allows follow from it."""
+    return number // FEWER
+
+
 def examples(number: int, *, simplified: bool = True) -> settings:
     """Set how many examples a property test has, except in `make fuzz`. Its fixtures last for all of them.
 

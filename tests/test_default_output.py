@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import beta
 
 from against import compare_to_baseline
+from conftest import repetitions
 from pairsig import Statistics
 from pairsig.metrics import registry
 
@@ -123,4 +124,4 @@ def test_the_check_finds_intervals_that_are_too_short_and_contradictions():
 @pytest.mark.parametrize("n", LOWEST)
 @pytest.mark.parametrize("world", WORLDS)
 def test_the_default_output(world, n, gap):
-    check(*outputs(world, n, 100 if n == 500 else 400, gap=gap, seed=4), n)
+    check(*outputs(world, n, repetitions(100 if n == 500 else 400), gap=gap, seed=4), n)

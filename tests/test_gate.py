@@ -14,6 +14,7 @@ import yaml
 from scipy.stats import beta, binomtest, multinomial
 
 import pairsig
+from conftest import repetitions
 from pairsig import cli
 from pairsig.comparisons import gate, methods
 from pairsig.core.engine import Resampling
@@ -347,7 +348,7 @@ def test_error_rates(kind, n, margin, verdicts_alone):
 
     If both are equal, it is called worse in at most 5 %.
     """
-    times = 200
+    times = repetitions(200)
     passed, worse = rates(kind, n, margin, margin, times)["passed"], rates(kind, n, margin, 0.0, times)["worse"]
     assert at_least(passed, times) <= (0.05 if kind == "items" else 0.08)
     assert at_least(worse, times) <= 0.05
@@ -355,7 +356,7 @@ def test_error_rates(kind, n, margin, verdicts_alone):
 
 @pytest.mark.slow
 def test_error_rates_of_several_tasks(verdicts_alone):
-    times = 150
+    times = repetitions(150)
     worse = rates("f1", 50, 0.08, 0.0, times, n_tasks=4)["worse"]
     passed = rates("f1", 50, 0.08, 0.08, times, n_tasks=4)["passed"]
     assert at_least(worse, times) <= 0.05

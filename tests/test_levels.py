@@ -9,6 +9,7 @@ from scipy.stats import binom
 
 import oracles
 import simulate
+from conftest import repetitions
 from pairsig.core import definitions, engine
 from pairsig.core.exceedances import pvalues
 from pairsig.metrics import registry
@@ -125,6 +126,6 @@ def test_rates(population, n):
 @pytest.mark.parametrize("n", [20, 100])
 @pytest.mark.parametrize("population", POPULATIONS)
 def test_rates_of_all_populations(population, n):
-    n_pairs = 1000
+    n_pairs = repetitions(1000)
     for test, found in rejected(population, n, applicable_tests(population, n), n_pairs, seed=100).items():
         assert within(found, n_pairs, *rate(test, n)), (test.label, found / n_pairs)

@@ -519,9 +519,17 @@ LATER_TRIALS = [
     Case("a workbook with a sheet of means", {"t.xlsx": workbook(("Overview", [["System", "mean", "n"], ["gpt", 0.75, 4], ["llama", 0.25, 4]]), *((name, [["Seg", "Source", "chrF"], *([b, "text", c] for a, b, c in LONG if a == name)]) for name in SUMS))}, note="read the sheets gpt, llama, not Overview"),
     Case("a workbook with a sheet per metric", {"t.xlsx": workbook(("BLEU", SHEET), ("chrF", SHEET))}, note="read the sheet BLEU, not chrF"),
     Case("a workbook with instructions before the table", {"t.xlsx": workbook(("Guidelines", [["Rate from 1 to 5."], ["Do not hurry."]]), ("Ratings", [["Ratings of June"], [], *SHEET]))}, note="read the sheet Ratings, not Guidelines"),
+    Case("numbers of sentences above a mean", lines("Testsuite: chrF;;;", "Satz-Nr.;Text;gpt;llama", "1;Ein Satz.;72,6;77,6", "2;Noch einer.;68,8;68,3", "3;Der dritte.;62,5;51,3", "Mittelwert;;68,0;65,7"), {"gpt": 203.9, "llama": 197.2}, 3, note="items from column `Satz-Nr.`"),
+    Case("a score beside other numbers of a system", {f"{name}.jsonl": lines(*(json.dumps({"doc_id": f"d{k}", "prediction": {"total": 2.5 + k}, "gold": {"total": 3.5 * k}, "field_f1": f}) for k in range(3))) for name, f in (("a", 0.5), ("b", 0.25))}, {"a": 1.5, "b": 0.75}, 3, note="scores from column `field_f1`"),
+    Case("names of files that repeat beside numbers that do not", {"t.md": lines("| PR | File | gpt | llama |", "|--|--|--|--|", "| #1 | a.py | ✅ | ❌ |", "| #2 | b.py | ✅ | ✅ |", "| #3 | a.py | ❌ | ❌ |")}, {"gpt": 2, "llama": 1}, 3, note="PR, File identify an item together"),
+    Case("conditions of items beside columns of systems", lines("item,condition,sentence,ppl_gpt,ppl_llama", "1,good,One.,3.5,2.5", "1,bad,Two.,4.5,2.25", "2,good,Three.,3.25,2", "2,bad,Four.,9.5,8"), {"gpt/ppl": 20.75, "llama/ppl": 14.75}, 4, note="lower is better for ppl"),
+    Case("tokens of sentences with predictions and verdicts", lines("sent\ttok\tform\tgold\tpred_gpt\tok_gpt\tpred_llama\tok_llama", *(f"{k // 3}\t{k % 3}\tlike\t{'N' if k % 2 else 'V'}\tV\t{int(k % 2 == 0)}\t{'N' if k % 2 else 'V'}\t1" for k in range(9))), {"gpt": 5, "llama": 9}, 9, note="tok, sent identify an item together"),
+    Case("seconds of tools", lines("sentence,brat (sec),webanno (sec)", "s1,42.5,30", "s2,31,35.5"), {"brat/time": 73.5, "webanno/time": 65.5}, 2, note="lower is better for time"),
+    Case("the name of a file that counts errors", {"hallucination_counts.csv": WIDE}, {"gpt/hallucination": 3, "llama/hallucination": 1}, note="lower is better"),
+    Case("JSON: items of systems beside settings and means", {"t.json": json.dumps({"config": {"k": 5}, "summary": {name: {"mean": 0.5, "n": 20} for name in SUMS}, "per_item": {name: {f"c{k}": k % f == 0 for k in range(20)} for name, f in (("gpt", 2), ("llama", 4))}})}, {"gpt": 10, "llama": 5}, 20),
     Case("attacks that succeed", long("model,item,attack_success"), {"gpt/attack_success": 3, "llama/attack_success": 1}, note="lower is better"),
 ]  # fmt: skip
-"""Kinds that were misread or refused in a third and a fourth trial by strangers."""
+"""Kinds that were misread or refused in later trials by strangers."""
 
 
 def check(case: Case, folder) -> None:

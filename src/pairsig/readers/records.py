@@ -14,6 +14,11 @@ from typing import Any, TypeAlias
 from pairsig.io.errors import InputError
 from pairsig.readers import layout
 
+_NO_TABLES = (
+    "config", "configuration", "settings", "args", "params", "parameters", "hyperparameters", "summary", "aggregate",
+    "aggregated", "averages", "means", "overall", "meta", "metadata", "info",
+)  # fmt: skip
+"""Members of a document that describe the scores or summarize them."""
 Row: TypeAlias = dict[tuple[str, ...], Any]
 """Cells by the names that lead to them."""
 
@@ -91,6 +96,9 @@ class _Unfolding:
         if {"schema", "data"} <= node.keys():  # pandas: table
             return self.rows(node["data"], labels)
         nested = {name: own for name, own in node.items() if _is_nested(own) and own}
+        tables = {name: own for name, own in nested.items() if name.lower() not in _NO_TABLES}
+        if not labels and 0 < len(tables) < len(nested):
+            return self._of_the_table_in(node, tables, labels)
         if (
             not nested
             and len(node) > 2 * layout.MANY
@@ -217,8 +225,13 @@ class _Unfolding:
         tables = [own for own in nested.values() if isinstance(own, list) and _all(dict, own)]
         if len(tables) != 1:
             tables = [own for own in nested.values() if len(nested) == 1 or _is_table(own)]
-        if len(tables) != 1:
-            raise self.unknown
+        if len(tables) != 1:  # also of members that are less than a fifth of it, such as settings and means
+            sizes = {name: _size(own) for name, own in nested.items()}
+            largest = max(sizes, key=lambda name: sizes[name])
+            others = [size for name, size in sizes.items() if name != largest]
+            if layout.MANY * max(others) > sizes[largest]:
+                raise self.unknown
+            tables = [nested[largest]]
         beside: Row = {(name,): own for name, own in node.items() if isinstance(own, str) or layout.role(name) == "run"}
         beside = _metric(node) | {path: own for path, own in beside.items() if not _is_nested(own)}
         return [beside | row for row in self.rows(tables[0], labels)]
@@ -230,6 +243,13 @@ def _metric(node: Mapping[str, Any]) -> Row:
     stated = [one for own in (node, *inner) for one in own.items()]
     names = {(name,): own for name, own in stated if layout.is_a("metric", name) and isinstance(own, str)}
     return names | {(name,): own for name, own in stated if layout.is_a("direction", name) and isinstance(own, bool)}
+
+
+def _size(node: Any) -> int:
+    """The number of cells in a node."""
+    if not _is_nested(node):
+        return 1
+    return sum(map(_size, node.values() if isinstance(node, dict) else node))
 
 
 def _has_nested(node: Mapping[str, Any]) -> bool:

@@ -106,7 +106,7 @@ class Column:
     @property
     def counts_rows(self) -> bool:
         """Whether the cells are 0, 1, 2, … or 1, 2, 3, …, as in an index."""
-        own = self.numbers
+        own = self.numbers[:-1] if self.numbers and self.numbers[-1] is None else self.numbers  # below them, a mean
         return len(own) > 2 and own[0] in (0, 1) and own == list(range(int(own[0]), int(own[0]) + len(own)))
 
     @property

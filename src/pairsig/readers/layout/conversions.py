@@ -363,6 +363,8 @@ def repeated_items(table: Table, used: Sequence[str]) -> None:
         for name, own in labels.items()
         if _is_of_items(table, name) and not is_a("person", name) and all(own) and len(set(own)) < len(own)
     ]
+    if table.systems is None and not table.chosen.one_system and len(used) > 1:  # each row is an item of all systems
+        parts += [name for name in telling if name not in parts and not is_a("person", name) and _is_text(table, name)]
     rows = list(grouped(keys).values())
     if people:
         for name in used:
@@ -391,10 +393,15 @@ def repeated_items(table: Table, used: Sequence[str]) -> None:
         table.note(f"the {len(rows[0])} rows of each item are runs, in their order")
 
 
+def _is_text(table: Table, name: str) -> bool:
+    return not table.columns[name].is_mostly_numeric
+
+
 def _is_of_items(table: Table, name: str) -> bool:
     """Whether a column has parts of the test set, such as documents, or numbers of items, but not conditions."""
     numbered = role(name) == "item" and key(name) != "" and table.columns[name].is_mostly_numeric
-    return is_a("label of items", name) or is_a("text of several items", name) or numbered
+    labelled = is_a("label of items", name) or is_a("text of several items", name)
+    return labelled or numbered or key(name) in ("tok", "token", "word", "position")
 
 
 def _choices(names: Sequence[str]) -> Iterable[tuple[str, ...]]:
@@ -477,9 +484,10 @@ def numbers_in_texts(table: Table) -> None:
 def statuses(table: Table) -> None:
     """Statuses of tests become true for those that passed and false for all others, such as `timeout`."""
     for name, column in list(table.columns.items()):
-        labels = [label.lower().replace("_", " ") for label in column.labels]
-        known = next(filter(None, labels), "") in _PASSED | _NOT_PASSED
-        words = {label for label in labels if label} if known else set()
+        if _status(next(filter(None, column.labels), "")) not in _PASSED | _NOT_PASSED:
+            continue
+        labels = list(map(_status, column.labels))
+        words = set(filter(None, labels))
         passed, failed = words & _PASSED, words & _NOT_PASSED
         if passed and failed and words == passed | failed and not column.is_numeric:
             cells = [label in _PASSED if label else None for label in labels]
@@ -487,14 +495,17 @@ def statuses(table: Table) -> None:
             table.note(f"{listed(sorted(passed))} counts as 1 in column `{shown(name)}`, {listed(sorted(failed))} as 0")
 
 
+def _status(label: str) -> str:
+    return label.lower().replace("_", " ")
+
+
 def systems_side_by_side(table: Table) -> None:
     """Rows with two systems, such as `model_a, score_a, model_b, score_b`, become two rows."""
-    pairs = {}
+    pairs, by_key = {}, {key(name): name for name in reversed(table.columns)}
     for first in table.columns:
         if match := re.fullmatch(r"(.*?_?)(a|1|left)(_.*)?", key(first)):
             other = match[1] + {"a": "b", "1": "2", "left": "right"}[match[2]] + (match[3] or "")
-            second = next((name for name in table.columns if key(name) == other), None)
-            if second is not None:
+            if (second := by_key.get(other)) is not None:
                 pairs[(match[1] + (match[3] or "")).strip("_").replace("__", "_")] = (first, second)
     systems = [name for name in pairs if is_system(name)]
     scores = [

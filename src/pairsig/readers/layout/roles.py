@@ -8,7 +8,17 @@ from collections.abc import Sequence
 from pairsig.io.choices import near
 from pairsig.io.errors import InputError, listed, named, quoted
 from pairsig.readers.layout.table import Table, grouped
-from pairsig.readers.layout.vocabulary import is_a, is_index, is_run, is_setting, is_system, of_kind, role, shown
+from pairsig.readers.layout.vocabulary import (
+    is_a,
+    is_index,
+    is_run,
+    is_setting,
+    is_system,
+    of_kind,
+    role,
+    shown,
+    with_metric,
+)
 
 MANY = 5
 """How many times more items than systems a table must have so that their numbers distinguish them."""
@@ -66,6 +76,8 @@ def _systems(table: Table) -> str | None:
     ids = [table.labels([own]) for own in of_kind("item", table.columns) if own not in (*sure, *maybe)]
     # These names may also be those of a text about the item.
     repeated = not ids or any(len(set(own)) < len(own) for own in ids)
+    if ids and with_metric([name for name in among if table.columns[name].is_numeric]):  # the columns are of systems
+        maybe = []
     found = [*sure, *(maybe if repeated else [])]
     if runs is not None:
         found = [name for name in found if not any(_is_with_run(table, name, other) for other in found)] or found

@@ -19,6 +19,7 @@ from pairsig.readers.layout.table import Table
 from pairsig.readers.layout.vocabulary import (
     BESIDE_OR_SYSTEM,
     GENERIC,
+    TIME,
     WEAK,
     is_a,
     is_error,
@@ -32,6 +33,7 @@ from pairsig.readers.layout.vocabulary import (
     shown,
     split_run,
     split_score,
+    with_metric,
 )
 from pairsig.readers.system_counts import average
 
@@ -157,25 +159,17 @@ def _known(table: Table) -> list[str]:
                 table.array(name)  # the error shows the first cell that is no number
     if found and all(key(name) in WEAK for name in found) and _with_metric(table, numeric):
         return []
+    if not found and (table.systems is not None or table.chosen.one_system):
+        found = [name for name in numeric if metrics_in(name) and not is_a("beside", name)]
+        found = found if len(found) == 1 else []
     if found:
         table.beside += [name for name in numeric if name not in found]
     return found
 
 
 def _with_metric(table: Table, names: Sequence[str]) -> dict[str, str]:
-    """The columns that share a metric, with the systems in which they differ: `abs_err_svm`, `abs_err_bert`."""
-    if table.systems is not None or table.chosen.one_system:
-        return {}
-    for place in (0, 1):
-        found = {name: split_score(name)[place] for name in names if role(name) != "score"}
-        found = {name: own for name, own in found.items() if own[0]}
-        systems: dict[str, set[str]] = {}
-        for system, metric in found.values():
-            systems.setdefault(key(metric), set()).add(system)
-        shared = {metric for metric, own in systems.items() if len(own) > 1}
-        if shared:
-            return {name: system for name, (system, metric) in found.items() if key(metric) in shared}
-    return {}
+    """The columns that share a metric, with the systems in which they differ."""
+    return {} if table.systems is not None or table.chosen.one_system else with_metric(names)
 
 
 def _below_metric(table: Table, names: Sequence[str]) -> list[str]:
@@ -413,6 +407,8 @@ def _by_system(table: Table, names: Sequence[str]) -> _ByName:
             strict=True,
         )
         parts = dict(zip(names, both, strict=True))
+    elif table.chosen.system is None and all(times := [re.fullmatch(TIME, name.strip()) for name in names]):
+        parts = {name: (match[1], "", "time") for name, match in zip(names, times, strict=True) if match}
     elif table.chosen.system is None:
         runs_of = {name: split_run(name, table.columns) for name in names}
         if not table.chosen.one_system and not any(system for system, _ in runs_of.values()):

@@ -59,7 +59,8 @@ KINDS = {
         "replication", "repeat", "rng_seed", "seed_id", "run_idx", "run_index", "run_number",
     )),
     "score": Kind((
-        "score", "correct", "acc", "accuracy", "value", "is_correct", "passed", "pass", "success", "result", "outcome",
+        "score", "correct", "ok", "acc", "accuracy", "value", "is_correct", "passed", "pass", "success", "result",
+        "outcome",
         "acc_norm", "exact_match", "quasi_exact_match", "em", "f1", "precision", "recall", "bleu", "sacrebleu", "chrf",
         "chrf++", "ter", "wer", "cer", "comet", "xcomet", "cometkiwi", "bleurt", "bertscore", "meteor", "rouge",
         "rouge1", "rouge2", "rougel", "rougelsum", "rouge_1", "rouge_2", "rouge_l", "mrr", "ndcg", "map", "mqm", "loss",
@@ -97,7 +98,7 @@ KINDS = {
         "hallucination", "toxicity", "metricx", "error", "err", "n_errors", "num_errors", "penalty", "distance",
         "regret",
     )),
-    "correctness": Kind(("correct", "is_correct", "acc", "accuracy", "exact_match", "em")),
+    "correctness": Kind(("correct", "is_correct", "acc", "accuracy", "exact_match", "em", "ok", "right", "match")),
     "gold": Kind(
         ("gold", "label", "target", "answer", "reference", "expected", "truth", "ground_truth", "gold_label", "y_true"),
         "(gold|true|correct|right|target|expected)_(label|answer|choice|option|class|index|idx|letter|value)",
@@ -132,7 +133,7 @@ KINDS = {
         r"|parameters|diff|difference|delta|gain|improvement|change|level|size|dims?|dimensions?|bytes|lines|sentences"
         r"|age|price|usd|eur|timestamp|tstamp|dur|runtime|wall_?clock|rtf|ms|secs?|kb|mb|gb|rank|rang"
         r"|p_?value|ci_low|ci_high|tok|toks|n_?tok|rows|attempts|tries|retries|calls|depth|hops|turns|pages|wordcount)"
-        r"|(is|has|was|contains|needs|requires)_.+|total|n|year|n_rows|(.+_)?(duration|dur|time|latency|elapsed|runtime)_(h|min|mins?|s|secs?|seconds|ms|us|ns)|(num|n|length|len|max|min|count|nb|anzahl|laenge|länge)_.+|temperature|top_[pk]|created_at"
+        r"|(is|has|was|contains|needs|requires)_.+|total|total_(?!reward|return|score).+|.+_annotations|n|year|n_rows|(.+_)?(duration|dur|time|latency|elapsed|runtime)_(h|min|mins?|s|secs?|seconds|ms|us|ns)|(num|n|length|len|max|min|count|nb|anzahl|laenge|länge)_.+|temperature|top_[pk]|created_at"
         r"|created|updated_at|version|batch_size|batch|lr|learning_rate|weight_decay|dropout|gpus?|ref_len|hyp_len"
         r"|anzahl|länge|laenge|dauer|zeit|longueur|durée|p|lat|lon|zip|hour|day|month|week|#.*|runtime|_runtime|_timestamp"
         r"|wörter|woerter|mots|palabras|zeichen"
@@ -155,6 +156,10 @@ _SCORE = (
     r"(?P<name>.+?)(?:@\d+|_score|_macro|_micro|_weighted|_avg|_mean|_norm|_fmeasure|,none)*"
 )
 _UNIT = r"[(\[](%|m?s|sec|seconds|min|[\d.]+\s*[-–]\s*[\d.]+)[)\]]|[↑↓%]|[(\[][↑↓][)\]]"
+_COST = r"(.+_)?(latency|duration|runtime|time|seconds|elapsed|cost|price)(_(h|min|s|secs?|seconds|ms|us|ns|usd|eur))?"
+"""What systems take; lower is better."""
+TIME = r"(.+?)\s*[(\[](h|min|m?s|secs?|seconds)[)\]]"
+"""A system with a unit of time, as in the name of a column such as `gpt (sec)`."""
 _METRICS = {
     "hter",
     "bleu", "sacrebleu", "spbleu", "sentbleu", "chrf", "ter", "wer", "cer", "mer", "comet", "xcomet", "cometkiwi",
@@ -163,7 +168,7 @@ _METRICS = {
     "perplexity", "nll", "loss", "bpb", "bits_per_byte", "cross_entropy", "brier", "error_rate", "word_error_rate",
     "char_error_rate", "character_error_rate", "edit_distance", "levenshtein", "surprisal", "fid", "accuracy",
     "acc", "exact_match", "precision", "recall", "cider", "spice", "metricx", "gemba", "moverscore", "bartscore",
-    "alignscore", "jga", "iou", "errors",
+    "alignscore", "jga", "iou", "errors", "mistakes", "hallucination", "hallucinations", "toxicity",
 }  # fmt: skip
 """Metrics that names of files and folders may have; not words such as "per", "map" or "rank"."""
 GENERIC = ("score", "scores", "value", "mean", "result", "number", "pct", "percent", "percentage")
@@ -198,7 +203,8 @@ def key(name: str) -> str:
     part = re.sub(_SECTION, "", found)  # of MLflow, MTurk, LangSmith
     if part != found and any(part in kind.names for kind in KINDS.values()):
         return part
-    return "other_id" if re.search(r"[_\s](id|ID|Id)$|[a-z]I[dD]$|[A-Z]Id$", name) and found not in _IDS else found
+    is_id = re.search(r"[_\s](id|ID|Id)$|[a-z]I[dD]$|[A-Z]Id$|[_\s\-]([Nn]r|[Nn]o|[Nn]umber|[Nn]ummer)\.?$", name)
+    return "other_id" if is_id and found not in _IDS else found
 
 
 @cache
@@ -262,9 +268,13 @@ def is_setting(name: str) -> bool:
     return is_system(name) or re.fullmatch(_SETTING, key(name)) is not None
 
 
+_LONGEST = 30
+"""Characters of a label of means or sums."""
+
+
 def is_summary(label: str) -> bool:
     """Whether a row of this label is one of means or sums, perhaps in bold letters of Markdown."""
-    return label.lower().strip("*_`:. ") in KINDS["summary"].names
+    return len(label) < _LONGEST and label.lower().strip("*_`:. ") in KINDS["summary"].names
 
 
 def is_index(name: str) -> bool:
@@ -284,8 +294,10 @@ def are_numbered(names: Sequence[str]) -> bool:
 
 
 def is_error(name: str) -> bool:
-    """Whether lower is better for all metrics in a name, such as `WER`, `per_utterance_wer` and `wer and cer`."""
-    return is_a("error", name) or (bool(found := metrics_in(name)) and all(is_a("error", own) for own in found))
+    """Whether lower is better for all metrics in a name: `WER`, `per_utterance_wer`, `wer and cer`, `latency_ms`."""
+    if is_a("error", name) or re.fullmatch(_COST, key(name)):
+        return True
+    return bool(found := metrics_in(name)) and all(is_a("error", own) for own in found)
 
 
 def metric_in(name: str) -> str:
@@ -332,6 +344,20 @@ def split_score(name: str) -> tuple[tuple[str, str], tuple[str, str]]:
     before = ((name[end:], name[:start]) for start, end in reversed(places) if is_score(name[:start]))
     none = ("", "")
     return next(after, none), next((own for own in before if own[0]), none)
+
+
+def with_metric(names: Iterable[str]) -> dict[str, str]:
+    """The names that share a metric, with the systems in which they differ: `abs_err_svm`, `abs_err_bert`."""
+    for place in (0, 1):
+        found = {name: split_score(name)[place] for name in names if role(name) != "score"}
+        found = {name: own for name, own in found.items() if own[0]}
+        systems: dict[str, set[str]] = {}
+        for system, metric in found.values():
+            systems.setdefault(key(metric), set()).add(system)
+        shared = {metric for metric, own in systems.items() if len(own) > 1}
+        if shared:
+            return {name: system for name, (system, metric) in found.items() if key(metric) in shared}
+    return {}
 
 
 def shown(name: str) -> str:
