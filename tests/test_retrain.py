@@ -97,7 +97,8 @@ def test_make_retrain(example):
         sheet.write_text(sheet.read_text(encoding="utf-8").replace("config/example/", "small/"), encoding="utf-8")
     overlay = project / "config/retrain.yaml"
     text = overlay.read_text(encoding="utf-8")
-    overlay.write_text(re.sub(r"^datasets:\n(  .*\n)+", "datasets: [example-alignment]\n", text, flags=re.MULTILINE))
+    less = "datasets: [example-alignment]\nfigure_formats: [svg]\n"
+    overlay.write_text(re.sub(r"^datasets:\n(  .*\n)+", less, text, flags=re.MULTILINE))
     command = make_command()
     assert "DATA_DIR=path/to/corpora SCALE=0.2" in command
     printed = run("bash", "-e", "-c", f"{command} CORES=2", cwd=project)
