@@ -537,6 +537,14 @@ def test_a_log_without_a_score_in_a_metric_leaves_it_out(tmp_path, capsys):
     refused([paths[0], other], "a.json has x; ", "b.json has y", metrics=["y"])
 
 
+@pytest.mark.parametrize("missing", [None, "drop", "wrong"])
+def test_files_of_different_test_sets_are_refused(tmp_path, missing):
+    paths = [tmp_path / f"{name}.csv" for name in "ab"]
+    for number, path in enumerate(paths):
+        path.write_text("id,correct\n" + "".join(f"q{10 * number + k},1\n" for k in range(5)))
+    refused(list(map(str, paths)), "b.csv: found no item of", "q0 there and q10 here", missing=missing)
+
+
 def test_no_item_in_common(tmp_path):
     gaps = {"a": range(10, 20), "b": range(10)}
     paths = [log_of(tmp_path, "inspect", m, x=RIGHT[m], y=with_gaps(RIGHT[m], *gaps[m])) for m in "ab"]

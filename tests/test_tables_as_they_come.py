@@ -527,6 +527,10 @@ LATER_TRIALS = [
     Case("seconds of tools", lines("sentence,brat (sec),webanno (sec)", "s1,42.5,30", "s2,31,35.5"), {"brat/time": 73.5, "webanno/time": 65.5}, 2, note="lower is better for time"),
     Case("the name of a file that counts errors", {"hallucination_counts.csv": WIDE}, {"gpt/hallucination": 3, "llama/hallucination": 1}, note="lower is better"),
     Case("JSON: items of systems beside settings and means", {"t.json": json.dumps({"config": {"k": 5}, "summary": {name: {"mean": 0.5, "n": 20} for name in SUMS}, "per_item": {name: {f"c{k}": k % f == 0 for k in range(20)} for name, f in (("gpt", 2), ("llama", 4))}})}, {"gpt": 10, "llama": 5}, 20),
+    Case("a system called FiD", lines(",question_id,FiD,T5", "0,q1,1,0", "1,q2,0,0", "2,q3,1,1"), {"FiD": 2, "T5": 1}, 3),
+    Case("comments of one word", lines("task,gpt,llama,comment", "a,PASS,FAIL,ok", "b,FAIL,FAIL,ok", "c,PASS,PASS,flaky test?", "d,PASS,PASS,"), {"gpt": 3, "llama": 2}),
+    Case("a mean below numbers without a known name", lines("nummer,gpt,llama", "1,84,70", "2,90,75", "3,99,80", "PROMEDIO,91,75"), {"gpt": 273, "llama": 225}, 3, note="PROMEDIO left out"),
+    Case("lines of a log with names and values", {"eval.log": lines("2024-11-05 09:12:00 INFO loading bm25", *(f"2024-11-05 09:12:0{k} INFO system={a} qid={b} rr@10={c}" for k, (a, b, c) in enumerate(LONG)), "2024-11-05 09:12:09 INFO done llama MRR@10=0.25")}, note="read the 8 lines that have system=…, qid=…, rr@10=…"),
     Case("attacks that succeed", long("model,item,attack_success"), {"gpt/attack_success": 3, "llama/attack_success": 1}, note="lower is better"),
 ]  # fmt: skip
 """Kinds that were misread or refused in later trials by strangers."""

@@ -66,9 +66,11 @@ def compare_to_baseline(
     if the resamples did not suffice. A `margin` in points adds three rows for every metric and system, one per claim of
     `margin_test`. With a `family` of test sets, notes predict who wins on its next test set.
 
-    Returns ------- One row per metric, system and test. The interval of a two-sided test excludes 0 exactly if p <
-    0.05. An exact p is rounded to its certain digits. The notes of a row are caveats, the most important one first; the
-    other notes are about named tests that do not exist for a metric.
+    Returns
+    -------
+    One row per metric, system and test. The interval of a two-sided test excludes 0 exactly if p < 0.05. An exact p is
+    rounded to its certain digits. The notes of a row are caveats, the most important one first; the other notes are
+    about named tests that do not exist for a metric.
     """
     if family:
         heterogeneity.known_family(family)

@@ -310,8 +310,10 @@ def read_systems(
     reader or of the metrics' extractors; at least one of them must have each. There is one domain and document per
     segment, or none.
 
-    Returns ------- Pairs of statistics and metrics, and notes for the user on what was left out. There are several
-    pairs if metrics are extracted from outputs, or if not the same items have a score in all metrics of logs.
+    Returns
+    -------
+    Pairs of statistics and metrics, and notes for the user on what was left out. There are several pairs if metrics are
+    extracted from outputs, or if not the same items have a score in all metrics of logs.
     """
     groups = [[own] if isinstance(own, str) else list(own) for own in paths]
     files = [path for group in groups for path in group]

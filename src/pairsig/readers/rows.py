@@ -24,6 +24,9 @@ _COMMENT = r"#(?!\s*[,;\t|])|sep="
 _RULE = r"[-+:=|\s]*(--|==)[-+:=|\s]*|\s*(:?-+:?\s*\|\s*)+:?-+:?\s*"
 _TREC_EVAL = ("measure", "topic", "value"), ("topic", "measure", "value")
 """Columns of trec_eval and of ir_measures."""
+_PAIR = r"(?<!\S)([^\W\d][\w@.\-/]*)=(\"[^\"]*\"|[^\s,;]+),?(?=\s|$)"
+_FEW_PAIRS = 3
+"""Names that a line of a log has at least: of a system, an item and a score."""
 _SAMPLE = 20
 """Rows from which the separator is found."""
 
@@ -32,6 +35,10 @@ def of_text(path: str, text: str) -> layout.Cells:
     """The cells of a text with any separator, or of the first table in LaTeX."""
     if "\n" not in text:
         text = text.replace("\r", "\n")
+    if table := _pairs(text):
+        found = _of_rows(path, [_Row(line, cells) for line, cells in table])
+        note = f"{path}: read the {len(table) - 1:,} lines that have {', '.join(f'{name}=…' for name in table[0][1])}"
+        return replace(found, notes=(note, *found.notes))
     if table := latex.rows(text) or html.rows(text):
         return _of_rows(path, [_Row(line, cells) for line, cells in table])
     whole = text.split("\n")
@@ -50,6 +57,20 @@ def of_text(path: str, text: str) -> layout.Cells:
     finally:
         csv.field_size_limit(before)
     return _of_rows(path, rows, separator, above[0].cells if above else (), first)
+
+
+def _pairs(text: str) -> list[tuple[int, list[str]]]:
+    """The rows of a log whose lines are of the form `system=gpt id=q1 f1=0.5`, without all other lines; else none."""
+    found = []
+    for line, content in enumerate(text.split("\n"), start=1):
+        if len(pairs := dict(re.findall(_PAIR, content))) > 1:
+            found.append((line, pairs))
+    names, n_rows = Counter(tuple(pairs) for _, pairs in found).most_common(1)[0] if found else ((), 0)
+    if len(names) < _FEW_PAIRS or 2 * n_rows < text.count("\n"):
+        return []
+    first = next(line for line, pairs in found if tuple(pairs) == names)
+    rows = [(line, [pairs[name].strip('"') for name in names]) for line, pairs in found if tuple(pairs) == names]
+    return [(first, list(names)), *rows]
 
 
 def of_workbook(path: str, data: bytes) -> layout.Cells:

@@ -346,13 +346,25 @@ def _kept(parts: Sequence[SystemCounts], names: Sequence[str], metrics: Sequence
 
 
 def _on_the_same_items(parts: Sequence[SystemCounts]) -> tuple[SystemCounts, ...]:
-    """Logs extended to the items of all logs: those of the first log in its order, then the others."""
+    """Logs extended to the items of all logs: those of the first log in its order, then the others.
+
+    Raises
+    ------
+    InputError
+        If a log has no item of the first one, or another content, document or domain of an item.
+    """
     items = {
         item: number for number, item in enumerate(dict.fromkeys(item for part in parts for item in part.segments))
     }
     rows = [np.full(len(items), -1) for _ in parts]  # row of each item, -1 if the log does not have it
     for own, part in zip(rows, parts, strict=True):
         own[[items[item] for item in part.segments]] = np.arange(len(part.segments))
+    for own, part in zip(rows, parts, strict=True):
+        if part.segments and parts[0].segments and not ((own >= 0) & (rows[0] >= 0)).any():
+            raise InputError(
+                f"{part.source}: found no item of {parts[0].source}, expected scores of the same items, which pair the "
+                f"systems; the first items are {named(parts[0].segments[0])} there and {named(part.segments[0])} here"
+            )
     holder = np.argmax(np.stack(rows) >= 0, axis=0)  # the first system with the item
     for what in ("contents", "documents", "domains"):
         _check_items(what, parts, rows)

@@ -106,7 +106,9 @@ class Column:
     @property
     def counts_rows(self) -> bool:
         """Whether the cells are 0, 1, 2, … or 1, 2, 3, …, as in an index."""
-        own = self.numbers[:-1] if self.numbers and self.numbers[-1] is None else self.numbers  # below them, a mean
+        own = self.numbers
+        if own and (own[-1] is None or isinstance(own[-1], str)):  # a mean of the rows above
+            own = own[:-1]
         return len(own) > 2 and own[0] in (0, 1) and own == list(range(int(own[0]), int(own[0]) + len(own)))
 
     @property

@@ -288,7 +288,7 @@ def without_summaries(table: Table, used: Sequence[str]) -> None:
     InputError
         If a last row is called like a summary, but has other scores.
     """
-    ids = table.labels(table.items) if table.items else []
+    ids = table.labels(table.items) if table.items else _summaries(table, used)
     left_out: list[int] = []
     for rows in grouped(table.outputs()).values() if ids else ():
         ends = {*rows[:_ENDS], *rows[-_ENDS:]}
@@ -322,6 +322,13 @@ def without_summaries(table: Table, used: Sequence[str]) -> None:
         names = [ids[row] or f"{table.cells.place} {table.lines[row]}" for row in sorted(left_out)]
         table.note(f"{listed(dict.fromkeys(names))} left out, since it summarizes the other rows")
         table.keep([row for row in range(len(ids)) if row not in left_out])
+
+
+def _summaries(table: Table, used: Sequence[str]) -> list[str]:
+    """The label of each row that is called like a summary, else its number; empty if no row is."""
+    columns = [table.labels([name]) for name in table.columns if name not in used]
+    found = [next(filter(is_summary, row), "") for row in zip(*columns, strict=True)]
+    return [label or str(row) for row, label in enumerate(found)] if any(found) else []
 
 
 def _summarizes(table: Table, row: int, name: str, others: Sequence[int]) -> bool:

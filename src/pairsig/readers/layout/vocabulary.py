@@ -51,7 +51,8 @@ KINDS = {
         "participant", "participant_id", "fold", "line", "line_number", "lineno", "nr", "no", "no.", "#", "number",
         "query_no", "item_no", "seg", "sent", "utt", "question_no", "example_idx", "example_index", "sample_nr",
         "question_number", "instanceid", "text_id", "segid", "clip", "clip_id", "audio", "audio_file", "wav",
-        "testcase", "puzzle", "problem_number", "exercise", "treebank", "other_id", *INDEX,
+        "testcase", "puzzle", "problem_number", "exercise", "treebank", "segmento", "frase", "satz", "phrase", "frage",
+        "pregunta", "beispiel", "ejemplo", "exemple", "aufgabe", "tarea", "other_id", *INDEX,
     )),
     "run": Kind((
         "run", "seed", "epoch", "run_id", "trial", "repetition", "replicate", "random_seed", "rep", "iteration",
@@ -75,7 +76,7 @@ KINDS = {
         "reciprocal_rank", "cider", "spice", "spbleu", "metricx", "gemba", "moverscore", "bartscore", "alignscore",
         "summac", "questeval", "bleu4", "bleu_4", "mlas", "blex", "clas", "smatch", "bpb", "bits_per_byte",
         "cross_entropy", "log_loss", "logloss", "brier", "word_error_rate", "char_error_rate", "character_error_rate",
-        "mer", "wil", "per", "der", "error_rate", "edit_distance", "levenshtein", "surprisal", "fid", "jaccard",
+        "mer", "wil", "per", "der", "error_rate", "edit_distance", "levenshtein", "surprisal", "jaccard",
         # verdicts of judges and people
         "mark", "marks", "pct", "percent", "percentage", "accuracy_pct", "win_rate", "success_rate", "pass_rate",
         "answer_relevancy", "answer_relevance", "answer_correctness",
@@ -94,7 +95,7 @@ KINDS = {
         "hallucinations", "hallucination_rate", "mistakes", "n_mistakes",
         "ter", "wer", "cer", "loss", "perplexity", "ppl", "nll", "mse", "mae", "rmse", "rank", "error_rate", "errors",
         "bpb", "bits_per_byte", "cross_entropy", "log_loss", "logloss", "brier", "word_error_rate", "char_error_rate",
-        "character_error_rate", "mer", "wil", "per", "der", "edit_distance", "levenshtein", "surprisal", "fid",
+        "character_error_rate", "mer", "wil", "per", "der", "edit_distance", "levenshtein", "surprisal",
         "hallucination", "toxicity", "metricx", "error", "err", "n_errors", "num_errors", "penalty", "distance",
         "regret",
     )),
@@ -136,7 +137,7 @@ KINDS = {
         r"|(is|has|was|contains|needs|requires)_.+|total|total_(?!reward|return|score).+|.+_annotations|n|year|n_rows|(.+_)?(duration|dur|time|latency|elapsed|runtime)_(h|min|mins?|s|secs?|seconds|ms|us|ns)|(num|n|length|len|max|min|count|nb|anzahl|laenge|länge)_.+|temperature|top_[pk]|created_at"
         r"|created|updated_at|version|batch_size|batch|lr|learning_rate|weight_decay|dropout|gpus?|ref_len|hyp_len"
         r"|anzahl|länge|laenge|dauer|zeit|longueur|durée|p|lat|lon|zip|hour|day|month|week|#.*|runtime|_runtime|_timestamp"
-        r"|wörter|woerter|mots|palabras|zeichen"
+        r"|wörter|woerter|mots|palabras|zeichen|comments?|notes|remarks?|kommentare?|bemerkung(en)?|commentaires?"
     )),
     "summary": Kind((  # a row that summarizes the others
         "mean", "average", "avg", "macro avg", "total", "sum", "overall", "all", "std", "mittelwert", "durchschnitt",
@@ -166,7 +167,7 @@ _METRICS = {
     "bleurt", "bertscore", "meteor", "rouge", "rougel", "rougelsum", "rouge_1", "rouge_2", "rouge_l", "mrr", "ndcg",
     "mqm", "las", "uas", "mlas", "blex", "clas", "smatch", "mse", "mae", "rmse", "f1", "mcc", "auc", "auroc", "ppl",
     "perplexity", "nll", "loss", "bpb", "bits_per_byte", "cross_entropy", "brier", "error_rate", "word_error_rate",
-    "char_error_rate", "character_error_rate", "edit_distance", "levenshtein", "surprisal", "fid", "accuracy",
+    "char_error_rate", "character_error_rate", "edit_distance", "levenshtein", "surprisal", "accuracy",
     "acc", "exact_match", "precision", "recall", "cider", "spice", "metricx", "gemba", "moverscore", "bartscore",
     "alignscore", "jga", "iou", "errors", "mistakes", "hallucination", "hallucinations", "toxicity",
 }  # fmt: skip
