@@ -78,18 +78,19 @@ def of_workbook(path: str, data: bytes) -> layout.Cells:
     sheets = workbook.sheets(data, path)
     if not sheets:
         raise InputError(f"{path}: found no cells, expected a table")
-    alike: dict[tuple[str, ...], list[str]] = {}
+    alike: dict[tuple[str, ...], list[tuple[str, int]]] = {}
     for name, own in sheets.items():
         metric = layout.is_a("score", name)  # sheets of metrics have columns of systems
-        if len(own) > 1 and not metric and not any(map(layout.is_system, own[0])):
-            alike.setdefault(tuple(own[0]), []).append(name)
-    systems = max(alike.values(), key=len, default=[])
+        first = next((place for place, row in enumerate(own) if sum(map(bool, row)) > 1), len(own))  # below titles
+        if first + 1 < len(own) and not metric and not any(map(layout.is_system, own[first])):
+            alike.setdefault(tuple(own[first]), []).append((name, first))
+    names, systems = max(alike.items(), key=lambda one: len(one[1]), default=((), []))
     if len(systems) > 1:
-        rows = [_Row(1, ["system", *sheets[systems[0]][0]])]
-        for name in systems:
-            below = enumerate(sheets[name][1:], start=2)
+        rows = [_Row(systems[0][1] + 1, ["system", *names])]
+        for name, first in systems:
+            below = enumerate(sheets[name][first + 1 :], start=first + 2)
             rows += [_Row(line, [name, *cells]) for line, cells in below if any(cells)]
-        read = systems
+        read = [name for name, _ in systems]
     else:
         n_numbers = {name: sum(any(map(layout.is_number, row)) for row in own) for name, own in sheets.items()}
         read = [name for name, n in n_numbers.items() if 2 * n >= max(n_numbers.values())][:1]

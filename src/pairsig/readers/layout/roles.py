@@ -17,7 +17,6 @@ from pairsig.readers.layout.vocabulary import (
     of_kind,
     role,
     shown,
-    with_metric,
 )
 
 MANY = 5
@@ -76,8 +75,6 @@ def _systems(table: Table) -> str | None:
     ids = [table.labels([own]) for own in of_kind("item", table.columns) if own not in (*sure, *maybe)]
     # These names may also be those of a text about the item.
     repeated = not ids or any(len(set(own)) < len(own) for own in ids)
-    if ids and with_metric([name for name in among if table.columns[name].is_numeric]):  # the columns are of systems
-        maybe = []
     found = [*sure, *(maybe if repeated else [])]
     if runs is not None:
         found = [name for name in found if not any(_is_with_run(table, name, other) for other in found)] or found

@@ -466,6 +466,12 @@ def _only_score(table: Table, candidates: list[str]) -> list[str]:
             f"found the columns {listed(map(shown, table.columns))}, expected a column of scores, which are numbers, "
             f"true or false, or pass or fail; name it with {table.chosen.hint('score', ['COLUMN'])}"
         )
+    if len(candidates) > 1 and not metrics and table.systems and with_metric(candidates):
+        raise table.error(
+            f"found several columns of numbers ({listed(candidates)}) beside column {shown(table.systems)}; if each "
+            f"has a system, use {table.chosen.hint('system', candidates)}; if that column has the systems, name the "
+            f"score with {table.chosen.hint('score', candidates[:1])}"
+        )
     if len(candidates) > 1 and not metrics:
         raise table.error(
             f"found several columns of numbers ({listed(candidates)}), expected one of scores; name it with "

@@ -134,7 +134,7 @@ KINDS = {
         r"|parameters|diff|difference|delta|gain|improvement|change|level|size|dims?|dimensions?|bytes|lines|sentences"
         r"|age|price|usd|eur|timestamp|tstamp|dur|runtime|wall_?clock|rtf|ms|secs?|kb|mb|gb|rank|rang"
         r"|p_?value|ci_low|ci_high|tok|toks|n_?tok|rows|attempts|tries|retries|calls|depth|hops|turns|pages|wordcount)"
-        r"|(is|has|was|contains|needs|requires)_.+|total|total_(?!reward|return|score).+|.+_annotations|n|year|n_rows|(.+_)?(duration|dur|time|latency|elapsed|runtime)_(h|min|mins?|s|secs?|seconds|ms|us|ns)|(num|n|length|len|max|min|count|nb|anzahl|laenge|länge)_.+|temperature|top_[pk]|created_at"
+        r"|(is|has|was|contains|needs|requires)_.+|total|total_predictions|.+_annotations|n|year|n_rows|(.+_)?(duration|dur|time|latency|elapsed|runtime)_(h|min|mins?|s|secs?|seconds|ms|us|ns)|(num|n|length|len|max|min|count|nb|anzahl|laenge|länge)_.+|temperature|top_[pk]|created_at"
         r"|created|updated_at|version|batch_size|batch|lr|learning_rate|weight_decay|dropout|gpus?|ref_len|hyp_len"
         r"|anzahl|länge|laenge|dauer|zeit|longueur|durée|p|lat|lon|zip|hour|day|month|week|#.*|runtime|_runtime|_timestamp"
         r"|wörter|woerter|mots|palabras|zeichen|comments?|notes|remarks?|kommentare?|bemerkung(en)?|commentaires?"
@@ -172,6 +172,7 @@ _METRICS = {
     "alignscore", "jga", "iou", "errors", "mistakes", "hallucination", "hallucinations", "toxicity",
 }  # fmt: skip
 """Metrics that names of files and folders may have; not words such as "per", "map" or "rank"."""
+_VARIANT = rf"({'|'.join(map(re.escape, sorted(_METRICS)))}|rouge)(_?\d\d+|\d)?(_(precision|recall|f1|f|p|r|fmeasure))?"
 GENERIC = ("score", "scores", "value", "mean", "result", "number", "pct", "percent", "percentage")
 """Names of scores that do not say which metric they are."""
 _SETTING = (
@@ -228,7 +229,7 @@ def is_a(kind: str, name: str) -> bool:
         return True
     if kind in ("beside", "summary") and (bare := re.sub(r"\s*\([^()]*\)$", "", name)) not in ("", name):
         return is_a(kind, bare)
-    if kind == "score" and re.sub(r"_?\d+$", "", key(name)) in _METRICS:  # COMET-22, chrF2
+    if kind == "score" and re.fullmatch(_VARIANT, key(name)):  # COMET-22, chrF2, rouge1_f1, bertscore_precision
         return True
     match = re.fullmatch(_SCORE, key(name)) if kind in ("score", "error") else None
     return match is not None and match["name"] in own.names

@@ -114,7 +114,7 @@ class _Log:
                 why = (
                     "the evaluation has not finished"
                     if "_journal/start.json" in self._members
-                    else "this is not a log of Inspect"
+                    else "this is not a log of Inspect; unpack other archives first"
                 )
                 raise InputError(f"{source}: found no header.json, expected a complete log: {why}")
             self._header = self._member("header.json")
