@@ -502,5 +502,5 @@ def test_test_sets_made_from_others_draw_fewer_resamples(project):
     config = load(Path("config") / "config.yaml")
     jobs = Jobs(read(), config)
     assert {jobs.n_resamples(name) for name in ("hansards", "wmt22-en-zh")} == {1_000_000}
-    assert {jobs.n_resamples(name) for name in ("mt-domains", "conll2018-all")} == {100_000}
-    assert jobs.n_resamples("hansards", resized=True) == 100_000
+    assert {jobs.n_resamples(name) for name in ("mt-domains", "conll2018-all")} == {25_000}
+    assert jobs.n_resamples("hansards", resized=True) == 25_000

@@ -125,7 +125,7 @@ KEYS = {
         "n_resamples": _whole("a whole number of resamples per test, at least 1 (the paper's b)", 10**6, most=10**12),
         "n_resamples_resized": _whole(
             "a whole number, the same at most for test sets made from others (initial segments, domains, draws, "
-            "halves, pools)", 100_000, most=10**12,
+            "halves, pools)", 25_000, most=10**12,
         ),
         "seed": _whole(
             "a whole number, at least 0; the same seed gives the same results on any machine",
