@@ -534,6 +534,8 @@ LATER_TRIALS = [
     Case("comments of one word", lines("task,gpt,llama,comment", "a,PASS,FAIL,ok", "b,FAIL,FAIL,ok", "c,PASS,PASS,flaky test?", "d,PASS,PASS,"), {"gpt": 3, "llama": 2}),
     Case("a mean below numbers without a known name", lines("nummer,gpt,llama", "1,84,70", "2,90,75", "3,99,80", "PROMEDIO,91,75"), {"gpt": 273, "llama": 225}, 3, note="PROMEDIO left out"),
     Case("lines of a log with names and values", {"eval.log": lines("2024-11-05 09:12:00 INFO loading bm25", *(f"2024-11-05 09:12:0{k} INFO system={a} qid={b} rr@10={c}" for k, (a, b, c) in enumerate(LONG)), "2024-11-05 09:12:09 INFO done llama MRR@10=0.25")}, note="read the 8 lines that have system=…, qid=…, rr@10=…"),
+    Case("marks of Japanese teachers", WIDE.replace(",1", ",○").replace(",0", ",×")),
+    Case("numbers of queries without a header", {f"{name}.tsv": lines(*(f"{q}\t0.{f}{k}" for k, q in enumerate(order))) for name, f, order in (("a", 5, (301, 303, 302)), ("b", 2, (301, 303, 302)))}, {"a": 1.53, "b": 0.63}, 3, note="items from column `item`"),
     Case("attacks that succeed", long("model,item,attack_success"), {"gpt/attack_success": 3, "llama/attack_success": 1}, note="lower is better"),
 ]  # fmt: skip
 """Kinds that were misread or refused in later trials by strangers."""

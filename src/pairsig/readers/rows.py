@@ -269,6 +269,9 @@ def _numbered(rows: Sequence[Sequence[str]]) -> list[str]:
         if len(set(ids)) == len(ids) and all(map(str.isdecimal, columns[places[0]])):
             names = {texts[0]: "system", places[0]: "item", places[1]: "score"}
             return [names.get(place, f"column {place + 1}") for place in range(len(numeric))]
+    counted = len(columns) == len(places) == 2 and len(set(columns[0])) == len(rows) > 1
+    if counted and all(map(str.isdecimal, columns[0])) and any("." in cell for cell in columns[1]):
+        return ["item", "score"]  # such as numbers of queries
     return [
         ("score" if sum(numeric) == 1 else str(sum(numeric[: place + 1]))) if own else f"column {place + 1}"
         for place, own in enumerate(numeric)

@@ -19,6 +19,7 @@ _TRUTH_WORDS = (
     ("true", "false"), ("pass", "fail"), ("passed", "failed"), ("yes", "no"), ("correct", "incorrect"),
     ("right", "wrong"), ("success", "failure"), ("solved", "unsolved"), ("resolved", "unresolved"),
     ("✓", "✗"), ("✔", "✘"), ("✅", "❌"), ("✔️", "❌"), ("☑", "☒"), ("👍", "👎"), ("🟢", "🔴"), ("🟩", "🟥"),
+    ("○", "×"), ("◯", "×"), ("〇", "×"), ("○", "✕"), ("○", "✗"),
     ("ok", "ko"), ("ok", "not ok"), ("succeeded", "failed"), ("success", "fail"), ("accepted", "rejected"),
     ("ja", "nein"), ("richtig", "falsch"), ("wahr", "falsch"), ("oui", "non"), ("vrai", "faux"), ("juste", "faux"),
     ("sí", "no"), ("si", "no"), ("verdadero", "falso"), ("vero", "falso"), ("sim", "não"), ("correcto", "incorrecto"),
