@@ -61,6 +61,8 @@ def of_text(path: str, text: str) -> layout.Cells:
 
 def _pairs(text: str) -> list[tuple[int, list[str]]]:
     """The rows of a log whose lines are of the form `system=gpt id=q1 f1=0.5`, without all other lines; else none."""
+    if text.count("=") < _FEW_PAIRS * text.count("\n") / 2:  # most texts, which need no closer look
+        return []
     found = []
     for line, content in enumerate(text.split("\n"), start=1):
         if len(pairs := dict(re.findall(_PAIR, content))) > 1:

@@ -8,16 +8,7 @@ from collections.abc import Sequence
 from pairsig.io.choices import near
 from pairsig.io.errors import InputError, listed, named, quoted
 from pairsig.readers.layout.table import Table, grouped
-from pairsig.readers.layout.vocabulary import (
-    is_a,
-    is_index,
-    is_run,
-    is_setting,
-    is_system,
-    of_kind,
-    role,
-    shown,
-)
+from pairsig.readers.layout.vocabulary import is_a, is_index, is_run, is_setting, is_system, of_kind, role, shown
 
 MANY = 5
 """How many times more items than systems a table must have so that their numbers distinguish them."""

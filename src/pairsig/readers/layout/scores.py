@@ -374,7 +374,7 @@ def _without_summaries(table: Table, names: Sequence[str]) -> dict[str, Column]:
     if not summaries or len(kept) < len(table.lines) / 2:
         return table.columns
     own = {name: table.columns[name] for name in names}
-    return own | {name: Column([column.cells[row] for row in kept], column.comma) for name, column in own.items()}
+    return {name: Column([column.cells[row] for row in kept], column.comma) for name, column in own.items()}
 
 
 def _values(columns: Mapping[str, Column], names: Sequence[str]) -> set[Number]:

@@ -29,6 +29,12 @@ PEOPLE = (
 )  # fmt: skip
 PREDICTIONS = ("prediction", "pred", "predicted", "y_pred", "predicted_label", "output", "response")
 
+_HARMS = (
+    "hter", "attack_success", "attack_success_rate", "harmful", "unsafe", "jailbroken", "hallucinated",
+    "hallucinations", "hallucination_rate", "mistakes", "n_mistakes",
+)  # fmt: skip
+"""Scores of which lower is better."""
+
 KINDS = {
     "system": Kind((  # in any table
         "system", "model", "model_name", "system_name", "model_id",
@@ -69,8 +75,7 @@ KINDS = {
         "points", "reward", "return", "episode_return", "episode_reward", "hit", "hits", "auc", "fluency", "adequacy",
         "coherence", "relevance", "consistency", "faithfulness", "helpfulness", "mcc", "iou", "dice", "status",
         # further metrics
-        "hter", "attack_success", "attack_success_rate", "harmful", "unsafe", "jailbroken", "hallucinated",
-        "hallucinations", "hallucination_rate", "mistakes", "n_mistakes",
+        *_HARMS,
         "balanced_accuracy", "f_score", "fscore", "f_measure", "f_beta", "exact", "jga", "kappa", "r2", "spearman",
         "pearson", "kendall", "roc_auc", "auroc", "pr_auc", "auprc", "average_precision", "ap", "rr", "recip_rank",
         "reciprocal_rank", "cider", "spice", "spbleu", "metricx", "gemba", "moverscore", "bartscore", "alignscore",
@@ -91,8 +96,7 @@ KINDS = {
         r"|(\w+_)?simila\w+"
     )),
     "error": Kind((  # a score of which lower is better
-        "hter", "attack_success", "attack_success_rate", "harmful", "unsafe", "jailbroken", "hallucinated",
-        "hallucinations", "hallucination_rate", "mistakes", "n_mistakes",
+        *_HARMS,
         "ter", "wer", "cer", "loss", "perplexity", "ppl", "nll", "mse", "mae", "rmse", "rank", "error_rate", "errors",
         "bpb", "bits_per_byte", "cross_entropy", "log_loss", "logloss", "brier", "word_error_rate", "char_error_rate",
         "character_error_rate", "mer", "wil", "per", "der", "edit_distance", "levenshtein", "surprisal",
@@ -134,7 +138,9 @@ KINDS = {
         r"|parameters|diff|difference|delta|gain|improvement|change|level|size|dims?|dimensions?|bytes|lines|sentences"
         r"|age|price|usd|eur|timestamp|tstamp|dur|runtime|wall_?clock|rtf|ms|secs?|kb|mb|gb|rank|rang"
         r"|p_?value|ci_low|ci_high|tok|toks|n_?tok|rows|attempts|tries|retries|calls|depth|hops|turns|pages|wordcount)"
-        r"|(is|has|was|contains|needs|requires)_.+|total|total_predictions|.+_annotations|n|year|n_rows|(.+_)?(duration|dur|time|latency|elapsed|runtime)_(h|min|mins?|s|secs?|seconds|ms|us|ns)|(num|n|length|len|max|min|count|nb|anzahl|laenge|länge)_.+|temperature|top_[pk]|created_at"
+        r"|(is|has|was|contains|needs|requires)_.+|total|total_predictions|.+_annotations|n|year|n_rows"
+        r"|(.+_)?(duration|dur|time|latency|elapsed|runtime)_(h|mins?|s|secs?|seconds|ms|us|ns)"
+        r"|(num|n|length|len|max|min|count|nb|anzahl|laenge|länge)_.+|temperature|top_[pk]|created_at"
         r"|created|updated_at|version|batch_size|batch|lr|learning_rate|weight_decay|dropout|gpus?|ref_len|hyp_len"
         r"|anzahl|länge|laenge|dauer|zeit|longueur|durée|p|lat|lon|zip|hour|day|month|week|#.*|runtime|_runtime|_timestamp"
         r"|wörter|woerter|mots|palabras|zeichen|comments?|notes|remarks?|kommentare?|bemerkung(en)?|commentaires?"
