@@ -87,6 +87,8 @@ def write(table: pd.DataFrame, path: str | Path) -> None:
                 plain[column] = plain[column].map({True: "true", False: "false"})
             elif not pd.api.types.is_numeric_dtype(plain[column]):
                 _check_text(plain[column], path)
+                if plain[column].dtype == "str":  # written faster as categories, because most texts occur many times
+                    plain[column] = plain[column].astype("category")
         if len(plain):
             plain[N_ROWS] = len(plain)
         plain.to_csv(temporary, sep=SEPARATORS[path.suffix], index=False, lineterminator="\n")
@@ -449,26 +451,28 @@ def _read_plain(path: Path, typed: Mapping[str, type[Any]]) -> pd.DataFrame | No
     if not path.is_file() or path.stat().st_size > MAX_BYTES:  # /dev/zero never ends
         return None
     data = path.read_bytes()
-    header = data.partition(b"\n")[0].decode("utf-8", "replace").split(separator)
+    header = data[: data.find(b"\n")].decode("utf-8", "replace").split(separator)
     if N_ROWS not in header or len(set(header)) < len(header) or not data.endswith(b"\n"):
         return None
-    bytes_ = np.frombuffer(data, dtype=np.uint8)
-    n_control = np.count_nonzero(bytes_ < ord(" ")) - data.count(b"\n") - data.count(b"\t")
-    if n_control or not data.isascii() or b'"' in data or b"\n\n" in data:
+    if not data.isascii() or b'"' in data:
         return None
-    # Every line has as many fields as the header, and none is too long.
-    ends = np.flatnonzero((bytes_ == ord("\n")) | (bytes_ == ord(separator)))
+    # The only control characters end fields and lines; every line has as many fields as the header, and is neither
+    # empty nor too long.
+    bytes_ = np.frombuffer(data, dtype=np.uint8)
+    ends = np.flatnonzero((bytes_ < ord(" ")) | (bytes_ == ord(separator)))
     breaks = np.flatnonzero(bytes_[ends] == ord("\n"))
-    n_fields = np.diff(breaks, prepend=-1)
-    if (n_fields != len(header)).any() or np.diff(ends[breaks], prepend=-1).max() > MAX_LINE:
+    if np.count_nonzero(bytes_[ends] == ord(separator)) + len(breaks) < len(ends):
+        return None
+    n_fields, lengths = np.diff(breaks, prepend=-1), np.diff(ends[breaks], prepend=-1)
+    if (n_fields != len(header)).any() or lengths.min() == 1 or lengths.max() > MAX_LINE:
         return None
     numbers = [name for name in header if name not in typed]
     texts = dict.fromkeys(set(header).intersection(typed), "str")
     try:
         with warnings.catch_warnings(action="ignore"):  # pandas 2 needs the precision, and pandas 4 will not have it
             table = pd.read_csv(
-                io.BytesIO(data), sep=separator, quoting=csv.QUOTE_NONE, float_precision="round_trip", low_memory=False,
-                dtype=texts, keep_default_na=False, na_values=dict.fromkeys(numbers, ""),
+                io.BytesIO(data), sep=separator, quoting=csv.QUOTE_NONE, float_precision="round_trip",
+                skip_blank_lines=False, dtype=texts, keep_default_na=False, na_values=dict.fromkeys(numbers, ""),
             )  # fmt: skip
         for name in texts:
             if typed[name] is bool:

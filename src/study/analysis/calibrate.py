@@ -137,9 +137,10 @@ def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> pd.DataFrame:
     found = []
     for (name, distance), cells in _compared(comparisons, sheet).items():
         replicated, known = _Replications.of(cells)
+        counts = {"n_systems": over_systems.n_members(replicated.systems), "n_test_sets": len(cells)}
         for low, high in [*pairwise(P_RANGES), WINDOW]:
             row: dict[str, object] = {"calibration": name, "distance": distance, "p_low": low, "p_high": high}
-            found.append(row | {"n_test_sets": len(cells)} | replicated.row(low, high, known))
+            found.append(row | counts | replicated.row(low, high, known))
     return frame(CALIBRATION_TABLE, found)
 
 
@@ -313,7 +314,6 @@ class _Replications:
         share = over_systems.share(replicated, self.systems[inside], self.test_sets[inside])
         predicted = self._expected(low, high) if known else (np.nan,) * 3
         return {
-            "n_systems": len(np.unique(self.systems)),
             "n_pairs": len(replicated),
             "n_replicated": int(replicated.sum()),
             **expected.beside("share", share, predicted),

@@ -120,7 +120,7 @@ def share(right: ArrayLike, wrong: ArrayLike, systems: Codes, test_sets: Codes |
     if not both.sum():
         return np.nan, np.nan, np.nan
     found = float(right.sum() / both.sum())
-    if len(np.unique(systems)) < 3:
+    if over_systems.n_members(systems) < 3:
         return found, np.nan, np.nan
     residuals = (right - found * both) / both.sum()
     variance, degrees = over_systems.variance(residuals, systems, test_sets, weights=both, own=False)

@@ -28,6 +28,9 @@ _LEAST = float(np.finfo(np.float64).tiny)
 _NOTHING = 1e-9
 """A member whose rows have all but this share of the weight cannot be left out."""
 
+_SPARSE = 8
+"""Labels up to so many times their number are numbered by counting, which is faster than hashing."""
+
 Codes = NDArray[np.intp]
 """Shape (rows, 2): the numbers of the two systems (or test sets) of each row, from 0; −1 for none."""
 
@@ -38,6 +41,11 @@ def members(first: ArrayLike, second: ArrayLike) -> Codes:
     names = names if np.issubdtype(names.dtype, np.integer) else names.astype(object)
     codes: Codes = pd.factorize(names.ravel())[0].astype(np.intp).reshape(-1, 2)
     return codes
+
+
+def n_members(systems: Codes) -> int:
+    """Number of different systems."""
+    return int(np.count_nonzero(np.bincount(systems.ravel())))
 
 
 def drawn(test_sets: Codes) -> Codes:
@@ -127,7 +135,7 @@ def variance(
     e = np.asarray(residuals, dtype=np.float64)
     share = np.ones(len(e)) if weights is None else np.asarray(weights, dtype=np.float64)
     share = np.divide(share, share.sum(), out=np.zeros(len(e)), where=share.sum() > 0)
-    ways = [(way, _pairs(way)) for way in (systems, test_sets) if way is not None and (way >= 0).any()]
+    ways = [_way(members) for members in (systems, test_sets) if members is not None and (members >= 0).any()]
     found = [_one_way(e, share, *way, own=own) for way in ways]
     largest = max([float(np.square(e).sum()), *(value for value, _ in found)])
     added = math.fsum(value for value, _ in found)
@@ -236,34 +244,41 @@ def _of_share(share: float, n: float, level: float) -> tuple[float, float]:
 
 def _pairs(way: Codes) -> NDArray[np.intp]:
     """Number the pair of members of each row; −1 if a row does not have two."""
-    low, high = np.sort(way, axis=1).T
+    low, high = np.minimum(*way.T), np.maximum(*way.T)
     return np.where(low >= 0, low * (way.max() + 1) + high, -1)
 
 
 _Way = tuple[Codes, NDArray[np.intp]]
-"""The members of each row, and the number of their pair."""
+"""The members of each row, from 0 without gaps, and the number of their pair."""
+
+
+def _way(members: Codes) -> _Way:
+    given = members >= 0
+    numbers = np.full_like(members, -1)
+    numbers[given], _ = _numbered(members[given])
+    return numbers, _pairs(numbers)
 
 
 def _one_way(e: Floats, share: Floats, way: Codes, numbers: NDArray[np.intp], *, own: bool) -> tuple[float, float]:
     """V over the members of one way (systems or test sets), and its degrees of freedom."""
     row, column = np.nonzero(way >= 0)
-    code, names = pd.factorize(way[row, column], sort=True)  # several times as fast as np.unique
+    code = way[row, column]
     rows = np.bincount(code)
     left = 1 - np.bincount(code, share[row])
     drawn = left > _NOTHING
-    change, factor = np.zeros((2, len(names)))
+    change, factor = np.zeros((2, len(rows)))
     change[drawn] = np.bincount(code, e[row])[drawn] / left[drawn]
     factor[drawn] = left[drawn] ** -2
 
     two = np.flatnonzero(numbers >= 0)
-    pair, labels = pd.factorize(numbers[two], sort=True)
+    pair, labels = _numbered(numbers[two])
     first, rows_of_pair = np.empty(len(labels), dtype=np.intp), np.bincount(pair)
     first[pair[::-1]] = np.arange(len(two))[::-1]
-    a, b = np.searchsorted(names, way[two[first]].T)
+    a, b = way[two[first]].T
     squares = np.bincount(pair, e[two], minlength=len(first)) ** 2
     twice = np.where(drawn[a] & drawn[b], (factor[a] + factor[b]) / 2, 0.0) * squares
     one_draw = b[(rows[a] == rows_of_pair) & (rows[b] == rows_of_pair)]
-    separate = change[drawn & ~np.isin(np.arange(len(names)), one_draw)]
+    separate = change[drawn & ~np.isin(np.arange(len(rows)), one_draw)]
     return max(float(np.square(change).sum() - own * twice.sum()), float(squares.sum())), degrees(separate)
 
 
@@ -283,9 +298,19 @@ def _squares(e: Floats, code: Codes, other: Codes) -> float:
             both = np.flatnonzero((one >= 0) & (two >= 0))
             rows.append(both)
             labels.append(one[both] * width + two[both])
-    dense, _ = pd.factorize(np.concatenate(labels))
-    sums = np.bincount(dense, e[np.concatenate(rows)])
+    number, _ = _numbered(np.concatenate(labels))
+    sums = np.bincount(number, e[np.concatenate(rows)])
     return float(np.square(sums).sum())  # not a dot product, whose result depends on the number of threads
+
+
+def _numbered(labels: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The number of each label among the different ones in ascending order, and those."""
+    if not len(labels) or labels.max() > _SPARSE * len(labels):
+        numbers, names = pd.factorize(labels, sort=True)
+        return numbers, names
+    occurs = np.zeros(labels.max() + 1, dtype=bool)
+    occurs[labels] = True
+    return (np.cumsum(occurs) - 1)[labels], np.flatnonzero(occurs)
 
 
 def degrees(values: Floats) -> float:

@@ -65,8 +65,10 @@ class Comparisons:
         from pairsig.comparisons import pair_tables
 
         table = pd.concat(map(pair_tables.read, paths), ignore_index=True)
-        # Analyses take thousands of small groups of rows, for which pandas' own type of text is slow.
-        return table.astype(dict.fromkeys(table.columns[table.dtypes == "str"], object))
+        # Analyses take thousands of small groups of rows, for which pandas' own type of text is slow. By way of
+        # categories, equal texts become one object.
+        texts = table.columns[table.dtypes == "str"]
+        return table.astype(dict.fromkeys(texts, "category")).astype(dict.fromkeys(texts, object))
 
 
 @dataclass(frozen=True)
