@@ -199,7 +199,7 @@ def _add_analysis(commands: console.Commands, name: str, record: Analysis) -> No
     def run(arguments: argparse.Namespace) -> None:
         _analyse(record, arguments)
 
-    run.__name__, run.__doc__ = name, (record.function.__doc__ or "").splitlines()[0]
+    run.__name__, run.__doc__ = name, (record.function.__doc__ or "").partition("\n")[0]
     p = commands.add(run)
     for place, (key, source) in enumerate(record.inputs.items()):
         option = f"--{key.replace('_', '-')}"

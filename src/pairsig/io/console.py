@@ -132,7 +132,7 @@ class Commands:
         example = f"\nexample, in an empty folder:{example}" if example else ""
         added: argparse.ArgumentParser = self._commands.add_parser(
             name,
-            help=text.splitlines()[0],
+            help=text.partition("\n")[0],  # with PYTHONOPTIMIZE=2, there is no text
             description=text,
             epilog=(lambda: epilog() + example) if callable(epilog) else epilog + example,  # type: ignore[arg-type]
             formatter_class=argparse.RawDescriptionHelpFormatter,
