@@ -16,7 +16,7 @@ from sacrebleu.metrics import BLEU, CHRF, TER
 
 from conftest import examples
 from pairsig.io.errors import InputError
-from pairsig.metrics.translation import METRICS, sacrebleu_signature
+from pairsig.metrics.translation import METRICS
 from pairsig.readers import read
 
 METRIC = {metric.name: metric for metric in METRICS}
@@ -166,28 +166,6 @@ class TestShapes:
     def test_counts_keep_their_bounds(self, output, reference, name):
         counts = METRIC[name].statistics([output], [reference])
         assert all(counts[small] <= counts[large] for small, large in METRIC[name].at_most)
-
-
-class TestSignature:
-    @pytest.mark.parametrize(
-        ("metric", "options"),
-        [
-            ("bleu", {}),
-            ("bleu", {"tokenize": "zh", "lowercase": True}),
-            ("chrf", {}),
-            ("chrf++", {}),
-            ("ter", {"no_punct": True}),
-        ],
-    )
-    @pytest.mark.parametrize("n_references", [1, 2])
-    def test_is_sacrebleus(self, metric, options, n_references):
-        theirs = THEIRS[metric](**options)
-        theirs.corpus_score(["a b"], [["a b"]] * n_references)
-        assert sacrebleu_signature(metric, n_references=n_references, **options) == str(theirs.get_signature())
-
-    def test_unknown_metric(self):
-        with pytest.raises(InputError, match=r"unknown metric 'rouge', expected one of bleu, chrf, chrf\+\+, ter"):
-            sacrebleu_signature("rouge")
 
 
 class TestErrors:

@@ -121,25 +121,6 @@ def ter_counts(
     return _counts("ter", _TER, output, reference, **options)
 
 
-def sacrebleu_signature(metric: str, *, n_references: int = 1, **options: Any) -> str:
-    """The sacrebleu signature of a metric, `nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:...`.
-
-    Parameters
-    ----------
-    metric
-        "bleu", "chrf", "chrf++" or "ter".
-    n_references
-        Number of references per segment; -1 if it varies.
-    options
-        Options of the metric's extractor.
-    """
-    if metric not in _SACREBLEU:
-        raise InputError(f"unknown metric {quoted(metric)}, expected one of {', '.join(_SACREBLEU)} from sacrebleu")
-    scorer = _scorer(metric, None, **options)
-    scorer.num_refs = n_references
-    return str(scorer.get_signature())
-
-
 def _counts(
     metric: str, columns: tuple[str, ...], output: Sequence[str], reference: References, **options: Any
 ) -> Counts:
@@ -161,7 +142,7 @@ def _counts(
 
 # The systems of a dataset are extracted one after the other, and the cache tokenizes their common references only once.
 @lru_cache(maxsize=4)
-def _scorer(metric: str, references: tuple[tuple[str, ...], ...] | None, **options: Any) -> Any:
+def _scorer(metric: str, references: tuple[tuple[str, ...], ...], **options: Any) -> Any:
     """The metric object of sacrebleu, with the n-grams of the references (one tuple per segment)."""
     need("sacrebleu")
     from sacrebleu.metrics.bleu import BLEU
@@ -173,7 +154,7 @@ def _scorer(metric: str, references: tuple[tuple[str, ...], ...] | None, **optio
     if tokenizer not in BLEU.TOKENIZERS:
         raise InputError(f"unknown tokenizer {quoted(tokenizer)}, expected one of {', '.join(BLEU.TOKENIZERS)}")
     # sacrebleu expects one list per reference position, padded with None for segments with fewer references.
-    documents = None if references is None else list(zip_longest(*references))
+    documents = list(zip_longest(*references))
     try:
         return {"BLEU": BLEU, "CHRF": CHRF, "TER": TER}[kind](references=documents, **defaults, **options)
     except (ImportError, RuntimeError, OSError) as error:  # the package or model of a tokenizer is missing
