@@ -7,6 +7,7 @@ import shutil
 import struct
 import zipfile
 import zlib
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -18,6 +19,7 @@ import pairsig
 from against import compare_to_baseline
 from pairsig import InputError, Statistics, cli
 from pairsig.comparisons import inputs
+from pairsig.io import tables
 from pairsig.readers import COUNTS, LOGS, OUTPUTS, recognition, system_counts, tasks
 from pairsig.readers.logs import items
 
@@ -426,6 +428,21 @@ def test_missing_by_hand(tmp_path):
     assert data.counts[:, :, 0].tolist() == [[1, 1, 0, 0, 0], [0, 1, 0, 1, 0]]
     table, _ = compare_to_baseline(data, metrics, ["exact"])
     assert "|missing:wrong:4|version:" in table["signature"][0]
+
+
+def test_a_reader_that_overlooks_a_repeated_id_is_noticed(tmp_path):
+    part, other = (
+        system_counts.read("table", write(tmp_path / f"{name}.csv", "id,score\nx,1\ny,0\n")) for name in "ab"
+    )
+    with pytest.raises(InputError, match=r"a.csv: found item x twice, expected it once"):
+        system_counts.pair(replace(part, segments=("x", "x")), other, ("a", "b"))
+
+
+def test_counts_of_a_missing_item_are_not_known(tmp_path):
+    a = write(tmp_path / "a.csv", "id,correct,total\nx,1,2\ny,2,2\n")
+    b = write(tmp_path / "b.csv", "id,correct,total\nx,1,2\n")
+    refused([a, b], "expected the same items; use --missing drop to leave them out")
+    refused([a, b], "a.csv: found counts for accuracy, which are not known for a wrong item", missing="wrong")
 
 
 @pytest.mark.parametrize("score", [7, -0.5])
@@ -1564,6 +1581,12 @@ def test_the_three_likeliest_readers_are_named(tmp_path, content, likeliest):
     ] == [True] * 3
 
 
+def test_a_folder_of_one_table_is_no_log(tmp_path):
+    write(tmp_path / "a.json", [{"id": "x", "score": 1}, {"id": "y", "score": 0}])
+    with pytest.raises(InputError, match=r"found files for table in the folder, .* name the files inst"):
+        recognition.recognize([tmp_path])
+
+
 def test_what_is_not_recognized(tmp_path):
     with pytest.raises(InputError, match=r"found files in different formats .* is for sigf.* is for evalb"):
         recognition.recognize([COMING_FROM / "model1", COMING_FROM / "a.evalb"])
@@ -1618,6 +1641,14 @@ def test_the_logs_beside_the_corpora(logs_dir):
     assert part.counts["resolved"].sum() == report["resolved_instances"]
     assert len(part.segments) == report["total_instances"]
     assert (~part.unscored["resolved"]).sum() == report["submitted_instances"]
+
+
+def test_half_a_surrogate_pair_in_an_id(tmp_path):
+    rows = [{"id": "\ud800", "score": 1}, {"id": "b", "score": 0}]
+    a = write(tmp_path / "a.json", rows)
+    b = write(tmp_path / "b.json", [row | {"score": 0} for row in rows])
+    assert cli.main(["test", a, b, "--flips", str(tmp_path / "flips.tsv"), "--test", "exact"]) == 0
+    assert tables.read(tmp_path / "flips.tsv")["segment"].tolist() == ["\\ud800"]
 
 
 def test_half_a_surrogate_pair_in_a_name(tmp_path, capsys):

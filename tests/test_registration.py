@@ -1,9 +1,15 @@
 """What follows from the registration of readers and metrics: detection, help, documentation, and what all must do."""
 
+import copy
+import functools
+import json
+import operator
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +26,6 @@ sys.path.append(str(ROOT / "docs"))
 import generated
 
 ALL = (*OUTPUTS, *COUNTS, *LOGS)
-JSON = ("swebench", "inspect", "helm", "alpaca_eval", "comet")
 EXTRACTED = [name for name, metric in METRICS.items() if metric.extractor]
 
 
@@ -78,7 +83,7 @@ def test_files_that_are_missing_empty_or_no_text(name, tmp_path):
     half = data.index(b"\n") // 2
     latin = refused(name, example(tmp_path, name, data[:half] + b"\xff" + data[half:]))
     assert "line 1: found bytes ff, expected UTF-8" in latin
-    if name not in JSON:
+    if parsed(reader(name).example) is None:
         nul = refused(name, example(tmp_path, name, data[:half] + b"\0" + data[half:]))
         assert "line 1: found a NUL character, expected UTF-8 text" in nul
     if name != "table":  # which Excel writes as UTF-16
@@ -87,7 +92,7 @@ def test_files_that_are_missing_empty_or_no_text(name, tmp_path):
 
 @pytest.mark.parametrize("name", ALL)
 def test_damaged_files_are_read_or_refused_in_a_sentence(name, tmp_path):
-    """Cut off at every tenth, everything or a line twice, and numbers replaced by what no program writes."""
+    """Cut off at every tenth, everything or a line twice, and values replaced by what no program writes."""
     whole = reader(name).example
     numbers = list(re.finditer(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])", whole))
     damaged = [whole[: len(whole) * tenth // 10] for tenth in range(1, 10)]
@@ -97,7 +102,7 @@ def test_damaged_files_are_read_or_refused_in_a_sentence(name, tmp_path):
         for number in numbers[:12]
         for other in ("NaN", "-1", "1e999", "9" * 30, "x")
     ]
-    for content in damaged:
+    for content in [*damaged, *damaged_json(whole)]:
         path = example(tmp_path, name, content.encode())
         try:
             found = read(name, path)
@@ -107,9 +112,45 @@ def test_damaged_files_are_read_or_refused_in_a_sentence(name, tmp_path):
             continue
         if name not in OUTPUTS:
             assert all(np.isfinite(column).all() for part in found for column in part.counts.values()), content
+            assert name in REPEATING or all(len(set(part.segments)) == len(part.segments) for part in found), content
 
 
-@pytest.mark.parametrize("name", [name for name in COUNTS + LOGS if name not in ("sigf", "art", "mt_metrics_eval")])
+def parsed(text: str) -> Any:
+    """The JSON document that a text is, or None."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def damaged_json(text: str) -> Iterator[str]:
+    """A JSON document, or lines of which the first is one, with a value of another type, or with the first of a list twice."""
+    whole = parsed(text)
+    first, rest = (text, "") if whole else text.split("\n", 1)
+    document = whole or parsed(first)
+    for (*path, last), value in places(document) if isinstance(document, dict | list) else ():
+        others: list[Any] = [True, "", None, [], {}, 10**30]
+        if isinstance(value, list) and value:
+            others.append([value[0], *value])
+        for other in others:
+            changed = copy.deepcopy(document)
+            functools.reduce(operator.getitem, path, changed)[last] = other
+            yield json.dumps(changed) + ("" if whole else f"\n{rest}")
+
+
+def places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """Every value in a JSON document, with the path that leads to it; of a list, only the first."""
+    inside = value.items() if isinstance(value, dict) else list(enumerate(value))[:1] if isinstance(value, list) else ()
+    for key, part in inside:
+        yield (*place, key), part
+        yield from places(part, (*place, key))
+
+
+REPEATING = ("sigf", "art", "mt_metrics_eval")
+"""Formats without ids, or with items that have several of the same name."""
+
+
+@pytest.mark.parametrize("name", [name for name in COUNTS + LOGS if name not in REPEATING])
 def test_segments_have_different_ids(name, tmp_path):
     for part in read(name, example(tmp_path, name)):
         assert len(set(part.segments)) == len(part.segments)
@@ -214,7 +255,7 @@ def test_what_follows_from_two_lines_of_registration(tmp_path, monkeypatch, caps
     monkeypatch.setitem(sys.modules, "pairsig.readers.counts.verdicts", SimpleNamespace(READER=verdicts))
     monkeypatch.setitem(registry.METRICS, "same", same)
 
-    assert "coref, verdicts" in cli._readers()
+    assert f"{COUNTS[-1]}, verdicts" in cli._readers()
     table = generated.formats()
     assert "| `verdicts` | one line `ITEM pass` or `ITEM fail` per item | share of items that passed |" in table
     assert re.search(r"\| BLEU, chrF, chrF\+\+, TER, .*, same lines \|", table)

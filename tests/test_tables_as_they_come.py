@@ -122,6 +122,7 @@ NAMED = [
     Case("one per system without ids", per_system("score", "1 0 1 1", "0 0 1 0")),
     Case("one per system, metrics", per_system("item,bleu,chrf", "a,10,50.5 b,30,60", "a,20,50 b,15,70"), {"gpt/bleu": 40, "gpt/chrf": 110.5, "llama/bleu": 35, "llama/chrf": 120}, 2),
     Case("one column of an unknown name", per_system("id,faithfulness", "a,0.5 b,1", "a,0.25 b,1"), {"gpt": 1.5, "llama": 1.25}, 2),
+    Case("counts, with capitals", lines("System,Item,Correct,Total", "a,x,3,4", "a,y,1,1", "b,x,2,4", "b,y,1,1"), {"a/accuracy": 80, "b/accuracy": 60}, 2),
     Case("counts", lines("system,item,correct,total", "a,x,3,4", "a,y,1,1", "b,x,2,4", "b,y,1,1"), {"a/accuracy": 80, "b/accuracy": 60}, 2),
 ]  # fmt: skip
 """Kinds that the documentation names."""

@@ -19,7 +19,7 @@ from pairsig.core.omission import Omission
 from pairsig.io import cpu_time, tables
 from pairsig.io.choices import choose
 from pairsig.io.columns import STATISTICS
-from pairsig.io.errors import InputError, check_distinct, listed, named, printable, quoted, reason
+from pairsig.io.errors import InputError, check_distinct, encodable, listed, named, printable, quoted, reason
 from pairsig.io.memory import Memory
 from pairsig.io.packages import need, pd
 from pairsig.metrics import Metric
@@ -959,7 +959,7 @@ _LABELLED = (
 
 def label_array(labels: Iterable[str], what: str) -> NDArray[np.str_]:
     """Labels as an array, in which every label takes the space of the longest."""
-    labels = list(labels)
+    labels = list(map(encodable, labels))
     longest = max(labels, key=len, default="")
     if len(labels) * len(longest) > _MOST_LETTERS:
         raise InputError(

@@ -46,6 +46,11 @@ def plain(text: str) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in " ".join(text.splitlines()))
 
 
+def encodable(name: str) -> str:
+    """A name that can be encoded in UTF-8, since JSON may contain half of a surrogate pair."""
+    return name if name.isascii() else name.encode("utf-8", errors="backslashreplace").decode("utf-8")
+
+
 def printable(names: Iterable[str], what: str, source: str = "") -> None:
     """Refuse names that would break a row, a sentence or a terminal when they are printed.
 

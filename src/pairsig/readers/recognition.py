@@ -87,9 +87,10 @@ def _of_folder(path: AnyPath) -> str:
             kinds.append(_of_file(file))
         except InputError:
             continue
-    if len(set(kinds)) == 1:
+    if len(set(kinds)) == 1 and kinds[0] in readers.LOGS:
         return kinds[0]
     description = f"files for {listed(sorted(set(kinds)))}" if kinds else "no log of an evaluation"
     raise InputError(
-        f"{fspath(path)}: found {description} in the folder, expected logs of one kind; choose it with --reader"
+        f"{fspath(path)}: found {description} in the folder, expected logs of one kind; name the files "
+        "instead of the folder, or choose a kind of log with --reader"
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -359,6 +360,9 @@ def _on_the_same_items(parts: Sequence[SystemCounts]) -> tuple[SystemCounts, ...
     rows = [np.full(len(items), -1) for _ in parts]  # row of each item, -1 if the log does not have it
     for own, part in zip(rows, parts, strict=True):
         own[[items[item] for item in part.segments]] = np.arange(len(part.segments))
+        if np.count_nonzero(own >= 0) < len(part.segments):
+            repeated, _ = Counter(part.segments).most_common(1)[0]
+            raise InputError(f"{part.label}: found item {named(repeated)} twice, expected it once")
     for own, part in zip(rows, parts, strict=True):
         if part.segments and parts[0].segments and not ((own >= 0) & (rows[0] >= 0)).any():
             raise InputError(
@@ -413,9 +417,10 @@ def _kept_of_items(
             if len(without) and missing is None:
                 shown = ", ".join(named(ids[item]) for item in without[:_NAMED])
                 more = f" and {len(without) - _NAMED:,} more" if len(without) > _NAMED else ""
+                wrong = "--missing wrong to count them as wrong, or " * all(metric.averaged for metric in own)
                 raise InputError(
                     f"{part.source}: {lacks}, but other systems have one ({shown}{more}), expected the same items; use "
-                    f"--missing wrong to count them as wrong, or --missing drop to leave them out for all systems"
+                    f"{wrong}--missing drop to leave them out for all systems"
                 )
             if len(without):
                 fate = "counted as wrong" if missing == "wrong" else "left out for all systems"
@@ -458,6 +463,11 @@ def _check_items(what: str, parts: Sequence[SystemCounts], rows: Sequence[NDArra
 
 def _check_wrong(parts: Sequence[SystemCounts], metric: Metric) -> None:
     """Refuse to count items as wrong in a metric without a worst score of 0."""
+    if not metric.averaged:
+        raise InputError(
+            f"{parts[0].source}: found counts for {metric.name}, which are not known for a wrong item, expected scores "
+            f"from 0 to 1 for --missing wrong; use --missing drop"
+        )
     for part in parts:
         values = part.counts[metric.name][~part.unscored[metric.name]]
         strange = values[(values < 0) | (values > 1)]

@@ -72,7 +72,7 @@ def find(table: Table) -> Scores:
             return _metrics_of(table, wide)
         columns = _only_score(table, columns)
     metrics = metrics or [_averaged(table, name, lower) for name in columns]
-    return {("", ""): [(metric, {name: name for name in metric.columns}) for metric in metrics]}
+    return {("", ""): [(metric, _columns_of(table, metric)) for metric in metrics]}
 
 
 def _averaged(table: Table, name: str, lower: Sequence[str]) -> Metric:
@@ -113,7 +113,7 @@ def _chosen(table: Table, lower: Sequence[str]) -> list[Metric]:
     for name in table.wanted("score"):
         known = name if isinstance(name, Metric) else METRICS.get(name)
         free = table.free
-        if known is not None and set(known.columns) <= set(free):
+        if known is not None and _columns_of(table, known):
             metrics.append(known)
         elif isinstance(name, str) and (known is None or name in free):
             if name not in table.columns and known is None and not any(name == own.strip() for own in free):
@@ -130,18 +130,24 @@ def _chosen(table: Table, lower: Sequence[str]) -> list[Metric]:
     return metrics
 
 
+def _columns_of(table: Table, metric: Metric) -> dict[str, str]:
+    """The column for each column of a metric, whose names may have capitals; none if one is missing."""
+    free = {key(name): name for name in table.free} | {name: name for name in table.columns}
+    found = {name: free.get(name) or free.get(key(name), "") for name in metric.columns}
+    return found if all(found.values()) else {}
+
+
 def _counts(table: Table) -> list[Metric]:
     """The metrics of pairsig whose counts the table has."""
     from pairsig.metrics.registry import METRICS
 
     # UAS, LAS and accuracy are the same function of the same columns; only the first is used.
     found: dict[Any, Metric] = {}
-    free = set(table.free)
     for metric in METRICS.values():
-        if metric.columns != ("value",) and free.issuperset(metric.columns):
+        if metric.columns != ("value",) and _columns_of(table, metric):
             found.setdefault((metric.function, metric.columns), metric)
     if found:
-        used = {column for metric in found.values() for column in metric.columns}
+        used = {column for metric in found.values() for column in _columns_of(table, metric).values()}
         table.beside += [name for name in table.free if table.columns[name].is_numeric and name not in used]
     return list(found.values())
 

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pairsig.io.choices import near
-from pairsig.io.errors import InputError, listed, named, plain, quoted, reason
+from pairsig.io.errors import InputError, encodable, listed, named, plain, quoted, reason
 from pairsig.io.files import AnyPath
 from pairsig.readers.outputs import text
 from pairsig.readers.system_counts import SystemCounts, TaskGroup, average, fits, to_array
@@ -204,11 +204,6 @@ def score(value: object) -> Score:
     raise ValueError(value)
 
 
-def encodable(name: str) -> str:
-    """A name that can be encoded in UTF-8, since JSON may contain half of a surrogate pair."""
-    return name.encode("utf-8", errors="backslashreplace").decode("utf-8")
-
-
 def digest(*values: object) -> str:
     """A short hash that is equal for equal JSON values, and different for all others."""
     description = json.dumps(values, sort_keys=True, ensure_ascii=True)
@@ -256,7 +251,8 @@ def field_of(record: object, path: Sequence[str], where: str, kind: type | tuple
     if not isinstance(found, kind):
         names = kind if isinstance(kind, tuple) else (kind,)
         description = " or ".join(_KINDS.get(one, one.__name__) for one in names)
-        raise InputError(f"{where}: found {quoted(found)} as {'.'.join(path)}, expected {description}")
+        at = f" as {'.'.join(path)}" if path else ""
+        raise InputError(f"{where}: found {quoted(found)}{at}, expected {description}")
     return found
 
 
