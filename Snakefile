@@ -46,12 +46,12 @@ rule all:
         collect(
             "results/comparisons/{dataset}.{test}.tsv", dataset=SELECTED, test=TESTS
         ),
+        [jobs.picture(*one) for one in DATASET_FIGURES],
         collect("results/pages/{dataset}.html", dataset=SELECTED)
         if jobs.own
         else [
             *collect("results/tables/{table}.html", table=TABLES),
             *[jobs.picture(figure) for figure in STUDY_FIGURES],
-            *[jobs.picture(*one) for one in DATASET_FIGURES],
             "results/findings.md",
             "results/site",
         ],

@@ -3,6 +3,7 @@
 import math
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import yaml
 
 from pairsig.io.errors import InputError
 from study import sheets
+from study.analysis import figures
 from study.sheets import files, synthetic
 from study.sheets.config import KEYS
 from study.sheets.jobs import Jobs
@@ -432,7 +434,7 @@ def test_outputs_must_be_there_in_derived_mode(project):
         ),
         (
             {"tests": {"bootstrap": PAPERS | {"method": "shift"}}},
-            "config: tests.bootstrap.method: found 'shift', expected one of shifted, percentile; did you mean shifted?",
+            "config: tests.bootstrap.method: found 'shift', expected one of shifted, .*; did you mean shifted?",
         ),
         (
             {"tests": {"exact": {"alternative": "greater"}}},
@@ -496,6 +498,19 @@ def test_a_published_row_without_number_or_reason(project):
     line = edit("published", "no public test set of ours has system combinations", "")
     with pytest.raises(InputError, match=rf"published\.tsv, line {line}, .*: found nothing, expected "):
         read()
+
+
+def test_a_figure_of_a_run_of_its_own_needs_no_table_of_the_study(project):
+    config = load(Path("config") / "config.yaml")
+    study = read()
+    figure = figures()["gain_confidence"]
+    alone = {"hansards": replace(study.datasets["hansards"], own=True, overlay=())}
+    of_study, own = (Jobs(one, config) for one in (study, replace(study, datasets=alone)))
+    assert not of_study.own
+    assert own.own
+    compared = "results/comparisons/hansards.bootstrap.tsv"
+    assert own.tables(figure, "hansards", "bootstrap") == [compared]
+    assert {compared, "results/tables/thresholds.tsv"} < {*of_study.tables(figure, "hansards", "bootstrap")}
 
 
 def test_test_sets_made_from_others_draw_fewer_resamples(project):

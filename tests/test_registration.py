@@ -124,7 +124,7 @@ def parsed(text: str) -> Any:
 
 
 def damaged_json(text: str) -> Iterator[str]:
-    """A JSON document, or lines of which the first is one, with a value of another type, or with the first of a list twice."""
+    """A JSON document, or lines that begin with one, with a value of another type or the first of a list twice."""
     whole = parsed(text)
     first, rest = (text, "") if whole else text.split("\n", 1)
     document = whole or parsed(first)

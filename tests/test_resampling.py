@@ -307,7 +307,7 @@ def test_the_signature_says_it_all():
             {"alternative": "two"},
             "unknown alternative of the bootstrap test: 'two', expected one of two-sided, greater",
         ),
-        ({"method": "basic"}, "unknown method of the bootstrap test: 'basic', expected one of shifted, percentile"),
+        ({"method": "none"}, "unknown method of the bootstrap test: 'none', expected one of shifted, percentile"),
         ({"n_resamples": 0}, "number of resamples is 0, expected at least 1"),
         ({"rng": -1}, "seed is -1, expected 0 or more"),
         ({"threads": 0}, "number of threads is 0, expected at least 1"),

@@ -103,10 +103,11 @@ def test_the_worked_example_of_the_readme(example):
     answer = re.search(r'<p class="standfirst">(.*?)</p>', page).group(1)
     assert "tuned" in answer
     assert "of 3 differences" in answer
+    assert (project / "results/figures/gain_confidence/example.bootstrap.svg").stat().st_size > 0
     # The pages of the study stay, and none of its analyses runs.
     assert study.read_text(encoding="utf-8") == "the study's"
     made = {path.name for path in (project / "results").iterdir()}
-    assert made == {"site", "pages", "comparisons", "statistics", "counts", "logs", "benchmarks"}
+    assert made == {"site", "pages", "figures", "comparisons", "statistics", "counts", "logs", "benchmarks"}
     compared = tables.read(project / promised[1])
     assert len(compared) == 3
     best = compared.loc[compared["gain"].idxmax()]

@@ -38,8 +38,9 @@ _TEXT = partial(console.output, suffixes=(".csv", ".md", ".tex", ".html"))
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return 0 on success, and 2 with one sentence if the input is invalid."""
-    words = sys.argv[1:] if argv is None else argv
-    return _commands(words[0] if words else "").main(argv)
+    words = list(sys.argv[1:] if argv is None else argv)
+    words[:1] = [word.replace("_", "-") for word in words[:1]]  # analyses are called like their modules, too
+    return _commands(words[0] if words else "").main(words)
 
 
 def _commands(wanted: str = "") -> console.Commands:

@@ -1,6 +1,7 @@
 """From a test to the function that computes it.
 
-The engine counts the draws of every test that draws. Every other test has a kernel here: a new one is an entry of
+The engine counts the draws of every test that draws: how often the gain is beyond a border. A test with another
+statistic, such as a studentized one, has no place there. Every exact test has a kernel here: a new one is an entry of
 `KERNELS`, and the command line, `pairsig.compare`, tables and reports can run it.
 """
 
@@ -22,7 +23,7 @@ from pairsig.stats.resampling import TestResult, resampled
 from pairsig.stats.sequential import stopped
 
 KERNELS: dict[str, Callable[[Pair, Test], ExactResult]] = {"exact": exact.permuted, "exact-bootstrap": exact.drawn}
-"""By the name of the test, what computes it for two systems."""
+"""By the name of the exact test, what computes it for two systems."""
 
 _FAST = (exact.permuted, exact.drawn)
 """Kernels whose p-values `exact.pairs` computes for all pairs at once."""

@@ -78,14 +78,19 @@ def classes(comparisons: pd.DataFrame) -> list[Class]:
     return [one for one in found if len(one.pairs)]
 
 
+FEW_POINTS = 30
+"""Up to so many pairs, every one is shown."""
+
+
 def saturation(pairs: pd.DataFrame) -> float:
     """Gain above which nearly all confidences are saturated: the right limit of the axis.
 
-    This is 1.1 times the 99.5th percentile of the gains of pairs whose confidence is below 0.999.
+    This is 1.1 times the 99.5th percentile of the gains of pairs whose confidence is below 0.999. Few pairs are all
+    shown.
     """
     gains = pairs["gain"].to_numpy(dtype=float)
     open_ = gains[1 - pairs["pvalue"].to_numpy(dtype=float) < SATURATED]
-    chosen = open_ if len(open_) else gains
+    chosen = open_ if len(open_) and len(gains) > FEW_POINTS else gains
     limit = 1.1 * float(np.quantile(chosen, 0.995)) if len(chosen) else 0.0
     return limit if limit > 0 else 1.0
 
@@ -161,6 +166,10 @@ def _key(one: Class, label: str) -> Line2D:
         [], [], linestyle="none", marker=one.marker, markersize=4.5, label=label,
         markerfacecolor=one.colour if one.filled else "none", markeredgecolor=one.colour,
     )  # fmt: skip
+
+
+def _n_pairs(one: Class) -> str:
+    return f"{count(len(one.pairs))} pair{'s' * (len(one.pairs) != 1)}"
 
 
 def _line(label: str, **style: Any) -> Line2D:
@@ -260,7 +269,7 @@ def _gain_confidence(
     notes = _frame(axes, comparisons)
     for one in found:
         _draw_expected(axes, one.pairs, one.ink)
-    keys = [_key(one, f"{one.label}: {count(len(one.pairs))} pairs") for one in (*found, *laid_over)]
+    keys = [_key(one, f"{one.label}: {_n_pairs(one)}") for one in (*found, *laid_over)]
     keys.append(_line(EXPECTED))
     ours = {} if thresholds is None else _ours(found, comparisons, thresholds, series)
     theirs = {} if reproduction is None else _theirs(found, comparisons, reproduction)
@@ -395,7 +404,8 @@ def _series(
     if most > MOST_POINTS:
         notes.append(f"dots: {count(MOST_POINTS)} random pairs of {count(most)} each")
     for one in found:
-        _draw_expected(axes, one.pairs, "white", width=2.4)
+        if most > FEW_POINTS:  # a halo sets the line off from many points, but would hide few
+            _draw_expected(axes, one.pairs, "white", width=2.4)
         _draw_expected(axes, one.pairs, one.ink, width=1.2)
         if one.subset in theirs:
             axes.axvline(theirs[one.subset], color=one.ink, linewidth=1.1, dashes=(1, 1.2), zorder=2.7, gid="paper")

@@ -123,7 +123,10 @@ class Jobs:
             overlay = self.study.datasets[dataset].overlay
             files["overlay"] = [f"results/comparisons/{other}.{test}.tsv" for other in overlay]
         written = analysis.outputs()
-        return [path for name in figure.tables for path in (files[name] if name in files else [written[name].file])]
+        # A run of its own leaves the tables of the study alone. Only overlays come after these two.
+        without = {"thresholds", "reproduction"} if self.own and not files.get("overlay") else set()
+        names = [name for name in figure.tables if name not in without]
+        return [path for name in names for path in (files[name] if name in files else [written[name].file])]
 
     def _owner(self, figure: Figure) -> str:
         """Find the dataset of the run that lists a figure."""
