@@ -217,8 +217,8 @@ def rendered(tables, monkeypatch):
     """Fill in one fragment with this template."""
 
     def render(template):
-        environment = text.environment()
-        environment.loader = DictLoader({"fragments.md": f"{{% macro x() %}}{template}{{% endmacro %}}"})
+        loader = DictLoader({"fragments.md": f"{{% macro x() %}}{template}{{% endmacro %}}"})
+        environment = text.environment().overlay(loader=loader)
         monkeypatch.setattr(text, "environment", lambda: environment)
         return text.filled("a <!-- x -->old<!-- /x --> b", tables)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -77,6 +78,7 @@ def replace(run: Run, folder: Path) -> None:
     part.rename(folder)
 
 
+@cache
 def environment() -> Environment:
     """Make the environment of the templates in HTML."""
     found = text.environment(autoescape=True)
@@ -143,7 +145,12 @@ def _vega() -> str:
         raise InputError(
             "found no Python module vl_convert, expected it for the explorer; type pip install pairsig[workflow]"
         ) from None
-    return str(vl_convert.javascript_bundle())  # type: ignore[call-arg]  # the stub lacks a default
+    return _bundled(vl_convert.javascript_bundle)
+
+
+@cache
+def _bundled(bundle: Callable[[], Any]) -> str:
+    return str(bundle())
 
 
 def _copied(paths: Sequence[Path], folder: Path) -> dict[str, Figure]:

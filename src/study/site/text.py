@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any
 
@@ -74,7 +74,7 @@ def declared() -> dict[str, Table]:
 
 def complete(tables: Tables) -> Tables:
     """Add the tables of the study that a run lacks, without rows."""
-    return {name: frame(table, []) for name, table in declared().items()} | dict(tables)
+    return {name: frame(table, []) for name, table in declared().items() if name not in tables} | dict(tables)
 
 
 def rows(tables: Tables, table: str, **cells: object) -> pd.DataFrame:
@@ -296,6 +296,7 @@ def task_name(task: str) -> str:
     return TASKS.get(task, task.replace("-", " ").replace("_", " "))
 
 
+@cache  # with its compiled templates
 def environment(*, autoescape: bool = False) -> Environment:
     """Make the environment of the templates, in Markdown or, with `autoescape`, in HTML."""
     found = Environment(
