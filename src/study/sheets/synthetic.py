@@ -25,7 +25,7 @@ from study.sheets import checks, code
 from study.tables.rows import BaseModelRow, DatasetRow, Sheets, TrainingSetRow, option_words, text
 from study.training.training_sets import SIZES
 
-RESULTS = Path("results")
+RESULTS = "results"
 
 WHOLE = "whole-1"
 """Name of the full training set among the resampled ones."""
@@ -257,7 +257,7 @@ def expand(sheets: Sheets, config: Mapping[str, Any]) -> Synthetic:
             makers.setdefault(dataset, []).append(_provenance(row, sheets, scale, seed))
         given: tuple[str, ...] = ()
         for giver, other in row.given.items():
-            given = (str(RESULTS / "models" / other / f"{giver}-{WHOLE}"),)
+            given = (f"{RESULTS}/models/{other}/{giver}-{WHOLE}",)
             whole, base_model = sheets.training_sets.named[other], sheets.base_models.named[giver]
             made.resampled[other, WHOLE] = Resampled(whole.task, None, _unlabelled(whole))
             made.training_runs[other, f"{giver}-{WHOLE}"] = _training(base_model, other, WHOLE, seed, ())
@@ -267,7 +267,7 @@ def expand(sheets: Sheets, config: Mapping[str, Any]) -> Synthetic:
             its_given = given if _wants(base_model) else ()
             model: tuple[str, ...] = ()
             if base_model.train:
-                model = (str(RESULTS / "models" / name / system),)
+                model = (f"{RESULTS}/models/{name}/{system}",)
                 made.training_runs[name, system] = _training(base_model, name, resampled, seed, its_given)
             members = [f"{member}-{resampled}" for member in base_model.members]
             counted = base_model.include == "yes"
@@ -289,7 +289,7 @@ def _needs(base_model: BaseModelRow, given: tuple[str, ...]) -> dict[str, Any]:
     """Collect the requirements of both commands of a base model."""
     return {
         "base_model": base_model.base_model,
-        "jars": tuple(str(RESULTS / "jars" / f"{jar}.jar") for jar in base_model.needed("jar")),
+        "jars": tuple(f"{RESULTS}/jars/{jar}.jar" for jar in base_model.needed("jar")),
         "programs": _programs(base_model.train, base_model.predict),
         "given": given,
         "threads": base_model.threads,
@@ -303,7 +303,7 @@ def _training(
 ) -> Training:
     return Training(
         command=base_model.train,
-        resampled=str(RESULTS / "resampled" / training_set / f"{resampled}.txt"),
+        resampled=f"{RESULTS}/resampled/{training_set}/{resampled}.txt",
         seed=seed + int(resampled.rpartition("-")[2]),
         **_needs(base_model, given),
     )
@@ -315,12 +315,12 @@ def _unlabelled(row: TrainingSetRow) -> tuple[str, ...]:
 
 def segments(dataset: str, what: str) -> str:
     """Folder of a prepared test set, with `reference.txt`, `input.txt` and `documents.tsv`."""
-    return str(RESULTS / "segments" / f"{dataset}.{what}")
+    return f"{RESULTS}/segments/{dataset}.{what}"
 
 
 def output(dataset: str, system: str) -> str:
     """Output file of the rule `predict`."""
-    return str(RESULTS / "outputs" / dataset / f"{system}.txt")
+    return f"{RESULTS}/outputs/{dataset}/{system}.txt"
 
 
 def _systems(row: TrainingSetRow, sheets: Sheets, scale: float) -> Iterator[tuple[BaseModelRow, str]]:
