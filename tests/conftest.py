@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import shutil
@@ -43,6 +44,17 @@ def examples(number: int, *, simplified: bool = True) -> settings:
     phases = [Phase.explicit, Phase.reuse, Phase.generate, *([Phase.shrink, Phase.explain] if simplified else [])]
     suppressed = [HealthCheck.function_scoped_fixture]
     return settings(max_examples=EXAMPLES or number, phases=phases, suppress_health_check=suppressed)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Keep garbage collection away from all that is imported and collected, which it would look at again and again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture

@@ -15,16 +15,17 @@ from __future__ import annotations
 
 import operator
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from threading import Event, Lock
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from pairsig.core import random_streams
 from pairsig.core.compiled import compiled
@@ -487,12 +488,18 @@ def for_each_batch(
             raise
 
     # The workers already use all cores; additional threads of the BLAS would only slow them down.
-    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(n_threads) as workers:
+    with _libraries(len(sys.modules)).limit(limits=1, user_api="blas"), ThreadPoolExecutor(n_threads) as workers:
         try:
             for _ in workers.map(work, range(n_threads)):
                 pass
         finally:  # also after an interrupt: the workers check this between two batches
             stopped.set()
+
+
+@lru_cache(maxsize=1)
+def _libraries(_n_modules: int) -> ThreadpoolController:
+    """Find the libraries that have threads, again only after an import, because the search takes milliseconds."""
+    return ThreadpoolController()
 
 
 class Product:
