@@ -41,6 +41,8 @@ _QUANTILES = np.linspace(-6, 6, 97)
 """Standard normal quantiles of the confidence distribution at which τ is computed, weighted by their density."""
 _STEPS = 60
 """Number of bisections, which leave about one unit in the last place."""
+_AT_ONCE = 2**14
+"""Numbers for which numpy takes longer than for the calls."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -360,9 +362,14 @@ def _possible(d: Floats, v: Floats) -> tuple[Floats, Floats]:
     """Quantiles of the confidence distribution of τ², and their weights."""
     from scipy.special import chdtri, ndtr
 
-    degrees = d.shape[1] - 1
     shares = np.exp(-(_QUANTILES**2) / 2)
-    return np.array([_root(d, v, chdtri(degrees, 1 - share)) for share in ndtr(_QUANTILES)]), shares / shares.sum()
+    targets = chdtri(d.shape[1] - 1, 1 - ndtr(_QUANTILES))
+    found = []
+    for start in range(0, len(targets), together := max(1, _AT_ONCE // d.size)):
+        some = targets[start : start + together]
+        ds, vs = (np.tile(one, (len(some), 1)) for one in (d, v))
+        found.append(_root(ds, vs, np.repeat(some, len(d))).reshape(len(some), -1))
+    return np.concatenate(found), shares / shares.sum()
 
 
 def _mixtures(d: Floats, v: Floats, possible: Floats, shares: Floats) -> tuple[_Mixture, _Mixture]:
@@ -387,7 +394,7 @@ def _q(d: Floats, v: Floats, tau2: Floats) -> Floats:
     return found
 
 
-def _root(d: Floats, v: Floats, target: float) -> Floats:
+def _root(d: Floats, v: Floats, target: float | Floats) -> Floats:
     """The τ² at which Q reaches the target; 0 where it is below it at 0 already. Q falls as τ² grows."""
     low = np.zeros(len(d))
     # Each term of Q is below (dₜ − δ̂)²/τ², and |dₜ − δ̂| is at most the range of the gains.
