@@ -21,6 +21,8 @@ from pairsig.io import tables
 from pairsig.io.columns import COMPARISONS
 from running import ROOT, environment, snakemake
 from study import analysis, cli
+from study.analysis.approximate import approximate
+from study.analysis.montecarlo import FACTORS
 from study.analysis.record import Comparisons, Data, Overlays, Rows, Setting
 from study.sheets import code, jobs
 from study.tables import columns
@@ -99,6 +101,14 @@ def command(name, work, given, folder):
         words += [f"--{one.name.replace('_', '-')}", output(folder, one)]
     words = [words[0], *files, *words[1:], "--output", output(folder, record.tables[0])]
     return [str(word) for word in words]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_sizes():
+    """The two smallest numbers of simulated sentences, because the largest takes most of the time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(approximate.__kwdefaults__, "factors", dict([*FACTORS.items()][:2]))
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,9 @@
 import math
 import re
 import shutil
+from copy import deepcopy
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -26,11 +28,14 @@ PAPERS = {"method": "shifted", "alternative": "observed"}
 TWO_SIDED = {"alternative": "two-sided"}
 
 
+_loaded = cache(yaml.safe_load)
+
+
 def load(*paths):
     """A config with overlays laid over it, key by key, as Snakemake does."""
     config = {}
     for path in paths:
-        for key, value in yaml.safe_load(path.read_text(encoding="utf-8")).items():
+        for key, value in deepcopy(_loaded(path.read_text(encoding="utf-8"))).items():
             block = isinstance(value, dict) and isinstance(config.get(key), dict)
             config[key] = config[key] | value if block else value
     return config

@@ -6,6 +6,7 @@ import inspect
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Any
 
 from pairsig.io.errors import InputError, quoted
@@ -51,6 +52,7 @@ def near(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {found[0]}?" if found else ""
 
 
+@lru_cache
 def options_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     """Options of a reader or an extractor, which are its parameters with a default."""
     parameters = inspect.signature(function).parameters.values()
