@@ -227,6 +227,16 @@ def test_missing_and_categorical_kinds() -> None:
     assert set(scatter(FIGURES["gain_confidence"](table).axes[0])) == {"different groups", "same group"}
 
 
+def test_few_pairs_are_all_shown() -> None:
+    few = comparisons(3, 400).assign(gain=[0.5, 9.0, 30.0], pvalue=[0.3, 0.0, 0.0], same_group=[True, False, False])
+    figure = FIGURES["gain_confidence"](few)
+    assert figure.axes[0].get_xlim()[1] > 30
+    assert "not drawn" not in words(figure)
+    assert {"same group: 1 pair", "same groups: 1 pair"} & {*words(figure).splitlines()}
+    axes = FIGURES["sizes"](few.assign(derived="initial")).axes[0]
+    assert not [line for line in lines(axes, "expected") if line.get_color() == "white"]  # it would hide points
+
+
 def test_limits_follow_saturation() -> None:
     table = comparisons(60)
     table.loc[table["gain"].idxmax(), "gain"] = 80.0

@@ -198,6 +198,13 @@ def embed(study, systems, dataset="example-alignment"):
 SOME = ("dice-full-1", "dice-quarter-2", "joint-hmm-full-1")
 
 
+def test_one_system_is_not_trained_alone(planned):
+    edit(Path(), "training_sets", "[dice, joint-hmm]", "[dice]")
+    edit(Path(), "training_sets", "{full: 4, quarter: 4}", "{full: 1}")
+    with pytest.raises(InputError, match="found example-alignment has 1 system to train, expected at least two"):
+        planned()
+
+
 def test_what_is_embedded_is_not_trained_again(planned):
     whole = planned()
     every = set(whole.datasets["example-alignment"].systems)

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from dataclasses import replace
 from html import escape
 from urllib.parse import unquote
 
@@ -493,3 +494,9 @@ def test_the_page_names_the_best_system_if_there_is_one(share, says, tmp_path):
     items = np.arange(100)
     _, found = own_page({"good": items % 50 > 0, "other": items % 100 < 100 * share}, tmp_path)
     assert says in text_of(next(found.all("p", class_="standfirst")))
+
+
+def test_the_page_shows_the_note_of_the_sheet():
+    data = pairsig.Statistics.from_arrays({"a": np.ones((9, 1)), "b": np.zeros((9, 1))}, ["value"])
+    ranking = pairsig.rank(replace(data, provenance=(("note", "written by hand"),)), metric="mean", n_resamples=200)
+    assert "Written by hand." in own.page(ranking)

@@ -132,12 +132,13 @@ def read(config: Mapping[str, Any]) -> Study:
     predicted = {key: one for key, one in predicted.items() if key[1] not in kept.get(key[0], {})}
     included = [row for row in sheets.systems.rows if row.include == "yes"]
     systems = {(row.dataset, row.system): _ready_system(row, sheets, made.data_dir) for row in included}
-    _check_numbers(sheets, included)
+    trained = {dataset for dataset, _ in predicted} & {name for name in needed if sources[name] == "derived"}
+    numbers = Counter([row.dataset for row in included] + [dataset for dataset, _ in predicted])
+    _check_numbers(sheets, numbers + Counter({name: len(own) for name, own in kept.items()}), trained)
     _check_calibrations(sheets)
     _check_families(sheets)
     _check_files(sheets, included, systems, sources, needed, made.data_dir)
-    trained = {dataset for dataset, _ in predicted} & needed
-    synthetic.check_needs(sheets, {one for name in trained if sources[name] == "derived" for one in made.tested[name]})
+    synthetic.check_needs(sheets, {one for name in trained for one in made.tested[name]})
     systems |= predicted
     datasets = {}
     for row in sheets.datasets.rows:
@@ -219,13 +220,13 @@ def _check_options(sheets: Sheets) -> None:
             sort_options(system.options, f"reader {name}", read)
 
 
-def _check_numbers(sheets: Sheets, included: Sequence[SystemRow]) -> None:
-    """Check that every dataset except pools and retrained ones has at least two systems."""
-    numbers = Counter(row.dataset for row in included)
+def _check_numbers(sheets: Sheets, numbers: Mapping[str, int], trained: Collection[str]) -> None:
+    """Check that published datasets and those whose systems are trained now have at least two systems, except pools."""
     for row in sheets.datasets.rows:
-        number = numbers[row.dataset]
-        if number < 2 and not row.pool and row.study == "natural":
-            found = f"{row.dataset} has {number} system{'s' * (number != 1)} in {sheets.systems.path}"
+        number, is_trained = numbers[row.dataset], row.dataset in trained
+        if number < 2 and not row.pool and (row.study == "natural" or is_trained):
+            where = "to train" if is_trained else f"in {sheets.systems.path}"
+            found = f"{row.dataset} has {number} system{'s' * (number != 1)} {where}"
             row.place.complain("dataset", found, "at least two")
 
 

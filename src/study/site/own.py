@@ -43,7 +43,7 @@ def page(ranking: Ranking) -> str:
             {"significant": bool(is_significant)} | dict(zip(shown, row, strict=True))
             for is_significant, row in zip(significant, zip(*shown.values(), strict=True), strict=True)
         ],
-        notes=ranking.notes,
+        notes=[*filter(None, [dict(ranking.statistics.provenance).get("note")]), *ranking.notes],
         signature=str(pairs["signature"].iloc[0]),
     )  # fmt: skip
 
