@@ -132,7 +132,9 @@ def _chosen(table: Table, lower: Sequence[str]) -> list[Metric]:
 
 def _columns_of(table: Table, metric: Metric) -> dict[str, str]:
     """The column for each column of a metric, whose names may have capitals; none if one is missing."""
-    free = {key(name): name for name in table.free} | {name: name for name in table.columns}
+    if metric.averaged and {*metric.columns} <= table.columns.keys():  # also if it has another role
+        return {name: name for name in metric.columns}
+    free = {key(name): name for name in table.free} | {name: name for name in table.free}
     found = {name: free.get(name) or free.get(key(name), "") for name in metric.columns}
     return found if all(found.values()) else {}
 
