@@ -233,6 +233,9 @@ def test_few_pairs_are_all_shown() -> None:
     assert figure.axes[0].get_xlim()[1] > 30
     assert "not drawn" not in words(figure)
     assert {"same group: 1 pair", "same groups: 1 pair"} & {*words(figure).splitlines()}
+    more = comparisons(8)  # 28 pairs
+    more.loc[more["gain"].idxmax(), "gain"] = 80.0
+    assert FIGURES["gain_confidence"](more).axes[0].get_xlim()[1] > 80
     axes = FIGURES["sizes"](few.assign(derived="initial")).axes[0]
     assert not [line for line in lines(axes, "expected") if line.get_color() == "white"]  # it would hide points
 

@@ -90,8 +90,9 @@ def saturation(pairs: pd.DataFrame) -> float:
     """
     gains = pairs["gain"].to_numpy(dtype=float)
     open_ = gains[1 - pairs["pvalue"].to_numpy(dtype=float) < SATURATED]
-    chosen = open_ if len(open_) and len(gains) > FEW_POINTS else gains
-    limit = 1.1 * float(np.quantile(chosen, 0.995)) if len(chosen) else 0.0
+    few = len(gains) <= FEW_POINTS
+    chosen = gains if few or not len(open_) else open_
+    limit = 1.1 * float(np.quantile(chosen, 1.0 if few else 0.995)) if len(chosen) else 0.0
     return limit if limit > 0 else 1.0
 
 
