@@ -90,5 +90,5 @@ def test_every_metric_is_listed_once_below_its_task(capsys):
         assert metric.formula in line
         assert line.endswith("(lower is better)") == (not metric.higher_is_better)
     tasks = [line for line in out.splitlines() if line.endswith(")") and not line.startswith(" ")]
-    assert {"Machine translation (--reader text)", "Summarization (--reader text)"} <= set(tasks)
+    assert tasks[1:3] == ["Machine translation (--reader text)", "Summarization (--reader text)"]
     assert len(tasks) == len(registry.MODULES)
