@@ -15,7 +15,18 @@ from pairsig.io.columns import Column, Table, count
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric, registry
 from study.analysis.describe import LENGTH_UNITS
-from study.analysis.over_systems import Estimate, exp, interval, jackknife, mean, members, replicates, share, variance
+from study.analysis.over_systems import (
+    Estimate,
+    exp,
+    interval,
+    jackknife,
+    mean,
+    members,
+    n_members,
+    replicates,
+    share,
+    variance,
+)
 from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, of_one_test, quantile_interval, weighted_quantile
 from study.analysis.record import SEED, THREADS, Analysis, Comparisons, Data, Output, Rows, Setting
 from study.analysis.thresholds import Z_05, near, nested, same_pairs
@@ -168,7 +179,7 @@ def _bias(whole: pd.DataFrame) -> Iterator[dict[str, Any]]:
     pairs = whole[whole["dataset"].isin(CLAIMED) & (near(whole) > 0)]
     for (dataset, same), own in pairs.groupby(["dataset", "same_group"], sort=False):
         systems = members(own["system_a"], own["system_b"])
-        if len(own) < MIN_PAIRS or len(np.unique(systems)) < MIN_SYSTEMS:
+        if len(own) < MIN_PAIRS or n_members(systems) < MIN_SYSTEMS:
             continue
         difference = (own["pvalue"] - ndtr(-own["gain"] / own["standard_error"])).to_numpy(float)
         measured = f"mean of bootstrap minus normal p-value, near p = 0.05, {'same' if same else 'different'} group"
@@ -244,7 +255,7 @@ def _spread(pairs: pd.DataFrame) -> Iterator[dict[str, Any]]:
             continue
         dataset = str(known["max"].idxmax())
         errors, systems = same_pairs(series[series["dataset"] == dataset])
-        if len(np.unique(systems)) < MIN_SYSTEMS:
+        if n_members(systems) < MIN_SYSTEMS:
             continue
         weights = replicates(systems)
         x = np.log(errors.columns.to_numpy(float))
@@ -356,7 +367,7 @@ def _full_sets(statistics: Statistics, metric: Metric) -> Iterator[dict[str, Any
                            ("different base models", groups[first] != groups[second])):  # fmt: skip
             kept = chosen & same & (errors > 0)
             n, which, systems = int(kept.sum()), f"{kind}, {description}", members(first[kept], second[kept])
-            if n < MIN_PAIRS or len(np.unique(systems)) < MIN_SYSTEMS:
+            if n < MIN_PAIRS or n_members(systems) < MIN_SYSTEMS:
                 continue
             critical_difference = exp(quantile_interval(np.log(Z_05 * errors[kept]), systems))
             reference = 0.50 if kind.startswith("same") else 1.12

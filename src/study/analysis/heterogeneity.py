@@ -351,7 +351,7 @@ def _estimates(rows: _Rows) -> dict[str, object]:
     gains = (SMALLEST_RELIABLE_GAIN * spread * float(np.sqrt(max(end, 0.0))) for end in (kappa, low, high))
     return {
         "n_test_sets": len(np.unique(rows.test_sets)),
-        "n_systems": len(np.unique(rows.systems)),
+        "n_systems": over_systems.n_members(rows.systems),
         "n_pairs": n,
         **over_systems.cells("kappa_squared", (kappa, low, high)),
         **over_systems.cells("effective_sample_size", map(_effective_sample_size, (kappa, high, low))),

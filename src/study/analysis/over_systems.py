@@ -255,7 +255,7 @@ _Way = tuple[Codes, NDArray[np.intp]]
 def _way(members: Codes) -> _Way:
     given = members >= 0
     numbers = np.full_like(members, -1)
-    numbers[given], _ = _numbered(members[given])
+    numbers[given] = _numbered(members[given])
     return numbers, _pairs(numbers)
 
 
@@ -271,8 +271,9 @@ def _one_way(e: Floats, share: Floats, way: Codes, numbers: NDArray[np.intp], *,
     factor[drawn] = left[drawn] ** -2
 
     two = np.flatnonzero(numbers >= 0)
-    pair, labels = _numbered(numbers[two])
-    first, rows_of_pair = np.empty(len(labels), dtype=np.intp), np.bincount(pair)
+    pair = _numbered(numbers[two])
+    rows_of_pair = np.bincount(pair)
+    first = np.empty(len(rows_of_pair), dtype=np.intp)
     first[pair[::-1]] = np.arange(len(two))[::-1]
     a, b = way[two[first]].T
     squares = np.bincount(pair, e[two], minlength=len(first)) ** 2
@@ -298,19 +299,18 @@ def _squares(e: Floats, code: Codes, other: Codes) -> float:
             both = np.flatnonzero((one >= 0) & (two >= 0))
             rows.append(both)
             labels.append(one[both] * width + two[both])
-    number, _ = _numbered(np.concatenate(labels))
-    sums = np.bincount(number, e[np.concatenate(rows)])
+    sums = np.bincount(_numbered(np.concatenate(labels)), e[np.concatenate(rows)])
     return float(np.square(sums).sum())  # not a dot product, whose result depends on the number of threads
 
 
-def _numbered(labels: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The number of each label among the different ones in ascending order, and those."""
+def _numbered(labels: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The number of each label among the different ones, in ascending order."""
     if not len(labels) or labels.max() > _SPARSE * len(labels):
-        numbers, names = pd.factorize(labels, sort=True)
-        return numbers, names
+        numbers: NDArray[np.intp] = pd.factorize(labels, sort=True)[0]
+        return numbers
     occurs = np.zeros(labels.max() + 1, dtype=bool)
     occurs[labels] = True
-    return (np.cumsum(occurs) - 1)[labels], np.flatnonzero(occurs)
+    return (np.cumsum(occurs) - 1)[labels]
 
 
 def degrees(values: Floats) -> float:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pairsig.core import definitions
 from pairsig.io.errors import InputError
-from study.analysis.over_systems import Codes, share_interval
+from study.analysis.over_systems import Codes, n_members, share_interval
 from study.training.training_sets import FULL_SETS, of_full_sets
 
 MIN_PAIRS = 10
@@ -121,7 +121,7 @@ def quantile_interval(
     """
     heavy = np.ones(len(values)) if weights is None else weights
     found = float(weighted_quantile(values, heavy, share)[0])
-    if min(len(values), len(np.unique(systems))) < MIN_SYSTEMS:
+    if min(len(values), n_members(systems)) < MIN_SYSTEMS:
         return found, np.nan, np.nan
     low, _ = share_interval(values < found, systems, weights=weights)
     _, high = share_interval(values <= found, systems, weights=weights)

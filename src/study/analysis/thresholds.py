@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, TEST, TEST_SET, Column, Table, count, points
 from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
-from study.analysis.over_systems import Codes, cells, exp, interval, jackknife, members, replicates
+from study.analysis.over_systems import Codes, cells, exp, interval, jackknife, members, n_members, replicates
 from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, by_test_set, quantile_interval, subsets, weighted_quantile
 from study.analysis.record import Analysis, Comparisons, Figure, Output, Rows, Setting
 from study.tables.columns import DATASETS, ENDS, N_PAIRS, SUBSET, numeric, with_interval
@@ -187,7 +187,7 @@ def _critical_differences(
     pairs: pd.DataFrame, window: pd.DataFrame, percentile: float, min_pairs: int
 ) -> dict[str, object]:
     systems = members(pairs["system_a"], pairs["system_b"])
-    n_systems = len(np.unique(systems))
+    n_systems = n_members(systems)
     row: dict[str, object] = {"n_all": len(pairs), "n_systems": n_systems, "n_pairs": len(window), "verdict": "too few"}
     if len(pairs) < min_pairs or n_systems < MIN_SYSTEMS:
         return row
@@ -200,7 +200,7 @@ def _critical_differences(
     inside = weights > 0
     critical_differences, weights, systems = critical_differences[inside], weights[inside], systems[inside]
     _, reach = interval(0.0, *jackknife(_mean_and_spread(critical_differences, replicates(systems, weights))[1:]))
-    if len(np.unique(systems)) < MIN_SYSTEMS or not np.isfinite(reach):
+    if n_members(systems) < MIN_SYSTEMS or not np.isfinite(reach):
         return row
     threshold, low, high = quantile_interval(critical_differences, systems, percentile / 100, weights)
     return row | {
@@ -298,7 +298,7 @@ def _fit(rows: pd.DataFrame, min_sizes: int) -> dict[str, Any] | None:
     if rows.empty:
         return None
     errors, systems = same_pairs(rows)
-    sizes, n_systems = errors.columns.to_numpy(float), len(np.unique(systems))
+    sizes, n_systems = errors.columns.to_numpy(float), n_members(systems)
     if len(sizes) < min_sizes or n_systems < MIN_SYSTEMS:
         return None
     weights = replicates(systems)

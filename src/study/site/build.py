@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -137,6 +137,7 @@ def _findings(tables: Tables, names: Sequence[str], figures: Mapping[str, Figure
     return text.html(text.findings(tables).text, link)
 
 
+@cache
 def _vega() -> str:
     """Bundle Vega, Vega-Lite and Vega-Embed in one script."""
     try:
@@ -145,12 +146,7 @@ def _vega() -> str:
         raise InputError(
             "found no Python module vl_convert, expected it for the explorer; type pip install pairsig[workflow]"
         ) from None
-    return _bundled(vl_convert.javascript_bundle)
-
-
-@cache
-def _bundled(bundle: Callable[[], Any]) -> str:
-    return str(bundle())
+    return str(vl_convert.javascript_bundle())  # type: ignore[call-arg]  # the stub lacks a default
 
 
 def _copied(paths: Sequence[Path], folder: Path) -> dict[str, Figure]:

@@ -21,6 +21,7 @@ LISTED = 6
 def page(ranking: Ranking) -> str:
     """Write the page of a ranking, one file of HTML that needs no other."""
     systems, pairs = ranking.table, ranking.pairs
+    note = dict(ranking.statistics.provenance).get("note", "")  # of the sheet
     significant = pairs["pvalue_adjusted"] <= ranking.alpha
     columns = RANKED_PAIRS.view(
         system_a="better", system_b="other", gain="gain", correlation="", pvalue_adjusted="p (adjusted)"
@@ -43,7 +44,7 @@ def page(ranking: Ranking) -> str:
             {"significant": bool(is_significant)} | dict(zip(shown, row, strict=True))
             for is_significant, row in zip(significant, zip(*shown.values(), strict=True), strict=True)
         ],
-        notes=[*filter(None, [dict(ranking.statistics.provenance).get("note")]), *ranking.notes],
+        notes=[note, *ranking.notes] if note else ranking.notes,
         signature=str(pairs["signature"].iloc[0]),
     )  # fmt: skip
 

@@ -63,7 +63,8 @@ def find(table: Table) -> Scores:
     if table.systems is None and (named := [table.column(name, "system") for name in table.wanted("system")]):
         return _metrics_of(table, _by_system(table, named))
     lower = [table.column(name, "lower_is_better") for name in table.wanted("lower_is_better")]
-    metrics = _chosen(table, lower) or _counts(table)
+    free = {key(name): name for name in table.free} | {name: name for name in table.free}
+    metrics = _chosen(table, lower, free) or _counts(table, free)
     if not metrics and not (columns := _known(table)):
         columns = _without_derived(table, _candidates(table))
         if table.systems and not table.runs and len(columns) > 1 and all(map(is_run, columns)):
@@ -72,7 +73,9 @@ def find(table: Table) -> Scores:
             return _metrics_of(table, wide)
         columns = _only_score(table, columns)
     metrics = metrics or [_averaged(table, name, lower) for name in columns]
-    return {("", ""): [(metric, _columns_of(table, metric)) for metric in metrics]}
+    # The user may average a column that has another role, too.
+    free |= {name: name for metric in metrics if metric.averaged for name in metric.columns if name in table.columns}
+    return {("", ""): [(metric, _columns_of(metric, free)) for metric in metrics]}
 
 
 def _averaged(table: Table, name: str, lower: Sequence[str]) -> Metric:
@@ -105,7 +108,7 @@ def _stated(table: Table, name: str) -> str:
     return name
 
 
-def _chosen(table: Table, lower: Sequence[str]) -> list[Metric]:
+def _chosen(table: Table, lower: Sequence[str], by_name: Mapping[str, str]) -> list[Metric]:
     """The metrics and columns that the user named."""
     from pairsig.metrics.registry import METRICS
 
@@ -113,7 +116,7 @@ def _chosen(table: Table, lower: Sequence[str]) -> list[Metric]:
     for name in table.wanted("score"):
         known = name if isinstance(name, Metric) else METRICS.get(name)
         free = table.free
-        if known is not None and _columns_of(table, known):
+        if known is not None and _columns_of(known, by_name):
             metrics.append(known)
         elif isinstance(name, str) and (known is None or name in free):
             if name not in table.columns and known is None and not any(name == own.strip() for own in free):
@@ -130,26 +133,26 @@ def _chosen(table: Table, lower: Sequence[str]) -> list[Metric]:
     return metrics
 
 
-def _columns_of(table: Table, metric: Metric) -> dict[str, str]:
-    """The column for each column of a metric, whose names may have capitals; none if one is missing."""
-    if metric.averaged and {*metric.columns} <= table.columns.keys():  # also if it has another role
-        return {name: name for name in metric.columns}
-    free = {key(name): name for name in table.free} | {name: name for name in table.free}
-    found = {name: free.get(name) or free.get(key(name), "") for name in metric.columns}
+def _columns_of(metric: Metric, by_name: Mapping[str, str]) -> dict[str, str]:
+    """The column for each column of a metric; none if one is missing.
+
+    `by_name` has the columns without a role, by their names and without regard to capitals.
+    """
+    found = {name: by_name.get(name) or by_name.get(key(name), "") for name in metric.columns}
     return found if all(found.values()) else {}
 
 
-def _counts(table: Table) -> list[Metric]:
+def _counts(table: Table, by_name: Mapping[str, str]) -> list[Metric]:
     """The metrics of pairsig whose counts the table has."""
     from pairsig.metrics.registry import METRICS
 
     # UAS, LAS and accuracy are the same function of the same columns; only the first is used.
     found: dict[Any, Metric] = {}
     for metric in METRICS.values():
-        if metric.columns != ("value",) and _columns_of(table, metric):
+        if metric.columns != ("value",) and _columns_of(metric, by_name):
             found.setdefault((metric.function, metric.columns), metric)
     if found:
-        used = {column for metric in found.values() for column in _columns_of(table, metric).values()}
+        used = {column for metric in found.values() for column in _columns_of(metric, by_name).values()}
         table.beside += [name for name in table.free if table.columns[name].is_numeric and name not in used]
     return list(found.values())
 
