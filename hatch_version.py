@@ -1,8 +1,7 @@
-"""The version that is built: the tag's, or where there is none (a shallow clone, an archive) that of CITATION.cff.
+"""The version to build: that of the tag or, without tags (a shallow clone, an archive), that of CITATION.cff.
 
-A tag that says something else than CITATION.cff stops the build. Commits between releases are called as the last one:
-the version is part of every signature, and the same code is to write the same bytes from a clone with tags, a clone
-without them, and an archive.
+The build stops if the tag and CITATION.cff disagree. Commits between releases keep the version of the last release,
+because signatures contain it, and the same code must write the same bytes with and without tags.
 """
 
 from __future__ import annotations

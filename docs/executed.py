@@ -1,4 +1,4 @@
-"""Examples in the documentation are run, and must print what stands in the page, to the letter.
+"""Run the examples in the documentation and compare their output with the page, character by character.
 
 * `console` blocks: each line `$ …`, what it prints below it; Python blocks with prompts as doctests.
 * In a page that says where (below), also `bash` blocks, whose lines of pairsig are run, and Python blocks without

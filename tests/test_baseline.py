@@ -376,7 +376,7 @@ def test_how_often_the_bootstrap_finds_what_is_not_there():
             assert lowest < level(n, p, p, "shifted") < highest
             assert level(n, p, p, "two-sided") < 0.1
     assert level(20, 0.05, 0.05, "percentile") == pytest.approx(0.48, abs=0.01)
-    page = (ROOT / "docs/limits.md").read_text(encoding="utf-8")
+    page = " ".join((ROOT / "docs/limits.md").read_text(encoding="utf-8").split())
     for words in ("10 to 14 % of test sets of 100 to 500 segments", "up to 21 % of those of 20 or 50", "up to 48 %"):
         assert words in page
 
