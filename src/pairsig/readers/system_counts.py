@@ -669,6 +669,13 @@ def width(rows: Sequence[str]) -> int:
     return len(rows[0].split()) if rows and numeric else 0
 
 
+def are_numbered(rows: Sequence[str]) -> bool:
+    """Whether the first words of at least three rows are consecutive numbers, as ids are, and counts hardly ever."""
+    words = [row.split()[0] for row in rows]
+    first = int(words[0]) if len(words) > 2 and words[0].isdecimal() else -1
+    return first >= 0 and words == [str(number) for number in range(first, first + len(words))]
+
+
 def to_number(field: str) -> int | float | None:
     """The number in a text, as `int` if it is whole; None for other text and for numbers that do not `fit`."""
     if not re.fullmatch(NUMBER, field, re.ASCII):

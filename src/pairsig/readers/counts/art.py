@@ -9,7 +9,7 @@ from pairsig.io.files import AnyPath
 from pairsig.metrics import Metric
 from pairsig.metrics.counts import accuracy, mean
 from pairsig.readers import Reader
-from pairsig.readers.system_counts import F1_OF_RATIOS, SystemCounts, read_numbers, to_columns, width
+from pairsig.readers.system_counts import F1_OF_RATIOS, SystemCounts, are_numbered, read_numbers, to_columns, width
 
 
 @dataclass(frozen=True)
@@ -111,6 +111,6 @@ READER = Reader(
     read=read,
     content="numerators and denominators, one segment per line",
     metrics="ratios, F1",
-    recognizes=lambda file: width(file.rows) in (2, 4),
+    recognizes=lambda file: width(file.rows) in (2, 4) and not are_numbered(file.rows),
     example="2 3 7 8\n4 12 33 50\n1 2 3 4\n",
 )
