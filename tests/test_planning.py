@@ -551,15 +551,16 @@ def test_scores_and_gains_have_one_unit(capsys):
         sample_size.from_outcomes(score=0.7, correlation=0.4)
     shares = [float(one) for one in "01110110101"], [float(one) for one in "00110100011"]
     pilot = from_pilot(Pair.of(*shares, "mean", None))
-    as_points = from_pilot(Pair.of(*([100 * one for one in own] for own in shares), "mean", None))
-    assert (pilot.best, as_points.best) == (1.0, None)
+    as_points = from_pilot(Pair.of(*([50 * one for one in own] for own in shares), "mean", None))
+    percentages = from_pilot(Pair.of(*([100 * one for one in own] for own in shares), "mean", None))
+    assert (pilot.best, as_points.best, percentages.best) == (1.0, None, 100.0)
     (row,), (same,) = (plan("mean", pilot, gains=[gain]).to_dict("records") for gain in (0.02, "2%"))
     assert (row["gain"], row["n_segments"]) == (same["gain"], same["n_segments"])
-    (row,) = plan("mean", as_points, gains=[2]).to_dict("records")
+    (row,) = plan("mean", percentages, gains=[2]).to_dict("records")
     assert (row["gain"], row["n_segments"]) == (2, same["n_segments"])
     with pytest.raises(InputError, match=re.escape("the scores are from 0 to 1; write --gain 2% or --gain 0.02")):
         plan("mean", pilot, gains=[2])
-    with pytest.raises(InputError, match="these scores are no percentages"):
+    with pytest.raises(InputError, match="these scores are not percentages"):
         plan("mean", as_points, gains=["2%"])
     counts = np.array([[3, 5], [4, 6], [2, 2]])
     assert from_pilot(Pair.of(counts, counts - [[1, 0], [0, 0], [2, 0]], "accuracy", None)).best == 100

@@ -204,8 +204,8 @@ def _commands() -> console.Commands:
     stop = "stop sampling once p is clearly above or below ALPHA"
     p.add_argument("--stop-at", type=float, metavar="ALPHA", help=stop)
     p.add_argument("--confidence-level", type=float, default=0.99, metavar="C", help="of that decision; default: 0.99")
-    margin = "also test whether they are equal up to M points; see below"
-    p.add_argument("--margin", type=float, metavar="M", help=margin)
+    margin = "also test whether they are equal up to M, in the unit of the scores or as a percentage; see below"
+    p.add_argument("--margin", metavar="M", help=margin)
     _add(p, "option", "documents", "missing", "name")
     _add(p, "family", help="also predict who wins on another test set of this family, such as wmt-domains")
     _add(p, "threads")

@@ -23,6 +23,7 @@ from pairsig.io.packages import pd
 from pairsig.io.tables import Row, as_json, records
 from pairsig.metrics import Metric, Ratio
 from pairsig.planning import heterogeneity
+from pairsig.planning.sample_size import Amount, best_score, in_unit
 from pairsig.stats import intervals, kernels, margins, sequential
 from pairsig.stats.exact import ExactResult
 from pairsig.stats.margins import MarginResult
@@ -51,7 +52,7 @@ def compare_to_baseline(
     resampling: Resampling,
     unit: Unit = "segment",
     stop_at: tuple[float, float] | None = None,
-    margin: float | None = None,
+    margin: Amount | None = None,
     family: str = "",
     progress: Progress | None = None,
 ) -> tuple[list[Row], list[str]]:
@@ -63,8 +64,8 @@ def compare_to_baseline(
 
     With `stop_at`, (alpha, confidence level), bootstrap and randomization stop once p is clearly on one side of alpha,
     see `sequential_test`; `pvalue_low` and `pvalue_high` are then its confidence sequence, and `significant` is missing
-    if the resamples did not suffice. A `margin` in points adds three rows for every metric and system, one per claim of
-    `margin_test`. With a `family` of test sets, notes predict who wins on its next test set.
+    if the resamples did not suffice. A `margin`, in the unit of the scores or as a percentage, adds three rows for every
+    metric and system, one per claim of `margin_test`. With a `family` of test sets, notes predict who wins on its next test set.
 
     Returns
     -------
@@ -106,7 +107,8 @@ def compare_to_baseline(
                         continue
                     tested = kernels.run(pair, test.drawn, resampling, stop_at=stop_at, progress=progress)
                 found.append((test.warning, tested))
-            for shown in [] if margin is None else [margins.against(pair, margin, claim) for claim in margins.CLAIMS]:
+            points = in_unit(margin, "margin", best_score(pair)) if isinstance(margin, str) else margin
+            for shown in [] if points is None else [margins.against(pair, points, claim) for claim in margins.CLAIMS]:
                 found.append((shown.says(name_a, name_b), shown))
             for note, result in found:
                 difference = result.score_b - result.score_a if result.better else 0.0

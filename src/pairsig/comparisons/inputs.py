@@ -316,10 +316,15 @@ def read_systems(
     extracted from outputs, or if not the same items have a score in all metrics of logs.
     """
     groups = [[own] if isinstance(own, str) else list(own) for own in paths]
+    own_references = {Path(path).resolve() for path in references}
+    left_out = [path for group in groups for path in group if Path(path).resolve() in own_references]
+    groups = [kept for group in groups if (kept := [path for path in group if path not in left_out])]
+    if left_out and len(groups) < 2:
+        raise InputError(f"found the reference {left_out[0]} among the systems, expected at least two others")
     files = [path for group in groups for path in group]
     methods, runs = _with_runs(groups) or _called(groups)
     given = dict(options or {})
-    notes: list[str] = []
+    notes = [f"{path} left out, since it is the reference" for path in left_out]
     if reader is None:
         reader = recognition.recognize(files, references)
         if reader != "table":  # whose first note says how it was read

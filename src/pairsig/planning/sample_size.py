@@ -25,6 +25,7 @@ from pairsig.io.errors import InputError
 from pairsig.io.packages import pd
 from pairsig.io.tables import Row, as_json, frame, read, records
 from pairsig.metrics import registry
+from pairsig.readers.layout.vocabulary import is_cost
 from pairsig.stats import pass_fail
 from pairsig.stats.intervals import ENOUGH, jackknifed, passed_or_failed
 from pairsig.stats.paired import Pair, Unit
@@ -89,7 +90,7 @@ def in_unit(given: Amount, what: str, best: float | None) -> float:
         raise InputError(f"{found}, expected a number or a percentage, such as {name} 2%") from None
     if text.endswith("%"):
         if best is None:
-            raise InputError(f"{found}, but these scores are no percentages, expected a number in their unit")
+            raise InputError(f"{found}, but these scores are not percentages, expected a number in their unit")
         return value * best / 100
     if best == 100 and 0 < value < (1 if what == "score" else 0.1):
         raise InputError(f"{found}, expected points from 0 to 100; write {name} {100 * value:g}% or {name} {value:g}%")
@@ -142,13 +143,17 @@ def from_pilot(pair: Pair) -> Spread:
 
 
 def best_score(pair: Pair) -> float | None:
-    """The score of 100 %: that of the metric, or the mean of ones if all values are from 0 to 1."""
+    """The score of 100 %: that of the metric, or the mean of ones if all values are from 0 to 1, or of 0 and 100.
+
+    None for other scores, and for costs, of which a price below 1 is no share.
+    """
     if pair.metric.scale is not None or not pair.metric.averaged:
         return pair.metric.scale
     values = pair.segments[..., : len(pair.metric.columns)]
-    if len(pair.metric.columns) > 1 or values.min() < 0 or values.max() > 1:
+    whole = 100.0 if values.max() == 100 and np.isin(values, (0, 100)).all() else 1.0
+    if len(pair.metric.columns) > 1 or values.min() < 0 or values.max() > whole or is_cost(pair.metric.name):
         return None
-    return float(pair.metric.score([1.0, 1.0]))
+    return float(pair.metric.score([whole, 1.0]))
 
 
 def expected(score: ArrayLike, length: ArrayLike, correlation: ArrayLike) -> Floats:

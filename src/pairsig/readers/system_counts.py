@@ -35,6 +35,7 @@ and without bounds the pattern takes minutes to reject a megabyte of digits."""
 
 _SHOWN = 5  # ids that a note lists
 _NAMED = 3  # ids that an error lists
+_ENOUGH = 3  # scores other than 0 that show a scale
 
 Missing = Literal["wrong", "drop"]
 """How to treat an item without a score for some system."""
@@ -103,6 +104,8 @@ class SystemCounts:
         Input and target of the items whose log contains them, shortened.
     settings
         Settings that distinguish systems with the same name, such as a temperature.
+    by_row
+        Whether the items are the rows in their order, since the table has no ids.
     log
         Whether the file is the log of an evaluation. The name of the system comes from the log, not from the file name.
     is_reference
@@ -136,6 +139,7 @@ class SystemCounts:
     contents: tuple[str, ...] = ()
     texts: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
+    by_row: bool = False
     log: bool = False
     is_reference: bool = False
     design: str = ""
@@ -304,6 +308,7 @@ def align(
         for metric in metrics:
             _check_possible(part, metric)
             _check_direction(part, metric, first)
+            _check_scale(part, metric, first)
     notes = [note for part in parts for note in part.notes] + _not_alike(parts) + _metrics_left_out(parts, metrics)
     design = next((part.design for part in parts if part.design), "")  # a log with one run has none
     texts = {item: text for part in reversed(parts) for item, text in part.texts.items()}
@@ -354,6 +359,7 @@ def _on_the_same_items(parts: Sequence[SystemCounts]) -> tuple[SystemCounts, ...
     InputError
         If a log has no item of the first one, or another content, document or domain of an item.
     """
+    parts = _with_ids(parts)
     items = {
         item: number for number, item in enumerate(dict.fromkeys(item for part in parts for item in part.segments))
     }
@@ -393,6 +399,21 @@ def _on_the_same_items(parts: Sequence[SystemCounts]) -> tuple[SystemCounts, ...
         )
         for part, own in zip(parts, rows, strict=True)
     )
+
+
+def _with_ids(parts: Sequence[SystemCounts]) -> Sequence[SystemCounts]:
+    """Tables without ids beside one whose ids number its rows have the same ids; beside other ids they are refused."""
+    other = next((part for part in parts if not part.by_row), parts[0])
+    without = [part for part in parts if part.by_row]
+    if not without or other.by_row:
+        return parts
+    for part in without:
+        if len(part.segments) != len(other.segments) or not are_numbered(other.segments):
+            raise InputError(
+                f"{part.source} has no ids of its {len(part.segments):,} items, but {other.source} has (the first one is "
+                f"{named(other.segments[0])}), expected ids in all files or in none; add a column `id`"
+            )
+    return [replace(part, segments=other.segments) if part.by_row else part for part in parts]
 
 
 def _kept_of_items(
@@ -544,6 +565,24 @@ def _check_direction(part: SystemCounts, metric: Metric, first: SystemCounts) ->
         raise InputError(
             f"higher {named(metric.name)} is better in {higher.source}, but worse in {lower.source}, expected the same "
             f"direction"
+        )
+
+
+def _check_scale(part: SystemCounts, metric: Metric, first: SystemCounts) -> None:
+    """Refuse shares beside percentages: scores from 0 to 1, and others up to 100 of which hardly any is below 1."""
+    if part is first or not metric.averaged or metric.scale is not None:
+        return
+    both = [(own.label, own.counts[metric.columns[0]].astype(np.float64)) for own in (part, first)]
+    (small, shares), (large, percentages) = sorted(
+        ((label, numbers[numbers != 0]) for label, numbers in both), key=lambda own: float(own[1].max(initial=0))
+    )
+    if min(len(shares), len(percentages)) < _ENOUGH or min(shares.min(), percentages.min()) < 0:
+        return
+    in_percent = np.mean(percentages <= 1) < 0.05 and percentages.mean() > 20 * shares.mean()
+    if in_percent and shares.max() <= 1 < percentages.max() <= 100:
+        raise InputError(
+            f"{named(metric.name)} is from 0 to 1 in {small} and from 0 to 100 in {large}, expected the same scale; "
+            "divide one of them by 100, or multiply the other one"
         )
 
 

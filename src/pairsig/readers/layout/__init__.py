@@ -85,6 +85,7 @@ def read(table: Cells, chosen: Chosen | None = None) -> tuple[SystemCounts, ...]
                     source=found.source,
                     lines=tuple(found.lines[row] for row in rows),
                     place=found.cells.place,
+                    by_row=not found.items,
                     alike=tuple(name for name in OF_THE_TEST_SET if name in counts),
                     system=own_system or system,
                     run=own_run or run,

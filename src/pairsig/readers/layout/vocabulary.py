@@ -301,9 +301,14 @@ def are_numbered(names: Sequence[str]) -> bool:
     return len({match[1] if match else None for match in found}) == 1 and found[0] is not None
 
 
+def is_cost(name: str) -> bool:
+    """Whether a column has times or prices: `latency_ms`, `cost_usd`."""
+    return re.fullmatch(_COST, key(name)) is not None
+
+
 def is_error(name: str) -> bool:
     """Whether lower is better for all metrics in a name: `WER`, `per_utterance_wer`, `wer and cer`, `latency_ms`."""
-    if is_a("error", name) or re.fullmatch(_COST, key(name)):
+    if is_a("error", name) or is_cost(name):
         return True
     return bool(found := metrics_in(name)) and all(is_a("error", own) for own in found)
 
