@@ -727,7 +727,7 @@ class TestCoref:
         ],
     )
     def test_blanc_without_links_in_the_key(self, coreference, non_coreference, expected):
-        assert coref.blanc(np.array([*coreference, *non_coreference], dtype=float)) == pytest.approx(expected)
+        assert coref.BLANC[""](np.array([*coreference, *non_coreference], dtype=float)) == pytest.approx(expected)
 
     @given(st.dictionaries(st.integers(0, 50), st.tuples(*[decimal | whole] * 4), min_size=1))
     def test_reads_what_was_written(self, tmp_path_factory, drawn):

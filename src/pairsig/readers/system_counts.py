@@ -661,6 +661,24 @@ def read_numbers(path: AnyPath, expected: str) -> Iterator[tuple[int, list[int |
                 raise InputError(f"{path}, line {number}: found {quoted(cell)}, expected {expected}")
             values.append(value)
         yield number, values
+    if not lines:
+        raise InputError(f"{path}: found only blank lines, expected {expected}")
+
+
+def of_lines(
+    path: AnyPath, rows: Sequence[Sequence[int | float]], metrics: Sequence[Metric], alike: Sequence[str]
+) -> SystemCounts:
+    """Counts with one segment per line, in the columns of the first metric; see `SystemCounts` for those `alike`."""
+    (first, *_), lines = metrics, range(1, len(rows) + 1)
+    return SystemCounts(
+        segments=tuple(map(str, lines)),
+        documents=("",) * len(rows),
+        counts=to_columns(first.columns, rows),
+        metrics=tuple(metrics),
+        source=str(path),
+        lines=tuple(lines),
+        alike=tuple(name for name in alike if name in first.columns),
+    )
 
 
 def width(rows: Sequence[str]) -> int:

@@ -157,22 +157,19 @@ def _rows(path: AnyPath, lines: Iterable[str]) -> list[_Row]:
                 f"length, status (0, 1 or 2), recall, precision, matched, gold, test, crossing, words, correct tags, "
                 f"tag accuracy"
             )
-        identifier, length, status = (int(field) for field in match.group(1, 2, 3))
-        matched, gold, predicted, crossing, words, tags = (int(field) for field in match.group(6, 7, 8, 9, 10, 11))
-        row = _Row(number, identifier, length, status, matched, gold, predicted, crossing, words, tags)
-        if identifier in seen:
+        row = _Row(number, *map(int, match.group(1, 2, 3, 6, 7, 8, 9, 10, 11)))
+        if seen.setdefault(row.identifier, number) != number:
             raise InputError(
-                f"{path}, line {number}: found sentence {identifier} again (first in line {seen[identifier]}), "
+                f"{path}, line {number}: found sentence {row.identifier} again (first in line {seen[row.identifier]}), "
                 f"expected the listing of a single run"
             )
-        seen[identifier] = number
-        recall, precision, tagging = (float(field) for field in match.group(4, 5, 12))
-        for name, printed, part, whole in (
-            ("recall", recall, matched, gold),
-            ("precision", precision, matched, predicted),
-            ("tag accuracy", tagging, tags, words),
+        for name, field, part, whole in (
+            ("recall", 4, row.matched, row.gold),
+            ("precision", 5, row.matched, row.predicted),
+            ("tag accuracy", 12, row.correct_tags, row.words),
         ):
-            if part > whole or (status == 0 and abs(printed - _percent(part, whole)) > _HALF_DIGIT):
+            printed = float(match[field])
+            if part > whole or (row.status == 0 and abs(printed - _percent(part, whole)) > _HALF_DIGIT):
                 raise InputError(
                     f"{path}, line {number}: found {name} {printed:.2f} for {part} out of {whole}, expected "
                     f"{f'at most {whole} out of {whole}' if part > whole else f'{_percent(part, whole):.2f}'}"
