@@ -431,11 +431,9 @@ def test_missing_by_hand(tmp_path):
 
 
 def test_a_reader_that_overlooks_a_repeated_id_is_noticed(tmp_path):
-    part, other = (
-        system_counts.read("table", write(tmp_path / f"{name}.csv", "id,score\nx,1\ny,0\n")) for name in "ab"
-    )
+    (part,) = system_counts.read_all("table", write(tmp_path / "a.csv", "id,score\nx,1\ny,0\n"))
     with pytest.raises(InputError, match=r"a.csv: found item x twice, expected it once"):
-        system_counts.pair(replace(part, segments=("x", "x")), other, ("a", "b"))
+        system_counts.align((replace(part, segments=("x", "x")), part), ("a", "b"))
 
 
 def test_counts_of_a_missing_item_are_not_known(tmp_path):

@@ -25,7 +25,13 @@ from pairsig.readers.counts import art, coref, evalb, sigf
 
 def read_table(path, **options):
     """Counts of the one system of a table."""
-    return system_counts.read("table", path, **options)
+    (part,) = system_counts.read_all("table", path, **options)
+    return part
+
+
+def pair(a, b, names=("A", "B")):
+    (both,) = system_counts.align((a, b), names)
+    return both
 
 
 def write(directory, name, content):
@@ -45,7 +51,7 @@ def scores(read):
 
 def refuses(reader, path, match, **options):
     with pytest.raises(InputError, match=match) as caught:
-        system_counts.read(reader, path, **options)
+        system_counts.read_all(reader, path, **options)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -61,17 +67,17 @@ def test_unknown_reader_and_option(tmp_path):
     with pytest.raises(
         InputError, match=r"unknown reader of counts 'evalbb', expected one of .*; did you mean evalb\?"
     ):
-        system_counts.read("evalbb", "a")
+        system_counts.read_all("evalbb", "a")
     with pytest.raises(InputError, match="unknown option of reader art: 'agregator', expected one of aggregator"):
-        system_counts.read("art", "a", agregator="f_1")
+        system_counts.read_all("art", "a", agregator="f_1")
     with pytest.raises(InputError, match="unknown option of reader sigf: 'x', expected none"):
-        system_counts.read("sigf", "a", x=1)
+        system_counts.read_all("sigf", "a", x=1)
 
 
 def test_pair_is_statistics_of_both(tmp_path):
     a = sigf.read(write(tmp_path, "a", "2 3 2\n2 2 2\n0 1 1\n"))
     b = sigf.read(write(tmp_path, "b", "0 3 2\n1 2 2\n0 1 1\n"))
-    both = system_counts.pair(a, b, ("A", "B"))
+    both = pair(a, b)
     assert both.statistics.systems == ("A", "B")
     assert both.statistics.segments.tolist() == ["1", "2", "3"]
     assert [metric.name for metric in both.metrics] == ["f1", "precision", "recall"]
@@ -87,9 +93,9 @@ def test_pair_of_different_lengths(tmp_path):
     b = sigf.read(write(tmp_path, "b", "1\n2\n"))
     match = r"a has 3 segments, \S+b has 2, expected the same ones; segment 3 \(\S+a, line 3\) is only in \S+a"
     with pytest.raises(InputError, match=match):
-        system_counts.pair(a, b, ("A", "B"))
+        pair(a, b)
     with pytest.raises(InputError, match=r"b has 2 segments, \S+a has 3, .*is only in \S+a"):
-        system_counts.pair(b, a, ("B", "A"))
+        pair(b, a)
 
 
 def test_pair_of_other_segments(tmp_path):
@@ -97,32 +103,32 @@ def test_pair_of_other_segments(tmp_path):
     b = read_table(write(tmp_path, "b.csv", "id,x\np,1\nr,2\n"))
     match = r"A has no score in x for 1 of 3 items, but other systems have one \(r\), expected the same items"
     with pytest.raises(InputError, match=match):
-        system_counts.pair(a, b, ("A", "B"))
+        pair(a, b)
 
 
 def test_pair_of_other_documents(tmp_path):
     a = read_table(write(tmp_path, "a.csv", "id,document,x\np,d,1\n"))
     b = read_table(write(tmp_path, "b.csv", "id,document,x\np,e,1\n"))
     with pytest.raises(InputError, match=r"b.csv, line 2: item p belongs to document 'e', but to 'd' in \S+a.csv"):
-        system_counts.pair(a, b, ("A", "B"))
+        pair(a, b)
 
 
 def test_pair_needs_two_names_and_a_metric_in_common(tmp_path):
     a = sigf.read(write(tmp_path, "a", "1\n"))
     b = sigf.read(write(tmp_path, "b", "1 1 1\n"))
     with pytest.raises(InputError, match="called A, A, expected different names"):
-        system_counts.pair(a, b, ("A", "A"))
+        pair(a, b, ("A", "A"))
     with pytest.raises(
         InputError,
         match=r"no metric in common, .*a has mean; \S+b has f1, precision, recall",
     ):
-        system_counts.pair(a, b, ("A", "B"))
+        pair(a, b)
 
 
 def test_metric_of_one_file_only_is_left_out_with_a_note(tmp_path):
     a = read_table(write(tmp_path, "a.csv", "id,x,y\np,1,2\n"), score="x,y")
     b = read_table(write(tmp_path, "b.csv", "id,y\np,3\n"))
-    both = system_counts.pair(a, b, ("A", "B"))
+    both = pair(a, b)
     assert [metric.name for metric in both.metrics] == ["y"]
     assert both.statistics.columns == ("y",)
     assert f"x left out, since only some files have it ({a.source} does)" in both.notes
@@ -133,7 +139,7 @@ def test_counts_below_0_are_no_counts(tmp_path, wrong):
     a = read_table(write(tmp_path, "a.csv", "id,correct,total\np,1,2\nq,0,1\n"))
     b = read_table(write(tmp_path, "b.csv", f"id,correct,total\np,0,1\nq,{wrong}\n"))
     with pytest.raises(InputError, match=r"b\.csv, line 3: segment q has (correct|total) below 0 \(correct"):
-        system_counts.pair(a, b, ("A", "B"))
+        pair(a, b)
 
 
 def test_align_takes_any_number_of_systems(tmp_path):
@@ -190,7 +196,7 @@ class TestSigf:
     def test_other_gold_is_noted(self, tmp_path):
         a = sigf.read(write(tmp_path, "a", "1 1 1\n1 1 2\n"))
         b = sigf.read(write(tmp_path, "b", "1 1 1\n1 1 3\n"))
-        (note,) = system_counts.pair(a, b, ("A", "B")).notes
+        (note,) = pair(a, b).notes
         assert note == f"gold is 2 in {a.source}, line 2 and 3 in {b.source}, line 2: are these the same test set?"
 
     @pytest.mark.parametrize(
@@ -252,7 +258,7 @@ class TestArt:
     def test_other_recall_denominators_are_noted(self, tmp_path):
         a = art.read(write(tmp_path, "a", "1 2 1 2\n"))
         b = art.read(write(tmp_path, "b", "1 3 1 4\n"))
-        (note,) = system_counts.pair(a, b, ("A", "B")).notes
+        (note,) = pair(a, b).notes
         assert note.startswith("recall_denominator is 2 in ")
 
     @pytest.mark.parametrize(
@@ -409,7 +415,7 @@ class TestEvalb:
         assert read.segments == ("1", "2", "3", "4")
         assert read.scored.tolist() == [True, False, False, True]  # too long; failed
         assert scores(read)["recall"] == 80
-        both = system_counts.pair(read, evalb.read(write(tmp_path, "b", listing(RUN)), max_length=40), ("A", "B"))
+        both = pair(read, evalb.read(write(tmp_path, "b", listing(RUN)), max_length=40))
         assert both.statistics.segments.tolist() == ["1", "4"]
         refuses("evalb", path, "found no sentence of at most 1 words", max_length=1)
         refuses("evalb", path, "found max_length -1, expected 0 or more", max_length=-1)
@@ -440,7 +446,7 @@ class TestEvalb:
 
     def test_sentence_that_failed_in_one_run(self, tmp_path):
         a, b = evalb.read(write(tmp_path, "a", listing(RUN))), evalb.read(write(tmp_path, "b", listing(OTHER)))
-        both = system_counts.pair(a, b, ("A", "B"))
+        both = pair(a, b)
         # Sentence 3 failed in both; 2 in B only, where evalb leaves it out of the totals.
         assert both.statistics.segments.tolist() == ["1", "2", "4"]
         recall = next(metric for metric in both.metrics if metric.name == "recall")
@@ -454,7 +460,7 @@ class TestEvalb:
     def test_common_leaves_it_out_of_both(self, tmp_path):
         a = evalb.read(write(tmp_path, "a", listing(RUN)), common=True)
         b = evalb.read(write(tmp_path, "b", listing(OTHER)), common=True)
-        both = system_counts.pair(a, b, ("A", "B"))
+        both = pair(a, b)
         assert both.statistics.segments.tolist() == ["1", "4"]
         gold = both.statistics.columns.index("gold")
         assert both.statistics.counts[:, :, gold].tolist() == [[4, 1], [4, 1]]
@@ -463,7 +469,7 @@ class TestEvalb:
     def test_runs_that_share_no_sentence(self, tmp_path):
         read = evalb.read(write(tmp_path, "a", listing([RUN[2]])))
         with pytest.raises(InputError, match=r"found no scored segment in"):
-            system_counts.pair(read, read, ("A", "B"))
+            pair(read, read)
 
     @pytest.mark.parametrize(
         ("changed", "match"),
@@ -483,13 +489,13 @@ class TestEvalb:
         a = evalb.read(write(tmp_path, "a", listing(RUN)))
         b = evalb.read(write(tmp_path, "b", listing([changed, *RUN[1:]])))
         with pytest.raises(InputError, match=match):
-            system_counts.pair(a, b, ("A", "B"))
+            pair(a, b)
 
     def test_length_of_a_failed_sentence_counts_too(self, tmp_path):
         a = evalb.read(write(tmp_path, "a", listing(RUN)))
         b = evalb.read(write(tmp_path, "b", listing([*RUN[:2], (3, 8, *RUN[2][2:]), RUN[3]])))
         with pytest.raises(InputError, match="line 6: segment 3 has length 8, expected 5"):
-            system_counts.pair(a, b, ("A", "B"))
+            pair(a, b)
 
     @pytest.mark.parametrize(
         ("old", "new", "match"),
@@ -666,7 +672,7 @@ class TestCoref:
         # Perl's hashes have another order in every run.
         a = coref.read(write(tmp_path, "a", everything((ONE, TWO))))
         b = coref.read(write(tmp_path, "b", everything((TWO, ONE))))
-        both = system_counts.pair(a, b, ("A", "B"))
+        both = pair(a, b)
         assert (both.statistics.counts[0] == both.statistics.counts[1]).all()
 
     def test_one_metric(self, tmp_path):
@@ -758,7 +764,7 @@ class TestCoref:
         a = coref.read(write(tmp_path, "a", section([(ONE, (1, 2, 1, 2), (1, 1, 1, 1))])))
         b = coref.read(write(tmp_path, "b", section([(ONE, (1, 3, 1, 2), (1, 1, 1, 1))])))
         with pytest.raises(InputError, match=r"has mentions_recall_denominator 3, expected 2 as in .*same test set"):
-            system_counts.pair(a, b, ("A", "B"))
+            pair(a, b)
 
     def test_without_documents(self, tmp_path):
         _, totals = section([(ONE, (1, 1, 1, 1), (1, 1, 1, 1))]).split("\n\n")
@@ -1034,9 +1040,9 @@ class TestTable:
         other = ",".join("3" if name in (column, "predicted") else "1" for name in names)
         a = read_table(write(tmp_path, "a.csv", f"id,{columns}\n1,{ones}\n2,{ones}\n"))
         b = read_table(write(tmp_path, "b.csv", f"id,{columns}\n1,{ones}\n2,{other}\n"))
-        _, note = system_counts.pair(a, b, ("A", "B")).notes
+        _, note = pair(a, b).notes
         assert note == f"{column} is 1 in {a.where(1)} and 3 in {b.where(1)}: are these the same test set?"
-        assert len(system_counts.pair(a, a, ("A", "B")).notes) == 1
+        assert len(pair(a, a).notes) == 1
 
     def test_ids(self, tmp_path):
         path = write(tmp_path, "a.csv", "item,id,x\n007,b,1\n7,a,2\n")
@@ -1080,7 +1086,6 @@ class TestTable:
                 {"score": "y"},
                 "found the columns id, x, expected the name of one of them, or of a metric, instead of 'y'",
             ),
-            ("a.csv", "id,system,x\n1,A,2\n2,B,3\n", {}, "found the systems A, B, expected one system per file"),
             ("a.jsonl", '{"id": 1, "x": 2}\n{"id"\n', {}, ", line 2: found invalid JSON .*expected a JSON object"),
             ("a.jsonl", '{"id": 1, "x": 2}\n[1]\n', {}, r", line 2: found '\[1\]', expected a JSON object"),
             ("a.jsonl", '{"id": 1, "x": 2}\n{"x": 2}\n', {}, ", line 2: found no id, expected"),
@@ -1104,7 +1109,7 @@ def test_every_metric_scores_the_pair_as_it_scores_each_file(tmp_path):
     }
     for name, (read, *contents) in files.items():
         a, b = (read(write(tmp_path, f"{side}.{name}", text)) for side, text in zip("ab", contents, strict=True))
-        both = system_counts.pair(a, b, ("A", "B"))
+        both = pair(a, b)
         assert [metric.name for metric in both.metrics] == [metric.name for metric in a.metrics]
         for metric in both.metrics:
             found = metric.score(both.statistics.of(metric).sum(axis=1))
@@ -1146,10 +1151,6 @@ class TestRuns:
         parts = system_counts.read_all("table", write(tmp_path, "a.csv", "run,id,x\n1,p,1\n1,q,1\n2,p,3\n"))
         with pytest.raises(InputError, match=r"a-2 has no score in x for 1 of 2 items, but other systems .* \(q\)"):
             system_counts.align(parts, ["a-1", "a-2"], runs=["1", "2"])
-
-    def test_read_takes_one_system(self, tmp_path):
-        with pytest.raises(InputError, match="found the systems A run s1, B run 0, A run s2, expected one system"):
-            read_table(write(tmp_path, "a.csv", self.LONG))
 
 
 def test_the_index_of_a_data_frame_is_no_score(tmp_path):

@@ -74,7 +74,7 @@ def read(path: AnyPath, *, max_length: int | None = None, common: bool = False) 
 
     evalb leaves sentences with status 1 (the words differ) and 2 (no parse) out of its totals. Their counts are 0 here,
     so that every score is the one that evalb prints. If a sentence failed in only one run, the scores of the runs are
-    therefore based on different sentences, as in evalb's summaries and in Bikel's comparator; `pair` reports their
+    therefore based on different sentences, as in evalb's summaries and in Bikel's comparator; `align` reports their
     number.
 
     The summary of evalb is checked: if its totals and scores differ from those of the rows, in the printed digits, the
