@@ -219,8 +219,8 @@ class _Unfolding:
     ) -> list[Row]:
         """Rows of the only member that may be a table, with the texts beside it; or of lists beside settings."""
         lists = {name: own for name, own in nested.items() if isinstance(own, list)}
-        settings = [own for name, own in nested.items() if name not in lists]
-        if lists and all(map(_is_number, chain(*lists.values()))) and not any(map(_has_nested, settings)):
+        settings = [cell for name, own in nested.items() if name not in lists for cell in own.values()]
+        if lists and all(map(_is_number, chain(*lists.values()))) and not any(map(_is_nested, settings)):
             return self._of_lists(lists, labels, _metric(node))
         tables = [own for own in nested.values() if isinstance(own, list) and _all(dict, own)]
         if len(tables) != 1:
@@ -250,10 +250,6 @@ def _size(node: Any) -> int:
     if not _is_nested(node):
         return 1
     return sum(map(_size, node.values() if isinstance(node, dict) else node))
-
-
-def _has_nested(node: Mapping[str, Any]) -> bool:
-    return any(map(_is_nested, node.values()))
 
 
 def _is_table(node: Any) -> bool:

@@ -266,12 +266,8 @@ def _recognizes(file: Beginning) -> bool:
     return (
         divided
         and len(cells.lines) > 1 < len(cells.columns)
-        and any(sum(map(_is_no_number, column)) <= (len(column) > _FEW) for column in cells.columns.values())
+        and any(list(map(layout.is_number, own)).count(None) <= (len(own) > _FEW) for own in cells.columns.values())
     )
-
-
-def _is_no_number(cell: Any) -> bool:
-    return layout.is_number(cell) is None
 
 
 READER = Reader(

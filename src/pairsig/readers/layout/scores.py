@@ -242,27 +242,16 @@ def _without_derived(table: Table, candidates: list[str]) -> list[str]:
         of_two = [(a, b) for a in others for b in others if a != b and key(name) == key(f"{a}-{b}")]
         if not (of_two or is_a("summary", name) or is_a("beside", name) or re.search(_DERIVED, name.lower())):
             return False
-        numbers = np.array([_floats(table, own) for own in [name, *others]])
-        own, rest = numbers[0], numbers[1:]
-        known = [
-            np.mean(rest, 0),
-            np.sum(rest, 0),
-            np.max(rest, 0),
-            np.min(rest, 0),
-            np.median(rest, 0),
-            np.std(rest, 0),
-        ]
-        known += [sign * (a - b) for a, b in itertools.combinations(rest[:_FEW], 2) for sign in (1, -1)]
-        known += [abs(a - b) for a, b in itertools.combinations(rest[:_FEW], 2)]
+        columns = [table.columns[one].numbers for one in (name, *others)]
+        cells = [[cell if isinstance(cell, int | float) else np.nan for cell in column] for column in columns]
+        own, *rest = np.array(cells, dtype=float)
+        known = [summary(rest, 0) for summary in (np.mean, np.sum, np.max, np.min, np.median, np.std)]
+        known += [one for a, b in itertools.combinations(rest[:_FEW], 2) for one in (a - b, b - a, abs(a - b))]
         near = 0.006 * max(1, np.nanmax(np.abs(own)))
         return any(np.nanmax(np.abs(own - one)) <= near for one in known if not np.isnan(own - one).all())
 
     kept = [name for name in candidates if not is_derived(name)] if len(candidates) > 2 else candidates
     return kept if len(kept) > 1 else candidates
-
-
-def _floats(table: Table, name: str) -> list[float]:
-    return [float(value) if isinstance(value, int | float) else np.nan for value in table.columns[name].numbers]
 
 
 def _without_ids(table: Table, candidates: list[str]) -> list[str]:
