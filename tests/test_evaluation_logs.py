@@ -237,10 +237,15 @@ def sample(name, value, epoch=1, text="?", **further):
     return {"id": name, "epoch": epoch, "input": text, "scores": scores, "metadata": {}} | further
 
 
+def inspect_log(folder, model, values, **further):
+    """A log in which each sample has one value by its id."""
+    samples = [sample(name, value, **further) for name, value in values.items()]
+    return write(folder / f"{model}.json", of_inspect(model, samples))
+
+
 def test_values_of_inspect(tmp_path):
     values = {"C": 1, "I": 0, "P": 0.5, "N": 0, "yes": 1, "No": 0, "TRUE": 1, "false": 0, "0.25": 0.25, True: 1, -3: -3}
-    samples = [sample(f"q{i}", value) for i, value in enumerate([*values, float("nan")])]
-    part = read("inspect", write(tmp_path / "a.json", of_inspect(samples=samples)))
+    part = read("inspect", inspect_log(tmp_path, "a", dict(enumerate([*values, float("nan")]))))
     assert part.counts["match"].tolist() == [*values.values(), 0]
     assert part.unscored["match"].tolist() == [False] * len(values) + [True]
 
@@ -266,7 +271,7 @@ def test_epochs_reduced_in_two_ways(tmp_path):
 
 def test_questions_are_the_same_as_far_as_a_summary_has_them(tmp_path):
     a, far, near = (
-        write(tmp_path / f"{name}.json", of_inspect(name, [sample("q", "C", text=text)]))
+        inspect_log(tmp_path, name, {"q": "C"}, text=text)
         for name, text in (("a", "x" * 600), ("far", "x" * 500 + "y"), ("near", "x" * 499 + "y"))
     )
     inputs.read_systems([a, far], None)
@@ -354,8 +359,7 @@ def test_labels_that_differ_between_epochs(tmp_path, what):
 
 
 def test_same_ids_of_other_questions(tmp_path):
-    a = write(tmp_path / "a.json", of_inspect("a"))
-    b = write(tmp_path / "b.json", of_inspect("b", [sample(f"q{i}", "C", text="another") for i in range(4)]))
+    a, b = (inspect_log(tmp_path, name, {"q0": "C", "q1": "I"}, text=f"the question of {name}") for name in "ab")
     refused([a, b], "item q0 has a different content than in", "are these the same test set?")
     inputs.read_systems([a, b], None, options={"verify": "false"})
 
@@ -378,21 +382,16 @@ def test_labels_of_items(tmp_path, what):
 
 
 def test_items_are_paired_by_their_ids(tmp_path):
-    a = write(tmp_path / "a.json", of_inspect("a", [sample(f"q{i}", value) for i, value in enumerate("CCI")]))
-    b = write(
-        tmp_path / "b.json", of_inspect("b", [sample(f"q{i}", value) for i, value in ((2, "C"), (0, "I"), (1, "C"))])
-    )
+    a = inspect_log(tmp_path, "a", {"q0": "C", "q1": "C", "q2": "I"})
+    b = inspect_log(tmp_path, "b", {"q2": "C", "q0": "I", "q1": "C"})
     ((data, _),), _ = inputs.read_systems([a, b], None)
     assert data.segments.tolist() == ["q0", "q1", "q2"]
     assert data.counts[:, :, 0].tolist() == [[1, 1, 0], [0, 1, 1]]
 
 
 def test_missing_by_hand(tmp_path):
-    a = write(tmp_path / "a.json", of_inspect("a", [sample("q0", "C"), sample("q1", "C"), sample("q2", None)]))
-    b = write(
-        tmp_path / "b.json",
-        of_inspect("b", [sample("q1", "C"), sample("q2", None), sample("q3", "C"), sample("q4", "I")]),
-    )
+    a = inspect_log(tmp_path, "a", {"q0": "C", "q1": "C", "q2": None})
+    b = inspect_log(tmp_path, "b", {"q1": "C", "q2": None, "q3": "C", "q4": "I"})
     refused(
         [a, b], "a has no score in match for 2 of 5 items, but other systems have one (q3, q4), expected the same items"
     )
@@ -421,8 +420,7 @@ def test_counts_of_a_missing_item_are_not_known(tmp_path):
 
 @pytest.mark.parametrize("score", [7, -0.5])
 def test_only_scores_from_0_to_1_can_be_wrong(tmp_path, score):
-    a = write(tmp_path / "a.json", of_inspect("a", [sample("q0", score), sample("q1", 1)]))
-    b = write(tmp_path / "b.json", of_inspect("b", [sample("q0", 1)]))
+    a, b = inspect_log(tmp_path, "a", {"q0": score, "q1": 1}), inspect_log(tmp_path, "b", {"q0": 1})
     words = (
         "expected scores from 0 to 1 of which higher is better, since --missing wrong counts items without a score as 0"
     )
@@ -447,10 +445,7 @@ def log_of(folder, reader, model, **scores):
         ]
         return write(folder / f"{model}.json", of_inspect(model, samples))
     if reader == "helm":
-        return write(
-            folder / f"t:model={model}" / "per_instance_stats.json",
-            [entry(name, stats=own.items()) for name, own in items],
-        )
+        return helm_log(folder / f"t:model={model}", [entry(name, stats=own.items()) for name, own in items])
     if reader == "openai_evals":
         found = [{"type": "sampling", "sample_id": name} for name, _ in items]
         for name, own in items:
@@ -653,7 +648,7 @@ def test_an_archive_that_says_it_is_small(tmp_path, monkeypatch, method):
 
 def test_a_document_that_is_too_large(tmp_path, monkeypatch):
     monkeypatch.setattr("pairsig.io.files.MAX_JSON", 2**10)
-    refuses(write(tmp_path / "a.json", of_inspect(samples=[sample(str(i), "C") for i in range(100)])), "bytes of JSON")
+    refuses(inspect_log(tmp_path, "a", dict.fromkeys(range(100), "C")), "bytes of JSON")
 
 
 def test_json_that_is_nested_too_deeply(tmp_path):
@@ -1028,10 +1023,7 @@ def test_groups_of_helm_are_means_of_runs(tmp_path, capsys):
     for model, scores in SCORES.items():
         for run, own in scores.items():
             folder = tmp_path / model / f"mmlu:subject={run},model={model}"
-            write(
-                folder / "per_instance_stats.json",
-                [entry(f"id{i}", stats=[("exact_match", one)]) for i, one in enumerate(own)],
-            )
+            helm_log(folder, [entry(f"id{i}", stats=[("exact_match", one)]) for i, one in enumerate(own)])
             write(folder / "run_spec.json", {"name": folder.name, "groups": ["mmlu", f"mmlu_{run}"]})
     rows, err = answer(tmp_path / "a", tmp_path / "b", "--test", "exact", capsys=capsys)
     assert [row["metric"] for row in rows] == [
@@ -1051,13 +1043,17 @@ def entry(name="id0", trial=0, stats=(("exact_match", 1),), split="test", **furt
     } | further
 
 
+def helm_log(folder, entries):
+    return write(folder / "per_instance_stats.json", entries)
+
+
 def test_statistics_of_several_metrics_are_put_together(tmp_path):
     entries = [entry(), entry(stats=[("f1_score", 0.5)]), entry("id1"), entry("id1", stats=[("f1_score", 0.25)])]
     path = write(tmp_path / "mmlu:subject=x,model=lab_a" / "per_instance_stats.json", entries)
     part = read("helm", path)
     assert (part.system, part.segments) == ("lab_a", ("id0", "id1"))
     assert part.counts["f1_score"].tolist() == [0.5, 0.25]
-    nameless = write(tmp_path / "x" / "per_instance_stats.json", entries)
+    nameless = helm_log(tmp_path / "x", entries)
     refuses(nameless, "found the name of the model neither in run_spec.json")
     assert read("helm", nameless, model="mine").system == "mine"
 
@@ -1067,19 +1063,19 @@ def test_several_values_of_an_instance_are_averaged(tmp_path):
     entries = [entry(f"id{i}", stats=[("exact_match", total)]) for i, total in enumerate((3, 1, 0))]
     for one, count in zip(entries, (4, 1, 0), strict=True):
         one["stats"][0]["count"] = count
-    path = tmp_path / "mmlu:model=lab_a" / "per_instance_stats.json"
-    part = read("helm", write(path, entries))
+    path = tmp_path / "mmlu:model=lab_a"
+    part = read("helm", helm_log(path, entries))
     assert part.counts["exact_match"].tolist() == [0.75, 1, 0]
     assert part.unscored["exact_match"].tolist() == [False, False, True]
     entries[1]["stats"] += entry()["stats"]
     entries[1]["stats"][1]["name"]["sub_split"] = "ref"
     words = "entry 2: found exact_match for several sub-splits of instance id1, expected one"
-    refuses(write(path, entries), words, reader="helm")
+    refuses(helm_log(path, entries), words, reader="helm")
 
 
 def test_a_run_of_helm_comes_once(tmp_path):
     for folder in "ab":
-        write(tmp_path / folder / "mmlu:model=m" / "per_instance_stats.json", [entry()])
+        helm_log(tmp_path / folder / "mmlu:model=m", [entry()])
     refuses(tmp_path, "found the run mmlu of m in ", "expected it once")
 
 
@@ -1087,13 +1083,13 @@ def test_statistics_of_a_perturbation_are_others(tmp_path):
     one = entry()
     one["stats"] += entry(stats=[("exact_match", 0)])["stats"]
     one["stats"][1]["name"]["perturbation"] = {"name": "typos"}
-    part = read("helm", write(tmp_path / "mmlu:model=m" / "per_instance_stats.json", [one]))
+    part = read("helm", helm_log(tmp_path / "mmlu:model=m", [one]))
     assert part.counts["exact_match"].tolist() == [1]
 
 
 def test_other_splits_are_other_instances(tmp_path):
     entries = [entry("id1", split="valid"), entry("id0"), entry("id2", split="train"), entry("id3", split="valid")]
-    path = write(tmp_path / "mmlu:model=lab_a" / "per_instance_stats.json", entries)
+    path = helm_log(tmp_path / "mmlu:model=lab_a", entries)
     for split, expected, n_left in ((None, ("id0",), 3), ("valid", ("id1", "id3"), 2), ("train", ("id2",), 3)):
         part = read("helm", path, split=split)
         assert part.segments == expected
