@@ -1448,26 +1448,6 @@ COMING_FROM = DATA.parent / "coming_from"
 
 
 @pytest.mark.parametrize(
-    ("reader", "paths"),
-    [
-        ("evalb", ["a.evalb", "b.evalb"]),
-        ("sigf", ["model1", "model2"]),
-        ("art", ["system1", "system2"]),
-        ("inspect", [STRONG, WEAK]),
-        ("inspect", [INSPECT]),
-        ("lm_eval", [A, B]),
-        ("helm", [LARGE, SMALL]),
-        ("helm", [LARGE / "sums/per_instance_stats.json"]),
-        ("swebench", [SWEBENCH]),
-        ("alpaca_eval", [ALPACA / "model-a"]),
-        ("openai_evals", [EVALS / "model-a.jsonl"]),
-    ],
-)
-def test_formats_are_recognized(reader, paths):
-    assert recognition.recognize([COMING_FROM / path for path in paths]) == reader
-
-
-@pytest.mark.parametrize(
     ("reader", "name", "text"),
     [
         ("coref", "a", "METRIC muc:\n====> a;\n"),

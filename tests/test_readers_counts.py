@@ -847,17 +847,6 @@ class TestTable:
         read = read_table(write(tmp_path, "a.csv", "id,time,acc\n1,2,3\n"), score="time,acc", lower_is_better="time")
         assert [(metric.name, metric.higher_is_better) for metric in read.metrics] == [("time", False), ("acc", True)]
 
-    @pytest.mark.parametrize(
-        ("name", "content"),
-        [
-            ("a.csv", "id,right\n1,true\n2,False\n"),
-            ("a.jsonl", '{"id": 1, "right": true}\n{"id": 2, "right": false}\n'),
-        ],
-    )
-    def test_booleans(self, tmp_path, name, content):
-        read = read_table(write(tmp_path, name, content))
-        assert read.counts["right"].tolist() == [1, 0]
-
     @pytest.mark.parametrize("number", [10**23, 2**53 + 1, -(2**63), "1e400", "-1e999", "Infinity"])
     @pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
     def test_numbers_that_cannot_be_counted_with(self, tmp_path, name, number):
@@ -1039,12 +1028,6 @@ class TestRuns:
             {"p": 1, "q": 2}, {"p": 3, "q": 4}, {"p": 5, "q": 6}
         ]  # fmt: skip
         assert found[2].where(0).endswith("line 6")
-
-    def test_runs_of_the_system_that_the_file_is_of(self, tmp_path):
-        found = system_counts.read_all(
-            "table", write(tmp_path, "a.jsonl", '{"id": 1, "run": 1, "x": 2}\n{"id": 1, "run": 2, "x": 3}')
-        )
-        assert [(part.system, part.run) for part in found] == [("", "1"), ("", "2")]
 
     @pytest.mark.parametrize(
         ("content", "message"),
