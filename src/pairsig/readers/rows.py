@@ -40,7 +40,8 @@ def of_text(path: str, text: str) -> layout.Cells:
         note = f"{path}: read the {len(table) - 1:,} lines that have {', '.join(f'{name}=…' for name in table[0][1])}"
         return replace(found, notes=(note, *found.notes))
     if table := latex.rows(text) or html.rows(text):
-        return _of_rows(path, [_Row(line, cells) for line, cells in table])
+        width = max(len(cells) for _, cells in table)
+        return _of_rows(path, [_Row(line, cells + [""] * (width - len(cells))) for line, cells in table])
     whole = text.split("\n")
     first, separator = 0, ""
     while first < len(whole) and (not whole[first].strip() or re.match(_COMMENT, whole[first])):

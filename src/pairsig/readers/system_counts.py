@@ -327,13 +327,7 @@ def _kept(parts: Sequence[SystemCounts], names: Sequence[str], metrics: Sequence
 
 
 def _on_the_same_items(parts: Sequence[SystemCounts]) -> tuple[SystemCounts, ...]:
-    """Logs extended to the items of all logs: those of the first log in its order, then the others.
-
-    Raises
-    ------
-    InputError
-        If a log has no item of the first one, or another content, document or domain of an item.
-    """
+    """Logs extended to the items of all logs: those of the first log in its order, then the others."""
     items = {
         item: number for number, item in enumerate(dict.fromkeys(item for part in parts for item in part.segments))
     }

@@ -197,11 +197,6 @@ def _candidates(table: Table) -> list[str]:
 
     Columns that share a metric win over one with a score that may describe the item, over those on another scale, and
     over others with the same systems in their names, such as `prob_gpt` beside `correct_gpt`.
-
-    Raises
-    ------
-    InputError
-        If it is unclear whether rows are items, or whether a column has a system.
     """
     numeric = [name for name in table.free if table.columns[name].is_mostly_numeric]
     if below := _below_metric(table, numeric):
@@ -265,11 +260,6 @@ def _check_suffixes(table: Table, candidates: list[str]) -> list[str]:
     """The columns that may have systems; those with names such as `t5-size` if there are no others.
 
     One other column alone is no comparison, so that those with such names and similar numbers are systems, too.
-
-    Raises
-    ------
-    InputError
-        If such a column is on the scale of the others, so that it may be a system or describe items.
     """
     unclear, free = [], table.free
     for name in free:

@@ -122,7 +122,7 @@ KINDS = {
     "document": Kind(("document",)),
     "domain": Kind(("domain",)),
     "step": Kind(("step", "global_step", "_step")),
-    "person": Kind(PEOPLE),  # who scores the same item of the same system
+    "person": Kind(PEOPLE, r"(ann|rat|annot)[\W_]*\d"),  # who scores the same item of the same system
     "label of items": Kind((  # or of judges, but not of systems
         "document", "domain", "category", "language", "lang", "split", "genre", "type", "group", "section", "source",
         "user", "speaker", "topic", "class", "difficulty", "site", "country", "doc", "doc_name", "docname", "subject",
@@ -156,6 +156,8 @@ KINDS = {
     )),
 }  # fmt: skip
 
+_SUFFIXES = {"text of several items": "id|idx|index|name|nr|no|number|num", "person": r"id|name|\d+"}
+"""What may follow a name of a kind."""
 BESIDE_OR_SYSTEM = re.compile(r"(.+)_(diff|difference|delta|change|gain|level|size|min|max)")
 """Names "beside" that may also be those of systems, such as `t5-size`."""
 _IDS = {*(name for kind in ("system", "maybe system", "item") for name in KINDS[kind].names), "run_id", "document_id"}
@@ -214,15 +216,10 @@ def is_a(kind: str, name: str) -> bool:
     own = KINDS[kind]
     if key(name) in own.names or re.fullmatch(own.pattern, key(name)):
         return True
-    if kind == "text of several items":
-        return re.sub(r"[\s_\-]*(id|idx|index|name|nr|no|number|num)$", "", name.strip().lower()) in own.names
+    if kind in _SUFFIXES:
+        return re.sub(rf"[\s_\-]*({_SUFFIXES[kind]})$", "", name.strip().lower()) in own.names
     if kind == "error" and "↓" in name:
         return True
-    if kind == "person":
-        return (
-            re.fullmatch(r"(ann|rat|annot)[\W_]*\d", key(name)) is not None
-            or re.sub(r"[\s_\-]*(id|name|\d+)$", "", name.strip().lower()) in own.names
-        )
     camel = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name) if kind == "beside" else name
     if camel != name and re.search(r"_(seconds|time|duration|length|count|cost|tokens)$", camel.lower()):
         return True

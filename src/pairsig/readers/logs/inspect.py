@@ -165,12 +165,7 @@ class _Log:
         return notes
 
     def items(
-        self,
-        scorer: str | None,
-        document: str | None,
-        domain: str | None,
-        reducer: str | None,
-        verify: bool,
+        self, scorer: str | None, document: str | None, domain: str | None, reducer: str | None, verify: bool
     ) -> Iterator[Item]:
         """The samples."""
         samples = self._samples()

@@ -269,11 +269,16 @@ def of_metadata(record: object, key: str | None, where: str, what: str, of: str)
 
 def json_lines(path: AnyPath) -> Iterator[tuple[int, dict[str, Any]]]:
     """Line number and object of every line of JSONL; blank lines are skipped."""
-    for number, line in enumerate(text.read(path), start=1):
+    return json_objects(path, text.read(path))
+
+
+def json_objects(path: AnyPath, lines: Iterable[str], **how: Any) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The same for lines that were read already, with options of `json.loads`."""
+    for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
-            item = json.loads(line)
+            item = json.loads(line, **how)
         except (ValueError, RecursionError) as error:
             found = f"invalid JSON ({reason(error)})"
             raise InputError(f"{path}, line {number}: found {found}, expected a JSON object") from None
