@@ -49,9 +49,8 @@ def of_object(item: Mapping[str, Any]) -> list[Row]:
         return [row | own for each in next(iter(scored.values())) for own in of_object(each)]
     if len(plain) == 1 and not scored and not numbers:
         ((name, own),) = plain.items()
-        if any(layout.role(path[-1]) == "item" for path in row):
-            return [row | {("rater",): place, (name,): score} for place, score in enumerate(own, start=1)]
-        return [row | {("item",): place, (name,): score} for place, score in enumerate(own, start=1)]
+        label = "rater" if any(layout.role(path[-1]) == "item" for path in row) else "item"
+        return [row | {(label,): place, (name,): score} for place, score in enumerate(own, start=1)]
     return [row | {(name,): own for name, own in lists.items()}]
 
 
