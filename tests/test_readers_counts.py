@@ -762,6 +762,38 @@ class TestCoref:
 # Tables
 
 
+BAD_TABLES = [
+    ("x", {}, "found no rows, expected one per item"),
+    ("", {}, "found an empty file, expected a table"),
+    ("id,x\n", {}, "found no rows"),
+    ("id,x\n1,2,3\n", {}, ", line 2: found 3 fields, expected 2"),
+    ("id,x,x\n1,2,3\n", {}, ", line 1: found 2 columns called 'x'"),
+    ('id,x\n1,"2"3\n', {}, ", line 2: found a damaged field"),
+    ("id,x\n1,2\n", {"item": "q"}, "found no column 'q' for --option item=q, expected one of id, x"),
+    ("id,x\n1,2\n,3\n", {}, ", line 3: found no id, expected the id of the item"),
+    ("id,x\n1,2\n1,3\n", {}, r", line 3: found item 1 again \(first in line 2\)"),
+    ("id,x\n1,2\n2,1_0\n", {"score": "x"}, ", line 3: found '1_0' in column x, expected a number"),
+    ("id,x\n1,2\n2,inf\n", {"score": "x"}, ", line 3: found 'inf' in column x, expected a number"),
+    ("id,correct,total\n1,x,2\n", {}, ", line 2: found 'x' in column correct, expected a number"),
+    ("id,x\n1,1\n2,true\n", {}, ", line 3: found 'true' in column x, expected a number as in line 2"),
+    ("id,x\n1,true\n2,0.5\n", {}, ", line 3: found '0.5' in column x, expected true or false as in line 2"),
+    ('{"id": 1, "x": 0.5}\n{"id": 2, "x": true}\n', {}, ", line 2: found True in column x, expected a num"),
+    ('{"id": 1, "x": false}\n{"id": 2, "x": 0}\n', {}, ", line 2: found 0 in column x, expected true or"),
+    ('{"id": 1, "x": 1}\n{"id": 2, "x": 1, "x": 0}\n', {},
+     r", line 2: found invalid JSON \(the name 'x' twice\), expected a JSON object"),
+    ("id,x\n1,a\n", {}, "found the columns id, x, expected a column of scores"),
+    ("id,x\n1,\n", {}, "found the columns id, x, expected a column of scores"),
+    ("id\n1\n", {}, "found the columns id, expected a column of scores"),
+    ("id,x\n1,2\n", {"lower_is_better": "y"}, "found no column 'y' .*, expected one of id, x"),
+    ("id,x\n1,2\n", {"score": "f1"}, "found the columns id, x, expected matched, predicted, gold"),
+    ("id,x\n1,2\n", {"score": "y"},
+     "found the columns id, x, expected the name of one of them, or of a metric, instead of 'y'"),
+    ('{"id": 1, "x": 2}\n{"id"\n', {}, ", line 2: found invalid JSON .*expected a JSON object"),
+    ('{"id": 1, "x": 2}\n[1]\n', {}, r", line 2: found '\[1\]', expected a JSON object"),
+    ('{"id": 1, "x": 2}\n{"x": 2}\n', {}, ", line 2: found no id, expected"),
+]  # fmt: skip
+
+
 class TestTable:
     @pytest.mark.parametrize(
         ("name", "content"),
@@ -935,63 +967,9 @@ class TestTable:
         read = read_table(write(tmp_path, "a.jsonl", '{"id": 1, "document": "d", "x": 1}\n{"id": 2, "x": 1}\n'))
         assert read.documents == ("d", "")
 
-    @pytest.mark.parametrize(
-        ("name", "content", "options", "match"),
-        [
-            ("a.txt", "x", {}, "found no rows, expected one per item"),
-            ("a.csv", "", {}, "found an empty file, expected a table"),
-            ("a.csv", "id,x\n", {}, "found no rows"),
-            ("a.csv", "id,x\n1,2,3\n", {}, ", line 2: found 3 fields, expected 2"),
-            ("a.csv", "id,x,x\n1,2,3\n", {}, ", line 1: found 2 columns called 'x'"),
-            ("a.csv", 'id,x\n1,"2"3\n', {}, ", line 2: found a damaged field"),
-            ("a.csv", "id,x\n1,2\n", {"item": "q"}, "found no column 'q' for --option item=q, expected one of id, x"),
-            ("a.csv", "id,x\n1,2\n,3\n", {}, ", line 3: found no id, expected the id of the item"),
-            ("a.csv", "id,x\n1,2\n1,3\n", {}, r", line 3: found item 1 again \(first in line 2\)"),
-            ("a.csv", "id,x\n1,2\n2,1_0\n", {"score": "x"}, ", line 3: found '1_0' in column x, expected a number"),
-            ("a.csv", "id,x\n1,2\n2,inf\n", {"score": "x"}, ", line 3: found 'inf' in column x, expected a number"),
-            ("a.csv", "id,correct,total\n1,x,2\n", {}, ", line 2: found 'x' in column correct, expected a number"),
-            ("a.csv", "id,x\n1,1\n2,true\n", {}, ", line 3: found 'true' in column x, expected a number as in line 2"),
-            (
-                "a.csv",
-                "id,x\n1,true\n2,0.5\n",
-                {},
-                ", line 3: found '0.5' in column x, expected true or false as in line 2",
-            ),
-            (
-                "a.jsonl",
-                '{"id": 1, "x": 0.5}\n{"id": 2, "x": true}\n',
-                {},
-                ", line 2: found True in column x, expected a num",
-            ),
-            (
-                "a.jsonl",
-                '{"id": 1, "x": false}\n{"id": 2, "x": 0}\n',
-                {},
-                ", line 2: found 0 in column x, expected true or",
-            ),
-            (
-                "a.jsonl",
-                '{"id": 1, "x": 1}\n{"id": 2, "x": 1, "x": 0}\n',
-                {},
-                r", line 2: found invalid JSON \(the name 'x' twice\), expected a JSON object",
-            ),
-            ("a.csv", "id,x\n1,a\n", {}, "found the columns id, x, expected a column of scores"),
-            ("a.csv", "id,x\n1,\n", {}, "found the columns id, x, expected a column of scores"),
-            ("a.csv", "id\n1\n", {}, "found the columns id, expected a column of scores"),
-            ("a.csv", "id,x\n1,2\n", {"lower_is_better": "y"}, "found no column 'y' .*, expected one of id, x"),
-            ("a.csv", "id,x\n1,2\n", {"score": "f1"}, "found the columns id, x, expected matched, predicted, gold"),
-            (
-                "a.csv",
-                "id,x\n1,2\n",
-                {"score": "y"},
-                "found the columns id, x, expected the name of one of them, or of a metric, instead of 'y'",
-            ),
-            ("a.jsonl", '{"id": 1, "x": 2}\n{"id"\n', {}, ", line 2: found invalid JSON .*expected a JSON object"),
-            ("a.jsonl", '{"id": 1, "x": 2}\n[1]\n', {}, r", line 2: found '\[1\]', expected a JSON object"),
-            ("a.jsonl", '{"id": 1, "x": 2}\n{"x": 2}\n', {}, ", line 2: found no id, expected"),
-        ],
-    )
-    def test_bad_input(self, tmp_path, name, content, options, match):
+    @pytest.mark.parametrize(("content", "options", "match"), BAD_TABLES)
+    def test_bad_input(self, tmp_path, content, options, match):
+        name = "a.jsonl" if content.startswith("{") else "a.csv"
         refuses("table", write(tmp_path, name, content), match, **options)
 
     def test_missing_parquet(self, tmp_path):

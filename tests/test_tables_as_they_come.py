@@ -69,13 +69,10 @@ def per_system(header: str, gpt: str, llama: str, suffix: str = ".csv") -> dict[
 
 NAMED = [
     Case("wide", WIDE),
-    Case("model, item, score", long("model,item,score")),
-    Case("system, question_id, correct", long("system,question_id,correct")),
-    Case("name, sample, acc", long("name,sample,acc")),
-    Case("model, doc_id, accuracy", long("model,doc_id,accuracy")),
-    Case("system, segment, value", long("system,segment,value")),
-    Case("system, id, score", long("system,id,score")),
-    Case("model, question, score", long("model,question,score")),
+    *(Case(header, long(header)) for header in (
+        "model,item,score", "system,question_id,correct", "name,sample,acc", "model,doc_id,accuracy", "system,segment,value",
+        "system,id,score", "model,question,score",
+    )),
     Case(
         "several seeds",
         lines("model,seed,item,score", "gpt,1,x,1", "gpt,1,y,0", "gpt,2,x,1", "gpt,2,y,1", "llama,1,x,0", "llama,1,y,0")
