@@ -1420,6 +1420,7 @@ WRONG = {
         ({"a.txt": [{"src": "s", "mt": "x"}]}, "segment 1: found no COMET"),
         ({"source": ["s", "t"], "translations": [{"name": "a", "scores": [1]}]}, "1 scores, expected 2, one per"),
         ({"a.txt": comet([float("inf")])}, "the score inf in comet"),
+        ("a.txt\tSegment 0\tscore: 0.5\tx\n", "found no system, expected at least one"),
         ({"a.txt": [{"src": 1, "COMET": 1}], "b.txt": {"x": 1}}, "as b.txt, expected a list"),
     ],
     ("x.seg.score", "mt_metrics_eval"): [
@@ -1452,6 +1453,7 @@ COMING_FROM = DATA.parent / "coming_from"
     [
         ("coref", "a", "METRIC muc:\n====> a;\n"),
         ("sigf", "a", "1\n0\n"),
+        ("sigf", "a", "1 2 3\n1\n"),
         ("table", "a.csv", "id,correct\nx,1\n"),
         ("table", "a.jsonl", '{"id": "x", "correct": true}\n'),
         ("mt_metrics_eval", "a", "sys\t0.5\nsys\tNone\n"),

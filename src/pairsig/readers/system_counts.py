@@ -443,7 +443,7 @@ def _check_wrong(parts: Sequence[SystemCounts], metric: Metric) -> None:
             f"from 0 to 1 for --missing wrong; use --missing drop"
         )
     for part in parts:
-        values = part.counts[metric.name][~part.unscored[metric.name]]
+        values = part.counts[metric.columns[0]][~part.unscored[metric.name]]
         strange = values[(values < 0) | (values > 1)]
         if metric.higher_is_better and not len(strange):
             continue

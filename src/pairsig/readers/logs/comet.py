@@ -44,11 +44,11 @@ def read(path: AnyPath, *, systems: str | None = None) -> tuple[SystemCounts, ..
     else:
         document = field_of(read_json(source), [], source, dict)
         by_path = dict(_compared(document, source) if "translations" in document else _scored(document, source))
-        if not by_path:
-            raise InputError(f"{source}: found no system, expected at least one")
         stems = [Path(name).stem for name in by_path]
         names = stems if len(set(stems)) == len(stems) else list(by_path)
         found = dict(zip(names, by_path.values(), strict=True))
+    if not found:
+        raise InputError(f"{source}: found no system, expected at least one")
     chosen = picked(found, systems, source, "system")
     return tuple(part for name in chosen for part in counted(source, name, found[name]))
 
