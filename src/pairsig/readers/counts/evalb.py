@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,8 +54,7 @@ _STATUS = {1: "status 1, words that differ from the gold sentence", 2: "status 2
 _HALF_DIGIT = 0.005 + 1e-9
 
 
-@dataclass(frozen=True)
-class _Row:
+class _Row(NamedTuple):
     line: int
     identifier: int
     length: int
@@ -183,13 +181,12 @@ def _rows(path: AnyPath, lines: Iterable[str]) -> list[_Row]:
 def _columns(rows: Sequence[_Row], scored: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
     """The counts, except the length, are 0 for sentences that are left out of the totals."""
     valid = scored.astype(np.int64)
-    columns = {name: np.array([getattr(row, name) for row in rows], dtype=np.int64) * valid for name in _SUMS}
+    table = dict(zip(_Row._fields, np.array(rows, dtype=np.int64).T, strict=True))
+    columns = {name: table[name] * valid for name in _SUMS}
     # evalb compares counts, so a sentence without brackets in both trees is complete, although it prints 0.00.
     matched, predicted, gold = columns["matched"], columns["predicted"], columns["gold"]
     columns["complete"] = ((matched == predicted) & (matched == gold)) * valid
-    columns["sentences"] = valid
-    columns["length"] = np.array([row.length for row in rows], dtype=np.int64)
-    return columns
+    return columns | {"sentences": valid, "length": table["length"]}
 
 
 def _check_summary(path: AnyPath, lines: Sequence[str], end: int, rows: Sequence[_Row]) -> list[str]:

@@ -389,13 +389,8 @@ def _by_system(table: Table, names: Sequence[str]) -> _ByName:
                 f"found the columns {listed(names)}, whose names may be of systems, metrics or "
                 f"runs, expected one column per system; name them with {table.chosen.hint('system', names[:2])}"
             )
-        blank = [""] * len(names)
-        both = zip(
-            systems[0] if systems else blank,
-            runs[0] if runs else blank,
-            scores[0] if scores else ["score"] * len(names),
-            strict=True,
-        )
+        blank, unnamed = ("",) * len(names), ("score",) * len(names)
+        both = zip((systems or [blank])[0], (runs or [blank])[0], (scores or [unnamed])[0], strict=True)
         parts = dict(zip(names, both, strict=True))
     elif table.chosen.system is None and all(times := [re.fullmatch(TIME, name.strip()) for name in names]):
         parts = {name: (match[1], "", "time") for name, match in zip(names, times, strict=True) if match}
