@@ -22,6 +22,7 @@ from pairsig.comparisons import inputs
 from pairsig.io import tables
 from pairsig.readers import COUNTS, LOGS, OUTPUTS, recognition, system_counts, tasks
 from pairsig.readers.logs import items
+from pairsig.readers.system_counts import read_all
 
 DATA = Path(__file__).parent / "data/evaluation_logs"
 INSPECT, LM_EVAL = DATA / "inspect", DATA / "lm_eval"
@@ -67,9 +68,15 @@ def answer(*arguments, capsys):
     return json.loads(out), err
 
 
+def read(reader, path, **options):
+    """The only system and run in a log."""
+    (part,) = read_all(reader, path, **options)
+    return part
+
+
 def refuses(path, *expected, reader=None, **options):
     with pytest.raises(InputError) as error:
-        system_counts.read_all(reader or recognition.recognize([str(path)]), str(path), **options)
+        read_all(reader or recognition.recognize([str(path)]), str(path), **options)
     assert "\n" not in str(error.value)
     for words in expected:
         assert words in str(error.value)
@@ -97,7 +104,7 @@ REPORTED = json.loads((INSPECT / "reported.json").read_text())
 @pytest.mark.parametrize("name", ["strong.eval", "weak.eval", "weak.json.gz", "failing.eval"])
 def test_inspects_own_figures(name):
     reported = REPORTED[name.removesuffix(".gz")]
-    parts = system_counts.read_all("inspect", str(INSPECT / name), document="passage")
+    parts = read_all("inspect", INSPECT / name, document="passage")
     assert [part.run for part in parts] == ["1", "2", "3", "4"]
     assert {part.system for part in parts} == {f"mockllm/{name.split('.')[0]}"}
     for ours, theirs, centre in (
@@ -118,7 +125,7 @@ def test_one_command_from_two_logs_of_inspect(capsys):
     assert "detected the format inspect" in err
     assert (row["method_a"], row["method_b"]) == ("mockllm/strong", "mockllm/weak")
     assert (row["n_runs_a"], row["n_segments"], row["design"]) == (4, 12, "nested")
-    own = [by_item(system_counts.read_all("inspect", path), "exact")[0] for path in (STRONG, WEAK)]
+    own = [by_item(read_all("inspect", path), "exact")[0] for path in (STRONG, WEAK)]
     assert row["gain"] == pytest.approx((own[0] - own[1]).mean())
     assert row["standard_error"] == pytest.approx(standard_error(own[0] - own[1]))
 
@@ -140,32 +147,17 @@ def test_documents_that_are_not_used_are_noted(command, capsys):
 
 def test_systems_are_renamed(tmp_path, capsys):
     names = ["--name", "mockllm/strong=ours", "--name", "mockllm/weak=theirs"]
-    for options in ([], ["--option", "reducer=mean"]):
-        (row,), _ = answer(
-            STRONG,
-            WEAK,
-            "--metric",
-            "exact",
-            "--n-resamples",
-            99,
-            *options,
-            *names[:2],
-            "--test" if options else "--seed",
-            "exact" if options else 1,
-            capsys=capsys,
-        )
-        assert ours_and_other(row) == ("ours", "mockllm/weak")
+    for kind, options in (("method", "--n-resamples 99"), ("system", "--option reducer=mean --test exact")):
+        (row,), _ = answer(STRONG, WEAK, "--metric", "exact", *options.split(), *names[:2], capsys=capsys)
+        assert (row[f"{kind}_a"], row[f"{kind}_b"]) == ("ours", "mockllm/weak")
     assert cli.main(["rank", STRONG, WEAK, "--metric", "exact", "--option", "reducer=mean", *names]) == 0
     assert re.search(r"^1 +ours .*^2 +theirs ", capsys.readouterr().out, re.MULTILINE | re.DOTALL)
     for wrong, words in (
-        (["--name", "strong=ours"], "unknown system 'strong', expected one of mockllm/strong, mockllm/weak"),
-        (
-            ["--name", "mockllm/strong=mockllm/weak"],
-            "the systems would be called mockllm/weak, expected different names",
-        ),
-        (["--name", "ours"], "found --name ours, expected --name OLD=NEW for a system of mockllm/strong"),
+        ("strong=ours", "unknown system 'strong', expected one of mockllm/strong, mockllm/weak"),
+        ("mockllm/strong=mockllm/weak", "the systems would be called mockllm/weak, expected different names"),
+        ("ours", "found --name ours, expected --name OLD=NEW for a system of mockllm/strong"),
     ):
-        assert cli.main(["test", STRONG, WEAK, "--metric", "exact", *wrong]) == 2
+        assert cli.main(["test", STRONG, WEAK, "--metric", "exact", "--name", wrong]) == 2
         assert words in capsys.readouterr().err
     runs = "system\tsegment\tcorrect\ttotal\n" + "".join(
         f"m=1{one}-{run}\t{i}\t{(i + run) % 2 if one == 'a' else 1}\t1\n"
@@ -178,10 +170,6 @@ def test_systems_are_renamed(tmp_path, capsys):
     assert {"old", "m=1b"} < set(Path(output).read_text().split())
 
 
-def ours_and_other(row):
-    return (row["method_a"], row["method_b"]) if "method_a" in row else (row["system_a"], row["system_b"])
-
-
 def test_reductions_are_inspects(capsys):
     rows, _ = answer(STRONG, WEAK, "--metric", "exact", "--option", "reducer=mean", "--test", "exact", capsys=capsys)
     assert rows[0]["score_a"] == REPORTED["strong.eval"]["exact"]["accuracy"]
@@ -189,7 +177,7 @@ def test_reductions_are_inspects(capsys):
 
 
 def test_both_formats_of_inspect_are_one_log():
-    one, other = (system_counts.read_all("inspect", str(INSPECT / f"weak.{name}")) for name in ("eval", "json.gz"))
+    one, other = (read_all("inspect", INSPECT / f"weak.{name}") for name in ("eval", "json.gz"))
     for mine, theirs in zip(one, other, strict=True):
         assert mine.segments == theirs.segments
         assert mine.contents == theirs.contents
@@ -223,12 +211,12 @@ def test_items_without_a_score(capsys):
     assert "--missing drop was applied to 2 items without a score" in rows[0]["doubt"]
     rows, _ = answer(STRONG, FAILING, "--metric", "exact", "--missing", "wrong", "--n-resamples", 99, capsys=capsys)
     assert rows[0]["n_segments"] == 12
-    values = np.stack([part.counts["exact"] for part in system_counts.read_all("inspect", FAILING)])
+    values = np.stack([part.counts["exact"] for part in read_all("inspect", FAILING)])
     assert rows[0]["score_b"] == pytest.approx(values.mean())
 
 
 def test_choices_of_a_log_of_inspect():
-    only = system_counts.read_all("inspect", STRONG, scorer="parts/form", domain="about.size")
+    only = read_all("inspect", STRONG, scorer="parts/form", domain="about.size")
     assert [metric.name for metric in only[0].metrics] == ["parts/form"]
     assert set(only[0].domains) == {"small", "large"}
     names = "exact, brevity, parts/form, parts/content"
@@ -249,17 +237,17 @@ def sample(name, value, epoch=1, text="?", **further):
     return {"id": name, "epoch": epoch, "input": text, "scores": scores, "metadata": {}} | further
 
 
-@pytest.mark.parametrize("value", ["c", "i", "p", "n", "Q", ""])
-def test_values_that_inspect_does_not_know(tmp_path, value):
-    path = write(tmp_path / "a.json", of_inspect(samples=[sample("q", value)]))
-    refuses(path, f"found the value '{value}' for match, expected a number or one of C, I, P, N")
+def inspect_log(folder, model, values, **further):
+    """A log in which each sample has one value by its id."""
+    samples = [sample(name, value, **further) for name, value in values.items()]
+    return write(folder / f"{model}.json", of_inspect(model, samples))
 
 
 def test_values_of_inspect(tmp_path):
     values = {"C": 1, "I": 0, "P": 0.5, "N": 0, "yes": 1, "No": 0, "TRUE": 1, "false": 0, "0.25": 0.25, True: 1, -3: -3}
-    samples = [sample(f"q{i}", value) for i, value in enumerate(values)]
-    (part,) = system_counts.read_all("inspect", write(tmp_path / "a.json", of_inspect(samples=samples)))
-    assert part.counts["match"].tolist() == list(values.values())
+    part = read("inspect", inspect_log(tmp_path, "a", dict(enumerate([*values, float("nan")]))))
+    assert part.counts["match"].tolist() == [*values.values(), 0]
+    assert part.unscored["match"].tolist() == [False] * len(values) + [True]
 
 
 def test_epochs_reduced_in_two_ways(tmp_path):
@@ -273,9 +261,9 @@ def test_epochs_reduced_in_two_ways(tmp_path):
         log = of_inspect(samples=samples, config={"epochs_reducer": reducers}) | {"reductions": reductions}
         path = write(tmp_path / "a.json", log)
         for name, expected in (("at_least_2", [0, 0]), ("mean", [0.5, 0]), ("max", [1, 0])):
-            (part,) = system_counts.read_all("inspect", path, reducer=name)
+            part = read("inspect", path, reducer=name)
             assert (part.run, part.counts["match"].tolist(), part.notes) == ("", expected, ())
-        first, second = system_counts.read_all("inspect", path)
+        first, second = read_all("inspect", path)
         assert [first.counts["match"].tolist(), second.counts["match"].tolist()] == [[1, 0], [0, 0]]
         note = "Inspect reduced epochs by max, at_least_2, but the score of a sample is their mean here"
         assert [note in one for one in first.notes] == [True] * noted
@@ -283,7 +271,7 @@ def test_epochs_reduced_in_two_ways(tmp_path):
 
 def test_questions_are_the_same_as_far_as_a_summary_has_them(tmp_path):
     a, far, near = (
-        write(tmp_path / f"{name}.json", of_inspect(name, [sample("q", "C", text=text)]))
+        inspect_log(tmp_path, name, {"q": "C"}, text=text)
         for name, text in (("a", "x" * 600), ("far", "x" * 500 + "y"), ("near", "x" * 499 + "y"))
     )
     inputs.read_systems([a, far], None)
@@ -292,7 +280,7 @@ def test_questions_are_the_same_as_far_as_a_summary_has_them(tmp_path):
 
 def test_what_the_reader_of_a_log_should_know(tmp_path):
     path = write(tmp_path / "a.json", of_inspect() | {"status": "error", "invalidated": True})
-    (part,) = system_counts.read_all("inspect", path)
+    part = read("inspect", path)
     assert [note.partition(": ")[2] for note in part.notes] == [
         "the evaluation ended with the status error",
         "samples of this log were marked as invalid",
@@ -370,16 +358,8 @@ def test_labels_that_differ_between_epochs(tmp_path, what):
     refuses(path, f"found different {what} for item q in the runs 2 and 1, expected the same", **{what: "of"})
 
 
-def test_nan_is_no_score(tmp_path):
-    samples = [sample("q0", float("nan")), sample("q1", "C"), sample("q2", 0.25)]
-    (part,) = system_counts.read_all("inspect", write(tmp_path / "a.json", of_inspect(samples=samples)))
-    assert part.unscored["match"].tolist() == [True, False, False]
-    assert part.counts["match"].tolist() == [0, 1, 0.25]
-
-
 def test_same_ids_of_other_questions(tmp_path):
-    a = write(tmp_path / "a.json", of_inspect("a"))
-    b = write(tmp_path / "b.json", of_inspect("b", [sample(f"q{i}", "C", text="another") for i in range(4)]))
+    a, b = (inspect_log(tmp_path, name, {"q0": "C", "q1": "I"}, text=f"the question of {name}") for name in "ab")
     refused([a, b], "item q0 has a different content than in", "are these the same test set?")
     inputs.read_systems([a, b], None, options={"verify": "false"})
 
@@ -402,21 +382,16 @@ def test_labels_of_items(tmp_path, what):
 
 
 def test_items_are_paired_by_their_ids(tmp_path):
-    a = write(tmp_path / "a.json", of_inspect("a", [sample(f"q{i}", value) for i, value in enumerate("CCI")]))
-    b = write(
-        tmp_path / "b.json", of_inspect("b", [sample(f"q{i}", value) for i, value in ((2, "C"), (0, "I"), (1, "C"))])
-    )
+    a = inspect_log(tmp_path, "a", {"q0": "C", "q1": "C", "q2": "I"})
+    b = inspect_log(tmp_path, "b", {"q2": "C", "q0": "I", "q1": "C"})
     ((data, _),), _ = inputs.read_systems([a, b], None)
     assert data.segments.tolist() == ["q0", "q1", "q2"]
     assert data.counts[:, :, 0].tolist() == [[1, 1, 0], [0, 1, 1]]
 
 
 def test_missing_by_hand(tmp_path):
-    a = write(tmp_path / "a.json", of_inspect("a", [sample("q0", "C"), sample("q1", "C"), sample("q2", None)]))
-    b = write(
-        tmp_path / "b.json",
-        of_inspect("b", [sample("q1", "C"), sample("q2", None), sample("q3", "C"), sample("q4", "I")]),
-    )
+    a = inspect_log(tmp_path, "a", {"q0": "C", "q1": "C", "q2": None})
+    b = inspect_log(tmp_path, "b", {"q1": "C", "q2": None, "q3": "C", "q4": "I"})
     refused(
         [a, b], "a has no score in match for 2 of 5 items, but other systems have one (q3, q4), expected the same items"
     )
@@ -431,11 +406,9 @@ def test_missing_by_hand(tmp_path):
 
 
 def test_a_reader_that_overlooks_a_repeated_id_is_noticed(tmp_path):
-    part, other = (
-        system_counts.read("table", write(tmp_path / f"{name}.csv", "id,score\nx,1\ny,0\n")) for name in "ab"
-    )
+    part = read("table", write(tmp_path / "a.csv", "id,score\nx,1\ny,0\n"))
     with pytest.raises(InputError, match=r"a.csv: found item x twice, expected it once"):
-        system_counts.pair(replace(part, segments=("x", "x")), other, ("a", "b"))
+        system_counts.align((replace(part, segments=("x", "x")), part), ("a", "b"))
 
 
 def test_counts_of_a_missing_item_are_not_known(tmp_path):
@@ -447,8 +420,7 @@ def test_counts_of_a_missing_item_are_not_known(tmp_path):
 
 @pytest.mark.parametrize("score", [7, -0.5])
 def test_only_scores_from_0_to_1_can_be_wrong(tmp_path, score):
-    a = write(tmp_path / "a.json", of_inspect("a", [sample("q0", score), sample("q1", 1)]))
-    b = write(tmp_path / "b.json", of_inspect("b", [sample("q0", 1)]))
+    a, b = inspect_log(tmp_path, "a", {"q0": score, "q1": 1}), inspect_log(tmp_path, "b", {"q0": 1})
     words = (
         "expected scores from 0 to 1 of which higher is better, since --missing wrong counts items without a score as 0"
     )
@@ -473,10 +445,7 @@ def log_of(folder, reader, model, **scores):
         ]
         return write(folder / f"{model}.json", of_inspect(model, samples))
     if reader == "helm":
-        return write(
-            folder / f"t:model={model}" / "per_instance_stats.json",
-            [entry(name, stats=own.items()) for name, own in items],
-        )
+        return helm_log(folder / f"t:model={model}", [entry(name, stats=own.items()) for name, own in items])
     if reader == "openai_evals":
         found = [{"type": "sampling", "sample_id": name} for name, _ in items]
         for name, own in items:
@@ -679,7 +648,7 @@ def test_an_archive_that_says_it_is_small(tmp_path, monkeypatch, method):
 
 def test_a_document_that_is_too_large(tmp_path, monkeypatch):
     monkeypatch.setattr("pairsig.io.files.MAX_JSON", 2**10)
-    refuses(write(tmp_path / "a.json", of_inspect(samples=[sample(str(i), "C") for i in range(100)])), "bytes of JSON")
+    refuses(inspect_log(tmp_path, "a", dict.fromkeys(range(100), "C")), "bytes of JSON")
 
 
 def test_json_that_is_nested_too_deeply(tmp_path):
@@ -698,7 +667,7 @@ def results_of(folder):
 @pytest.mark.parametrize("task", ["sums_small", "sums_large"])
 def test_lm_evals_own_figures(folder, task):
     reported = results_of(folder)
-    (part,) = system_counts.read_all("lm_eval", folder, task=task)
+    part = read("lm_eval", folder, task=task)
     assert part.system == reported["model_name"]
     for metric in ("acc", "acc_norm"):
         values, _ = by_item([part], metric)
@@ -740,20 +709,20 @@ def test_the_page_shows_what_is_printed(tmp_path, monkeypatch, capsys):
     assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == printed.splitlines()
 
 
-def lm_eval_with_groups(folder, scores, groups, **further):
+def lm_eval_with_groups(folder, scores, groups):
     """Logs of tasks with these scores by task, and groups by name: their tasks and the reported score."""
+    scored = {task: [one for one in own if one is not None] for task, own in scores.items()}
     write(
         folder / f"results_{TIME}.json",
         {
             "model_name": folder.name,
-            "results": {task: {"acc,none": sum(own) / len(own)} for task, own in scores.items()},
+            "results": {task: {"acc,none": sum(own) / len(own)} for task, own in scored.items()},
             "groups": {
                 name: {"alias": name, "acc,none": value, "acc_stderr,none": 0.1} for name, (_, value) in groups.items()
             },
             "group_subtasks": {name: tasks for name, (tasks, _) in groups.items()},
             "higher_is_better": {task: {"acc": True} for task in scores},
-        }
-        | further,
+        },
     )
     for task, own in scores.items():
         rows = [
@@ -793,19 +762,17 @@ def over_tasks(gains):
 @pytest.mark.parametrize("mean", [over_items, over_tasks])
 def test_the_mean_of_a_group_is_the_reported_one(tmp_path, mean, capsys):
     """Weighted by size or not: the score of lm_eval's `aggregate_subtask_metrics`, and the p-value by enumeration."""
-    folders = []
-    for name, scores in SCORES.items():
-        value = float(mean({(task, i): Fraction(one) for task, own in scores.items() for i, one in enumerate(own)}))
-        folders.append(lm_eval_with_groups(tmp_path / name, scores, {"g": (["x", "y", "z"], value)}))
+    values = {
+        name: float(mean({(task, i): Fraction(one) for task, own in scores.items() for i, one in enumerate(own)}))
+        for name, scores in SCORES.items()
+    }
+    groups = {name: {"g": (["x", "y", "z"], value)} for name, value in values.items()}
+    folders = [lm_eval_with_groups(tmp_path / name, scores, groups[name]) for name, scores in SCORES.items()]
     rows, err = answer(*folders, "--test", "exact", capsys=capsys)
     assert [row["metric"] for row in rows] == ["x/acc", "y/acc", "z/acc", "g/acc"]
     expected = {over_items: "the mean over the items of 3 tasks", over_tasks: "the mean of the means of 3 tasks"}[mean]
     assert f"g/acc is {expected}" in err
-    scores = [
-        float(mean({(t, i): Fraction(one) for t, own in SCORES[name].items() for i, one in enumerate(own)}))
-        for name in "ab"
-    ]
-    assert [rows[-1]["score_a"], rows[-1]["score_b"]] == pytest.approx(scores)
+    assert [rows[-1]["score_a"], rows[-1]["score_b"]] == pytest.approx([values["a"], values["b"]])
     assert rows[-1]["pvalue"] == swapped(SCORES, mean)
     assert rows[-1]["n_segments"] == 10
 
@@ -865,25 +832,9 @@ def test_nested_groups_and_the_missing_scores_in_them(tmp_path, capsys):
     for name, own in SCORES.items():
         scores = own | {"x": [None, *own["x"][1:]] if name == "b" else own["x"]}
         counted = [one for part in scores.values() for one in part if one is not None]
-        results = {
-            task: {"acc,none": sum(filter(None, part)) / len([1 for one in part if one is not None])}
-            for task, part in scores.items()
-        }
-        lm_eval_with_groups(
-            tmp_path / name, own, {"all": (["x", "y", "z"], sum(counted) / len(counted))}, results=results
-        )
-        rows = [
-            {"doc_id": i, "doc": ["x", i], "resps": [], "metrics": ["acc"], "acc": one}
-            for i, one in enumerate(scores["x"])
-        ]
-        write(tmp_path / name / f"samples_x_{TIME}.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+        lm_eval_with_groups(tmp_path / name, scores, {"all": (["x", "y", "z"], sum(counted) / len(counted))})
     rows, _ = answer(*paths, "--test", "exact", "--missing", "drop", capsys=capsys)
-    assert [(row["metric"], row["n_segments"]) for row in rows] == [
-        ("x/acc", 2),
-        ("y/acc", 5),
-        ("z/acc", 2),
-        ("all/acc", 9),
-    ]
+    assert {row["metric"]: row["n_segments"] for row in rows} == {"x/acc": 2, "y/acc": 5, "z/acc": 2, "all/acc": 9}
     assert "missing:drop:1|" in rows[-1]["signature"]
     left = {name: own | {"x": own["x"][1:]} for name, own in SCORES.items()}
     assert rows[-1]["pvalue"] == swapped(left, over_items)
@@ -891,11 +842,11 @@ def test_nested_groups_and_the_missing_scores_in_them(tmp_path, capsys):
 
 def test_filters_of_lm_eval():
     reported = results_of(A)["results"]["sums_answered"]
-    (part,) = system_counts.read_all("lm_eval", A, task="sums_answered")
+    part = read("lm_eval", A, task="sums_answered")
     assert [metric.name for metric in part.metrics] == ["exact_match/first", "exact_match/digits"]
     for name in ("first", "digits"):
         assert part.counts[f"exact_match/{name}"].mean() == reported[f"exact_match,{name}"]
-    (one,) = system_counts.read_all("lm_eval", A, task="sums_answered", filter="first")
+    one = read("lm_eval", A, task="sums_answered", filter="first")
     assert [metric.name for metric in one.metrics] == ["exact_match"]
     assert "each question was answered 2 times" in one.notes[0]
 
@@ -918,18 +869,18 @@ def lm_eval_log(tmp_path):
 
 
 def test_a_file_of_samples_has_its_model_from_the_results(lm_eval_log):
-    (part,) = system_counts.read_all("lm_eval", str(lm_eval_log))
+    part = read("lm_eval", lm_eval_log)
     assert part.system == results_of(A)["model_name"]
     (results,) = lm_eval_log.parent.glob("results_*.json")
-    assert system_counts.read_all("lm_eval", str(results))[0].segments == part.segments
+    assert read("lm_eval", results).segments == part.segments
     results.unlink()
-    (part,) = system_counts.read_all("lm_eval", str(lm_eval_log))
+    part = read("lm_eval", lm_eval_log)
     assert part.system == lm_eval_log.parent.name
     assert "named after the folder" in part.notes[0]
     renamed = lm_eval_log.rename(lm_eval_log.with_name("llama.jsonl"))
-    assert system_counts.read_all("lm_eval", str(renamed))[0].system == "llama"
+    assert read("lm_eval", renamed).system == "llama"
     renamed.rename(lm_eval_log)
-    assert system_counts.read_all("lm_eval", str(lm_eval_log), model="mine")[0].system == "mine"
+    assert read("lm_eval", lm_eval_log, model="mine").system == "mine"
 
 
 def test_what_a_log_of_lm_eval_can_have_wrong(lm_eval_log):
@@ -940,27 +891,23 @@ def test_what_a_log_of_lm_eval_can_have_wrong(lm_eval_log):
         lm_eval_log.write_text("\n".join(lines) + "\n")
         return lm_eval_log
 
+    row = json.loads(whole[3])
+
+    def with_row(**changes):
+        return broken([*whole[:3], json.dumps({k: v for k, v in (row | changes).items() if v is not None}), *whole[4:]])
+
     refuses(broken(whole[:7]), "found 7 samples, expected 12 as in the results: the file is incomplete")
     refuses(broken([*whole[:11], whole[11][:50]]), "line 12: found invalid JSON")
     refuses(broken([*whole, whole[0]]), "line 13: found doc_id 0 again with the filter none")
-    row = json.loads(whole[3])
-    (part,) = system_counts.read_all(
-        "lm_eval", str(broken([*whole[:3], json.dumps(row | {"acc": float("inf")}), *whole[4:]]))
-    )
-    assert any("and not the mean over samples, inf" in note for note in part.notes)
-    refuses(
-        broken([*whole[:3], json.dumps({k: v for k, v in row.items() if k != "doc_id"}), *whole[4:]]),
-        "line 4: found no doc_id",
-    )
-    (part,) = system_counts.read_all(
-        "lm_eval", str(broken([*whole[:3], json.dumps(row | {"acc": 1 - row["acc"]}), *whole[4:]]))
-    )
-    assert [metric.name for metric in part.metrics] == ["acc_norm"]
-    assert any("acc left out, since the results report" in note for note in part.notes)
-    (part,) = system_counts.read_all(
-        "lm_eval", str(broken([*whole[:3], json.dumps(row | {"doc": {"id": "x"}}), *whole[4:]]))
-    )
-    assert any("the doc_hash does not match the doc in 1 of 12 lines" in note for note in part.notes)
+    refuses(with_row(doc_id=None), "line 4: found no doc_id")
+    for changes, metrics, words in (
+        ({"acc": float("inf")}, ["acc_norm"], "and not the mean over samples, inf"),
+        ({"acc": 1 - row["acc"]}, ["acc_norm"], "acc left out, since the results report"),
+        ({"doc": {"id": "x"}}, ["acc", "acc_norm"], "the doc_hash does not match the doc in 1 of 12 lines"),
+    ):
+        part = read("lm_eval", with_row(**changes))
+        assert [metric.name for metric in part.metrics] == metrics
+        assert any(words in note for note in part.notes)
 
 
 @pytest.mark.parametrize(("factor", "kept"), [(1, True), (1 + 1e-11, True), (1.01, False), (0.99, False)])
@@ -968,7 +915,7 @@ def test_the_mean_that_the_results_report(tmp_path, factor, kept):
     rows = [{"doc_id": i, "metrics": ["acc", "f1"], "acc": i % 3 / 7, "f1": 0.5} for i in range(10)]
     mean = factor * sum(row["acc"] for row in rows) / 10
     path = lm_eval_of(tmp_path, rows, results={"t": {"acc,none": mean, "f1,none": 0.5}})
-    (part,) = system_counts.read_all("lm_eval", path)
+    part = read("lm_eval", path)
     assert [metric.name for metric in part.metrics] == ["acc", "f1"][not kept :]
     assert any("acc left out, since the results report" in note for note in part.notes) != kept
 
@@ -986,11 +933,11 @@ def test_what_is_better_is_what_the_results_say(tmp_path):
     ]
     expected = {"er/first": False, "acc/first": True, "er/last": False, "acc/last": True}
     for path, unsaid in zip(paths[:2], ("", "acc/first, acc/last"), strict=True):
-        (part,) = system_counts.read_all("lm_eval", path)
+        part = read("lm_eval", path)
         assert {metric.name: metric.higher_is_better for metric in part.metrics} == expected
         notes = [note for note in part.notes if "higher counts as better" in note]
         assert [f"no direction for {unsaid};" in note for note in notes] == [True] * bool(unsaid)
-    (part,) = system_counts.read_all("lm_eval", paths[0], filter="last")
+    part = read("lm_eval", paths[0], filter="last")
     assert {metric.name: metric.higher_is_better for metric in part.metrics} == {"er": False, "acc": True}
     words = "higher er/first is better in {2}, but worse in {0}, expected the same".format(*paths)
     refused([paths[0], paths[2]], words)
@@ -1020,7 +967,7 @@ def test_tasks_have_their_own_metrics(tmp_path):
         value = "no number" if task in "vw" else 1
         path = lm_eval_of(tmp_path, [{"doc_id": 0, "metrics": metrics} | dict.fromkeys(metrics, value)], **groups)
         Path(path).rename(tmp_path / f"samples_{task}_{TIME}.jsonl")
-    parts = system_counts.read_all("lm_eval", tmp_path)
+    parts = read_all("lm_eval", tmp_path)
     assert [(part.task, [metric.name for metric in part.metrics]) for part in parts] == [
         ("t", ["acc", "f1"]), ("u", ["acc", "em"]),
     ]  # fmt: skip
@@ -1052,9 +999,7 @@ def test_helms_own_figures(folder, subject):
         for stat in json.loads((folder / subject / "stats.json").read_text())
         if "perturbation" not in stat["name"]
     }
-    parts = system_counts.read_all(
-        "helm", str(folder / subject), stat="exact_match,quasi_exact_match,num_prompt_tokens"
-    )
+    parts = read_all("helm", str(folder / subject), stat="exact_match,quasi_exact_match,num_prompt_tokens")
     assert [part.run for part in parts] == ["0", "1"]
     assert {part.system for part in parts} == {folder.name.replace("_", "/")}
     for name in ("exact_match", "quasi_exact_match", "num_prompt_tokens"):
@@ -1078,10 +1023,7 @@ def test_groups_of_helm_are_means_of_runs(tmp_path, capsys):
     for model, scores in SCORES.items():
         for run, own in scores.items():
             folder = tmp_path / model / f"mmlu:subject={run},model={model}"
-            write(
-                folder / "per_instance_stats.json",
-                [entry(f"id{i}", stats=[("exact_match", one)]) for i, one in enumerate(own)],
-            )
+            helm_log(folder, [entry(f"id{i}", stats=[("exact_match", one)]) for i, one in enumerate(own)])
             write(folder / "run_spec.json", {"name": folder.name, "groups": ["mmlu", f"mmlu_{run}"]})
     rows, err = answer(tmp_path / "a", tmp_path / "b", "--test", "exact", capsys=capsys)
     assert [row["metric"] for row in rows] == [
@@ -1101,15 +1043,19 @@ def entry(name="id0", trial=0, stats=(("exact_match", 1),), split="test", **furt
     } | further
 
 
+def helm_log(folder, entries):
+    return write(folder / "per_instance_stats.json", entries)
+
+
 def test_statistics_of_several_metrics_are_put_together(tmp_path):
     entries = [entry(), entry(stats=[("f1_score", 0.5)]), entry("id1"), entry("id1", stats=[("f1_score", 0.25)])]
     path = write(tmp_path / "mmlu:subject=x,model=lab_a" / "per_instance_stats.json", entries)
-    (part,) = system_counts.read_all("helm", path)
+    part = read("helm", path)
     assert (part.system, part.segments) == ("lab_a", ("id0", "id1"))
     assert part.counts["f1_score"].tolist() == [0.5, 0.25]
-    nameless = write(tmp_path / "x" / "per_instance_stats.json", entries)
+    nameless = helm_log(tmp_path / "x", entries)
     refuses(nameless, "found the name of the model neither in run_spec.json")
-    assert system_counts.read_all("helm", nameless, model="mine")[0].system == "mine"
+    assert read("helm", nameless, model="mine").system == "mine"
 
 
 def test_several_values_of_an_instance_are_averaged(tmp_path):
@@ -1117,19 +1063,19 @@ def test_several_values_of_an_instance_are_averaged(tmp_path):
     entries = [entry(f"id{i}", stats=[("exact_match", total)]) for i, total in enumerate((3, 1, 0))]
     for one, count in zip(entries, (4, 1, 0), strict=True):
         one["stats"][0]["count"] = count
-    path = tmp_path / "mmlu:model=lab_a" / "per_instance_stats.json"
-    (part,) = system_counts.read_all("helm", write(path, entries))
+    path = tmp_path / "mmlu:model=lab_a"
+    part = read("helm", helm_log(path, entries))
     assert part.counts["exact_match"].tolist() == [0.75, 1, 0]
     assert part.unscored["exact_match"].tolist() == [False, False, True]
     entries[1]["stats"] += entry()["stats"]
     entries[1]["stats"][1]["name"]["sub_split"] = "ref"
     words = "entry 2: found exact_match for several sub-splits of instance id1, expected one"
-    refuses(write(path, entries), words, reader="helm")
+    refuses(helm_log(path, entries), words, reader="helm")
 
 
 def test_a_run_of_helm_comes_once(tmp_path):
     for folder in "ab":
-        write(tmp_path / folder / "mmlu:model=m" / "per_instance_stats.json", [entry()])
+        helm_log(tmp_path / folder / "mmlu:model=m", [entry()])
     refuses(tmp_path, "found the run mmlu of m in ", "expected it once")
 
 
@@ -1137,15 +1083,15 @@ def test_statistics_of_a_perturbation_are_others(tmp_path):
     one = entry()
     one["stats"] += entry(stats=[("exact_match", 0)])["stats"]
     one["stats"][1]["name"]["perturbation"] = {"name": "typos"}
-    (part,) = system_counts.read_all("helm", write(tmp_path / "mmlu:model=m" / "per_instance_stats.json", [one]))
+    part = read("helm", helm_log(tmp_path / "mmlu:model=m", [one]))
     assert part.counts["exact_match"].tolist() == [1]
 
 
 def test_other_splits_are_other_instances(tmp_path):
     entries = [entry("id1", split="valid"), entry("id0"), entry("id2", split="train"), entry("id3", split="valid")]
-    path = write(tmp_path / "mmlu:model=lab_a" / "per_instance_stats.json", entries)
+    path = helm_log(tmp_path / "mmlu:model=lab_a", entries)
     for split, expected, n_left in ((None, ("id0",), 3), ("valid", ("id1", "id3"), 2), ("train", ("id2",), 3)):
-        (part,) = system_counts.read_all("helm", path, split=split)
+        part = read("helm", path, split=split)
         assert part.segments == expected
         assert f"{n_left} instances outside the split {split or 'test'} are left out" in part.notes[0]
     refuses(path, "found no split 'dev', expected one of valid, test, train", split="dev", reader="helm")
@@ -1161,7 +1107,7 @@ SWEBENCH = DATA / "swebench"
 def test_swebenchs_own_figures(name):
     path = SWEBENCH / f"lab__{name}-2.1.run_1.json"
     report = json.loads(path.read_text())
-    (part,) = system_counts.read_all("swebench", str(path), document="repo")
+    part = read("swebench", path, document="repo")
     assert part.system == f"lab/{name}-2.1"
     assert len(part.segments) == report["total_instances"] == 40
     assert part.counts["resolved"].sum() == report["resolved_instances"]
@@ -1189,7 +1135,7 @@ def test_submissions_to_the_leaderboard(tmp_path):
         )
     refuses(tmp_path, "found no list of unresolved instances", "--option instances=FILE")
     all_of_them = write(tmp_path / "ids.txt", "\n".join(ids) + "\n")
-    first, second = system_counts.read_all("swebench", str(tmp_path), instances=all_of_them)
+    first, second = read_all("swebench", tmp_path, instances=all_of_them)
     assert (first.system, second.system) == ("first", "second")
     assert first.counts["resolved"].tolist() == [1, 1, 1, 0, 0, 0]
     assert first.unscored["resolved"].tolist() == [False] * 5 + [True]
@@ -1197,17 +1143,17 @@ def test_submissions_to_the_leaderboard(tmp_path):
     refuses(tmp_path, "found 2 instances outside the test set (a__b-2, a__b-5)", instances=few)
     details = {one: {"cost": 1.0, "resolved": i % 2 == 0} for i, one in enumerate(ids)}
     path = write(tmp_path / "20250101_third" / "per_instance_details.json", details)
-    (part,) = system_counts.read_all("swebench", path)
+    part = read("swebench", path)
     assert (part.system, part.counts["resolved"].tolist()) == ("third", [1, 0, 1, 0, 1, 0])
 
 
 def test_instances_that_a_report_does_not_list(tmp_path):
     report = {"resolved_ids": ["a-1"], "unresolved_ids": ["a-2"], "total_instances": 3}
     path = write(tmp_path / "m.run.json", report)
-    (part,) = system_counts.read_all("swebench", path)
+    part = read("swebench", path)
     assert part.notes == (f"{path}: the report lists only 2 of its 3 instances",)
     ids = write(tmp_path / "ids.json", ["a-1", "a-2", "a-3"])
-    (part,) = system_counts.read_all("swebench", path, instances=ids)
+    part = read("swebench", path, instances=ids)
     assert part.unscored["resolved"].tolist() == [False, False, True]
     assert part.notes == ()
 
@@ -1221,7 +1167,7 @@ ALPACA = DATA / "alpaca_eval"
 @pytest.mark.parametrize("model", ["model-a", "model-b"])
 def test_alpaca_evals_own_figures(model):
     reported = json.loads((ALPACA / "reported.json").read_text())[model]
-    reference, part = system_counts.read_all("alpaca_eval", str(ALPACA / model))
+    reference, part = read_all("alpaca_eval", ALPACA / model)
     assert (reference.system, part.system) == ("reference", model)
     (metric,) = part.metrics
     values, _ = by_item([part], "win_rate")
@@ -1253,7 +1199,7 @@ def test_preferences_of_two_judges_are_not_paired(tmp_path):
     refused([a, b], "b has no score in win_rate for 2 of 3 items, but other systems have one (i1, i2)")
     ((data, _),), _ = inputs.read_systems([a, b], None, missing="drop")
     assert data.counts[:, :, 0].tolist() == [[0.2], [0.5]]  # 1.2 - 1 as it is written
-    _, part = system_counts.read_all("alpaca_eval", write(tmp_path / "a.json", [annotation(dataset="koala")]))
+    _, part = read_all("alpaca_eval", write(tmp_path / "a.json", [annotation(dataset="koala")]))
     assert part.domains == ("koala",)
 
 
@@ -1289,7 +1235,7 @@ def match(sample="s.0", correct=True, run="r", kind="match", **data):
 def test_the_accuracy_that_the_report_has(tmp_path, reported, differs):
     """Events without a sample score none."""
     rows = [match("s.0"), match("s.1", False), match(None), {"final_report": {"accuracy": reported}}]
-    (part,) = system_counts.read_all("openai_evals", write(tmp_path / "a.jsonl", events(*rows)))
+    part = read("openai_evals", write(tmp_path / "a.jsonl", events(*rows)))
     assert part.segments == ("s.0", "s.1")
     assert ["differs from the mean over samples" in note for note in part.notes] == [True] * differs
 
@@ -1301,7 +1247,7 @@ def test_samples_of_another_answer(tmp_path):
 
 def test_samples_without_an_event_that_scores_them(tmp_path):
     path = write(tmp_path / "a.jsonl", events(match("s.0", False, kind="sampling"), match("s.1"), match("s.2", False)))
-    (part,) = system_counts.read_all("openai_evals", path)
+    part = read("openai_evals", path)
     assert part.segments == ("s.0", "s.1", "s.2")
     assert part.unscored["accuracy"].tolist() == [True, False, False]
     assert part.counts["accuracy"].tolist() == [0, 1, 0]
@@ -1338,7 +1284,7 @@ def test_comet(tmp_path, capsys):
 
 def test_translations_of_one_name(tmp_path):
     path = write(tmp_path / "a.json", {f"{folder}/out.txt": comet([0.5]) for folder in "ab"})
-    assert [part.system for part in system_counts.read_all("comet", path)] == ["a/out.txt", "b/out.txt"]
+    assert [part.system for part in read_all("comet", path)] == ["a/out.txt", "b/out.txt"]
 
 
 def test_comet_of_other_sources(tmp_path):
@@ -1365,10 +1311,10 @@ def test_mt_metrics_eval(tmp_path, capsys):
         ("XCOMET-refA", "online", "refB"),
     ]
     assert rows[0]["score_a"] == pytest.approx(np.mean([0.25, 0.25, 0.5]))
-    part = system_counts.read_all("mt_metrics_eval", path)[0]
+    part, *_ = read_all("mt_metrics_eval", path)
     assert (part.documents, part.domains) == (("d1", "d1", "d2", "d2"), ("news", "news", "social", "social"))
     human = write(tmp_path / "human-scores/en-de.mqm.seg.score", lines)
-    assert system_counts.read_all("mt_metrics_eval", human)[0].metrics[0].name == "mqm"
+    assert read_all("mt_metrics_eval", human)[0].metrics[0].name == "mqm"
 
 
 TRANSLATION = DATA / "translation"
@@ -1377,10 +1323,10 @@ TRANSLATION = DATA / "translation"
 def test_what_comet_writes():
     """The score of a system is the one that comet-score prints; comet-compare has the same scores, as float32."""
     reported = json.loads((TRANSLATION / "reported.json").read_text())["comet"]
-    compared = {part.system: part for part in system_counts.read_all("comet", TRANSLATION / "compared.json")}
+    compared = {part.system: part for part in read_all("comet", TRANSLATION / "compared.json")}
     assert compared.keys() == reported.keys()
     for name, printed in reported.items():
-        (part,) = system_counts.read_all("comet", TRANSLATION / f"{name}.json")
+        part = read("comet", TRANSLATION / f"{name}.json")
         assert part.system == name
         assert f"{part.counts['comet'].mean():.4f}" == f"{printed:.4f}"
         np.testing.assert_allclose(compared[name].counts["comet"], part.counts["comet"], rtol=1e-6)
@@ -1392,7 +1338,7 @@ def test_what_comet_writes():
 def test_what_mt_metrics_eval_reads(file, metric):
     """Scores, documents and domains are those of its EvalSet."""
     reported = json.loads((TRANSLATION / "reported.json").read_text())["mt_metrics_eval"]
-    parts = system_counts.read_all("mt_metrics_eval", TRANSLATION / f"{file}.seg.score")
+    parts = read_all("mt_metrics_eval", TRANSLATION / f"{file}.seg.score")
     assert {part.system for part in parts} == reported[metric].keys()
     for part in parts:
         assert list(part.documents) == reported["documents"]
@@ -1417,7 +1363,9 @@ WRONG = {
         ({"version": 2, "status": "success", "eval": {}}, "found no eval.task"),
         (of_inspect(samples=[]), "found no item with a score"),
         (of_inspect(samples=[sample("q", "C"), sample("q", "I")]), "found item q again, expected it once"),
-        (of_inspect(samples=[sample("q", "B")]), "found the value 'B' for match, expected a number or one of C, I"),
+        *((of_inspect(samples=[sample("q", value)]),
+           f"found the value '{value}' for match, expected a number or one of C, I, P, N")
+          for value in ("B", "c", "i", "p", "n", "Q", "")),
         (of_inspect(samples=[sample("q", float("inf"))]), "the score inf in match for item q, expected a finite"),
         (of_inspect(samples=[sample("q", float("nan"))]), "found no score for any item in match"),
         (of_inspect(samples=[sample("q", "C"), sample("q", "C", 2, "!")]), "different content for item q in the runs"),
@@ -1472,6 +1420,7 @@ WRONG = {
         ({"a.txt": [{"src": "s", "mt": "x"}]}, "segment 1: found no COMET"),
         ({"source": ["s", "t"], "translations": [{"name": "a", "scores": [1]}]}, "1 scores, expected 2, one per"),
         ({"a.txt": comet([float("inf")])}, "the score inf in comet"),
+        ("a.txt\tSegment 0\tscore: 0.5\tx\n", "found no system, expected at least one"),
         ({"a.txt": [{"src": 1, "COMET": 1}], "b.txt": {"x": 1}}, "as b.txt, expected a list"),
     ],
     ("x.seg.score", "mt_metrics_eval"): [
@@ -1500,30 +1449,11 @@ COMING_FROM = DATA.parent / "coming_from"
 
 
 @pytest.mark.parametrize(
-    ("reader", "paths"),
-    [
-        ("evalb", ["a.evalb", "b.evalb"]),
-        ("sigf", ["model1", "model2"]),
-        ("art", ["system1", "system2"]),
-        ("inspect", [STRONG, WEAK]),
-        ("inspect", [INSPECT]),
-        ("lm_eval", [A, B]),
-        ("helm", [LARGE, SMALL]),
-        ("helm", [LARGE / "sums/per_instance_stats.json"]),
-        ("swebench", [SWEBENCH]),
-        ("alpaca_eval", [ALPACA / "model-a"]),
-        ("openai_evals", [EVALS / "model-a.jsonl"]),
-    ],
-)
-def test_formats_are_recognized(reader, paths):
-    assert recognition.recognize([COMING_FROM / path for path in paths]) == reader
-
-
-@pytest.mark.parametrize(
     ("reader", "name", "text"),
     [
         ("coref", "a", "METRIC muc:\n====> a;\n"),
         ("sigf", "a", "1\n0\n"),
+        ("sigf", "a", "1 2 3\n1\n"),
         ("table", "a.csv", "id,correct\nx,1\n"),
         ("table", "a.jsonl", '{"id": "x", "correct": true}\n'),
         ("mt_metrics_eval", "a", "sys\t0.5\nsys\tNone\n"),
@@ -1624,7 +1554,7 @@ def test_the_logs_beside_the_corpora(logs_dir):
     for suffix in ("eval", "json"):
         found = {}
         for path in (logs_dir / f"inspect/logs-{suffix}").iterdir():
-            parts = system_counts.read_all("inspect", str(path), document="passage")
+            parts = read_all("inspect", path, document="passage")
             values, clusters = by_item(parts, "match")
             found[parts[0].system] = values
             expected = {"mockllm/strong": (0.8125, 0.0697, 0.0399), "mockllm/weak": (0.4167, 0.0641, 0.0761)}
@@ -1633,10 +1563,10 @@ def test_the_logs_beside_the_corpora(logs_dir):
         gain = found["mockllm/strong"] - found["mockllm/weak"]
         assert (gain.mean(), standard_error(gain)) == pytest.approx((0.3958, 0.0782), abs=5e-5)
     for number, accuracy in ((1, 0.35), (2, 0.30)):
-        (part,) = system_counts.read_all("lm_eval", str(logs_dir / f"lm_eval/out-{number}"), task="arith_mc")
+        part = read("lm_eval", logs_dir / f"lm_eval/out-{number}", task="arith_mc")
         assert part.counts["acc"].mean() == pytest.approx(accuracy)
     path = logs_dir / "swebench/multi-swe-java_results.json"
-    (part,) = system_counts.read_all("swebench", str(path))
+    part = read("swebench", path)
     report = json.loads(path.read_text())
     assert part.counts["resolved"].sum() == report["resolved_instances"]
     assert len(part.segments) == report["total_instances"]

@@ -71,23 +71,29 @@ class TestLines:
         assert read("text", path) == segments
 
     def test_skip_lines(self, write):
-        path = write(b"canary\none\n")
-        assert read("text", path, skip_lines=1) == ["one"]
-        with pytest.raises(InputError, match=r"out\.txt: found 2 lines, expected more than the 2"):
-            read("text", path, skip_lines=2)
-        with pytest.raises(InputError, match="found skip_lines -1, expected 0 or more"):
-            read("text", path, skip_lines=-1)
+        assert read("text", write(b"canary\none\n"), skip_lines=1) == ["one"]
 
-    def test_empty_file(self, write):
-        with pytest.raises(InputError, match=r"out\.txt: found an empty file, expected one segment per line"):
-            read("text", write(b""))
+    @pytest.mark.parametrize(
+        ("data", "options", "message"),
+        [
+            (b"canary\none\n", {"skip_lines": 2}, r"out\.txt: found 2 lines, expected more than the 2"),
+            (b"canary\none\n", {"skip_lines": -1}, "found skip_lines -1, expected 0 or more"),
+            (b"one\n", {"skip": 1}, "option of reader text: 'skip', expected one of skip_lines"),
+            (b"", {}, r"out\.txt: found an empty file, expected one segment per line"),
+            ("eins\nzwei\ndrei f\u00fcr\n".encode("latin-1"), {}, r"out\.txt, line 3: found bytes fc, expected UTF-8"),
+            (b"\xef\xbb\xbf\x80\n\n", {}, "line 1: found bytes 80, expected UTF-8"),
+            (b"one\ntw\0o\n", {}, r"out\.txt, line 2: found a NUL character, expected UTF-8 text"),
+            # ASCII in UTF-16 is UTF-8 with a NUL after each character.
+            ("one\n".encode("utf-16-le"), {}, r"out\.txt, line 1: found a NUL character"),
+        ],
+    )
+    def test_bad_input(self, write, data, options, message):
+        with pytest.raises(InputError, match=message):
+            read("text", write(data), **options)
 
-    def test_wrong_encoding_names_the_line(self, write):
-        latin = "eins\nzwei\ndrei f\u00fcr\n".encode("latin-1")
-        with pytest.raises(InputError, match=r"out\.txt, line 3: found bytes fc, expected UTF-8"):
-            read("text", write(latin))
-        with pytest.raises(InputError, match=r"line 1: found bytes 80, expected UTF-8"):
-            read("text", write(b"\xef\xbb\xbf\x80\n\n"))
+    def test_unknown_reader(self, write):
+        with pytest.raises(InputError, match=r"unknown reader 'tree', expected one of text, .*; did you mean trees\?"):
+            read("tree", write(b"one\n"))
 
 
 class TestFiles:
@@ -124,12 +130,10 @@ class TestFiles:
         assert read("text", f"{path}!a") == ["two"]
 
     def test_unreadable(self, tmp_path):
-        with pytest.raises(InputError, match=r"absent\.txt: cannot be read \(No such file or directory\)"):
-            open_text(tmp_path / "absent.txt")
-        with pytest.raises(InputError, match=r"cannot be read \(Is a directory\)"):
-            open_text(tmp_path)
-        with pytest.raises(InputError, match=r"absent\.tar!a: cannot be read \(No such file or directory\)"):
-            open_text(tmp_path / "absent.tar!a")
+        for name, found in (("absent.txt", "No such file or"), ("", "Is a"), ("absent.tar!a", "No such file or")):
+            path = f"{tmp_path}/{name}".rstrip("/")
+            with pytest.raises(InputError, match=rf"{path}: cannot be read \({found} directory\)"):
+                open_text(path)
 
     @pytest.mark.parametrize(
         ("name", "data"),
@@ -194,22 +198,6 @@ class TestBounds:
         assert open_text(write(b"\n\n\n")).read() == "\n\n\n"
         with pytest.raises(InputError, match=r"out\.txt: found 4 lines, expected at most 3"):
             open_text(write(b"\n\n\n\n"))
-
-    def test_nul_characters_are_no_text(self, write):
-        with pytest.raises(InputError, match=r"out\.txt, line 2: found a NUL character, expected UTF-8 text"):
-            open_text(write(b"one\ntw\0o\n"))
-        with pytest.raises(InputError, match=r"out\.txt, line 1: found a NUL character"):
-            open_text(write("one\n".encode("utf-16-le")))  # ASCII in UTF-16 is UTF-8 with a NUL after each character
-
-
-class TestRegistry:
-    def test_unknown_reader(self, write):
-        with pytest.raises(InputError, match=r"unknown reader 'tree', expected one of text, .*; did you mean trees\?"):
-            read("tree", write(b"one\n"))
-
-    def test_unknown_option(self, write):
-        with pytest.raises(InputError, match="option of reader text: 'skip', expected one of skip_lines"):
-            read("text", write(b"one\n"), skip=1)
 
 
 class TestDocuments:

@@ -69,13 +69,10 @@ def per_system(header: str, gpt: str, llama: str, suffix: str = ".csv") -> dict[
 
 NAMED = [
     Case("wide", WIDE),
-    Case("model, item, score", long("model,item,score")),
-    Case("system, question_id, correct", long("system,question_id,correct")),
-    Case("name, sample, acc", long("name,sample,acc")),
-    Case("model, doc_id, accuracy", long("model,doc_id,accuracy")),
-    Case("system, segment, value", long("system,segment,value")),
-    Case("system, id, score", long("system,id,score")),
-    Case("model, question, score", long("model,question,score")),
+    *(Case(header, long(header)) for header in (
+        "model,item,score", "system,question_id,correct", "name,sample,acc", "model,doc_id,accuracy", "system,segment,value",
+        "system,id,score", "model,question,score",
+    )),
     Case(
         "several seeds",
         lines("model,seed,item,score", "gpt,1,x,1", "gpt,1,y,0", "gpt,2,x,1", "gpt,2,y,1", "llama,1,x,0", "llama,1,y,0")
@@ -483,6 +480,7 @@ STATED = [
     Case("JSON: an error rate beside the scores", {"t.json": json.dumps({"metric": "WER", "scores": {"gpt": [1, 0, 1], "llama": [0, 0, 1]}})}, {"gpt/WER": 2, "llama/WER": 1}, 3, note="the scores are WER, as `metric` says"),
     Case("JSON: an error rate in settings", {"t.json": json.dumps({"metadata": {"metric": "per_utterance_wer", "lang": "is"}, "gpt": [1, 0.5, 1], "llama": [0, 0, 1]})}, {"gpt/per_utterance_wer": 2.5, "llama/per_utterance_wer": 1}, 3, note="lower is better for per_utterance_wer"),
     Case("JSON: an error rate beside records", {"t.json": json.dumps({"metric_name": "perplexity", "results": [{"model": a, "item": b, "score": c} for a, b, c in LONG]})}, {"gpt/perplexity": 3, "llama/perplexity": 1}, note="lower is better for perplexity"),
+    Case("JSON: a missing score in a metric beside the scores", {"t.json": json.dumps({"metric": "bleurt", "scores": {"gpt": [1, None, 1], "llama": [0, 1, 0]}})}, {"gpt/bleurt": 2, "llama/bleurt": 1}, 3, missing="wrong"),
     Case("the metric in a column", long("model,item,score,metric", extra=lambda row: ("WER",)), {"gpt/WER": 3, "llama/WER": 1}, note="lower is better for WER"),
     Case("JSON: a direction beside the scores", {"t.json": json.dumps({"metric": "surprise", "higher_is_better": False, "scores": {"gpt": [1, 0, 1], "llama": [0, 0, 1]}})}, {"gpt/score": 2, "llama/score": 1}, 3, note="lower is better, as `higher_is_better` says"),
     Case("a direction in a column", long("model,item,score,lower_is_better", extra=lambda row: ("True",)), {"gpt/score": 3, "llama/score": 1}, note="lower is better for score"),

@@ -13,8 +13,7 @@ def rows(text: str) -> list[tuple[int, list[str]]]:
     parser = _Parser()
     parser.feed(text)
     found = max(parser.tables, key=len, default=[])
-    width = max((len(cells) for _, cells in found), default=0)
-    return [(line, [" ".join(cell.split()) for cell in cells] + [""] * (width - len(cells))) for line, cells in found]
+    return [(line, [" ".join(cell.split()) for cell in cells]) for line, cells in found]
 
 
 class _Parser(HTMLParser):

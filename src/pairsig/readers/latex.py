@@ -31,8 +31,7 @@ def rows(text: str) -> list[tuple[int, list[str]]]:
             line = first + body.count("\n", 0, part.start()) + (len(part[1]) - len(part[1].lstrip("\n")) > 0)
             cells = [cell for own in re.split(r"(?<!\\)&", plain) for cell in _cells(own.strip())]
             found.append((line, cells))
-    width = max((len(cells) for _, cells in found), default=0)
-    return [(line, cells + [""] * (width - len(cells))) for line, cells in found]
+    return found
 
 
 def _cells(cell: str) -> list[str]:

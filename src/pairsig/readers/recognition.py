@@ -36,7 +36,9 @@ def _are_counts(file: Beginning) -> bool:
         return True
     rows = [list(map(float, row.split())) for row in file.rows]
     # The first number is at most each other number in files for sigf, and at most the second one in those for art.
-    return all(all(map(float.is_integer, row)) and row[0] <= min(row[1 : 2 + len(row) % 2]) for row in rows)
+    return all(
+        all(map(float.is_integer, row)) and row[0] <= min(row[1 : 2 + len(row) % 2], default=row[0]) for row in rows
+    )
 
 
 def _of_outputs(paths: Sequence[AnyPath]) -> str:

@@ -49,9 +49,8 @@ def of_object(item: Mapping[str, Any]) -> list[Row]:
         return [row | own for each in next(iter(scored.values())) for own in of_object(each)]
     if len(plain) == 1 and not scored and not numbers:
         ((name, own),) = plain.items()
-        if any(layout.role(path[-1]) == "item" for path in row):
-            return [row | {("rater",): place, (name,): score} for place, score in enumerate(own, start=1)]
-        return [row | {("item",): place, (name,): score} for place, score in enumerate(own, start=1)]
+        label = "rater" if any(layout.role(path[-1]) == "item" for path in row) else "item"
+        return [row | {(label,): place, (name,): score} for place, score in enumerate(own, start=1)]
     return [row | {(name,): own for name, own in lists.items()}]
 
 
@@ -219,8 +218,8 @@ class _Unfolding:
     ) -> list[Row]:
         """Rows of the only member that may be a table, with the texts beside it; or of lists beside settings."""
         lists = {name: own for name, own in nested.items() if isinstance(own, list)}
-        settings = [own for name, own in nested.items() if name not in lists]
-        if lists and all(map(_is_number, chain(*lists.values()))) and not any(map(_has_nested, settings)):
+        settings = [cell for name, own in nested.items() if name not in lists for cell in own.values()]
+        if lists and all(map(_is_number, chain(*lists.values()))) and not any(map(_is_nested, settings)):
             return self._of_lists(lists, labels, _metric(node))
         tables = [own for own in nested.values() if isinstance(own, list) and _all(dict, own)]
         if len(tables) != 1:
@@ -250,10 +249,6 @@ def _size(node: Any) -> int:
     if not _is_nested(node):
         return 1
     return sum(map(_size, node.values() if isinstance(node, dict) else node))
-
-
-def _has_nested(node: Mapping[str, Any]) -> bool:
-    return any(map(_is_nested, node.values()))
 
 
 def _is_table(node: Any) -> bool:

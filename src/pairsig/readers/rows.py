@@ -40,7 +40,8 @@ def of_text(path: str, text: str) -> layout.Cells:
         note = f"{path}: read the {len(table) - 1:,} lines that have {', '.join(f'{name}=…' for name in table[0][1])}"
         return replace(found, notes=(note, *found.notes))
     if table := latex.rows(text) or html.rows(text):
-        return _of_rows(path, [_Row(line, cells) for line, cells in table])
+        width = max(len(cells) for _, cells in table)
+        return _of_rows(path, [_Row(line, cells + [""] * (width - len(cells))) for line, cells in table])
     whole = text.split("\n")
     first, separator = 0, ""
     while first < len(whole) and (not whole[first].strip() or re.match(_COMMENT, whole[first])):
@@ -122,7 +123,9 @@ def _of_rows(
         bottom -= 1
     left_out["below the rows"] = rows[bottom:]
     titles, rows = rows[:top], rows[top:bottom]
-    if len(rows[0].cells) == width - 1 and (separator in _BLANKS or _are_row_names([row.cells[0] for row in rows[1:]])):
+    first_cells = [row.cells[0] for row in rows[1:]]
+    numbered = len(first_cells) > 1 and _count_up(first_cells)
+    if len(rows[0].cells) == width - 1 and (separator in _BLANKS or numbered):
         rows[0].cells.insert(0, "")  # R and pandas write no name above those of the rows
     unnamed = not _is_header([row.cells for row in rows])
     for of_trec in _TREC_EVAL:
@@ -217,9 +220,9 @@ def _starts(rows: Sequence[_Row], width: int, separator: str) -> bool:
     return named and (separator in _BLANKS or below[0].strip() in ("0", "1"))
 
 
-def _are_row_names(cells: Sequence[str]) -> bool:
-    """Whether these are the numbers of rows, as R and pandas write them."""
-    return len(cells) > 1 and cells[0] in ("0", "1") and cells == [str(int(cells[0]) + k) for k in range(len(cells))]
+def _count_up(cells: Sequence[str]) -> bool:
+    """Whether these are the numbers of rows or columns, as R and pandas write them."""
+    return cells[0] in ("0", "1") and cells == [str(int(cells[0]) + k) for k in range(len(cells))]
 
 
 def _are_names(cells: Sequence[str], below: Sequence[str]) -> bool:
@@ -239,13 +242,8 @@ def _is_header(rows: Sequence[Sequence[str]]) -> bool:
     if not any(head):
         return True
     places = [place for place, kind in enumerate(head) if kind]
-    numbers = [rows[0][place].strip() for place in places]
-    if (
-        places[0] > 0
-        and not rows[0][0].strip()
-        and numbers in ([str(k) for k in range(len(numbers))], [str(k) for k in range(1, len(numbers) + 1)])
-    ):  # pandas calls columns 0, 1, … if they have no names
-        return True
+    if not rows[0][0].strip() and _count_up([rows[0][place].strip() for place in places]):
+        return True  # pandas calls columns 0, 1, … if they have no names
     below = rows[1] if len(rows) > 1 else rows[0]
     return not any(place < len(below) and layout.is_number(below[place]) == head[place] for place in places)
 

@@ -202,21 +202,6 @@ def reader_of_counts(name: str) -> Reader:
     return reader
 
 
-def read(reader: str, path: AnyPath, **options: Any) -> SystemCounts:
-    """Read the counts of the only system in a file.
-
-    Raises
-    ------
-    InputError
-        If the reader or an option is unknown, if the file is invalid, or if it contains several systems or runs.
-    """
-    found = read_all(reader, path, **options)
-    if len(found) > 1:
-        labels = [" run ".join(filter(None, (part.system, part.run))) for part in found]
-        raise InputError(f"{found[0].source}: found the systems {listed(labels)}, expected one system per file")
-    return found[0]
-
-
 def read_all(reader: str, path: AnyPath | InMemory, **options: Any) -> tuple[SystemCounts, ...]:
     """Read the counts of every system and run in a file, or in a log in memory.
 
@@ -230,12 +215,6 @@ def read_all(reader: str, path: AnyPath | InMemory, **options: Any) -> tuple[Sys
         choose(option, options_of(function), f"option of reader {reader}:")
     found: SystemCounts | tuple[SystemCounts, ...] = function(path, **options)
     return (found,) if isinstance(found, SystemCounts) else found
-
-
-def pair(a: SystemCounts, b: SystemCounts, names: tuple[str, str]) -> Aligned:
-    """Put two systems on the same segments; see `align`."""
-    (aligned,) = align((a, b), names)
-    return aligned
 
 
 def align(
@@ -337,7 +316,8 @@ def align(
 
 def shared(parts: Sequence[SystemCounts]) -> tuple[Metric, ...]:
     """The metrics that all systems have, in the order of the first."""
-    return tuple(metric for metric in parts[0].metrics if all(_has(part, metric) for part in parts))
+    known = [{(metric.name, metric.columns) for metric in part.metrics} for part in parts]
+    return tuple(metric for metric in parts[0].metrics if all((metric.name, metric.columns) in own for own in known))
 
 
 def _kept(parts: Sequence[SystemCounts], names: Sequence[str], metrics: Sequence[Metric]) -> _Kept:
@@ -352,13 +332,7 @@ def _kept(parts: Sequence[SystemCounts], names: Sequence[str], metrics: Sequence
 
 
 def _on_the_same_items(parts: Sequence[SystemCounts]) -> tuple[SystemCounts, ...]:
-    """Logs extended to the items of all logs: those of the first log in its order, then the others.
-
-    Raises
-    ------
-    InputError
-        If a log has no item of the first one, or another content, document or domain of an item.
-    """
+    """Logs extended to the items of all logs: those of the first log in its order, then the others."""
     parts = _with_ids(parts)
     items = {
         item: number for number, item in enumerate(dict.fromkeys(item for part in parts for item in part.segments))
@@ -490,7 +464,7 @@ def _check_wrong(parts: Sequence[SystemCounts], metric: Metric) -> None:
             f"from 0 to 1 for --missing wrong; use --missing drop"
         )
     for part in parts:
-        values = part.counts[metric.name][~part.unscored[metric.name]]
+        values = part.counts[metric.columns[0]][~part.unscored[metric.name]]
         strange = values[(values < 0) | (values > 1)]
         if metric.higher_is_better and not len(strange):
             continue
@@ -612,10 +586,6 @@ def _differences(one: SystemCounts, other: SystemCounts, columns: Sequence[str])
             yield column, int(np.argmax(wrong))
 
 
-def _has(part: SystemCounts, metric: Metric) -> bool:
-    return any((own.name, own.columns) == (metric.name, metric.columns) for own in part.metrics)
-
-
 def _scored(part: SystemCounts) -> NDArray[np.bool_]:
     return np.ones(len(part.segments), dtype=bool) if part.scored is None else part.scored
 
@@ -632,12 +602,11 @@ def _not_alike(parts: Sequence[SystemCounts]) -> list[str]:
 
 def _metrics_left_out(parts: Sequence[SystemCounts], kept: Sequence[Metric]) -> list[str]:
     names = {metric.name for metric in kept}
-    notes = []
-    for part in parts:
-        alone = [metric.name for metric in part.metrics if metric.name not in names]
-        if alone:
-            notes.append(f"{listed(alone)} left out, since only some files have it ({part.source} does)")
-    return notes
+    return [
+        f"{listed(alone)} left out, since only some files have it ({part.source} does)"
+        for part in parts
+        if (alone := [metric.name for metric in part.metrics if metric.name not in names])
+    ]
 
 
 def _segments_left_out(
@@ -700,6 +669,24 @@ def read_numbers(path: AnyPath, expected: str) -> Iterator[tuple[int, list[int |
                 raise InputError(f"{path}, line {number}: found {quoted(cell)}, expected {expected}")
             values.append(value)
         yield number, values
+    if not lines:
+        raise InputError(f"{path}: found only blank lines, expected {expected}")
+
+
+def of_lines(
+    path: AnyPath, rows: Sequence[Sequence[int | float]], metrics: Sequence[Metric], alike: Sequence[str]
+) -> SystemCounts:
+    """Counts with one segment per line, in the columns of the first metric; see `SystemCounts` for those `alike`."""
+    (first, *_), lines = metrics, range(1, len(rows) + 1)
+    return SystemCounts(
+        segments=tuple(map(str, lines)),
+        documents=("",) * len(rows),
+        counts=to_columns(first.columns, rows),
+        metrics=tuple(metrics),
+        source=str(path),
+        lines=tuple(lines),
+        alike=tuple(name for name in alike if name in first.columns),
+    )
 
 
 def width(rows: Sequence[str]) -> int:

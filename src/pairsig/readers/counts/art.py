@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pairsig.io.errors import InputError, quoted
 from pairsig.io.files import AnyPath
 from pairsig.metrics import Metric
 from pairsig.metrics.counts import accuracy, mean
 from pairsig.readers import Reader
-from pairsig.readers.system_counts import F1_OF_RATIOS, SystemCounts, are_numbered, read_numbers, to_columns, width
-
-
-@dataclass(frozen=True)
-class _Aggregator:
-    """An aggregator of art: its columns and the metrics that are computed from their sums."""
-
-    columns: tuple[str, ...]
-    metrics: tuple[Metric, ...]
-    alike: tuple[str, ...] = ()
-
+from pairsig.readers.system_counts import F1_OF_RATIOS, SystemCounts, are_numbered, of_lines, read_numbers, width
 
 _RECALL = ("recall_numerator", "recall_denominator")
 _PRECISION = ("precision_numerator", "precision_denominator")
@@ -34,22 +22,16 @@ F1_RATIO = Metric(
 )
 
 _AGGREGATORS = {
-    "average": _Aggregator(
-        ("value",),
-        (Metric("mean", ("value",), mean, "Σ value / number of segments", averaged=True, scale=None),),
-    ),
-    "enum_sum_div_by_denom_sum": _Aggregator(RATIO.columns, (RATIO,)),
-    "f_1": _Aggregator(
-        F1_RATIO.columns,
-        (
-            F1_RATIO,
-            Metric("precision_ratio", _PRECISION, accuracy, "100 · Σ precision numerator / Σ precision denominator"),
-            Metric("recall_ratio", _RECALL, accuracy, "100 · Σ recall numerator / Σ recall denominator"),
-        ),
-        alike=("recall_denominator",),
+    "average": (Metric("mean", ("value",), mean, "Σ value / number of segments", averaged=True, scale=None),),
+    "enum_sum_div_by_denom_sum": (RATIO,),
+    "f_1": (
+        F1_RATIO,
+        Metric("precision_ratio", _PRECISION, accuracy, "100 · Σ precision numerator / Σ precision denominator"),
+        Metric("recall_ratio", _RECALL, accuracy, "100 · Σ recall numerator / Σ recall denominator"),
     ),
 }
-_BY_WIDTH = {len(aggregator.columns): name for name, aggregator in _AGGREGATORS.items()}
+"""The metrics of each aggregator of art. The first metric has all columns."""
+_BY_WIDTH = {len(metric.columns): name for name, (metric, *_) in _AGGREGATORS.items()}
 _EXPECTED = "1 number, 2 (numerator, denominator) or 4 (both for recall, both for precision), separated by blanks"
 
 
@@ -78,12 +60,12 @@ def read(path: AnyPath, *, aggregator: str | None = None) -> SystemCounts:
     """
     if aggregator is not None and aggregator not in _AGGREGATORS:
         raise InputError(f"{path}: unknown aggregator {quoted(aggregator)}, expected one of {', '.join(_AGGREGATORS)}")
-    lines, rows = [], []
+    rows: list[list[int | float]] = []
     for number, values in read_numbers(path, _EXPECTED):
         if aggregator is None and len(values) not in _BY_WIDTH:
             raise InputError(f"{path}, line {number}: found {len(values)} numbers, expected {_EXPECTED}")
         aggregator = aggregator or _BY_WIDTH[len(values)]
-        columns = _AGGREGATORS[aggregator].columns
+        columns = _AGGREGATORS[aggregator][0].columns
         if len(values) != len(columns):
             raise InputError(
                 f"{path}, line {number}: found {len(values)} numbers, expected {len(columns)} for {aggregator}: "
@@ -91,20 +73,8 @@ def read(path: AnyPath, *, aggregator: str | None = None) -> SystemCounts:
             )
         if aggregator != "average" and min(values) < 0:
             raise InputError(f"{path}, line {number}: found {min(values)}, expected 0 or more")
-        lines.append(number)
         rows.append(values)
-    if aggregator is None or not rows:
-        raise InputError(f"{path}: found only blank lines, expected {_EXPECTED}")
-    chosen = _AGGREGATORS[aggregator]
-    return SystemCounts(
-        segments=tuple(map(str, lines)),
-        documents=("",) * len(lines),
-        counts=to_columns(chosen.columns, rows),
-        metrics=chosen.metrics,
-        source=str(path),
-        lines=tuple(lines),
-        alike=chosen.alike,
-    )
+    return of_lines(path, rows, _AGGREGATORS[_BY_WIDTH[len(rows[0])]], alike=("recall_denominator",))
 
 
 READER = Reader(

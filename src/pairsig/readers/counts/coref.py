@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -287,29 +288,7 @@ def conll(totals: Totals) -> NDArray[np.float64]:
     return sum((f1_of_ratios(totals[..., start : start + 4]) for start in (0, 4, 8)), np.zeros(totals.shape[:-1])) / 3
 
 
-def blanc(totals: Totals) -> NDArray[np.float64]:
-    """Mean of the F1s of coreference and non-coreference links; see `_over_links`."""
-    return _over_links(totals, f1_of_ratios)
-
-
-def blanc_recall(totals: Totals) -> NDArray[np.float64]:
-    """Mean of the recalls of coreference and non-coreference links; see `_over_links`."""
-    return _over_links(totals, recall_of_ratios)
-
-
-def blanc_precision(totals: Totals) -> NDArray[np.float64]:
-    """Mean of the precisions of coreference and non-coreference links; see `_over_links`."""
-    return _over_links(totals, precision_of_ratios)
-
-
-recall_of_ratios = Ratio((0,), (1,))
-"""100 × recall numerator / recall denominator."""
-
-precision_of_ratios = Ratio((2,), (3,))
-"""100 × precision numerator / precision denominator."""
-
-
-def _over_links(totals: Totals, score: Callable[[Totals], NDArray[np.float64]]) -> NDArray[np.float64]:
+def _over_links(score: Callable[[Totals], NDArray[np.float64]], totals: Totals) -> NDArray[np.float64]:
     """Mean over the two kinds of links; a kind that the key lacks does not count, as in the scorer."""
     kinds = np.stack([score(totals[..., 0:4]), score(totals[..., 4:8])], axis=-1)
     present = totals[..., [1, 5]] > 0
@@ -318,13 +297,13 @@ def _over_links(totals: Totals, score: Callable[[Totals], NDArray[np.float64]]) 
     return mean
 
 
-_FUNCTIONS = (("", F1_OF_RATIOS), ("_recall", recall_of_ratios), ("_precision", precision_of_ratios))
-_BLANC_FUNCTIONS = (("", blanc), ("_recall", blanc_recall), ("_precision", blanc_precision))
-_FORMULAS = {
-    "": "100 · 2PR / (P + R), R = Σ recall numerator / Σ recall denominator, P likewise",
-    "_recall": "100 · Σ recall numerator / Σ recall denominator",
-    "_precision": "100 · Σ precision numerator / Σ precision denominator",
+_SCORES = {
+    "": (F1_OF_RATIOS, "100 · 2PR / (P + R), R = Σ recall numerator / Σ recall denominator, P likewise"),
+    "_recall": (Ratio((0,), (1,)), "100 · Σ recall numerator / Σ recall denominator"),
+    "_precision": (Ratio((2,), (3,)), "100 · Σ precision numerator / Σ precision denominator"),
 }
+BLANC = {suffix: partial(_over_links, score) for suffix, (score, _) in _SCORES.items()}
+"""BLANC, its recall and its precision are means of the scores of coreference and non-coreference links."""
 
 
 def _metrics(names: Sequence[str]) -> tuple[Metric, ...]:
@@ -333,11 +312,12 @@ def _metrics(names: Sequence[str]) -> tuple[Metric, ...]:
     if set(_CONLL) <= set(names):
         columns = tuple(column for name in _CONLL for column in _ratio_columns(name))
         metrics.append(_metric("conll", columns, conll, "(F1 of MUC + F1 of B³ + F1 of entity-based CEAF) / 3"))
-    for suffix, formula in _FORMULAS.items():
+    for suffix, (score, formula) in _SCORES.items():
         for name in names:
-            functions = dict(_BLANC_FUNCTIONS if name == "blanc" else _FUNCTIONS)
-            description = f"mean over coreference and non-coreference links: {formula}" if name == "blanc" else formula
-            metrics.append(_metric(name + suffix, _ratio_columns(name), functions[suffix], description))
+            of_links = name == "blanc"
+            description = f"mean over coreference and non-coreference links: {formula}" if of_links else formula
+            function = BLANC[suffix] if of_links else score
+            metrics.append(_metric(name + suffix, _ratio_columns(name), function, description))
     return tuple(metrics)
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,8 +54,7 @@ _STATUS = {1: "status 1, words that differ from the gold sentence", 2: "status 2
 _HALF_DIGIT = 0.005 + 1e-9
 
 
-@dataclass(frozen=True)
-class _Row:
+class _Row(NamedTuple):
     line: int
     identifier: int
     length: int
@@ -74,7 +72,7 @@ def read(path: AnyPath, *, max_length: int | None = None, common: bool = False) 
 
     evalb leaves sentences with status 1 (the words differ) and 2 (no parse) out of its totals. Their counts are 0 here,
     so that every score is the one that evalb prints. If a sentence failed in only one run, the scores of the runs are
-    therefore based on different sentences, as in evalb's summaries and in Bikel's comparator; `pair` reports their
+    therefore based on different sentences, as in evalb's summaries and in Bikel's comparator; `align` reports their
     number.
 
     The summary of evalb is checked: if its totals and scores differ from those of the rows, in the printed digits, the
@@ -157,22 +155,19 @@ def _rows(path: AnyPath, lines: Iterable[str]) -> list[_Row]:
                 f"length, status (0, 1 or 2), recall, precision, matched, gold, test, crossing, words, correct tags, "
                 f"tag accuracy"
             )
-        identifier, length, status = (int(field) for field in match.group(1, 2, 3))
-        matched, gold, predicted, crossing, words, tags = (int(field) for field in match.group(6, 7, 8, 9, 10, 11))
-        row = _Row(number, identifier, length, status, matched, gold, predicted, crossing, words, tags)
-        if identifier in seen:
+        row = _Row(number, *map(int, match.group(1, 2, 3, 6, 7, 8, 9, 10, 11)))
+        if seen.setdefault(row.identifier, number) != number:
             raise InputError(
-                f"{path}, line {number}: found sentence {identifier} again (first in line {seen[identifier]}), "
+                f"{path}, line {number}: found sentence {row.identifier} again (first in line {seen[row.identifier]}), "
                 f"expected the listing of a single run"
             )
-        seen[identifier] = number
-        recall, precision, tagging = (float(field) for field in match.group(4, 5, 12))
-        for name, printed, part, whole in (
-            ("recall", recall, matched, gold),
-            ("precision", precision, matched, predicted),
-            ("tag accuracy", tagging, tags, words),
+        for name, field, part, whole in (
+            ("recall", 4, row.matched, row.gold),
+            ("precision", 5, row.matched, row.predicted),
+            ("tag accuracy", 12, row.correct_tags, row.words),
         ):
-            if part > whole or (status == 0 and abs(printed - _percent(part, whole)) > _HALF_DIGIT):
+            printed = float(match[field])
+            if part > whole or (row.status == 0 and abs(printed - _percent(part, whole)) > _HALF_DIGIT):
                 raise InputError(
                     f"{path}, line {number}: found {name} {printed:.2f} for {part} out of {whole}, expected "
                     f"{f'at most {whole} out of {whole}' if part > whole else f'{_percent(part, whole):.2f}'}"
@@ -186,13 +181,12 @@ def _rows(path: AnyPath, lines: Iterable[str]) -> list[_Row]:
 def _columns(rows: Sequence[_Row], scored: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
     """The counts, except the length, are 0 for sentences that are left out of the totals."""
     valid = scored.astype(np.int64)
-    columns = {name: np.array([getattr(row, name) for row in rows], dtype=np.int64) * valid for name in _SUMS}
+    table = dict(zip(_Row._fields, np.array(rows, dtype=np.int64).T, strict=True))
+    columns = {name: table[name] * valid for name in _SUMS}
     # evalb compares counts, so a sentence without brackets in both trees is complete, although it prints 0.00.
     matched, predicted, gold = columns["matched"], columns["predicted"], columns["gold"]
     columns["complete"] = ((matched == predicted) & (matched == gold)) * valid
-    columns["sentences"] = valid
-    columns["length"] = np.array([row.length for row in rows], dtype=np.int64)
-    return columns
+    return columns | {"sentences": valid, "length": table["length"]}
 
 
 def _check_summary(path: AnyPath, lines: Sequence[str], end: int, rows: Sequence[_Row]) -> list[str]:

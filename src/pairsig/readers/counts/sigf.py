@@ -6,10 +6,9 @@ from pairsig.io.errors import InputError
 from pairsig.io.files import AnyPath
 from pairsig.metrics import counts
 from pairsig.readers import Reader
-from pairsig.readers.system_counts import NUMBER, SystemCounts, read_numbers, to_columns, width
+from pairsig.readers.system_counts import NUMBER, SystemCounts, of_lines, read_numbers, width
 
 _METRICS = {metric.name: metric for metric in counts.METRICS}
-_TRIPLE = ("matched", "predicted", "gold")
 _EXPECTED = "1 number (to be averaged) or 3 (matches, predicted, gold), separated by blanks"
 
 
@@ -31,7 +30,6 @@ def read(path: AnyPath) -> SystemCounts:
         With file and line, if a line does not have 1 or 3 numbers, or not as many as the first line; if there is a
         blank line between others; or if a count is negative or there are more matches than predictions or gold items.
     """
-    lines: list[int] = []
     rows: list[list[int | float]] = []
     for number, values in read_numbers(path, _EXPECTED):
         if len(values) not in (1, 3):
@@ -47,20 +45,9 @@ def read(path: AnyPath) -> SystemCounts:
                     f"{path}, line {number}: found {matched} matches, {predicted} predicted, {gold} gold, expected "
                     f"0 or more, and no more matches than predicted or gold"
                 )
-        lines.append(number)
         rows.append(values)
-    if not rows:
-        raise InputError(f"{path}: found only blank lines, expected {_EXPECTED}")
-    triples = len(rows[0]) == 3
-    return SystemCounts(
-        segments=tuple(map(str, lines)),
-        documents=("",) * len(lines),
-        counts=to_columns(_TRIPLE if triples else ("value",), rows),
-        metrics=tuple(_METRICS[name] for name in (("f1", "precision", "recall") if triples else ("mean",))),
-        source=str(path),
-        lines=tuple(lines),
-        alike=("gold",) if triples else (),
-    )
+    names = ("f1", "precision", "recall") if len(rows[0]) == 3 else ("mean",)
+    return of_lines(path, rows, [_METRICS[name] for name in names], alike=("gold",))
 
 
 READER = Reader(

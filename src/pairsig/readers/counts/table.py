@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from dataclasses import replace
+from itertools import islice
 from os import fspath
 from typing import Any
 
@@ -14,6 +15,7 @@ from pairsig.io.files import MAX_BYTES, MAX_JSON, MAX_LINES, AnyPath, content, o
 from pairsig.io.packages import need
 from pairsig.io.tables import decoded_bytes, open_parquet
 from pairsig.readers import Beginning, Reader, layout, records, rows
+from pairsig.readers.logs.items import json_objects
 from pairsig.readers.system_counts import SystemCounts, are_numbered, width
 
 _CELL = 32
@@ -137,15 +139,12 @@ def _is_json(path: str, text: str) -> bool:
 
 def _of_json(path: str, text: str, chosen: layout.Chosen) -> layout.Cells:
     notes: list[str] = []
-    lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
-    if path.removesuffix(".gz").removesuffix(".xz").endswith((".jsonl", ".ndjson")) or (
-        len(lines) > 1 and all(line.lstrip().startswith("{") and line.rstrip().endswith("}") for _, line in lines[:2])
-    ):
+    lines = text.split("\n")
+    first = [line.strip() for line in islice(filter(str.strip, lines), 2)]
+    objects = [line.startswith("{") and line.endswith("}") for line in first] == [True, True]
+    if objects or path.removesuffix(".gz").removesuffix(".xz").endswith((".jsonl", ".ndjson")):
         found, numbers = [], []
-        for number, line in lines:
-            item = _parsed(f"{path}, line {number}", line, "a JSON object")
-            if not isinstance(item, dict):
-                raise InputError(f"{path}, line {number}: found {quoted(line.strip())}, expected a JSON object")
+        for number, item in json_objects(path, lines, object_pairs_hook=_object):
             own = records.of_object(item)
             found += own
             numbers += [number] * len(own)
@@ -157,17 +156,14 @@ def _of_json(path: str, text: str, chosen: layout.Chosen) -> layout.Cells:
     else:
         if len(text) > MAX_JSON:
             raise InputError(f"{path}: found {len(text):,} characters of JSON, expected at most {MAX_JSON:,}")
-        found = records.of_document(_parsed(path, text, "a complete document"), path, chosen)
+        try:
+            document = json.loads(text, object_pairs_hook=_object)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{path}: found invalid JSON ({reason(error)}), expected a complete document") from None
+        found = records.of_document(document, path, chosen)
         numbers, place = list(range(1, len(found) + 1)), "item"
     columns, levels = records.columns(found)
     return layout.Cells(path, columns, numbers, place, "thousands", levels=levels, notes=tuple(notes))
-
-
-def _parsed(where: str, text: str, expected: str) -> Any:
-    try:
-        return json.loads(text, object_pairs_hook=_object)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}: found invalid JSON ({reason(error)}), expected {expected}") from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -267,12 +263,8 @@ def _recognizes(file: Beginning) -> bool:
     return (
         divided
         and len(cells.lines) > 1 < len(cells.columns)
-        and any(sum(map(_is_no_number, column)) <= (len(column) > _FEW) for column in cells.columns.values())
+        and any(list(map(layout.is_number, own)).count(None) <= (len(own) > _FEW) for own in cells.columns.values())
     )
-
-
-def _is_no_number(cell: Any) -> bool:
-    return layout.is_number(cell) is None
 
 
 READER = Reader(

@@ -52,7 +52,8 @@ class Column:
     @cached_property
     def labels(self) -> list[str]:
         """The text of each cell, "" if it is missing."""
-        return list(map(_label, self.cells))
+        missing = (cell is None or (isinstance(cell, float) and cell != cell) for cell in self.cells)
+        return ["" if none else str(cell).strip() for cell, none in zip(self.cells, missing, strict=True)]
 
     @cached_property
     def numbers(self) -> list[Number | str | None]:
@@ -170,7 +171,3 @@ def _number(cell: Any, comma: str) -> Number | str | None:
         return float(cell) if type(cell).__name__ in ("Decimal", "Fraction") else ""
     except ValueError:
         return ""
-
-
-def _label(cell: Any) -> str:
-    return "" if cell is None or (isinstance(cell, float) and cell != cell) else str(cell).strip()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -37,18 +37,8 @@ from pairsig.readers.layout.vocabulary import (
 
 _TIES = ("tie", "draw", "equal", "both", "neither", "same", "none")
 _PASSED = {
-    "pass",
-    "passed",
-    "ok",
-    "success",
-    "succeeded",
-    "accepted",
-    "ac",
-    "solved",
-    "resolved",
-    "correct",
-    "completed",
-}
+    "pass", "passed", "ok", "success", "succeeded", "accepted", "ac", "solved", "resolved", "correct", "completed",
+}  # fmt: skip
 _NOT_PASSED = {
     "fail", "failed", "failure", "error", "errored", "timeout", "timed out", "crash", "crashed", "wrong",
     "wrong answer", "wa", "tle", "mle", "re", "ce", "rte", "runtime error", "partial",
@@ -371,7 +361,9 @@ def repeated_items(table: Table, used: Sequence[str]) -> None:
         if _is_of_items(table, name) and not is_a("person", name) and all(own) and len(set(own)) < len(own)
     ]
     if table.systems is None and not table.chosen.one_system and len(used) > 1:  # each row is an item of all systems
-        parts += [name for name in telling if name not in parts and not is_a("person", name) and _is_text(table, name)]
+        texts = [name for name in telling if not table.columns[name].is_mostly_numeric]
+        parts += [name for name in texts if name not in parts and not is_a("person", name)]
+    several = [*itertools.combinations(parts, 1), *itertools.combinations(parts, 2)]
     rows = list(grouped(keys).values())
     if people:
         for name in used:
@@ -383,7 +375,7 @@ def repeated_items(table: Table, used: Sequence[str]) -> None:
             table.columns[name] = Column(cells)
         table.keep([own[0] for own in rows])
         table.note(f"the score of an item is its mean over column `{shown(people[0])}`")
-    elif found := next((own for own in _choices(parts) if _identify(own, labels, ids, outputs)), None):
+    elif found := next((own for own in several if _identify(own, labels, ids, outputs)), None):
         table.items = [*found, *table.items]
         table.note(
             f"{listed(map(shown, table.items))} identify an item together, since {shown(table.items[-1])} repeats"
@@ -400,20 +392,11 @@ def repeated_items(table: Table, used: Sequence[str]) -> None:
         table.note(f"the {len(rows[0])} rows of each item are runs, in their order")
 
 
-def _is_text(table: Table, name: str) -> bool:
-    return not table.columns[name].is_mostly_numeric
-
-
 def _is_of_items(table: Table, name: str) -> bool:
     """Whether a column has parts of the test set, such as documents, or numbers of items, but not conditions."""
     numbered = role(name) == "item" and key(name) != "" and table.columns[name].is_mostly_numeric
     labelled = is_a("label of items", name) or is_a("text of several items", name)
     return labelled or numbered or key(name) in ("tok", "token", "word", "position")
-
-
-def _choices(names: Sequence[str]) -> Iterable[tuple[str, ...]]:
-    """Each name, and then each two of them."""
-    return itertools.chain.from_iterable(itertools.combinations(names, n) for n in (1, 2))
 
 
 def _identify(

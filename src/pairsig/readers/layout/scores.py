@@ -197,11 +197,6 @@ def _candidates(table: Table) -> list[str]:
 
     Columns that share a metric win over one with a score that may describe the item, over those on another scale, and
     over others with the same systems in their names, such as `prob_gpt` beside `correct_gpt`.
-
-    Raises
-    ------
-    InputError
-        If it is unclear whether rows are items, or whether a column has a system.
     """
     numeric = [name for name in table.free if table.columns[name].is_mostly_numeric]
     if below := _below_metric(table, numeric):
@@ -242,27 +237,16 @@ def _without_derived(table: Table, candidates: list[str]) -> list[str]:
         of_two = [(a, b) for a in others for b in others if a != b and key(name) == key(f"{a}-{b}")]
         if not (of_two or is_a("summary", name) or is_a("beside", name) or re.search(_DERIVED, name.lower())):
             return False
-        numbers = np.array([_floats(table, own) for own in [name, *others]])
-        own, rest = numbers[0], numbers[1:]
-        known = [
-            np.mean(rest, 0),
-            np.sum(rest, 0),
-            np.max(rest, 0),
-            np.min(rest, 0),
-            np.median(rest, 0),
-            np.std(rest, 0),
-        ]
-        known += [sign * (a - b) for a, b in itertools.combinations(rest[:_FEW], 2) for sign in (1, -1)]
-        known += [abs(a - b) for a, b in itertools.combinations(rest[:_FEW], 2)]
+        columns = [table.columns[one].numbers for one in (name, *others)]
+        cells = [[cell if isinstance(cell, int | float) else np.nan for cell in column] for column in columns]
+        own, *rest = np.array(cells, dtype=float)
+        known = [summary(rest, 0) for summary in (np.mean, np.sum, np.max, np.min, np.median, np.std)]
+        known += [one for a, b in itertools.combinations(rest[:_FEW], 2) for one in (a - b, b - a, abs(a - b))]
         near = 0.006 * max(1, np.nanmax(np.abs(own)))
         return any(np.nanmax(np.abs(own - one)) <= near for one in known if not np.isnan(own - one).all())
 
     kept = [name for name in candidates if not is_derived(name)] if len(candidates) > 2 else candidates
     return kept if len(kept) > 1 else candidates
-
-
-def _floats(table: Table, name: str) -> list[float]:
-    return [float(value) if isinstance(value, int | float) else np.nan for value in table.columns[name].numbers]
 
 
 def _without_ids(table: Table, candidates: list[str]) -> list[str]:
@@ -276,11 +260,6 @@ def _check_suffixes(table: Table, candidates: list[str]) -> list[str]:
     """The columns that may have systems; those with names such as `t5-size` if there are no others.
 
     One other column alone is no comparison, so that those with such names and similar numbers are systems, too.
-
-    Raises
-    ------
-    InputError
-        If such a column is on the scale of the others, so that it may be a system or describe items.
     """
     unclear, free = [], table.free
     for name in free:
@@ -410,13 +389,8 @@ def _by_system(table: Table, names: Sequence[str]) -> _ByName:
                 f"found the columns {listed(names)}, whose names may be of systems, metrics or "
                 f"runs, expected one column per system; name them with {table.chosen.hint('system', names[:2])}"
             )
-        blank = [""] * len(names)
-        both = zip(
-            systems[0] if systems else blank,
-            runs[0] if runs else blank,
-            scores[0] if scores else ["score"] * len(names),
-            strict=True,
-        )
+        blank, unnamed = ("",) * len(names), ("score",) * len(names)
+        both = zip((systems or [blank])[0], (runs or [blank])[0], (scores or [unnamed])[0], strict=True)
         parts = dict(zip(names, both, strict=True))
     elif table.chosen.system is None and all(times := [re.fullmatch(TIME, name.strip()) for name in names]):
         parts = {name: (match[1], "", "time") for name, match in zip(names, times, strict=True) if match}

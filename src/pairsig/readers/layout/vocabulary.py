@@ -29,11 +29,25 @@ PEOPLE = (
 )  # fmt: skip
 PREDICTIONS = ("prediction", "pred", "predicted", "y_pred", "predicted_label", "output", "response")
 
-_HARMS = (
-    "hter", "attack_success", "attack_success_rate", "harmful", "unsafe", "jailbroken", "hallucinated",
-    "hallucinations", "hallucination_rate", "mistakes", "n_mistakes",
+_GAINS = (
+    "acc", "accuracy", "exact_match", "f1", "precision", "recall", "bleu", "sacrebleu", "chrf", "comet", "xcomet",
+    "cometkiwi", "bleurt", "bertscore", "meteor", "rouge", "rougel", "rougelsum", "rouge_1", "rouge_2", "rouge_l",
+    "mrr", "ndcg", "mqm", "uas", "las", "auc", "mcc", "iou", "jga", "auroc", "cider", "spice", "spbleu", "gemba",
+    "moverscore", "bartscore", "alignscore", "mlas", "blex", "clas", "smatch",
 )  # fmt: skip
-"""Scores of which lower is better."""
+"""Metrics of which higher is better. Names of files may contain them and `_ERRORS`."""
+_ERRORS = (
+    "ter", "wer", "cer", "loss", "perplexity", "ppl", "nll", "mse", "mae", "rmse", "hter", "hallucinations", "mistakes",
+    "metricx", "bpb", "bits_per_byte", "cross_entropy", "brier", "word_error_rate", "char_error_rate",
+    "character_error_rate", "mer", "error_rate", "edit_distance", "levenshtein", "surprisal", "hallucination",
+    "toxicity",
+)  # fmt: skip
+"""Metrics of which lower is better."""
+_FAILURES = (
+    "attack_success", "attack_success_rate", "harmful", "unsafe", "jailbroken", "hallucinated", "hallucination_rate",
+    "n_mistakes", "log_loss", "logloss", "wil", "per", "der",
+)  # fmt: skip
+"""Further scores of which lower is better."""
 
 KINDS = {
     "system": Kind((  # in any table
@@ -66,42 +80,30 @@ KINDS = {
         "replication", "repeat", "rng_seed", "seed_id", "run_idx", "run_index", "run_number",
     )),
     "score": Kind((
-        "score", "correct", "ok", "acc", "accuracy", "value", "is_correct", "passed", "pass", "success", "result",
-        "outcome",
-        "acc_norm", "exact_match", "quasi_exact_match", "em", "f1", "precision", "recall", "bleu", "sacrebleu", "chrf",
-        "chrf++", "ter", "wer", "cer", "comet", "xcomet", "cometkiwi", "bleurt", "bertscore", "meteor", "rouge",
-        "rouge1", "rouge2", "rougel", "rougelsum", "rouge_1", "rouge_2", "rouge_l", "mrr", "ndcg", "map", "mqm", "loss",
-        "perplexity", "ppl", "nll", "mse", "mae", "rmse", "uas", "las", "resolved", "solved", "win", "rating", "grade",
-        "points", "reward", "return", "episode_return", "episode_reward", "hit", "hits", "auc", "fluency", "adequacy",
-        "coherence", "relevance", "consistency", "faithfulness", "helpfulness", "mcc", "iou", "dice", "status",
+        "score", "correct", "ok", "value", "is_correct", "passed", "pass", "success", "result", "outcome", "acc_norm",
+        "quasi_exact_match", "em", "chrf++", "rouge1", "rouge2", "map", "resolved", "solved", "win", "rating", "grade",
+        "points", "reward", "return", "episode_return", "episode_reward", "hit", "hits", "fluency", "adequacy",
+        "coherence", "relevance", "consistency", "faithfulness", "helpfulness", "dice", "status",
+        *_GAINS, *_ERRORS, *_FAILURES,
         # further metrics
-        *_HARMS,
-        "balanced_accuracy", "f_score", "fscore", "f_measure", "f_beta", "exact", "jga", "kappa", "r2", "spearman",
-        "pearson", "kendall", "roc_auc", "auroc", "pr_auc", "auprc", "average_precision", "ap", "rr", "recip_rank",
-        "reciprocal_rank", "cider", "spice", "spbleu", "metricx", "gemba", "moverscore", "bartscore", "alignscore",
-        "summac", "questeval", "bleu4", "bleu_4", "mlas", "blex", "clas", "smatch", "bpb", "bits_per_byte",
-        "cross_entropy", "log_loss", "logloss", "brier", "word_error_rate", "char_error_rate", "character_error_rate",
-        "mer", "wil", "per", "der", "error_rate", "edit_distance", "levenshtein", "surprisal", "jaccard",
+        "balanced_accuracy", "f_score", "fscore", "f_measure", "f_beta", "exact", "kappa", "r2", "spearman", "pearson",
+        "kendall", "roc_auc", "pr_auc", "auprc", "average_precision", "ap", "rr", "recip_rank", "reciprocal_rank",
+        "summac", "questeval", "bleu4", "bleu_4", "jaccard",
         # verdicts of judges and people
         "mark", "marks", "pct", "percent", "percentage", "accuracy_pct", "win_rate", "success_rate", "pass_rate",
-        "answer_relevancy", "answer_relevance", "answer_correctness",
-        "context_precision", "context_recall", "context_relevancy", "context_relevance", "contextual_precision",
-        "contextual_recall", "contextual_relevancy", "groundedness", "hallucination", "toxicity", "correctness",
-        "factuality", "completeness", "conciseness", "clarity", "naturalness", "informativeness", "readability",
-        "grammaticality", "harmlessness", "honesty", "usefulness", "creativity", "da_score",
-        "z_score", "zscore", "is_resolved", "is_success", "is_passed", "is_solved", "is_right",
+        "answer_relevancy", "answer_relevance", "answer_correctness", "context_precision", "context_recall",
+        "context_relevancy", "context_relevance", "contextual_precision", "contextual_recall", "contextual_relevancy",
+        "groundedness", "correctness", "factuality", "completeness", "conciseness", "clarity", "naturalness",
+        "informativeness", "readability", "grammaticality", "harmlessness", "honesty", "usefulness", "creativity",
+        "da_score", "z_score", "zscore", "is_resolved", "is_success", "is_passed", "is_solved", "is_right",
         "total_reward", "total_return", "normalized_score", "quality",
     ), (
         r"(p|r|recall|precision|ndcg|ndcg_cut|map|map_cut|rr|mrr|hits?|success|pass|iprec_at_recall)(@|_|_at_)[\d.]+"
         r"|(\w+_)?simila\w+"
     )),
     "error": Kind((  # a score of which lower is better
-        *_HARMS,
-        "ter", "wer", "cer", "loss", "perplexity", "ppl", "nll", "mse", "mae", "rmse", "rank", "error_rate", "errors",
-        "bpb", "bits_per_byte", "cross_entropy", "log_loss", "logloss", "brier", "word_error_rate", "char_error_rate",
-        "character_error_rate", "mer", "wil", "per", "der", "edit_distance", "levenshtein", "surprisal",
-        "hallucination", "toxicity", "metricx", "error", "err", "n_errors", "num_errors", "penalty", "distance",
-        "regret",
+        *_ERRORS, *_FAILURES,
+        "rank", "errors", "error", "err", "n_errors", "num_errors", "penalty", "distance", "regret",
     )),
     "correctness": Kind(("correct", "is_correct", "acc", "accuracy", "exact_match", "em", "ok", "right", "match")),
     "gold": Kind(
@@ -120,7 +122,7 @@ KINDS = {
     "document": Kind(("document",)),
     "domain": Kind(("domain",)),
     "step": Kind(("step", "global_step", "_step")),
-    "person": Kind(PEOPLE),  # who scores the same item of the same system
+    "person": Kind(PEOPLE, r"(ann|rat|annot)[\W_]*\d"),  # who scores the same item of the same system
     "label of items": Kind((  # or of judges, but not of systems
         "document", "domain", "category", "language", "lang", "split", "genre", "type", "group", "section", "source",
         "user", "speaker", "topic", "class", "difficulty", "site", "country", "doc", "doc_name", "docname", "subject",
@@ -154,6 +156,8 @@ KINDS = {
     )),
 }  # fmt: skip
 
+_SUFFIXES = {"text of several items": "id|idx|index|name|nr|no|number|num", "person": r"id|name|\d+"}
+"""What may follow a name of a kind."""
 BESIDE_OR_SYSTEM = re.compile(r"(.+)_(diff|difference|delta|change|gain|level|size|min|max)")
 """Names "beside" that may also be those of systems, such as `t5-size`."""
 _IDS = {*(name for kind in ("system", "maybe system", "item") for name in KINDS[kind].names), "run_id", "document_id"}
@@ -167,16 +171,7 @@ _COST = r"(.+_)?(latency|duration|runtime|time|seconds|elapsed|cost|price)(_(h|m
 """What systems take; lower is better."""
 TIME = r"(.+?)\s*[(\[](h|min|m?s|secs?|seconds)[)\]]"
 """A system with a unit of time, as in the name of a column such as `gpt (sec)`."""
-_METRICS = {
-    "hter",
-    "bleu", "sacrebleu", "spbleu", "sentbleu", "chrf", "ter", "wer", "cer", "mer", "comet", "xcomet", "cometkiwi",
-    "bleurt", "bertscore", "meteor", "rouge", "rougel", "rougelsum", "rouge_1", "rouge_2", "rouge_l", "mrr", "ndcg",
-    "mqm", "las", "uas", "mlas", "blex", "clas", "smatch", "mse", "mae", "rmse", "f1", "mcc", "auc", "auroc", "ppl",
-    "perplexity", "nll", "loss", "bpb", "bits_per_byte", "cross_entropy", "brier", "error_rate", "word_error_rate",
-    "char_error_rate", "character_error_rate", "edit_distance", "levenshtein", "surprisal", "accuracy",
-    "acc", "exact_match", "precision", "recall", "cider", "spice", "metricx", "gemba", "moverscore", "bartscore",
-    "alignscore", "jga", "iou", "errors", "mistakes", "hallucination", "hallucinations", "toxicity",
-}  # fmt: skip
+_METRICS = {*_GAINS, *_ERRORS, "sentbleu", "errors"}
 """Metrics that names of files and folders may have; not words such as "per", "map" or "rank"."""
 _VARIANT = rf"({'|'.join(map(re.escape, sorted(_METRICS)))}|rouge)(_?\d\d+|\d)?(_(precision|recall|f1|f|p|r|fmeasure))?"
 GENERIC = ("score", "scores", "value", "mean", "result", "number", "pct", "percent", "percentage")
@@ -221,15 +216,10 @@ def is_a(kind: str, name: str) -> bool:
     own = KINDS[kind]
     if key(name) in own.names or re.fullmatch(own.pattern, key(name)):
         return True
-    if kind == "text of several items":
-        return re.sub(r"[\s_\-]*(id|idx|index|name|nr|no|number|num)$", "", name.strip().lower()) in own.names
+    if kind in _SUFFIXES:
+        return re.sub(rf"[\s_\-]*({_SUFFIXES[kind]})$", "", name.strip().lower()) in own.names
     if kind == "error" and "↓" in name:
         return True
-    if kind == "person":
-        return (
-            re.fullmatch(r"(ann|rat|annot)[\W_]*\d", key(name)) is not None
-            or re.sub(r"[\s_\-]*(id|name|\d+)$", "", name.strip().lower()) in own.names
-        )
     camel = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name) if kind == "beside" else name
     if camel != name and re.search(r"_(seconds|time|duration|length|count|cost|tokens)$", camel.lower()):
         return True

@@ -11,7 +11,7 @@ from pairsig.io.errors import InputError, listed, named, quoted
 from pairsig.io.files import AnyPath, read_json
 from pairsig.readers import Reader, begins
 from pairsig.readers.logs import items
-from pairsig.readers.logs.items import Item, Log, Score, field_of, label, picked
+from pairsig.readers.logs.items import Item, Score, counted, field_of, label, picked
 from pairsig.readers.system_counts import SystemCounts
 
 FILE = "annotations.json"
@@ -87,7 +87,7 @@ def read(path: AnyPath, *, annotator: str | None = None, key: str = "instruction
     return tuple(
         part
         for name, own, is_reference in ((reference, of_reference, True), (model, of_model, False))
-        for part in Log(source, name, own, place="entry", factor=100.0, is_reference=is_reference).counted()
+        for part in counted(source, name, own, place="entry", factor=100.0, is_reference=is_reference)
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from os import fspath
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from pairsig.io.errors import InputError, named, quoted
 from pairsig.io.files import AnyPath, open_text, read_json
 from pairsig.readers import Beginning, Reader, begins
 from pairsig.readers.logs import items
-from pairsig.readers.logs.items import Item, Log, Score, digest, field_of, part_of, picked
+from pairsig.readers.logs.items import Item, Score, counted, digest, field_of, part_of, picked
 from pairsig.readers.system_counts import NUMBER, SystemCounts
 
 
@@ -41,19 +40,20 @@ def read(path: AnyPath, *, systems: str | None = None) -> tuple[SystemCounts, ..
     """
     source = fspath(path)
     if re.match(_PRINTED, Beginning(path).text):
-        return _printed(source, systems)
-    document = field_of(read_json(source), [], source, dict)
-    found = dict(_compared(document, source) if "translations" in document else _scored(document, source))
+        found = _printed(source)
+    else:
+        document = field_of(read_json(source), [], source, dict)
+        by_path = dict(_compared(document, source) if "translations" in document else _scored(document, source))
+        stems = [Path(name).stem for name in by_path]
+        names = stems if len(set(stems)) == len(stems) else list(by_path)
+        found = dict(zip(names, by_path.values(), strict=True))
     if not found:
         raise InputError(f"{source}: found no system, expected at least one")
-    paths = list(found)
-    stems = [Path(name).stem for name in paths]
-    called = dict(zip(stems if len(set(stems)) == len(stems) else paths, paths, strict=True))
-    chosen = picked(called, systems, source, "system")
-    return tuple(part for name in chosen for part in Log(source, name, found[called[name]]).counted())
+    chosen = picked(found, systems, source, "system")
+    return tuple(part for name in chosen for part in counted(source, name, found[name]))
 
 
-def _printed(source: str, systems: str | None) -> tuple[SystemCounts, ...]:
+def _printed(source: str) -> dict[str, list[Item]]:
     """The scores that `comet-score` prints."""
     found: dict[str, list[Item]] = {}
     for number, line in enumerate(open_text(source).read().splitlines(), start=1):
@@ -64,11 +64,9 @@ def _printed(source: str, systems: str | None) -> tuple[SystemCounts, ...]:
                 "comet-score prints them"
             )
         if match:
-            segment, of = match["segment"], found.setdefault(Path(match["name"]).name, [])
-            of.append(replace(_item(int(segment), float(match["score"]), {}, source), line=number))
-    return tuple(
-        part for name in picked(found, systems, source, "system") for part in Log(source, name, found[name]).counted()
-    )
+            item = Item(str(int(match["segment"])), {"comet": float(match["score"])}, line=number)
+            found.setdefault(Path(match["name"]).name, []).append(item)
+    return found
 
 
 def _scored(document: dict[str, Any], source: str) -> Iterator[tuple[str, list[Item]]]:
@@ -106,8 +104,7 @@ def _item(number: int, value: object, segment: dict[str, Any], where: str) -> It
         score: Score = items.score(value)
     except ValueError:
         raise InputError(f"{where}, segment {number}: found the score {value!r:.60}, expected a number") from None
-    content = digest(segment.get("src"), segment.get("ref")) if segment else ""
-    return Item(str(number), {"comet": score}, content=content)
+    return Item(str(number), {"comet": score}, content=digest(segment.get("src"), segment.get("ref")))
 
 
 _PRINTED = rf"(?P<name>\S.*?)\tSegment (?P<segment>\d+)\tscore: (?P<score>{NUMBER})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import fspath
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,8 @@ from pairsig.io.errors import InputError, listed, named
 from pairsig.io.files import AnyPath, read_json
 from pairsig.readers import Reader, begins
 from pairsig.readers.logs import items
-from pairsig.readers.logs.items import Item, Log, Score, field_of, label, names_of, part_of, picked
-from pairsig.readers.system_counts import SystemCounts, TaskGroup
+from pairsig.readers.logs.items import Item, Score, counted, field_of, label, names_of, part_of, picked
+from pairsig.readers.system_counts import SystemCounts, TaskGroup, shared
 
 FILE = "per_instance_stats.json"
 
@@ -67,22 +68,22 @@ def read(
     paths = items.files_below(path, FILE) if Path(source).is_dir() else [Path(source)]
     if not paths:
         raise InputError(f"{source}: found no {FILE} in the folder, expected at least one")
-    models: dict[str, dict[str, Log]] = {}
+    models: dict[str, dict[str, tuple[SystemCounts, ...]]] = {}
     members: dict[tuple[str, str], list[str]] = {}
     for one in paths:
         name, run, groups = _names(one, model)
         own = models.setdefault(name, {})
         if run in own:
             raise InputError(
-                f"{source}: found the run {named(run)} of {named(name)} in {own[run].source} and in {one}, expected it "
-                "once"
+                f"{source}: found the run {named(run)} of {named(name)} in {own[run][0].source} and in {one}, expected "
+                "it once"
             )
         notes: list[str] = []
-        own[run] = Log(
+        own[run] = counted(
             str(one),
             name,
             _items(one, stat, split, notes),
-            lower_is_better=frozenset(names_of(lower_is_better)),
+            lower_is_better=names_of(lower_is_better),
             notes=notes,
             place="entry",
             design="crossed",
@@ -92,10 +93,10 @@ def read(
             members.setdefault((name, group), []).append(run)
     for (name, group), runs in members.items():
         own = models[name]
-        shared = [metric for metric in own[runs[0]].metrics if all(metric in own[run].metrics for run in runs)]
-        for metric in shared if len(runs) > 1 else ():
-            own[runs[0]].groups += (TaskGroup(group, metric, tuple(runs), frozenset(["tasks"])),)
-    return tuple(part for own in models.values() for log in own.values() for part in log.counted())
+        metrics = [metric.name for metric in shared([own[run][0] for run in runs])] if len(runs) > 1 else []
+        more = tuple(TaskGroup(group, metric, tuple(runs), frozenset(["tasks"])) for metric in metrics)
+        own[runs[0]] = tuple(replace(part, groups=part.groups + more) for part in own[runs[0]])
+    return tuple(part for own in models.values() for parts in own.values() for part in parts)
 
 
 def _names(path: Path, model: str | None) -> tuple[str, str, list[str]]:
@@ -121,7 +122,7 @@ def _items(path: Path, stat: str | None, split: str | None, notes: list[str]) ->
     """Instances that are not perturbed; entries for the same instance are merged."""
     source = str(path)
     entries = field_of(read_json(path), [], source, list)
-    values: dict[tuple[str, str], dict[str, tuple[str, Score]]] = {}
+    values: dict[tuple[str, str], dict[tuple[str, str, str], Score]] = {}  # by split, statistic and sub-split
     first: dict[tuple[str, str], int] = {}
     perturbed = 0
     names: Counter[str] = Counter()
@@ -141,13 +142,13 @@ def _items(path: Path, stat: str | None, split: str | None, notes: list[str]) ->
             part = label(one["name"].get("split"))
             if one["name"].get("perturbation") is not None:
                 continue
-            key = f"{part}\0{name}\0{label(one['name'].get('sub_split'))}"
+            key = part, name, label(one["name"].get("sub_split"))
             if key in own:
                 raise InputError(
                     f"{where}: found {named(name)} again for instance {named(instance)} in trial {trial}, expected "
                     f"it once"
                 )
-            own[key] = (name, _value(one, where))
+            own[key] = _value(one, where)
             names[name] += 1
             splits[part] += 1
     if perturbed:
@@ -162,25 +163,23 @@ def _items(path: Path, stat: str | None, split: str | None, notes: list[str]) ->
             f"choose one with --option stat=NAME"
         )
     picked(names, ",".join(wanted), source, "statistic")
-    left = sum(1 for own in values.values() if not any(key.split("\0")[0] == used for key in own))
+    found, left = [], 0
+    for (instance, trial), own in values.items():
+        of_split = [(name, value) for (part, name, _), value in own.items() if part == used]
+        left += not of_split
+        scores: dict[str, Score] = dict.fromkeys(wanted)
+        for name, value in of_split:
+            if scores.get(name) is not None:
+                raise InputError(
+                    f"{source}, entry {first[instance, trial]}: found {named(name)} for several sub-splits of instance "
+                    f"{named(instance)}, expected one"
+                )
+            if name in scores:
+                scores[name] = value
+        if of_split:
+            found.append(Item(instance, scores, run=trial, line=first[instance, trial]))
     if left:
         notes.append(f"{source}: {left:,} instances outside the split {named(used)} are left out")
-    found = []
-    for (instance, trial), own in values.items():
-        scores: dict[str, Score] = dict.fromkeys(wanted)
-        of_split = [key for key in own if key.split("\0")[0] == used]
-        if not of_split:
-            continue
-        for key in of_split:
-            name, value = own[key]
-            if name in scores:
-                if scores[name] is not None:
-                    raise InputError(
-                        f"{source}, entry {first[instance, trial]}: found {named(name)} for several sub-splits of "
-                        f"instance {named(instance)}, expected one"
-                    )
-                scores[name] = value
-        found.append(Item(instance, scores, run=trial, line=first[instance, trial]))
     return found
 
 

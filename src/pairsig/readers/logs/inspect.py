@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from os import fspath
 from pathlib import Path
@@ -13,7 +13,7 @@ from pairsig.io.errors import InputError, listed, named, quoted
 from pairsig.io.files import AnyPath, beginning, parse_json, read_json, zip_members
 from pairsig.readers import InMemory, Reader, begins
 from pairsig.readers.logs import items
-from pairsig.readers.logs.items import Item, Kind, Log, Score, digest, field_of, label, of_metadata, part_of, picked
+from pairsig.readers.logs.items import Item, Kind, Score, counted, digest, field_of, label, of_metadata, part_of, picked
 from pairsig.readers.system_counts import SystemCounts
 
 # As in Inspect's `value_to_float`.
@@ -88,7 +88,7 @@ def read(
     return tuple(
         part
         for log in logs
-        for part in Log(
+        for part in counted(
             log.source,
             log.model,
             list(log.items(scorer, document, domain, reducer, verify)),
@@ -96,7 +96,7 @@ def read(
             settings=log.settings,
             design="nested",
             task=log.task,
-        ).counted()
+        )
     )
 
 
@@ -165,33 +165,30 @@ class _Log:
         return notes
 
     def items(
-        self,
-        scorer: str | None,
-        document: str | None,
-        domain: str | None,
-        reducer: str | None,
-        verify: bool,
+        self, scorer: str | None, document: str | None, domain: str | None, reducer: str | None, verify: bool
     ) -> Iterator[Item]:
         """The samples."""
         samples = self._samples()
-        chosen = picked(self._scorers(samples), scorer, self.source, "scorer")
+        values = [_values(sample, f"{self.source}, sample {number}") for number, sample in enumerate(samples, start=1)]
+        known = (name for own in values for name, value in own.items() if not isinstance(value, dict | list))
+        chosen = picked(known, scorer, self.source, "scorer")
         reduced = None if reducer is None else self._reduced(reducer, chosen)
         n_epochs = len({label(sample.get("epoch")) for sample in samples})
         seen: set[str] = set()
-        for number, sample in enumerate(samples, start=1):
+        for number, (sample, own) in enumerate(zip(samples, values, strict=True), start=1):
             where = f"{self.source}, sample {number}"
             name = label(field_of(sample, ["id"], where, (str, int)))
             metadata = part_of(sample, ["metadata"], where, dict)
             if reduced is not None and name in seen:
                 continue
             seen.add(name)
-            scores = self._scores(sample, chosen, where) if reduced is None else reduced.get(name, {})
+            scores = _numbers(own, chosen, where) if reduced is None else reduced.get(name, {})
             yield Item(
                 name,
                 {scorer: scores.get(scorer) for scorer in chosen},
                 run=label(sample.get("epoch")) if n_epochs > 1 and reduced is None else "",
-                document="" if document is None else of_metadata(metadata, document, where, "the metadata", "document"),
-                domain="" if domain is None else of_metadata(metadata, domain, where, "the metadata", "domain"),
+                document=of_metadata(metadata, document, where, "the metadata", "document"),
+                domain=of_metadata(metadata, domain, where, "the metadata", "domain"),
                 content=digest(_text(sample.get("input"))) if verify else "",
                 text=(items.excerpt(sample.get("input")), items.excerpt(sample.get("target"))),
             )
@@ -203,23 +200,6 @@ class _Log:
         if not isinstance(samples, list) or not all(isinstance(sample, dict) for sample in samples):
             raise InputError(f"{self.source}: found {quoted(samples)} as samples, expected a list of objects")
         return samples
-
-    def _scorers(self, samples: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-        for number, sample in enumerate(samples, start=1):
-            for name, value in self._values(sample, f"{self.source}, sample {number}"):
-                if not isinstance(value, dict | list):
-                    yield name
-
-    def _values(self, sample: Mapping[str, Any], where: str) -> Iterator[tuple[str, Any]]:
-        for name, given in part_of(sample, ["scores"], where, dict).items():
-            value = field_of(given, ["value"], where)
-            if isinstance(value, dict):
-                yield from ((f"{name}/{key}", part) for key, part in value.items())
-            else:
-                yield name, value
-
-    def _scores(self, sample: Mapping[str, Any], chosen: Sequence[str], where: str) -> dict[str, Score]:
-        return {name: _number(value, name, where) for name, value in self._values(sample, where) if name in chosen}
 
     def _reduced(self, reducer: str, chosen: Sequence[str]) -> dict[str, dict[str, Score]]:
         """The score of each sample from one of Inspect's reducers."""
@@ -237,8 +217,21 @@ class _Log:
             for sample in field_of(part, ["samples"], where, list):
                 own = found.setdefault(label(field_of(sample, ["sample_id"], where)), {})
                 scores = {field_of(part, ["scorer"], where, str): sample}
-                own |= self._scores({"scores": scores}, chosen, where)
+                own |= _numbers(_values({"scores": scores}, where), chosen, where)
         return found
+
+
+def _values(sample: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """The values of a sample by scorer, those in dictionaries by `SCORER/KEY`."""
+    found: dict[str, Any] = {}
+    for name, given in part_of(sample, ["scores"], where, dict).items():
+        value = field_of(given, ["value"], where)
+        found |= {f"{name}/{key}": part for key, part in value.items()} if isinstance(value, dict) else {name: value}
+    return found
+
+
+def _numbers(values: Mapping[str, Any], chosen: Sequence[str], where: str) -> dict[str, Score]:
+    return {name: _number(value, name, where) for name, value in values.items() if name in chosen}
 
 
 def _text(question: object) -> object:

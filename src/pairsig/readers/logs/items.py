@@ -1,7 +1,7 @@
 """Common parts of the readers of evaluation logs: items, their conversion to counts, and checks of JSON fields.
 
 A log contains items (questions, instances), scored in one or more runs (epochs, trials) by one or more scorers. A
-reader turns each of them into an `Item` and collects them in a `Log`.
+reader turns each of them into an `Item`, and `counted` turns these into counts.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from os import fspath
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,11 +21,10 @@ from pairsig.io.choices import near
 from pairsig.io.errors import InputError, encodable, listed, named, plain, quoted, reason
 from pairsig.io.files import AnyPath
 from pairsig.readers.outputs import text
-from pairsig.readers.system_counts import SystemCounts, TaskGroup, average, fits, to_array
+from pairsig.readers.system_counts import SystemCounts, average, fits, to_array
 
 Score = int | float | None
 """A score, or None if it is missing."""
-
 
 Kind = TypeVar("Kind")
 
@@ -62,11 +61,22 @@ class Item:
     text: tuple[str, str] = ("", "")
 
 
-@dataclass
-class Log:
-    """The items of one system, and the properties that they have in common.
+def counted(
+    source: str,
+    system: str,
+    items: Sequence[Item],
+    *,
+    lower_is_better: Sequence[str] = (),
+    factor: float = 1.0,
+    place: str = "line",
+    notes: Sequence[str] = (),
+    design: str = "",
+    task: str = "",
+    **common: Any,
+) -> tuple[SystemCounts, ...]:
+    """Convert the items of one system in a log to counts, one `SystemCounts` per run.
 
-    Attributes
+    Parameters
     ----------
     source
         The file.
@@ -76,121 +86,86 @@ class Log:
         The items in the order of the file.
     lower_is_better
         Metrics that are errors or costs.
-    notes
-        Sentences for the user.
-    settings
-        Settings that distinguish systems with the same name.
-    place
-        Unit of the line numbers of items: "line" or "entry".
     factor
         Factor for the means, such as 100 if a program reports scores from 0 to 1 as percentages. Without it, the means
         are in the unit of the scores.
-    is_reference
-        Whether the system is the reference with which the others in the file were compared.
-    design
-        Relation between runs, see `SystemCounts`.
-    task
-        Name of the task (benchmark, evaluation) with these items.
-    groups
-        Groups of tasks for which the program reports a score, see `SystemCounts`.
+    place
+        Unit of the line numbers of items: "line" or "entry".
+    notes, design, task, common
+        Attributes of all `SystemCounts`, such as `settings`.
+
+    Raises
+    ------
+    InputError
+        If an item is repeated in a run or differs between runs, if a score is not a finite number, or if there is no
+        item or no metric with a score.
     """
-
-    source: str
-    system: str
-    items: list[Item]
-    lower_is_better: frozenset[str] = frozenset()
-    notes: list[str] = field(default_factory=list)
-    settings: Mapping[str, str] = field(default_factory=dict)
-    place: str = "line"
-    factor: float = 1.0
-    is_reference: bool = False
-    design: str = ""
-    task: str = ""
-    groups: tuple[TaskGroup, ...] = ()
-
-    @property
-    def metrics(self) -> list[str]:
-        """Metrics with a score for some item."""
-        known = dict.fromkeys(name for item in self.items for name in item.scores)
-        return [name for name in known if any(item.scores.get(name) is not None for item in self.items)]
-
-    def counted(self) -> tuple[SystemCounts, ...]:
-        """Convert the items to counts, one `SystemCounts` per run.
-
-        Raises
-        ------
-        InputError
-            If an item is repeated in a run or differs between runs, if a score is not a finite number, or if there is
-            no item or no metric with a score.
-        """
-        if not self.items:
-            raise InputError(f"{self.source}: found no item with a score, expected at least one")
-        if not self.system:
-            raise InputError(f"{self.source}: found no name of the model, expected one")
-        runs: dict[str, dict[str, Item]] = {}
-        first: dict[str, Item] = {}
-        for item in self.items:
-            own = runs.setdefault(item.run, {})
-            if item.name in own:
-                of = f" of run {named(item.run)}" if item.run else ""
+    if not items:
+        raise InputError(f"{source}: found no item with a score, expected at least one")
+    if not system:
+        raise InputError(f"{source}: found no name of the model, expected one")
+    runs: dict[str, dict[str, Item]] = {}
+    first: dict[str, Item] = {}
+    for item in items:
+        where = f"{source}, {place} {item.line}" if item.line else source
+        by_name = runs.setdefault(item.run, {})
+        if item.name in by_name:
+            of = f" of run {named(item.run)}" if item.run else ""
+            before = f" (first in {place} {by_name[item.name].line})" if item.line else ""
+            raise InputError(f"{where}: found item {named(item.name)}{of} again{before}, expected it once")
+        by_name[item.name] = item
+        known = first.setdefault(item.name, item)
+        for what in ("content", "document", "domain"):
+            if getattr(item, what) != getattr(known, what):
                 raise InputError(
-                    f"{self._where(item)}: found item {named(item.name)}{of} again"
-                    f"{f' (first in {self.place} {own[item.name].line})' if item.line else ''}, expected it once"
+                    f"{where}: found different {what} for item {named(item.name)} in the runs {named(item.run)} and "
+                    f"{named(known.run)}, expected the same"
                 )
-            own[item.name] = item
-            known = first.setdefault(item.name, item)
-            for what in ("content", "document", "domain"):
-                if getattr(item, what) != getattr(known, what):
-                    raise InputError(
-                        f"{self._where(item)}: found different {what} for item {named(item.name)} in the runs "
-                        f"{named(item.run)} and {named(known.run)}, expected the same"
-                    )
-            for name, score in item.scores.items():
-                if score is not None and not fits(score):
-                    raise InputError(
-                        f"{self._where(item)}: found the score {quoted(score)} in {named(name)} for item "
-                        f"{named(item.name)}, expected a finite number"
-                    )
-        known_metrics = dict.fromkeys(name for item in self.items for name in item.scores)
-        if not known_metrics:
-            raise InputError(f"{self.source}: found no score, expected at least one")
-        metrics = self.metrics
-        if unscored := listed(name for name in known_metrics if name not in metrics):
-            if not metrics:
-                raise InputError(f"{self.source}: found no score for any item in {unscored}, expected at least one")
-            self.notes.append(f"{self.source}: {unscored} left out, since no item has a score in it")
-        only = next(iter(runs)) if len(runs) == 1 else None
-        return tuple(self._run("" if run == only else run, list(own.values()), metrics) for run, own in runs.items())
-
-    def _run(self, run: str, items: Sequence[Item], metrics: Sequence[str]) -> SystemCounts:
-        return SystemCounts(
-            segments=tuple(item.name for item in items),
-            documents=tuple(item.document for item in items),
-            counts={encodable(name): to_array([item.scores.get(name) or 0 for item in items]) for name in metrics},
-            metrics=tuple(
-                average(encodable(name), higher_is_better=name not in self.lower_is_better, factor=self.factor)
-                for name in metrics
-            ),
-            notes=tuple(self.notes),
-            source=self.source,
-            lines=tuple(item.line for item in items) if items[0].line else (),
-            place=self.place,
-            unscored={encodable(name): np.array([item.scores.get(name) is None for item in items]) for name in metrics},
-            system=encodable(self.system),
-            run=run,
-            domains=tuple(item.domain for item in items) if any(item.domain for item in items) else (),
-            contents=tuple(item.content for item in items) if any(item.content for item in items) else (),
-            texts={item.name: item.text for item in items if any(item.text)},
-            settings=self.settings,
-            log=True,
-            is_reference=self.is_reference,
-            design=self.design if run else "",
-            task=encodable(self.task),
-            groups=self.groups,
+        for name, score in item.scores.items():
+            if score is not None and not fits(score):
+                raise InputError(
+                    f"{where}: found the score {quoted(score)} in {named(name)} for item {named(item.name)}, expected "
+                    "a finite number"
+                )
+    names = list(dict.fromkeys(name for item in items for name in item.scores))
+    if not names:
+        raise InputError(f"{source}: found no score, expected at least one")
+    metrics = [name for name in names if any(item.scores.get(name) is not None for item in items)]
+    if unscored := listed(name for name in names if name not in metrics):
+        if not metrics:
+            raise InputError(f"{source}: found no score for any item in {unscored}, expected at least one")
+        notes = [*notes, f"{source}: {unscored} left out, since no item has a score in it"]
+    parts = []
+    for run, by_name in runs.items():
+        own, of_run = list(by_name.values()), run if len(runs) > 1 else ""
+        parts.append(
+            SystemCounts(
+                segments=tuple(by_name),
+                documents=tuple(item.document for item in own),
+                counts={encodable(name): to_array([item.scores.get(name) or 0 for item in own]) for name in metrics},
+                metrics=tuple(
+                    average(encodable(name), higher_is_better=name not in lower_is_better, factor=factor)
+                    for name in metrics
+                ),
+                notes=tuple(notes),
+                source=source,
+                lines=tuple(item.line for item in own) if own[0].line else (),
+                place=place,
+                unscored={
+                    encodable(name): np.array([item.scores.get(name) is None for item in own]) for name in metrics
+                },
+                system=encodable(system),
+                run=of_run,
+                domains=tuple(item.domain for item in own) if any(item.domain for item in own) else (),
+                contents=tuple(item.content for item in own) if any(item.content for item in own) else (),
+                texts={item.name: item.text for item in own if any(item.text)},
+                log=True,
+                design=design if of_run else "",
+                task=encodable(task),
+                **common,
+            )
         )
-
-    def _where(self, item: Item) -> str:
-        return f"{self.source}, {self.place} {item.line}" if item.line else self.source
+    return tuple(parts)
 
 
 def score(value: object) -> Score:
@@ -270,14 +245,16 @@ def part_of(record: object, path: Sequence[str], where: str, kind: type[Kind]) -
 _KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "text", int: "a whole number"}
 
 
-def of_metadata(record: object, key: str, where: str, what: str, of: str) -> str:
-    """The document or domain of an item: the field with the name `key`, or at a path of names with dots.
+def of_metadata(record: object, key: str | None, where: str, what: str, of: str) -> str:
+    """The document or domain of an item: the field with the name `key`, or at a path of names with dots; "" for None.
 
     Raises
     ------
     InputError
         If the field is missing, since the document or domain would be unknown.
     """
+    if key is None:
+        return ""
     found = record
     for name in [key] if isinstance(record, dict) and key in record else key.split("."):
         if not isinstance(found, dict) or found.get(name) is None:
@@ -292,11 +269,16 @@ def of_metadata(record: object, key: str, where: str, what: str, of: str) -> str
 
 def json_lines(path: AnyPath) -> Iterator[tuple[int, dict[str, Any]]]:
     """Line number and object of every line of JSONL; blank lines are skipped."""
-    for number, line in enumerate(text.read(path), start=1):
+    return json_objects(path, text.read(path))
+
+
+def json_objects(path: AnyPath, lines: Iterable[str], **how: Any) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The same for lines that were read already, with options of `json.loads`."""
+    for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
-            item = json.loads(line)
+            item = json.loads(line, **how)
         except (ValueError, RecursionError) as error:
             found = f"invalid JSON ({reason(error)})"
             raise InputError(f"{path}, line {number}: found {found}, expected a JSON object") from None

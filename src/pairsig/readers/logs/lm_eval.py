@@ -16,27 +16,14 @@ from pairsig.io.errors import InputError, listed, named
 from pairsig.io.files import AnyPath, read_json
 from pairsig.readers import InMemory, Reader, begins
 from pairsig.readers.logs import items
-from pairsig.readers.logs.items import (
-    Item,
-    Kind,
-    Log,
-    digest,
-    field_of,
-    json_lines,
-    label,
-    of_metadata,
-    part_of,
-    picked,
-)
+from pairsig.readers.logs.items import Item, Kind, counted, field_of, label, of_metadata, part_of, picked
 from pairsig.readers.system_counts import SystemCounts, TaskGroup
 
 _SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl")
-_OF_A_ROW = frozenset(
-    (
-        "doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "doc_hash",
-        "prompt_hash", "target_hash",
-    )
-)  # fmt: skip
+_OF_A_ROW = {
+    "doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "doc_hash", "prompt_hash",
+    "target_hash",
+}  # fmt: skip
 _SAME = 1e-9  # means differ by less if lm_eval only added the scores in another order
 _DEEPEST = 20  # levels of nested groups of tasks
 
@@ -113,17 +100,16 @@ def read(
         groups, notes = _groups(source, scored, subtasks)
         notes += [note for one in chosen if not one.metrics for note in one.notes]
         for one in scored:
-            log = Log(
+            found += counted(
                 one.source,
                 name,
                 list(one.items.values()),
-                lower_is_better=frozenset(one.lower_is_better),
+                lower_is_better=one.lower_is_better,
                 notes=one.notes + notes,
                 settings=one.settings,
                 task=one.name,
                 groups=tuple(groups),
             )
-            found += log.counted()
             notes = []
     return tuple(found)
 
@@ -152,7 +138,7 @@ def _task(path: Path, model: str | None) -> _Task:
     beside = str(found[0]) if found else ""
     results = field_of(read_json(found[0]), [], beside, dict) if found else {}
     name = match["task"] if match else path.name.removesuffix(".jsonl")
-    return _Task(str(path), name, json_lines(path), beside, results, model)
+    return _Task(str(path), name, items.json_lines(path), beside, results, model)
 
 
 class _Task:
@@ -223,13 +209,13 @@ class _Task:
             name = label(field_of(row, ["doc_id"], where, (int, str)))
             doc, hashed = docs[line], hashes[line]
             # If all hashes are of another kind, they may not be those of the docs.
-            content = (hashed if hashed and edited < len(rows) else digest(doc)) if verify else ""
+            content = (hashed if hashed and edited < len(rows) else items.digest(doc)) if verify else ""
             if name not in found:
                 found[name] = Item(
                     name,
                     {},
-                    document="" if document is None else of_metadata(doc, document, where, "the doc", "document"),
-                    domain="" if domain is None else of_metadata(doc, domain, where, "the doc", "domain"),
+                    document=of_metadata(doc, document, where, "the doc", "document"),
+                    domain=of_metadata(doc, domain, where, "the doc", "domain"),
                     content=content,
                     line=line,
                     text=(items.excerpt(_prompt(row), end=True), items.excerpt(row.get("target"))),
@@ -268,7 +254,7 @@ class _Task:
             notes.append(f"{self.source}: the doc_hash does not match the doc in {edited:,} of {len(rows):,} lines")
         if other:
             notes.append(f"{self.source}: {listed(other)} left out, since samples have no number for it")
-        no_means = {called: why for called, why in self._no_means(found, used) if called not in other}
+        no_means = {called: why for called, why in self._no_means(used) if called not in other}
         notes += [f"{self.source}: {named(called)} left out, since {why}" for called, why in no_means.items()]
         for item in found.values():
             for called in (*other, *no_means):
@@ -284,12 +270,16 @@ class _Task:
             notes.append(f"{self.source}: the results have no direction for {listed(unsaid)}; higher counts as better")
         self.lower_is_better = [called for called, metric in kinds.items() if better.get(metric) is False]
 
-    def _no_means(self, found: Mapping[str, Item], used: Sequence[str]) -> Iterator[tuple[str, str]]:
+    def scores(self, metric: str) -> list[int | float]:
+        """The scores of all items that have one."""
+        return [score for item in self.items.values() if (score := item.scores.get(metric)) is not None]
+
+    def _no_means(self, used: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Metrics whose value in the results is not the mean over samples, and an explanation."""
         for key, value in self.reported("results", self.name, kind=dict).items():
             metric, _, filter_ = key.rpartition(",")
             called = metric if len(used) == 1 else f"{metric}/{filter_}"
-            scores = [score for item in found.values() if (score := item.scores.get(called)) is not None]
+            scores = self.scores(called)
             if filter_ in used and scores and isinstance(value, int | float):
                 mean = math.fsum(scores) / len(scores)
                 if abs(value - mean) > _SAME * max(1, abs(value)):
@@ -362,9 +352,7 @@ def _groups(
             if len(metrics) != 1 or not isinstance(value, int | float):
                 continue
             (metric,) = metrics
-            scores = [
-                [score for item in one.items.values() if (score := item.scores.get(metric)) is not None] for one in own
-            ]
+            scores = [one.scores(metric) for one in own]
             means: dict[Literal["items", "tasks"], float] = {
                 "items": math.fsum(chain(*scores)) / sum(map(len, scores)),
                 "tasks": math.fsum(math.fsum(one) / len(one) for one in scores) / len(scores),

@@ -9,7 +9,7 @@ from pathlib import Path
 from pairsig.io.errors import InputError, quoted
 from pairsig.io.files import AnyPath
 from pairsig.readers import Reader
-from pairsig.readers.logs.items import Item, Log, Score, picked
+from pairsig.readers.logs.items import Item, Score, counted, picked
 from pairsig.readers.outputs import text
 from pairsig.readers.system_counts import NUMBER, SystemCounts, to_number, width
 
@@ -68,7 +68,7 @@ def read(path: AnyPath, *, systems: str | None = None, docs: str | None = None) 
     return tuple(
         part
         for name in picked(scores, systems, source, "system")
-        for part in Log(
+        for part in counted(
             source,
             name,
             [
@@ -76,7 +76,7 @@ def read(path: AnyPath, *, systems: str | None = None, docs: str | None = None) 
                 for row, (line, score) in enumerate(scores[name])
             ],
             notes=notes,
-        ).counted()
+        )
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from os import fspath
 from typing import Any
 
@@ -10,7 +11,7 @@ from pairsig.io.errors import InputError, listed, named, quoted
 from pairsig.io.files import AnyPath
 from pairsig.readers import Reader, begins
 from pairsig.readers.logs import items
-from pairsig.readers.logs.items import Item, Log, digest, field_of, json_lines, label, part_of, picked
+from pairsig.readers.logs.items import Item, counted, digest, field_of, json_lines, label, part_of, picked
 from pairsig.readers.system_counts import SystemCounts
 
 _SAME = 1e-9
@@ -75,7 +76,7 @@ def read(path: AnyPath, *, metric: str | None = None, verify: bool = True) -> tu
         if kind == "match":
             scores = {"accuracy": field_of(data, ["correct"], f"{where}, data", bool)}
             expected = digest(data.get("expected")) if verify else ""
-            found[item.name] = Item(item.name, item.scores, content=expected, line=line)
+            item = found[item.name] = replace(item, content=expected, line=line)
         elif kind == "metrics":
             scores = data
         else:
@@ -94,19 +95,16 @@ def read(path: AnyPath, *, metric: str | None = None, verify: bool = True) -> tu
     chosen = picked((name for item in found.values() for name in item.scores), metric, source, "metric")
     if not chosen:
         raise InputError(f"{source}: found no event of type match or metrics with a number, expected at least one")
-    for item in found.values():
-        scores = {name: item.scores.get(name) for name in chosen}
-        item.scores.clear()
-        item.scores.update(scores)
     notes = [f"{source}: {listed(left_out)} left out, since the values are not numbers"] if left_out else []
-    values = [item.scores["accuracy"] for item in found.values() if item.scores.get("accuracy") is not None]
+    samples = [replace(item, scores={name: item.scores.get(name) for name in chosen}) for item in found.values()]
+    values = [value for item in samples if (value := item.scores.get("accuracy")) is not None]
     description = report.get("accuracy")
-    mean = math.fsum(value or 0 for value in values) / max(len(values), 1)
+    mean = math.fsum(values) / max(len(values), 1)
     if values and isinstance(description, float) and abs(description - mean) > _SAME:
         notes.append(
             f"{source}: the final report has the accuracy {description:.6g}, which differs from the mean over samples"
         )
-    return Log(source, model, list(found.values()), notes=notes, settings=settings).counted()
+    return counted(source, model, samples, notes=notes, settings=settings)
 
 
 READER = Reader(

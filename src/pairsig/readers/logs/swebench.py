@@ -12,7 +12,7 @@ from pairsig.io.errors import InputError, listed, named, quoted
 from pairsig.io.files import AnyPath, read_json
 from pairsig.readers import Reader, begins
 from pairsig.readers.logs import items
-from pairsig.readers.logs.items import Item, Log, field_of, picked
+from pairsig.readers.logs.items import Item, counted, field_of, picked
 from pairsig.readers.outputs import text
 from pairsig.readers.system_counts import SystemCounts
 
@@ -100,7 +100,7 @@ def _read(path: Path, name: str, instances: list[str] | None, by_repo: bool) -> 
     if isinstance(total, int) and total != len(verdicts):
         notes.append(f"{source}: the report lists only {len(verdicts):,} of its {total:,} instances")
     repos = {one: match["repo"] if (match := _REPO.fullmatch(one)) else "" for one in verdicts}
-    return Log(
+    return counted(
         source,
         name,
         [
@@ -108,7 +108,7 @@ def _read(path: Path, name: str, instances: list[str] | None, by_repo: bool) -> 
             for one, verdict in verdicts.items()
         ],
         notes=notes,
-    ).counted()
+    )
 
 
 def _verdicts(report: Mapping[str, Any], source: str) -> tuple[dict[str, int | None], bool]:

@@ -141,12 +141,7 @@ def _parse(block: Sequence[tuple[int, str]], path: AnyPath, is_conllu: bool) -> 
     if not forms:
         return []
     if len(words) < last:
-        raise _bad(
-            path,
-            number,
-            f"the end of the sentence after word {len(words)}",
-            f"a multiword token up to {last}",
-        )
+        raise _bad(path, number, f"the end of the sentence after word {len(words)}", f"a multiword token up to {last}")
     for word, head_number in enumerate(heads):
         if head_number > len(words):
             raise _bad(path, lines[word], f"HEAD {head_number}", f"0 to {len(words)}")
