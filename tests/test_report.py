@@ -373,14 +373,6 @@ def test_what_cannot_be_written(tmp_path, monkeypatch, capsys, arguments, expect
     assert [own.name for own in tmp_path.iterdir()] == ["scores.jsonl"]
 
 
-def test_a_picture_of_too_many(tmp_path):
-    pytest.importorskip("matplotlib")
-    systems = {name: items(seed) for seed, name in enumerate("abcdefghijklmn")}
-    with pytest.raises(pairsig.InputError, match="found 13 comparisons, expected at most 12"):
-        report.draw(of(systems), tmp_path / "p.svg")
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_domain_column_of_a_table_is_read(tmp_path):
     Path(tmp_path / "a.csv").write_text("segment,domain,value\n1,x,1\n2,y,0\n")
     Path(tmp_path / "b.csv").write_text("segment,domain,value\n1,x,1\n2,z,0\n")

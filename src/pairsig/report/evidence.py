@@ -118,12 +118,6 @@ class Evidence:
         return int((carried > 0).sum()), int((carried == 0).sum()), int((carried < 0).sum())
 
     @property
-    def n_documents(self) -> int:
-        """Number of documents; 0 if the documents of some segments are unknown."""
-        documents = self.segments["document"]
-        return 0 if (documents == "").any() else documents.nunique()
-
-    @property
     def enough(self) -> int:
         """Smallest number of segments whose contributions add up to the gain, starting from the largest."""
         most = np.sort(self.segments["carried"].to_numpy())[::-1]
