@@ -746,10 +746,7 @@ class TestStudy:
         ("rows", "fragments"),
         [
             (["half-1 half-2"] * 2, ["sheet.tsv, line 3: found parsing, iid, s, half-1, s, half-2 again", "line 2"]),
-            (
-                ["half-* half-*", "half-1 half-2"],
-                ["line 3: found s half-1 and s half-2 again", "line 2"],
-            ),
+            (["half-* half-*", "half-1 half-2"], ["line 3: found s half-1 and s half-2 again", "line 2"]),
         ],
     )
     def test_evidence_counts_once(self, study, work, refused, rows, fragments):
@@ -806,10 +803,7 @@ class TestStudy:
                 ["plot", "gain_confidence", "c.tsv", "--output", "o.svg", "o.jpg"],
                 ["o.jpg ends in .jpg", ".svg, .pdf, .png"],
             ),
-            (
-                ["plot", "pie", "c.tsv", "--output", "o.svg"],
-                ["unknown figure 'pie'", "expected one of size_scaling"],
-            ),
+            (["plot", "pie", "c.tsv", "--output", "o.svg"], ["unknown figure 'pie'", "expected one of size_scaling"]),
             (
                 ["plot", "size_scaling", "c.tsv", "c.tsv", "c.tsv", "--output", "o.svg"],
                 ["found 3 tables for size_scaling, expected thresholds [size_scaling]"],
@@ -818,14 +812,8 @@ class TestStudy:
                 ["plot", "gain_confidence", "datasets.tsv", "--output", "o.svg"],
                 ["datasets.tsv has no column `test_set`"],
             ),
-            (
-                [*TWO_FIGURES, "datasets.tsv", "--output", "p.svg"],
-                ["datasets.tsv has no column"],
-            ),
-            (
-                [*TWO_FIGURES, "c.tsv"],
-                ["found 2 figures and", "1"],
-            ),
+            ([*TWO_FIGURES, "datasets.tsv", "--output", "p.svg"], ["datasets.tsv has no column"]),
+            ([*TWO_FIGURES, "c.tsv"], ["found 2 figures and", "1"]),
             (
                 ["tabulate", "c.tsv", "s.tsv", "--output", "c.csv", "s.md", "t.md"],
                 ["unknown table 't', expected one of c, s"],
