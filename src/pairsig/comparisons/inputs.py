@@ -338,13 +338,7 @@ def read_systems(
         if reader in ("table", "sigf") and "lower_is_better" not in given:
             counted = _of_named_metric(counted, files, rename=not metrics and "score" not in given)
         found, more = aligned(
-            counted,
-            methods,
-            runs,
-            metrics=metrics,
-            domains=domains,
-            documents=documents,
-            missing=missing,
+            counted, methods, runs, metrics=metrics, domains=domains, documents=documents, missing=missing
         )
         return found, list(dict.fromkeys([*notes, *more]))
     if missing is not None:
@@ -535,19 +529,16 @@ def _labelled(
                 "several files are runs of a system"
             )
     if all(part.log for own in files for part in own):
-        return _as_logged(files, methods, runs)
-    if len(files) == 1 and len({part.system for part in files[0]}) > 1:
-        return [part.system for part in files[0]], [part.run for part in files[0]]
-    return (
-        [method for method, own in zip(methods, files, strict=True) for _ in own],
-        [part.run or run for run, own in zip(runs, files, strict=True) for part in own],
-    )
+        named = _as_logged(files, methods)
+    elif len(files) == 1 and len({part.system for part in files[0]}) > 1:
+        named = [part.system for part in files[0]]
+    else:
+        named = [method for method, own in zip(methods, files, strict=True) for _ in own]
+    return named, [part.run or run for run, own in zip(runs, files, strict=True) for part in own]
 
 
-def _as_logged(
-    files: Sequence[Sequence[system_counts.SystemCounts]], methods: Sequence[str], runs: Sequence[str]
-) -> tuple[list[str], list[str]]:
-    """Names of the method and the run of every system in logs; files with the same entry in `methods` are its runs."""
+def _as_logged(files: Sequence[Sequence[system_counts.SystemCounts]], methods: Sequence[str]) -> list[str]:
+    """Names of the method of every system in logs; files with the same entry in `methods` are runs of it."""
     own: dict[tuple[str, str], Mapping[str, str]] = {}
     methods = _same_model(files, methods)
     for parts, method in zip(files, methods, strict=True):
@@ -568,10 +559,7 @@ def _as_logged(
         called[system, method] = f"{system} ({description})" if description else system
     times = Counter(called.values())
     called = {key: f"{name} ({key[1]})" if times[name] > 1 else name for key, name in called.items()}
-    return (
-        [called[part.system, method] for method, parts in zip(methods, files, strict=True) for part in parts],
-        [part.run or run for run, parts in zip(runs, files, strict=True) for part in parts],
-    )
+    return [called[part.system, method] for method, parts in zip(methods, files, strict=True) for part in parts]
 
 
 def _same_model(files: Sequence[Sequence[system_counts.SystemCounts]], methods: Sequence[str]) -> Sequence[str]:
