@@ -146,12 +146,7 @@ def carried(counts: NDArray[Any], metric: Metric) -> Floats:
 
 
 def of_systems(
-    statistics: Statistics,
-    metric: Metric,
-    table: pd.DataFrame | Sequence[Row],
-    *,
-    unit: Unit,
-    resampling: Resampling,
+    statistics: Statistics, metric: Metric, table: pd.DataFrame | Sequence[Row], *, unit: Unit, resampling: Resampling
 ) -> Iterator[Evidence]:
     """Evidence for every system against the first one, from a table of `compare_to_baseline` for this metric."""
     counts = statistics.of(metric)
