@@ -303,16 +303,9 @@ def test_the_file_of_the_library_is_what_the_command_writes(tmp_path):
     sheet = tables.read(ROOT / "config/datasets.tsv")
     metric = dict(zip(sheet["dataset"], sheet["metric"], strict=True))
     given = [f"{STATISTICS / one}.parquet:{metric[one]}" for one in sheet["dataset"] if one in embedded("*")]
-    outputs = [
-        "--next-test-sets",
-        tmp_path / "next.tsv",
-        "--family-heterogeneity",
-        tmp_path / "b.tsv",
-        "--output",
-        tmp_path / "h.tsv",
-    ]
-    arguments = ["heterogeneity", *given, "--families", ROOT / "config/families.tsv", *outputs]
-    assert cli.main([str(one) for one in arguments]) == 0
+    options = {"--families": ROOT / "config/families.tsv", "--next-test-sets": tmp_path / "next.tsv"}
+    options |= {"--family-heterogeneity": tmp_path / "b.tsv", "--output": tmp_path / "h.tsv"}
+    assert cli.main(["heterogeneity", *given, *(str(word) for pair in options.items() for word in pair)]) == 0
     written, shipped = (
         tables.read(path).set_index(["family", "metric"])
         for path in (tmp_path / "b.tsv", ROOT / "src/pairsig/planning/family_heterogeneity.tsv")

@@ -11,33 +11,18 @@ import pytest
 import pairsig
 from pairsig import Comparison, InputError, Statistics, compare, compare_logs
 from pairsig.comparisons import inputs
+from test_inputs import COLUMNS, long, scores
 
 polars = pytest.importorskip("polars")
 FRAMES = {"pandas": pd.DataFrame, "polars": polars.DataFrame}
-
-
-def scores(n=40, systems=("old", "new"), seed=0):
-    rng = np.random.default_rng(seed)
-    return {name: rng.random(n) < 0.4 + 0.25 * place for place, name in enumerate(systems)}
-
-
-def long(of, **columns):
-    n = len(next(iter(of.values())))
-    return {
-        "model": [name for name in of for _ in range(n)],
-        "question": [*range(n)] * len(of),
-        "correct": [bool(value) for own in of.values() for value in own],
-    } | {name: own * len(of) for name, own in columns.items()}
-
-
-COLUMNS = {"system": "model", "segment": "question", "score": "correct"}
+TWO = ("old", "new")
 
 
 @pytest.mark.parametrize("kind", FRAMES)
 def test_long_form(kind):
-    of = scores()
-    result = compare(FRAMES[kind](long(of)), **COLUMNS)
-    a, b = (own.astype(int) for own in of.values())
+    of = scores(200, TWO)
+    result = compare(FRAMES[kind](long(of, cell=bool)), **COLUMNS)
+    a, b = of.values()
     expected, interval = pairsig.exact_test(a, b, metric="mean"), pairsig.difference_interval(a, b, metric="mean")
     assert isinstance(result, Comparison)
     assert type(result.table) is FRAMES[kind]
@@ -85,19 +70,6 @@ def test_an_exact_p_that_no_float_holds_is_no_zero():
     assert "p < 1e-300, n = 2,000" in str(compare(frame, system=["a", "b"], segment="question", score="correct"))
 
 
-@pytest.mark.parametrize("kind", FRAMES)
-def test_wide_form_is_the_long_form(kind):
-    of = scores(systems=("a", "b", "c"))
-    wide = FRAMES[kind]({"question": [*range(40)]} | {name: own.tolist() for name, own in of.items()})
-    one = compare(wide, system=["a", "b", "c"], segment="question", score="correct")
-    other = compare(FRAMES[kind](long(of)), **COLUMNS)
-    assert one.to_json() == other.to_json()
-    with pytest.raises(
-        InputError, match=r"found 3 pairs, expected one: each has its own pvalue, in the rows of .table"
-    ):
-        _ = one.pvalue
-
-
 def test_the_interval_in_a_sentence_is_that_of_the_gain():
     """The first system is the better one, so that difference and gain have opposite signs."""
     data = {"good": [1] * 11 + [0], "bad": [1] * 4 + [0] * 8}
@@ -113,7 +85,12 @@ def test_the_interval_in_a_sentence_is_that_of_the_gain():
 
 def test_all_pairs_are_adjusted_together():
     of = scores(systems=("a", "b", "c", "d"))
-    table = compare(pd.DataFrame(long(of)), **COLUMNS).table
+    result = compare(pd.DataFrame(long(of)), **COLUMNS)
+    with pytest.raises(
+        InputError, match=r"found 6 pairs, expected one: each has its own pvalue, in the rows of \.table"
+    ):
+        _ = result.pvalue
+    table = result.table
     p = table["pvalue"].to_numpy()
     order = np.argsort(p)
     before = 0.0
@@ -121,7 +98,7 @@ def test_all_pairs_are_adjusted_together():
         before = max(before, min(1.0, (6 - rank) * p[place]))
         assert table["pvalue_holm"][place] == pytest.approx(before)
     for row in table.itertuples():
-        expected = pairsig.exact_test(of[row.system_a].astype(int), of[row.system_b].astype(int), metric="mean")
+        expected = pairsig.exact_test(of[row.system_a], of[row.system_b], metric="mean")
         assert row.pvalue == pytest.approx(expected.pvalue, rel=1e-9)
         assert (row.score_a, row.score_b) == pytest.approx((expected.score_a, expected.score_b))
         assert row.better == {"a": row.system_a, "b": row.system_b, None: ""}[expected.better]
@@ -177,7 +154,7 @@ def test_runs_test_the_method():
 
 
 def test_report(tmp_path):
-    compare(pd.DataFrame(long(scores())), **COLUMNS).to_html(tmp_path / "r.html")
+    compare(pd.DataFrame(long(scores(200, TWO))), **COLUMNS).to_html(tmp_path / "r.html")
     assert "new is better than old" in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
@@ -196,35 +173,27 @@ def rows(of, change):
     [
         (dict, {"score": "corect"}, "expected the name of one of them, .*instead of 'corect'; did you mean correct"),
         (dict, {"segment": 3}, "found no column '3' for segment=\"3\", expected one of model"),
-        (
-            lambda of: third(of, "correct"),
-            {},
-            r"old has no score .* 1 of 6 items, .* \(2\), expected the same items$",
-        ),
+        (lambda of: third(of, "correct"), {}, r"old has no score .* 1 of 6 items, .* \(2\), expected the same items$"),
         (lambda of: third(of, "question"), {}, "row 3: found no question, expected the id of the item"),
         (lambda of: third(of, "model"), {}, "row 3: found no name of the system, expected one"),
         (lambda of: rows(of, lambda own: [*own, own[-1]]), {}, "row 13: found item 5 of system new again"),
         (lambda of: rows(of, lambda own: own[:-1]), {}, r"new has no score .* 1 of 6 items, .* \(5\)"),
         (lambda of: rows(of, lambda own: own[:6]), {}, "found one system, old, expected at least two"),
         (lambda of: rows(of, lambda own: own[:0]), {}, "has no rows"),
-        (
-            lambda of: of | {"correct": ["?"] + ["1"] * 11},
-            {},
-            "row 1: found '\\?' in column correct, expected a",
-        ),
+        (lambda of: of | {"correct": ["?"] + ["1"] * 11}, {}, "row 1: found '\\?' in column correct, expected a"),
         (dict, {"metric": "f1"}, "found score='correct' and metric='f1', expected one of them"),
         (dict, {"score": None, "metric": "f1"}, "expected matched, predicted, gold for f1"),
     ],
 )
 def test_what_cannot_be_compared(kind, change, columns, expected):
-    frame = FRAMES[kind](change(long(scores(6))))
+    frame = FRAMES[kind](change(long(scores(6, TWO), cell=bool)))
     with pytest.raises(InputError, match=expected) as caught:
         compare(frame, **{name: own for name, own in (COLUMNS | columns).items() if own is not None})
     assert "\n" not in str(caught.value)
 
 
 def test_infinity_and_lazy_frames_and_what_is_none():
-    of = long(scores(6))
+    of = long(scores(6, TWO), cell=bool)
     with pytest.raises(InputError, match="row 1: found inf in column correct, expected a finite number"):
         compare(pd.DataFrame(of | {"correct": [float("inf"), *of["correct"][1:]]}), **COLUMNS)
     with pytest.raises(InputError, match=r"found a polars\.LazyFrame, .*collect"):

@@ -42,11 +42,7 @@ def items(won, lost, n):
     """Outcomes of a baseline and a candidate that alone passes `won` of n items, and alone fails `lost`."""
     old, new = np.ones((2, n), dtype=int)
     old[:won] = new[won : won + lost] = 0
-    return old, new
-
-
-def named(outcomes):
-    return dict(zip(("old", "new"), outcomes, strict=True))
+    return {"old": old, "new": new}
 
 
 def only(data, *margins, **options):
@@ -71,7 +67,7 @@ def test_a_candidate_that_is_shown_to_be_better_is_not_worse():
      (0, 0, 298, 1, "undecided"), (0, 9, 3000, 1, "passed")],
 )  # fmt: skip
 def test_verdicts_on_items_that_pass_or_fail_follow_from_two_exact_tests(won, lost, n, margin, verdict):
-    old, new = items(won, lost, n)
+    old, new = items(won, lost, n).values()
     check = only(given("accuracy", old=old, new=new), str(margin))
     assert check.pvalue_not_worse == pairsig.margin_test(old, new, margin, "b-not-worse", metric="accuracy").pvalue
     assert check.pvalue_worse == pytest.approx(
@@ -139,11 +135,8 @@ def verdicts_alone(monkeypatch):
 
 
 def test_all_scores_must_pass_and_worse_ones_are_adjusted_by_holm(verdicts_alone):
-    def scores(*tasks):
-        data = [given("mean", **named(items(*own))) for own in tasks]
-        return gate.gate(
-            [(own, [called(metric, f"t{place}/acc")]) for place, (own, (metric,)) in enumerate(data)], ["3%"]
-        )
+    def scores(*outcomes):
+        return gate.gate(tasks([given("mean", **items(*own)) for own in outcomes]), ["3%"])
 
     good, bad, unclear = (4, 0, 150), (0, 6, 100), (2, 4, 100)
     assert scores(good, good).verdict == "passed"
@@ -155,8 +148,9 @@ def test_all_scores_must_pass_and_worse_ones_are_adjusted_by_holm(verdicts_alone
     assert [scores(good).status, scores(bad).status, scores(unclear).status] == [0, 1, 3]
 
 
-def called(metric, name):
-    return replace(metric, name=name)
+def tasks(data):
+    """The statistics of several tasks, each metric called after its own."""
+    return [(own, [replace(metric, name=f"t{place}/acc")]) for place, (own, (metric,)) in enumerate(data)]
 
 
 def test_margins_are_chosen_by_score_task_and_metric():
@@ -196,7 +190,7 @@ def test_several_runs_are_compared_as_methods(lower):
 
 
 def test_the_reported_number_of_segments_decides_with_the_planned_power():
-    check = only(given("accuracy", **named(items(6, 8, 200))), "2")
+    check = only(given("accuracy", **items(6, 8, 200)), "2")
     psi, delta = 14 / 200, -2 / 200
     spread = 1e4 * (psi - delta**2)
     powers = {
@@ -301,8 +295,7 @@ def rates(kind, n, margin, loss, times, n_tasks=1, seed=0):
     rng = np.random.default_rng([seed, n, int(1000 * loss)])
     found = []
     for number in range(times):
-        data = [world(kind, n, loss, rng) for _ in range(n_tasks)]
-        data = [(own, [called(metric, f"t{task}/{metric.name}")]) for task, (own, (metric,)) in enumerate(data)]
+        data = tasks([world(kind, n, loss, rng) for _ in range(n_tasks)])
         found.append(gate.gate(data, [f"{100 * margin:g}%"], resampling=Resampling(199, number)).verdict)
     return {verdict: found.count(verdict) for verdict in gate.STATUS}
 
@@ -316,7 +309,7 @@ def test_error_rates_on_eight_items_that_pass_or_fail(verdicts_alone):
     """The probability of each of the 45 tables is known, and therefore that of each verdict."""
     n = 8
     verdicts = {
-        (won, lost): only(given("accuracy", **named(items(won, lost, n))), "30").verdict
+        (won, lost): only(given("accuracy", **items(won, lost, n)), "30").verdict
         for won in range(n + 1)
         for lost in range(n + 1 - won)
     }

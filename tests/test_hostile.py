@@ -27,7 +27,7 @@ BROKEN = ["a\nb", "a\rb", "a\tb", "a\x1b[2Jb", "a\x9bb", "a\u2028b", "a\u202eb",
 MARKUP = ["a|b", "<script>alert(1)</script>", "[*x*](javascript:alert`1`)", r"back\slash $x_1$ ~~ &lt; {50 %} #"]
 
 
-def items(systems, n=30, runs=()):
+def items(systems, n=30):
     rng = np.random.default_rng(1)
     right = (rng.random((len(systems), n)) < np.linspace(0.3, 0.9, len(systems))[:, None]).astype(np.int64)
     counts = {name: np.stack([own, np.ones_like(own)], axis=1) for name, own in zip(systems, right, strict=True)}

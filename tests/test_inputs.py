@@ -24,18 +24,19 @@ FUNCTIONS = {
 """Functions that accept the same inputs."""
 
 
+COLUMNS = {"system": "model", "segment": "question", "score": "correct"}
+
+
 def scores(n=60, systems=("a", "b", "c"), seed=0):
     rng = np.random.default_rng(seed)
     return {name: (rng.random(n) < 0.4 + 0.2 * place).astype(int) for place, name in enumerate(systems)}
 
 
-def long(of, system="model", segment="question", score="correct"):
+def long(of, names=("model", "question", "correct"), cell=int):
+    """One row per system and question, under these names of columns."""
     n = len(next(iter(of.values())))
-    return {
-        system: [name for name in of for _ in range(n)],
-        segment: [str(k) for k in range(n)] * len(of),
-        score: [int(value) for own in of.values() for value in own],
-    }
+    systems, questions = [name for name in of for _ in range(n)], [str(k) for k in range(n)] * len(of)
+    return dict(zip(names, (systems, questions, [cell(value) for own in of.values() for value in own]), strict=True))
 
 
 def without(table):
@@ -49,7 +50,7 @@ def without(table):
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_every_form_of_the_same_scores_gives_the_same_table(function, tmp_path):
     run, of = FUNCTIONS[function], scores()
-    names = {"system": "model", "segment": "question", "score": "correct"}
+    declared = long(of, ("system", "segment", "value"))
     named = Statistics.from_arrays({name: own[:, None] for name, own in of.items()}, ["value"], dataset="test set 1")
     statistics.write(named, tmp_path / "s.parquet")
     pd.DataFrame(long(of)).to_csv(tmp_path / "long.csv", index=False)
@@ -58,15 +59,15 @@ def test_every_form_of_the_same_scores_gives_the_same_table(function, tmp_path):
         "statistics": run(named, metric="mean"),
         "counts that are scores": run(named, score="value"),
         "parquet": run(tmp_path / "s.parquet", metric="mean"),
-        "path of a table with other columns": run(str(tmp_path / "long.csv"), **names),
+        "path of a table with other columns": run(str(tmp_path / "long.csv"), **COLUMNS),
         "arrays": run(of),
         "arrays of counts": run({name: own[:, None] for name, own in of.items()}, metric="mean"),
         "lists": run({name: own.tolist() for name, own in of.items()}, score="correct"),
-        "columns of lists": run(long(of), **names),
-        "pandas, declared columns": run(pd.DataFrame(long(of, "system", "segment", "value")), metric="mean"),
-        "polars, declared columns": run(polars.DataFrame(long(of, "system", "segment", "value")), metric="mean"),
-        "pandas, long": run(pd.DataFrame(long(of)), **names),
-        "polars, long": run(polars.DataFrame(long(of)), **names),
+        "columns of lists": run(long(of), **COLUMNS),
+        "pandas, declared columns": run(pd.DataFrame(declared), metric="mean"),
+        "polars, declared columns": run(polars.DataFrame(declared), metric="mean"),
+        "pandas, long": run(pd.DataFrame(long(of)), **COLUMNS),
+        "polars, long": run(polars.DataFrame(long(of)), **COLUMNS),
         "pandas, wide": run(pd.DataFrame(wide), system=["a", "b", "c"], segment="question"),
         "polars, wide": run(polars.DataFrame(wide), system=["a", "b", "c"]),
     }
@@ -211,7 +212,7 @@ def test_five_models_of_one_run_get_one_answer(five_models, capsys):
 
 def test_all_pairs_are_adjusted_for_all_pairs(five_models):
     every, some = pairsig.compare(five_models), pairsig.compare(five_models, baseline="E")
-    assert len(every.table), len(some.table) == (10, 4)
+    assert (len(every.table), len(some.table)) == (10, 4)
     p = every.table["pvalue"].to_numpy()
     assert every.table["pvalue_holm"].min() == pytest.approx(10 * p.min())
     assert set(some.table["system_a"]) == {"E"}
@@ -219,13 +220,14 @@ def test_all_pairs_are_adjusted_for_all_pairs(five_models):
 
 def test_rank_is_the_command(five_models, capsys):
     files = [f"{name}1.txt" for name in FIVE]
-    assert cli.main(["rank", *files, "--format", "json", "--n-resamples", "2000"]) == 0
+    assert cli.main(["rank", *files, "--format", "json", "--n-resamples", "2000", "--pairs", "pairs.tsv"]) == 0
     rows = json.loads(capsys.readouterr().out)
     result = pairsig.rank({f"{name}1": runs[0, :, 0] for name, runs in five_models.items()}, n_resamples=2000)
     for name in ("system", "rank_low", "rank_high", "behind"):
-        assert result.table[name].tolist() == pytest.approx([row[name] for row in rows]) or name == "system"
-    assert result.table["system"].tolist() == [row["system"] for row in rows]
+        assert result.table[name].tolist() == [row[name] for row in rows]
     assert len(result.pairs) == 10
+    written, ours = (own.drop(columns=["metric", "signature"]) for own in (tables.read("pairs.tsv"), result.pairs))
+    pd.testing.assert_frame_equal(written, ours, check_dtype=False, check_exact=True)
 
 
 class TestTransfer:
@@ -266,7 +268,7 @@ class TestTransfer:
         found = pairsig.transfer(whole, domain=domain)
         pd.testing.assert_frame_equal(without(found.table.drop(columns="family")), expected, check_dtype=False)
         frame = polars.DataFrame(long(whole) | {"subject": domain * 3})
-        found = pairsig.transfer(frame, system="model", segment="question", score="correct", domain="subject")
+        found = pairsig.transfer(frame, **COLUMNS, domain="subject")
         assert isinstance(found.table, polars.DataFrame)
         pd.testing.assert_frame_equal(without(found.table.drop("family")), expected, check_dtype=False)
         with pytest.raises(InputError, match="segment 1 has no domain, expected one for every segment"):

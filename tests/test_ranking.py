@@ -13,7 +13,6 @@ import simulate
 from pairsig import InputError, Statistics, cli, rank
 from pairsig.comparisons import all_pairs, ranking
 from pairsig.core import engine, statistics
-from pairsig.io import tables
 from pairsig.metrics import registry
 
 
@@ -354,19 +353,6 @@ def test_drawn(tmp_path, adjustment):
     ranking.draw(rank(items(x), metric="mean", adjustment=adjustment, n_resamples=200), tmp_path / "ranks.png")
     assert (tmp_path / "ranks.png").stat().st_size > 1_000
     assert [path.name for path in tmp_path.iterdir()] == ["ranks.png"]
-
-
-def test_command(tmp_path, capsys):
-    for system, shift in (("good", 2), ("poor", 0), ("fair", 1)):
-        scores = np.random.default_rng(shift).normal(size=50) + shift
-        rows = "".join(f"{number},{score:.3f}\n" for number, score in enumerate(scores))
-        (tmp_path / f"{system}.csv").write_text("segment,mean\n" + rows)
-    files = [str(tmp_path / f"{system}.csv") for system in ("poor", "good", "fair")]
-    pairs = tmp_path / "pairs.tsv"
-    assert cli.main(["rank", *files, "--reader", "table", "--n-resamples", "500", "--pairs", str(pairs)]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[1] for line in lines if line[:1].isdigit()] == ["good", "fair", "poor"]
-    assert tables.read(pairs)["gain"].tolist() == sorted(tables.read(pairs)["gain"], reverse=True)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import itertools
 import re
 import shutil
 from html.parser import HTMLParser
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -141,11 +140,24 @@ def test_what_is_drawn_is_what_the_test_counts():
         )
 
 
-def table(tmp_path, systems, name="scores.jsonl"):
+def table(tmp_path, systems):
     """A file of scores: by system, rows of (segment, score, further columns)."""
     rows = [{"system": system, **row} for system, own in systems.items() for row in own]
-    pd.DataFrame(rows).to_json(tmp_path / name, orient="records", lines=True)
-    return str(tmp_path / name)
+    pd.DataFrame(rows).to_json(tmp_path / "scores.jsonl", orient="records", lines=True)
+    return str(tmp_path / "scores.jsonl")
+
+
+@pytest.fixture
+def reported(tmp_path, capsys):
+    """Run `pairsig test` on a file of scores; returns the page."""
+
+    def run(systems, *arguments):
+        page = tmp_path / "report.html"
+        path = table(tmp_path, systems)
+        assert cli.main(["test", path, "--n-resamples", "200", *arguments, "--html", str(page)]) == 0
+        return page.read_text(encoding="utf-8")
+
+    return run
 
 
 def items(seed, n=60, share=0.5, domains=("east", "west", "north")):
@@ -215,10 +227,8 @@ def evil_systems():
     return systems
 
 
-def test_no_name_is_markup(tmp_path, capsys):
-    path = table(tmp_path, evil_systems())
-    assert cli.main(["test", path, "--n-resamples", "200", "--html", str(tmp_path / "evil.html")]) == 0
-    text = (tmp_path / "evil.html").read_text(encoding="utf-8")
+def test_no_name_is_markup(reported):
+    text = reported(evil_systems())
     seen = Tags()
     seen.feed(text)
     assert seen.tags.count("script") == seen.tags.count("style") == seen.tags.count("title") == 1
@@ -254,11 +264,9 @@ def browser():
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("content", ["evil", "two"])
-def test_in_a_browser(tmp_path, browser, capsys, width, scheme, content):
+def test_in_a_browser(tmp_path, browser, reported, width, scheme, content):
     """It opens offline, fits, sorts, and says nothing on the console."""
-    systems = evil_systems() if content == "evil" else {"a": items(1), "b": items(2, share=0.75)}
-    path = table(tmp_path, systems)
-    assert cli.main(["test", path, "--n-resamples", "200", "--html", str(tmp_path / "report.html")]) == 0
+    reported(evil_systems() if content == "evil" else {"a": items(1), "b": items(2, share=0.75)})
     page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
     fragments, asked = [], []
     page.on("console", lambda message: fragments.append(message.text))
@@ -298,16 +306,9 @@ def test_drawn(tmp_path, suffix, capsys):
     assert sorted(own.name for own in tmp_path.iterdir()) == [f"gains{suffix}", "scores.jsonl"]
 
 
-def test_the_same_bytes_again(tmp_path, capsys):
-    path = table(tmp_path, {"a": items(1), "b": items(2, share=0.75)})
-    pages = []
-    for threads in ("1", "2"):
-        assert (
-            cli.main(["test", path, "--n-resamples", "500", "--threads", threads, "--html", str(tmp_path / "r.html")])
-            == 0
-        )
-        pages.append((tmp_path / "r.html").read_bytes())
-    assert pages[0] == pages[1]
+def test_the_same_page_again(reported):
+    systems = {"a": items(1), "b": items(2, share=0.75)}
+    assert reported(systems, "--threads", "1") == reported(systems, "--threads", "2")
 
 
 def few(values):
@@ -325,29 +326,21 @@ def few(values):
         ({"a": few([-3.5, 2]), "b": few([1, 1e9])}, "are not significantly different: b is ahead by"),
     ],
 )
-def test_odd_systems(tmp_path, capsys, systems, said):
-    path = table(tmp_path, systems)
-    output = tmp_path / "r.html"
-    assert cli.main(["test", path, "--test", "exact,randomization", "--n-resamples", "200", "--html", str(output)]) == 0
-    text = output.read_text(encoding="utf-8")
+def test_odd_systems(reported, systems, said):
+    text = reported(systems, "--test", "exact,randomization")
     assert said in text
     assert not re.search(r"\b(nan|inf|None)\b", text[: text.index("<script>")])
 
 
-def test_documents_and_runs(tmp_path, capsys):
+def test_documents_and_runs(tmp_path, reported):
     pytest.importorskip("matplotlib")
-    path = table(tmp_path, {"a": items(1), "b": items(2, share=0.75)})
-    output = tmp_path / "r.html"
-    assert cli.main(["test", path, "--unit", "document", "--n-resamples", "200", "--html", str(output)]) == 0
-    assert " documents with 60 segments" in output.read_text(encoding="utf-8")
+    text = reported({"a": items(1), "b": items(2, share=0.75)}, "--unit", "document")
+    assert " documents with 60 segments" in text
     runs = {"a": [], "b": []}
     for system, share in (("a", 0.5), ("b", 0.7)):
         for run in range(3):
             runs[system] += [{**row, "run": run} for row in items(10 * run + ord(system), share=share)]
-    path = table(tmp_path, runs, "runs.jsonl")
-    picture = str(tmp_path / "r.svg")
-    assert cli.main(["test", path, "--n-resamples", "200", "--html", str(output), "--plot", picture]) == 0
-    text = output.read_text(encoding="utf-8")
+    text = reported(runs, "--plot", str(tmp_path / "r.svg"))
     assert "over runs and test sets, p = " in text  # the sentence of --format sentence
     assert "Why a gain between one run of each method varies" in text
 
@@ -373,31 +366,19 @@ def test_what_cannot_be_written(tmp_path, monkeypatch, capsys, arguments, expect
     assert [own.name for own in tmp_path.iterdir()] == ["scores.jsonl"]
 
 
-def test_a_picture_of_too_many(tmp_path):
-    pytest.importorskip("matplotlib")
-    systems = {name: items(seed) for seed, name in enumerate("abcdefghijklmn")}
-    with pytest.raises(pairsig.InputError, match="found 13 comparisons, expected at most 12"):
-        report.draw(of(systems), tmp_path / "p.svg")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_domain_column_of_a_table_is_read(tmp_path):
-    Path(tmp_path / "a.csv").write_text("segment,domain,value\n1,x,1\n2,y,0\n")
-    Path(tmp_path / "b.csv").write_text("segment,domain,value\n1,x,1\n2,z,0\n")
-    ((found, _),), _ = inputs.read_systems([str(tmp_path / "a.csv")], "table")
+def test_a_domain_column_of_a_table_is_read(file):
+    a, b = (file(f"{name}.csv", f"segment,domain,value\n1,x,1\n2,{name},0\n") for name in "yz")
+    ((found, _),), _ = inputs.read_systems([a], "table")
     assert found.domains.tolist() == ["x", "y"]
     with pytest.raises(pairsig.InputError, match=r"line 3: item 2 belongs to domain .z., but to .y. in"):
-        inputs.read_systems([str(tmp_path / "a.csv"), str(tmp_path / "b.csv")], "table")
+        inputs.read_systems([a, b], "table")
 
 
-def test_what_is_a_bound_is_said_to_be_one(tmp_path, capsys):
+def test_what_is_a_bound_is_said_to_be_one(reported):
     """p = 0 of 1,000 resamples is no 0, adjusted or not."""
-    path = table(tmp_path, {"a": items(1, share=0.1), "b": items(2, share=0.9), "c": items(3, share=0.95)})
-    output = tmp_path / "r.html"
-    assert cli.main(["test", path, "--test", "bootstrap", "--alternative", "observed", "--n-resamples", "1000",
-                     "--html", str(output)]) == 0  # fmt: skip
+    systems = {"a": items(1, share=0.1), "b": items(2, share=0.9), "c": items(3, share=0.95)}
     seen = Tags()
-    seen.feed(output.read_text(encoding="utf-8"))
+    seen.feed(reported(systems, "--test", "bootstrap", "--alternative", "observed", "--n-resamples", "1000"))
     assert re.search(r"resamples, p < 0\.00\d+ \(< 0\.00\d+ adjusted by Holm for 2 comparisons\), n = 60", seen.text)
 
 

@@ -17,6 +17,8 @@ from pairsig.io.rendering import footnote
 from pairsig.metrics import registry
 from pairsig.report import sentences
 
+ACCURACY = registry.metric("accuracy")
+
 
 def passed(*wins: int, n: int = 200) -> statistics.Statistics:
     """Systems that pass some items of n; the first passes none of those that others win alone."""
@@ -31,9 +33,7 @@ def passed(*wins: int, n: int = 200) -> statistics.Statistics:
 
 
 def said(*wins: int, tests: tuple[str, ...] = (), n: int = 200, **options: object) -> str:
-    table, _ = compare_to_baseline(
-        passed(*wins, n=n), [registry.metric("accuracy")], tests, n_resamples=2000, **options
-    )
+    table, _ = compare_to_baseline(passed(*wins, n=n), [ACCURACY], tests, n_resamples=2000, **options)
     return sentences.of_systems(table)
 
 
@@ -106,7 +106,7 @@ def test_a_p_of_zero_is_a_bound():
 def test_a_p_of_zero_of_few_resamples_shows_nothing():
     """None of 20 resamples: p is below 0.17, and says no more than that."""
     table, _ = compare_to_baseline(
-        passed(60, 61), [registry.metric("accuracy")], ("bootstrap",), alternatives=("observed",), n_resamples=20
+        passed(60, 61), [ACCURACY], ("bootstrap",), alternatives=("observed",), n_resamples=20
     )
     assert (table["pvalue"] == 0).all()
     assert "s1 (+30.0, p < 0.337) and s2 (+30.5, p < 0.337) are not significantly different" in sentences.of_systems(
@@ -127,18 +127,17 @@ def test_documents_are_counted_and_one_of_many_claims_says_so():
     a, b = np.ones((2, 12, 2), dtype=int)
     b[:7, 0] = 0
     data = statistics.Statistics.from_arrays({"a": a, "b": b}, ("correct", "total"), documents=list("wwwxxxyyyzzz"))
-    accuracy = registry.metric("accuracy")
-    table, _ = compare_to_baseline(data, [accuracy], unit="document")
+    table, _ = compare_to_baseline(data, [ACCURACY], unit="document")
     assert sentences.of_systems(table).split("; ")[1] == (
         "two-sided exact permutation test, p = 0.25, n = 4 documents with 12 segments)"
     )
-    both, _ = compare_to_baseline(data, [accuracy, replace(accuracy, name="second")])
+    both, _ = compare_to_baseline(data, [ACCURACY, replace(ACCURACY, name="second")])
     for line in sentences.of_systems(both).splitlines():
         assert "p = 0.0156 (0.0312 adjusted by Holm for 2 comparisons), n = 12)" in line
 
 
 def test_lower_is_better_is_said_and_differences_have_signs():
-    errors = replace(registry.metric("accuracy"), name="errors", higher_is_better=False)
+    errors = replace(ACCURACY, name="errors", higher_is_better=False)
     one, _ = compare_to_baseline(passed(-12), [errors])
     assert sentences.of_systems(one).startswith("s1 is better than base by 6.0 in errors (lower is better; 95 % CI ")
     two, _ = compare_to_baseline(passed(-12, 30), [errors])
@@ -158,10 +157,8 @@ def test_decimals_follow_the_interval():
     assert sentences._interval(row) == "−0.012 to 0.057"
 
 
-def test_from_the_command_line(tmp_path, capsys):
-    for name, line in (("a", "1 1 1 0 1 1 1 1 0 1 1 1"), ("b", "0 1 1 0 1 0 1 0 0 1 0 0")):
-        (tmp_path / name).write_text(line.replace(" ", "\n") + "\n", encoding="utf-8")
-    files = [str(tmp_path / name) for name in "ab"]
+def test_from_the_command_line(file, capsys):
+    files = [file("a", "\n".join("111011110111")), file("b", "\n".join("011010100100"))]
     assert cli.main(["test", *files, "--format", "sentence"]) == 0
     out, err = capsys.readouterr()
     assert out == (
@@ -175,14 +172,13 @@ def test_from_the_command_line(tmp_path, capsys):
     assert "--stop-at" in capsys.readouterr().err
 
 
-def test_of_methods(tmp_path, capsys):
+def test_of_methods(file, capsys):
     rng = np.random.default_rng(3)
-    for name, share in (("a1", 0.9), ("a2", 0.88), ("b1", 0.5), ("b2", 0.52)):
-        numbers = (rng.random(400) < share).astype(int)
-        (tmp_path / name).write_text("\n".join(map(str, numbers)) + "\n", encoding="utf-8")
-    arguments = ["test", "--runs", *(str(tmp_path / run) for run in ("a1", "a2"))]
-    arguments += ["--runs", *(str(tmp_path / run) for run in ("b1", "b2")), "--format", "sentence"]
-    assert cli.main(arguments) == 0
+    a1, a2, b1, b2 = (
+        file(name, "\n".join(map(str, (rng.random(400) < share).astype(int))))
+        for name, share in (("a1", 0.9), ("a2", 0.88), ("b1", 0.5), ("b2", 0.52))
+    )
+    assert cli.main(["test", "--runs", a1, a2, "--runs", b1, b2, "--format", "sentence"]) == 0
     assert re.fullmatch(
         r"a is better than b by 0\.\d+ on average \(95 % CI .+; over runs and test sets, p = .+, "
         r"2 and 2 runs, n = 400\)\.\n",
@@ -202,9 +198,7 @@ class TestSignatures:
 
     @pytest.mark.parametrize("style", ["markdown", "latex"])
     def test_all_settings_stand_below_a_table(self, style):
-        table, _ = compare_to_baseline(
-            passed(12), [registry.metric("accuracy")], ["exact", "randomization"], n_resamples=2000
-        )
+        table, _ = compare_to_baseline(passed(12), [ACCURACY], ["exact", "randomization"], n_resamples=2000)
         last = baseline.render(table, style).splitlines()[-2:]
         for line, signature in zip(last, table["signature"], strict=True):
             for setting in signature.split("|"):

@@ -17,6 +17,7 @@ from pairsig.comparisons.baseline import (
     compare_to_baseline,
     decisive,
     equation,
+    lower_is_better,
     most_important,
     rounded,
     shown_adjusted,
@@ -35,7 +36,7 @@ from pairsig.io.results import TableResult
 from pairsig.io.tables import Row, as_json, records
 from pairsig.metrics import Metric
 from pairsig.readers.system_counts import Missing, read_all, reader_of_counts
-from pairsig.report.sentences import adjusted_by_holm, as_gains, digits, lower_is_better, size, verdict
+from pairsig.report.sentences import adjusted_by_holm, as_gains, digits, size, verdict
 from pairsig.stats import intervals
 from pairsig.stats.multiple_testing import holm
 from pairsig.stats.paired import Pair, Unit
@@ -89,7 +90,7 @@ class Comparison(TableResult):
     metric: Metric
     unit: Unit
     _resampling: Resampling
-    _design: methods.Design
+    _design: methods.Design | None
 
     def _one(self, name: str) -> Any:
         if len(self._rows) > 1:
@@ -146,14 +147,7 @@ class Comparison(TableResult):
         """
         names = [self._one(f"system_{side}") for side in "ab"]
         if any(self.statistics.runs):
-            rows = methods.compare_methods(
-                self.statistics,
-                metric=self.metric,
-                design=self._design,
-                unit=self.unit,
-                baseline=names[0],
-                confidence_level=confidence_level,
-            )._rows
+            rows = self._of_methods(names[0], confidence_level)
             low, high = _signed(rows[rows["method_b"] == names[1]])[["ci_low", "ci_high"]].to_numpy(float)[0].tolist()
             return ConfidenceInterval(low, high)
         chosen = self.statistics.select(systems=names)
@@ -192,13 +186,7 @@ class Comparison(TableResult):
             File to write, such as "report.html".
         """
         if any(self.statistics.runs):
-            rows = methods.compare_methods(
-                self.statistics,
-                metric=self.metric,
-                design=self._design,
-                unit=self.unit,
-                baseline=self.statistics.methods[0],
-            )._rows
+            rows = self._of_methods(self.statistics.methods[0])
             found = report.of_methods(self.statistics, self.metric, rows, unit=self.unit, training_sd=None)
         else:
             test = definitions.from_signature(str(self._rows["signature"].iloc[0]))
@@ -213,6 +201,17 @@ class Comparison(TableResult):
             )
             found = report.of_systems(self.statistics, self.metric, rows, unit=self.unit, resampling=self._resampling)
         report.write(list(found), path)
+
+    def _of_methods(self, baseline: str, confidence_level: float = 0.95) -> pd.DataFrame:
+        """The table of `compare_methods` for systems with several runs."""
+        return methods.compare_methods(
+            self.statistics,
+            metric=self.metric,
+            baseline=baseline,
+            design=self._design,
+            unit=self.unit,
+            confidence_level=confidence_level,
+        )._rows
 
 
 def _sentence(row: Row, decides: float, holm: str) -> str:
@@ -379,8 +378,6 @@ def compare(
         order = sorted(range(len(statistics.systems)), key=lambda row: statistics.methods[row] != first)
         statistics = statistics.select(systems=[statistics.systems[row] for row in order])
     resampling = Resampling(n_resamples, seed_of(rng), threads)
-    if design is None:
-        design = methods.design_of(statistics)
     if any(statistics.runs):
         for name, own in (("test", test), ("method", method), ("alternative", alternative)):
             if own not in (None, "two-sided"):

@@ -77,11 +77,13 @@ def compare(
     One row per pair, in the order of the systems. `system_a` is the better one (the first if the scores are equal). For
     exact tests, `n_resamples` is 0, the relative error of p is about 1e-12, and p below 1e-300 is 0.
 
-    Notes ----- N systems on n segments with k columns of i bytes take N·n·k·i of memory, beside the program's 200 MB
-    and as much again while it reads a Parquet file. Metrics that are a `Ratio` take N·n·2·j more, for numerators and
-    denominators of j bytes. In addition, exact tests of pass/fail items take 20·N² bytes and 80 MB, other exact tests
-    64 MB per thread, Monte Carlo tests what `engine.Work` says, and standard errors 8 bytes per system and unit; the
-    latter two take some systems at a time if memory is short. The result takes about a kilobyte per pair.
+    Notes
+    -----
+    N systems on n segments with k columns of i bytes take N·n·k·i of memory, beside the program's 200 MB and as much
+    again while it reads a Parquet file. Metrics that are a `Ratio` take N·n·2·j more, for numerators and denominators
+    of j bytes. In addition, exact tests of pass/fail items take 20·N² bytes and 80 MB, other exact tests 64 MB per
+    thread, Monte Carlo tests what `engine.Work` says, and standard errors 8 bytes per system and unit; the latter two
+    take some systems at a time if memory is short. The result takes about a kilobyte per pair.
     """
     memory = Memory.of(memory)
     data = _as_statistics(statistics, memory)

@@ -224,29 +224,23 @@ def _elsewhere(pair: Pair, family: str) -> list[str]:
 
 def _pvalue(result: TestResult | ExactResult | MarginResult, stop_at: tuple[float, float] | None) -> dict[str, Any]:
     """The cells about the p-value, and about the decision with `stop_at`."""
-    cells: dict[str, Any] = {"pvalue": result.pvalue, "significant": None}
-    if stop_at is not None:
-        cells["alpha"], cells["confidence_level"] = stop_at
+    p = low = high = result.pvalue
+    cells: dict[str, Any] = {"significant": None, "log10_pvalue": math.log10(p) if p > 0 else -math.inf}
     if isinstance(result, TestResult):
+        low, high = result.pvalue_low, result.pvalue_high
+        cells |= {"n_resamples": result.n_resamples, "n_greater": result.n_greater, "n_equal": result.n_equal}
+    elif isinstance(result, ExactResult):
+        p, log10_p, error = certain(p, result.log10_pvalue, result.error_bound)
+        low, high = p * (1 - error), min(p * (1 + error), 1.0)
+        cells |= {"log10_pvalue": log10_p, "error_bound": error}
+    if stop_at is not None:
+        alpha, level = stop_at
+        cells |= {"alpha": alpha, "confidence_level": level}
         if isinstance(result, SequentialResult):
             cells["significant"] = result.significant
-        return cells | {
-            "log10_pvalue": math.log10(result.pvalue) if result.pvalue > 0 else -math.inf,
-            "pvalue_low": result.pvalue_low,
-            "pvalue_high": result.pvalue_high,
-            "n_resamples": result.n_resamples,
-            "n_greater": result.n_greater,
-            "n_equal": result.n_equal,
-        }
-    if isinstance(result, MarginResult):
-        p = result.pvalue
-        cells["significant"] = None if stop_at is None else p < stop_at[0]
-        return cells | {"log10_pvalue": math.log10(p) if p > 0 else -math.inf, "pvalue_low": p, "pvalue_high": p}
-    p, log10_p, error = certain(result.pvalue, result.log10_pvalue, result.error_bound)
-    low, high = p * (1 - error), min(p * (1 + error), 1.0)
-    if stop_at is not None and not low < stop_at[0] <= high:
-        cells["significant"] = high < stop_at[0]
-    return cells | {"pvalue": p, "log10_pvalue": log10_p, "pvalue_low": low, "pvalue_high": high, "error_bound": error}
+        elif not low < alpha <= high:
+            cells["significant"] = high < alpha
+    return cells | {"pvalue": p, "pvalue_low": low, "pvalue_high": high}
 
 
 def certain(p: float, log10_p: float, error: float) -> tuple[float, float, float]:
@@ -280,11 +274,7 @@ def render(table: pd.DataFrame | Sequence[Row], format: str, *, details: bool = 
         metric="", n_units="n", system_b="system", score_b="score", score_a=table[0]["system_a"],
         difference="difference [95 %]", test="", pvalue="",
     )  # fmt: skip
-    falls = {
-        row["metric"]
-        for row in table
-        if row["better"] and (row["difference"] < 0) == (row["better"] == row["system_b"])
-    }
+    falls = {row["metric"] for row in table if lower_is_better(row, row["system_b"])}
     rows = [
         row
         | {
@@ -306,6 +296,11 @@ def render(table: pd.DataFrame | Sequence[Row], format: str, *, details: bool = 
     notes = footnotes(table) if details else most_important(footnotes(table))
     signatures = [row["signature"] for row in table]
     return rendering.render(rows, columns, format, notes=notes, signatures=signatures, once=_OF_PAIR)
+
+
+def lower_is_better(row: Any, b: str) -> bool:
+    """Whether the better of two systems, of which `b` is the second, has the lower score."""
+    return bool(row["better"]) and (row["better"] == b) == (row["score_b"] < row["score_a"])
 
 
 def _with_interval(row: Row) -> str:

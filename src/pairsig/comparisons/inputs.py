@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
@@ -45,23 +45,27 @@ _ACCEPTED = (
 )
 
 
-def _unchanged(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows
-
-
 @dataclass(frozen=True)
 class Given:
     """The scores that a user passed, and how to hand results back."""
 
     statistics: Statistics  # the counts of all systems
     metric: Metric  # to compute from them
-    as_given: Callable[[pd.DataFrame], Any]  # turns results into the kind of frame that was passed, pandas for all else
     notes: tuple[str, ...]  # sentences about the data that the user should read
+    library: Any  # the library of the data frame that was passed, as narwhals calls it; None for all else
 
     @classmethod
-    def of(cls, statistics: Statistics, metric: Metric, as_given: Callable[[pd.DataFrame], Any] = _unchanged) -> Given:
-        """Statistics with their own notes."""
-        return cls(statistics, metric, as_given, tuple(statistics.inconsistencies()))
+    def of(cls, statistics: Statistics, metric: Metric, library: Any = None, notes: Sequence[str] = ()) -> Given:
+        """Statistics with their own notes, after others."""
+        return cls(statistics, metric, tuple(dict.fromkeys([*notes, *statistics.inconsistencies()])), library)
+
+    def as_given(self, rows: pd.DataFrame) -> Any:
+        """Results as the kind of data frame that was passed, pandas for all else."""
+        if self.library is None or self.library.is_pandas():
+            return rows
+        import narwhals.stable.v2 as nw
+
+        return nw.from_dict({name: _cells(rows[name]) for name in rows}, backend=self.library).to_native()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,14 +93,15 @@ class Columns:
         system: list[str] | None = None
         if self.system is not None:
             system = list(map(str, [self.system] if isinstance(self.system, str | int) else self.system))
+        run, document, domain = (None if own is None else str(own) for own in (self.run, self.document, self.domain))
         chosen = self.chosen
         return layout.Chosen(
             system=system,
             item=None if self.segment is None else [str(self.segment)],
             score=None if chosen is None else [chosen if self.metric is not None else str(self.score)],
-            run=None if self.run is None else str(self.run),
-            document=None if self.document is None else str(self.document),
-            domain=None if self.domain is None else str(self.domain),
+            run=run,
+            document=document,
+            domain=domain,
             lower_is_better=self.lower_is_better or None,
             python=True,
         )
@@ -130,12 +135,12 @@ def read(data: Data, columns: Columns, memory: Memory | None = None) -> Given:
     if isinstance(data, str | Path):
         if not columns.labels and columns.score is None and is_statistics(data):
             return _whole(statistics.read(data, memory=memory), columns)
-        return _of_cells(table.cells(str(data), columns.laid_out), columns, _unchanged)
+        return _of_cells(table.cells(str(data), columns.laid_out), columns)
     if isinstance(data, Mapping):
         if {"system", "segment", "run"} & columns.labels.keys():
-            return _of_frame(pd.DataFrame(dict(data)), columns, "the data frame")
+            return _of_frame(pd.DataFrame(dict(data)), columns)
         return _of_arrays(data, columns)
-    return _of_frame(data, columns, "the data frame")
+    return _of_frame(data, columns)
 
 
 def are_statistics(names: Sequence[str]) -> bool:
@@ -163,7 +168,7 @@ def is_statistics(path: str | Path) -> bool:
     return are_statistics([name.strip('"') for name in "".join(head).split(tables.SEPARATORS[path.suffix])])
 
 
-def _whole(found: Statistics, columns: Columns, as_given: Callable[[pd.DataFrame], Any] = _unchanged) -> Given:
+def _whole(found: Statistics, columns: Columns, library: Any = None) -> Given:
     """Statistics as they are, with the metric that was named or that fits their columns."""
     chosen = columns.chosen
     if chosen is None and len(found.columns) == 1 and not _registered(found.columns):
@@ -175,7 +180,7 @@ def _whole(found: Statistics, columns: Columns, as_given: Callable[[pd.DataFrame
                 f"found lower_is_better=True with metric {chosen.name}, expected it with score= only: a metric says "
                 "itself which scores are better"
             )
-    return Given.of(found, chosen, as_given)
+    return Given.of(found, chosen, library)
 
 
 def _registered(columns: Sequence[str]) -> bool:
@@ -204,36 +209,41 @@ def _of_arrays(data: Mapping[str, Any], columns: Columns) -> Given:
     return Given.of(found, chosen)
 
 
-def _of_frame(data: Any, columns: Columns, source: str) -> Given:
+_FRAME = "the data frame"
+"""Its name in messages."""
+
+
+def _of_frame(data: Any, columns: Columns) -> Given:
     """A data frame of any kind that narwhals knows."""
     import narwhals.stable.v2 as nw
 
     if isinstance(data, pd.DataFrame):
-        data = with_names(_without_levels(data, source), source)
+        data = with_names(_without_levels(data), _FRAME)
     try:
         frame = nw.from_native(data, eager_only=True)
     except TypeError:
         kind = f"{type(data).__module__.partition('.')[0]}.{type(data).__name__}"
         collect = "; .collect() makes one of a lazy frame" if "Lazy" in kind else ""
         raise InputError(f"found a {kind}, {_ACCEPTED}{collect}") from None
-
-    def as_given(rows: pd.DataFrame) -> Any:
-        return _like(rows, frame)
-
     if not len(frame):
-        raise InputError(f"{source} has no rows, expected one per system and segment")
+        raise InputError(f"{_FRAME} has no rows, expected one per system and segment")
     if not columns.labels and columns.score is None and are_statistics([str(name) for name in frame.columns]):
         if not isinstance(data, pd.DataFrame):  # as objects, so that no value changes its type on the way
             data = pd.DataFrame({name: pd.Series(list(frame[name]), dtype=object) for name in frame.columns})
-        return _whole(Statistics.from_table(data, dataset="", source=source), columns, as_given)
-    cells = {name: [None if cell is pd.NA else cell for cell in frame[name].to_list()] for name in frame.columns}
-    return _of_cells(layout.Cells(source, cells, range(1, len(frame) + 1)), columns, as_given)
+        return _whole(Statistics.from_table(data, dataset="", source=_FRAME), columns, frame.implementation)
+    cells = {name: _cells(frame[name]) for name in frame.columns}
+    return _of_cells(layout.Cells(_FRAME, cells, range(1, len(frame) + 1)), columns, frame.implementation)
 
 
-def _of_cells(cells: layout.Cells, columns: Columns, as_given: Callable[[pd.DataFrame], Any]) -> Given:
+def _cells(column: Any) -> list[Any]:
+    """The cells of a column; None instead of NA, which only pandas knows."""
+    return [None if cell is pd.NA else cell for cell in column.to_list()]
+
+
+def _of_cells(cells: layout.Cells, columns: Columns, library: Any = None) -> Given:
     """A table of any layout."""
     parts = layout.read(cells, columns.laid_out)
-    if cells.source != "the data frame" and columns.chosen is None and not columns.lower_is_better:
+    if cells.source != _FRAME and columns.chosen is None and not columns.lower_is_better:
         (parts,) = _of_named_metric([parts], [cells.source])
     try:
         found, notes = aligned([parts], [parts[0].system or Path(cells.source).stem], [""])
@@ -245,11 +255,10 @@ def _of_cells(cells: layout.Cells, columns: Columns, as_given: Callable[[pd.Data
             f"{cells.source}: found the scores {listed(names)}, expected one; choose it, such as "
             f"{columns.laid_out.hint('score', names[:1])}"
         )
-    statistics, metric = only(found)
-    return Given(statistics, metric, as_given, tuple(dict.fromkeys([*notes, *statistics.inconsistencies()])))
+    return Given.of(*only(found), library, notes)
 
 
-def _without_levels(frame: pd.DataFrame, source: str) -> pd.DataFrame:
+def _without_levels(frame: pd.DataFrame) -> pd.DataFrame:
     """A frame whose index and levels of columns are columns."""
     if isinstance(frame.columns, pd.MultiIndex):
         constant = [level for level, own in enumerate(frame.columns.levels) if len(own) == 1]
@@ -257,7 +266,7 @@ def _without_levels(frame: pd.DataFrame, source: str) -> pd.DataFrame:
     if isinstance(frame.columns, pd.MultiIndex):
         if None in frame.columns.names:
             raise InputError(
-                f"{source} has columns of {frame.columns.nlevels} levels, expected names of these levels, such as "
+                f"{_FRAME} has columns of {frame.columns.nlevels} levels, expected names of these levels, such as "
                 "model and seed; or one level"
             )
         scores: Any = frame.stack(list(range(frame.columns.nlevels)), future_stack=True)
@@ -267,19 +276,6 @@ def _without_levels(frame: pd.DataFrame, source: str) -> pd.DataFrame:
         if named or not pd.api.types.is_integer_dtype(frame.index.dtype):
             frame = frame.reset_index()
     return frame.rename_axis(columns=None)
-
-
-def _like(rows: pd.DataFrame, frame: Any) -> Any:
-    """The rows as the kind of frame that was passed."""
-    import narwhals.stable.v2 as nw
-
-    if frame.implementation.is_pandas():
-        return rows
-    found = {
-        name: [None if cell is pd.NA else cell for cell in rows[name].tolist()]  # which only pandas knows
-        for name in rows.columns
-    }
-    return nw.from_dict(found, backend=frame.implementation).to_native()
 
 
 # Systems in files of outputs, counts or logs.
@@ -347,13 +343,7 @@ def read_systems(
         if reader in ("table", "sigf") and "lower_is_better" not in given:
             counted = _of_named_metric(counted, files, rename=not metrics and "score" not in given)
         found, more = aligned(
-            counted,
-            methods,
-            runs,
-            metrics=metrics,
-            domains=domains,
-            documents=documents,
-            missing=missing,
+            counted, methods, runs, metrics=metrics, domains=domains, documents=documents, missing=missing
         )
         return found, list(dict.fromkeys([*notes, *more]))
     if missing is not None:
@@ -456,13 +446,13 @@ def aligned(
     methods, runs = _labelled(files, methods, runs)
     if tasks.several(parts, methods):
         found = tasks.align(parts, methods, runs, metrics=metrics, **how)
-        return [(own.statistics, list(own.metrics)) for own in found], [note for own in found for note in own.notes]
-    known = list(dict.fromkeys(metric.name for part in parts for metric in part.metrics))
-    metrics = [spelled(name, known) for name in metrics]
-    once(metrics, "metric")
-    parts = [system_counts.restricted(part, metrics) for part in parts]
-    _check_chosen(parts, metrics)
-    found = system_counts.align(parts, list(map(run_name, methods, runs)), runs=runs, **how)
+    else:
+        known = list(dict.fromkeys(metric.name for part in parts for metric in part.metrics))
+        metrics = [spelled(name, known) for name in metrics]
+        once(metrics, "metric")
+        parts = [system_counts.restricted(part, metrics) for part in parts]
+        _check_chosen(parts, metrics)
+        found = system_counts.align(parts, list(map(run_name, methods, runs)), runs=runs, **how)
     return [(own.statistics, list(own.metrics)) for own in found], [note for own in found for note in own.notes]
 
 
@@ -502,9 +492,7 @@ def _in_common(names: Sequence[str]) -> str:
     """The common prefix of names of runs, without part of a number or a separator at its end."""
     if len(names) == 1:
         return names[0]
-    prefix = "".join(
-        letters[0] for letters in takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
-    )
+    prefix = names[0][: _n_shared(names)]
     if any(name[len(prefix) :][:1].isdigit() for name in names):
         prefix = prefix.rstrip("0123456789")
     return prefix.rstrip("-_./ ")
@@ -523,9 +511,13 @@ def _names(paths: Sequence[str]) -> Sequence[str]:
 def _different(paths: Sequence[str]) -> list[str]:
     """The parts of paths without those that all begin or end with."""
     parts = [Path(path).parts for path in paths]
-    first = sum(1 for _ in takewhile(lambda own: len(set(own)) == 1, zip(*parts, strict=False)))
-    last = sum(1 for _ in takewhile(lambda own: len(set(own)) == 1, zip(*(own[::-1] for own in parts), strict=False)))
+    first, last = _n_shared(parts), _n_shared([own[::-1] for own in parts])
     return ["/".join(own[first : len(own) - last]) for own in parts]
+
+
+def _n_shared(sequences: Sequence[Sequence[str]]) -> int:
+    """How many entries all of them begin with."""
+    return sum(1 for _ in takewhile(lambda own: len(set(own)) == 1, zip(*sequences, strict=False)))
 
 
 def _labelled(
@@ -542,19 +534,16 @@ def _labelled(
                 "several files are runs of a system"
             )
     if all(part.log for own in files for part in own):
-        return _as_logged(files, methods, runs)
-    if len(files) == 1 and len({part.system for part in files[0]}) > 1:
-        return [part.system for part in files[0]], [part.run for part in files[0]]
-    return (
-        [method for method, own in zip(methods, files, strict=True) for _ in own],
-        [part.run or run for run, own in zip(runs, files, strict=True) for part in own],
-    )
+        named = _as_logged(files, methods)
+    elif len(files) == 1 and len({part.system for part in files[0]}) > 1:
+        named = [part.system for part in files[0]]
+    else:
+        named = [method for method, own in zip(methods, files, strict=True) for _ in own]
+    return named, [part.run or run for run, own in zip(runs, files, strict=True) for part in own]
 
 
-def _as_logged(
-    files: Sequence[Sequence[system_counts.SystemCounts]], methods: Sequence[str], runs: Sequence[str]
-) -> tuple[list[str], list[str]]:
-    """Names of the method and the run of every system in logs; files with the same entry in `methods` are its runs."""
+def _as_logged(files: Sequence[Sequence[system_counts.SystemCounts]], methods: Sequence[str]) -> list[str]:
+    """Names of the method of every system in logs; files with the same entry in `methods` are runs of it."""
     own: dict[tuple[str, str], Mapping[str, str]] = {}
     methods = _same_model(files, methods)
     for parts, method in zip(files, methods, strict=True):
@@ -575,10 +564,7 @@ def _as_logged(
         called[system, method] = f"{system} ({description})" if description else system
     times = Counter(called.values())
     called = {key: f"{name} ({key[1]})" if times[name] > 1 else name for key, name in called.items()}
-    return (
-        [called[part.system, method] for method, parts in zip(methods, files, strict=True) for part in parts],
-        [part.run or run for run, parts in zip(runs, files, strict=True) for part in parts],
-    )
+    return [called[part.system, method] for method, parts in zip(methods, files, strict=True) for part in parts]
 
 
 def _same_model(files: Sequence[Sequence[system_counts.SystemCounts]], methods: Sequence[str]) -> Sequence[str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from threading import Lock
 from typing import Any, Literal
 
@@ -233,7 +234,7 @@ def compare_methods(
     found = _Pairs.of(methods, np.array(pairs), design, training_sd)
     said = statistics.provenance.get("missing")
     left = f"--missing {said.replace(':', ' was applied to ')} items without a score" if said else ""
-    doubts = _notes(found, methods, pairs, unit, training_sd is not None)
+    doubts = [[*own, left] if left else own for own in _notes(found, methods, pairs, unit, training_sd is not None)]
     gain, names_of = found.gain, np.array(names, dtype=object)
     one, other = np.array(pairs).T
     scores = np.array([scorer.scores[method.rows].mean() for method in methods])
@@ -254,16 +255,15 @@ def compare_methods(
             "pvalue_holm": holm(found.pvalue_method),
             "n_resamples": n_resamples,
             "training_sd_specified": training_sd is not None,
-            "doubt": ["; ".join(filter(None, [*doubt, left])) for doubt in doubts],
+            "doubt": ["; ".join(doubt) for doubt in doubts],
         }
         | found.cells(confidence_level),
     )
-    notes = dict.fromkeys(sentence for doubt in doubts for sentence in (*doubt, left) if sentence)
     return MethodComparison(
         table=given.as_given(rows),
         statistics=statistics,
         metric=chosen,
-        notes=tuple(dict.fromkeys((*notes, *given.notes))),
+        notes=tuple(dict.fromkeys(chain(*doubts, given.notes))),
         _rows=rows,
     )
 
@@ -296,7 +296,10 @@ def render(table: pd.DataFrame, format: str, item_cost: float | None = None) -> 
     In LaTeX they are comments. With `item_cost` they also say how many answers per item are the `cheapest`.
     """
     if item_cost is not None:
-        _check_cost(table, item_cost)
+        if not (math.isfinite(item_cost) and item_cost >= 0):
+            raise InputError(f"found the item cost {item_cost:g}, expected a number of answers, 0 or more")
+        if (table["design"] != "nested").any():
+            raise InputError("found an item cost for crossed runs, expected nested ones (--design nested)")
     if format == "json":
         return as_json(table)
     rows = signed(table).assign(
@@ -325,14 +328,9 @@ def render(table: pd.DataFrame, format: str, item_cost: float | None = None) -> 
 
 def signed(table: pd.DataFrame) -> pd.DataFrame:
     """The table of `compare_methods` with `difference`, score(b) − score(a), and with its interval."""
-    difference = table["score_b"] - table["score_a"]
-    low, high = (
-        table[end].where(difference >= 0, -table[other]) for end, other in zip(_ENDS, _ENDS[::-1], strict=True)
-    )
-    return table.assign(difference=difference, ci_low=low, ci_high=high)
-
-
-_ENDS = ("ci_low", "ci_high")
+    difference, low, high = table["score_b"] - table["score_a"], table["ci_low"], table["ci_high"]
+    ahead = difference >= 0
+    return table.assign(difference=difference, ci_low=low.where(ahead, -high), ci_high=high.where(ahead, -low))
 
 
 def variance_shares(row: Any) -> list[tuple[str, float]]:
@@ -373,13 +371,6 @@ def made_of(row: Any, item_cost: float | None = None) -> list[str]:
             many = f"{best:,.0f} [{low:,.0f}, {f'{high:,.0f}' if math.isfinite(high) else 'no limit'}] answers"
         sentences.append(f"if an item costs as much as {item_cost:g} answers, {many} per item are cheapest")
     return sentences
-
-
-def _check_cost(table: pd.DataFrame, item_cost: float) -> None:
-    if not (math.isfinite(item_cost) and item_cost >= 0):
-        raise InputError(f"found the item cost {item_cost:g}, expected a number of answers, 0 or more")
-    if (table["design"] != "nested").any():
-        raise InputError("found an item cost for crossed runs, expected nested ones (--design nested)")
 
 
 def _check(design: str, training_sd: float | None, unit: str, confidence_level: float) -> None:
@@ -508,14 +499,6 @@ class _Pairs:
         found: Floats = np.maximum(0.0, self.segments - (self.rest / self.k).sum(axis=1))
         return found
 
-    def twice_segments(self) -> _Pairs:
-        """The expected values with twice as many segments."""
-        return replace(self, segments=self.segments / 2, degrees=2 * self.degrees, rest=self.rest / 2)
-
-    def twice_runs(self) -> _Pairs:
-        """The expected values with twice as many runs; nan for a single run."""
-        return replace(self, segments=self.test_set + (self.rest / (2 * self.k)).sum(axis=1), k=2 * self.k)
-
     def pvalues(self, variance: Floats, degrees: Floats) -> Floats:
         """Two-sided p-values: 1 where the gain is 0, and 0 where there is a gain but no variance."""
         from scipy.special import stdtr  # scipy.stats would cost a second to import
@@ -534,7 +517,8 @@ class _Pairs:
 
         error = np.sqrt(self.variance)
         reach = stdtrit(self.freedom, (1 + confidence_level) / 2) * error
-        segments, runs = self.twice_segments(), self.twice_runs()
+        segments = replace(self, segments=self.segments / 2, degrees=2 * self.degrees, rest=self.rest / 2)  # twice them
+        runs = replace(self, segments=self.test_set + (self.rest / (2 * self.k)).sum(axis=1), k=2 * self.k)
         cells = {
             "gain": np.abs(self.gain),
             "ci_low": np.abs(self.gain) - reach,

@@ -65,15 +65,12 @@ GREY, INK = "#767676", "#222222"
 COLOURS = (BLUE, ORANGE, "#000000", SKY, VERMILION, GREEN, PURPLE)
 MARKERS = ("o", "^", "s", "D", "v", "P", "X")
 
-SUFFIXES = (".svg", ".pdf", ".png")
-"""File formats of figures."""
-
 _METADATA: dict[str, dict[str, Any]] = {
     ".svg": {"Date": None, "Creator": "pairsig"},
     ".pdf": {"CreationDate": None, "Creator": "pairsig", "Producer": None},
     ".png": {"Software": None},
 }
-_DPI = {".svg": 300, ".pdf": 300, ".png": 200}
+"""By format of figures."""
 
 Parameters = ParamSpec("Parameters")
 
@@ -99,14 +96,15 @@ def save(figure: Figure, path: str | Path, *, transparent: bool = False) -> None
     The file appears under its name only when it is complete.
     """
     path = Path(path)
-    if path.suffix not in SUFFIXES:
+    if path.suffix not in _METADATA:
         found = f"ends in {path.suffix}" if path.suffix else "has no suffix"
         raise InputError(f"{path} {found}, expected .svg, .pdf or .png")
     with replacing(path) as temporary, matplotlib.style.context(["default", STYLE]), _without_shaping():
         if isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):  # once, not again for every format
             figure.draw_without_rendering()
             figure.set_layout_engine("none")
-        figure.savefig(temporary, dpi=_DPI[path.suffix], metadata=_METADATA[path.suffix], transparent=transparent)
+        dpi = 200 if path.suffix == ".png" else 300
+        figure.savefig(temporary, dpi=dpi, metadata=_METADATA[path.suffix], transparent=transparent)
 
 
 @contextmanager

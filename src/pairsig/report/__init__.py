@@ -34,10 +34,9 @@ def write(found: Sequence[Evidence], path: str | Path) -> None:
 
 
 def draw(found: Sequence[Evidence], path: str | Path) -> None:
-    """Draw each gain with its null distribution and by domain, as SVG, PDF or PNG."""
+    """Draw each gain with its null distribution and by domain, as SVG, PDF or PNG; see `check_drawn`."""
     from pairsig.io import pictures
 
-    check_drawn(len(found))
     pictures.save(pictures.styled(_drawn)(found), path)
 
 

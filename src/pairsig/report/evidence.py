@@ -118,12 +118,6 @@ class Evidence:
         return int((carried > 0).sum()), int((carried == 0).sum()), int((carried < 0).sum())
 
     @property
-    def n_documents(self) -> int:
-        """Number of documents; 0 if the documents of some segments are unknown."""
-        documents = self.segments["document"]
-        return 0 if (documents == "").any() else documents.nunique()
-
-    @property
     def enough(self) -> int:
         """Smallest number of segments whose contributions add up to the gain, starting from the largest."""
         most = np.sort(self.segments["carried"].to_numpy())[::-1]
@@ -152,12 +146,7 @@ def carried(counts: NDArray[Any], metric: Metric) -> Floats:
 
 
 def of_systems(
-    statistics: Statistics,
-    metric: Metric,
-    table: pd.DataFrame | Sequence[Row],
-    *,
-    unit: Unit,
-    resampling: Resampling,
+    statistics: Statistics, metric: Metric, table: pd.DataFrame | Sequence[Row], *, unit: Unit, resampling: Resampling
 ) -> Iterator[Evidence]:
     """Evidence for every system against the first one, from a table of `compare_to_baseline` for this metric."""
     counts = statistics.of(metric)
@@ -241,12 +230,8 @@ def of_methods(
             high=row.ci_high,
             tests=tuple(
                 (f"p ({of})", f"{p:.3g}", f"{row.pvalue_holm:.3g}" if of == "method" and several else "")
-                for of, p in (
-                    ("method", row.pvalue_method),
-                    ("outputs", row.pvalue_outputs),
-                    ("bootstrap", row.pvalue_bootstrap),
-                )
-                if not math.isnan(p)
+                for of in ("method", "outputs", "bootstrap")
+                if not math.isnan(p := getattr(row, f"pvalue_{of}"))
             ),
             p=row.pvalue_method,
             decides=row.pvalue_holm,
@@ -362,9 +347,8 @@ def _exact(pair: Pair, spread: float, highest: float, borders: Borders) -> Null:
     factor, gain = scorer.fractions.factor, abs(pair.difference)
     distribution, _, (below, _, _, least, units) = ratios.swapped()
     step = 0.0
-    if not distribution.steps[
-        :, 1
-    ].any():  # one denominator: gains are multiples of a step apart, which bins must not cut
+    if not distribution.steps[:, 1].any():
+        # With one denominator, gains are multiples of a step apart, which bins must not cut.
         step = factor * float(units[0]) * (1 / least[1] + 1 / (below - least[1]))
     reach = min(REACH * spread, highest + step)
     width = 2 * reach / BINS

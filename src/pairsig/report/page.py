@@ -15,16 +15,7 @@ from pairsig import __version__
 from pairsig.io.rendering import count
 from pairsig.report.evidence import Evidence, Null
 from pairsig.report.flips import flipped, passed_or_failed
-from pairsig.report.words import (
-    about_p,
-    about_segments,
-    caption,
-    gain_of,
-    headline,
-    interval,
-    points,
-    signed,
-)
+from pairsig.report.words import about_p, about_segments, caption, headline, interval, points, signed
 
 MOST_SEGMENTS = 100
 """Number of listed segments, those with the largest contributions; `FEWER` if there are several comparisons."""
@@ -45,21 +36,18 @@ def page(found: Sequence[Evidence]) -> str:
     segments = max(len(own.segments) for own in found)
     metrics = ", ".join(dict.fromkeys(own.metric for own in found))
     runs = " · methods with several runs" if max(max(own.runs) for own in found) > 1 else ""
-    several = len(found) > 1
     body = [
         f"<header><h1>{_text(title)}</h1>",
         f'<p class="soft">{_text(metrics)} · {count(segments)} segments · unit: {first.unit}{runs}</p></header>',
     ]
-    if several:
+    if len(found) == 1:
+        body.append(f"<main>{_comparison(first, MOST_SEGMENTS)}</main>")
+    else:
         body.append(_overview(found))
-    for place, own in enumerate(found):
-        content = _comparison(own, FEWER if several else MOST_SEGMENTS)
-        if not several:
-            body.append(f"<main>{content}</main>")
-            continue
-        shown = " open" if place < _OPEN else ""
-        name = f"{own.metric}: {own.system_a} and {own.system_b}"
-        body.append(f'<details id="c{place}"{shown}><summary>{_text(name)}</summary>{content}</details>')
+        for place, own in enumerate(found):
+            shown, name = " open" * (place < _OPEN), f"{own.metric}: {own.system_a} and {own.system_b}"
+            content = f"<summary>{_text(name)}</summary>{_comparison(own, FEWER)}"
+            body.append(f'<details id="c{place}"{shown}>{content}</details>')
     body.append(f'<footer class="soft">Made by pairsig {_text(__version__)}. This file needs no network.</footer>')
     return "\n".join(
         [
@@ -92,22 +80,21 @@ def _overview(found: Sequence[Evidence]) -> str:
     ends = [end for own in found for end in _signed(own) if not math.isnan(end)]
     low, high = min(0.0, *ends), max(0.0, *ends)
     adjusted = any(holm for own in found for *_, holm in own.tests)
-    head = [("System", "name"), ("Metric", ""), ("Score", "n wide"), ("Gain [95 %]", "n")]
+    head = [("System", "name"), ("Metric", ""), ("Score", "n wide"), ("Gain [95 %]", "n"), ("", "picture wide")]
     # A phone has room for only one p-value.
-    alone = "n wide" if adjusted else "n"
-    head += [("", "picture wide"), ("p", alone)] + [("p (Holm)", "n")] * adjusted
+    head += [("p", "n wide"), ("p (Holm)", "n")] if adjusted else [("p", "n")]
     rows = []
     for place, own in enumerate(found):
         gain, least, most = _signed(own)
         _, p, holm = own.tests[0]
         cells = [
-            ("name", own.system_b, f'<a href="#c{place}">{_text(own.system_b)}</a>'),
-            ("", own.metric, _text(own.metric)),
-            ("n wide", own.score_b, points(own.score_b, own.digits)),
-            ("n", gain, _text(f"{signed(gain, own.digits)}{interval(least, most, own.digits)}")),
-            ("picture wide", gain, _whisker(gain, least, most, low, high)),
-            (alone, own.p, _text(p)),
-            ("n", holm, _text(holm)),
+            (own.system_b, f'<a href="#c{place}">{_text(own.system_b)}</a>'),
+            (own.metric, _text(own.metric)),
+            (own.score_b, points(own.score_b, own.digits)),
+            (gain, _text(f"{signed(gain, own.digits)}{interval(least, most, own.digits)}")),
+            (gain, _whisker(gain, least, most, low, high)),
+            (own.p, _text(p)),
+            (holm, _text(holm)),
         ]
         rows.append(cells[: len(head)])
     note = f"Gains are differences from {found[0].system_a}. The column p is for: {found[0].tests[0][0]}."
@@ -126,8 +113,9 @@ def _signed(own: Evidence) -> tuple[float, float, float]:
 def _comparison(own: Evidence, most: int) -> str:
     won, tied, lost = own.outcomes
     label, p, _ = own.tests[0]
+    gain = f"{points(own.gain, own.digits)}{interval(own.low, own.high, own.digits)}"
     facts = [
-        ("Gain", gain_of(own), "points [95 % interval]" if not math.isnan(own.low) else "points; no interval"),
+        ("Gain", gain, "points [95 % interval]" if not math.isnan(own.low) else "points; no interval"),
         ("p", p, label),
         ("Won, tied, lost", f"{count(won)} / {count(tied)} / {count(lost)}", f"segments, for {own.ahead}"),
     ]
@@ -260,10 +248,10 @@ def _domains(own: Evidence) -> str:
     low, high = min(0.0, float(np.nanmin(ends))), max(0.0, float(np.nanmax(ends)))
     rows = [
         [
-            ("name", row.domain, _text(row.domain)),
-            ("n wide", row.n_segments, count(row.n_segments)),
-            ("n", row.gain, _text(f"{signed(row.gain, own.digits)}{interval(row.low, row.high, own.digits)}")),
-            ("picture", row.gain, _whisker(row.gain, row.low, row.high, low, high)),
+            (row.domain, _text(row.domain)),
+            (row.n_segments, count(row.n_segments)),
+            (row.gain, _text(f"{signed(row.gain, own.digits)}{interval(row.low, row.high, own.digits)}")),
+            (row.gain, _whisker(row.gain, row.low, row.high, low, high)),
         ]
         for row in table.itertuples(index=False)
     ]
@@ -294,8 +282,9 @@ def _whisker(gain: float, low: float, high: float, least: float, most: float) ->
 
 def _flipped(own: Evidence, most: int) -> str:
     """Items that only one system passes, or, of other items with a text, those that change most."""
-    flips_only, known = passed_or_failed(own.segments), own.segments[["input", "target"]].ne("").any()
-    if not flips_only and not known.any():
+    flips_only = passed_or_failed(own.segments)
+    texts = [name for name in ("input", "target") if (own.segments[name] != "").any()]
+    if not flips_only and not texts:
         return ""
     sign = 1 if own.ahead == own.system_b else -1
     segments = own.segments.assign(carried=sign * own.segments["carried"])
@@ -308,14 +297,8 @@ def _flipped(own: Evidence, most: int) -> str:
             continue
         what = f"{winner} passes and {loser} fails" if flips_only else f"{winner} scores better than {loser}"
         limit = f" ({count(len(rows))} of them {'is' if len(rows) == 1 else 'are'} shown)" if len(rows) < n else ""
-        head = [("Item", "name"), *((name.capitalize(), "name wide") for name in known.index[known])]
-        cells = [
-            [
-                ("name" if title == "segment" else "name wide", row[title], _text(row[title]))
-                for title in ("segment", *known.index[known])
-            ]
-            for row in rows.to_dict("records")
-        ]
+        head = [("Item", "name"), *((name.capitalize(), "name wide") for name in texts)]
+        cells = [[(cell, _text(cell)) for cell in row] for row in rows[["segment", *texts]].itertuples(index=False)]
         parts.append(f'<p class="note">{_text(f"{count(n)}: {what}{limit}")}</p>{_table(head, cells, "scroll")}')
     title = "Items that flipped" if flips_only else "Items that changed most"
     return f"<h3>{title}</h3>{''.join(parts)}" if parts else ""
@@ -325,23 +308,16 @@ def _carrying(own: Evidence, most: int) -> str:
     table = own.segments[own.segments["carried"] != 0]
     if not len(table):
         return ""
-    order = np.argsort(-table["carried"].abs().to_numpy(), kind="stable")[:most]
-    shown = table.iloc[order]
-    optional = [
-        (name, title)
-        for name, title in (("document", "Document"), ("domain", "Domain"))
-        if (own.segments[name] != "").any()
-    ]
-    head = [("Segment", "name"), *((title, "wide") for _, title in optional)]
+    shown = table.sort_values("carried", key=lambda size: -size.abs(), kind="stable").head(most)
+    labels = [name for name in ("document", "domain") if (own.segments[name] != "").any()]
+    head = [("Segment", "name"), *((name.capitalize(), "wide") for name in labels)]
     head += [(own.system_a, "n"), (own.system_b, "n"), ("Contribution", "n")]
     # Sort keys have all digits, since rounded numbers would tie.
     rows = [
         [
-            ("name", row["segment"], _text(row["segment"])),
-            *(("wide", row[name], _text(row[name])) for name, _ in optional),
-            ("n", row["score_a"], points(row["score_a"])),
-            ("n", row["score_b"], points(row["score_b"])),
-            ("n", row["carried"], _text(f"{row['carried']:+.3g}".replace("-", "−"))),
+            *((row[name], _text(row[name])) for name in ("segment", *labels)),
+            *((row[name], points(row[name])) for name in ("score_a", "score_b")),
+            (row["carried"], _text(f"{row['carried']:+.3g}".replace("-", "−"))),
         ]
         for row in shown.to_dict("records")
     ]
@@ -359,10 +335,8 @@ def _carrying(own: Evidence, most: int) -> str:
     return f'<h3>Segments that contribute most</h3><p class="note">{_text(note)}</p>{_table(head, rows, "scroll")}'
 
 
-def _table(
-    head: Sequence[tuple[str, str]], rows: Sequence[Sequence[tuple[str, object, str]]], box: str = "table"
-) -> str:
-    """A sortable table; a cell consists of its classes, its sort key, and its HTML."""
+def _table(head: Sequence[tuple[str, str]], rows: Sequence[Sequence[tuple[object, str]]], box: str = "table") -> str:
+    """A sortable table; a column has a title and classes, and a cell its sort key and its HTML."""
     titles = "".join(
         f'<th scope="col" class="{kind}">'
         + (f'<button type="button">{_text(title)}</button>' if title else "")
@@ -370,7 +344,12 @@ def _table(
         for title, kind in head
     )
     body = "".join(
-        "<tr>" + "".join(f'<td class="{kind}" data-v="{_text(key)}">{html}</td>' for kind, key, html in row) + "</tr>"
+        "<tr>"
+        + "".join(
+            f'<td class="{kind}" data-v="{_text(key)}">{html}</td>'
+            for (_, kind), (key, html) in zip(head, row, strict=True)
+        )
+        + "</tr>"
         for row in rows
     )
     table = f"<thead><tr>{titles}</tr></thead><tbody>{body}</tbody>"

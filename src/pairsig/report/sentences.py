@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from pairsig.comparisons.baseline import decisive, equation, rounded, shown_adjusted, shown_p
+from pairsig.comparisons.baseline import decisive, equation, lower_is_better, rounded, shown_adjusted, shown_p
 from pairsig.core import definitions
 from pairsig.io.packages import pd
 from pairsig.io.tables import Row, records
@@ -115,9 +115,10 @@ def _of_metric(rows: Sequence[Row]) -> Iterator[str]:
     else:
         yield _of_several(chosen)
     for row in (row for row in rows if row["margin"] is not None):
+        margin = _points(row, f"{row['margin']:g}")
         shown = "are" if row["pvalue"] < ALPHA else "could not be shown to be"
         yield (
-            f"{row['system_a']} and {row['system_b']} {shown} equally good up to {_points(row, row['margin'], '')} "
+            f"{row['system_a']} and {row['system_b']} {shown} equally good up to {margin} "
             f"(two one-sided tests, p = {row['pvalue']:.3g}, {_size(row)})."
         )
 
@@ -130,7 +131,7 @@ def _of_pair(row: Any, a: str, b: str, p: float, about: str) -> str:
     if lower_is_better(row, b):
         about = f"lower is better; {about}"
     doubt = "" if p < ALPHA else "; this does not show that they are equally good"
-    return f"{verdict(a, b, row['better'], p, _points(row, row['gain']))} ({about}){doubt}."
+    return f"{verdict(a, b, row['better'], p, _points(row, _decimals(row, row['gain'])))} ({about}){doubt}."
 
 
 def _of_several(rows: Sequence[Row]) -> str:
@@ -152,11 +153,6 @@ def _of_several(rows: Sequence[Row]) -> str:
         f"Of {len(rows)} systems compared with {first['system_a']} by {_named(first['metric'])}{lower}, "
         f"{_and(verdicts)} ({_test(first)}, p adjusted by Holm for {first['n_compared']} comparisons, {_size(first)})."
     )
-
-
-def lower_is_better(row: Any, b: str) -> bool:
-    """Whether the better of two systems, of which `b` is the second, has the lower score."""
-    return bool(row["better"]) and (row["better"] == b) == (row["score_b"] < row["score_a"])
 
 
 def _test(row: Any) -> str:
@@ -189,9 +185,8 @@ def _named(metric: str) -> str:
     return metric_name(metric) if metric in METRICS else metric
 
 
-def _points(row: Any, value: float, decimals: str | None = None) -> str:
+def _points(row: Any, number: str) -> str:
     """A gain with its unit: 1.2 BLEU, 0.8 points of accuracy."""
-    number = _decimals(row, value) if decimals is None else f"{value:g}"
     name = _named(row["metric"])
     if row["metric"] not in METRICS or name == "mean":
         return f"{number} in {name}" if name != "mean" else f"{number} on average"

@@ -25,24 +25,14 @@ def interval(low: float, high: float, places: int) -> str:
     return "" if math.isnan(low) or math.isnan(high) else f" [{points(low, places)}, {points(high, places)}]"
 
 
-def gain_of(own: Evidence) -> str:
-    """The gain and its interval."""
-    return f"{points(own.gain, own.digits)}{interval(own.low, own.high, own.digits)}"
-
-
 def headline(own: Evidence) -> str:
     """Which system is better and by how much, or that the difference is not significant."""
     if not own.better:
         return f"{own.system_a} and {own.system_b} have the same {own.metric}: {points(own.score_a, own.digits)}"
-    ahead, behind = _scores(own)
+    ahead, behind = (own.score_a, own.score_b) if own.ahead == own.system_a else (own.score_b, own.score_a)
     gain = f"{points(own.gain, own.digits)} points of {own.metric}"
     sentence = verdict(own.system_a, own.system_b, own.better, own.decides, gain)
     return f"{sentence}, {points(ahead, own.digits)} against {points(behind, own.digits)}"
-
-
-def _scores(own: Evidence) -> tuple[float, float]:
-    both = own.score_a, own.score_b
-    return both if own.ahead == own.system_a else (both[1], both[0])
 
 
 def about_p(own: Evidence) -> list[str]:
@@ -124,8 +114,7 @@ def caption(own: Evidence) -> str:
 def about_segments(own: Evidence) -> list[str]:
     """How many segments the gain depends on, and how strongly the systems correlate."""
     sentences = []
-    won = own.outcomes[0]
-    few = own.enough
+    few, (won, *_) = own.enough, own.outcomes
     if few and won:
         sentences.append(
             f"{count(few)} of the {count(won)} segments that favour {own.ahead} "
