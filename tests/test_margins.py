@@ -13,7 +13,7 @@ from against import compare_to_baseline
 from pairsig import InputError, cli, margin_test
 from pairsig.metrics import registry
 from pairsig.stats import intervals, margins, pass_fail
-from test_intervals import POPULATIONS, heavy, passed, quality
+from test_intervals import POPULATIONS, heavy, jackknife, passed, quality
 from test_levels import within
 
 
@@ -94,18 +94,7 @@ def test_studentized_by_loops_and_the_interval_that_lies_within():
     rng = np.random.default_rng(4)
     a, b = simulate.statistics("f1", n_systems=2, n_segments=60, spread=0.4, seed=2).counts
     metric = registry.metric("f1")
-    n = len(a)
-    delta = float(quality(metric, a.sum(0)) - quality(metric, b.sum(0)))
-    without = np.array(
-        [
-            float(quality(metric, np.delete(a, i, 0).sum(0)) - quality(metric, np.delete(b, i, 0).sum(0)))
-            for i in range(n)
-        ]
-    )
-    u = (n - 1) * (without.mean() - without)
-    s = math.sqrt(sum(u**2) / (n * (n - 1)))
-    kurtosis = np.mean(u**4) / np.mean(u**2) ** 2
-    degrees = min(2 * n / (kurtosis - (n - 3) / (n - 1)), n - 1)
+    delta, s, degrees = jackknife(metric, a, b)
     margin = abs(delta) + 1.3 * s
     message = {claim: margin_test(a, b, margin, claim, metric=metric).pvalue for claim in margins.CLAIMS}
     assert message["a-not-worse"] == pytest.approx(stats.t.sf((margin + delta) / s, degrees), rel=1e-9)
