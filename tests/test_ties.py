@@ -12,7 +12,7 @@ from pairsig.comparisons import all_pairs
 from pairsig.core import definitions, engine
 from pairsig.core.statistics import Statistics, by_document
 from pairsig.metrics import registry
-from pairsig.metrics.exact_arithmetic import in_steps, multiples, steps_by_column, totals, whole_numbers
+from pairsig.metrics.exact_arithmetic import in_steps, steps_by_column, steps_to_unit, totals, whole_numbers
 from pairsig.metrics.ratios import Fractions
 from pairsig.stats.exact import exact_bootstrap_test
 from pairsig.stats.sequential import sequential_test
@@ -190,7 +190,7 @@ def test_bounds_are_those_of_all_systems(monkeypatch):
     assert not found.over_nothing_occurs
     np.testing.assert_array_equal(found.numerators, -np.array([small, small, large])[:, :, 0])
     values = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.25]])
-    assert multiples(values, 2)[1] == 100
+    assert steps_to_unit(values, 2) == 100
     assert not whole_numbers(values)
     np.testing.assert_array_equal(totals(values[:, :, None])[:, 0], [3.0, 7.0, 11.25])
     assert Fractions.of(mean, np.stack([values / 3, np.ones((3, 2))], axis=2)) is None
@@ -259,17 +259,14 @@ def test_values_on_no_lattice_tie_within_a_tolerance():
     ],
 )
 def test_multiples(values, n, expected):
-    found = multiples(np.array(values), n)
-    if expected is None:
-        assert found is None
-    else:
-        assert (found[0].tolist(), found[1]) == expected
-        assert found[0].dtype == np.int64
+    found = steps_to_unit(np.array(values), n)
+    assert (None if found is None else (in_steps(np.array(values), found).tolist(), found)) == expected
 
 
 def test_single_precision_is_no_decimal():
     """The float32 next to 0.1 is a multiple of 2⁻²⁷."""
-    assert multiples(np.array([0.1], dtype=np.float32), 1) == (np.array([13421773]), 2**27)
+    single = np.array([0.1], dtype=np.float32)
+    assert (steps_to_unit(single, 1), in_steps(single, 2**27).tolist()) == (2**27, [13421773])
 
 
 def test_totals_do_not_depend_on_the_order():

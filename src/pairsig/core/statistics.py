@@ -23,7 +23,7 @@ from pairsig.io.errors import InputError, check_distinct, encodable, listed, nam
 from pairsig.io.memory import Memory
 from pairsig.io.packages import need, pd
 from pairsig.metrics import Metric
-from pairsig.metrics.exact_arithmetic import fingerprint, multiples, some_systems
+from pairsig.metrics.exact_arithmetic import fingerprint, in_steps, some_systems, steps_to_unit
 
 KEYS = STATISTICS.names
 """Columns that identify a row; every other column of a table of statistics is a count."""
@@ -197,9 +197,9 @@ class Statistics:
         if not counts:
             raise InputError("found no systems, expected one array per system")
         given = [
-            (run_name(system, run), run, array)
+            (run_name(system, str(run)), str(run), array)
             for system, own in counts.items()
-            for run, array in (_numbered(own) if np.ndim(own) == 3 else [("", own)])
+            for run, array in (enumerate(own, start=1) if np.ndim(own) == 3 else [("", own)])
         ]
         arrays = {system: _two_dimensional(system, array, columns) for system, _, array in given}
         if len(arrays) < len(given):
@@ -452,9 +452,9 @@ def by_document(documents: NDArray[np.str_], counts: NDArray[Any]) -> NDArray[An
     if counts.dtype.kind == "f":  # sums of decimals are decimals in any order: 0.1 + 0.2 is 0.3
         counts = counts.astype(np.float64)
         for column in range(counts.shape[2]):
-            found = multiples(counts[:, :, column], counts.shape[1])
+            found = steps_to_unit(counts[:, :, column], counts.shape[1])
             if found is not None:
-                counts[:, :, column], steps[column] = found
+                counts[:, :, column], steps[column] = in_steps(counts[:, :, column], found), found
     np.add.at(sums, rank, counts.swapaxes(0, 1))
     return (sums / steps if (steps != 1).any() else sums).swapaxes(0, 1)
 
@@ -981,10 +981,6 @@ def run_name(method: str, run: str) -> str:
 def _methods(systems: Iterable[str], runs: Iterable[str]) -> tuple[str, ...]:
     # A system without a run keeps its name, even if that ends in a hyphen.
     return tuple(system.removesuffix(f"-{run}") if run else system for system, run in zip(systems, runs, strict=True))
-
-
-def _numbered(runs: NDArray[Any]) -> list[tuple[str, NDArray[Any]]]:
-    return [(str(number), run) for number, run in enumerate(runs, start=1)]
 
 
 def _two_dimensional(system: str, array: NDArray[Any], columns: Sequence[str]) -> NDArray[Any]:

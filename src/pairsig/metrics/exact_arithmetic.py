@@ -70,12 +70,6 @@ def _are_multiples(values: NDArray[Any], steps: int) -> bool:
     return np.array_equal(np.rint(values * float(steps)) / steps, values)
 
 
-def multiples(values: NDArray[Any], n: int) -> tuple[NDArray[np.int64], int] | None:
-    """Values as integer multiples of one step, and the number of steps per unit; None if `steps_to_unit` is None."""
-    steps = steps_to_unit(values, n)
-    return None if steps is None else (in_steps(values, steps).astype(np.int64), steps)
-
-
 def in_steps(values: NDArray[Any], steps: float) -> NDArray[Any]:
     """The values in steps: integers unchanged, others rounded in float64."""
     return values if values.dtype.kind in "biu" else np.rint(values.astype(np.float64) * float(steps))

@@ -320,10 +320,6 @@ def fractions(scorer: Scorer, test: Test, unit: Unit) -> Fractions:
     return found
 
 
-Line = tuple[float, float, float, Floats, Floats]
-"""Border of a gain under swaps, for `saddle_point`: joint denominator and numerator, δ, least values, units."""
-
-
 @dataclass(frozen=True)
 class Ratios:
     """Whole numerators and denominators of two systems, per unit."""
@@ -339,8 +335,12 @@ class Ratios:
         above, below = (part[order].astype(np.int64) for part in (found.numerators, found.denominators))
         return cls(above, below, Fraction(*found.gain(better, other)))
 
-    def swapped(self) -> tuple[Swaps, Event, Line]:
-        """Distribution of the better system's totals after random swaps, and the event that its gain is at least δ."""
+    def swapped(self) -> tuple[Swaps, Event, tuple[float, float, float, Floats, Floats]]:
+        """Distribution of the better system's totals after random swaps, and the event that its gain is at least δ.
+
+        The third value is the border of this event for `saddle_point`: joint denominator and numerator, δ, least
+        values, units.
+        """
         steps = np.stack([part[0] - part[1] for part in (self.numerators, self.denominators)], axis=1)
         # The sign of a step does not matter. With rising numerators fewer steps are distinct.
         down = (steps[:, 0] < 0) | ((steps[:, 0] == 0) & (steps[:, 1] < 0))
@@ -438,8 +438,6 @@ def _named(test: Test) -> str:
 
 def _result(pair: Pair, test: Test, found: Mass, p: float | None = None) -> ExactResult:
     p = math.exp(found.log) if p is None else p
-    if pair.better is None and not test.directed:
-        p = 1.0
     return ExactResult(
         **pair.described(test),
         pvalue=p,
