@@ -311,22 +311,13 @@ class Statistics:
         selected = self
         if systems is not None:
             rows = [self.systems.index(system) for system in systems]
-            selected = replace(
-                selected,
-                systems=tuple(systems),
-                groups=tuple(self.groups[row] for row in rows),
-                kinds=tuple(self.kinds[row] for row in rows),
-                counts=selected.counts[rows],
-                runs=tuple(self.runs[row] for row in rows),
-            )
+            labels: dict[str, Any] = {
+                name: tuple(getattr(self, name)[row] for row in rows) for name in _LABELS_OF_SYSTEMS
+            }
+            selected = replace(selected, counts=selected.counts[rows], **labels)
         if segments is not None:
-            selected = replace(
-                selected,
-                segments=self.segments[segments],
-                documents=self.documents[segments],
-                domains=self.domains[segments],
-                counts=selected.counts[:, segments],
-            )
+            labels = {name: getattr(self, name)[segments] for name in ("segments", "documents", "domains")}
+            selected = replace(selected, counts=selected.counts[:, segments], **labels)
         return selected
 
     def of(self, metric: Metric) -> NDArray[Any]:
@@ -430,6 +421,10 @@ class Statistics:
         return sentences
 
 
+_LABELS_OF_SYSTEMS = ("systems", "groups", "kinds", "runs")
+"""Attributes of `Statistics` with one string per system."""
+
+
 def _is_range(positions: Sequence[int]) -> bool:
     return list(positions) == list(range(positions[0], positions[0] + len(positions)))
 
@@ -522,20 +517,19 @@ def collect(
                     f"{dataset}: segment {named(str(first.segments[row]))} has the {key} {quoted(str(ours[row]))} for "
                     f"{first.systems[0]} and {quoted(str(theirs[row]))} for {part.systems[0]}, expected the same"
                 )
-    systems = [system for part in parts for system in part.systems]
-    repeated = {system for system in systems if systems.count(system) > 1}
+    labels: dict[str, Any] = {
+        name: tuple(label for part in parts for label in getattr(part, name)) for name in _LABELS_OF_SYSTEMS
+    }
+    repeated = [system for system, times in Counter(labels["systems"]).items() if times > 1]
     if repeated:
         raise InputError(f"{dataset}: found system {min(repeated)} more than once, expected it once")
     return replace(
         first,
         dataset=dataset,
-        systems=tuple(systems),
-        groups=tuple(group for part in parts for group in part.groups),
-        kinds=tuple(kind for part in parts for kind in part.kinds),
         counts=np.concatenate([part.counts for part in parts]),
-        runs=tuple(run for part in parts for run in part.runs),
         provenance=dict(provenance),
         omissions=omissions,
+        **labels,
     )
 
 
