@@ -93,28 +93,9 @@ def test_a_score_that_is_not_finite_in_a_later_chunk_of_pairs(monkeypatch):
     assert np.where(swapped, y, x).sum() <= 10
 
 
-@pytest.mark.parametrize("size", [2**20, 2**28])
-def test_products_are_those_of_whole_numbers(size):
-    """Totals beyond 2²⁴ and gains of a few units: Python's integers over the same draws count the same ties."""
-    rng = np.random.default_rng(4)
-    b = rng.integers(size, 2 * size, 64)
-    difference = rng.integers(-1, 2, 64)
-    difference[:8] = 1  # A is the better one
-    gain, n = int(difference.sum()), 3000
-    assert gain > 0
-    drawn = pairsig.core.random_streams.bootstrap_counts(2012, 0, n, 64).astype(int) @ difference
-    result = bootstrap_test(b + difference, b, alternative="observed", n_resamples=n)
-    assert (result.n_greater, result.n_equal) == ((drawn > 2 * gain).sum(), (drawn == 2 * gain).sum())
-    assert result.n_equal > 50
-    shuffled = abs((1 - 2 * pairsig.core.random_streams.swaps(2012, 0, n, 64).astype(int)) @ difference)
-    result = randomization_test(b + difference, b, metric="mean", n_resamples=n)
-    assert (result.n_greater, result.n_equal) == ((shuffled > gain).sum(), (shuffled == gain).sum())
-    assert result.n_equal > 50
-
-
 @pytest.mark.parametrize("draw", ["bootstrap", "randomization"])
 @pytest.mark.parametrize("n_systems", [2, 30])
-@pytest.mark.parametrize("size", [40, 3000, 2**21])
+@pytest.mark.parametrize("size", [40, 3000, 2**17, 2**21])
 @pytest.mark.parametrize("kept", [1, None])
 def test_derived_columns_have_the_totals_of_their_own_numbers(draw, n_systems, size, kept):
     """Texts of m words have m − 3 sequences of four words, or none; a last column is near no other one."""
@@ -164,15 +145,6 @@ def test_documents_are_the_unit_when_segments_are_not_independent():
         )
     assert binom.sf(by_segment - 1, 80, 0.05) < 1e-4
     assert binom.sf(by_document - 1, 80, 0.05) > 0.001
-
-
-def test_one_document_a_segment_is_the_same_as_segments():
-    a, b = simulate.statistics("f1", n_systems=2, n_segments=40).counts
-    plain = bootstrap_test(a, b, metric="f1", n_resamples=3000)
-    documents = bootstrap_test(a, b, metric="f1", n_resamples=3000, documents=[f"d{i}" for i in range(40)])
-    assert plain.n_greater == documents.n_greater
-    assert "unit:segment" in plain.signature
-    assert "unit:document" in documents.signature
 
 
 @examples(25)
@@ -229,14 +201,7 @@ def test_the_signature_says_it_all():
         ({"threads": "2"}, "number of threads is '2', expected a whole number"),
         ({"batch": 2.5}, r"batch size is 2\.5, expected a whole number"),
         ({"documents": ["d"]}, "found 1 documents for 2 segments"),
-        ({"documents": ["d", ""]}, "segment number 2 has no document"),
-        ({"b": [[1, 1]]}, "the same number for all systems: a has 2, b has 1"),
-        ({"b": [[1, 1, 1]] * 2}, r"shape \(2, 3\), expected \(segments, 2\): correct, total"),
         ({"b": [[2, 1], [1, 1]]}, r"system b, segment 1 .* has correct > total \(correct 2, total 1\)"),
-        ({"b": [[1, 1], [-1, 1]]}, "system b, segment 2 .* has a negative count"),
-        ({"b": [[1, 1], [np.nan, 1]]}, "system b, segment 2 .* not a finite number"),
-        ({"a": np.empty((0, 2)), "b": np.empty((0, 2))}, "0 segments, expected at least one of each"),
-        ({"b": [["x", "y"]] * 2}, "expected numbers"),
         ({"b": [[1, 1], [1]]}, "rows of counts have different lengths"),
         ({"rng": 1.5}, r"rng is 1\.5, expected a whole number or a numpy Generator"),
         (

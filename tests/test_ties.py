@@ -14,7 +14,6 @@ from pairsig.core.statistics import Statistics, by_document
 from pairsig.metrics import registry
 from pairsig.metrics.exact_arithmetic import in_steps, steps_by_column, steps_to_unit, totals, whole_numbers
 from pairsig.metrics.ratios import Fractions
-from pairsig.stats.exact import exact_bootstrap_test
 from pairsig.stats.sequential import sequential_test
 
 METRICS = [metric for metric in oracles.SCORES if metric != "recall"]
@@ -350,20 +349,6 @@ def test_ties_of_other_metrics_are_relative_to_their_scale():
 def test_ratios_that_cannot_be(ratio, options, message):
     with pytest.raises(InputError, match=message):
         Metric("own", ("x", "y"), ratio, "", **options)
-
-
-def test_a_ratio_of_ones_own():
-    """The README's word error rate: a line, and exact tests and ties come with it."""
-    own = Metric("wer", ("errors", "words"), Ratio((0,), (1,)), "100 · Σ errors / Σ words", higher_is_better=False)
-    a, b = counts_of("accuracy", 12, 8, 3)
-    wrong = [np.stack([x[:, 1] - x[:, 0], x[:, 1]], axis=1) for x in (a, b)]
-    assert exact_test(*wrong, metric=own).pvalue == pytest.approx(exact_test(a, b, metric="accuracy").pvalue, rel=1e-12)
-    assert exact_bootstrap_test(*wrong, metric=own, alternative="observed").pvalue == pytest.approx(
-        exact_bootstrap_test(a, b, metric="accuracy", alternative="observed").pvalue, rel=1e-9
-    )
-    for test in [test for test in TESTS if not test.directed]:
-        one, other = (run(test, *pair, metric=m, n_resamples=2000) for pair, m in ((wrong, own), ((a, b), "accuracy")))
-        assert (one.n_greater, one.n_equal, one.better) == (other.n_greater, other.n_equal, other.better)
 
 
 @pytest.mark.parametrize(
