@@ -147,11 +147,12 @@ def _scorer(metric: str, references: tuple[tuple[str, ...], ...], **options: Any
     """The metric object of sacrebleu, with the n-grams of the references (one tuple per segment)."""
     need("sacrebleu")
     from sacrebleu import metrics
+    from sacrebleu.metrics.bleu import BLEU
 
     kind, defaults = _SACREBLEU[metric]
-    tokenizer, known = options.get("tokenize", "13a"), metrics.BLEU.TOKENIZERS
-    if tokenizer not in known:
-        raise InputError(f"unknown tokenizer {quoted(tokenizer)}, expected one of {', '.join(known)}")
+    tokenizer = options.get("tokenize", "13a")
+    if tokenizer not in BLEU.TOKENIZERS:
+        raise InputError(f"unknown tokenizer {quoted(tokenizer)}, expected one of {', '.join(BLEU.TOKENIZERS)}")
     # sacrebleu expects one list per reference position, padded with None for segments with fewer references.
     documents = list(zip_longest(*references))
     try:
