@@ -325,13 +325,7 @@ def test_reason_of_an_error_may_be_the_number_of_words():
 # --- parameter files ---
 
 
-def parameter_file(directory, text):
-    path = directory / "own.prm"
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def test_parameter_file(tmp_path):
+def test_parameter_file(file):
     text = """# a comment
 DEBUG 0
 
@@ -347,7 +341,7 @@ EQ_LABEL T  TT
 EQ_WORD This this
 DISC_ONLY 0
 """
-    assert read_parameters(parameter_file(tmp_path, text)) == Parameters(
+    assert read_parameters(file("own.prm", text)) == Parameters(
         labeled=False,
         delete_label=frozenset({"#", "TOP"}),
         delete_label_for_length=frozenset({"-NONE-"}),
@@ -359,9 +353,10 @@ DISC_ONLY 0
     )
 
 
-def test_empty_parameter_file_is_what_is_compiled_into_evalb(tmp_path):
-    assert read_parameters(parameter_file(tmp_path, "")) == Parameters()
-    assert parseval([tree(GOLD)], [tree(GOLD)], parameters=tmp_path / "own.prm")["gold"].item() == 7
+def test_empty_parameter_file_is_what_is_compiled_into_evalb(file):
+    path = file("own.prm", "")
+    assert read_parameters(path) == Parameters()
+    assert parseval([tree(GOLD)], [tree(GOLD)], parameters=path)["gold"].item() == 7
 
 
 @pytest.mark.parametrize(
@@ -380,9 +375,9 @@ def test_empty_parameter_file_is_what_is_compiled_into_evalb(tmp_path):
         ("DISC_ONLY 1\n", r"line 1: found DISC_ONLY 1, expected 0, since the trees here"),
     ],
 )
-def test_bad_parameter_file(tmp_path, text, message):
+def test_bad_parameter_file(file, text, message):
     with pytest.raises(InputError, match=r"own\.prm, " + message):
-        read_parameters(parameter_file(tmp_path, text))
+        read_parameters(file("own.prm", text))
 
 
 def test_parameter_file_that_cannot_be_read(tmp_path):

@@ -5,6 +5,7 @@ import json
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -181,11 +182,9 @@ def test_few_differences_do_not_claim_too_much():
 def test_rows_of_the_command(tmp_path, capsys):
     paths = []
     for name, counts in zip("ab", table_of(6, 5, 300), strict=True):
-        path = tmp_path / f"{name}.tsv"
-        path.write_text(
-            "segment\tcorrect\ttotal\n" + "".join(f"{i}\t{int(c)}\t1\n" for i, (c, _) in enumerate(counts.tolist()))
-        )
-        paths.append(str(path))
+        paths.append(str(tmp_path / f"{name}.tsv"))
+        table = pd.DataFrame(counts.astype(int), columns=["correct", "total"])
+        table.to_csv(paths[-1], sep="\t", index_label="segment")
     command = ["test", *paths, "--reader", "table", "--metric", "accuracy", "--test", "exact"]
     assert cli.main([*command, "--margin", "4", "--format", "json"]) == 0
     first, *rows = json.loads(capsys.readouterr().out)

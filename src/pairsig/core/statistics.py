@@ -886,8 +886,8 @@ class _Rows:
             counts, order = self._counts, np.arange(n)
         else:
             counts, order = self._sorted(systems, ids, np.repeat(system, lengths), np.repeat(segment - starts, lengths))
-        for (of, key), wrong in sorted(self._two.items(), key=lambda found: _LABELLED.index(found[0])):
-            name = list(self._codes[of])[wrong]
+        for of, key in filter(self._two.__contains__, _LABELLED):
+            name = list(self._codes[of])[self._two[of, key]]
             description = "system" if of == "output" else of
             raise InputError(f"{self._source}: {description} {named(name)} has more than one {key}, expected one")
 
