@@ -362,8 +362,8 @@ class _Border:
         exact = [found.gain(first, second, multiple) for first, second in pairs.tolist()]
         shared = np.equal(*scorer.product.index[1, pairs.T])
         tops, bottoms = np.array(exact, dtype=np.float64).T
-        products = np.maximum(2.0 * found.largest_numerator * bottoms, np.abs(tops) * found.largest_denominator)
-        longest = float(found.largest_denominator)
+        highest, longest = map(float, found.largest)
+        products = np.maximum(2.0 * highest * bottoms, np.abs(tops) * longest)
         distances = 2 * scorer.band * bottoms * longest * np.where(shared, 1.0, longest)
         small = shared & (products < EXACT) & (not found.over_nothing_occurs)
         kinds = np.select([small, distances < 2.0**62], [_SMALL, _WRAPPED], _LARGE)

@@ -23,7 +23,7 @@ from pairsig.io.errors import InputError, check_distinct, encodable, listed, nam
 from pairsig.io.memory import Memory
 from pairsig.io.packages import need, pd
 from pairsig.metrics import Metric
-from pairsig.metrics.exact_arithmetic import fingerprint, in_steps, some_systems, steps_to_unit
+from pairsig.metrics.exact_arithmetic import adjacent, fingerprint, in_steps, some_systems, steps_to_unit
 
 KEYS = STATISTICS.names
 """Columns that identify a row; every other column of a table of statistics is a count."""
@@ -339,9 +339,7 @@ class Statistics:
         InputError
             If columns are missing, or if a count is negative, infinite or larger than its limit.
         """
-        positions = self._positions(metric)
-        together = slice(positions[0], positions[0] + len(positions))
-        counts: NDArray[Any] = self.counts[:, :, together if _is_range(positions) else positions]
+        counts: NDArray[Any] = self.counts[:, :, self._positions(metric)]
         if not np.isfinite([counts.min(), counts.max()]).all():  # either is NaN where any count is
             self._complain(~np.isfinite(counts).all(axis=2), "a count that is not a finite number")
         if not metric.averaged and counts.min() < 0:
@@ -356,17 +354,18 @@ class Statistics:
 
     def copied_by(self, metric: Metric) -> int:
         """Bytes that `of` needs: none if the columns of the metric are adjacent."""
-        together = not metric.averaged and _is_range(self._positions(metric))
-        return 0 if together else self.counts[:, :, 0].size * self.counts.itemsize * metric.width
+        if isinstance(self._positions(metric), slice) and not metric.averaged:
+            return 0
+        return self.counts[:, :, 0].size * self.counts.itemsize * metric.width
 
-    def _positions(self, metric: Metric) -> list[int]:
+    def _positions(self, metric: Metric) -> slice | list[int]:
         missing = [column for column in metric.columns if column not in self.columns]
         if missing:
             raise InputError(
                 f"dataset {self.dataset or '(arrays)'} has the columns {listed(self.columns)}, "
                 f"expected those of metric {metric.name}: {', '.join(metric.columns)}"
             )
-        return [self.columns.index(column) for column in metric.columns]
+        return adjacent([self.columns.index(column) for column in metric.columns])
 
     def _complain(self, wrong: ArrayLike, what: str) -> None:
         system, segment = np.argwhere(wrong)[0]
@@ -423,10 +422,6 @@ class Statistics:
 
 _LABELS_OF_SYSTEMS = ("systems", "groups", "kinds", "runs")
 """Attributes of `Statistics` with one string per system."""
-
-
-def _is_range(positions: Sequence[int]) -> bool:
-    return list(positions) == list(range(positions[0], positions[0] + len(positions)))
 
 
 def by_document(documents: NDArray[np.str_], counts: NDArray[Any]) -> NDArray[Any]:

@@ -6,7 +6,7 @@ To save memory, large arrays of counts are processed a few systems at a time; on
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,12 @@ def some_systems(counts: NDArray[Any]) -> Iterator[slice]:
     """Slices of the first axis that are small enough to be copied."""
     n_rows = max(1, _AT_ONCE * len(counts) // max(1, counts.size))
     return (slice(first, first + n_rows) for first in range(0, len(counts), n_rows))
+
+
+def adjacent(columns: Sequence[int]) -> slice | list[int]:
+    """Positions of columns as an index that makes no copy if they are adjacent."""
+    together = range(columns[0], columns[0] + len(columns))
+    return slice(together.start, together.stop) if list(columns) == list(together) else list(columns)
 
 
 def largest(values: NDArray[Any]) -> float:

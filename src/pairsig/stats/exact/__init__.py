@@ -201,12 +201,9 @@ def exact_bootstrap_test(
 def permuted(pair: Pair, test: Test) -> ExactResult:
     """The result of `exact_test` for two systems that are prepared."""
     found = fractions(pair.scorer, test, pair.unit)
-    if pair.better is None and not test.directed:
-        return _result(pair, test, Mass(0.0, 0.0, 1.0))
-    ratios = Ratios.of(found, *pair.order[0].tolist())
-    distribution, event, _ = ratios.swapped()
+    distribution, event, _ = Ratios.of(found, *pair.order[0].tolist()).swapped()
     n = int(distribution.times.sum())
-    if not n:  # no swap changes anything: every one is a tie
+    if not n or (pair.better is None and not test.directed):  # where no swap changes anything, every one is a tie
         return _result(pair, test, Mass(0.0, 0.0, 1.0))
     one = mass_of(pair.scorer, test, distribution, event)
     favoured = pair.favours(test)
