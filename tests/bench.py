@@ -167,30 +167,31 @@ def _f1_pair() -> tuple[np.ndarray, np.ndarray]:
     return a, b
 
 
+def _bootstrap(a: np.ndarray, b: np.ndarray, metric: str) -> Spent:
+    """What b = 10⁶ resamples of a pair take."""
+    import pairsig
+
+    pairsig.bootstrap_test(a, b, metric=metric, n_resamples=2000, alternative="observed")  # compile
+    options: dict[str, Any] = {"metric": metric, "n_resamples": MILLION, "threads": _THREADS, "alternative": "observed"}
+    return spent(lambda: pairsig.bootstrap_test(a, b, **options), 3)
+
+
+def _f1_gain(ma, pa, ga, mb, pb, gb, axis):  # type: ignore[no-untyped-def]
+    """The gain of two systems' columns, as scipy's tests call it."""
+    s = [x.sum(axis=axis) for x in (ma, pa, ga, mb, pb, gb)]
+    return 200 * s[0] / (s[1] + s[2]) - 200 * s[3] / (s[4] + s[5])
+
+
 def f1_pair() -> dict[str, Any]:
     """Bootstrap, one pair, F1, 2,400 sentences, b = 10⁶."""
     from scipy.stats import bootstrap
 
-    import pairsig
-
     a, b = _f1_pair()
-    pairsig.bootstrap_test(a, b, metric="f1", n_resamples=2000, alternative="observed")
-    ours = spent(
-        lambda: pairsig.bootstrap_test(
-            a, b, metric="f1", n_resamples=MILLION, threads=_THREADS, alternative="observed"
-        ),
-        3,
-    )
-
-    def gain(ma, pa, ga, mb, pb, gb, axis):  # type: ignore[no-untyped-def]
-        s = [x.sum(axis=axis) for x in (ma, pa, ga, mb, pb, gb)]
-        return 200 * s[0] / (s[1] + s[2]) - 200 * s[3] / (s[4] + s[5])
-
+    ours = _bootstrap(a, b, "f1")
     data = [*a.T.astype(float), *b.T.astype(float)]
     n_peer = size(10_000)
-    peer = spent(
-        lambda: bootstrap(data, gain, paired=True, vectorized=True, n_resamples=n_peer, batch=500, method="percentile")
-    )
+    options: dict[str, Any] = {"paired": True, "vectorized": True, "batch": 500, "method": "percentile"}
+    peer = spent(lambda: bootstrap(data, _f1_gain, n_resamples=n_peer, **options))
     beside = {"scipy.stats.bootstrap": peer * (MILLION / n_peer)}
     return row(ours, bare(np.stack([a, b]), "f1", MILLION, MILLION) | beside, f"scipy from {n_peer:,} resamples")
 
@@ -222,7 +223,6 @@ def bleu_pair() -> dict[str, Any]:
     from sacrebleu.metrics import BLEU
     from sacrebleu.significance import PairedTest
 
-    import pairsig
     from pairsig.metrics import translation
 
     rng = np.random.default_rng(1)
@@ -239,13 +239,7 @@ def bleu_pair() -> dict[str, Any]:
 
     columns = registry.metric("bleu").columns
     a, b = (np.stack([counts[name][column] for column in columns], axis=1) for name in "ab")
-    pairsig.bootstrap_test(a, b, metric="bleu", n_resamples=2000, alternative="observed")
-    ours = spent(
-        lambda: pairsig.bootstrap_test(
-            a, b, metric="bleu", n_resamples=MILLION, threads=_THREADS, alternative="observed"
-        ),
-        3,
-    )
+    ours = _bootstrap(a, b, "bleu")
 
     metric = BLEU(references=[reference])
     n_peer = size(2000)
@@ -288,15 +282,19 @@ def _programme(a: np.ndarray, b: np.ndarray) -> float:
     """Figure 2 of the exact-test paper's draft as fast as numpy can: floats, the array growing with the sums."""
     differences = a[:, 0] - b[:, 0]
     sizes = np.abs(differences)
-    variance_model, top = np.zeros(2 * int(sizes.sum()) + 1), 0
-    variance_model[0] = 1.0
+    masses, top = np.zeros(2 * int(sizes.sum()) + 1), 0
+    masses[0] = 1.0
     for size in sizes.tolist():
-        before = 0.5 * variance_model[: top + 1]
+        before = 0.5 * masses[: top + 1]
         top += 2 * size
-        variance_model[: top + 1] = 0.0
-        variance_model[: top + 1 - 2 * size] += before
-        variance_model[2 * size : top + 1] += before
-    return float(variance_model[np.abs(np.arange(len(variance_model)) - sizes.sum()) >= abs(differences.sum())].sum())
+        masses[: top + 1] = 0.0
+        masses[: top + 1 - 2 * size] += before
+        masses[2 * size : top + 1] += before
+    return float(masses[np.abs(np.arange(len(masses)) - sizes.sum()) >= abs(differences.sum())].sum())
+
+
+_SWAPS: dict[str, Any] = {"permutation_type": "samples", "vectorized": True, "batch": 100, "rng": 1}
+"""Options of `scipy.stats.permutation_test`."""
 
 
 def _exact_accuracy(n: int, factor: float) -> dict[str, Any]:
@@ -313,11 +311,7 @@ def _exact_accuracy(n: int, factor: float) -> dict[str, Any]:
     def difference(x, y, axis):  # type: ignore[no-untyped-def]
         return x.sum(axis=axis) - y.sum(axis=axis)
 
-    peer = spent(
-        lambda: permutation_test(
-            data, difference, permutation_type="samples", vectorized=True, n_resamples=some, batch=100, rng=1
-        )
-    )
+    peer = spent(lambda: permutation_test(data, difference, n_resamples=some, **_SWAPS))
     beside = {"scipy.stats.permutation_test, 10⁴ resamples": peer * (n_peer / some)}
     note = f"scipy from {some:,} resamples; p = {p:.6g}"
     if n <= 10_000:
@@ -398,23 +392,15 @@ def _all_exact(data, metric: str, test: str, drawn: str, n_peer: int) -> dict[st
         beside["scipy.stats.binomtest, a call a pair"] = spent(scipys) * (len(table) / len(some))
     elif test == "exact":
 
-        def gain(ma, pa, ga, mb, pb, gb, axis):  # type: ignore[no-untyped-def]
-            s = [x.sum(axis=axis) for x in (ma, pa, ga, mb, pb, gb)]
-            return 200 * s[0] / (s[1] + s[2]) - 200 * s[3] / (s[4] + s[5])
-
         def swapped(x, y, axis):  # type: ignore[no-untyped-def]
             # One number a sentence and system, so that all its columns are swapped together.
             a, b = (columns[part.astype(int)] for part in (x, y))
-            return gain(*np.moveaxis(a, -1, 0), *np.moveaxis(b, -1, 0), axis=axis)
+            return _f1_gain(*np.moveaxis(a, -1, 0), *np.moveaxis(b, -1, 0), axis=axis)
 
         columns = np.concatenate([counts[0], counts[1]])
         n = counts.shape[1]
         numbers = (np.arange(n, dtype=float), np.arange(n, 2 * n, dtype=float))
-        one = spent(
-            lambda: permutation_test(
-                numbers, swapped, permutation_type="samples", vectorized=True, n_resamples=1000, batch=100, rng=1
-            )
-        )
+        one = spent(lambda: permutation_test(numbers, swapped, n_resamples=1000, **_SWAPS))
         beside["scipy.stats.permutation_test, 10⁴ resamples, a call a pair"] = one * (10 * len(table))
         note += ", scipy from one pair and 1,000 resamples"
     return row(ours, beside, note)

@@ -6,72 +6,104 @@ counted, and a p-value is a `Fraction`.
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
 
+from pairsig.core import random_streams
 
-def score(metric, totals):
-    """The metric of some totals (for mean: sum, number), as a fraction; 0 where there is nothing."""
-    totals = [Fraction(value) for value in totals]
-    above, below = {
-        "accuracy": lambda t: (t[0], t[1]),
-        "precision": lambda t: (t[0], t[1]),
-        "recall": lambda t: (t[0], t[2]),
-        "f1": lambda t: (2 * t[0], t[1] + t[2]),
-        "mean": lambda t: (t[0], t[1]),
-    }[metric](totals)
-    return above / below if below else Fraction(0)
+
+def quotient(above, below, nothing=0):
+    return Fraction(above) / Fraction(below) if below else Fraction(nothing if above else 0)
+
+
+SCORES = {
+    "mean": lambda t: quotient(t[0], t[1]),
+    "accuracy": lambda t: quotient(t[0], t[1]),
+    "precision": lambda t: quotient(t[0], t[1]),
+    "recall": lambda t: quotient(t[0], t[2]),
+    "f1": lambda t: quotient(2 * t[0], t[1] + t[2]),
+    "aer": lambda t: quotient(t[2] + t[3] - t[0] - t[1], t[2] + t[3]),
+    "ter": lambda t: quotient(t[0], t[1], nothing=1),
+}
+"""Metrics of totals (for mean: sum, number), as shares."""
+
+LOWER_IS_BETTER = ("ter", "aer")
 
 
 def rows(metric, counts):
-    """Counts as lists of whole numbers; a mean's get the number of segments as their last column."""
-    lists = np.asarray(counts).reshape(len(counts), -1).tolist()
-    return [[*row, 1] for row in lists] if metric == "mean" else lists
+    """Counts as rows of whole numbers or fractions; a mean's get the number of segments as their last column."""
+    found = np.asarray(counts).reshape(len(counts), -1).tolist()
+    return tuple((*row, 1) if metric == "mean" else tuple(row) for row in found)
 
 
-def total(of):
-    return [sum(column) for column in zip(*of, strict=True)]
+def total(of, times):
+    weighted = [[number * value for value in row] for number, row in zip(times, of, strict=True)]
+    return [sum(column) for column in zip(*weighted, strict=True)]
 
 
-def gain(metric, a, b):
-    return score(metric, total(a)) - score(metric, total(b))
+@lru_cache(maxsize=100)
+def differences(metric, a, b, draw, draws):
+    """score(a) − score(b) of `rows` on draws: numbers of each unit (resample), or 1 where a unit is swapped (swap)."""
+    found = []
+    for numbers in draws:
+        one, other, times = a, b, numbers
+        if draw == "swap":
+            units = zip(a, b, numbers, strict=True)
+            one, other = zip(*[(y, x) if swapped else (x, y) for x, y, swapped in units], strict=True)
+            times = [1] * len(a)
+        found.append(SCORES[metric](total(one, times)) - SCORES[metric](total(other, times)))
+    return found
 
 
-def all_swaps(metric, a, b):
-    """Every one of the 2ⁿ swaps: P(|δ'| >= |δ|), P(|δ'| = |δ|), P(δ' >= δ) in the observed direction."""
-    a, b = rows(metric, a), rows(metric, b)
-    if gain(metric, a, b) < 0:
-        a, b = b, a
-    delta = gain(metric, a, b)
-    gains = []
-    for swapped in product((False, True), repeat=len(a)):
-        pairs = [(y, x) if swap else (x, y) for x, y, swap in zip(a, b, swapped, strict=True)]
-        gains.append(gain(metric, [x for x, _ in pairs], [y for _, y in pairs]))
-    return tuple(
-        Fraction(sum(found), len(gains))
-        for found in ([abs(g) >= delta for g in gains], [abs(g) == delta for g in gains], [g >= delta for g in gains])
-    )
+def difference(metric, a, b):
+    """score(a) − score(b)."""
+    return differences(metric, rows(metric, a), rows(metric, b), "resample", ((1,) * len(a),))[0]
 
 
-def all_resamples(metric, a, b):
-    """Every one of the nⁿ resamples: P(δ* > 2δ), P(δ* = 2δ), P(δ* < 0), P(δ* = 0)."""
-    a, b = rows(metric, a), rows(metric, b)
-    if gain(metric, a, b) < 0:
-        a, b = b, a
-    delta = gain(metric, a, b)
-    gains = [
-        gain(metric, [a[i] for i in drawn], [b[i] for i in drawn]) for drawn in product(range(len(a)), repeat=len(a))
-    ]
-    return tuple(
-        Fraction(sum(found), len(gains))
-        for found in (
-            [g > 2 * delta for g in gains],
-            [g == 2 * delta for g in gains],
-            [g < 0 for g in gains],
-            [g == 0 for g in gains],
-        )
-    )
+def every_draw(draw, n):
+    """Every one of the 2ⁿ swaps or nⁿ resamples."""
+    if draw == "swap":
+        return tuple(product((0, 1), repeat=n))
+    return tuple(tuple(np.bincount(own, minlength=n).tolist()) for own in product(range(n), repeat=n))
+
+
+def seeded_draws(draw, n, number, seed=2012):
+    """The first draws of n units that all tests share."""
+    draws = {"resample": random_streams.bootstrap_counts, "swap": random_streams.swaps}[draw](seed, 0, number, n)
+    return tuple(map(tuple, draws.astype(int).tolist()))
+
+
+def extremes(metric, a, b, test, draws):
+    """How many draws are beyond the border of a test of `definitions.TESTS`, and how many are on it."""
+    beyond, d = BEYOND[test.method, test.alternative], difference(metric, a, b)
+    drawn = differences(metric, rows(metric, a), rows(metric, b), test.draw, draws)
+    # Where the systems are equal and no direction was chosen, the first one stands for the better one.
+    turn = -1 if metric in LOWER_IS_BETTER and not test.directed else 1
+    far = [beyond(turn * d, turn * own) for own in drawn]
+    return sum(one > 0 for one in far), sum(one == 0 for one in far)
+
+
+def pvalue(metric, a, b, test, draws):
+    """The p-value of a test from these draws."""
+    if difference(metric, a, b) == 0 and test.alternative in ("two-sided", "observed"):
+        return Fraction(1)
+    beyond, tied = extremes(metric, a, b, test, draws)
+    strict = (test.method, test.alternative) in STRICT
+    plus = 0 if test.exact or strict else 1
+    return min(Fraction(1), sides(test) * Fraction(beyond + (not strict) * tied + plus, len(draws) + plus))
+
+
+def exact(metric, a, b, test):
+    """The p-value over all swaps or resamples, and the share of them that is on the border."""
+    draws = every_draw(test.draw, len(a))
+    _, tied = extremes(metric, a, b, test, draws)
+    return pvalue(metric, a, b, test, draws), sides(test) * Fraction(tied, len(draws))
+
+
+def sides(test):
+    return 2 if (test.method, test.alternative) in DOUBLED else 1
 
 
 # A polynomial with whole coefficients is its value at a power of two beyond them all (Kronecker): its coefficients are
@@ -118,7 +150,7 @@ def f1_tail(a, b):
     number = (int((high - low)[:, 0].sum()) + 1) * span
     both, gold = a.sum(axis=0) + b.sum(axis=0), int(a[:, 2].sum())
     m_all, p_all = int(both[0]), int(both[1])
-    observed = abs(gain("f1", a.tolist(), b.tolist()))
+    observed = abs(difference("f1", a, b))
     extreme = 0
     for index, ways in enumerate(digits(value, bits, number)):
         if ways:
@@ -146,24 +178,28 @@ def how(test):
     return {"alternative": test.alternative} | ({"method": test.method} if test.method else {})
 
 
-# What a test is, by method and alternative. A new one gets a line in both, and the tests of formulas and of
+# What a test is, by method and alternative. A new one gets a line in both tables, and the tests of formulas and of
 # false-positive rates follow.
 
-EXTREME = {
-    ("", "two-sided"): lambda d, gain: abs(gain) >= abs(d),
-    ("", "greater"): lambda d, gain: gain >= d,
-    ("", "less"): lambda d, gain: gain <= d,
-    ("", "observed"): lambda d, gain: gain * sign(d) >= abs(d),
-    ("shifted", "two-sided"): lambda d, gain: abs(gain - d) >= abs(d),
-    ("shifted", "greater"): lambda d, gain: gain - d >= d,
-    ("shifted", "less"): lambda d, gain: gain - d <= d,
-    ("shifted", "observed"): lambda d, gain: gain * sign(d) > 2 * abs(d),
-    ("percentile", "two-sided"): lambda d, gain: gain * sign(d) <= 0,
-    ("percentile", "greater"): lambda _, gain: gain <= 0,
-    ("percentile", "less"): lambda _, gain: gain >= 0,
-    ("percentile", "observed"): lambda d, gain: gain * sign(d) < 0,
+BEYOND = {
+    ("", "two-sided"): lambda d, gain: abs(gain) - abs(d),
+    ("", "greater"): lambda d, gain: gain - d,
+    ("", "less"): lambda d, gain: d - gain,
+    ("", "observed"): lambda d, gain: gain * sign(d) - abs(d),
+    ("shifted", "two-sided"): lambda d, gain: abs(gain - d) - abs(d),
+    ("shifted", "greater"): lambda d, gain: gain - d - d,
+    ("shifted", "less"): lambda d, gain: d - (gain - d),
+    ("shifted", "observed"): lambda d, gain: gain * sign(d) - 2 * abs(d),
+    ("percentile", "two-sided"): lambda d, gain: -gain * sign(d),
+    ("percentile", "greater"): lambda _, gain: -gain,
+    ("percentile", "less"): lambda _, gain: gain,
+    ("percentile", "observed"): lambda d, gain: -gain * sign(d),
 }
-"""Whether score(a) − score(b) on a draw is extreme if it is d on the test set, as the documentation defines it."""
+"""How far score(a) − score(b) on a draw is beyond the border if it is d on the test set, by the documentation."""
+
+
+STRICT = {("shifted", "observed"), ("percentile", "observed")}
+"""Tests for which draws on the border do not count, and which add no 1."""
 
 
 DOUBLED = {("percentile", "two-sided")}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -28,13 +29,8 @@ def totals(counts: dict[str, np.ndarray]) -> np.ndarray:
 
 
 @pytest.fixture
-def write(tmp_path: Path):
-    def write(content: str) -> Path:
-        path = tmp_path / "links.txt"
-        path.write_text(content, encoding="utf-8", newline="")
-        return path
-
-    return write
+def write(file):
+    return partial(file, "links.txt")
 
 
 class TestPharaoh:

@@ -1,7 +1,6 @@
 """Every test with every method and alternative, against its formula, evaluated with fractions over all draws."""
 
-import itertools
-from fractions import Fraction
+import math
 
 import numpy as np
 import pytest
@@ -12,128 +11,81 @@ import oracles
 import pairsig
 from conftest import examples
 from pairsig import InputError, bootstrap_test, exact_bootstrap_test, exact_test, randomization_test, sequential_test
-from pairsig.core import definitions, random_streams
+from pairsig.core import definitions
 from pairsig.stats.exact import distributions
-
-SCORES = {
-    "mean": lambda t: Fraction(t[0], t[1]),
-    "accuracy": lambda t: Fraction(100 * t[0], t[1]) if t[1] else Fraction(0),
-    "ter": lambda t: Fraction(100 * t[0], t[1]) if t[1] else Fraction(100 * bool(t[0])),  # lower is better
-    "f1": lambda t: Fraction(200 * t[0], t[1] + t[2]) if t[1] + t[2] else Fraction(0),
-    "aer": lambda t: 100 - Fraction(100 * (t[0] + t[1]), t[2] + t[3]) if t[2] + t[3] else Fraction(0),
-}
-LOWER_IS_BETTER = ("ter", "aer")
 
 
 def function(test):
     return getattr(pairsig, test.function)
 
 
-def difference(metric, a, b):
-    """score(a) − score(b), literally, of lists of rows."""
-    one, other = ([sum(column) for column in zip(*rows, strict=True)] for rows in (a, b))
-    return SCORES[metric](one) - SCORES[metric](other)
-
-
-def drawn(metric, a, b, test, weights):
-    """score(a) − score(b) on draws: numbers of each unit (bootstrap), or 1 where a unit is swapped."""
-    found = []
-    for own in weights:
-        if test.draw == "resample":
-            rows = [[[w * x for x in row] for w, row in zip(own, of, strict=True)] for of in (a, b)]
-        else:
-            rows = list(zip(*[(y, x) if swap else (x, y) for x, y, swap in zip(a, b, own, strict=True)], strict=True))
-        found.append(difference(metric, *rows))
-    return found
-
-
-def expected(test, d, differences):
-    """The p-value."""
-    if d == 0 and test.alternative in ("two-sided", "observed"):
-        return Fraction(1)
-    extreme = oracles.EXTREME[test.method, test.alternative]
-    count, n = sum(extreme(d, own) for own in differences), len(differences)
-    sides = 2 if (test.method, test.alternative) in oracles.DOUBLED else 1
-    plus = 0 if test.exact or (test.draw == "resample" and test.alternative == "observed") else 1
-    return min(Fraction(1), sides * Fraction(count + plus, n + plus))
-
-
-def every_draw(test, n):
-    if test.draw == "swap":
-        return list(itertools.product((0, 1), repeat=n))
-    return [np.bincount(own, minlength=n).tolist() for own in itertools.product(range(n), repeat=n)]
-
-
-def seeded_draws(test, n, n_resamples, seed):
-    draws = {"resample": random_streams.bootstrap_counts, "swap": random_streams.swaps}[test.draw]
-    return np.asarray(draws(seed, 0, n_resamples, n)).astype(int).tolist()
-
-
 @st.composite
-def two_systems(draw, metric, most):
-    """Counts of two systems with many ties, with equal scores, and with either one better."""
-    n = draw(st.integers(2, most))
+def two_systems(draw, metric, least, most):
+    """Counts of two systems with many ties and zeros, with equal scores, and with either one better."""
+    n = draw(st.integers(least, most))
     number = st.integers(0, 3)
-    gold = draw(st.lists(st.integers(1, 3), min_size=n, max_size=n))
+    gold = draw(st.lists(number, min_size=n, max_size=n))
 
-    def system():
-        rows = []
-        for size in gold:
-            if metric == "mean":
-                rows.append([draw(number) - 1, 1])
-            elif metric == "accuracy":
-                rows.append([draw(st.integers(0, size)), size])
-            elif metric == "ter":
-                rows.append([draw(number), size])
-            elif metric == "aer":
-                sure = draw(st.integers(0, size))
-                rows.append([sure, sure, draw(st.integers(sure, 3)), size])
-            else:
-                matched = draw(st.integers(0, size))
-                rows.append([matched, draw(st.integers(matched, 3)), size])
-        return rows
+    def row(size):
+        matched = draw(st.integers(0, size))
+        predicted = draw(st.integers(matched, 3))
+        return {
+            "mean": [predicted - 1],
+            "accuracy": [matched, size],
+            "totals": [matched, predicted],
+            "ter": [predicted if size else 0, size],
+            "aer": [matched, matched, predicted, size],
+        }.get(metric, [matched, predicted, size])
 
-    first = system()
-    if metric in ("mean", "f1", "aer") and draw(st.booleans()):
+    first = [row(size) for size in gold]
+    if metric not in ("accuracy", "recall", "ter") and draw(st.booleans()):
         return first, draw(st.permutations(first))  # equal scores, from units that differ
-    return first, system()
+    return first, [row(size) for size in gold]
 
 
-def given_as(metric, rows):
-    return [row[:1] for row in rows] if metric == "mean" else rows
-
-
-def suits(test, metric):
-    return test.name != "exact-bootstrap" or metric not in ("f1", "aer")
-
-
-@pytest.mark.parametrize("metric", SCORES)
+@pytest.mark.parametrize("metric", [*oracles.SCORES, "totals"])
 @pytest.mark.parametrize("name", definitions.names())
 def test_pvalues_are_those_of_the_formula(name, metric):
-    """All methods and alternatives of a test, which share their draws."""
-    tests = [test for test in definitions.TESTS if test.name == name and suits(test, metric)]
-    exact, swapped = definitions.find(name).exact, definitions.find(name).draw == "swap"
+    """All methods and alternatives of a test share their draws; `totals` is an accuracy whose denominators differ."""
+    exact, draw = definitions.find(name).exact, definitions.find(name).draw
+    if name == "exact-bootstrap" and metric not in ("mean", "accuracy", "recall", "ter"):
+        return  # the systems have different denominators
+    formula = "accuracy" if metric == "totals" else metric
 
-    @examples(6)
-    @given(two_systems(metric, 6 if swapped else 4))
+    @examples(20 if exact else 6)
+    @given(two_systems(metric, *((1, 6) if draw == "swap" else (2, 4))))
     def agrees(pair):
         a, b = pair
-        d = difference(metric, a, b)
-        draws = every_draw(tests[0], len(a)) if exact else seeded_draws(tests[0], len(a), 60, 3)
-        differences = drawn(metric, a, b, tests[0], draws)
-        for test, most_sums in itertools.product(tests, (distributions.MOST_SUMS, 0) if exact else (0,)):
-            options = {"metric": metric, **oracles.how(test)} | ({} if exact else {"n_resamples": 60, "rng": 3})
-            with pytest.MonkeyPatch.context() as patch:  # enumerated, and transformed
-                patch.setattr(distributions, "MOST_SUMS", most_sums)
-                result = function(test)(given_as(metric, a), given_as(metric, b), **options)
-            assert result.pvalue == pytest.approx(float(expected(test, d, differences)), rel=1e-11, abs=1e-14), test
-            assert result.statistic == pytest.approx(float(d), abs=1e-12)
-            assert (result.statistic == 0) == (d == 0)
-            assert result.better == (None if d == 0 else "a" if (d > 0) != (metric in LOWER_IS_BETTER) else "b")
-            assert (result.method, result.alternative) == (test.method, test.alternative)
+        d = oracles.difference(formula, a, b)
+        draws = oracles.every_draw(draw, len(a)) if exact else oracles.seeded_draws(draw, len(a), 60, 3)
+        for test in [test for test in definitions.TESTS if test.name == name]:
+            p = oracles.pvalue(formula, a, b, test, draws)
+            options = {"metric": formula, **oracles.how(test)} | ({} if exact else {"n_resamples": 60, "rng": 3})
+            for most_sums in (distributions.MOST_SUMS, 0) if exact else (0,):
+                with pytest.MonkeyPatch.context() as patch:  # enumerated, and transformed
+                    patch.setattr(distributions, "MOST_SUMS", most_sums)
+                    result = function(test)(a, b, **options)
+                assert result.pvalue == pytest.approx(float(p), rel=1e-11, abs=0.0), test
+                assert result.statistic == pytest.approx(float(d) * (1 if metric == "mean" else 100), abs=1e-12)
+                assert (result.statistic == 0) == (d == 0)
+                better = "a" if (d > 0) != (metric in oracles.LOWER_IS_BETTER) else "b"
+                assert result.better == (None if d == 0 else better)
+                assert (result.method, result.alternative) == (test.method, test.alternative)
+                if not exact:
+                    assert (result.n_greater, result.n_equal) == oracles.extremes(formula, a, b, test, draws)
+                    assert result.pvalue_low <= result.pvalue <= result.pvalue_high
+                elif d == 0 and not test.directed:
+                    assert (result.pvalue, result.log10_pvalue) == (1, 0)
+                else:
+                    ties = float(oracles.exact(formula, a, b, test)[1])
+                    assert result.p_equal == pytest.approx(ties, rel=1e-9, abs=1e-15)
+                    assert result.log10_pvalue == (pytest.approx(oracles.log10(p), abs=1e-11) if p else -math.inf)
+                    if draw == "swap":  # whole numbers of 2⁻ⁿ: not nearly, but exactly these floats
+                        assert (result.pvalue, result.p_equal, result.error_bound) == (float(p), ties, 0)
+                    else:
+                        assert (0 < result.error_bound < 1e-9) == (p > 0)
 
-    if tests:
-        agrees()
+    agrees()
 
 
 @pytest.mark.parametrize("alternative", ["greater", "less"])

@@ -127,22 +127,6 @@ def test_evalb_leaves_a_sentence_that_failed_out(output, status, predicted):
     assert counts == dict.fromkeys(counts, 0)
 
 
-def test_failing_on_the_worst_sentences_does_not_pay():
-    right, flat = TEA, "(X (Y (Z (NN tea) (VBZ is) (JJ hot))))"  # 4 of 4 brackets, 0 of 3
-    golds = [tree(TEA)] * 60
-    whole = [tree(right)] * 49 + [tree(flat)] * 11
-    other_words = [tree(right)] * 49 + [tree(flat.replace("tea", "Tea"))] * 11
-    no_parse = [tree(right)] * 49 + [None] * 11
-
-    def f1(outputs, **options):
-        columns = parseval(outputs, golds, **options)
-        return METRIC["parseval"].score([columns[name].sum() for name in METRIC["parseval"].columns]).item()
-
-    assert f1(whole) == f1(other_words) == pytest.approx(100 * 2 * 49 * 4 / (49 * 4 + 11 * 3 + 60 * 4))
-    assert f1(no_parse) == pytest.approx(100 * 2 * 49 * 4 / (49 * 4 + 60 * 4))  # recall of the 60, precision of the 49
-    assert f1(other_words, skip_failed=True) == f1(no_parse, skip_failed=True) == 100
-
-
 def test_a_note_says_how_many_sentences_failed():
     golds = [tree(TEA)] * 4 + [None]
     outputs = [tree(TEA), tree(TEA.replace("hot", "cold")), None, tree("(S (. .))"), None]
@@ -341,13 +325,7 @@ def test_reason_of_an_error_may_be_the_number_of_words():
 # --- parameter files ---
 
 
-def parameter_file(directory, text):
-    path = directory / "own.prm"
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def test_parameter_file(tmp_path):
+def test_parameter_file(file):
     text = """# a comment
 DEBUG 0
 
@@ -363,7 +341,7 @@ EQ_LABEL T  TT
 EQ_WORD This this
 DISC_ONLY 0
 """
-    assert read_parameters(parameter_file(tmp_path, text)) == Parameters(
+    assert read_parameters(file("own.prm", text)) == Parameters(
         labeled=False,
         delete_label=frozenset({"#", "TOP"}),
         delete_label_for_length=frozenset({"-NONE-"}),
@@ -375,9 +353,10 @@ DISC_ONLY 0
     )
 
 
-def test_empty_parameter_file_is_what_is_compiled_into_evalb(tmp_path):
-    assert read_parameters(parameter_file(tmp_path, "")) == Parameters()
-    assert parseval([tree(GOLD)], [tree(GOLD)], parameters=tmp_path / "own.prm")["gold"].item() == 7
+def test_empty_parameter_file_is_what_is_compiled_into_evalb(file):
+    path = file("own.prm", "")
+    assert read_parameters(path) == Parameters()
+    assert parseval([tree(GOLD)], [tree(GOLD)], parameters=path)["gold"].item() == 7
 
 
 @pytest.mark.parametrize(
@@ -396,9 +375,9 @@ def test_empty_parameter_file_is_what_is_compiled_into_evalb(tmp_path):
         ("DISC_ONLY 1\n", r"line 1: found DISC_ONLY 1, expected 0, since the trees here"),
     ],
 )
-def test_bad_parameter_file(tmp_path, text, message):
+def test_bad_parameter_file(file, text, message):
     with pytest.raises(InputError, match=r"own\.prm, " + message):
-        read_parameters(parameter_file(tmp_path, text))
+        read_parameters(file("own.prm", text))
 
 
 def test_parameter_file_that_cannot_be_read(tmp_path):

@@ -1,48 +1,21 @@
 """The exact tests against enumeration, dynamic programmes, closed forms, whole-number counting and Monte Carlo."""
 
-import itertools
 import math
 import re
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.stats import binom
 
 import oracles
-from conftest import examples
 from pairsig import InputError, Metric, randomization_test
-from pairsig.core.definitions import find
+from pairsig.core.definitions import TESTS, find
 from pairsig.metrics import registry
 from pairsig.readers.counts import art
 from pairsig.stats import exact
 from pairsig.stats.exact import distributions, exact_bootstrap_test, exact_test
 from pairsig.stats.paired import Pair
-
-
-@st.composite
-def two_systems(draw, metric, most, largest=4, least=1):
-    """Counts with everything that makes ties and zeros. `totals`: accuracy with totals of their own."""
-    n = draw(st.integers(least, most))
-    number = st.integers(0, largest)
-    gold = draw(st.lists(number, min_size=n, max_size=n))
-
-    def system():
-        lines = []
-        for size in gold:
-            if metric == "mean":
-                lines.append([draw(number) - 2])
-            elif metric == "accuracy":
-                lines.append([draw(st.integers(0, size)), size])
-            else:
-                predicted = draw(number)
-                top = predicted if metric == "totals" else min(predicted, size)
-                lines.append([draw(st.integers(0, top)), predicted, size][: 2 if metric == "totals" else 3])
-        return np.array(lines)
-
-    return system(), system()
 
 
 def ratios(a, b, metric):
@@ -89,52 +62,6 @@ def ways():
 # Enumeration
 
 
-@pytest.mark.parametrize("metric", ["accuracy", "totals", "precision", "recall", "f1", "mean"])
-def test_every_swap(metric):
-    name = "accuracy" if metric == "totals" else metric
-
-    @examples(20)
-    @given(two_systems(metric, 6))
-    def agrees(pair):
-        a, b = pair
-        two_sided, tied, one_sided = oracles.all_swaps(name, a, b)
-        for _ in ways():
-            result, one = exact_test(a, b, metric=name), exact_test(a, b, metric=name, alternative="observed")
-            if result.better is None:
-                assert oracles.gain(name, oracles.rows(name, a), oracles.rows(name, b)) == 0
-                assert (result.pvalue, result.log10_pvalue, result.gain, one.pvalue) == (1.0, 0.0, 0.0, 1.0)
-            else:
-                # Whole numbers of 2⁻ⁿ: not nearly, but exactly these floats.
-                assert (result.pvalue, result.p_equal, one.pvalue) == (float(two_sided), float(tied), float(one_sided))
-                assert result.log10_pvalue == pytest.approx(oracles.log10(two_sided), abs=1e-14)
-
-    agrees()
-
-
-@pytest.mark.parametrize("metric", ["accuracy", "recall", "mean"])
-def test_every_resample(metric):
-    @examples(20)
-    @given(two_systems(metric, 4, least=2))
-    def agrees(pair):
-        a, b = pair
-        greater, equal, below, zero = oracles.all_resamples(metric, a, b)
-        hows = ({"alternative": "observed"}, {"method": "percentile", "alternative": "observed"}, {})
-        for _ in ways():
-            results = [exact_bootstrap_test(a, b, metric=metric, **how) for how in hows]
-            if results[0].better is None:
-                assert oracles.gain(metric, oracles.rows(metric, a), oracles.rows(metric, b)) == 0
-                assert [(result.pvalue, result.log10_pvalue) for result in results] == [(1.0, 0.0)] * 3
-                return
-            both = greater + equal + below + zero
-            for result, p, ties in zip(results, (greater, below, both), (equal, zero, equal + zero), strict=True):
-                assert result.pvalue == pytest.approx(float(p), rel=1e-11, abs=0.0)
-                assert result.p_equal == pytest.approx(float(ties), rel=1e-9, abs=1e-15)
-                assert result.log10_pvalue == (pytest.approx(oracles.log10(p), abs=1e-11) if p else -math.inf)
-                assert (0 < result.error_bound < 1e-9) == (p > 0)
-
-    agrees()
-
-
 def few_large_units(metric, n, size, seed):
     """Documents with other denominators in every system; some units come twice, so that sums and gains tie."""
     rng = np.random.default_rng(seed)
@@ -162,11 +89,11 @@ def test_few_units_of_large_counts_are_enumerated(metric, size, monkeypatch):
     a, b = few_large_units(metric, 8, size, 5)
     monkeypatch.setattr(distributions, "_mass", None)
     monkeypatch.setattr(distributions, "_PIECE", 16)
-    two_sided, tied, one_sided = map(float, oracles.all_swaps(name, a, b))
-    result = exact_test(a, b, metric=name)
-    assert (result.pvalue, result.p_equal, result.error_bound) == (two_sided, tied, 0.0)
-    assert tied > 2 * 2.0**-8
-    assert exact_test(a, b, metric=name, alternative="observed").pvalue == one_sided
+    for alternative, sides in (("two-sided", 2), ("observed", 1)):
+        p, tied = oracles.exact(name, a, b, find("exact", alternative=alternative))
+        result = exact_test(a, b, metric=name, alternative=alternative)
+        assert (result.pvalue, result.p_equal, result.error_bound) == (p, tied, 0)
+        assert tied > sides * 2.0**-8
 
 
 @pytest.mark.parametrize("size", [300, 10**5, 10**9])
@@ -177,17 +104,12 @@ def test_few_units_of_large_counts_are_resampled(size, monkeypatch):
     a, b = (np.stack([length // 2 + more, length], axis=1) for more in (ahead, 0))
     monkeypatch.setattr(distributions, "_mass", None)
     monkeypatch.setattr(distributions, "_PIECE", 12)
-    greater, equal, below, zero = map(float, oracles.all_resamples("accuracy", a, b))
-    assert min(greater, below, zero) > 0
-    assert exact_bootstrap_test(a, b, metric="accuracy", alternative="observed").pvalue == pytest.approx(
-        greater, rel=1e-14
-    )
-    assert exact_bootstrap_test(
-        a, b, method="percentile", alternative="observed", metric="accuracy"
-    ).pvalue == pytest.approx(below, rel=1e-14)
-    both = exact_bootstrap_test(a, b, alternative="two-sided", metric="accuracy")
-    assert both.pvalue == pytest.approx(greater + equal + below + zero, rel=1e-14)
-    assert both.p_equal == pytest.approx(equal + zero, rel=1e-14)
+    for test in [test for test in TESTS if test.name == "exact-bootstrap" and not test.directed]:
+        p, tied = map(float, oracles.exact("accuracy", a, b, test))
+        result = exact_bootstrap_test(a, b, metric="accuracy", **oracles.how(test))
+        assert (result.pvalue, result.p_equal) == (pytest.approx(p, rel=1e-14), pytest.approx(tied, rel=1e-14))
+        assert p > 0
+        assert (tied > 0) == (test.alternative == "two-sided" or test.method == "percentile")
 
 
 @pytest.mark.parametrize(("metric", "n", "size"), [("f1", 16, 60), ("precision", 13, 300), ("accuracy", 14, 1000)])
@@ -326,15 +248,6 @@ def test_sign_test(won):
     assert result.pvalue == pytest.approx(2 * binom.sf(won - 1, 500, 0.5), rel=1e-11)
     log10 = math.log10(2) + binom.logsf(won - 1, 500, 0.5) / math.log(10)
     assert result.log10_pvalue == pytest.approx(log10, abs=1e-10)
-
-
-def test_differences_of_two_sizes():
-    """Won by 1 on 40 and by 5 on 30: P(X + 5Y >= t) over two binomials."""
-    a, b = np.repeat([1, 0, 5, 0], [25, 15, 18, 12]), np.repeat([0, 1, 0, 5], [25, 15, 18, 12])
-    expected = sum(
-        math.comb(40, x) * math.comb(30, y) for x in range(41) for y in range(31) if x + 5 * y >= 25 + 5 * 18
-    )
-    assert exact_test(a, b, metric="mean").pvalue == pytest.approx(2 * expected / 2**70, rel=1e-12)
 
 
 @pytest.mark.parametrize(("n", "won"), [(10, 3), (200, 100), (2000, 40), (2000, 1500)])
@@ -496,44 +409,10 @@ def test_documents_are_sums():
 # Something over nothing
 
 
-def brute_force(metric, a, b):
-    """Every one of the 2ⁿ swaps and nⁿ resamples, scored by the metric itself: two-sided, shifted, both sides of it."""
-    sign = 1 if metric.higher_is_better else -1
-
-    def gain(x, y):
-        return sign * float(metric.score(x.sum(axis=0)) - metric.score(y.sum(axis=0)))
-
-    if gain(a, b) < 0:
-        a, b = b, a
-    delta, n = gain(a, b), len(a)
-    swaps = (np.array([number >> bit & 1 for bit in range(n)], dtype=bool)[:, None] for number in range(2**n))
-    shuffled = np.array([gain(np.where(swap, b, a), np.where(swap, a, b)) for swap in swaps])
-    resampled = np.array([gain(a[list(drawn)], b[list(drawn)]) for drawn in itertools.product(range(n), repeat=n)])
-    far = np.abs(resampled - delta) >= delta - 1e-9
-    return (np.abs(shuffled) >= delta - 1e-9).mean(), (resampled > 2 * delta + 1e-9).mean(), far.mean(), delta
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_ter_against_all_swaps_and_resamples(seed):
-    """References without words: 0 with no edits, and 100 with some."""
-    rng = np.random.default_rng(seed)
-    length = rng.integers(0, 4, 4)
-    length[0] += 1
-    a, b = (np.stack([rng.integers(0, 5, 4) * (length > 0), length], axis=1) for _ in range(2))
-    two_sided, greater, both, delta = brute_force(registry.metric("ter"), a, b)
-    if delta < 1e-9:
-        assert exact_test(a, b, metric="ter").better is None
-        return
-    assert exact_test(a, b, metric="ter").pvalue == pytest.approx(two_sided, abs=1e-12)
-    assert exact_bootstrap_test(a, b, metric="ter", alternative="observed").pvalue == pytest.approx(greater, abs=1e-12)
-    assert exact_bootstrap_test(a, b, metric="ter", alternative="two-sided").pvalue == pytest.approx(both, abs=1e-12)
-
-
 def test_something_over_nothing():
     """Edits without a reference word: swaps never get rid of the words elsewhere, resamples do."""
     a, b = np.array([[2, 0], [1, 4], [0, 3]]), np.array([[0, 0], [2, 4], [2, 3]])
-    two_sided, *_ = brute_force(registry.metric("ter"), a, b)
-    assert exact_test(a, b, metric="ter").pvalue == two_sided
+    assert exact_test(a, b, metric="ter").pvalue == oracles.exact("ter", a, b, find("exact"))[0]
     with pytest.raises(
         InputError,
         match=r"no exact bootstrap test for ter if a segment has a numerator above 0 and .*; use bootstrap_test",
@@ -680,7 +559,7 @@ def test_the_limits_of_a_window(monkeypatch, a, b, largest, is_refused):
         with pytest.raises(InputError, match="too many values for the exact test"):
             exact_test(a, b, metric="accuracy")
     else:
-        assert exact_test(a, b, metric="accuracy").pvalue == float(oracles.all_swaps("accuracy", a, b)[0])
+        assert exact_test(a, b, metric="accuracy").pvalue == oracles.exact("accuracy", a, b, find("exact"))[0]
 
 
 def test_bootstrap_needs_common_denominators():

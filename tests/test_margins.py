@@ -1,9 +1,11 @@
 """Non-inferiority and equivalence: p-values against loops and closed forms, and their level at the margin."""
 
+import bisect
 import json
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -13,8 +15,9 @@ from against import compare_to_baseline
 from pairsig import InputError, cli, margin_test
 from pairsig.metrics import registry
 from pairsig.stats import intervals, margins, pass_fail
-from test_intervals import POPULATIONS, heavy, passed, quality
+from test_intervals import POPULATIONS, heavy, jackknife, passed, quality
 from test_levels import within
+from test_pass_fail import tables
 
 
 def table_of(r, s, n):
@@ -42,14 +45,12 @@ def test_tangos_statistic_is_that_of_the_likeliest_table(r, s, n, m):
 @pytest.mark.parametrize("m", [0.02, 0.1, 0.4])
 def test_the_exact_p_is_the_worst_sum_over_all_tables(m):
     """Every table of 12 units, every one that is as extreme, on a finer grid of the unknown probability."""
-    n = 12
-    tables = np.array([(r, s) for r in range(n + 1) for s in range(n + 1 - r)])
-    z = pass_fail.tango(tables[:, 0], tables[:, 1], n, m)
+    n, counts = 12, tables(12)
+    z = pass_fail.tango(counts[:, 0], counts[:, 1], n, m)
     psi = np.linspace(m, 1, 4001)
     cells = np.stack([(psi - m) / 2, (psi + m) / 2, 1 - psi], axis=1)
-    counts = np.column_stack([tables, n - tables.sum(axis=1)])
     chance = stats.multinomial.pmf(counts, n, cells[:, None])
-    for place, (r, s) in list(enumerate(tables.tolist()))[::3]:
+    for place, (r, s, _) in list(enumerate(counts.tolist()))[::3]:
         worst = chance[:, z >= z[place] - 1e-9].sum(axis=1).max()
         assert pass_fail.exact_p(r, s, n, m) == pytest.approx(worst, rel=1e-4)
 
@@ -57,15 +58,12 @@ def test_the_exact_p_is_the_worst_sum_over_all_tables(m):
 @pytest.mark.parametrize(("n", "m"), [(20, 0.1), (50, 0.02), (100, 0.05), (300, 0.03)])
 def test_false_positive_rate_of_the_exact_test_however_few_differ(n, m):
     """In closed form: all tables that are rejected, weighted by their probability where Δ is exactly at the margin."""
-    tables = np.array([(r, s) for r in range(n + 1) for s in range(n + 1 - r)])
-    z = pass_fail.tango(tables[:, 0], tables[:, 1], n, m)
-    order = np.argsort(z)
-    low, high = 0, len(order)  # p falls with Z
-    while low < high:
-        middle = (low + high) // 2
-        r, s = tables[order[middle]].tolist()
-        low, high = (low, middle) if pass_fail.exact_p(r, s, n, m) < 0.05 else (middle + 1, high)
-    r, s = tables[order[low:]].T
+    r, s, _ = tables(n).T
+    order = np.argsort(pass_fail.tango(r, s, n, m))
+    r, s = r[order], s[order]
+    # p falls with Z.
+    first = bisect.bisect(range(len(r)), False, key=lambda at: pass_fail.exact_p(int(r[at]), int(s[at]), n, m) < 0.05)
+    r, s = r[first:], s[first:]
     levels = [
         float((stats.binom.pmf(r + s, n, psi) * stats.binom.pmf(r, r + s, (psi - m) / (2 * psi))).sum())
         for psi in (m, 1.2 * m, 2 * m, 0.3, 0.7, 1.0)
@@ -94,23 +92,12 @@ def test_studentized_by_loops_and_the_interval_that_lies_within():
     rng = np.random.default_rng(4)
     a, b = simulate.statistics("f1", n_systems=2, n_segments=60, spread=0.4, seed=2).counts
     metric = registry.metric("f1")
-    n = len(a)
-    delta = float(quality(metric, a.sum(0)) - quality(metric, b.sum(0)))
-    without = np.array(
-        [
-            float(quality(metric, np.delete(a, i, 0).sum(0)) - quality(metric, np.delete(b, i, 0).sum(0)))
-            for i in range(n)
-        ]
-    )
-    u = (n - 1) * (without.mean() - without)
-    s = math.sqrt(sum(u**2) / (n * (n - 1)))
-    kurtosis = np.mean(u**4) / np.mean(u**2) ** 2
-    degrees = min(2 * n / (kurtosis - (n - 3) / (n - 1)), n - 1)
+    delta, s, degrees = jackknife(metric, a, b)
     margin = abs(delta) + 1.3 * s
-    message = {claim: margin_test(a, b, margin, claim, metric=metric).pvalue for claim in margins.CLAIMS}
-    assert message["a-not-worse"] == pytest.approx(stats.t.sf((margin + delta) / s, degrees), rel=1e-9)
-    assert message["b-not-worse"] == pytest.approx(stats.t.sf((margin - delta) / s, degrees), rel=1e-9)
-    assert message["equivalence"] == max(message["a-not-worse"], message["b-not-worse"])
+    p = {claim: margin_test(a, b, margin, claim, metric=metric).pvalue for claim in margins.CLAIMS}
+    assert p["a-not-worse"] == pytest.approx(stats.t.sf((margin + delta) / s, degrees), rel=1e-9)
+    assert p["b-not-worse"] == pytest.approx(stats.t.sf((margin - delta) / s, degrees), rel=1e-9)
+    assert p["equivalence"] == max(p["a-not-worse"], p["b-not-worse"])
     # p = alpha where the interval at 1 − 2 alpha ends at the margin.
     for alpha in rng.uniform(0.01, 0.2, 4):
         interval = intervals.difference_interval(a, b, metric=metric, confidence_level=1 - 2 * alpha)
@@ -195,11 +182,9 @@ def test_few_differences_do_not_claim_too_much():
 def test_rows_of_the_command(tmp_path, capsys):
     paths = []
     for name, counts in zip("ab", table_of(6, 5, 300), strict=True):
-        path = tmp_path / f"{name}.tsv"
-        path.write_text(
-            "segment\tcorrect\ttotal\n" + "".join(f"{i}\t{int(c)}\t1\n" for i, (c, _) in enumerate(counts.tolist()))
-        )
-        paths.append(str(path))
+        paths.append(str(tmp_path / f"{name}.tsv"))
+        table = pd.DataFrame(counts.astype(int), columns=["correct", "total"])
+        table.to_csv(paths[-1], sep="\t", index_label="segment")
     command = ["test", *paths, "--reader", "table", "--metric", "accuracy", "--test", "exact"]
     assert cli.main([*command, "--margin", "4", "--format", "json"]) == 0
     first, *rows = json.loads(capsys.readouterr().out)

@@ -12,6 +12,7 @@ from pairsig.planning import sample_size
 from pairsig.planning.sample_size import Design, from_outcomes, from_pilot, plan, power, size_for, units_for
 from pairsig.stats import pass_fail
 from pairsig.stats.pass_fail import Difference, Margin
+from test_intervals import passed
 
 
 @pytest.fixture(autouse=True)
@@ -21,15 +22,8 @@ def coarse(monkeypatch):
 
 
 def tables(n):
-    """All (r, s, ties) of n items."""
+    """All numbers of items that A alone passes, B alone, and both or none, of n items."""
     return np.array([(r, s, n - r - s) for r in range(n + 1) for s in range(n + 1 - r)])
-
-
-def counts(r, s, ties):
-    """Counts of two systems: A alone passes r items, B alone s, and both pass the others."""
-    a = np.repeat([1, 0, 1], [r, s, ties])
-    b = np.repeat([0, 1, 1], [r, s, ties])
-    return tuple(np.stack([passed, np.ones_like(passed)], axis=1) for passed in (a, b))
 
 
 def chances(n, discordant, gain):
@@ -41,7 +35,7 @@ def chances(n, discordant, gain):
 @pytest.mark.parametrize(("discordant", "gain", "alpha"), [(0.6, 0.3, 0.05), (1.0, 0.5, 0.2), (0.3, 0.3, 0.0625)])
 def test_the_power_of_a_difference_is_the_sum_over_all_tables(alternative, discordant, gain, alpha):
     n = 11
-    results = [exact_test(*counts(*table), alternative=alternative, metric="accuracy") for table in tables(n)]
+    results = [exact_test(*passed(*table, 0), alternative=alternative) for table in tables(n)]
     shown = [result.better == "a" and result.pvalue < alpha for result in results]
     sides = len(find("exact", alternative=alternative).borders())
     assert Difference(discordant, gain, alpha, sides).power(n) == pytest.approx(
@@ -53,7 +47,7 @@ def test_the_power_of_a_difference_is_the_sum_over_all_tables(alternative, disco
 @pytest.mark.parametrize(("margin", "gain"), [(0.1, 0.0), (0.3, 0.1), (0.5, 0.05)])
 def test_the_power_of_a_margin_is_the_sum_over_all_tables(claim, margin, gain):
     n, alpha, discordant = 7, 0.25, 0.3
-    shown = [margin_test(*counts(*table), 100 * margin, claim, metric="accuracy").pvalue < alpha for table in tables(n)]
+    shown = [margin_test(*passed(*table, 0), margin, claim).pvalue < alpha for table in tables(n)]
     test = Margin(discordant, gain, alpha, margin, both=claim == "equivalence")
     summed = chances(n, discordant, gain)[shown].sum()
     assert test.power(n) == pytest.approx(summed, abs=1e-12)

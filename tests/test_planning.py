@@ -38,14 +38,14 @@ NORMAL = Spread(variance=225.0, low=150.0, high=400.0, source="variance model", 
 
 @functools.cache
 def embedded(dataset, metric, better, other):
-    """Counts of two systems of some statistics, by rank, and their gain."""
+    """Counts of two systems of some statistics, by rank, their gain, and the spread of all of them as a pilot."""
     data = statistics.read(f"resources/statistics/{dataset}.parquet")
     chosen = registry.metric(metric)
     counts = data.of(chosen)
     scores = chosen.score(counts.sum(axis=1).astype(float)) * (1 if chosen.higher_is_better else -1)
     order = np.argsort(-scores, kind="stable")
     pair = counts[[order[better], order[other]]]
-    return chosen, pair, float(scores[order[better]] - scores[order[other]])
+    return chosen, pair, float(scores[order[better]] - scores[order[other]]), from_pilot(Pair(chosen, pair, None))
 
 
 def test_segments_are_those_of_the_textbook():
@@ -74,8 +74,8 @@ def test_segments_are_those_of_the_textbook():
     ],
 )
 def test_power_by_the_noncentral_distribution(test, alternative, critical):
-    fragments = power(4.0, 12, 1.0, Design(test=find(test, alternative=alternative)))
-    assert fragments == pytest.approx(stats.nct.sf(critical, 11, math.sqrt(12 / 4)), rel=1e-6)
+    expected = power(4.0, 12, 1.0, Design(test=find(test, alternative=alternative)))
+    assert expected == pytest.approx(stats.nct.sf(critical, 11, math.sqrt(12 / 4)), rel=1e-6)
 
 
 @pytest.mark.parametrize("claim", sample_size.CLAIMS)
@@ -171,46 +171,39 @@ PAIRS = [
 @pytest.mark.parametrize("test", ["randomization", "bootstrap"])
 def test_power_is_that_of_the_test(dataset, metric, better, other, test):
     """Test sets are drawn from two real systems' counts; n is where power should be 30 % and 80 %, or `FEW`."""
-    chosen, pair, gain = embedded(dataset, metric, better, other)
-    spread = from_pilot(Pair.of(*pair[:, :, : len(chosen.columns)], chosen, None))
+    chosen, pair, gain, spread = embedded(dataset, metric, better, other)
     times = 200
     for wanted in (0.3, 0.8):
         alternative = "observed" if test == "bootstrap" else "two-sided"
         design = Design(test=find(test, alternative=alternative), power=wanted)
         n = max(sample_size.FEW, units_for(spread.variance, gain, design))
-        fragments = power(spread.variance, n, gain, design)
+        expected = power(spread.variance, n, gain, design)
         found = times_shown(chosen, pair, n, times, 11, test)
-        assert within(found, times, fragments - 0.03, min(1.0, fragments + 0.03)), (n, fragments, found / times)
+        assert within(found, times, expected - 0.03, min(1.0, expected + 0.03)), (n, expected, found / times)
 
 
 @pytest.mark.parametrize(("dataset", "metric", "better", "other"), PAIRS[:2])
 @pytest.mark.parametrize("claim", ["equivalence", "not-worse"])
 def test_power_of_margins_is_that_of_the_test(dataset, metric, better, other, claim):
-    chosen, pair, gain = embedded(dataset, metric, better, other)
-    spread = from_pilot(Pair.of(*pair[:, :, : len(chosen.columns)], chosen, None))
+    chosen, pair, gain, spread = embedded(dataset, metric, better, other)
     n, times = 150, 200
     error = math.sqrt(spread.variance / n)
     for far in (2.0, 3.0):
         design = Design(claim=claim, margin=gain + far * error if claim == "equivalence" else far * error)
-        fragments = power(spread.variance, n, gain, design)
+        expected = power(spread.variance, n, gain, design)
         counted = drawn(pair[:, :, : len(chosen.columns)], n, times, 3)
         found = sum(shown(chosen, units, claim, design.margin, design.alpha) for units in counted)
-        assert within(found, times, fragments - 0.04, min(1.0, fragments + 0.04)), (fragments, found / times)
+        assert within(found, times, expected - 0.04, min(1.0, expected + 0.04)), (expected, found / times)
 
 
 @pytest.mark.parametrize("n", [20, 30])
 def test_few_units_are_off_by_no_more_than_is_said(n):
     for dataset, metric, better, other in PAIRS:
-        chosen, pair, gain = embedded(dataset, metric, better, other)
-        spread = from_pilot(Pair.of(*pair[:, :, : len(chosen.columns)], chosen, None))
-        fragments = power(spread.variance, n, gain, Design())
+        chosen, pair, gain, spread = embedded(dataset, metric, better, other)
+        expected = power(spread.variance, n, gain, Design())
         found = times_shown(chosen, pair, n, 200, 5)
         off = sample_size.OFF_FEW / 100
-        assert within(found, 200, max(0.0, fragments - off), min(1.0, fragments + off)), (
-            dataset,
-            fragments,
-            found / 200,
-        )
+        assert within(found, 200, max(0.0, expected - off), min(1.0, expected + off)), (dataset, expected, found / 200)
 
 
 def test_too_few_units_for_any_p_value():
@@ -221,12 +214,11 @@ def test_too_few_units_for_any_p_value():
 
 def test_coverage_of_pilots_from_the_same_source():
     """The interval of the number of segments holds that of the population in 95 % of pilots (BLEU, 200 segments)."""
-    chosen, pair, _ = embedded("wmt22-en-cs", "bleu", 1, 6)
-    truth = from_pilot(Pair.of(*pair, chosen, None)).variance
+    chosen, pair, _, truth = embedded("wmt22-en-cs", "bleu", 1, 6)
     covered = 0
     for units in drawn(pair, 200, 400, 2):
-        spread = from_pilot(Pair.of(*units, chosen, None))
-        covered += spread.low <= truth <= spread.high
+        spread = from_pilot(Pair(chosen, units, None))
+        covered += spread.low <= truth.variance <= spread.high
     assert within(covered, 400, 0.92, 0.98)
 
 
@@ -293,15 +285,14 @@ def test_the_pages_table_on_pilots(by_document):
 
 def test_the_interval_of_the_power_is_that_of_the_pilot():
     """It covers the power that the planned number of segments has in truth as often as the interval of S² does."""
-    chosen, pair, _ = embedded("craft-test", "parseval", 0, 3)
-    truth = from_pilot(Pair.of(*pair, chosen, None)).variance
+    chosen, pair, _, truth = embedded("craft-test", "parseval", 0, 3)
     covered = 0
     for units in drawn(pair, 100, 60, 4):
-        spread = from_pilot(Pair.of(*units, chosen, None))
+        spread = from_pilot(Pair(chosen, units, None))
         (row,) = plan("parseval", spread, gains=[2.0]).to_dict("records")
-        true = power(truth, int(row["n_segments"]), 2.0, Design())
+        true = power(truth.variance, int(row["n_segments"]), 2.0, Design())
         assert row["power_low"] < 0.8 <= row["power"] < row["power_high"]
-        assert (row["power_low"] <= true <= row["power_high"]) == (spread.low <= truth <= spread.high)
+        assert (row["power_low"] <= true <= row["power_high"]) == (spread.low <= truth.variance <= spread.high)
         covered += row["power_low"] <= true <= row["power_high"]
     assert within(covered, 60, 0.9, 0.97)
 

@@ -1,8 +1,7 @@
-"""The tests against brute force, closed forms, and the truth of simulated systems."""
+"""The tests against closed forms, whole numbers, and the truth of simulated systems."""
 
 import re
 import threading
-from itertools import product
 
 import numpy as np
 import pytest
@@ -20,109 +19,19 @@ from pairsig.core import definitions, engine, exceedances, random_streams
 from pairsig.metrics import registry
 from pairsig.stats.sequential import sequential_test
 
-TINY = 1e-10
-
-ONE_SIDED = {"alternative": "observed"}
-BOOTSTRAPS = {"shifted": ONE_SIDED, "percentile": ONE_SIDED | {"method": "percentile"}, "two-sided": {}}
-
 
 def settings_of(name):
     """The arguments for every method and alternative of a test."""
     return [how(test) for test in definitions.TESTS if test.name == name]
 
 
-def counts_of(metric, n_segments, seed):
-    """Two systems' counts with everything that makes ties and zeros."""
-    rng = np.random.default_rng(seed)
-    gold = rng.integers(1, 7, n_segments)
-
-    def system():
-        if metric in ("accuracy", "aer"):
-            correct = rng.integers(0, gold + 1)
-            return (
-                np.stack([correct, gold], axis=1)
-                if metric == "accuracy"
-                else np.stack([correct // 2, correct, gold, gold], 1)
-            )
-        if metric == "mean":
-            return rng.integers(-3, 4, size=(n_segments, 1))
-        predicted = rng.integers(0, 7, n_segments)
-        return np.stack([rng.integers(0, np.minimum(predicted, gold) + 1), predicted, gold], axis=1)
-
-    return system(), system()
-
-
-def quality(metric, counts):
-    chosen = registry.metric(metric)
-    totals = counts.sum(axis=0)
-    if chosen.averaged:
-        totals = np.append(totals, len(counts))
-    return float(chosen.score(totals)) * (1 if chosen.higher_is_better else -1)
-
-
-def brute_bootstrap(metric, a, b):
-    """Every one of the nⁿ resamples: shares that are extreme and that tie, for `BOOTSTRAPS`."""
-    n = len(a)
-    if quality(metric, a) < quality(metric, b):
-        a, b = b, a
-    delta = quality(metric, a) - quality(metric, b)
-    gains = np.array([quality(metric, a[list(i)]) - quality(metric, b[list(i)]) for i in product(range(n), repeat=n)])
-    shares = {}
-    fars = {"shifted": gains - 2 * delta, "percentile": -gains, "two-sided": abs(gains - delta) - delta}
-    for which, far in fars.items():
-        shares[which] = (far > TINY).mean(), (np.abs(far) <= TINY).mean()
-    return shares, delta
-
-
-def brute_randomization(metric, a, b):
-    """Every one of the 2ⁿ swaps: shares at least as extreme, on both sides and on the observed one."""
-    if quality(metric, a) < quality(metric, b):
-        a, b = b, a
-    delta = quality(metric, a) - quality(metric, b)
-    gains = []
-    for swap in product((False, True), repeat=len(a)):
-        swapped = np.array(swap)[:, None]
-        gains.append(quality(metric, np.where(swapped, b, a)) - quality(metric, np.where(swapped, a, b)))
-    gains = np.array(gains)
-    return (np.abs(gains) >= delta - TINY).mean(), (gains >= delta - TINY).mean()
-
-
 def within_error(count, share, n, sigmas=4.5):
     return abs(count / n - share) <= sigmas * np.sqrt(max(share * (1 - share), 1 / n) / n)
 
 
-@pytest.mark.parametrize("metric", ["accuracy", "f1", "precision", "recall", "aer", "mean"])
-@pytest.mark.parametrize("seed", range(2))
-def test_bootstrap_is_brute_force(metric, seed):
-    a, b = counts_of(metric, 5, seed)
-    n = 20_000
-    shares, delta = brute_bootstrap(metric, a, b)
-    for which, (beyond, tied) in shares.items():
-        result = bootstrap_test(a, b, metric=metric, n_resamples=n, rng=seed, **BOOTSTRAPS[which])
-        assert result.gain == pytest.approx(delta, abs=1e-9)
-        assert within_error(result.n_greater, beyond, n)
-        assert within_error(result.n_equal, tied, n)
-        p = (result.n_greater + result.n_equal + 1) / (n + 1) if which == "two-sided" else result.n_greater / n
-        assert result.pvalue == (1.0 if delta <= TINY else p)
-        assert result.pvalue_low <= result.pvalue <= result.pvalue_high + 1 / n
-
-
-@pytest.mark.parametrize("metric", ["accuracy", "f1", "precision", "recall", "aer", "mean"])
-@pytest.mark.parametrize("seed", range(2))
-def test_randomization_is_brute_force(metric, seed):
-    a, b = counts_of(metric, 6, seed)
-    n = 20_000
-    two_sided, one_sided = brute_randomization(metric, a, b)
-    result = randomization_test(a, b, metric=metric, n_resamples=n, rng=seed)
-    assert within_error(result.n_greater + result.n_equal, two_sided, n)
-    assert result.pvalue == (1.0 if result.better is None else (result.n_greater + result.n_equal + 1) / (n + 1))
-    bikel = randomization_test(a, b, metric=metric, alternative="observed", n_resamples=n, rng=seed)
-    assert within_error(bikel.n_greater + bikel.n_equal, one_sided, n)
-
-
 @pytest.mark.parametrize("test", [bootstrap_test, randomization_test])
 def test_identical_systems_have_p_1(test):
-    a, _ = counts_of("f1", 30, 0)
+    a, _ = simulate.statistics("f1", n_systems=2, n_segments=30).counts
     result = test(a, a, metric="f1", n_resamples=1000)
     assert (result.pvalue, result.pvalue_low, result.pvalue_high, result.gain, result.better) == (1, 1, 1, 0, None)
     assert result.n_different == 0
@@ -184,28 +93,9 @@ def test_a_score_that_is_not_finite_in_a_later_chunk_of_pairs(monkeypatch):
     assert np.where(swapped, y, x).sum() <= 10
 
 
-@pytest.mark.parametrize("size", [2**20, 2**28])
-def test_products_are_those_of_whole_numbers(size):
-    """Totals beyond 2²⁴ and gains of a few units: Python's integers over the same draws count the same ties."""
-    rng = np.random.default_rng(4)
-    b = rng.integers(size, 2 * size, 64)
-    difference = rng.integers(-1, 2, 64)
-    difference[:8] = 1  # A is the better one
-    gain, n = int(difference.sum()), 3000
-    assert gain > 0
-    drawn = pairsig.core.random_streams.bootstrap_counts(2012, 0, n, 64).astype(int) @ difference
-    result = bootstrap_test(b + difference, b, alternative="observed", n_resamples=n)
-    assert (result.n_greater, result.n_equal) == ((drawn > 2 * gain).sum(), (drawn == 2 * gain).sum())
-    assert result.n_equal > 50
-    shuffled = abs((1 - 2 * pairsig.core.random_streams.swaps(2012, 0, n, 64).astype(int)) @ difference)
-    result = randomization_test(b + difference, b, metric="mean", n_resamples=n)
-    assert (result.n_greater, result.n_equal) == ((shuffled > gain).sum(), (shuffled == gain).sum())
-    assert result.n_equal > 50
-
-
 @pytest.mark.parametrize("draw", ["bootstrap", "randomization"])
 @pytest.mark.parametrize("n_systems", [2, 30])
-@pytest.mark.parametrize("size", [40, 3000, 2**21])
+@pytest.mark.parametrize("size", [40, 3000, 2**17, 2**21])
 @pytest.mark.parametrize("kept", [1, None])
 def test_derived_columns_have_the_totals_of_their_own_numbers(draw, n_systems, size, kept):
     """Texts of m words have m − 3 sequences of four words, or none; a last column is near no other one."""
@@ -255,15 +145,6 @@ def test_documents_are_the_unit_when_segments_are_not_independent():
         )
     assert binom.sf(by_segment - 1, 80, 0.05) < 1e-4
     assert binom.sf(by_document - 1, 80, 0.05) > 0.001
-
-
-def test_one_document_a_segment_is_the_same_as_segments():
-    a, b = counts_of("f1", 40, 5)
-    plain = bootstrap_test(a, b, metric="f1", n_resamples=3000)
-    documents = bootstrap_test(a, b, metric="f1", n_resamples=3000, documents=[f"d{i}" for i in range(40)])
-    assert plain.n_greater == documents.n_greater
-    assert "unit:segment" in plain.signature
-    assert "unit:document" in documents.signature
 
 
 @examples(25)
@@ -320,14 +201,7 @@ def test_the_signature_says_it_all():
         ({"threads": "2"}, "number of threads is '2', expected a whole number"),
         ({"batch": 2.5}, r"batch size is 2\.5, expected a whole number"),
         ({"documents": ["d"]}, "found 1 documents for 2 segments"),
-        ({"documents": ["d", ""]}, "segment number 2 has no document"),
-        ({"b": [[1, 1]]}, "the same number for all systems: a has 2, b has 1"),
-        ({"b": [[1, 1, 1]] * 2}, r"shape \(2, 3\), expected \(segments, 2\): correct, total"),
         ({"b": [[2, 1], [1, 1]]}, r"system b, segment 1 .* has correct > total \(correct 2, total 1\)"),
-        ({"b": [[1, 1], [-1, 1]]}, "system b, segment 2 .* has a negative count"),
-        ({"b": [[1, 1], [np.nan, 1]]}, "system b, segment 2 .* not a finite number"),
-        ({"a": np.empty((0, 2)), "b": np.empty((0, 2))}, "0 segments, expected at least one of each"),
-        ({"b": [["x", "y"]] * 2}, "expected numbers"),
         ({"b": [[1, 1], [1]]}, "rows of counts have different lengths"),
         ({"rng": 1.5}, r"rng is 1\.5, expected a whole number or a numpy Generator"),
         (
@@ -424,16 +298,6 @@ def test_scores_that_are_not_finite_are_refused_in_all_pairs():
     )
     with pytest.raises(InputError, match="wer of system empty on the whole test set is nan"):
         all_pairs.compare(data, metric=WER, n_resamples=500)
-
-
-def test_identical_systems_without_words_have_no_winner():
-    """What the issue saw: p = 0 and a winner. A ratio is 0 where there is nothing, and gives p = 1."""
-    a = np.array([[0, 0], [0, 0], [1, 5]])
-    with pytest.raises(InputError, match="is nan"):
-        bootstrap_test(a, a, metric=WER, n_resamples=1000)
-    own = Metric("wer", WER.columns, Ratio((0,), (1,)), WER.formula, higher_is_better=False)
-    result = bootstrap_test(a, a, metric=own, n_resamples=1000)
-    assert (result.pvalue, result.better) == (1.0, None)
 
 
 def test_a_function_may_mend_its_own_zeros():

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from pairsig.io.choices import choose
 from pairsig.io.errors import InputError
@@ -121,7 +121,7 @@ class Test(Named):
         name = f"{'two' if self.two_sided else 'one'}-sided {self.title}"
         if self.directed:
             name = f"{name} (alternative: {self.alternative})"
-        return name if self.exact else f"{name} with {n_resamples:,} {_DRAWS[self.draw].plural}"
+        return name if self.exact else f"{name} with {n_resamples:,} {_DRAWN[self.draw]}"
 
     def meaning(self, p: str, units: str, points: Callable[[float], str], **systems: Any) -> str:
         """What the p-value of two systems is the probability of, as a sentence.
@@ -138,7 +138,7 @@ class Test(Named):
             **systems,
         )
         times = "twice " if self.sides == 2 else ""
-        return f"p is {times}the probability that {event} {_DRAWS[self.draw].how.format(units=units)} {p}."
+        return f"p is {times}the probability that {event} {_HOW[self.draw].format(units=units)} {p}."
 
     def favours(self, difference: float, higher_is_better: bool) -> bool:
         """Whether the alternative is that the better system is better.
@@ -179,17 +179,12 @@ DEFAULT_TEST = "exact"
 """The test by default, or `Test.drawn` where it does not exist: both control the false-positive rate for any n."""
 
 
-class _Draw(NamedTuple):
-    """What a kind of draw is called, and how it is made."""
-
-    plural: str
-    how: str
-
-
-_DRAWS = {
-    "swap": _Draw("shuffles", "if the two outputs were swapped at random on each of these {units}"),
-    "resample": _Draw("resamples", "on test sets drawn with replacement from the {units} of this one"),
+_DRAWN = {"swap": "shuffles", "resample": "resamples"}
+_HOW = {
+    "swap": "if the two outputs were swapped at random on each of these {units}",
+    "resample": "on test sets drawn with replacement from the {units} of this one",
 }
+"""How draws are made, in words."""
 
 
 _EVENTS = {

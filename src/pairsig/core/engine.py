@@ -362,8 +362,8 @@ class _Border:
         exact = [found.gain(first, second, multiple) for first, second in pairs.tolist()]
         shared = np.equal(*scorer.product.index[1, pairs.T])
         tops, bottoms = np.array(exact, dtype=np.float64).T
-        products = np.maximum(2.0 * found.largest_numerator * bottoms, np.abs(tops) * found.largest_denominator)
-        longest = float(found.largest_denominator)
+        highest, longest = map(float, found.largest)
+        products = np.maximum(2.0 * highest * bottoms, np.abs(tops) * longest)
         distances = 2 * scorer.band * bottoms * longest * np.where(shared, 1.0, longest)
         small = shared & (products < EXACT) & (not found.over_nothing_occurs)
         kinds = np.select([small, distances < 2.0**62], [_SMALL, _WRAPPED], _LARGE)
@@ -372,7 +372,7 @@ class _Border:
             values=np.array([top / bottom for top, bottom in exact]),
             band=scorer.band,
             exact=exact,
-            whole=np.array([[_wrapped(part) for part in border] for border in exact]).T,
+            whole=((np.array(exact, dtype=object) + 2**63) % 2**64 - 2**63).astype(np.int64).T,
             kinds=kinds.astype(np.int8),
         )
 
@@ -403,11 +403,6 @@ _WRAPPED = 2
 """Differences of products are below 2⁶³ within the band, so the products modulo 2⁶⁴ determine them."""
 _LARGE = 3
 """Python's integers, which cannot overflow."""
-
-
-def _wrapped(number: int) -> int:
-    """The number modulo 2⁶⁴, as an int64."""
-    return (number + 2**63) % 2**64 - 2**63
 
 
 def _sides(

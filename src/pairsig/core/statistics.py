@@ -23,7 +23,7 @@ from pairsig.io.errors import InputError, check_distinct, encodable, listed, nam
 from pairsig.io.memory import Memory
 from pairsig.io.packages import need, pd
 from pairsig.metrics import Metric
-from pairsig.metrics.exact_arithmetic import fingerprint, multiples, some_systems
+from pairsig.metrics.exact_arithmetic import adjacent, fingerprint, in_steps, some_systems, steps_to_unit
 
 KEYS = STATISTICS.names
 """Columns that identify a row; every other column of a table of statistics is a count."""
@@ -197,9 +197,9 @@ class Statistics:
         if not counts:
             raise InputError("found no systems, expected one array per system")
         given = [
-            (run_name(system, run), run, array)
+            (run_name(system, str(run)), str(run), array)
             for system, own in counts.items()
-            for run, array in (_numbered(own) if np.ndim(own) == 3 else [("", own)])
+            for run, array in (enumerate(own, start=1) if np.ndim(own) == 3 else [("", own)])
         ]
         arrays = {system: _two_dimensional(system, array, columns) for system, _, array in given}
         if len(arrays) < len(given):
@@ -311,22 +311,13 @@ class Statistics:
         selected = self
         if systems is not None:
             rows = [self.systems.index(system) for system in systems]
-            selected = replace(
-                selected,
-                systems=tuple(systems),
-                groups=tuple(self.groups[row] for row in rows),
-                kinds=tuple(self.kinds[row] for row in rows),
-                counts=selected.counts[rows],
-                runs=tuple(self.runs[row] for row in rows),
-            )
+            labels: dict[str, Any] = {
+                name: tuple(getattr(self, name)[row] for row in rows) for name in _LABELS_OF_SYSTEMS
+            }
+            selected = replace(selected, counts=selected.counts[rows], **labels)
         if segments is not None:
-            selected = replace(
-                selected,
-                segments=self.segments[segments],
-                documents=self.documents[segments],
-                domains=self.domains[segments],
-                counts=selected.counts[:, segments],
-            )
+            labels = {name: getattr(self, name)[segments] for name in ("segments", "documents", "domains")}
+            selected = replace(selected, counts=selected.counts[:, segments], **labels)
         return selected
 
     def of(self, metric: Metric) -> NDArray[Any]:
@@ -348,9 +339,7 @@ class Statistics:
         InputError
             If columns are missing, or if a count is negative, infinite or larger than its limit.
         """
-        positions = self._positions(metric)
-        together = slice(positions[0], positions[0] + len(positions))
-        counts: NDArray[Any] = self.counts[:, :, together if _is_range(positions) else positions]
+        counts: NDArray[Any] = self.counts[:, :, self._positions(metric)]
         if not np.isfinite([counts.min(), counts.max()]).all():  # either is NaN where any count is
             self._complain(~np.isfinite(counts).all(axis=2), "a count that is not a finite number")
         if not metric.averaged and counts.min() < 0:
@@ -365,17 +354,18 @@ class Statistics:
 
     def copied_by(self, metric: Metric) -> int:
         """Bytes that `of` needs: none if the columns of the metric are adjacent."""
-        together = not metric.averaged and _is_range(self._positions(metric))
-        return 0 if together else self.counts[:, :, 0].size * self.counts.itemsize * metric.width
+        if isinstance(self._positions(metric), slice) and not metric.averaged:
+            return 0
+        return self.counts[:, :, 0].size * self.counts.itemsize * metric.width
 
-    def _positions(self, metric: Metric) -> list[int]:
+    def _positions(self, metric: Metric) -> slice | list[int]:
         missing = [column for column in metric.columns if column not in self.columns]
         if missing:
             raise InputError(
                 f"dataset {self.dataset or '(arrays)'} has the columns {listed(self.columns)}, "
                 f"expected those of metric {metric.name}: {', '.join(metric.columns)}"
             )
-        return [self.columns.index(column) for column in metric.columns]
+        return adjacent([self.columns.index(column) for column in metric.columns])
 
     def _complain(self, wrong: ArrayLike, what: str) -> None:
         system, segment = np.argwhere(wrong)[0]
@@ -430,8 +420,8 @@ class Statistics:
         return sentences
 
 
-def _is_range(positions: Sequence[int]) -> bool:
-    return list(positions) == list(range(positions[0], positions[0] + len(positions)))
+_LABELS_OF_SYSTEMS = ("systems", "groups", "kinds", "runs")
+"""Attributes of `Statistics` with one string per system."""
 
 
 def by_document(documents: NDArray[np.str_], counts: NDArray[Any]) -> NDArray[Any]:
@@ -452,9 +442,9 @@ def by_document(documents: NDArray[np.str_], counts: NDArray[Any]) -> NDArray[An
     if counts.dtype.kind == "f":  # sums of decimals are decimals in any order: 0.1 + 0.2 is 0.3
         counts = counts.astype(np.float64)
         for column in range(counts.shape[2]):
-            found = multiples(counts[:, :, column], counts.shape[1])
+            found = steps_to_unit(counts[:, :, column], counts.shape[1])
             if found is not None:
-                counts[:, :, column], steps[column] = found
+                counts[:, :, column], steps[column] = in_steps(counts[:, :, column], found), found
     np.add.at(sums, rank, counts.swapaxes(0, 1))
     return (sums / steps if (steps != 1).any() else sums).swapaxes(0, 1)
 
@@ -522,20 +512,19 @@ def collect(
                     f"{dataset}: segment {named(str(first.segments[row]))} has the {key} {quoted(str(ours[row]))} for "
                     f"{first.systems[0]} and {quoted(str(theirs[row]))} for {part.systems[0]}, expected the same"
                 )
-    systems = [system for part in parts for system in part.systems]
-    repeated = {system for system in systems if systems.count(system) > 1}
+    labels: dict[str, Any] = {
+        name: tuple(label for part in parts for label in getattr(part, name)) for name in _LABELS_OF_SYSTEMS
+    }
+    repeated = [system for system, times in Counter(labels["systems"]).items() if times > 1]
     if repeated:
         raise InputError(f"{dataset}: found system {min(repeated)} more than once, expected it once")
     return replace(
         first,
         dataset=dataset,
-        systems=tuple(systems),
-        groups=tuple(group for part in parts for group in part.groups),
-        kinds=tuple(kind for part in parts for kind in part.kinds),
         counts=np.concatenate([part.counts for part in parts]),
-        runs=tuple(run for part in parts for run in part.runs),
         provenance=dict(provenance),
         omissions=omissions,
+        **labels,
     )
 
 
@@ -892,8 +881,8 @@ class _Rows:
             counts, order = self._counts, np.arange(n)
         else:
             counts, order = self._sorted(systems, ids, np.repeat(system, lengths), np.repeat(segment - starts, lengths))
-        for (of, key), wrong in sorted(self._two.items(), key=lambda found: _LABELLED.index(found[0])):
-            name = list(self._codes[of])[wrong]
+        for of, key in filter(self._two.__contains__, _LABELLED):
+            name = list(self._codes[of])[self._two[of, key]]
             description = "system" if of == "output" else of
             raise InputError(f"{self._source}: {description} {named(name)} has more than one {key}, expected one")
 
@@ -981,10 +970,6 @@ def run_name(method: str, run: str) -> str:
 def _methods(systems: Iterable[str], runs: Iterable[str]) -> tuple[str, ...]:
     # A system without a run keeps its name, even if that ends in a hyphen.
     return tuple(system.removesuffix(f"-{run}") if run else system for system, run in zip(systems, runs, strict=True))
-
-
-def _numbered(runs: NDArray[Any]) -> list[tuple[str, NDArray[Any]]]:
-    return [(str(number), run) for number, run in enumerate(runs, start=1)]
 
 
 def _two_dimensional(system: str, array: NDArray[Any], columns: Sequence[str]) -> NDArray[Any]:

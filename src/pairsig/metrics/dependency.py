@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -52,7 +52,7 @@ def gold_uas(
     `correct` and `total`, int64 of shape (sentences,).
     """
     del deprel_subtypes
-    return _attachment(output, reference, labelled=False, punctuation=punctuation, subtypes=False)
+    return _equal_words(output, reference, lambda parse: parse.heads, punctuation)
 
 
 def gold_las(
@@ -77,27 +77,26 @@ def gold_las(
     -------
     `correct` and `total`, int64 of shape (sentences,).
     """
-    return _attachment(output, reference, labelled=True, punctuation=punctuation, subtypes=deprel_subtypes)
+    relation = str if deprel_subtypes else _universal
+
+    def edges(parse: Sentence) -> list[tuple[int, str]]:
+        return list(zip(parse.heads, map(relation, parse.deprels), strict=True))
+
+    return _equal_words(output, reference, edges, punctuation)
 
 
-def _attachment(
+def _equal_words(
     output: Sequence[Sentence],
     reference: Sequence[Sentence],
-    *,
-    labelled: bool,
+    edges: Callable[[Sentence], Sequence[object]],
     punctuation: bool,
-    subtypes: bool,
 ) -> Counts:
+    """Count the words with equal edges in every sentence, and all words."""
     _check_same_words(output, reference)
-    relation = str if subtypes else _universal
     counts = np.zeros((2, len(reference)), dtype=np.int64)
     for index, (system, gold) in enumerate(zip(output, reference, strict=True)):
-        right = [ours == theirs for ours, theirs in zip(system.heads, gold.heads, strict=True)]
-        if labelled:
-            relations = zip(map(relation, system.deprels), map(relation, gold.deprels), strict=True)
-            right = [head and ours == theirs for head, (ours, theirs) in zip(right, relations, strict=True)]
-        if not punctuation:
-            right = [head for head, word in zip(right, gold.words, strict=True) if not _is_punctuation(word)]
+        words = zip(gold.words, edges(system), edges(gold), strict=True)
+        right = [ours == theirs for word, ours, theirs in words if punctuation or not _is_punctuation(word)]
         counts[:, index] = sum(right), len(right)
     return {"correct": counts[0], "total": counts[1]}
 

@@ -6,7 +6,7 @@ To save memory, large arrays of counts are processed a few systems at a time; on
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,12 @@ def some_systems(counts: NDArray[Any]) -> Iterator[slice]:
     """Slices of the first axis that are small enough to be copied."""
     n_rows = max(1, _AT_ONCE * len(counts) // max(1, counts.size))
     return (slice(first, first + n_rows) for first in range(0, len(counts), n_rows))
+
+
+def adjacent(columns: Sequence[int]) -> slice | list[int]:
+    """Positions of columns as an index that makes no copy if they are adjacent."""
+    together = range(columns[0], columns[0] + len(columns))
+    return slice(together.start, together.stop) if list(columns) == list(together) else list(columns)
 
 
 def largest(values: NDArray[Any]) -> float:
@@ -68,12 +74,6 @@ def _are_multiples(values: NDArray[Any], steps: int) -> bool:
     # Division is correctly rounded, so equality holds only if each value is the float nearest to its multiple.
     values = values.astype(np.float64)
     return np.array_equal(np.rint(values * float(steps)) / steps, values)
-
-
-def multiples(values: NDArray[Any], n: int) -> tuple[NDArray[np.int64], int] | None:
-    """Values as integer multiples of one step, and the number of steps per unit; None if `steps_to_unit` is None."""
-    steps = steps_to_unit(values, n)
-    return None if steps is None else (in_steps(values, steps).astype(np.int64), steps)
 
 
 def in_steps(values: NDArray[Any], steps: float) -> NDArray[Any]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pairsig.io.memory import Memory
 from pairsig.metrics import Metric
-from pairsig.metrics.exact_arithmetic import EXACT, in_steps, largest, some_systems, steps_to_unit
+from pairsig.metrics.exact_arithmetic import EXACT, adjacent, in_steps, largest, some_systems, steps_to_unit
 
 Integers = NDArray[np.signedinteger[Any]]
 
@@ -89,16 +89,11 @@ class Fractions:
         )
 
     @cached_property
-    def largest_numerator(self) -> int:
-        """Bound on the absolute numerator of a resample, also of `over_nothing`."""
-        most: int = int(largest(self.numerators)) * self.numerators.shape[1]
-        return max(most, abs(self.over_nothing.numerator))
-
-    @cached_property
-    def largest_denominator(self) -> int:
-        """Bound on the denominator of a resample, also of `over_nothing`."""
-        most: int = int(largest(self.denominators)) * self.denominators.shape[1]
-        return max(most, self.over_nothing.denominator)
+    def largest(self) -> tuple[int, int]:
+        """Bounds on the absolute numerator and the denominator of a resample, also of `over_nothing`."""
+        n_units = self.numerators.shape[1]
+        above, below = (int(largest(part)) * n_units for part in (self.numerators, self.denominators))
+        return max(above, abs(self.over_nothing.numerator)), max(below, self.over_nothing.denominator)
 
     @property
     def rounding(self) -> float:
@@ -126,8 +121,7 @@ class _Sum:
 
     @classmethod
     def of(cls, counts: NDArray[Any], columns: Sequence[int], signs: Sequence[int]) -> _Sum:
-        together = list(columns) == list(range(columns[0], columns[-1] + 1))
-        chosen = counts[:, :, columns[0] : columns[-1] + 1] if together else counts[:, :, list(columns)]
+        chosen = counts[:, :, adjacent(columns)]
         return cls(chosen, signs, steps_to_unit(chosen, chosen[0].size))
 
     @property

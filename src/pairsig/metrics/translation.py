@@ -37,6 +37,7 @@ _SACREBLEU: dict[str, tuple[str, dict[str, Any]]] = {
     "chrf++": ("CHRF", {"word_order": 2}),
     "ter": ("TER", {}),
 }
+"""The class of each metric in `sacrebleu.metrics`, and what sets it apart from others of this class."""
 
 
 def bleu_counts(
@@ -145,9 +146,8 @@ def _counts(
 def _scorer(metric: str, references: tuple[tuple[str, ...], ...], **options: Any) -> Any:
     """The metric object of sacrebleu, with the n-grams of the references (one tuple per segment)."""
     need("sacrebleu")
+    from sacrebleu import metrics
     from sacrebleu.metrics.bleu import BLEU
-    from sacrebleu.metrics.chrf import CHRF
-    from sacrebleu.metrics.ter import TER
 
     kind, defaults = _SACREBLEU[metric]
     tokenizer = options.get("tokenize", "13a")
@@ -156,7 +156,7 @@ def _scorer(metric: str, references: tuple[tuple[str, ...], ...], **options: Any
     # sacrebleu expects one list per reference position, padded with None for segments with fewer references.
     documents = list(zip_longest(*references))
     try:
-        return {"BLEU": BLEU, "CHRF": CHRF, "TER": TER}[kind](references=documents, **defaults, **options)
+        return getattr(metrics, kind)(references=documents, **defaults, **options)
     except (ImportError, RuntimeError, OSError) as error:  # the package or model of a tokenizer is missing
         raise InputError(f"tokenizer {tokenizer} is not available: {reason(error)}") from None
 

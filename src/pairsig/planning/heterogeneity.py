@@ -492,24 +492,20 @@ def transfers(
     result = random_effects(gains, errors, confidence_level=confidence_level, heterogeneity=tau)
     better = np.where(result.gain >= 0, a, b)
     sign = np.where(result.gain >= 0, 1.0, -1.0)
-    ends = {
-        kind: np.sort(np.stack([sign * getattr(result, f"{kind}_low"), sign * getattr(result, f"{kind}_high")]), axis=0)
-        for kind in ("ci", "prediction")
-    }
+    ends: dict[str, Floats] = {}
+    for low, high in (("ci_low", "ci_high"), ("prediction_low", "prediction_high")):
+        ends[low], ends[high] = np.sort([sign * getattr(result, low), sign * getattr(result, high)], axis=0)
     names = np.array(compared, dtype=object)
     return tables.frame(
         TRANSFER,
         vars(result)
+        | ends
         | {
             "metric": metrics[0],
             "system_a": names[better],
             "system_b": names[np.where(better == a, b, a)],
             "n_won": (sign[:, None] * gains > 0).sum(axis=1),
             "gain": np.abs(result.gain),
-            "ci_low": ends["ci"][0],
-            "ci_high": ends["ci"][1],
-            "prediction_low": ends["prediction"][0],
-            "prediction_high": ends["prediction"][1],
             "smallest_reliable_gain": SMALLEST_RELIABLE_GAIN * result.heterogeneity,
             "heterogeneity_specified": tau is not None,
             "family": family,

@@ -285,11 +285,12 @@ def _domains(statistics: Statistics, on: Any) -> pd.DataFrame:
 def _on_segments(pair: Pair, segments: NDArray[np.intp], ahead: Sequence[int]) -> tuple[float, float, float]:
     documents = None if pair.documents is None else pair.documents[segments]
     part = Pair(pair.metric, pair.segments[ahead][:, segments], documents)
-    found = intervals.interval(part)
+    found = intervals.signed(part)
+    found = found if pair.metric.higher_is_better else found.turned
     low, high = (found.low, found.high) if found.passed_or_failed or found.n_different >= intervals.ENOUGH else (
         math.nan, math.nan,
     )  # fmt: skip
-    return _turned(abs(part.difference), low, high, -1 if part.difference < 0 else 1)
+    return part.difference, low, high
 
 
 def _turned(gain: float, low: float, high: float, sign: int) -> tuple[float, float, float]:

@@ -130,13 +130,6 @@ def difference_interval(
     return signed(Pair.of(a, b, metric, documents), confidence_level)
 
 
-def signed(pair: Pair, confidence_level: float = 0.95) -> Interval:
-    """The interval of score(a) − score(b) for two systems that are prepared: `difference_interval`."""
-    found = interval(pair, confidence_level)
-    ahead = float(_gain(pair.units.astype(np.float64).sum(axis=1, keepdims=True), pair.metric)[0]) >= 0
-    return found if ahead == pair.metric.higher_is_better else found.turned
-
-
 def agreeing(found: Interval, difference: float, pvalue: float) -> Interval:
     """The interval, changed where it contradicts a two-sided test: 0 is outside exactly if p < 1 − confidence level.
 
@@ -165,8 +158,8 @@ def agreeing(found: Interval, difference: float, pvalue: float) -> Interval:
     return replace(found, low=float(np.clip(low, *bounds)))
 
 
-def interval(pair: Pair, confidence_level: float = 0.95) -> Interval:
-    """The interval of the gain of the better of two systems that are prepared; see `difference_interval`."""
+def signed(pair: Pair, confidence_level: float = 0.95) -> Interval:
+    """The interval of score(a) − score(b) for two systems that are prepared: `difference_interval`."""
     check_level(confidence_level, "confidence level")
     units = pair.units.astype(np.float64)
     n_different = int((units[0] != units[1]).any(axis=1).sum())
@@ -176,7 +169,7 @@ def interval(pair: Pair, confidence_level: float = 0.95) -> Interval:
         low, high = _bonett_price(_gain(units, pair.metric), passed, confidence_level)
     elif n_different and units.shape[1] > 1:
         low, high = studentized(units, pair.metric, confidence_level)
-    return Interval(
+    found = Interval(
         low=float(low),
         high=float(high),
         confidence_level=confidence_level,
@@ -185,10 +178,11 @@ def interval(pair: Pair, confidence_level: float = 0.95) -> Interval:
         n_different=n_different,
         passed_or_failed=passed is not None,
     )
+    return found if pair.metric.higher_is_better else found.turned
 
 
 def studentized(units: NDArray[np.float64], metric: Metric, confidence_level: float) -> tuple[Any, Any]:
-    """Ends of the jackknife's interval of the better system's gain, see `difference_interval`.
+    """Ends of the jackknife's interval of by how much the first system is better, see `difference_interval`.
 
     The counts of two systems by unit are (..., 2, units, columns): one interval for each of the leading axes.
     """
@@ -196,7 +190,7 @@ def studentized(units: NDArray[np.float64], metric: Metric, confidence_level: fl
 
     gain, error, degrees = jackknifed(units, metric)
     reach = stdtrit(degrees, (1 + confidence_level) / 2) * error
-    return np.abs(gain) - reach, np.abs(gain) + reach
+    return gain - reach, gain + reach
 
 
 def jackknifed(units: NDArray[np.float64], metric: Metric) -> tuple[Any, Any, Any]:
@@ -237,8 +231,7 @@ def _bonett_price(gains: NDArray[np.float64], passed: float, confidence_level: f
     from scipy.special import ndtri
 
     n = len(gains)
-    more, fewer = sorted((int((gains > 0).sum()), int((gains < 0).sum())), reverse=True)
-    p, q = (more + 1) / (n + 2), (fewer + 1) / (n + 2)
+    p, q = (int((gains > 0).sum()) + 1) / (n + 2), (int((gains < 0).sum()) + 1) / (n + 2)
     reach = float(ndtri((1 + confidence_level) / 2)) * math.sqrt((p + q - (p - q) ** 2) / (n + 2))
     return passed * max(p - q - reach, -1.0), passed * min(p - q + reach, 1.0)
 

@@ -201,12 +201,9 @@ def exact_bootstrap_test(
 def permuted(pair: Pair, test: Test) -> ExactResult:
     """The result of `exact_test` for two systems that are prepared."""
     found = fractions(pair.scorer, test, pair.unit)
-    if pair.better is None and not test.directed:
-        return _result(pair, test, Mass(0.0, 0.0, 1.0))
-    ratios = Ratios.of(found, *pair.order[0].tolist())
-    distribution, event, _ = ratios.swapped()
+    distribution, event, _ = Ratios.of(found, *pair.order[0].tolist()).swapped()
     n = int(distribution.times.sum())
-    if not n:  # no swap changes anything: every one is a tie
+    if not n or (pair.better is None and not test.directed):  # where no swap changes anything, every one is a tie
         return _result(pair, test, Mass(0.0, 0.0, 1.0))
     one = mass_of(pair.scorer, test, distribution, event)
     favoured = pair.favours(test)
@@ -320,10 +317,6 @@ def fractions(scorer: Scorer, test: Test, unit: Unit) -> Fractions:
     return found
 
 
-Line = tuple[float, float, float, Floats, Floats]
-"""Border of a gain under swaps, for `saddle_point`: joint denominator and numerator, δ, least values, units."""
-
-
 @dataclass(frozen=True)
 class Ratios:
     """Whole numerators and denominators of two systems, per unit."""
@@ -339,8 +332,12 @@ class Ratios:
         above, below = (part[order].astype(np.int64) for part in (found.numerators, found.denominators))
         return cls(above, below, Fraction(*found.gain(better, other)))
 
-    def swapped(self) -> tuple[Swaps, Event, Line]:
-        """Distribution of the better system's totals after random swaps, and the event that its gain is at least δ."""
+    def swapped(self) -> tuple[Swaps, Event, tuple[float, float, float, Floats, Floats]]:
+        """Distribution of the better system's totals after random swaps, and the event that its gain is at least δ.
+
+        The third value is the border of this event for `saddle_point`: joint denominator and numerator, δ, least
+        values, units.
+        """
         steps = np.stack([part[0] - part[1] for part in (self.numerators, self.denominators)], axis=1)
         # The sign of a step does not matter. With rising numerators fewer steps are distinct.
         down = (steps[:, 0] < 0) | ((steps[:, 0] == 0) & (steps[:, 1] < 0))
@@ -438,8 +435,6 @@ def _named(test: Test) -> str:
 
 def _result(pair: Pair, test: Test, found: Mass, p: float | None = None) -> ExactResult:
     p = math.exp(found.log) if p is None else p
-    if pair.better is None and not test.directed:
-        p = 1.0
     return ExactResult(
         **pair.described(test),
         pvalue=p,

@@ -294,17 +294,9 @@ def ratio_tail(differences, lengths, times, fine, slope, k, most=_MOST_PRODUCTS)
     p = shares * np.exp(tilt * steps - log_mgf / n)
 
     # By length (they come in ascending order): p e^{i·difference·θ} summed, for each θ = 2πr/turns.
-    n_lengths = 1
-    for i in range(1, len(lengths)):
-        n_lengths += lengths[i] != lengths[i - 1]
-    length = np.empty(n_lengths, dtype=np.int64)
-    of = np.empty(len(lengths), dtype=np.int64)
-    at = -1
-    for i in range(len(lengths)):
-        if i == 0 or lengths[i] != lengths[i - 1]:
-            at += 1
-            length[at] = lengths[i]
-        of[i] = at
+    length, _ = distinct(lengths)
+    n_lengths = len(length)
+    of = np.searchsorted(length, lengths)
     # Beyond this |φ| is below e^{−45/n}, and φⁿ negligible.
     enough = math.exp(-(_NEGLIGIBLE + 9.0) / n)
 
