@@ -21,8 +21,6 @@ from pairsig.io import tables
 from pairsig.io.columns import COMPARISONS
 from running import ROOT, environment, snakemake
 from study import analysis, cli
-from study.analysis.approximate import approximate
-from study.analysis.montecarlo import FACTORS
 from study.analysis.record import Comparisons, Data, Overlays, Rows, Setting
 from study.sheets import code, jobs
 from study.tables import columns
@@ -32,8 +30,8 @@ from test_columns import possible
 ANALYSES = [name for name, record in analysis.every().items() if record.function]
 SIZES = {"one": 300, "two": 400, "three": 500}
 SETTINGS = {
-    "n_resamples": 100, "n_simulated": 4, "n_pairs": 1, "n_runs": 1, "n_repeats": 1, "n_segments": 50, "splits": 2,
-    "min_pairs": 1, "p_low": 0, "p_high": 1, "threads": 1, "population": "one", "seed": 1, "percentile": 90,
+    "n_resamples": 100, "n_simulated": 4, "n_pairs": 1, "n_runs": 1, "n_sizes": 2, "n_repeats": 1, "n_segments": 50,
+    "splits": 2, "min_pairs": 1, "p_low": 0, "p_high": 1, "threads": 1, "population": "one", "seed": 1, "percentile": 90,
 }  # fmt: skip
 SHEETS = {
     "datasets": [[name, "tagging", ""] for name in SIZES],
@@ -101,14 +99,6 @@ def command(name, work, given, folder):
         words += [f"--{one.name.replace('_', '-')}", output(folder, one)]
     words = [words[0], *files, *words[1:], "--output", output(folder, record.tables[0])]
     return [str(word) for word in words]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def few_sizes():
-    """The two smallest numbers of simulated sentences, because the largest takes most of the time."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(approximate.__kwdefaults__, "factors", dict([*FACTORS.items()][:2]))
-        yield
 
 
 @pytest.fixture(scope="module")

@@ -160,7 +160,8 @@ class TestApproximate:
         [
             ({"n_resamples": [0, 10]}, "n_resamples: found 0, 10"),
             ({"n_resamples": []}, "n_resamples: found no numbers"),
-            ({"n_pairs": 0}, "n_pairs: found 0"), ({"n_simulated": 2, "factors": {250: 0.5}}, "increase --n-simulated"),
+            ({"n_pairs": 0}, "n_pairs: found 0"), ({"n_sizes": 0}, "n_sizes: found 0"),
+            ({"n_simulated": 2, "factors": {250: 0.5}}, "increase --n-simulated"),
         ],
     )  # fmt: skip
     def test_refused(self, options, message):
