@@ -16,6 +16,7 @@ from pairsig.io.tables import frame
 from pairsig.metrics import Metric
 from study.analysis import expected, over_systems
 from study.analysis.calibrate import WINDOW
+from study.analysis.over_systems import Floats
 from study.analysis.record import SEED, Analysis, Data, Figure, Output
 from study.tables.columns import numeric, with_interval
 
@@ -78,8 +79,6 @@ SHUFFLES = 200
 
 SPLITS = 50
 """Number of random splits of the documents into two halves."""
-
-Floats = NDArray[np.float64]
 
 
 def documents(data: Iterable[tuple[Statistics, Metric]], *, seed: int = 2012) -> pd.DataFrame:

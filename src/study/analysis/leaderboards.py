@@ -19,8 +19,8 @@ from pairsig.core.statistics import Statistics
 from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, Column, Table, count
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric
-from study.analysis.over_systems import cells, exp, joined, mean, members, share
-from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, quantile_interval
+from study.analysis.over_systems import Floats, cells, exp, joined, mean, members, n_members, share
+from study.analysis.pairs import MIN_SYSTEMS, enough, quantile_interval
 from study.analysis.record import SEED, Analysis, Data, Figure, Output, Setting
 from study.tables.columns import numeric, with_interval
 
@@ -115,7 +115,6 @@ DOLLARS = Table(
 )
 
 
-Floats = NDArray[np.float64]
 Pairs = NDArray[np.intp]
 
 ALPHA = 0.05
@@ -329,11 +328,11 @@ def _needed(pooled: _Pairs) -> Iterator[dict[str, Any]]:
     for (low, high), (less, more) in bands:
         inside = (score >= low) & (score < high) & (correlation >= less) & (correlation < more)
         own = systems[inside]
-        if inside.sum() < MIN_PAIRS or len(np.unique(own)) < MIN_SYSTEMS:
+        if not enough(own):
             continue
         row: dict[str, Any] = {
             "score_low": low, "score_high": high, "correlation_low": less, "correlation_high": more,
-            "n_datasets": len(np.unique(pooled.dataset[inside])), "n_systems": len(np.unique(own)),
+            "n_datasets": len(np.unique(pooled.dataset[inside])), "n_systems": n_members(own),
             "n_pairs": int(inside.sum()),
         }  # fmt: skip
         variance_by_model = expected(float(np.median(score[inside])), 1.0, float(np.median(correlation[inside])))
@@ -356,7 +355,7 @@ def _dollars(gain: Floats, spread: Floats, cost: Floats, pairs: Pairs) -> Iterat
         yield {
             "true_gain": "own" if true is None else f"{true:g}",
             "n_pairs": int(kept.sum()),
-            "n_systems": len(np.unique(pairs[kept])),
+            "n_systems": n_members(pairs[kept]),
             "items": float(np.median(items)),
             **_median("dollars", paid, pairs[kept], logarithm=True),
             "dollars_quarter": float(low),

@@ -22,7 +22,7 @@ from pairsig.io import columns
 from pairsig.io.columns import VARIANCE_MODEL, Column, Table, count
 from pairsig.io.errors import InputError, named
 from pairsig.io.tables import frame
-from study.analysis.over_systems import cells
+from study.analysis.over_systems import Floats, cells
 from study.analysis.pairs import of_one_test
 from study.analysis.record import Analysis, Comparisons, Figure, Output, Rows
 from study.tables.columns import OVERLAPS, numeric, with_interval
@@ -42,9 +42,6 @@ VARIANCE_MODEL_ERRORS = Table(
     ),
     key=("model", "given"),
 )
-
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
