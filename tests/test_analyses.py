@@ -31,7 +31,8 @@ ANALYSES = [name for name, record in analysis.every().items() if record.function
 SIZES = {"one": 300, "two": 400, "three": 500}
 SETTINGS = {
     "n_resamples": 100, "n_simulated": 4, "n_pairs": 1, "n_runs": 1, "n_sizes": 2, "n_repeats": 1, "n_segments": 50,
-    "splits": 2, "min_pairs": 1, "p_low": 0, "p_high": 1, "threads": 1, "population": "one", "seed": 1, "percentile": 90,
+    "splits": 2, "min_pairs": 1, "p_low": 0, "p_high": 1, "percentile": 90, "threads": 1, "population": "one",
+    "seed": 1,
 }  # fmt: skip
 SHEETS = {
     "datasets": [[name, "tagging", ""] for name in SIZES],

@@ -931,10 +931,10 @@ def test_systems_are_described_by_base_model():
         "provenance": {"task": "constituency"},
         "omissions": (Omission("train", "no memory", f"{made.groups[0]}-half-9"),),
     }
-    natural = describe(replace(made, **fragments), registry.metric("f1"))
+    natural = describe([(replace(made, **fragments), registry.metric("f1"))])
     assert list(natural["group"]) == ["all"]
     synthetic = replace(made, systems=systems, kinds=("synthetic",) * 5, **fragments)
-    found = describe(synthetic, registry.metric("f1"))
+    found = describe([(synthetic, registry.metric("f1"))])
     assert list(found["group"]) == ["all", *sorted(set(made.groups))]
     assert (found["n_systems"].iloc[0], found["n_systems"].iloc[1:].sum()) == (5, 5)
     assert found["score_high"].iloc[0] == pytest.approx(scores.max())
