@@ -183,8 +183,8 @@ def test_jackknife_of_a_mean_is_its_variance():
     low, high = over_systems.interval(4.0, found, degrees)
     assert high - 4 == pytest.approx(student.ppf(0.975, degrees) * np.sqrt(found))
     assert 4 - low == pytest.approx(high - 4)
-    left = over_systems.without_each(np.array([[0, 1], [1, 2]]))
-    assert left.tolist() == [[False, True], [False, False], [True, False]]
+    weights = over_systems.replicates(np.array([[0, 1], [1, 2]]), [2, 3])
+    assert weights.tolist() == [[2, 3], [0, 3], [0, 0], [2, 0]]
 
 
 def test_scales():

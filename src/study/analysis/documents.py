@@ -133,7 +133,8 @@ def documents(data: Iterable[tuple[Statistics, Metric]], *, seed: int = 2012) ->
     for name, parts in halves.items():
         if len(parts) > 1:
             own = [row for row in found if row["metric"] == name]
-            whole = _Halves.joined(parts)
+            numbers = np.repeat(np.arange(len(parts)), [len(part.gain) for part in parts])
+            whole = over_systems.joined(parts, dataset=numbers)
             totals = {name: sum(row[name] for row in own) for name in ("n_segments", "n_documents", "n_pairs")}
             n_systems = len(np.unique(whole.names))
             found.append({"dataset": "all", "metric": name, "n_systems": n_systems} | totals | whole.row())
@@ -202,11 +203,6 @@ class _Halves:
         gain, by_segment, by_document = (one.reshape(-1, 2) for one in (gain, by_segment, by_document))
         dataset = np.zeros(len(gain), dtype=np.intp)
         return cls(gain, by_segment, by_document, np.tile(names[pairs], (SPLITS, 1)), dataset)
-
-    @classmethod
-    def joined(cls, parts: list[_Halves]) -> _Halves:
-        numbers = np.repeat(np.arange(len(parts)), [len(part.gain) for part in parts])
-        return over_systems.joined(parts, dataset=numbers)
 
     def row(self) -> dict[str, float]:
         """Compute the columns of the table."""
