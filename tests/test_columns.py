@@ -80,7 +80,7 @@ def test_commands_write_what_is_declared(written, table):
         for row in rows:
             for cell, column in zip(row[:-1], table.columns, strict=True):
                 assert possible(cell, column), (path.name, column.name, cell)
-        read = columns.read(path, table)
+        read = analysis.read(path, table)
         pd.testing.assert_frame_equal(tables.frame(table, read), read)
         assert not read.duplicated(list(table.key)).any()
 
@@ -194,7 +194,7 @@ def test_a_test_set_made_in_no_known_way_is_refused(written, tmp_path):
     lines = written["comparisons"][2].read_text(encoding="utf-8").replace("\twhole\twhole\t", "\twhole\tall\t", 1)
     (tmp_path / "c.tsv").write_text(lines, encoding="utf-8")
     with pytest.raises(InputError, match=r"line 2: derived is 'all', expected one of whole, initial, domain"):
-        columns.read(tmp_path / "c.tsv", COMPARISONS)
+        analysis.read(tmp_path / "c.tsv", COMPARISONS)
 
 
 def test_cells_of_parquet_are_checked_too(tmp_path):
@@ -221,4 +221,4 @@ def test_a_missing_cell_of_a_key_is_repeated_as_others_are(tmp_path):
     row = "accuracy\t{}\texact\t\t1\t0.5\t0.5\t0.5\n"
     path.write_text("\t".join(analysis.table("run_time").names) + "\n" + "".join(row.format(n) for n in (50, 60, 60)))
     with pytest.raises(InputError, match=r"line 4: found accuracy, 60, exact, nan again, .*: line 3 has it"):
-        columns.read(path, analysis.table("run_time"))
+        analysis.read(path, analysis.table("run_time"))

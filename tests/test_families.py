@@ -21,7 +21,7 @@ from pairsig.io import tables
 from pairsig.metrics import registry
 from pairsig.planning import heterogeneity
 from running import ROOT
-from study import cli
+from study import analysis, cli
 from study.analysis import heterogeneity as measured_module
 from study.analysis import over_systems
 from study.analysis.heterogeneity import HETEROGENEITY, known_families, left_out, mean_excess
@@ -29,7 +29,7 @@ from study.analysis.heterogeneity import heterogeneity as measured
 from study.tables import columns
 from test_recomputed import BLEU, F1, STATISTICS, bleu, counts, f1, gains, gains_without_each
 
-SHEET = columns.read(ROOT / "config/families.tsv", columns.FAMILIES)
+SHEET = analysis.read(ROOT / "config/families.tsv", columns.FAMILIES)
 PREDICTED = ("replicated", "predicted_iid", "predicted", "coverage_iid", "coverage")
 
 
