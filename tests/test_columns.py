@@ -41,6 +41,19 @@ def possible(cell: str, column: Column) -> bool:
     return bool(re.fullmatch(r"-?\d+" if column.type is int else r"-?\d+\.\d+(e-\d+)?|-?\de-\d+", cell))
 
 
+def check_cells(path, table):
+    """That a file has the columns of a table, each cell is of the declared type, and no key is repeated."""
+    with path.open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file, delimiter="\t")
+    assert header == [*table.names, *(["n_rows"] if rows else [])]
+    for row in rows:
+        for cell, column in zip(row[:-1], table.columns, strict=True):
+            assert possible(cell, column), (path.name, column.name, cell)
+    read = analysis.read(path, table)
+    assert not read.duplicated(list(table.key)).any()
+    return read
+
+
 def run(main, *arguments):
     assert main([str(argument) for argument in arguments]) == 0
 
@@ -73,16 +86,9 @@ def written(tmp_path_factory):
 @pytest.mark.parametrize("table", [COMPARISONS, columns.OVERLAPS], ids=lambda table: table.name)
 def test_commands_write_what_is_declared(written, table):
     for path in written[table.name]:
-        with path.open(encoding="utf-8", newline="") as file:
-            header, *rows = csv.reader(file, delimiter="\t")
-        assert header == [*table.names, "n_rows"]
-        assert rows
-        for row in rows:
-            for cell, column in zip(row[:-1], table.columns, strict=True):
-                assert possible(cell, column), (path.name, column.name, cell)
-        read = analysis.read(path, table)
+        read = check_cells(path, table)
+        assert len(read)
         pd.testing.assert_frame_equal(tables.frame(table, read), read)
-        assert not read.duplicated(list(table.key)).any()
 
 
 def test_statistics_have_the_declared_keys(written):
