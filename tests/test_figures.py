@@ -209,17 +209,14 @@ def test_every_pair_is_drawn_once() -> None:
     assert axes.get_ylabel() == "confidence = 1 − p"
 
 
-def test_kinds_of_one_sort_are_no_class() -> None:
-    assert set(scatter(FIGURES["gain_confidence"](comparisons(kinds=("mst",))).axes[0])) == {
-        "different groups",
-        "same group",
-    }
-
-
-def test_missing_and_categorical_kinds() -> None:
-    table = comparisons()
-    table["kind_a"] = None
-    table["kind_b"] = pd.Categorical(table["kind_b"])
+@pytest.mark.parametrize(
+    "table",
+    [
+        comparisons(kinds=("mst",)),
+        comparisons().assign(kind_a=None, kind_b=lambda rows: pd.Categorical(rows["kind_b"])),
+    ],
+)
+def test_kinds_of_one_sort_missing_and_categorical_ones_are_no_class(table: pd.DataFrame) -> None:
     assert set(scatter(FIGURES["gain_confidence"](table).axes[0])) == {"different groups", "same group"}
 
 
