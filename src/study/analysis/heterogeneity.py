@@ -341,8 +341,8 @@ def _estimates(rows: _Rows) -> dict[str, object]:
     by_gain = 2 * rows.gain.prod(axis=1) / rows.spread.sum(axis=1)
     design = np.stack([np.ones(n), by_gain], axis=1)
     products = design.T @ design
-    beta = float(np.linalg.solve(products, design.T @ excess)[1])
-    residuals = excess - design @ np.linalg.solve(products, design.T @ excess)
+    fitted = np.linalg.solve(products, design.T @ excess)
+    beta, residuals = float(fitted[1]), excess - design @ fitted
     own = design @ np.linalg.inv(products)[1]  # influence of each row on the slope
     of_beta = over_systems.variance(own * residuals, rows.systems, drawn, weights=own**2)
     # For the median pair on the median test set.
