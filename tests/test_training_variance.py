@@ -107,14 +107,15 @@ def test_the_interval_of_pairs_that_differ_holds_the_share_of_all_runs():
 
 
 class TestBetterMethod:
-    def test_p_names_the_outputs_as_often_as_predicted_and_the_method_less_often(self):
-        rng = np.random.default_rng(4)
-        given = [
-            simulated(rng, n_methods=12, k=6, n=800, training=2, rest=0.2, spread=1.5, dataset=f"s{i}")
-            for i in range(3)
-        ]
+    def rows(self, seed, **options):
+        """Of three datasets together, on 400 segments, by question."""
+        rng = np.random.default_rng(seed)
+        given = [simulated(rng, n_methods=12, k=6, spread=1.5, dataset=f"s{i}", **options) for i in range(3)]
         _, found = training_variance(given, splits=6)
-        rows = found[(found["dataset"] == "all") & (found["n_segments"] == 400)].set_index("question")
+        return found[(found["dataset"] == "all") & (found["n_segments"] == 400)].set_index("question")
+
+    def test_p_names_the_outputs_as_often_as_predicted_and_the_method_less_often(self):
+        rows = self.rows(4, training=2, rest=0.2)
         # Outputs hold what they are tested for; of the method they are runs, one each.
         assert rows.loc["outputs", "replicated"] == pytest.approx(rows.loc["outputs", "expected"], abs=0.04)
         assert rows.loc["method", "replicated"] < rows.loc["method", "expected"] - 0.1
@@ -123,10 +124,7 @@ class TestBetterMethod:
         )
 
     def test_where_training_does_not_matter_it_names_both(self):
-        rng = np.random.default_rng(5)
-        given = [simulated(rng, n_methods=12, k=6, training=0, spread=1.5, dataset=f"s{i}") for i in range(3)]
-        _, found = training_variance(given, splits=6)
-        rows = found[(found["dataset"] == "all") & (found["n_segments"] == 400)].set_index("question")
+        rows = self.rows(5, training=0)
         assert rows.loc["method", "replicated"] == pytest.approx(rows.loc["method", "expected"], abs=0.05)
 
 
