@@ -18,6 +18,7 @@ from pairsig.core import statistics
 from pairsig.io import tables
 from pairsig.io.columns import COMPARISONS
 from running import ROOT
+from study import analysis
 from study import cli as study_cli
 from study.analysis.calibrate import calibrate, calibrated
 from study.tables import columns
@@ -138,7 +139,7 @@ def study(folder: Path) -> Path:
     of = [f"{folder / name}.parquet:bleu" for name in (DATASET, MADE)]
     run(study_cli.main, "ranks", *of, "--n-resamples", "1000", "--output", results / "tables/ranks.tsv")
     run(study_cli.main, "describe", *of, "--output", results / "tables/systems.tsv")
-    compared = pd.concat([columns.read(path, COMPARISONS) for path in results.glob("*/*.bootstrap.tsv")])
+    compared = pd.concat([analysis.read(path, COMPARISONS) for path in results.glob("*/*.bootstrap.tsv")])
     sheet = pd.DataFrame(
         [("translation", "near", DATASET, "*-first-100", "=", "*-first-100")], columns=columns.CALIBRATIONS.names
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import re
 import subprocess
@@ -21,19 +20,18 @@ from pairsig.io import tables
 from pairsig.io.columns import COMPARISONS
 from running import ROOT, environment, snakemake
 from study import analysis, cli
-from study.analysis.approximate import approximate
-from study.analysis.montecarlo import FACTORS
 from study.analysis.record import Comparisons, Data, Overlays, Rows, Setting
 from study.sheets import code, jobs
 from study.tables import columns
 from study.tables.presentation import render
-from test_columns import possible
+from test_columns import check_cells, run
 
 ANALYSES = [name for name, record in analysis.every().items() if record.function]
 SIZES = {"one": 300, "two": 400, "three": 500}
 SETTINGS = {
-    "n_resamples": 100, "n_simulated": 4, "n_pairs": 1, "n_runs": 1, "n_repeats": 1, "n_segments": 50, "splits": 2,
-    "min_pairs": 1, "p_low": 0, "p_high": 1, "threads": 1, "population": "one", "seed": 1, "percentile": 90,
+    "n_resamples": 100, "n_simulated": 4, "n_pairs": 1, "n_runs": 1, "n_sizes": 2, "n_repeats": 1, "n_segments": 50,
+    "splits": 2, "min_pairs": 1, "p_low": 0, "p_high": 1, "percentile": 90, "threads": 1, "population": "one",
+    "seed": 1,
 }  # fmt: skip
 SHEETS = {
     "datasets": [[name, "tagging", ""] for name in SIZES],
@@ -45,10 +43,6 @@ SHEETS = {
     "families": [["f", "simulated", name, "half:*", "all"] for name in ("one", "two")],
     "overlaps": [["one", "m0-0", "m0-1", "50.0", "0.5"]],
 }
-
-
-def run(main, *arguments):
-    assert main([str(argument) for argument in arguments]) == 0
 
 
 @pytest.fixture(scope="module")
@@ -103,14 +97,6 @@ def command(name, work, given, folder):
     return [str(word) for word in words]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def few_sizes():
-    """The two smallest numbers of simulated sentences, because the largest takes most of the time."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(approximate.__kwdefaults__, "factors", dict([*FACTORS.items()][:2]))
-        yield
-
-
 @pytest.fixture(scope="module")
 def written(work, tmp_path_factory):
     """The tables of all analyses."""
@@ -123,15 +109,8 @@ def written(work, tmp_path_factory):
 @pytest.mark.parametrize("name", ANALYSES)
 def test_tables_have_the_declared_columns(written, name):
     for one in analysis.load(name).tables:
-        with output(written, one).open(encoding="utf-8", newline="") as file:
-            header, *rows = csv.reader(file, delimiter="\t")
-        assert header == [*one.table.names, *(["n_rows"] if rows else [])]
-        assert rows or one.name == "family_heterogeneity", one.name  # which has only families that are heterogeneous
-        for row in rows:
-            for cell, column in zip(row[:-1], one.table.columns, strict=True):
-                assert possible(cell, column), (one.name, column.name, cell)
-        read = analysis.read(output(written, one), one.name)
-        assert not read.duplicated(list(one.table.key)).any()
+        read = check_cells(output(written, one), one.table)
+        assert len(read) or one.name == "family_heterogeneity"  # which has only families that are heterogeneous
 
 
 @pytest.mark.parametrize("name", ANALYSES)

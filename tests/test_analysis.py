@@ -58,6 +58,7 @@ def named(table: pd.DataFrame, source: str) -> pd.DataFrame:
 
 
 INITIAL = {"test_set": "first-100", "derived": "initial"}
+CRITICAL = ["critical_difference", "critical_difference_low", "critical_difference_high"]
 
 
 def only(table: pd.DataFrame, **values) -> pd.Series:
@@ -73,14 +74,27 @@ def ring(n: int) -> list[tuple[str, str]]:
     return [(f"s{i}", f"s{(i + 1) % n}") for i in range(n)]
 
 
+def every_pair(n: int) -> list[tuple[str, str]]:
+    """All pairs of n systems."""
+    return [(f"s{i}", f"s{j}") for i in range(n) for j in range(i)]
+
+
+def of_all(comparisons: pd.DataFrame, **settings) -> pd.Series:
+    """The thresholds of all pairs."""
+    return only(thresholds(comparisons, **settings), subset="all")
+
+
 class TestThresholds:
+    systems = every_pair(9)
+    errors = np.exp(np.random.default_rng(5).normal(0, 0.3, len(systems)))
+
     def test_by_hand(self):
         # 20 gains in the window, two of them at its ends: the 95th percentile is the 19th. Larger ones lie outside.
         gains = [*np.arange(1, 21) / 10, 7, 8, 9]
         p = [0.05] * 18 + [0.04, 0.06, 0.0399, 0.0601, 1.0]
         table = pairs(gains, p)
         table.loc[20:, "standard_error"] = 100.0
-        row = only(thresholds(table), subset="all")
+        row = of_all(table)
         assert (row["n_all"], row["n_systems"], row["n_pairs"], row["n_segments"]) == (23, 46, 20, 1000)
         assert (row["printed"], row["verdict"]) == (1.9, "estimated")
         # Gains of 1.645 standard errors have equal weights; 95 % are below the middle of the 19th and 20th.
@@ -95,7 +109,7 @@ class TestThresholds:
         st.sampled_from([1.0, 25.0, 50.0, 90.0, 95.0, 99.0, 100.0]),
     )
     def test_percentiles_against_numpy(self, gains, percentile):
-        row = only(thresholds(pairs(gains, [0.05] * len(gains)), percentile=percentile), subset="all")
+        row = of_all(pairs(gains, [0.05] * len(gains)), percentile=percentile)
         assert row["printed"] == np.percentile(gains, percentile, method="inverted_cdf")
         log = np.log(gains)
         assert row["critical_difference"] == pytest.approx(np.exp(np.median(log)))
@@ -109,22 +123,17 @@ class TestThresholds:
         assert found == pytest.approx(np.where(np.abs(z) < 0.8, 1 - (z / 0.8) ** 2, 0))
         far = pairs([1.0] * 12 + [9.0] * 12, [0.05] * 24)
         far.loc[12:, "standard_error"] = 1.0  # nine standard errors: however large, they tell nothing of p = 0.05
-        assert only(thresholds(far), subset="all")["threshold"] == pytest.approx(1.0)
+        assert of_all(far)["threshold"] == pytest.approx(1.0)
 
     def test_the_need_has_the_interval_of_a_median(self):
-        systems = [(f"s{i}", f"s{j}") for i in range(9) for j in range(i)]
-        errors = np.exp(np.random.default_rng(5).normal(0, 0.3, len(systems)))
-        row = only(thresholds(pairs(errors, [0.5] * len(systems), systems=systems)), subset="all")
-        found = np.exp(quantile_interval(np.log(errors), members(*np.array(systems).T)))
-        assert row[
-            ["critical_difference", "critical_difference_low", "critical_difference_high"]
-        ].tolist() == pytest.approx(found)
+        row = of_all(pairs(self.errors, [0.5] * 36, systems=self.systems))
+        found = np.exp(quantile_interval(np.log(self.errors), members(*np.array(self.systems).T)))
+        assert row[CRITICAL].tolist() == pytest.approx(found)
 
     def test_the_reach_of_a_threshold_is_the_jackknife_of_the_mean_and_spread(self):
         """Twice of it above; at least it below, where the interval of the quantile may reach further."""
-        systems = [(f"s{i}", f"s{j}") for i in range(9) for j in range(i)]
-        errors = np.exp(np.random.default_rng(5).normal(0, 0.3, len(systems)))
-        row = only(thresholds(pairs(errors, [0.05] * len(systems), systems=systems)), subset="all")
+        errors, systems = self.errors, self.systems
+        row = of_all(pairs(errors, [0.05] * 36, systems=systems))
 
         def high(without=""):
             logs = [np.log(e) for e, pair in zip(errors, systems, strict=True) if without not in pair]
@@ -139,34 +148,27 @@ class TestThresholds:
 
     def test_too_few_says_so_and_invents_nothing(self):
         table = pairs(np.arange(1, 10), [0.05] * 9)
-        row = only(thresholds(table), subset="all")
+        row, numbers = of_all(table), ["threshold", "low", "high", "printed"]
         assert (row["n_pairs"], row["verdict"]) == (9, "too few")
-        ends = ("critical_difference", "critical_difference_low", "critical_difference_high")
-        numbers = [*ends, "threshold", "low", "high", "printed"]
-        assert row[numbers].isna().all()
-        assert only(thresholds(table, min_pairs=9), subset="all")["verdict"] == "estimated"
-        row = only(thresholds(table.assign(pvalue=0.5), min_pairs=1), subset="all")
+        assert row[[*CRITICAL, *numbers]].isna().all()
+        assert of_all(table, min_pairs=9)["verdict"] == "estimated"
+        row = of_all(table.assign(pvalue=0.5), min_pairs=1)
         assert (row["n_pairs"], row["verdict"]) == (0, "critical difference only")
-        assert row[["threshold", "low", "high", "printed"]].isna().all()
+        assert row[numbers].isna().all()
         assert row["critical_difference"] == pytest.approx(5.0)
 
     def test_five_systems_are_too_few_however_many_pairs(self):
-        systems = [(f"s{i}", f"s{j}") for i in range(5) for j in range(i)]
-        table = pairs(np.arange(1, 11), [0.05] * 10, systems=systems)
-        assert only(thresholds(table), subset="all")["verdict"] == "too few"
-        six = [(f"s{i}", f"s{j}") for i in range(6) for j in range(i)]
-        assert (
-            only(thresholds(pairs(np.arange(1, 16), [0.05] * 15, systems=six)), subset="all")["verdict"] == "estimated"
-        )
+        for n_systems, n_pairs, verdict in ((5, 10, "too few"), (6, 15, "estimated")):
+            table = pairs(np.arange(1, n_pairs + 1), [0.05] * n_pairs, systems=every_pair(n_systems))
+            assert of_all(table)["verdict"] == verdict
 
     def test_pairs_without_a_difference_need_nothing_and_are_left_out(self):
-        table = pairs([1.0] * 20 + [0.0] * 30, [0.05] * 20 + [1.0] * 30)
-        row = only(thresholds(table), subset="all")
+        row = of_all(pairs([1.0] * 20 + [0.0] * 30, [0.05] * 20 + [1.0] * 30))
         assert (row["n_all"], row["critical_difference"]) == (20, pytest.approx(1.0))
 
     def test_another_window(self):
         table = pairs(np.arange(1, 41), [0.05] * 20 + [0.01] * 20)
-        row = only(thresholds(table, p_low=0.005, p_high=0.015), subset="all")
+        row = of_all(table, p_low=0.005, p_high=0.015)
         assert (row["n_pairs"], row["printed"]) == (20, 39.0)
 
     def test_groups_and_kinds_are_distinguished(self):
@@ -322,6 +324,9 @@ def sheet(*rows) -> pd.DataFrame:
     return pd.DataFrame(list(rows), columns=columns)
 
 
+NEAR = ("t", "near", "x", "whole", "y", "whole")
+
+
 class TestCalibration:
     # On `x`: five pairs. On `y` the first and the fourth hold, the second does not, the third is a tie, the fifth
     # is missing; the pairs come in another order there.
@@ -330,15 +335,13 @@ class TestCalibration:
         systems=[("a", "b"), ("c", "a"), ("b", "c"), ("d", "a"), ("d", "b")], standard_error=1.0,
     )  # fmt: skip
     against = pairs(
-        [0.5, 1.0, 0.0, 9.0],
-        [0.2] * 4,
-        dataset="y",
-        systems=[("d", "a"), ("a", "c"), ("c", "b"), ("a", "b")],
-        standard_error=1.0,
-    )
+        [0.5, 1.0, 0.0, 9.0], [0.2] * 4, dataset="y",
+        systems=[("d", "a"), ("a", "c"), ("c", "b"), ("a", "b")], standard_error=1.0,
+    )  # fmt: skip
+    both = pd.concat([on, against])
 
     def test_by_hand(self):
-        found = calibrate(pd.concat([self.on, self.against]), sheet(("t", "near", "x", "whole", "y", "whole")))
+        found = calibrate(self.both, sheet(NEAR))
         window = only(found, p_low=0.04, p_high=0.06)
         assert (window["n_pairs"], window["n_replicated"], window["share"]) == (2, 1, 0.5)
         assert (window["n_systems"], window["n_test_sets"]) == (4, 1)
@@ -359,9 +362,7 @@ class TestCalibration:
     def test_ranges_are_closed_below_and_the_last_one_above(self):
         p = [0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.16, 0.32, 1.0]
         on = pairs(np.ones(12), p, dataset="x")
-        found = calibrate(
-            pd.concat([on, on.assign(dataset="y")]), sheet(("t", "near", "x", "whole", "y", "whole"))
-        ).set_index("p_low")
+        found = calibrate(pd.concat([on, on.assign(dataset="y")]), sheet(NEAR)).set_index("p_low")
         assert found["n_pairs"].tolist() == [1, 1, 1, 1, 1, 1, 2, 1, 1, 2, 2]
         assert (found["n_replicated"] == found["n_pairs"]).all()
 
@@ -373,7 +374,7 @@ class TestCalibration:
         p = norm.sf(gains_on / errors_on).clip(max=0.5)
         on = pairs(gains_on, p, dataset="x", standard_error=errors_on)
         against = pairs(gains_against, p, dataset="y", standard_error=errors_against)
-        row = only(calibrate(pd.concat([on, against]), sheet(("t", "near", "x", "whole", "y", "whole"))), p_low=0.02)
+        row = only(calibrate(pd.concat([on, against]), sheet(NEAR)), p_low=0.02)
         weights = errors_against**2 / (errors_on**2 + errors_against**2)
         mean = weights * gains_on + (1 - weights) * gains_against
         first = mean + errors_on * np.sqrt(1 - weights) * rng.standard_normal((100_000, 20))
@@ -417,21 +418,19 @@ class TestCalibration:
         assert found["difference_low"].notna().any() == known
 
     def test_equal_outputs_do_not_count(self):
-        table = pd.concat([self.on, self.against])
         same = pairs([0.0], [1.0], systems=[("e", "f")], standard_error=0.0)
-        row = ("t", "near", "x", "whole", "y", "whole")
-        with_them = calibrate(pd.concat([table, same.assign(dataset="x"), same.assign(dataset="y")]), sheet(row))
-        without = calibrate(table, sheet(row))
+        more = pd.concat([self.both, same.assign(dataset="x"), same.assign(dataset="y")])
+        with_them, without = (calibrate(table, sheet(NEAR)) for table in (more, self.both))
         assert with_them["expected"].to_numpy() == pytest.approx(without["expected"].to_numpy())
 
     def test_ties_on_the_first_test_set_are_left_out(self):
         on = self.on.assign(gain=[0.0, 2, 3, 4, 5])
-        found = calibrate(pd.concat([on, self.against]), sheet(("t", "near", "x", "whole", "y", "whole")))
+        found = calibrate(pd.concat([on, self.against]), sheet(NEAR))
         assert only(found, p_low=0.04, p_high=0.06)["n_pairs"] == 1
 
     def test_rows_of_one_name_are_added_up_and_a_star_stands_for_anything(self):
         draws = [self.on.assign(dataset="y", test_set=f"draw-{k}") for k in (1, 2, 3)]
-        table = pd.concat([*draws, self.on, self.against])
+        table = pd.concat([*draws, self.both])
         starred = calibrate(table, sheet(("t", "iid", "y", "draw-*", "y", "whole")))
         listed = calibrate(table, sheet(*(("t", "iid", "y", f"draw-{k}", "y", "whole") for k in (1, 2, 3))))
         pd.testing.assert_frame_equal(starred, listed)
@@ -478,15 +477,13 @@ class TestCalibration:
             calibrate(table, sheet(("t", "iid", "x", "whole", "x", "whole")))
 
     def test_of_several_tests_the_bootstrap_counts(self):
-        both = pd.concat([self.on, self.against])
-        other = both.assign(test="randomization", pvalue=0.05)
-        row = ("t", "near", "x", "whole", "y", "whole")
-        pd.testing.assert_frame_equal(calibrate(pd.concat([other, both]), sheet(row)), calibrate(both, sheet(row)))
-        assert only(calibrate(other, sheet(row)), p_low=0.04, p_high=0.06)["n_pairs"] == 3
+        other = self.both.assign(test="randomization", pvalue=0.05)
+        several, one = (calibrate(table, sheet(NEAR)) for table in (pd.concat([other, self.both]), self.both))
+        pd.testing.assert_frame_equal(several, one)
+        assert only(calibrate(other, sheet(NEAR)), p_low=0.04, p_high=0.06)["n_pairs"] == 3
 
     def test_another_metric_is_another_contest(self):
-        table = pd.concat([self.on, self.against, self.against.assign(metric="bleu")])
-        found = calibrate(table, sheet(("t", "near", "x", "whole", "y", "whole")))
+        found = calibrate(pd.concat([self.both, self.against.assign(metric="bleu")]), sheet(NEAR))
         assert only(found, p_low=0.04, p_high=0.06)["n_pairs"] == 2
 
     @pytest.mark.parametrize(
@@ -497,9 +494,8 @@ class TestCalibration:
         ],
     )
     def test_unknown_test_sets(self, row, fragments):
-        good = ("t", "d", "x", "whole", "y", "whole")
         with pytest.raises(InputError, match=message("my.tsv, line 3", fragments)):
-            calibrate(pd.concat([self.on, self.against]), named(sheet(good, row), "my.tsv"))
+            calibrate(self.both, named(sheet(NEAR, row), "my.tsv"))
 
     def test_an_empty_sheet_gives_an_empty_table(self):
         found = calibrate(self.on, sheet())
@@ -751,16 +747,10 @@ class TestCheck:
 
     def test_lines_are_kept_in_order_and_none_is_lost(self):
         sheet = pd.concat([published(item="b"), published(item="a", compared_with="none")])
-        found = check(
-            sheet,
-            thresholds=self.thresholds.iloc[:0],
-            size_scaling=self.size_scaling.iloc[:0],
-            calibration=self.calibration,
-        )
+        empty = {"thresholds": self.thresholds.iloc[:0], "size_scaling": self.size_scaling.iloc[:0]}
+        found = check(sheet, **empty, calibration=self.calibration)
         assert found[["item", "verdict"]].to_numpy().tolist() == [["b", "not comparable"], ["a", "not comparable"]]
-        nothing = check(
-            sheet.iloc[:0], thresholds=self.thresholds, size_scaling=self.size_scaling, calibration=self.calibration
-        )
+        nothing = check(sheet.iloc[:0], **empty, calibration=self.calibration)
         assert len(nothing) == 0
         assert "verdict" in nothing.columns
 
@@ -794,6 +784,11 @@ def study(dataset: str, error: float, *, n_systems: int = 30, spread: float = 1.
     return pairs(gains, norm.sf(gains / error), systems=names, dataset=dataset, same_group=same, standard_error=error)
 
 
+def compared(*tables: pd.DataFrame) -> pd.Series:
+    """All pairs of `ours` compared with those of `theirs`."""
+    return only(validate(pd.concat(tables), {"ours": "theirs"}), subset="all")
+
+
 class TestValidation:
     def test_the_gain_at_p_05_is_known(self):
         # With a standard error of 0.5 the gain at p = 0.05 is 0.5 times 1.645, whatever the pairs.
@@ -809,8 +804,7 @@ class TestValidation:
         assert row["n_synthetic"] == (z.abs() < 0.8).sum()
 
     def test_another_height_differs_and_says_how_much(self):
-        table = pd.concat([study("ours", 0.6), study("theirs", 0.5, seed=2)])
-        row = only(validate(table, {"ours": "theirs"}), subset="all")
+        row = compared(study("ours", 0.6), study("theirs", 0.5, seed=2))
         assert row["ratio"] == pytest.approx(1.2)
         assert row["verdict"] == "differs"
 
@@ -824,8 +818,7 @@ class TestValidation:
 
     def test_at_equal_correlation_the_sign_may_change(self):
         """Ours correlate less and have larger critical differences, but smaller ones at equal correlation."""
-        table = pd.concat([self.alike("ours", 0.9, 0.3, 0.8, 1), self.alike("theirs", 1.0, 0.6, 0.9, 2)])
-        row = only(validate(table, {"ours": "theirs"}), subset="all")
+        row = compared(self.alike("ours", 0.9, 0.3, 0.8, 1), self.alike("theirs", 1.0, 0.6, 0.9, 2))
         assert row["ratio_low"] > 1
         assert row["equal_correlation_ratio"] == pytest.approx(0.9, abs=0.03)
         assert row["equal_correlation_ratio_low"] < 0.9 < row["equal_correlation_ratio_high"] < 1
@@ -833,8 +826,7 @@ class TestValidation:
         assert row["synthetic_correlation"] < row["natural_correlation"]
 
     def test_without_a_common_range_nothing_is_said(self):
-        table = pd.concat([self.alike("ours", 0.9, 0.1, 0.3, 1), self.alike("theirs", 1.0, 0.6, 0.9, 2)])
-        row = only(validate(table, {"ours": "theirs"}), subset="all")
+        row = compared(self.alike("ours", 0.9, 0.1, 0.3, 1), self.alike("theirs", 1.0, 0.6, 0.9, 2))
         assert row["equal_correlation_verdict"] == "too few"
         assert np.isnan(row["equal_correlation_ratio"])
 
@@ -846,7 +838,7 @@ class TestValidation:
             for dataset in ("ours", "theirs"):
                 table = study(dataset, 0.5, seed=10 * seed + len(tables))
                 tables.append(table.assign(standard_error=0.5 * np.exp(rng.normal(0, 0.3, len(table)))))
-            row = only(validate(pd.concat(tables), {"ours": "theirs"}), subset="all")
+            row = compared(*tables)
             covered += row["ratio_low"] <= 1 <= row["ratio_high"]
         assert covered >= 16  # 19 expected; 15 or fewer of 20 at 95 % each happen three times in a thousand
 
@@ -854,8 +846,7 @@ class TestValidation:
     def test_ten_pairs_on_each_side_are_enough(self, n_pairs):
         many, few = (pairs(np.arange(1, n + 1), [0.05] * n) for n in (15, n_pairs))
         for ours, theirs in ((many, few), (few, many)):
-            table = pd.concat([ours.assign(dataset="ours"), theirs.assign(dataset="theirs")])
-            row = only(validate(table, {"ours": "theirs"}), subset="all")
+            row = compared(ours.assign(dataset="ours"), theirs.assign(dataset="theirs"))
             assert (row["verdict"] == "too few") == (n_pairs == 9)
 
     def test_few_pairs_and_other_sizes(self):
@@ -931,10 +922,10 @@ def test_systems_are_described_by_base_model():
         "provenance": {"task": "constituency"},
         "omissions": (Omission("train", "no memory", f"{made.groups[0]}-half-9"),),
     }
-    natural = describe(replace(made, **fragments), registry.metric("f1"))
+    natural = describe([(replace(made, **fragments), registry.metric("f1"))])
     assert list(natural["group"]) == ["all"]
     synthetic = replace(made, systems=systems, kinds=("synthetic",) * 5, **fragments)
-    found = describe(synthetic, registry.metric("f1"))
+    found = describe([(synthetic, registry.metric("f1"))])
     assert list(found["group"]) == ["all", *sorted(set(made.groups))]
     assert (found["n_systems"].iloc[0], found["n_systems"].iloc[1:].sum()) == (5, 5)
     assert found["score_high"].iloc[0] == pytest.approx(scores.max())

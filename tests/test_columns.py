@@ -41,6 +41,19 @@ def possible(cell: str, column: Column) -> bool:
     return bool(re.fullmatch(r"-?\d+" if column.type is int else r"-?\d+\.\d+(e-\d+)?|-?\de-\d+", cell))
 
 
+def check_cells(path, table):
+    """That a file has the columns of a table, each cell is of the declared type, and no key is repeated."""
+    with path.open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file, delimiter="\t")
+    assert header == [*table.names, *(["n_rows"] if rows else [])]
+    for row in rows:
+        for cell, column in zip(row[:-1], table.columns, strict=True):
+            assert possible(cell, column), (path.name, column.name, cell)
+    read = analysis.read(path, table)
+    assert not read.duplicated(list(table.key)).any()
+    return read
+
+
 def run(main, *arguments):
     assert main([str(argument) for argument in arguments]) == 0
 
@@ -73,16 +86,9 @@ def written(tmp_path_factory):
 @pytest.mark.parametrize("table", [COMPARISONS, columns.OVERLAPS], ids=lambda table: table.name)
 def test_commands_write_what_is_declared(written, table):
     for path in written[table.name]:
-        with path.open(encoding="utf-8", newline="") as file:
-            header, *rows = csv.reader(file, delimiter="\t")
-        assert header == [*table.names, "n_rows"]
-        assert rows
-        for row in rows:
-            for cell, column in zip(row[:-1], table.columns, strict=True):
-                assert possible(cell, column), (path.name, column.name, cell)
-        read = columns.read(path, table)
+        read = check_cells(path, table)
+        assert len(read)
         pd.testing.assert_frame_equal(tables.frame(table, read), read)
-        assert not read.duplicated(list(table.key)).any()
 
 
 def test_statistics_have_the_declared_keys(written):
@@ -194,7 +200,7 @@ def test_a_test_set_made_in_no_known_way_is_refused(written, tmp_path):
     lines = written["comparisons"][2].read_text(encoding="utf-8").replace("\twhole\twhole\t", "\twhole\tall\t", 1)
     (tmp_path / "c.tsv").write_text(lines, encoding="utf-8")
     with pytest.raises(InputError, match=r"line 2: derived is 'all', expected one of whole, initial, domain"):
-        columns.read(tmp_path / "c.tsv", COMPARISONS)
+        analysis.read(tmp_path / "c.tsv", COMPARISONS)
 
 
 def test_cells_of_parquet_are_checked_too(tmp_path):
@@ -221,4 +227,4 @@ def test_a_missing_cell_of_a_key_is_repeated_as_others_are(tmp_path):
     row = "accuracy\t{}\texact\t\t1\t0.5\t0.5\t0.5\n"
     path.write_text("\t".join(analysis.table("run_time").names) + "\n" + "".join(row.format(n) for n in (50, 60, 60)))
     with pytest.raises(InputError, match=r"line 4: found accuracy, 60, exact, nan again, .*: line 3 has it"):
-        columns.read(path, analysis.table("run_time"))
+        analysis.read(path, analysis.table("run_time"))

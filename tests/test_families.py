@@ -21,7 +21,7 @@ from pairsig.io import tables
 from pairsig.metrics import registry
 from pairsig.planning import heterogeneity
 from running import ROOT
-from study import cli
+from study import analysis, cli
 from study.analysis import heterogeneity as measured_module
 from study.analysis import over_systems
 from study.analysis.heterogeneity import HETEROGENEITY, known_families, left_out, mean_excess
@@ -29,7 +29,7 @@ from study.analysis.heterogeneity import heterogeneity as measured
 from study.tables import columns
 from test_recomputed import BLEU, F1, STATISTICS, bleu, counts, f1, gains, gains_without_each
 
-SHEET = columns.read(ROOT / "config/families.tsv", columns.FAMILIES)
+SHEET = analysis.read(ROOT / "config/families.tsv", columns.FAMILIES)
 PREDICTED = ("replicated", "predicted_iid", "predicted", "coverage_iid", "coverage")
 
 
@@ -45,20 +45,6 @@ def wmt_domains():
         yield from (((dataset, one), own[one], (dataset, other), own[other]) for one, other in combinations(parts, 2))
 
 
-def treebanks():
-    families = (
-        ["conll2017-en", "conll2017-en_pud", "conll2018-en_ewt", "conll2018-en_pud"],
-        embedded("conll2018-fi_*"),
-        embedded("conll2018-no_*"),
-    )
-    for family in families:
-        own = {}
-        for dataset in family:
-            names, sums, *_ = counts(dataset, ["uas_matched", *F1[1:]])
-            own[dataset] = (names, *gains(sums, f1), sums.shape[1])
-        yield from ((one, own[one], other, own[other]) for one, other in combinations(family, 2))
-
-
 def between(datasets, columns, measure):
     """All pairs of whole test sets."""
     own = {}
@@ -68,10 +54,19 @@ def between(datasets, columns, measure):
     return [(one, own[one], other, own[other]) for one, other in combinations(datasets, 2)]
 
 
+def between_parsers(families):
+    for family in families:
+        yield from between(family, ["uas_matched", *F1[1:]], lambda sums: gains(sums, f1))
+
+
+def treebanks():
+    english = ["conll2017-en", "conll2017-en_pud", "conll2018-en_ewt", "conll2018-en_pud"]
+    return between_parsers((english, embedded("conll2018-fi_*"), embedded("conll2018-no_*")))
+
+
 def languages():
     datasets = ["en_ewt", "zh_gsd", "de_gsd", "fi_tdt", "hr_set", "ko_kaist", "no_bokmaal", "ro_rrt", "sv_talbanken"]
-    for family in (["conll2017-en", "conll2017-zh"], [f"conll2018-{one}" for one in datasets]):
-        yield from between(family, ["uas_matched", *F1[1:]], lambda sums: gains(sums, f1))
+    return between_parsers((["conll2017-en", "conll2017-zh"], [f"conll2018-{one}" for one in datasets]))
 
 
 def translations():
@@ -303,9 +298,9 @@ def test_the_file_of_the_library_is_what_the_command_writes(tmp_path):
     sheet = tables.read(ROOT / "config/datasets.tsv")
     metric = dict(zip(sheet["dataset"], sheet["metric"], strict=True))
     given = [f"{STATISTICS / one}.parquet:{metric[one]}" for one in sheet["dataset"] if one in embedded("*")]
-    options = {"--families": ROOT / "config/families.tsv", "--next-test-sets": tmp_path / "next.tsv"}
-    options |= {"--family-heterogeneity": tmp_path / "b.tsv", "--output": tmp_path / "h.tsv"}
-    assert cli.main(["heterogeneity", *given, *(str(word) for pair in options.items() for word in pair)]) == 0
+    outputs = [f"--next-test-sets={tmp_path}/next.tsv", f"--family-heterogeneity={tmp_path}/b.tsv"]
+    words = ["heterogeneity", *given, f"--families={ROOT}/config/families.tsv", *outputs, f"--output={tmp_path}/h.tsv"]
+    assert cli.main(words) == 0
     written, shipped = (
         tables.read(path).set_index(["family", "metric"])
         for path in (tmp_path / "b.tsv", ROOT / "src/pairsig/planning/family_heterogeneity.tsv")

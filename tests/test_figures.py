@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from importlib import import_module
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,26 +26,46 @@ from pairsig.io.tables import frame
 from pairsig.planning import sample_size
 from running import ROOT
 from study import analysis, cli
-from study.analysis.describe import SYSTEMS
-from study.analysis.documents import DOCUMENTS
-from study.analysis.heterogeneity import HETEROGENEITY
-from study.analysis.leaderboards import DOLLARS, ITEMS_NEEDED, LEADERBOARDS
-from study.analysis.training_variance import BETTER_METHOD, TRAINING_VARIANCE
 from study.figures.style import titled
 from study.test_sets import Derivation
 
-FIGURES = {
-    (name := figure.function or figure.name): getattr(import_module(f"study.figures.{figure.module}"), name)
-    for figure in analysis.figures().values()
-}
+RECORDS = {figure.function or figure.name: figure for figure in analysis.figures().values()}
+FIGURES = {name: getattr(import_module(f"study.figures.{figure.module}"), name) for name, figure in RECORDS.items()}
 """Functions that draw figures, by name."""
 SIGNATURE = "test:bootstrap|method:shifted|alternative:observed"
+TEXTS = {"metric": "bleu", "test": "bootstrap", "test_set": "whole", "subset": "all", "group": "all"}
+nan = np.nan
+
+
+def made(name: str, rows: Sequence[Mapping[str, object]] = ({}, {}, {})) -> pd.DataFrame:
+    """A table of an analysis with these cells; the others follow from the declarations of their columns.
+
+    Counts are 2,000. Other numbers and texts differ between rows, and intervals reach 0.1 to either side.
+    """
+    columns, found = analysis.table(name).columns, []
+    ends = {end: (one.name, reach) for one in columns for end, reach in zip(one.interval, (-0.1, 0.1), strict=True)}
+    for number, given in enumerate(rows):
+        cells: dict[str, Any] = dict(given)
+        for one in columns:
+            if one.type is str:
+                choices = one.choices or (TEXTS.get(one.name, f"{one.name} {number + 1}"),)
+                cell: Any = choices[number % len(choices)]
+            elif one.type is int or one.shown == "count":
+                cell = 2000
+            elif one.name in ends:
+                middle, reach = ends[one.name]
+                cell = cells[middle] + reach
+            else:
+                cell = 0.3 + number / 10
+            cells.setdefault(one.name, cell)
+        found.append(cells)
+    return frame(analysis.table(name), found)
 
 
 def comparisons(
     n_systems: int = 35,
     n_segments: int = 1_000,
-    dataset: str = "wmt",
+    dataset: str = "dataset 1",
     metric: str = "bleu",
     derived: str = "whole",
     domain: str = "",
@@ -83,7 +106,7 @@ def comparisons(
     )  # fmt: skip
 
 
-def threshold_rows(table: pd.DataFrame, task: str = "mt") -> pd.DataFrame:
+def threshold_rows(table: pd.DataFrame) -> pd.DataFrame:
     """Thresholds as the analysis makes them: 95th percentiles of gains of pairs with p about 0.05."""
     rows = []
     subsets = {"all": slice(None), "same group": table["same_group"], "different group": ~table["same_group"]}
@@ -91,18 +114,13 @@ def threshold_rows(table: pd.DataFrame, task: str = "mt") -> pd.DataFrame:
         mine = table.loc[chosen]
         gains = mine.loc[mine["pvalue"].between(0.04, 0.06), "gain"]
         enough = len(gains) >= 5
-        value = gains.quantile(0.95) if enough else np.nan
         rows.append({
-            "task": task, **table[["dataset", "test_set", "metric", "test"]].iloc[0], "subset": subset,
-            "n_segments": table["n_segments"].iloc[0], "n_all": len(mine), "n_pairs": len(gains),
-            "n_systems": len(set(mine["system_a"]) | set(mine["system_b"])),
+            **table[["dataset", "test_set", "metric", "test", "n_segments"]].iloc[0], "subset": subset,
             "critical_difference": 1.645 * mine["standard_error"].median(),
-            "critical_difference_low": mine["standard_error"].median() * 1.5,
-            "critical_difference_high": mine["standard_error"].median() * 1.8,
-            "threshold": value, "low": value * 0.93, "high": value * 1.06, "printed": value,
+            "threshold": gains.quantile(0.95) if enough else nan,
             "verdict": "estimated" if enough else "critical difference only",
         })  # fmt: skip
-    return pd.DataFrame(rows)
+    return made("thresholds", rows)
 
 
 def of_sizes(table: pd.DataFrame) -> pd.DataFrame:
@@ -122,63 +140,41 @@ def sized() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def sized_thresholds(sized: pd.DataFrame) -> pd.DataFrame:
-    return pd.concat([threshold_rows(sized[sized["n_segments"] == n], "parsing") for n in SIZES], ignore_index=True)
+    return pd.concat([threshold_rows(sized[sized["n_segments"] == n]) for n in SIZES], ignore_index=True)
 
 
-def variance_model(table: pd.DataFrame) -> pd.DataFrame:
+def fitted(table: pd.DataFrame) -> pd.DataFrame:
+    """The power law of these critical differences."""
     mine = table[table["subset"] == "all"]
     exponent, constant = np.polyfit(np.log(mine["n_segments"].astype(float)), np.log(mine["critical_difference"]), 1)
-    key = {column: mine[column].iloc[0] for column in ("dataset", "metric", "test", "subset")}
-    fit = {"exponent": exponent, "exponent_low": exponent - 0.05, "exponent_high": exponent + 0.05}
-    sizes = {"n_sizes": len(mine), "n_low": 100, "n_high": 1600, "n_all": 190, "n_systems": 20}
-    return pd.DataFrame([{**key, **sizes, **fit, "coefficient": np.exp(constant)}])
+    key = mine[["dataset", "metric", "test", "subset"]].iloc[0]
+    return made("size_scaling", [{**key, "exponent": exponent, "coefficient": np.exp(constant)}])
 
 
 def calibrations() -> pd.DataFrame:
     rows = []
     edges = [(0.00125, 0.0025), (0.0025, 0.005), (0.005, 0.01), (0.01, 0.02), (0.02, 0.04), (0.04, 0.08), (0.04, 0.06)]
-    for distance, strength in (("iid", 1.0), ("near", 0.7), ("far", 0.1)):
-        for low, p_high in edges:
-            n = int(2_000 * (p_high - low)) + 30
-            replicated = round(n * (0.5 + 0.5 * strength * (1 - 2 * np.sqrt(low * p_high))))
-            error = 1.96 * np.sqrt(replicated / n * (1 - replicated / n) / n)
-            share, high = replicated / n, min(replicated / n + error, 1)
-            rows.append({
-                "calibration": "icepahc", "distance": distance, "p_low": low, "p_high": p_high, "n_systems": 90,
-                "n_test_sets": 1, "n_pairs": n, "n_replicated": replicated, "share": share, "share_low": share - error,
-                "share_high": high, "expected": 0.9 - low, "expected_low": 0.88 - low, "expected_high": 0.92 - low,
-                "difference": share - 0.9 + low, "difference_low": share - error - 0.9 + low,
-                "difference_high": high - 0.9 + low,
-            })  # fmt: skip
-    return pd.DataFrame(rows)
+    for (distance, strength), (low, high) in product((("iid", 1.0), ("near", 0.7), ("far", 0.1)), edges):
+        cells = {"calibration": "icepahc", "distance": distance, "p_low": low, "p_high": high, "expected": 0.9 - low}
+        rows.append(cells | {"share": 0.5 + 0.5 * strength * (1 - 2 * np.sqrt(low * high))})
+    return made("calibration", rows)
 
 
 def reproductions() -> pd.DataFrame:
-    columns = [
-        "item", "page", "what", "published", "unit", "n_segments", "compared_with", "ours", "low", "high",
-        "ours_n_segments", "verdict",
-    ]  # fmt: skip
-    nan = np.nan
-    table = pd.DataFrame(
-        [
-            ("tac", "997", "summarization, all pairs", 1.1, "rouge", 48, "threshold:realsumm:all", 0.86, 0.74, 1.02,
-             100, "agrees"),
-            ("dep", "998", "parsing, different models", 1.51, "uas", 690, "threshold:ewt:all", 1.2, 1.05, 1.33, 2077,
-             "differs"),
-            ("wa", "1000", "alignment, different models", 1.12, "aer", 100, "threshold:hansards:all", nan, nan, nan,
-             100, "too few"),
-            ("mt", "999", "translation, same model", 0.28, "bleu", 2034, "threshold:tanaka:all", nan, nan, nan, nan,
-             "not comparable"),
-            ("size", "1002", "exponent", -0.5, "exponent", nan, "exponent:ewt:all", -0.5, -0.6, -0.4, nan, "agrees"),
-            ("iid", "1002", "replicated", 92, "%", 1600, "share:icepahc:iid:0.04-0.06", 93, 90, 95, 1600, "agrees"),
-        ],
-        columns=columns,
+    columns = (
+        "what", "published", "unit", "n_segments", "compared_with", "ours", "low", "high", "ours_n_segments", "verdict"
     )  # fmt: skip
+    rows = (
+        ("summarization, all pairs", 1.1, "rouge", 48, "threshold:realsumm:all", 0.86, 0.74, 1.02, 100, "agrees"),
+        ("parsing, different models", 1.51, "uas", 690, "threshold:ewt:all", 1.2, 1.05, 1.33, 2077, "differs"),
+        ("alignment, different models", 1.12, "aer", 100, "threshold:hansards:all", nan, nan, nan, 100, "too few"),
+        ("translation, same model", 0.28, "bleu", 2034, "threshold:tanaka:all", nan, nan, nan, nan, "not comparable"),
+        ("exponent", -0.5, "exponent", nan, "exponent:ewt:all", -0.5, -0.6, -0.4, nan, "agrees"),
+        ("replicated", 92, "%", 1600, "share:icepahc:iid:0.04-0.06", 93, 90, 95, 1600, "agrees"),
+    )
+    table = made("reproduction", [dict(zip(columns, row, strict=True)) for row in rows])
     table["expected"] = table["published"] * np.sqrt(table["n_segments"] / table["ours_n_segments"])
-    table["expected_by_information"] = [0.9, *[np.nan] * (len(table) - 1)]
-    table["information"] = table["ours_information"] = table["z"] = np.nan
-    table["why"] = ""
-    table["ratio"] = table["ours"] / table["expected"]
+    table["expected_by_information"] = [0.9, *[nan] * (len(table) - 1)]
     return table
 
 
@@ -213,17 +209,14 @@ def test_every_pair_is_drawn_once() -> None:
     assert axes.get_ylabel() == "confidence = 1 − p"
 
 
-def test_kinds_of_one_sort_are_no_class() -> None:
-    assert set(scatter(FIGURES["gain_confidence"](comparisons(kinds=("mst",))).axes[0])) == {
-        "different groups",
-        "same group",
-    }
-
-
-def test_missing_and_categorical_kinds() -> None:
-    table = comparisons()
-    table["kind_a"] = None
-    table["kind_b"] = pd.Categorical(table["kind_b"])
+@pytest.mark.parametrize(
+    "table",
+    [
+        comparisons(kinds=("mst",)),
+        comparisons().assign(kind_a=None, kind_b=lambda rows: pd.Categorical(rows["kind_b"])),
+    ],
+)
+def test_kinds_of_one_sort_missing_and_categorical_ones_are_no_class(table: pd.DataFrame) -> None:
     assert set(scatter(FIGURES["gain_confidence"](table).axes[0])) == {"different groups", "same group"}
 
 
@@ -290,7 +283,7 @@ def test_the_papers_thresholds_are_scaled_to_our_size() -> None:
     assert marked == pytest.approx([scaled["different"], scaled["same"]])
     assert "3.00 (different), 0.60 (same)" in words(figure)
     assert "different base models" in words(figure)
-    own = published.assign(compared_with=["threshold:ewt:same group", "threshold:wmt:all"])
+    own = published.assign(compared_with=["threshold:ewt:same group", "threshold:dataset 1:all"])
     figure = FIGURES["gain_confidence"](comparisons(60), None, own)  # published systems have only their own
     assert [line.get_xdata()[0] for line in lines(figure.axes[0], theirs)] == [pytest.approx(scaled["different"])]
 
@@ -421,7 +414,7 @@ def test_too_many_domains() -> None:
 
 
 def test_size_scaling_curves_lie_on_their_points(sized_thresholds: pd.DataFrame) -> None:
-    fit = variance_model(sized_thresholds)
+    fit = fitted(sized_thresholds)
     figure = FIGURES["size_scaling"](sized_thresholds, fit)
     axes = figure.axes[0]
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
@@ -517,28 +510,8 @@ def test_the_critical_difference_falls_with_the_correlation() -> None:
     assert axes.get_ylabel() == "BLEU gain (points)"
 
 
-def relative_errors() -> pd.DataFrame:
-    """Two metrics, two sizes, three numbers of samples; intervals are missing for one size."""
-    rows = [
-        (metric, n, k, error := 50 / n * k**-0.5 * 10, error / 2, 2 * error if n == 250 else np.nan, 1.1 * error)
-        for metric in ("accuracy", "f1") for n in (250, 500) for k in (1000, 20_000, 100_000)
-    ]  # fmt: skip
-    columns = "metric n_segments n_resamples error error_low error_high closed_form"
-    table = pd.DataFrame(rows, columns=columns.split())
-    return table.assign(factor=0.98, n_simulated=40, p_mean=0.05, p_sd=0.02, n_pairs=10, n_runs=5)
-
-
-def run_times() -> pd.DataFrame:
-    rows = [
-        (metric, n, "randomization" if k else "exact", k or np.nan, (k or 1) * n / 1e9, n / 1e9, (k or 2) * n / 1e8)
-        for metric in ("accuracy", "f1") for n in (250, 10_000) for k in (0, 20_000, 40_000)
-    ]  # fmt: skip
-    columns = "metric n_segments test n_resamples seconds seconds_low seconds_high"
-    return pd.DataFrame(rows, columns=columns.split()).assign(n_repeats=3)
-
-
 def test_errors_and_their_closed_form() -> None:
-    table = relative_errors()
+    table = TABLES["relative_error"]
     figure = FIGURES["relative_error"](table)
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["accuracy", "F1"]
     for axes, metric in zip(figure.axes, ("accuracy", "f1"), strict=True):
@@ -552,7 +525,7 @@ def test_errors_and_their_closed_form() -> None:
 
 
 def test_run_times_beside_the_papers_claims() -> None:
-    table = run_times()
+    table = TABLES["run_time"]
     figure = FIGURES["run_time"](table)
     accuracy, f1 = figure.axes
     assert (accuracy.get_xscale(), accuracy.get_yscale()) == ("log", "log")
@@ -580,41 +553,8 @@ def test_full_sets_alone_have_their_own_pairs_and_thresholds() -> None:
     assert "no pairs" in words(none)
 
 
-def families() -> tuple[pd.DataFrame, pd.DataFrame]:
-    known, chances = [], []
-    for number, family in enumerate(("domains", "languages")):
-        row = dict.fromkeys(HETEROGENEITY.names, 0.5) | {"family": family, "metric": "bleu", "about": "texts"}
-        row |= {"n_test_sets": 9, "n_systems": 20, "n_pairs": 900, "n_validated": 1800, "verdict": "better"}
-        row |= {
-            "effective_sample_size": 15.0 + number,
-            "effective_sample_size_low": 11.0,
-            "effective_sample_size_high": np.nan if number else 22.0,
-        }
-        known.append(row)
-        for by, lost in (("i.i.d.", 0.2), ("next", 0.01)):
-            for low, high, n in ((0.5, 0.6, 9), (0.6, 0.8, 50), (0.8, 0.9, 60), (0.9, 1.0, 300)):
-                replicated = (low + high) / 2 - lost
-                chances.append(
-                    {"family": family, "metric": "bleu", "by": by, "chance_low": low, "chance_high": high, "n_pairs": n,
-                     "predicted": (low + high) / 2, "replicated": replicated,
-                     "replicated_low": replicated - 0.1, "replicated_high": replicated + 0.05}
-                )  # fmt: skip
-    return pd.DataFrame(known), pd.DataFrame(chances)
-
-
-def documented() -> pd.DataFrame:
-    rows = []
-    for number, dataset in enumerate(("small", "large", "all")):
-        row = dict.fromkeys(DOCUMENTS.names, 0.3 + number / 10) | {"dataset": dataset, "metric": "bleu"}
-        row |= dict.fromkeys(("n_segments", "n_documents", "n_systems", "n_pairs"), 40)
-        if dataset == "all":
-            row |= dict.fromkeys((name for name in DOCUMENTS.names if "effect" in name or "chance" in name), np.nan)
-        rows.append(row)
-    return pd.DataFrame(rows)
-
-
 def test_chances_on_the_next_test_set_by_family() -> None:
-    known, chances = families()
+    known, chances = arguments("next_test_sets")
     figure = FIGURES["next_test_sets"](known, chances)
     first, second, *_, effective_sample_size = figure.axes
     assert [axes.get_title("left") for axes in (first, second)] == ["domains", "languages"]
@@ -628,26 +568,14 @@ def test_chances_on_the_next_test_set_by_family() -> None:
 
 
 def test_design_effects_by_dataset() -> None:
-    left, right = FIGURES["documents"](documented()).axes
+    left, right = FIGURES["documents"](*arguments("documents")).axes
     assert [label.get_text() for label in left.get_yticklabels()] == ["small", "large"]
     assert [line.get_xdata().tolist() for line in lines(right, "excess_document")] == [[0.3, 0.4]]
     assert lines(left, "design_effect")
 
 
-def described() -> pd.DataFrame:
-    """Scores and lengths of two datasets of a metric, and of one without lengths."""
-    shared = {"task": "", "group": "all", "n_systems": 9, "n_segments": 1000, "length_unit": "", "left_out": "none"}
-    rows = [
-        {"dataset": name, "metric": metric, "length_per_segment": length, "score_mean": score}
-        for name, metric, length, score in (
-            ("one", "bleu", 20.0, 30.0), ("two", "bleu", 30.0, 40.0), ("three", "rouge2_recall", np.nan, 20.0)
-        )
-    ]  # fmt: skip
-    return pd.DataFrame([row | shared | {"score_low": 10.0, "score_high": 50.0} for row in rows])[list(SYSTEMS.names)]
-
-
 def test_segments_needed_are_those_of_plan() -> None:
-    left, right = FIGURES["segments_needed"](sample_size.fitted(), described()).axes
+    left, right = FIGURES["segments_needed"](*arguments("segments_needed")).axes
     drawn = {str(line.get_label()): line.get_xydata() for line in left.lines}
     spread = sample_size.from_variance_model("bleu", score=35.0, length=25.0, correlation=0.75)
     for gain, n in drawn["BLEU (score 35, length 25)"]:
@@ -661,27 +589,8 @@ def test_segments_needed_are_those_of_plan() -> None:
     assert {y for x, y in band.get_paths()[0].vertices if x == 0.2} == set(ends)
 
 
-def trained() -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Tables of trainings of two datasets, the larger one called `large`."""
-    rows, named = [], []
-    for dataset, sizes in (("small", (100, 300)), ("large", (100, 1600, 5000))):
-        for n in sizes:
-            share = 1 - 10 / n**0.5
-            base = {"dataset": dataset, "metric": "f1", "n_segments": n, "n_methods": 3, "n_runs": 30}
-            base["verdict"] = "estimated"
-            ends = {"share_significant_low": share / 2, "share_significant_high": (1 + share) / 2}
-            rows.append(base | ends | {"share_significant": share, "share_significant_by_method": 0.05})
-            named += [
-                base | {"question": question, "replicated": value, "replicated_low": value - 0.1,
-                "replicated_high": (1 + value) / 2,
-                        "expected": 0.94}
-                for question, value in (("outputs", 0.94), ("method", 0.95 - share / 2), ("method-level test", 0.93))
-            ]  # fmt: skip
-    return frame(TRAINING_VARIANCE, rows), frame(BETTER_METHOD, named)
-
-
 def test_trainings_of_one_method_and_whom_p_names() -> None:
-    rows, named = trained()
+    rows, named = arguments("training_variance")
     figure = FIGURES["training_variance"](rows, named)
     left, right = figure.axes
     for line, dataset in zip(lines(left, "share_significant"), ("small", "large"), strict=True):
@@ -694,27 +603,8 @@ def test_trainings_of_one_method_and_whom_p_names() -> None:
     assert {"F1", "by chance: 5 %"} < set(words(figure).split("\n"))
 
 
-def boards() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Two leaderboards, one of them with runs; gains by correlation; what it costs to decide a pair."""
-    rows, gains, paid = [], [], []
-    for number, dataset in enumerate(("small", "large")):
-        row = dict.fromkeys(LEADERBOARDS.names, 0.2 + number / 10) | {"dataset": dataset, "metric": "accuracy"}
-        row |= dict.fromkeys(("n_systems", "n_segments", "n_pairs", "n_neighbours", "n_runs"), 40)
-        if number:
-            row |= dict.fromkeys((name for name in LEADERBOARDS.names if name.startswith("sampling")), np.nan)
-        rows.append(row)
-    for low, high in ((-1.0, 1.0), (-1.0, 0.5), (0.5, 1.0)):
-        row = dict.fromkeys(ITEMS_NEEDED.names, 5.0 - low) | {"score_low": 0.0, "score_high": 100.0}
-        row |= dict.fromkeys(("n_datasets", "n_systems", "n_pairs"), 40)
-        gains.append(row | {"correlation_low": low, "correlation_high": high})
-    for gain, dollars in (("1", 900.0), ("own", 72.0)):
-        row = dict.fromkeys(DOLLARS.names, dollars) | {"dataset": "small", "metric": "accuracy", "true_gain": gain}
-        paid.append(row | {"n_pairs": 40, "n_systems": 10})
-    return frame(LEADERBOARDS, rows), frame(ITEMS_NEEDED, gains), frame(DOLLARS, paid)
-
-
 def test_leaderboards_show_significant_neighbours_gains_and_costs() -> None:
-    figure = FIGURES["leaderboards"](*boards())
+    figure = FIGURES["leaderboards"](*arguments("leaderboards"))
     neighbours, sampling, gains, dollars = figure.axes
     assert [label.get_text() for label in neighbours.get_yticklabels()] == ["small", "large"]
     assert [line.get_xdata().tolist() for line in lines(neighbours, "share_significant_holm")] == [
@@ -731,26 +621,78 @@ def test_leaderboards_show_significant_neighbours_gains_and_costs() -> None:
     assert "by chance" in words(figure)
 
 
-ARGUMENTS = {
-    "gain_confidence": lambda: (comparisons(12), threshold_rows(comparisons(12))),
-    "full_sets": lambda: ((t := of_sizes(comparisons(12))), threshold_rows(t)),
-    "overview": lambda: (comparisons(12), comparisons(80, dataset="large")),
-    "sizes": lambda: (pd.concat([comparisons(6, n, derived="initial") for n in SIZES]),),
-    "size_scaling": lambda: ((t := pd.concat([
-        threshold_rows(comparisons(20, n, derived="initial")) for n in SIZES])), variance_model(t)),
-    "domains": lambda: (pd.concat([comparisons(6, 100, derived="domain", domain=d) for d in ("news", "speech")]),),
-    "thresholds": lambda: (reproductions(),),
-    "table_1": lambda: (calibrations(), reproductions()),
-    "replication": lambda: (calibrations(),),
-    "correlation": lambda: (comparisons(12),),
-    "relative_error": lambda: (relative_errors(),),
-    "run_time": lambda: (run_times(),),
-    "next_test_sets": lambda: families(),
-    "documents": lambda: (documented(),),
-    "segments_needed": lambda: (sample_size.fitted(), described()),
-    "training_variance": lambda: trained(),
-    "leaderboards": lambda: boards(),
+CHANCES = {"i.i.d.": 0.2, "next": 0.01}
+QUESTIONS = {"outputs": 0.94, "method": 0.8, "method-level test": 0.93}
+TRAINED = [("small", 100), ("small", 300), ("large", 100), ("large", 1600), ("large", 5000)]
+TABLES = {
+    # Retrained and published systems of a dataset.
+    "comparisons": pd.concat([of_sizes(comparisons(12)), comparisons(12, kinds=("submission", "online"))]),
+    "overlay": comparisons(8, dataset="shared-task", n_groups=4, seed=2),
+    "test_sets": pd.concat([
+        *(comparisons(6, n, derived="initial") for n in SIZES),
+        *(comparisons(6, 100, derived="domain", domain=domain) for domain in ("news", "speech")),
+    ]),
+    "reproduction": reproductions(),
+    "calibration": calibrations(),
+    # Intervals are missing for one size.
+    "relative_error": made("relative_error", [
+        {"metric": metric, "n_segments": n, "n_resamples": k, "error": error, "error_low": error / 2,
+         "error_high": 2 * error if n == 250 else nan, "closed_form": 1.1 * error}
+        for metric, n, k in product(("accuracy", "f1"), (250, 500), (1000, 20_000, 100_000))
+        for error in [500 / n * k**-0.5]
+    ]),
+    "run_time": made("run_time", [
+        {"metric": metric, "n_segments": n, "n_resamples": k or nan, "seconds": seconds, "seconds_low": seconds / 2,
+         "seconds_high": 2 * seconds}
+        for metric, n, k in product(("accuracy", "f1"), (250, 10_000), (0, 20_000, 40_000))
+        for seconds in [(k or 1) * n / 1e9]
+    ]),
+    "heterogeneity": made("heterogeneity", [
+        {"family": family, "effective_sample_size": size, "effective_sample_size_high": high}
+        for family, size, high in (("domains", 15.0, 22.0), ("languages", 16.0, nan))
+    ]),
+    "next_test_sets": made("next_test_sets", [
+        {"family": family, "by": by, "chance_low": low, "chance_high": high, "n_pairs": n,
+         "predicted": (low + high) / 2, "replicated": (low + high) / 2 - CHANCES[by]}
+        for family, by in product(("domains", "languages"), CHANCES)
+        for low, high, n in ((0.5, 0.6, 9), (0.6, 0.8, 50), (0.8, 0.9, 60), (0.9, 1.0, 300))
+    ]),
+    "documents": made("documents", [
+        {"dataset": "small"}, {"dataset": "large"}, {"dataset": "all", "design_effect": nan},
+    ]),
+    "variance_model": sample_size.fitted(),
+    "systems": made("systems", [
+        {"metric": metric, "length_per_segment": length, "score_mean": score}
+        for metric, length, score in (("bleu", 20.0, 30.0), ("bleu", 30.0, 40.0), ("rouge2_recall", nan, 20.0))
+    ]),
+    "training_variance": made("training_variance", [
+        {"dataset": dataset, "metric": "f1", "n_segments": n, "share_significant": 1 - 10 / n**0.5,
+         "verdict": "estimated"}
+        for dataset, n in TRAINED
+    ]),
+    "better_method": made("better_method", [
+        {"dataset": dataset, "n_segments": n, "question": question, "replicated": replicated - 10 / n,
+         "verdict": "estimated"}
+        for (dataset, n), (question, replicated) in product(TRAINED, QUESTIONS.items())
+    ]),
+    "leaderboards": made("leaderboards", [
+        {"dataset": "small", "share_significant_holm": 0.2, "sampling": 0.2},
+        {"dataset": "large", "share_significant_holm": 0.3, "sampling": nan},
+    ]),
+    "items_needed": made("items_needed", [
+        {"score_low": 0, "score_high": 100, "correlation_low": low, "correlation_high": high, "gain_500": 5 - low}
+        for low, high in ((-1, 1), (-1, 0.5), (0.5, 1))
+    ]),
+    "dollars": made("dollars", [
+        {"dataset": "small", "true_gain": gain, "dollars": dollars} for gain, dollars in (("1", 900.0), ("own", 72.0))
+    ]),
 }  # fmt: skip
+"""Tables with cells that a figure needs or a test expects."""
+
+
+def arguments(name: str) -> list[pd.DataFrame]:
+    """The tables of a figure; those that are not in `TABLES` follow from the declarations of their columns."""
+    return [TABLES[table] if table in TABLES else made(table) for table in RECORDS[name].tables]
 
 
 def test_each_figure_of_the_paper_has_a_counterpart() -> None:
@@ -763,7 +705,7 @@ def test_each_figure_of_the_paper_has_a_counterpart() -> None:
 
 @pytest.mark.parametrize("name", ["gain_confidence", "table_1"])
 def test_the_title_is_the_message(name: str) -> None:
-    figure = FIGURES[name](*ARGUMENTS[name]())
+    figure = FIGURES[name](*arguments(name))
     height = figure.get_figheight()
     message = "Larger gains mean more confidence, on average over very many pairs"
     assert titled(figure, message).get_suptitle().split() == message.split()
@@ -774,21 +716,21 @@ def test_the_title_is_the_message(name: str) -> None:
     assert all(place.y0 >= axes.get_tightbbox().y1 for axes in figure.axes if axes.axison)
 
 
-def test_every_figure_has_tables_for_its_tests() -> None:
-    assert ARGUMENTS.keys() == FIGURES.keys()
-
-
 @pytest.mark.parametrize(
     ("name", "suffix"),
-    [*((name, ".svg") for name in ARGUMENTS), ("gain_confidence", ".pdf"), ("gain_confidence", ".png")],
+    [*((name, ".svg") for name in FIGURES), ("gain_confidence", ".pdf"), ("gain_confidence", ".png")],
 )
 def test_the_same_bytes_twice_with_names_that_are_no_formulas(name: str, suffix: str, tmp_path: Path) -> None:
-    odd = "a$b_{$ & <c> \\frac"
-    tables = []
-    for table in ARGUMENTS[name]():
-        named = [column for column in ("dataset", "distance", "family", "what", "kind_a", "kind_b") if column in table]
-        named = [column for column in named if name != "full_sets" or column == "dataset"]  # it needs synthetic ones
-        tables.append(table.assign(**{column: table[column] + odd for column in named}))
+    odd, columns = "a$b_{$ & <c> \\frac", ("dataset", "distance", "family", "what", "kind_a", "kind_b")
+    tables, shown = arguments(name), words(FIGURES[name](*arguments(name)))
+    names = {text for table in tables for column in columns if column in table for text in table[column]}
+    tables = [
+        table.assign(**{
+            column: table[column].where(table[column] == "synthetic", table[column] + odd)
+            for column in columns if column in table
+        })
+        for table in tables
+    ]  # fmt: skip
     paths = tmp_path / f"one{suffix}", tmp_path / f"two{suffix}"
     for path in paths:
         figure = FIGURES[name](*tables)
@@ -796,42 +738,26 @@ def test_the_same_bytes_twice_with_names_that_are_no_formulas(name: str, suffix:
             figure.set_layout_engine("none")
         save(figure, path)
     assert paths[0].read_bytes() == paths[1].read_bytes()
-    if name not in ("overview", "relative_error", "replication", "run_time", "segments_needed", "table_1"):
+    if any(one in shown for one in names):
         assert "b_{$ & <c>" in words(figure).replace(r"\$", "$")
 
 
-@pytest.mark.parametrize("name", ARGUMENTS)
+@pytest.mark.parametrize("name", FIGURES)
 def test_empty_tables_say_so(name: str) -> None:
-    figure = FIGURES[name](*(table.iloc[:0] for table in ARGUMENTS[name]()))
+    figure = FIGURES[name](*(table.iloc[:0] for table in arguments(name)))
     assert any(phrase in words(figure) for phrase in ("too few pairs", "nothing to draw"))
     figure.set_layout_engine("none")
     figure.draw_without_rendering()
 
 
-@pytest.mark.parametrize(
-    ("name", "column", "table"),
-    [
-        ("gain_confidence", "gain", "comparisons"),
-        ("overview", "pvalue", "comparisons"),
-        ("sizes", "n_segments", "test_sets"),
-        ("domains", "derived", "test_sets"),
-        ("size_scaling", "critical_difference", "thresholds"),
-        ("thresholds", "expected", "reproduction"),
-        ("table_1", "expected", "calibration"),
-        ("correlation", "standard_error", "comparisons"),
-        ("relative_error", "closed_form", "relative_error"),
-        ("run_time", "seconds_low", "run_time"),
-        ("training_variance", "share_significant", "training_variance"),
-    ],
-)
-def test_a_missing_column_is_named(name: str, column: str, table: str, tmp_path: Path, capsys) -> None:
-    first, *rest = ARGUMENTS[name]()
-    paths = [tmp_path / f"{place}.tsv" for place in range(len(rest) + 1)]
-    for path, rows in zip(paths, (first.drop(columns=column), *rest), strict=True):
-        rows.to_csv(path, sep="\t", index=False)
-    assert cli.main(["plot", name, *map(str, paths), "--output", str(tmp_path / "f.svg")]) == 2
-    assert f"0.tsv has no column `{column}`, expected" in capsys.readouterr().err
-    assert analysis.figures()[name].tables[0] == table
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_missing_column_is_named(name: str, tmp_path: Path, capsys) -> None:
+    figure, path = RECORDS[name], tmp_path / "t.tsv"
+    column, *_ = analysis.table(figure.tables[0]).names
+    arguments(name)[0].drop(columns=column).to_csv(path, sep="\t", index=False)
+    words = ["plot", figure.name, *[str(path)] * len(figure.tables), "--output", str(tmp_path / "f.svg")]
+    assert cli.main(words) == 2
+    assert f"t.tsv has no column `{column}`, expected" in capsys.readouterr().err
 
 
 def test_the_users_settings_do_not_matter(tmp_path: Path) -> None:

@@ -22,8 +22,6 @@ from pairsig.core import statistics
 from pairsig.io.errors import InputError
 from running import ROOT
 from study import cli, sheets
-from study.analysis.approximate import approximate
-from study.analysis.montecarlo import FACTORS
 from study.sheets import synthetic
 
 SEEDS = st.integers(0, 10**9)
@@ -150,7 +148,7 @@ STUDY = [
     "compare s.parquet --metric f1 --n-resamples 200 --part 2/2 --output >2.tsv",
     "resize s.parquet --metric f1 --n-resamples 200 --initial 50,100,200 --halves 1 --domain-size 50"
     " --output >sizes.tsv",
-    "approximate --n-resamples 100 1000 --n-simulated 4 --n-pairs 1 --n-runs 2 --output >error.tsv",
+    "approximate --n-resamples 100 1000 --n-simulated 4 --n-pairs 1 --n-runs 2 --n-sizes 2 --output >error.tsv",
     "race --n-segments 250 500 --n-repeats 1 --output >seconds.tsv",
     "merge 1.tsv 2.tsv --output >out.tsv",
     "thresholds c.tsv sizes.tsv --datasets datasets.tsv --min-pairs 2 --size-scaling >scaling.tsv --output >t.tsv",
@@ -195,9 +193,6 @@ def study(tmp_path_factory):
     domains = np.array(["news", "speech"] * 200)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        patch.setitem(
-            approximate.__kwdefaults__, "factors", dict([*FACTORS.items()][:2])
-        )  # the smallest are the fastest
         statistics.write(replace(data, dataset="s", domains=domains), "s.parquet")
         for name, rows in ROWS.items():
             text = "".join("\t".join(cell.strip(".") for cell in row.split()) + "\n" for row in rows)

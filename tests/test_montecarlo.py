@@ -121,23 +121,16 @@ class TestApproximate:
         mine = error.query("metric == 'f1' and n_segments == 60 and n_resamples >= 250")
         pd.testing.assert_frame_equal(few, mine.reset_index(drop=True), check_exact=True)
 
-    def test_interval_of_two_runs_is_students_with_one_degree_of_freedom(self):
-        """Runs follow each other in the same stream: from one run and the mean of two the second is known."""
+    @pytest.mark.parametrize("n_runs", [2, 5])
+    def test_intervals_are_students(self, n_runs):
+        """Runs follow each other in the same stream: each is known from the means of the first ones."""
         options = {"n_simulated": 12, "n_pairs": 3, "factors": {250: 0.95}, "metrics": ["accuracy"]}
-        one, two = (approximate([50], n_runs=n_runs, **options).iloc[0] for n_runs in (1, 2))
-        errors = np.array([one["error"], 2 * two["error"] - one["error"]])
-        low, high = student(df=1, loc=errors.mean(), scale=errors.std(ddof=1) / np.sqrt(2)).interval(0.95)
-        assert two["error_high"] == pytest.approx(high, rel=1e-9)
-        assert two["error_low"] == pytest.approx(max(low, 0.0), rel=1e-9)
-
-    def test_interval_of_five_runs(self):
-        options = {"n_simulated": 12, "n_pairs": 3, "factors": {250: 0.95}, "metrics": ["accuracy"]}
-        means = [approximate([50], n_runs=n, **options).iloc[0]["error"] * n for n in range(1, 6)]
-        errors = np.diff([0.0, *means])
-        found = approximate([50], n_runs=5, **options).iloc[0]
-        low, high = student(df=4, loc=errors.mean(), scale=errors.std(ddof=1) / np.sqrt(5)).interval(0.95)
-        assert (found["error_low"], found["error_high"]) == (pytest.approx(max(low, 0.0)), pytest.approx(high))
-        assert low > 0
+        rows = [approximate([50], n_runs=n, **options).iloc[0] for n in range(1, n_runs + 1)]
+        errors = np.diff([0.0, *(n * row["error"] for n, row in enumerate(rows, start=1))])
+        low, high = student(n_runs - 1, errors.mean(), errors.std(ddof=1) / np.sqrt(n_runs)).interval(0.95)
+        assert rows[-1]["error_high"] == pytest.approx(high, rel=1e-9)
+        assert rows[-1]["error_low"] == pytest.approx(max(low, 0.0), rel=1e-9)
+        assert (low > 0) == (n_runs == 5)
 
     def test_mean_and_spread_of_the_exact_p_values(self):
         found = approximate(
@@ -160,7 +153,8 @@ class TestApproximate:
         [
             ({"n_resamples": [0, 10]}, "n_resamples: found 0, 10"),
             ({"n_resamples": []}, "n_resamples: found no numbers"),
-            ({"n_pairs": 0}, "n_pairs: found 0"), ({"n_simulated": 2, "factors": {250: 0.5}}, "increase --n-simulated"),
+            ({"n_pairs": 0}, "n_pairs: found 0"), ({"n_sizes": 0}, "n_sizes: found 0"),
+            ({"n_simulated": 2, "factors": {250: 0.5}}, "increase --n-simulated"),
         ],
     )  # fmt: skip
     def test_refused(self, options, message):

@@ -109,19 +109,22 @@ def test_what_is_in_every_row_is_a_fixed_effect():
     assert (over_systems.drawn(draws[:1]) == -1).all()
 
 
+def korn_and_graubard(replicated, weights, systems):
+    """The interval of a share for the number of independent rows with the same variance."""
+    share, rows = np.average(replicated, weights=weights), len(replicated)
+    e = weights * (replicated - share) / weights.sum()
+    _, degrees = over_systems.variance(e, systems, weights=weights)
+    n = min(share * (1 - share) / max(one_way(replicated.astype(float), weights, systems), e @ e), rows)
+    n *= (student.ppf(0.975, rows - 1) / student.ppf(0.975, min(degrees, rows - 1))) ** 2
+    return tuple(map(float, exceedances.clopper_pearson(share * n, n)))
+
+
 def test_effective_sample_size_of_a_weighted_share_follows_its_variance():
     rng = np.random.default_rng(4)
     systems = np.stack(np.triu_indices(9, k=1), axis=1)
     replicated, weights = rng.random(36) < 0.7, np.r_[np.full(30, 0.2), np.full(6, 3.0)]
-    share = np.average(replicated, weights=weights)
-    e = weights * (replicated - share) / weights.sum()
-    _, degrees = over_systems.variance(e, systems, weights=weights)
-    n = share * (1 - share) / max(one_way(replicated.astype(float), weights, systems), e @ e)
-    n *= (student.ppf(0.975, 35) / student.ppf(0.975, degrees)) ** 2
-    expected = exceedances.clopper_pearson(share * n, n)
-    assert over_systems.share_interval(replicated, systems, weights=weights) == pytest.approx(
-        tuple(map(float, expected))
-    )
+    expected = korn_and_graubard(replicated, weights, systems)
+    assert over_systems.share_interval(replicated, systems, weights=weights) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("share", "weighted"), [(0.5, False), (0.72, False), (0.72, True)])
@@ -133,16 +136,12 @@ def test_a_quantile_lies_where_the_interval_of_its_share_ends(share, weighted):
     order = np.argsort(values)
     middles = (weights[order].cumsum() - weights[order] / 2) / weights.sum()
 
-    def end(replicated, place):
-        below = np.average(replicated, weights=weights)
-        e = weights * (replicated - below) / weights.sum()
-        _, degrees = over_systems.variance(e, systems, weights=weights)
-        n = min(below * (1 - below) / max(one_way(replicated.astype(float), weights, systems), e @ e), 45)
-        n *= (student.ppf(0.975, 44) / student.ppf(0.975, min(degrees, 44))) ** 2
-        return np.interp(exceedances.clopper_pearson(below * n, n)[place], middles, values[order])
-
     found = np.interp(share, middles, values[order])
-    expected = (found, end(values < found, 0), end(values <= found, 1))
+    ends = (
+        korn_and_graubard(values < found, weights, systems)[0],
+        korn_and_graubard(values <= found, weights, systems)[1],
+    )
+    expected = (found, *np.interp(ends, middles, values[order]))
     assert expected[1] < found < expected[2]
     given = {"weights": weights} if weighted else {}
     assert quantile_interval(values, systems, share, **given) == pytest.approx(expected)
@@ -183,8 +182,8 @@ def test_jackknife_of_a_mean_is_its_variance():
     low, high = over_systems.interval(4.0, found, degrees)
     assert high - 4 == pytest.approx(student.ppf(0.975, degrees) * np.sqrt(found))
     assert 4 - low == pytest.approx(high - 4)
-    left = over_systems.without_each(np.array([[0, 1], [1, 2]]))
-    assert left.tolist() == [[False, True], [False, False], [True, False]]
+    weights = over_systems.replicates(np.array([[0, 1], [1, 2]]), [2, 3])
+    assert weights.tolist() == [[2, 3], [0, 3], [0, 0], [2, 0]]
 
 
 def test_scales():

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from pairsig.io import rendering
 from pairsig.io.columns import COMPARISONS, GAIN, METRIC, PVALUE, SYSTEM_A, TRANSFER, Table
 from pairsig.io.errors import InputError
+from pairsig.io.rendering import pvalue
 from study import analysis
 from study.tables import presentation
-from study.tables.presentation import pvalue
 
 render = partial(presentation.render, known=analysis.known())
 

@@ -13,10 +13,23 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-STATISTICS = Path(__file__).parent.parent / "resources" / "statistics"
-REFERENCE = Path(__file__).parent.parent / "results" / "reference" / "calibration.tsv"
+ROOT = Path(__file__).parent.parent
+STATISTICS = ROOT / "resources" / "statistics"
 ONE_SIDED = {0.04: 1.7506860712521692, 0.06: 1.5547735945968535}
 """Standard errors from 0 at which p is 0.04 and 0.06."""
+
+
+def reference(table, **cells):
+    """The row of a reference table with these cells."""
+    with (ROOT / f"results/reference/{table}.tsv").open(encoding="utf-8", newline="") as file:
+        rows = [
+            row
+            for row in csv.DictReader(file, delimiter="\t")
+            if all(row[name] == str(cell) for name, cell in cells.items())
+        ]
+    assert len(rows) == 1
+    return rows[0]
+
 
 normal = np.vectorize(lambda z: (1 + erf(z / sqrt(2))) / 2)
 
@@ -33,6 +46,7 @@ def counts(dataset, columns):
     found = np.full((len(system.dictionary), len(segment.dictionary), len(columns)), np.nan)
     found[row, place] = np.stack([table[column].to_numpy() for column in columns], axis=1)
     assert not np.isnan(found).any()
+    assert (place[row == 0] == np.arange(len(segment.dictionary))).all()
     labels = (np.array(table[key].filter(row == 0).to_pylist()) for key in ("document", "domain"))
     return system.dictionary.to_pylist(), found, *labels
 
@@ -180,18 +194,7 @@ TREEBANKS = """en_ewt en_pud zh_gsd de_gsd fi_ftb fi_tdt hr_set ko_kaist no_bokm
 )
 def test_the_reference_tables(calibration, datasets, size, columns, score):
     """The shares of the first screen, of infinitely many draws, to the rounding of results/reference."""
-    with REFERENCE.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file, delimiter="\t"))
-    row = next(
-        (
-            row for row in rows
-            if (row["calibration"], row["distance"], float(row["p_low"]), float(row["p_high"]))
-            == (calibration, "iid", 0.04, 0.06)
-        ),
-        None,
-    )  # fmt: skip
-    if row is None:
-        pytest.skip(f"the reference tables were made before there was a calibration {calibration}")
+    row = reference("calibration", calibration=calibration, distance="iid", p_low=0.04, p_high=0.06)
     made = [counts(dataset, columns)[:2] for dataset in datasets]
     common = [name for name in made[0][0] if all(name in names for names, _ in made)]
     sums = np.concatenate([one[[names.index(name) for name in common]] for names, one in made], axis=1)

@@ -4,40 +4,21 @@ It compares numbers of the reference tables: significant neighbours, the effecti
 the effect of sources of questions on a standard error, the share of sampling.
 """
 
-import csv
 import functools
 from itertools import combinations, pairwise
 from math import erfc
-from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 
-ROOT = Path(__file__).parent.parent
-REFERENCE = ROOT / "results" / "reference"
+from test_recomputed import counts, reference
 
 
 @functools.cache
 def outcomes(dataset):
     """Shares of runs passed, (systems × items), and the domains and documents of the items."""
-    table = pq.read_table(ROOT / f"resources/statistics/{dataset}.parquet")
-    row, column = (  # numbered by their first occurrence
-        table[name].cast("string").combine_chunks().dictionary_encode().indices.to_numpy()
-        for name in ("system", "segment")
-    )
-    found = np.full((row.max() + 1, column.max() + 1), np.nan)
-    found[row, column] = table["correct"].to_numpy() / table["total"].to_numpy()
-    assert not np.isnan(found).any()
-    assert (column[row == 0] == np.arange(len(found[0]))).all()
-    return found, *(np.array(table[name].filter(row == 0).to_pylist()) for name in ("domain", "document"))
-
-
-def reference(name, **wanted):
-    with (REFERENCE / f"{name}.tsv").open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file, delimiter="\t") if all(row[k] == v for k, v in wanted.items())]
-    assert len(rows) == 1
-    return rows[0]
+    _, found, documents, domains = counts(dataset, ["correct", "total"])
+    return found[..., 0] / found[..., 1], domains, documents
 
 
 def sign_flips(differences):

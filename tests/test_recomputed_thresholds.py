@@ -1,30 +1,15 @@
 """Needs and exponents of two datasets found again from the embedded statistics, with numpy and pyarrow alone.
 
-Nothing of the project's code is used but in the comparison at the end: whoever has `resources/statistics` and this page
-can check the tables.
+Nothing of the project's code is used but in the comparison at the end: whoever has `resources/statistics`, this page
+and `test_recomputed.py` can check the tables.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
-import pyarrow.parquet as parquet
 import pytest
 
-STATISTICS = Path(__file__).parents[1] / "resources" / "statistics"
-
-
-def counts(dataset: str, columns: list[str]) -> np.ndarray:
-    """Counts (systems × segments × columns), systems and segments in the order of the file."""
-    table = parquet.read_table(STATISTICS / f"{dataset}.parquet", columns=["system", "segment", *columns])
-    system, segment = (  # numbered by their first occurrence
-        table[name].cast("string").combine_chunks().dictionary_encode().indices.to_numpy()
-        for name in ("system", "segment")
-    )
-    found = np.zeros((system.max() + 1, segment.max() + 1, len(columns)))
-    found[system, segment] = np.stack([table[column].to_numpy() for column in columns], axis=1)
-    return found
+from test_recomputed import STATISTICS, counts
 
 
 def ratio_errors(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
@@ -35,12 +20,12 @@ def ratio_errors(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
 
 
 def uas(first: int | None = None) -> np.ndarray:
-    words = counts("ewt-test", ["correct", "total"])[:, :first]
+    words = counts("ewt-test", ["correct", "total"])[1][:, :first]
     return ratio_errors(words[..., 0], words[..., 1])
 
 
 def rouge() -> np.ndarray:
-    documents = counts("realsumm", ["rouge2_recall"])[..., 0]
+    documents = counts("realsumm", ["rouge2_recall"])[1][..., 0]
     n = documents.shape[1]
     return np.array(
         [100 * (documents[i] - documents[j]).std() / np.sqrt(n) for i in range(len(documents)) for j in range(i)]
@@ -80,9 +65,8 @@ def test_needs_of_the_two_series_are_found_again():
     from study.analysis.thresholds import thresholds
     from study.test_sets.resize import resize
 
-    links = counts("hansards-110", ["sure_hits", "possible_hits", "predicted", "sure"])[:, :100]
-    table = parquet.read_table(STATISTICS / "hansards-110.parquet", columns=["system"])
-    named = [name.rsplit("-", 2) for name in dict.fromkeys(table["system"].to_pylist())]
+    systems, links, *_ = counts("hansards-110", ["sure_hits", "possible_hits", "predicted", "sure"])
+    links, named = links[:, :100], [name.rsplit("-", 2) for name in systems]
     data = statistics.read(STATISTICS / "hansards-110.parquet")
     found = thresholds(resize(data, initial=[100], metric="aer", n_resamples=2)).set_index("subset")
     for series, sizes in (("full sets, ", {"full"}), ("", {"full", "half", "quarter"})):

@@ -421,7 +421,7 @@ def test_a_folder_of_something_else_is_left_alone(folder, tmp_path, capsys):
 def test_ranks_are_those_of_the_library_and_intervals_those_of_a_mean():
     made = simulate.statistics("accuracy", n_systems=5, n_segments=80, seed=3)
     metric = registry.metric("accuracy")
-    found = ranks(made, metric, n_resamples=500)
+    found = ranks([(made, metric)], n_resamples=500)
     ranked = ranking.rank(made, metric=metric, n_resamples=500).table
     for name in ("rank", "rank_low", "rank_high", "cluster", "system", "score", "p_next"):
         pd.testing.assert_series_equal(found[name], ranked[name])
@@ -453,7 +453,7 @@ def test_intervals_of_scores_have_their_coverage(family):
 
 def test_a_test_set_of_one_segment_has_no_interval():
     made = simulate.statistics("accuracy", n_systems=3, n_segments=1)
-    found = ranks(made, registry.metric("accuracy"), n_resamples=20)
+    found = ranks([(made, registry.metric("accuracy"))], n_resamples=20)
     assert found["score_low"].isna().all()
     assert (found["rank_low"] == 1).all()
 

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import csv
 from itertools import combinations
 from math import comb, erf, sqrt
-from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
 from pairsig import Statistics
+from pairsig.core import statistics
 from pairsig.metrics import registry
 from study.analysis import over_systems
 from study.analysis.training_variance import BETTER_METHOD, TRAINING_VARIANCE, training_variance
 from study.figures.training_variance import training_variance as figure
+from test_recomputed import F1, STATISTICS, f1, reference
+from test_recomputed import counts as counts_of
 
-ROOT = Path(__file__).parent.parent
-REFERENCE = ROOT / "results" / "reference"
 MEAN = registry.metric("mean")
 
 
@@ -77,8 +75,7 @@ class TestKnownVariances:
 
     def test_swaps_of_segments_make_runs_that_differ_by_chance(self):
         """Of real runs: at every segment the outputs of two are exchanged at random, and 5 % of pairs differ."""
-        table = pq.read_table(ROOT / "resources" / "statistics" / "icepahc-23.parquet")
-        given = Statistics.from_table(table.to_pandas(), dataset="x").numbered()
+        given = statistics.read(STATISTICS / "icepahc-23.parquet").numbered()
         counts = given.of(registry.metric("parseval"))[:, :, :3].astype(float)
         rng = np.random.default_rng(1)
         replicated = []
@@ -110,14 +107,15 @@ def test_the_interval_of_pairs_that_differ_holds_the_share_of_all_runs():
 
 
 class TestBetterMethod:
-    def test_p_names_the_outputs_as_often_as_predicted_and_the_method_less_often(self):
-        rng = np.random.default_rng(4)
-        given = [
-            simulated(rng, n_methods=12, k=6, n=800, training=2, rest=0.2, spread=1.5, dataset=f"s{i}")
-            for i in range(3)
-        ]
+    def rows(self, seed, **options):
+        """Of three datasets together, on 400 segments, by question."""
+        rng = np.random.default_rng(seed)
+        given = [simulated(rng, n_methods=12, k=6, spread=1.5, dataset=f"s{i}", **options) for i in range(3)]
         _, found = training_variance(given, splits=6)
-        rows = found[(found["dataset"] == "all") & (found["n_segments"] == 400)].set_index("question")
+        return found[(found["dataset"] == "all") & (found["n_segments"] == 400)].set_index("question")
+
+    def test_p_names_the_outputs_as_often_as_predicted_and_the_method_less_often(self):
+        rows = self.rows(4, training=2, rest=0.2)
         # Outputs hold what they are tested for; of the method they are runs, one each.
         assert rows.loc["outputs", "replicated"] == pytest.approx(rows.loc["outputs", "expected"], abs=0.04)
         assert rows.loc["method", "replicated"] < rows.loc["method", "expected"] - 0.1
@@ -126,10 +124,7 @@ class TestBetterMethod:
         )
 
     def test_where_training_does_not_matter_it_names_both(self):
-        rng = np.random.default_rng(5)
-        given = [simulated(rng, n_methods=12, k=6, training=0, spread=1.5, dataset=f"s{i}") for i in range(3)]
-        _, found = training_variance(given, splits=6)
-        rows = found[(found["dataset"] == "all") & (found["n_segments"] == 400)].set_index("question")
+        rows = self.rows(5, training=0)
         assert rows.loc["method", "replicated"] == pytest.approx(rows.loc["method", "expected"], abs=0.05)
 
 
@@ -155,10 +150,6 @@ class TestFewRuns:
 # The findings again, from the embedded counts, with numpy and pyarrow alone.
 
 
-def f1(totals):
-    return 200 * totals[..., 0] / (totals[..., 1] + totals[..., 2])
-
-
 def influence(counts):
     """What every segment changes of F1, to first order: 200 (m − M w / W) / W."""
     matched, weight = counts[..., 0], counts[..., 1] + counts[..., 2]
@@ -176,26 +167,11 @@ def normal_p(z):
     return 1 - erf(abs(z) / sqrt(2))
 
 
-def reference(name, **cells):
-    with (REFERENCE / f"{name}.tsv").open(encoding="utf-8", newline="") as file:
-        rows = [
-            row
-            for row in csv.DictReader(file, delimiter="\t")
-            if all(row[key] == str(value) for key, value in cells.items())
-        ]
-    assert len(rows) == 1
-    return rows[0]
-
-
 @pytest.fixture(scope="module")
 def modern():
     """Names of methods, and counts (runs × segments × matched, predicted, gold), of the largest test set."""
-    table = pq.read_table(
-        ROOT / "resources" / "statistics" / "icepahc-modern.parquet", columns=["system", "matched", "predicted", "gold"]
-    )
-    systems = table["system"].cast("string").combine_chunks().unique().to_pylist()
-    flat = np.stack([table[column].to_numpy() for column in ("matched", "predicted", "gold")], axis=1).astype(float)
-    return [name.rsplit("-", 1)[0] for name in systems], flat.reshape(len(systems), -1, 3)
+    systems, found, *_ = counts_of("icepahc-modern", F1)
+    return [name.rsplit("-", 1)[0] for name in systems], found
 
 
 def test_how_many_runs_of_one_method_differ_once_more(modern):

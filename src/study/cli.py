@@ -537,8 +537,8 @@ def _site(arguments: argparse.Namespace) -> None:
         comparisons=arguments.comparisons,
         test_sets=arguments.test_sets,
         calibrated=analysis.read(arguments.calibrated, "calibrated"),
-        datasets=columns.read(arguments.datasets, columns.DATASETS),
-        corpora=columns.read(arguments.corpora, columns.CORPORA),
+        datasets=analysis.read(arguments.datasets, columns.DATASETS),
+        corpora=analysis.read(arguments.corpora, columns.CORPORA),
         figures=arguments.figures,
     )
     site.replace(run, arguments.output)

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pairsig.io.columns import COMPARISONS, Table
+from pairsig.io.columns import COMPARISONS, TABLES, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,13 +67,13 @@ def table(name: str) -> Table:
 
 def known() -> tuple[Table, ...]:
     """Declarations of all tables, in which columns are looked up by name."""
-    from study.tables import columns
+    from study.tables.columns import OVERLAPS, SHEETS
 
-    return (*columns.KNOWN, *(output.table for output in outputs().values()))
+    return (*TABLES, OVERLAPS, *SHEETS, *(output.table for output in outputs().values()))
 
 
-def read(path: Path, name: str = "") -> pd.DataFrame:
-    """Read a table of the study; with a name, it must have the columns of the table with this name."""
+def read(path: Path, declared: Table | str | None = None) -> pd.DataFrame:
+    """Read a table of the study; it must have the columns that are declared, or those of the table with this name."""
     from pairsig.io import tables
 
-    return tables.read(path, table(name) if name else None, known=known())
+    return tables.read(path, table(declared) if isinstance(declared, str) else declared, known=known())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import numpy as np
 import pandas as pd
@@ -44,6 +44,7 @@ def approximate(
     n_simulated: int = 40,
     n_pairs: int = 10,
     n_runs: int = 5,
+    n_sizes: int = len(FACTORS),
     factors: Mapping[int, float] = FACTORS,
     metrics: Sequence[str] = METRICS,
     seed: int = 2012,
@@ -54,7 +55,8 @@ def approximate(
     For each number of sentences, `n_simulated` pairs of systems are simulated and tested exactly. The first `n_pairs`
     with p in `P_RANGE` are then tested by randomization, `n_runs` times with different draws, and the errors |p̂ − p| /
     p are averaged. (The paper takes the first five pairs with five runs each, and drops errors above 10.) The same
-    draws are used for all numbers of samples and all pairs.
+    draws are used for all numbers of samples and all pairs. The numbers of sentences are the first `n_sizes` of
+    `factors`.
 
     Returns
     -------
@@ -65,12 +67,13 @@ def approximate(
     from pairsig.core.engine import Resampling, Scorer
     from pairsig.stats.exact import exact_test
 
-    check_counts(n_resamples=n_resamples, n_simulated=[n_simulated], n_pairs=[n_pairs], n_runs=[n_runs])
+    numbers = {"n_simulated": n_simulated, "n_pairs": n_pairs, "n_runs": n_runs, "n_sizes": n_sizes}
+    check_counts(n_resamples=n_resamples, **{name: [number] for name, number in numbers.items()})
     samples = sorted(set(n_resamples))
     rows: list[dict[str, object]] = []
     for name in metrics:
         metric = registry.metric(name)
-        for n, factor in factors.items():
+        for n, factor in islice(factors.items(), n_sizes):
             simulated = [systems(n, factor, name, seed + number) for number in range(n_simulated)]
             exact = [exact_test(a, b, metric=metric) for a, b in simulated]
             p = np.array([result.pvalue for result in exact])
@@ -125,6 +128,7 @@ ANALYSIS = Analysis(
         "n_simulated": Setting("simulated pairs per size; default: 40", "montecarlo/n_simulated"),
         "n_pairs": Setting("pairs of them to test by Monte Carlo; default: 10", "montecarlo/n_pairs"),
         "n_runs": Setting("Monte Carlo runs per pair; default: 5", "montecarlo/n_runs"),
+        "n_sizes": Setting("number of test-set sizes, the smallest of the paper first; default: all 6"),
         "seed": SEED,
         "threads": THREADS,
     },

@@ -17,6 +17,7 @@ from pairsig.io.columns import Column, Table, count, points
 from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
 from study.analysis import expected, over_systems
+from study.analysis.over_systems import Floats
 from study.analysis.pairs import by_test_set, of_one_test
 from study.analysis.record import Analysis, Comparisons, Figure, Output, Rows, Setting
 from study.tables.columns import CALIBRATION, CALIBRATIONS, DISTANCE, PUBLISHED, numeric, with_interval
@@ -189,8 +190,6 @@ def _compared(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> dict[tuple[str,
 
 Key = tuple[str, ...]
 """Dataset, test set, metric and test."""
-
-Floats = NDArray[np.float64]
 
 
 def _cells(test_sets: Collection[Key], sheet: pd.DataFrame) -> dict[tuple[str, str], list[tuple[Key, Key]]]:

@@ -127,28 +127,34 @@ def check(
     Table `REPRODUCTION`, one row per published number.
     """
     thresholds, size_scaling = of_one_test(thresholds), of_one_test(size_scaling)
-    finders: dict[str, Callable[..., pd.Series | None]] = {
-        "threshold": lambda dataset, subset, test_set=None: _first(
-            thresholds, dataset=dataset, subset=subset, test_set=test_set or "whole"
+    kinds: dict[str, tuple[Callable[..., pd.Series | None], Callable[..., dict[str, object]]]] = {
+        "threshold": (
+            lambda dataset, subset, test_set="": _first(
+                thresholds, dataset=dataset, subset=subset, test_set=test_set or "whole"
+            ),
+            partial(_threshold, lengths=_lengths(systems)),
         ),
-        "exponent": lambda dataset, subset: _exponent_of(size_scaling, claims, dataset, subset),
-        "share": lambda name, distance, between: _share(calibration, name, distance, between),
+        "exponent": (partial(_exponent_of, size_scaling, claims), _exponent),
+        "share": (partial(_share, calibration), _percentage),
     }
     if claims is not None:
-        finders |= dict.fromkeys(("claim", "below"), partial(_claim, claims))
+        claim = partial(_claim, claims)
+        kinds |= {"claim": (claim, partial(_mean, theirs=0.0)), "below": (claim, _below)}
     if relative_error is not None:
-        finders |= {"p": partial(_mean_p, relative_error), "samples": partial(_samples, relative_error)}
+        kinds["p"] = partial(_mean_p, relative_error), partial(_mean, theirs=None)
+        kinds["samples"] = partial(_samples, relative_error), _bend
     if run_time is not None:
-        finders |= {"faster": partial(_faster, run_time), "seconds": partial(_seconds, run_time)}
-    lengths = _lengths(systems)
+        kinds["faster"] = partial(_faster, run_time), partial(_bound, upper=False)
+        kinds["seconds"] = partial(_seconds, run_time), partial(_bound, upper=True)
     found, source = [], published.attrs.get("source", PUBLISHED.name)
     for line, row in enumerate(published.to_dict("records"), start=2):
         description = str(row["compared_with"]) if pd.notna(row["compared_with"]) else ""
         kind, *address = description.split(":")
         ours = None
-        if kind in finders:
+        if kind in kinds:
+            find, compare = kinds[kind]
             try:
-                ours = finders[kind](*address)
+                ours = find(*address)
             except (TypeError, ValueError):  # a wrong number of parts, or a range that is not two numbers
                 raise InputError(
                     f"{source}, line {line}: found the address {description}, expected one of the form "
@@ -159,7 +165,7 @@ def check(
             if not (number > 0 or (kind in _SIGNED and column == "published" and np.isfinite(number))):
                 raise InputError(f"{source}, line {line}: found {column} {row[column]}, expected a number above 0")
         reason = "" if pd.isna(row.get("why")) else str(row.get("why", "") or "")
-        beside: dict[str, object] = {} if ours is None else _KINDS[kind](row, ours, lengths)
+        beside = {} if ours is None else compare(row, ours)
         if ours is None or reason:
             beside |= {"verdict": "not comparable", "why": reason or "this run did not compute our number"}
         found.append({key: row.get(key) for key in _PUBLISHED} | beside)
@@ -178,7 +184,7 @@ def _lengths(systems: pd.DataFrame | None) -> Mapping[str, float]:
     }
 
 
-def _threshold(row: Mapping[str, float], ours: pd.Series, lengths: Mapping[str, float]) -> dict[str, object]:
+def _threshold(row: Mapping[str, float], ours: pd.Series, *, lengths: Mapping[str, float]) -> dict[str, object]:
     published, n = float(row["published"]), float(ours["n_segments"])
     expected = published * math.sqrt(float(row["n_segments"]) / n)
     beside: dict[str, object] = {"ours_n_segments": n, "expected": expected}
@@ -215,13 +221,13 @@ def _beside(row: Mapping[str, float], ours: pd.Series, name: str = "", factor: i
     return found | {"expected": published, "ratio": found["ours"] / published if published else math.nan}
 
 
-def _exponent(row: Mapping[str, float], ours: pd.Series, _: Mapping[str, float]) -> dict[str, object]:
+def _exponent(row: Mapping[str, float], ours: pd.Series) -> dict[str, object]:
     beside = _beside(row, ours, "exponent")
     error = math.hypot((ours["exponent_high"] - ours["exponent_low"]) / (2 * Z_95), float(ours["of_order"]))
     return beside | _tested(ours["exponent"] - float(row["published"]), error, 0.0)
 
 
-def _percentage(row: Mapping[str, float], ours: pd.Series, _: Mapping[str, float]) -> dict[str, object]:
+def _percentage(row: Mapping[str, float], ours: pd.Series) -> dict[str, object]:
     published = float(row["published"])
     value, low, high = (100 * float(ours[name]) for name in ("share", "share_low", "share_high"))
     beside = _beside(row, ours, "share", 100)
@@ -243,21 +249,19 @@ def _logit(percentage: float, n: float) -> float:
     return math.log(share / (1 - share))
 
 
-def _mean(
-    row: Mapping[str, float], ours: pd.Series, _: Mapping[str, float], *, theirs: float | None
-) -> dict[str, object]:
+def _mean(row: Mapping[str, float], ours: pd.Series, *, theirs: float | None) -> dict[str, object]:
     error = (ours["high"] - ours["low"]) / (2 * Z_95)
     return _beside(row, ours) | _tested(ours["ours"] - float(row["published"]), error, theirs)
 
 
-def _below(row: Mapping[str, float], ours: pd.Series, _: Mapping[str, float]) -> dict[str, object]:
+def _below(row: Mapping[str, float], ours: pd.Series) -> dict[str, object]:
     below = ours["high"] < float(row["published"])
     why = " than this one" if below else "; our interval includes larger ones"
     verdict = {"verdict": "agrees" if below else "differs", "why": f"the paper claims a smaller number{why}"}
     return _beside(row, ours) | verdict
 
 
-def _bound(row: Mapping[str, float], ours: pd.Series, _: Mapping[str, float], *, upper: bool) -> dict[str, object]:
+def _bound(row: Mapping[str, float], ours: pd.Series, *, upper: bool) -> dict[str, object]:
     ratio = ours["ours"] / float(row["published"])
     surpassed = ratio < 1 if upper else ratio > 1
     verdict = "agrees" if ratio == 1 else "better" if surpassed else "differs"
@@ -265,7 +269,7 @@ def _bound(row: Mapping[str, float], ours: pd.Series, _: Mapping[str, float], *,
     return _beside(row, ours) | {"verdict": verdict, "why": why}
 
 
-def _bend(row: Mapping[str, float], ours: pd.Series, _: Mapping[str, float]) -> dict[str, object]:
+def _bend(row: Mapping[str, float], ours: pd.Series) -> dict[str, object]:
     place = float(row["published"])
     errors = ours["errors"]
     before, after = (_slope(errors[side]) for side in (errors.index <= place, errors.index >= place))
@@ -290,17 +294,6 @@ def _slope(errors: pd.Series[float]) -> tuple[float, float] | None:
     return slope, math.sqrt(float(residual @ residual) / (len(x) - 2) / spread)
 
 
-_KINDS: Mapping[str, Callable[[Mapping[str, float], pd.Series, Mapping[str, float]], dict[str, object]]] = {
-    "threshold": _threshold,
-    "exponent": _exponent,
-    "share": _percentage,
-    "p": partial(_mean, theirs=None),
-    "samples": _bend,
-    "faster": partial(_bound, upper=False),
-    "seconds": partial(_bound, upper=True),
-    "claim": partial(_mean, theirs=0.0),
-    "below": _below,
-}
 _SIGNED = ("exponent", "claim")  # kinds of numbers that need not be above 0
 
 
@@ -378,10 +371,8 @@ def _found(ours: float, low: float = np.nan, high: float = np.nan, n_segments: f
 
 
 def _first(table: pd.DataFrame, **values: object) -> pd.Series | None:
-    keep = np.ones(len(table), dtype=bool)
-    for column, value in values.items():
-        keep &= (table[column] == value).to_numpy()
-    return table[keep].iloc[0] if keep.any() else None
+    rows = table[(table[list(values)] == list(values.values())).all(axis=1)]
+    return rows.iloc[0] if len(rows) else None
 
 
 ANALYSIS = Analysis(

@@ -17,6 +17,7 @@ from pairsig.metrics import Metric, registry
 from study.analysis.describe import LENGTH_UNITS
 from study.analysis.over_systems import (
     Estimate,
+    Floats,
     exp,
     interval,
     jackknife,
@@ -27,7 +28,7 @@ from study.analysis.over_systems import (
     share,
     variance,
 )
-from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, of_one_test, quantile_interval, weighted_quantile
+from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, enough, of_one_test, quantile_interval, weighted_quantile
 from study.analysis.record import SEED, THREADS, Analysis, Comparisons, Data, Output, Rows, Setting
 from study.analysis.thresholds import Z_05, near, nested, same_pairs
 from study.tables.columns import ENDS, IN_ORDER, numeric
@@ -53,7 +54,6 @@ CLAIMS = Table(
 )
 
 
-Floats = NDArray[np.float64]
 Given = tuple[Statistics, Metric]
 
 SAMPLES = (1_000, 10_000, 20_000, 100_000, 1_000_000)
@@ -179,7 +179,7 @@ def _bias(whole: pd.DataFrame) -> Iterator[dict[str, Any]]:
     pairs = whole[whole["dataset"].isin(CLAIMED) & (near(whole) > 0)]
     for (dataset, same), own in pairs.groupby(["dataset", "same_group"], sort=False):
         systems = members(own["system_a"], own["system_b"])
-        if len(own) < MIN_PAIRS or n_members(systems) < MIN_SYSTEMS:
+        if not enough(systems):
             continue
         difference = (own["pvalue"] - ndtr(-own["gain"] / own["standard_error"])).to_numpy(float)
         measured = f"mean of bootstrap minus normal p-value, near p = 0.05, {'same' if same else 'different'} group"
@@ -367,7 +367,7 @@ def _full_sets(statistics: Statistics, metric: Metric) -> Iterator[dict[str, Any
                            ("different base models", groups[first] != groups[second])):  # fmt: skip
             kept = chosen & same & (errors > 0)
             n, which, systems = int(kept.sum()), f"{kind}, {description}", members(first[kept], second[kept])
-            if n < MIN_PAIRS or n_members(systems) < MIN_SYSTEMS:
+            if not enough(systems):
                 continue
             critical_difference = exp(quantile_interval(np.log(Z_05 * errors[kept]), systems))
             reference = 0.50 if kind.startswith("same") else 1.12

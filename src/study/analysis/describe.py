@@ -45,39 +45,37 @@ LENGTH_UNITS = {
 """By metric, the column that measures the length of a segment, and its length unit."""
 
 
-def describe(statistics: Statistics, metric: Metric) -> pd.DataFrame:
-    """Describe the number and scores of the systems of a dataset, and of each base model of retrained systems.
+def describe(data: Iterable[tuple[Statistics, Metric]]) -> pd.DataFrame:
+    """List the number and scores of the systems, and those that were left out.
 
     Returns
     -------
-    Table `SYSTEMS`, one row for `all` systems and one per base model. Scores are those on the whole test set.
+    Table `SYSTEMS`, for each dataset a row for `all` systems and, for retrained systems, one per base model. Scores are
+    those on the whole test set.
     """
-    scores = metric.score(statistics.of(metric).sum(axis=1))
-    groups = np.array(statistics.groups)
-    made_here = {group for group, kind in zip(statistics.groups, statistics.kinds, strict=True) if kind == SYNTHETIC}
-    column, length_unit = LENGTH_UNITS.get(metric.name, ("", ""))
-    length = statistics.of(metric)[0, :, metric.columns.index(column)].mean() if column in metric.columns else np.nan
     found = []
-    for group in ("all", *sorted(made_here)):
-        own = scores if group == "all" else scores[groups == group]
-        its = [one for one in statistics.omissions if group == "all" or one.system.startswith(f"{group}-")]
-        found.append({
-            "dataset": statistics.dataset, "task": statistics.provenance.get("task", ""), "metric": metric.name,
-            "group": group, "n_systems": len(own), "n_segments": len(statistics.segments),
-            "length_per_segment": float(length), "length_unit": length_unit,
-            "score_low": own.min(), "score_mean": own.mean(), "score_high": own.max(),
-            "left_out": "; ".join(f"{one.system}: {one}" for one in its) or "none",
-        })  # fmt: skip
+    for statistics, metric in data:
+        counts = statistics.of(metric)
+        scores = metric.score(counts.sum(axis=1))
+        groups = np.array(statistics.groups)
+        retrained = {group for group, kind in zip(groups.tolist(), statistics.kinds, strict=True) if kind == SYNTHETIC}
+        column, length_unit = LENGTH_UNITS.get(metric.name, ("", ""))
+        length = counts[0, :, metric.columns.index(column)].mean() if column in metric.columns else np.nan
+        for group in ("all", *sorted(retrained)):
+            own = scores if group == "all" else scores[groups == group]
+            its = [one for one in statistics.omissions if group == "all" or one.system.startswith(f"{group}-")]
+            found.append({
+                "dataset": statistics.dataset, "task": statistics.provenance.get("task", ""), "metric": metric.name,
+                "group": group, "n_systems": len(own), "n_segments": len(statistics.segments),
+                "length_per_segment": float(length), "length_unit": length_unit,
+                "score_low": own.min(), "score_mean": own.mean(), "score_high": own.max(),
+                "left_out": "; ".join(f"{one.system}: {one}" for one in its) or "none",
+            })  # fmt: skip
     return frame(SYSTEMS, found)
 
 
-def _of_all(data: Iterable[tuple[Statistics, Metric]]) -> pd.DataFrame:
-    """List the number and scores of the systems, and those that were left out."""
-    return frame(SYSTEMS, pd.concat([frame(SYSTEMS, []), *(describe(*given) for given in data)], ignore_index=True))
-
-
 ANALYSIS = Analysis(
-    _of_all,
+    describe,
     {"data": Data()},
     tables=(
         Output(SYSTEMS, "one row per dataset and base model", "Number and scores of the systems of every dataset"),

@@ -16,6 +16,7 @@ from pairsig.io.tables import frame
 from pairsig.metrics import Metric
 from study.analysis import expected, over_systems
 from study.analysis.calibrate import WINDOW
+from study.analysis.over_systems import Floats
 from study.analysis.record import SEED, Analysis, Data, Figure, Output
 from study.tables.columns import numeric, with_interval
 
@@ -79,8 +80,6 @@ SHUFFLES = 200
 SPLITS = 50
 """Number of random splits of the documents into two halves."""
 
-Floats = NDArray[np.float64]
-
 
 def documents(data: Iterable[tuple[Statistics, Metric]], *, seed: int = 2012) -> pd.DataFrame:
     """Estimate design effects of documents, and calibrate p-values on halves of the documents.
@@ -134,7 +133,8 @@ def documents(data: Iterable[tuple[Statistics, Metric]], *, seed: int = 2012) ->
     for name, parts in halves.items():
         if len(parts) > 1:
             own = [row for row in found if row["metric"] == name]
-            whole = _Halves.joined(parts)
+            numbers = np.repeat(np.arange(len(parts)), [len(part.gain) for part in parts])
+            whole = over_systems.joined(parts, dataset=numbers)
             totals = {name: sum(row[name] for row in own) for name in ("n_segments", "n_documents", "n_pairs")}
             n_systems = len(np.unique(whole.names))
             found.append({"dataset": "all", "metric": name, "n_systems": n_systems} | totals | whole.row())
@@ -203,11 +203,6 @@ class _Halves:
         gain, by_segment, by_document = (one.reshape(-1, 2) for one in (gain, by_segment, by_document))
         dataset = np.zeros(len(gain), dtype=np.intp)
         return cls(gain, by_segment, by_document, np.tile(names[pairs], (SPLITS, 1)), dataset)
-
-    @classmethod
-    def joined(cls, parts: list[_Halves]) -> _Halves:
-        numbers = np.repeat(np.arange(len(parts)), [len(part.gain) for part in parts])
-        return over_systems.joined(parts, dataset=numbers)
 
     def row(self) -> dict[str, float]:
         """Compute the columns of the table."""

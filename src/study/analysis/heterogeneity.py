@@ -17,6 +17,7 @@ from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric
 from study.analysis import over_systems
+from study.analysis.over_systems import Floats
 from study.analysis.record import Analysis, Data, Figure, Output, Rows
 from study.tables.columns import FAMILIES, FAMILY, numeric, with_interval
 from study.test_sets import matches
@@ -109,8 +110,6 @@ VARIED = 2.0
 
 SEED = 2012
 """Seed of the halves."""
-
-Floats = NDArray[np.float64]
 
 
 def heterogeneity(data: Iterable[tuple[Statistics, Metric]], sheet: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -342,15 +341,15 @@ def _estimates(rows: _Rows) -> dict[str, object]:
     by_gain = 2 * rows.gain.prod(axis=1) / rows.spread.sum(axis=1)
     design = np.stack([np.ones(n), by_gain], axis=1)
     products = design.T @ design
-    beta = float(np.linalg.solve(products, design.T @ excess)[1])
-    residuals = excess - design @ np.linalg.solve(products, design.T @ excess)
+    fitted = np.linalg.solve(products, design.T @ excess)
+    beta, residuals = float(fitted[1]), excess - design @ fitted
     own = design @ np.linalg.inv(products)[1]  # influence of each row on the slope
     of_beta = over_systems.variance(own * residuals, rows.systems, drawn, weights=own**2)
     # For the median pair on the median test set.
     spread = float(np.sqrt(np.median(rows.spread)))
     gains = (SMALLEST_RELIABLE_GAIN * spread * float(np.sqrt(max(end, 0.0))) for end in (kappa, low, high))
     return {
-        "n_test_sets": len(np.unique(rows.test_sets)),
+        "n_test_sets": over_systems.n_members(rows.test_sets),
         "n_systems": over_systems.n_members(rows.systems),
         "n_pairs": n,
         **over_systems.cells("kappa_squared", (kappa, low, high)),

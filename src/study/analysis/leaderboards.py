@@ -7,7 +7,7 @@ score. All standard errors are first-order ones over the items (`pairsig.core.in
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise, product
 from typing import Any
 
@@ -19,8 +19,8 @@ from pairsig.core.statistics import Statistics
 from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, Column, Table, count
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric
-from study.analysis.over_systems import cells, exp, joined, mean, members, share
-from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, quantile_interval
+from study.analysis.over_systems import Floats, cells, exp, mean, members, n_members, share
+from study.analysis.pairs import MIN_SYSTEMS, enough, quantile_interval
 from study.analysis.record import SEED, Analysis, Data, Figure, Output, Setting
 from study.tables.columns import numeric, with_interval
 
@@ -115,7 +115,6 @@ DOLLARS = Table(
 )
 
 
-Floats = NDArray[np.float64]
 Pairs = NDArray[np.intp]
 
 ALPHA = 0.05
@@ -137,17 +136,6 @@ GAINS = (1.0, 2.0, 5.0, 10.0)
 
 MICRO = 1e-6
 """Dollars per microdollar."""
-
-
-@dataclass(frozen=True)
-class _Pairs:
-    """Pairs of systems on pass/fail benchmarks, with the names of their systems."""
-
-    dataset: NDArray[np.str_]
-    score: Floats
-    correlation: Floats
-    spread: Floats
-    names: NDArray[np.str_]
 
 
 def leaderboards(
@@ -195,7 +183,7 @@ def leaderboards(
     from pairsig.planning.sample_size import expected
 
     boards, dollars = [], []
-    percentages: list[_Pairs] = []
+    percentages: list[pd.DataFrame] = []
     for statistics, metric in data:
         counts = statistics.of(metric)
         n = counts.shape[1]
@@ -214,9 +202,11 @@ def leaderboards(
         if metric.scale == 100.0 and not metric.averaged:
             description = expected(middle, 1.0, correlation[usable])
             row |= _mean("overdispersion", np.log(spread / description), own, exponential=True)
-            labels = np.full(len(own), statistics.dataset)
-            named = np.char.add(f"{statistics.dataset}/", names[own])
-            percentages.append(_Pairs(labels, middle, correlation[usable], spread, named))
+            first, second = np.char.add(f"{statistics.dataset}/", names[own]).T
+            percentages.append(pd.DataFrame({
+                "dataset": statistics.dataset, "system_a": first, "system_b": second,
+                "score": middle, "correlation": correlation[usable], "spread": spread,
+            }))  # fmt: skip
         if "runs" in statistics.columns:
             row |= _sampling(statistics, counts, seed)
         boards.append(row)
@@ -224,7 +214,7 @@ def leaderboards(
             cost = statistics.counts[:, :, statistics.columns.index("microdollars")].mean(axis=1) * MICRO
             gain = np.abs(scores[own[:, 0]] - scores[own[:, 1]])
             dollars += [about | one for one in _dollars(gain, spread, cost[own].sum(axis=1), own)]
-    needed = list(_needed(joined(percentages))) if percentages else []
+    needed = list(_needed(pd.concat(percentages))) if percentages else []
     return frame(LEADERBOARDS, boards), frame(ITEMS_NEEDED, needed), frame(DOLLARS, dollars)
 
 
@@ -314,12 +304,12 @@ def _sampled(shares: Floats, k: Floats, pairs: Pairs) -> tuple[Floats, Floats]:
     return np.nan_to_num(one, nan=1.0), np.nan_to_num(given, nan=1.0)
 
 
-def _needed(pooled: _Pairs) -> Iterator[dict[str, Any]]:
+def _needed(pooled: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Yield detectable gains by score and correlation, first for all pairs."""
     from pairsig.planning.sample_size import expected
 
-    score, correlation = pooled.score, pooled.correlation
-    systems = members(*pooled.names.T)
+    score, correlation, spread = (pooled[name].to_numpy() for name in ("score", "correlation", "spread"))
+    systems = members(pooled["system_a"], pooled["system_b"])
     every_score, every_correlation = [(SCORES[0], SCORES[-1])], [(CORRELATIONS[0], CORRELATIONS[-1])]
     scores, correlations = list(pairwise(SCORES)), list(pairwise(CORRELATIONS))
     bands = [
@@ -329,16 +319,16 @@ def _needed(pooled: _Pairs) -> Iterator[dict[str, Any]]:
     for (low, high), (less, more) in bands:
         inside = (score >= low) & (score < high) & (correlation >= less) & (correlation < more)
         own = systems[inside]
-        if inside.sum() < MIN_PAIRS or len(np.unique(own)) < MIN_SYSTEMS:
+        if not enough(own):
             continue
         row: dict[str, Any] = {
             "score_low": low, "score_high": high, "correlation_low": less, "correlation_high": more,
-            "n_datasets": len(np.unique(pooled.dataset[inside])), "n_systems": len(np.unique(own)),
+            "n_datasets": pooled["dataset"][inside].nunique(), "n_systems": n_members(own),
             "n_pairs": int(inside.sum()),
         }  # fmt: skip
         variance_by_model = expected(float(np.median(score[inside])), 1.0, float(np.median(correlation[inside])))
         for n in SIZES:
-            row |= _median(f"gain_{n}", POWERED * np.sqrt(pooled.spread[inside] / n), own, logarithm=True)
+            row |= _median(f"gain_{n}", POWERED * np.sqrt(spread[inside] / n), own, logarithm=True)
             row[f"expected_{n}"] = POWERED * float(np.sqrt(variance_by_model / n))
         yield row
 
@@ -356,7 +346,7 @@ def _dollars(gain: Floats, spread: Floats, cost: Floats, pairs: Pairs) -> Iterat
         yield {
             "true_gain": "own" if true is None else f"{true:g}",
             "n_pairs": int(kept.sum()),
-            "n_systems": len(np.unique(pairs[kept])),
+            "n_systems": n_members(pairs[kept]),
             "items": float(np.median(items)),
             **_median("dollars", paid, pairs[kept], logarithm=True),
             "dollars_quarter": float(low),

@@ -54,16 +54,10 @@ def drawn(test_sets: Codes) -> Codes:
     return np.where(np.isin(test_sets, given), -1, test_sets)
 
 
-def without_each(systems: Codes) -> NDArray[np.bool_]:
-    """Mark the rows that remain without each system, shape (systems, rows), for statistics that are not sums."""
-    deleted = np.unique(systems)[:, None]
-    kept: NDArray[np.bool_] = (systems[:, 0] != deleted) & (systems[:, 1] != deleted)
-    return kept
-
-
 def replicates(systems: Codes, weights: ArrayLike = 1.0) -> Floats:
     """Weights of all rows, then of the rows that remain without each system; shape (1 + systems, rows)."""
-    kept = without_each(systems)
+    deleted = np.unique(systems)[:, None]
+    kept = (systems[:, 0] != deleted) & (systems[:, 1] != deleted)
     found: Floats = np.asarray(weights) * np.vstack([np.ones(kept.shape[1]), kept])
     return found
 
@@ -77,7 +71,7 @@ def jackknife(replicates: ArrayLike) -> tuple[float, float]:
     Parameters
     ----------
     replicates
-        The statistic without each of the m systems (see `without_each`), on a scale on which it is nearly normal.
+        The statistic without each of the m systems (see `replicates`), on a scale on which it is nearly normal.
     """
     left = np.asarray(replicates, dtype=np.float64)
     m = len(left)
@@ -151,10 +145,9 @@ def interval(
     variance: float,
     degrees: float,
     *,
-    level: float = 0.95,
     scale: Literal["plain", "log", "logit"] = "plain",
 ) -> tuple[float, float]:
-    """Student's interval of an estimate on the given scale; nan if it cannot be computed.
+    """Student's 95 % interval of an estimate on the given scale; nan if it cannot be computed.
 
     The variance is that of the estimate itself. If `jackknife` was computed on another scale, pass the estimate on that
     scale too, with `plain`, and transform the ends back.
@@ -163,7 +156,7 @@ def interval(
 
     if not (math.isfinite(estimate) and variance >= 0):
         return math.nan, math.nan
-    reach = float(stdtrit(degrees, (1 + level) / 2)) * math.sqrt(variance)
+    reach = float(stdtrit(degrees, 0.975)) * math.sqrt(variance)
     if scale == "log":
         with np.errstate(over="ignore"):  # the logarithm of an estimate near 0 may overflow
             return estimate * math.exp(-reach / estimate), float(estimate * np.exp(reach / estimate))
@@ -211,9 +204,8 @@ def share_interval(
     test_sets: Codes | None = None,
     *,
     weights: ArrayLike | None = None,
-    level: float = 0.95,
 ) -> tuple[float, float]:
-    """Interval of a (weighted) share of rows, by an effective number of independent rows (Korn and Graubard 1998).
+    """95 % interval of a (weighted) share of rows, by an effective number of independent rows (Korn and Graubard 1998).
 
     With V the `variance` of the share P, the effective number is P(1 − P)/V, at most n, times the squared ratio of the
     t quantiles with n − 1 and with V's degrees of freedom. The ends are Clopper and Pearson's for this number. If P is
@@ -227,18 +219,14 @@ def share_interval(
     w = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
     share = float((w * y).sum() / w.sum())
     if not 0 < share < 1:
-        most = np.unique(_pairs(systems), return_counts=True)[1].max()
-        return _of_share(share, n / float(most), level)
-    from scipy.special import stdtrit
+        trials = n / float(np.unique(_pairs(systems), return_counts=True)[1].max())
+    else:
+        from scipy.special import stdtrit
 
-    v, degrees = variance(w * (y - share) / w.sum(), systems, test_sets, weights=w)
-    quantile = (1 + level) / 2
-    student = float(stdtrit(n - 1, quantile) / stdtrit(min(degrees, n - 1), quantile))
-    return _of_share(share, min(share * (1 - share) / v, n) * student**2, level)
-
-
-def _of_share(share: float, n: float, level: float) -> tuple[float, float]:
-    low, high = clopper_pearson(share * n, n, level)
+        v, degrees = variance(w * (y - share) / w.sum(), systems, test_sets, weights=w)
+        student = float(stdtrit(n - 1, 0.975) / stdtrit(min(degrees, n - 1), 0.975))
+        trials = min(share * (1 - share) / v, n) * student**2
+    low, high = clopper_pearson(share * trials, trials)
     return float(low), float(high)
 
 

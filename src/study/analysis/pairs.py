@@ -18,6 +18,11 @@ MIN_SYSTEMS = 6
 """Minimal numbers of pairs, and of systems in them; with fewer, the verdict is `too few`."""
 
 
+def enough(systems: Codes) -> bool:
+    """Whether there are enough pairs, of enough systems; see `over_systems.members`."""
+    return len(systems) >= MIN_PAIRS and n_members(systems) >= MIN_SYSTEMS
+
+
 def subsets(comparisons: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield subsets of pairs: all; same group and different groups; and each combination of two kinds.
 

@@ -38,20 +38,28 @@ RANKED = Table(
 
 
 def ranks(
-    statistics: Statistics, metric: Metric, *, n_resamples: int = 10_000, seed: int = 2012, threads: int | None = None
+    data: Iterable[tuple[Statistics, Metric]],
+    *,
+    n_resamples: int = 10_000,
+    seed: int = 2012,
+    threads: int | None = None,
 ) -> pd.DataFrame:
-    """Rank the systems of a dataset, with intervals for scores and ranks.
+    """Rank the systems of every dataset, with intervals for scores and ranks.
 
     Ranks come from `pairsig.comparisons.ranking.rank` (step-down max-T) and hold simultaneously (family-wise
     error rate 5 %). The intervals of scores come from `reaches`.
 
     Returns
     -------
-    Table `RANKED`, one row per system, the best first.
+    Table `RANKED`, one row per system of a dataset, the best first.
     """
-    from pairsig.comparisons import ranking
+    from pairsig.comparisons.ranking import rank
 
-    return described(ranking.rank(statistics, metric=metric, n_resamples=n_resamples, rng=seed, threads=threads))
+    found = [
+        described(rank(statistics, metric=metric, n_resamples=n_resamples, rng=seed, threads=threads))
+        for statistics, metric in data
+    ]
+    return frame(RANKED, pd.concat([frame(RANKED, []), *found], ignore_index=True))
 
 
 def described(ranked: Ranking) -> pd.DataFrame:
@@ -101,14 +109,8 @@ def reaches(counts: NDArray[Any], metric: Metric) -> NDArray[np.float64]:
     return reach
 
 
-def _of_all(data: Iterable[tuple[Statistics, Metric]], **settings: Any) -> pd.DataFrame:
-    """Rank the systems of every dataset, with intervals for scores and ranks."""
-    found = [ranks(*given, **settings) for given in data]
-    return frame(RANKED, pd.concat([frame(RANKED, []), *found], ignore_index=True))
-
-
 ANALYSIS = Analysis(
-    _of_all,
+    ranks,
     {
         "data": Data(),
         "n_resamples": Setting("number of shuffles; default: 10000", "resampling/n_resamples", at_most=10_000),

@@ -20,6 +20,7 @@ from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, Column, Table, count
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric
 from study.analysis import expected, over_systems
+from study.analysis.over_systems import Floats
 from study.analysis.pairs import MIN_PAIRS
 from study.analysis.record import SEED, Analysis, Data, Figure, Output, Setting
 from study.tables.columns import numeric, optional_count, with_interval
@@ -101,8 +102,6 @@ BETTER_METHOD = Table(
     key=("dataset", "metric", "n_segments", "question"),
 )
 
-
-Floats = NDArray[np.float64]
 
 ALPHA = 0.05
 WINDOW = (0.04, 0.06)
@@ -379,8 +378,8 @@ class _Tested:
         return over_systems.joined(
             parts,
             n=parts[0].n,
-            n_methods=len(np.unique(np.concatenate([part.members for part in parts]))),
-            n_runs=len(np.unique(np.concatenate([part.pairs for part in parts]))),
+            n_methods=over_systems.n_members(np.concatenate([part.members for part in parts])),
+            n_runs=over_systems.n_members(np.concatenate([part.pairs for part in parts])),
             scored=[],
             better={name: np.hstack([part.better[name] for part in parts]) for name in parts[0].better},
         )

@@ -13,7 +13,7 @@ from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, TEST, TEST_SET, Colu
 from pairsig.io.tables import frame
 from study.analysis import expected
 from study.analysis.over_systems import Estimate, Floats, cells, exp, interval, jackknife, members, replicates
-from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, by_test_set, quantile_interval, subsets, weighted_quantile
+from study.analysis.pairs import by_test_set, enough, quantile_interval, subsets, weighted_quantile
 from study.analysis.record import Analysis, Comparisons, Output, Overlays
 from study.analysis.thresholds import Z_05, near
 from study.tables.columns import SUBSET, numeric
@@ -124,7 +124,6 @@ class _Side:
         self.critical_differences = np.log(Z_05 * pairs["standard_error"].to_numpy(float))
         self.log_distance = np.log1p(-pairs["correlation"].to_numpy(float))
         self.systems = members(pairs["system_a"], pairs["system_b"])
-        self.enough = len(pairs) >= MIN_PAIRS and len(np.unique(self.systems)) >= MIN_SYSTEMS
 
 
 def _compared(ours: _Side, theirs: _Side) -> dict[str, object]:
@@ -132,7 +131,7 @@ def _compared(ours: _Side, theirs: _Side) -> dict[str, object]:
         "n_synthetic": len(ours.critical_differences),
         "n_natural": len(theirs.critical_differences),
     }
-    if not (ours.enough and theirs.enough):
+    if not (enough(ours.systems) and enough(theirs.systems)):
         return row | {"verdict": "too few", "equal_correlation_verdict": "too few"}
     sides = [
         quantile_interval(side.critical_differences, side.systems, weights=side.weights) for side in (ours, theirs)
@@ -155,8 +154,7 @@ def _at_equal_correlation(ours: _Side, theirs: _Side) -> Estimate | None:
     low = max(ours.log_distance.min(), theirs.log_distance.min())
     high = min(ours.log_distance.max(), theirs.log_distance.max())
     inside = [(side.log_distance >= low) & (side.log_distance <= high) for side in (ours, theirs)]
-    shared = [np.unique(side.systems[kept]) for side, kept in zip((ours, theirs), inside, strict=True)]
-    if min(kept.sum() for kept in inside) < MIN_PAIRS or min(map(len, shared)) < MIN_SYSTEMS:
+    if not all(enough(side.systems[kept]) for side, kept in zip((ours, theirs), inside, strict=True)):
         return None
     (drawn, x, y), (other_drawn, other_x, other_y) = (
         (replicates(side.systems, side.weights)[:, kept], side.log_distance[kept], side.critical_differences[kept])

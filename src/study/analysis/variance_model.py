@@ -22,7 +22,7 @@ from pairsig.io import columns
 from pairsig.io.columns import VARIANCE_MODEL, Column, Table, count
 from pairsig.io.errors import InputError, named
 from pairsig.io.tables import frame
-from study.analysis.over_systems import cells
+from study.analysis.over_systems import Floats, cells, interval
 from study.analysis.pairs import of_one_test
 from study.analysis.record import Analysis, Comparisons, Figure, Output, Rows
 from study.tables.columns import OVERLAPS, numeric, with_interval
@@ -42,9 +42,6 @@ VARIANCE_MODEL_ERRORS = Table(
     ),
     key=("model", "given"),
 )
-
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -334,14 +331,11 @@ def _interval_of_share(shares: Floats) -> tuple[float, float]:
 
 def _interval_of_error(squares: list[float]) -> tuple[float, float]:
     """Student's interval of the root mean square over test sets, on the logarithmic scale."""
-    from scipy.special import stdtrit
-
     n = len(squares)
     if n < 2:
         return math.nan, math.nan
-    mean, spread = float(np.mean(squares)), float(np.std(squares, ddof=1))
-    ratio = math.exp(float(stdtrit(n - 1, 0.975)) * spread / math.sqrt(n) / mean / 2)
-    return math.sqrt(mean) / ratio, math.sqrt(mean) * ratio
+    low, high = interval(float(np.mean(squares)), float(np.var(squares, ddof=1)) / n, n - 1, scale="log")
+    return math.sqrt(low), math.sqrt(high)
 
 
 ANALYSIS = Analysis(

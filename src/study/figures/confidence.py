@@ -18,10 +18,10 @@ from matplotlib.transforms import blended_transform_factory
 from pairsig.core.definitions import from_signature
 from pairsig.io.errors import InputError
 from pairsig.io.pictures import BLUE, COLOURS, GREY, INK, MARKERS, ORANGE, RUST, SKY, styled
+from pairsig.io.rendering import count
 from pairsig.metrics.names import metric_name
 from study.analysis.thresholds import Z_05
 from study.figures import style
-from study.tables.presentation import count
 from study.training.training_sets import FULL_SETS, SYNTHETIC, base_model_of, of_full_sets
 
 CONFIDENCE = "confidence = 1 − p"

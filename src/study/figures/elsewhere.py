@@ -14,7 +14,7 @@ from matplotlib.patches import Patch
 
 from pairsig.io.pictures import BLUE, INK, VERMILION, styled
 from pairsig.metrics.names import metric_name
-from study.figures.style import DASHED, PAGE, bars, explained, mark, sentence
+from study.figures.style import DASHED, PAGE, across, bars, explained, mark, sentence
 
 BY: dict[str, dict[str, Any]] = {"i.i.d.": {"color": VERMILION, "marker": "^"}, "next": {"color": BLUE, "marker": "o"}}
 """Methods of predicting chances, and their markers."""
@@ -105,9 +105,9 @@ def documents(documents: pd.DataFrame) -> Figure:
         places, rows["by_chance_high"] - rows["by_chance_low"], left=rows["by_chance_low"], height=0.8, color="#D9D9D9",
         gid="chance",
     )  # fmt: skip
-    _across(left, rows, places, "design_effect", {"color": INK, "marker": "s"})
-    _across(right, rows, places + 0.14, "excess_segment", BY["i.i.d."])
-    _across(right, rows, places - 0.14, "excess_document", BY["next"])
+    across(left, rows, places, "design_effect", {"color": INK, "marker": "s"})
+    across(right, rows, places + 0.14, "excess_segment", BY["i.i.d."])
+    across(right, rows, places - 0.14, "excess_document", BY["next"])
     drawn = rows[["design_effect_high", "excess_segment_high", "excess_document_high"]]
     most = max(6.0, 1.1 * float(drawn.max(axis=None)))
     ticks = [tick for tick in (1, 2, 4, 8, 16) if tick < most]
@@ -126,8 +126,3 @@ def documents(documents: pd.DataFrame) -> Figure:
     ]
     explained(figure, handles)
     return figure
-
-
-def _across(axes: Axes, rows: pd.DataFrame, places: np.ndarray, name: str, key: dict[str, Any]) -> None:
-    style = {"linestyle": "none", "elinewidth": 0.8, "markersize": 4, **key}
-    axes.errorbar(rows[name].to_numpy(), places, xerr=bars(rows, name), gid=name, **style)

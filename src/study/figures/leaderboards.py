@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from pairsig.io.pictures import BLUE, GREY, INK, MARKERS, VERMILION, styled
-from study.figures.style import PAGE, bars, mark, plain_numbers, sentence, sequence
+from study.figures.style import PAGE, across, bars, mark, plain_numbers, sentence, sequence
 
 SIGNIFICANT = {"share_significant": "left: p < 0.05", "share_significant_holm": "left: with Holm's correction"}
 SAMPLING = {"sampling": "right: one run per item", "sampling_of_all": "right: all runs per item"}
@@ -61,9 +61,7 @@ def _shares(axes: Axes, boards: pd.DataFrame, keys: dict[str, str], chance: str,
     axes.set(xlim=(-3, 103), ylim=(-0.6, len(boards) - 0.4))
     axes.vlines(100 * boards[chance], places - 0.4, places + 0.4, color=GREY, linewidth=1.5, gid="chance")
     for shift, name, look in zip((0.14, -0.14), keys, LOOKS, strict=True):
-        middle, xerr = 100 * boards[name].to_numpy(float), 100 * bars(boards, name)
-        style = {"linestyle": "none", "elinewidth": 0.8, "markersize": 4, **look}
-        axes.errorbar(middle, places + shift, xerr=xerr, gid=name, **style)
+        across(axes, boards, places + shift, name, look, scale=100)
 
 
 def _gains(axes: Axes, needed: pd.DataFrame) -> None:

@@ -10,9 +10,9 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator
 
 from pairsig.io.pictures import BLUE, GREY, INK, MARKERS, ORANGE, VERMILION, styled
+from pairsig.io.rendering import count
 from pairsig.metrics.names import metric_name
 from study.figures.style import DASHED, PAGE, STAR, bars, explained, mark, plain_numbers, sentence, sequence
-from study.tables.presentation import count
 
 NEEDED = 20_000
 """The paper's minimum of Monte Carlo samples (section 4)."""

@@ -81,6 +81,12 @@ def bars(rows: pd.DataFrame, name: str) -> np.ndarray:
     return found
 
 
+def across(axes: Axes, rows: pd.DataFrame, places: np.ndarray, name: str, look: dict[str, Any], scale: int = 1) -> None:
+    """Draw a column with its intervals as markers with horizontal bars, one per place."""
+    style = {"linestyle": "none", "elinewidth": 0.8, "markersize": 4, **look}
+    axes.errorbar(scale * rows[name].to_numpy(float), places, xerr=scale * bars(rows, name), gid=name, **style)
+
+
 def mark(label: str, **style: Any) -> Line2D:
     """Make the entry of a marker in a legend."""
     return Line2D([], [], linestyle="none", label=label, **style)

@@ -17,10 +17,10 @@ from matplotlib.ticker import LogLocator, NullLocator
 from matplotlib.transforms import blended_transform_factory
 
 from pairsig.io.pictures import BLUE, GREY, INK, ORANGE, VERMILION, styled
+from pairsig.io.rendering import count
 from pairsig.metrics.names import metric_name
 from study.figures import style
 from study.figures.confidence import saturation
-from study.tables.presentation import count
 from study.test_sets import is_initial, is_whole
 
 BROWN = ((100, 3.00), (24_000, 0.22))

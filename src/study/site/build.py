@@ -16,11 +16,11 @@ import pandas as pd
 from jinja2 import Environment
 
 from pairsig.io.errors import InputError
+from pairsig.io.rendering import count
 from pairsig.metrics.names import metric_name
 from study import analysis
 from study.site import explorer, text
 from study.site.text import Row, Source, Tables
-from study.tables.presentation import count
 
 ASSETS = Path(__file__).parent / "assets"
 

@@ -29,12 +29,11 @@ from markdown_it import MarkdownIt
 
 from pairsig.io.columns import Column, Table
 from pairsig.io.errors import InputError
-from pairsig.io.rendering import change, escaped
+from pairsig.io.rendering import by_unit, change, count, escaped, percent
 from pairsig.io.tables import frame
 from pairsig.metrics.names import metric_name
 from study import analysis
 from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS
-from study.tables.presentation import by_unit, count, percent
 
 Tables = Mapping[str, pd.DataFrame]
 

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 from pairsig.io import columns
 from pairsig.io.columns import DATASET, FAMILY_HETEROGENEITY, Column, Shown, Table, count
 from study.tables.rows import CLASSES
 from study.tables.rows import columns as cells
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 TASK = Column("task", str, "task of the dataset")
 SUBSET = Column(
@@ -130,23 +123,3 @@ DATASETS = Table("datasets", (DATASET, TASK, Column("pool", str, "datasets that 
 
 SHEETS = (CALIBRATIONS, PUBLISHED, DATASETS, CORPORA, FAMILIES)
 """The columns of sheets that the analyses read; `study.tables.rows` declares them all."""
-
-
-KNOWN = (*columns.TABLES, OVERLAPS, *SHEETS)
-"""The tables that no analysis of the study writes; `study.analysis.known` has all."""
-
-
-def declared(names: Sequence[str], known: Sequence[Table] = KNOWN) -> list[Column | None]:
-    """Declarations of these columns, from the table with exactly these columns, else from the first with the name."""
-    table = next((table for table in known if table.names == tuple(names)), None)
-    if table is not None:
-        return list(table.columns)
-    first = {column.name: column for table in reversed(known) for column in table.columns}
-    return [first.get(name) for name in names]
-
-
-def read(path: str | Path, table: Table | None = None) -> pd.DataFrame:
-    """Read a table of the study; see `pairsig.io.tables.read`."""
-    from pairsig.io import tables
-
-    return tables.read(path, table, known=KNOWN)

@@ -11,11 +11,7 @@ import pandas as pd
 from pairsig.io import rendering
 from pairsig.io.choices import choose
 from pairsig.io.columns import Column, Table
-from pairsig.io.rendering import by_unit, count, percent, pvalue
 from pairsig.io.tables import check
-from study.tables.columns import KNOWN, declared
-
-__all__ = ["FORMATS", "by_unit", "count", "percent", "pvalue", "render"]
 
 FORMATS = {"csv": "csv", "md": "markdown", "tex": "latex", "html": "html"}
 """Formats by the suffix of a file."""
@@ -34,7 +30,8 @@ def render(
     table: pd.DataFrame,
     format: str,  # noqa: A002
     caption: str | None = None,
-    known: Sequence[Table] = KNOWN,
+    *,
+    known: Sequence[Table],
 ) -> str:
     """Format a table as `csv`, `md` (Markdown), `tex` (LaTeX with booktabs) or `html` (a complete page).
 
@@ -48,7 +45,7 @@ def render(
     """
     choose(format, list(FORMATS), "format")
     names = [str(name) for name in table.columns]
-    columns = [column or Column(name, object, "") for name, column in zip(names, declared(names, known), strict=True)]
+    columns = [column or Column(name, object, "") for name, column in zip(names, _declared(names, known), strict=True)]
     shares = tuple(replace(column, missing=True) for column in columns if column.shown in ("share", "change of share"))
     rows = check(table.reset_index(drop=True), Table("the table", shares))
     if format == "html" and {"ours", "published"} <= set(names):
@@ -57,6 +54,15 @@ def render(
     if format == "html":
         return _PAGE.format(title=escape(caption or "Table"), table=text)
     return text if format == "csv" else f"{text}\n"
+
+
+def _declared(names: Sequence[str], known: Sequence[Table]) -> list[Column | None]:
+    """Declarations of these columns, from the table with exactly these columns, else from the first with the name."""
+    table = next((table for table in known if table.names == tuple(names)), None)
+    if table is not None:
+        return list(table.columns)
+    first = {column.name: column for table in reversed(known) for column in table.columns}
+    return [first.get(name) for name in names]
 
 
 _PAGE = """<!DOCTYPE html>

@@ -505,10 +505,8 @@ def make(
             place.complain(column, quoted(cell), one.about)
     for column, expected in of.misfits(cells):
         place.complain(column, quoted(cells[column]) if column in cells else "nothing", expected or known[column].about)
-    whole = {column: cells.get(column, one.default or "") for column, one in known.items()}
-    return of(
-        place, **{column: how[column](place, column, cell) if column in how else cell for column, cell in whole.items()}
-    )
+    whole: dict[str, Any] = {column: cells.get(column, one.default or "") for column, one in known.items()}
+    return of(place, **whole | {column: read(place, column, whole[column]) for column, read in how.items()})
 
 
 def option_words(option: str, cell: Mapping[str, str]) -> list[str]:
