@@ -166,9 +166,9 @@ def test_words_of_one_sentence_and_its_copies_are_unknown():
     one = one._replace(atoms=np.hstack([forms, one.atoms[:, 1:]]))
     other = other._replace(atoms=np.hstack([forms + 5, other.atoms[:, 1:]]))
     known = mst._known_words([one, one, other])
-    assert set(known.tolist()) == {12, 13, int(mst._unknown())}
+    assert set(known.tolist()) == {12, 13, int(mst._UNKNOWN)}
     changed = mst._only_known(one.atoms, known)[:, 0]
-    assert changed.tolist() == [*[int(mst._unknown())] * 5, 12, 13]
+    assert changed.tolist() == [*[int(mst._UNKNOWN)] * 5, 12, 13]
 
 
 def test_long_sentences_have_no_more_features_than_there_is_room_for(tmp_path):
