@@ -1,6 +1,5 @@
 """Config and sheets: what is shipped passes, what is wrong gets one sentence before any job."""
 
-import math
 import re
 import shutil
 from copy import deepcopy
@@ -56,8 +55,8 @@ def project(tmp_path, monkeypatch, sheets_read_once):
     shutil.copytree(ROOT / "config", tmp_path / "config")
     monkeypatch.chdir(tmp_path)
     sheets.STATISTICS.mkdir(parents=True)
-    for line in Path("config/datasets.tsv").read_text(encoding="utf-8").splitlines()[1:]:
-        (sheets.STATISTICS / f"{line.split()[0]}.parquet").touch()
+    for row in cells("datasets"):
+        (sheets.STATISTICS / f"{row['dataset']}.parquet").touch()
     return tmp_path
 
 
@@ -65,6 +64,12 @@ def read(others=None, **changes):
     config = load(Path("config/config.yaml")) | (others or {}) | changes
     sheets.check_config(config)
     return sheets.read(config)
+
+
+def cells(name):
+    """The rows of a table as they are shipped, cells by column."""
+    header, *rows = (line.split("\t") for line in (ROOT / f"config/{name}.tsv").read_text("utf-8").splitlines())
+    return [dict(zip(header, row, strict=True)) for row in rows]
 
 
 def sheet_path(name):
@@ -100,12 +105,12 @@ def test_quick_can_calibrate(project):
     quick = load(ROOT / "config" / "quick.yaml")
     study = read(**quick)
     assert {name for name, dataset in study.datasets.items() if dataset.selected} == set(quick["datasets"])
-    rows = [line.split("\t") for line in Path("config/calibrations.tsv").read_text(encoding="utf-8").splitlines()]
 
     def run(patterns):
         return any(matches(dataset, patterns) for dataset in quick["datasets"])
 
-    assert {row[1] for row in rows if run(row[2]) and run(row[4])} >= {"halves", "near", "far"}
+    rows = [row for row in cells("calibrations") if run(row["on_dataset"]) and run(row["against_dataset"])]
+    assert {row["distance"] for row in rows} >= {"halves", "near", "far"}
 
 
 def test_sheets_come_out_ready(project):
@@ -138,9 +143,7 @@ def test_folded_commands_are_one_line(project):
 
 def test_what_is_left_out_has_a_reason_and_is_left_out(project):
     study = read()
-    rows = [line.split("\t") for line in Path("config/systems.tsv").read_text(encoding="utf-8").splitlines()]
-    header = rows[0]
-    left_out = [dict(zip(header, row, strict=True)) for row in rows[1:] if row[-1] == "no"]
+    left_out = [row for row in cells("systems") if row["include"] == "no"]
     assert left_out
     for row in left_out:
         assert row["reason"]
@@ -149,15 +152,11 @@ def test_what_is_left_out_has_a_reason_and_is_left_out(project):
 
 def test_what_the_terms_do_not_let_be_carried_is_not():
     """Non-commercial corpora are for benchmarks alone, counted from the data folder; so are those without a licence."""
-    rows = {}
-    for name in ("datasets", "corpora"):
-        header, *lines = [line.split("\t") for line in (ROOT / f"config/{name}.tsv").read_text("utf-8").splitlines()]
-        rows[name] = [dict(zip(header, line, strict=True)) for line in lines]
     assert not re.search(r"-nc[\t\n/]", (ROOT / "config" / "systems.tsv").read_text(encoding="utf-8"))
     assert not re.search(r"-nc[\t\n/,\]]", (ROOT / "config" / "training_sets.yaml").read_text(encoding="utf-8"))
-    licences = {row["corpus"]: row["licence"] for row in rows["corpora"]}
-    benchmarks = {row["dataset"]: row["corpus"] for row in rows["datasets"] if row["study"] == "benchmark"}
-    assert {row["corpus"] for row in rows["datasets"] if row["corpus"].endswith("-nc")} <= set(benchmarks.values())
+    licences = {row["corpus"]: row["licence"] for row in cells("corpora")}
+    benchmarks = {row["dataset"]: row["corpus"] for row in cells("datasets") if row["study"] == "benchmark"}
+    assert {row["corpus"] for row in cells("datasets") if row["corpus"].endswith("-nc")} <= set(benchmarks.values())
     carried = {name for name in benchmarks if (ROOT / f"resources/statistics/{name}.parquet").is_file()}
     assert {name: licences[benchmarks[name]] for name in carried} == {"llmbar": "MIT", "mmlu-pro": "Apache-2.0"}
 
@@ -215,10 +214,11 @@ def test_the_pages_of_the_sheets_name_exactly_the_keys_and_columns():
         assert all(cell.about for cell in columns(of).values())
 
 
-MISTAKES = (ROOT / "tests/data/mistakes_in_sheets.tsv").read_text(encoding="utf-8").splitlines()[1:]
+def mistakes(where):
+    return (ROOT / f"tests/data/mistakes_in_{where}.tsv").read_text(encoding="utf-8").splitlines()[1:]
 
 
-@pytest.mark.parametrize("mistake", MISTAKES)
+@pytest.mark.parametrize("mistake", mistakes("sheets"))
 def test_a_mistake_in_a_sheet_gets_one_sentence(project, mistake):
     """Each with `…` for any text in the message, and \\t and \\n for tabs and ends of lines."""
     sheet, old, new, message = mistake.split("\t")
@@ -227,24 +227,6 @@ def test_a_mistake_in_a_sheet_gets_one_sentence(project, mistake):
     with pytest.raises(InputError, match=rf"^{sheet_path(sheet)}, (?=line ).*{pattern}") as error:
         read()
     assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("sheet", "key"),
-    [
-        ("calibrations", "parsing near"),
-        ("published", "threshold-rouge"),
-        *((name, None) for name in ("datasets", "systems", "corpora", "jars")),
-    ],
-)
-def test_a_row_that_is_repeated_is_refused_with_both_lines(project, sheet, key):
-    path = Path("config") / f"{sheet}.tsv"
-    lines = path.read_text(encoding="utf-8").splitlines()
-    number = next(n for n, line in enumerate(lines, start=1) if n > 1 and (key or "") in line.replace("\t", " "))
-    path.write_text("\n".join([*lines, lines[number - 1]]) + "\n", encoding="utf-8")
-    message = rf"{sheet}\.tsv, line {len(lines) + 1}, column \w+: found .* again, expected it once: it is in line "
-    with pytest.raises(InputError, match=f"{message}{number} already"):
-        read()
 
 
 @pytest.mark.parametrize(
@@ -267,15 +249,26 @@ def test_what_comes_twice_in_a_cell_is_refused(project, sheet, column, message):
         read()
 
 
-@pytest.mark.parametrize("sheet", ["training_sets", "base_models"])
-def test_an_entry_that_is_repeated_is_refused_with_both_lines(project, sheet):
+ROW, ENTRY = r"(?<=\n)({}\S*)\t.*\n", r"^(\S+):\n(?:  .*\n)+"
+
+
+@pytest.mark.parametrize(
+    ("sheet", "repeated", "found"),
+    [
+        ("calibrations", ROW.format("parsing\tnear"), r"column \w+: found .*"),
+        ("published", ROW.format("threshold-rouge"), r"column \w+: found .*"),
+        *((name, ROW.format(""), r"column \w+: found .*") for name in ("datasets", "systems", "corpora", "jars")),
+        *((name, ENTRY, ".* {0}: found {0}") for name in ("training_sets", "base_models")),
+    ],
+)
+def test_what_is_repeated_is_refused_with_both_lines(project, sheet, repeated, found):
     path = sheet_path(sheet)
     text = path.read_text(encoding="utf-8")
-    entry = re.search(r"^(\S+):\n(  .*\n)+", text, re.MULTILINE)
-    first, second = (text[: entry.start()].count("\n") + 1, text.count("\n") + 1)
-    path.write_text(text + entry.group(), encoding="utf-8")
-    message = f"line {second}, .* {entry[1]}: found {entry[1]} again, expected it once: it is in line {first} already"
-    with pytest.raises(InputError, match=message):
+    whole = re.search(repeated, text, re.MULTILINE)
+    first, second = (text[:end].count("\n") + 1 for end in (whole.start(), len(text)))
+    path.write_text(text + whole[0], encoding="utf-8")
+    message = f"{found.format(whole[1])} again, expected it once: it is in line {first} already"
+    with pytest.raises(InputError, match=f"{path.name}, line {second}, {message}"):
         read()
 
 
@@ -420,82 +413,15 @@ def test_outputs_must_be_there_in_derived_mode(project):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"n_resamples": 1000}, "config: found the key 'n_resamples', expected one of source, .*"),
-        (
-            {"resampling": {"n_resample": 10}},
-            "config: found the key 'n_resample' in resampling, expected .*; did you mean n_resamples?",
-        ),
-        (
-            {"resampling": {"n_resamples": 0}},
-            "config: resampling.n_resamples: found 0, expected a whole number of resamples",
-        ),
-        (
-            {"resampling": {"n_resamples": "many"}},
-            "config: resampling.n_resamples: found 'many', expected a whole number",
-        ),
-        (
-            {"tests": {"sign": TWO_SIDED}},
-            "config: found the key 'sign' in tests, expected one of exact, randomization, bootstrap",
-        ),
-        (
-            {"tests": {"bootstrap": PAPERS | {"method": "shift"}}},
-            "config: tests.bootstrap.method: found 'shift', expected one of shifted, percentile; did you mean shifted?",
-        ),
-        (
-            {"tests": {"exact": {"alternative": "greater"}}},
-            "config: tests.exact.alternative: found 'greater', expected one of two-sided, observed",
-        ),
-        ({"tests": {"exact": "two-sided"}}, "config: tests.exact: found 'two-sided', expected the alternative"),
-        ({"tests": {}}, "config: tests: found {}, expected the tests to run"),
-        (
-            {"source": "embeded"},
-            "config: source: found 'embeded', expected one of embedded, derived; did you mean embedded?",
-        ),
-        (
-            {"datasets": ["realsum"]},
-            "config: datasets: found 'realsum', expected 'all' or names .*; did you mean realsumm?",
-        ),
-        ({"datasets": "realsumm"}, "config: datasets: found 'realsumm', expected 'all' (but synthetic ones"),
-        ({"sheets": {"systems": "no.tsv"}}, "no.tsv: cannot be read (No such file or directory)"),
-        ({"sheets": {"systems": "n" * 5000}}, "cannot be read (File name too long)"),
-        (
-            {"sheets": {"base_models": "base_models.tsv"}},
-            "config: sheets.base_models: found 'base_models.tsv', expected the path of the sheet of base models, which",
-        ),
-        ({"sheets": {"systems": "{x}.tsv"}}, "config: sheets.systems: found '{x}.tsv', expected a path without braces"),
-        ({"data_dir": "{x}"}, "config: data_dir: found '{x}', expected a path without braces"),
-        ({"scale": math.nan}, "config: scale: found nan, expected a number above 0 up to 1"),
-        ({"thresholds": {"p_low": 0.5}}, "config: thresholds.p_low: found 0.5, expected at most p_high, 0.06"),
-        ({"thresholds": {"p_low": math.nan}}, "config: thresholds.p_low: found nan, expected a number from 0 to 1"),
-        ({"thresholds": {"percentile": 0}}, "config: thresholds.percentile: found 0, expected a number above 0"),
-        (
-            {"thresholds": {"percentile": math.inf}},
-            "config: thresholds.percentile: found inf, expected a number above 0",
-        ),
-        ({"thresholds": {"min_pairs": 10.0}}, "config: thresholds.min_pairs: found 10.0, expected a whole number"),
-        ({"resampling": {"n_resamples": True}}, "config: resampling.n_resamples: found True, expected a whole number"),
-        (
-            {"resampling": {"n_resamples": 10**30}},
-            "config: resampling.n_resamples: found 1000000000000000000000000000000",
-        ),
-        (
-            {"resampling": {"seed": 10**5000}},
-            "config: found a number with thousands of digits",
-        ),
-        ({"resampling": None}, "config: resampling: found None, expected how the resamples are drawn"),
-        ({"datasets": ["hansards", "hansards"]}, "config: datasets: found ['hansards', 'hansards'], expected 'all'"),
-        (
-            {"montecarlo": {"n_segments": [250, 250]}},
-            "config: montecarlo.n_segments: found [250, 250], expected a list",
-        ),
-        ({1: 2}, "config: found the key 1, expected one of source"),
-        ({"tests": {None: PAPERS}}, "config: found the key None in tests, expected one of exact, randomization"),
+        *(line.split("\t") for line in mistakes("config")),
+        (f"{{sheets: {{systems: {'n' * 5000}}}}}", "cannot be read (File name too long)"),
+        (f"{{resampling: {{seed: 0x{'f' * 5000}}}}}", "config: found a number with thousands of digits"),
     ],
 )
 def test_a_mistake_in_the_config_gets_one_sentence(project, changes, message):
-    pattern = ".*".join(re.escape(part) for part in message.split(".*"))
-    with pytest.raises(InputError, match=pattern) as error:
-        read(changes)
+    """Changes in YAML, each with `…` for any text in the message."""
+    with pytest.raises(InputError, match=re.escape(message).replace("…", ".*")) as error:
+        read(yaml.safe_load(changes))
     assert "\n" not in str(error.value)
 
 
