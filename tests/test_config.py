@@ -131,7 +131,7 @@ def test_folded_commands_are_one_line(project):
     study = read()
     ensemble = study.predictions["ewt-test", "ensemble-full-1"]
     assert ensemble.command == "python -m base_models.ensemble --output {output} {outputs}"
-    assert (ensemble.model, ensemble.model_option) == ((), ())
+    assert ensemble.model == ()
     assert ensemble.members[0] == "results/outputs/ewt-test/mst-full-1.txt"
     malt = study.training_runs["ewt", "malt-full-1"]
     assert malt.command.startswith("mkdir {model}; java -Xmx2g ")

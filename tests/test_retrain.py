@@ -368,7 +368,6 @@ def test_a_given_model_is_trained_once_on_the_whole(planned):
     trained = study.training_runs["example-given", "dice-given-full-2"]
     for made in (trained, study.predictions["example-alignment", "dice-given-full-1"]):
         assert made.given == (model,)
-        assert made.given_option == ("--given", model)
     whole = study.training_runs["example-parallel", "joint-hmm-whole-1"]
     assert whole.resampled == "results/resampled/example-parallel/whole-1.txt"
     assert study.resampled["example-parallel", "whole-1"].drawn == ("--whole",)

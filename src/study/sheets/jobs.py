@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pairsig.io.tables import write_text
 from study import analysis
-from study.analysis.record import SECTIONS, Analysis, Comparisons, Data, Figure, Overlays, Rows, Setting
+from study.analysis.record import Analysis, Comparisons, Data, Figure, Overlays, Rows, Setting
 from study.sheets import BENCHMARK, Dataset, Study
 
 SELECTIONS: dict[str, Callable[[Dataset], bool]] = {
@@ -149,11 +149,6 @@ class Jobs:
         return words[1:]
 
 
-def section(figure: Figure) -> str:
-    """Title of the section of the report."""
-    return SECTIONS[figure.section]
-
-
 def captions(folder: Path) -> None:
     """Write the captions of the report, `tables/NAME.rst` and `figures/NAME.rst`, if they differ from those there."""
     texts = {
@@ -192,8 +187,3 @@ def _renew(path: Path, text: str) -> None:
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(text, path)
-
-
-def reported() -> Sequence[str]:
-    """Names of the tables that readers see."""
-    return [name for name, one in analysis.outputs().items() if one.caption]

@@ -58,13 +58,11 @@ TASKS = {
     "dependency": "dependency parsing",
     "constituency": "constituency parsing",
     "alignment": "word alignment",
-    "summarization": "summarization",
     "questions": "question answering",
     "code": "code generation",
-    "agents": "agents",
     "functions": "function calling",
-    "judging": "judging",
 }
+"""Names of tasks that are not called as in the sheets."""
 
 
 def declared() -> dict[str, Table]:
