@@ -157,7 +157,7 @@ def best_tree(scores):  # type: ignore[no-untyped-def]
     return heads
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _highest_sum(left, right):  # type: ignore[no-untyped-def]
     """Find the highest sum of two numbers at the same place, and the first place that has it."""
     top, at = -np.inf, 0
