@@ -188,7 +188,7 @@ def unmarked(markdown):
 
 def test_the_first_page_is_the_findings_of_the_run(site, folder):
     tables = {path.stem: analysis.read(path) for path in (folder / "results/tables").glob("*.tsv")}
-    written = text.findings(tables).text
+    written = text.findings(tables)
     first = page(site / "index.html")
     (article,) = first.all("article")
     said = text_of(article)

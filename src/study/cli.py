@@ -568,7 +568,7 @@ def _findings(arguments: argparse.Namespace) -> None:
     from study.site import text
 
     found = {path.stem: analysis.read(path) for path in arguments.tables}
-    written = {arguments.output: text.findings(found, arguments.tables[0].parent.name).text}
+    written = {arguments.output: text.findings(found, arguments.tables[0].parent.name)}
     written |= {page: text.filled(page.read_text(encoding="utf-8"), found) for page in arguments.fill}
     for path, page in written.items():
         tables.write_text(page, path)
@@ -590,7 +590,3 @@ def _initial(text: str | None, n_segments: int) -> list[int] | None:
         if isinstance(error, InputError):
             raise
         raise InputError(f"--initial: found {text!r}, expected sizes such as 100,200,400 or doubling:100") from None
-
-
-if __name__ == "__main__":
-    sys.exit(main())
