@@ -48,16 +48,11 @@ class Segments:
 
 @dataclass(frozen=True)
 class Resampled:
-    """A training set to draw: the share of the full set (None for the full set), and unlabelled segments to add."""
+    """A training set to draw."""
 
     task: str
-    size: float | None
-    unlabelled: tuple[str, ...]
-
-    @property
-    def drawn(self) -> tuple[str, ...]:
-        """Options of `python -m study resample` for the number of segments."""
-        return ("--whole",) if self.size is None else ("--size", f"{self.size:g}")
+    drawn: tuple[str, ...]  # options of `python -m study resample` for the number of segments
+    unlabelled: tuple[str, ...]  # files to add
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -247,11 +242,12 @@ def expand(sheets: Sheets, config: Mapping[str, Any]) -> Synthetic:
         for giver, other in row.given.items():
             given = (f"results/models/{other}/{giver}-{WHOLE}",)
             whole, base_model = sheets.training_sets.named[other], sheets.base_models.named[giver]
-            made.resampled[other, WHOLE] = Resampled(whole.task, None, _unlabelled(whole))
+            made.resampled[other, WHOLE] = Resampled(whole.task, ("--whole",), _unlabelled(whole))
             made.training_runs[other, f"{giver}-{WHOLE}"] = _training(base_model, other, WHOLE, seed, ())
         for base_model, resampled in _systems(row, sheets, scale):
             system, size = f"{base_model.base_model}-{resampled}", resampled.partition("-")[0]
-            made.resampled[name, resampled] = Resampled(row.task, SIZES[size], _unlabelled(row))
+            drawn = ("--size", f"{SIZES[size]:g}")
+            made.resampled[name, resampled] = Resampled(row.task, drawn, _unlabelled(row))
             its_given = given if _wants(base_model) else ()
             model: tuple[str, ...] = ()
             if base_model.train:
