@@ -227,26 +227,7 @@ def test_a_mistake_in_a_sheet_gets_one_sentence(project, mistake):
     with pytest.raises(InputError, match=rf"^{sheet_path(sheet)}, (?=line ).*{pattern}") as error:
         read()
     assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("sheet", "column", "message"),
-    [
-        ("datasets", "figures", "figure_4 again"),
-        ("datasets", "test_sets", "initial again"),
-        ("datasets", "pool", r"wmt2\d-\w\w-en again"),
-        ("datasets", "reference", ".* again"),
-    ],
-)
-def test_what_comes_twice_in_a_cell_is_refused(project, sheet, column, message):
-    path = Path("config") / f"{sheet}.tsv"
-    header, *rows = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines())
-    place = header.index(column)
-    number, row = next((n, row) for n, row in enumerate(rows, start=2) if row[place])
-    row[place] += " " + row[place].split()[0]
-    path.write_text("".join("\t".join(cells) + "\n" for cells in (header, *rows)), encoding="utf-8")
-    with pytest.raises(InputError, match=rf"line {number}, column {column}: found {message}, expected it once"):
-        read()
+    assert len(str(error.value)) < 1000
 
 
 ROW, ENTRY = r"(?<=\n)({}\S*)\t.*\n", r"^(\S+):\n(?:  .*\n)+"
@@ -270,50 +251,6 @@ def test_what_is_repeated_is_refused_with_both_lines(project, sheet, repeated, f
     message = f"{found.format(whole[1])} again, expected it once: it is in line {first} already"
     with pytest.raises(InputError, match=f"{path.name}, line {second}, {message}"):
         read()
-
-
-TASK = "joint-hmm:\n  task: alignment\n"
-
-
-@pytest.mark.parametrize(
-    ("new", "message"),
-    [
-        ("joint-hmm:\n", r"line 3, base model joint-hmm, key task: found nothing, expected dependency, "),
-        (f"{TASK}  task: alignment\n", r"line 5, base model joint-hmm, key task: found it again, expected it once: it "
-         r"is in line 4 already"),
-        (f"{TASK}  trian: x\n", r"line 5, base model joint-hmm: found the key 'trian', expected one of task, .*; did "
-         r"you mean train\?"),
-        (f"{TASK}  base_model: x\n", r"line 5, base model joint-hmm: found the key 'base_model', expected one of"),
-        (f"{TASK}  [a]: x\n", r"line 5, base model joint-hmm: found a list, expected one of task, "),
-        ("joint-hmm:\n  task: [alignment]\n", r"line 4, base model joint-hmm, key task: found a list, expected text"),
-        ("joint-hmm:\n  task: {a: b}\n", r"line 4, base model joint-hmm, key task: found keys, expected text"),
-        ("joint hmm:\n  task: alignment\n", r"line 3, base model joint hmm: found 'joint hmm', expected a name"),
-        (f"{TASK}  needs: [[a]]\n", r"line 5, .*, key needs: found a list in it, expected words"),
-        (f"{TASK}  needs: [a b]\n", r"line 5, .*, key needs: found 'a b', expected a word, without spaces"),
-        (f"{TASK}  needs: ['']\n", r"line 5, .*, key needs: found '', expected a word, without spaces"),
-        (f"{TASK}  needs: [perl]\n", r"line 5, .*, key needs: found 'perl', expected a list of requirements"),
-        (f"{TASK}  datasets: no\n", r"line 5, .*, key datasets: found 'no', expected datasets of the study"),
-        (f"{TASK}  threads: 1.0\n", r"line 5, .*, key threads: found '1.0', expected a whole number"),
-        (f'{TASK}  datasets: "1\\x07"\n', r"line 5, .*, key datasets: found '1\\x07', expected no control"),
-        ("joint-hmm:\n  - task\nx:\n", r"line 4, base model joint-hmm: found a list, expected task, predict"),
-        ("joint-hmm: yes\nx:\n", r"line 3, base model joint-hmm: found 'yes', expected task, predict"),
-        (f"[a]: b\n{TASK}", r"line 3: found a list, expected the name of a base model"),
-        (f"- a\n{TASK}", r"line \d+: cannot be read as YAML"),
-        (f"{TASK}  note: *nothing\n", r"line 5: cannot be read as YAML .found undefined alias"),
-        (f"{TASK}  needs: [a\n", r"line \d+: cannot be read as YAML"),
-        (f"{TASK}\tnote: a\n", r"line 5: cannot be read as YAML"),
-        (f"--- {{}}\n---\n{TASK}", r"line \d+: cannot be read as YAML"),
-        (f"{'[' * 5000}\n{TASK}", r"cannot be read"),
-        (f"{TASK}  note: \0\n", r"cannot be read"),
-        (f"{TASK}  note: {'x' * 200_000}\n  ? {'y' * 100_000}\n  : a\n", r"found the key 'y{60}…' \(100,000 char"),
-    ],
-)  # fmt: skip
-def test_a_mistake_in_yaml_gets_one_sentence(project, new, message):
-    edit("base_models", TASK, new)
-    with pytest.raises(InputError, match=rf"config/base_models\.yaml.*{message}") as error:
-        read()
-    assert "\n" not in str(error.value)
-    assert len(str(error.value)) < 1000
 
 
 def test_yaml_that_is_no_mapping(project):
@@ -346,33 +283,28 @@ def test_yaml_holds_text(tmp_path):
     assert row.needed("jar") == ["x"]
 
 
-def test_a_base_model_without_a_train_command_is_an_ensemble(project):
-    path = sheet_path("base_models")
-    text = path.read_text(encoding="utf-8")
-    path.write_text(re.sub(r"  train: >-\n(    .*\n)+", "", text, count=1), encoding="utf-8")
-    message = "line 3, base model joint-hmm, key train: found nothing, expected a shell command"
-    with pytest.raises(InputError, match=message):
-        read()
+TASK = "joint-hmm:\n  task: alignment\n"
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
+    ("sheet", "old", "new", "message"),
     [
-        ("each output", "x" * 200_000, r"datasets\.tsv: cannot be read \(field larger than field limit \(131072\)\)$"),
-        ("each output", "x\0y", r"line \d+, column note: found 'x\\x00y.*, expected no control characters"),
-        (
-            "realsumm\tsum",
-            "r" * 100_000 + "\tsum",
-            r"line \d+, column dataset: found 'r{60}…' \(100,000 characters\), exp",
-        ),
-        ("rouge2_recall", "x" * 100_000, r"column metric: found 'x{60}…' \(100,000 characters\), expected one of"),
-        ("dataset\t", "x" * 100_000 + "\t", r"line 1: found the column 'x{60}…' \(100,000 characters\), expected one"),
+        ("datasets", "each output", "x" * 200_000, r": cannot be read \(field larger than field limit \(131072\)\)$"),
+        ("datasets", "each output", "x\0y", r"line \d+, column note: found 'x\\x00y.*, expected no control characters"),
+        ("datasets", "realsumm\tsum", "r" * 100_000 + "\tsum", r"line \d+, column dataset: found 'r{60}…' \(100,000 "),
+        ("datasets", "rouge2_recall", "x" * 100_000, r"column metric: found 'x{60}…' \(100,000 characters\), expected"),
+        ("datasets", "dataset\t", "x" * 100_000 + "\t", r"line 1: found the column 'x{60}…' \(100,000 characters"),
+        ("base_models", TASK, f"{'[' * 5000}\n{TASK}", r"cannot be read"),
+        ("base_models", TASK, f"{TASK}  note: \0\n", r"cannot be read"),
+        ("base_models", TASK, f"{TASK}  note: {'x' * 200_000}\n  ? {'y' * 100_000}\n  : a\n",
+         r"found the key 'y{60}…' \(100,000 char"),
     ],
-)
-def test_what_is_quoted_is_bounded(project, old, new, message):
-    edit("datasets", old, new)
-    with pytest.raises(InputError, match=message) as error:
+)  # fmt: skip
+def test_what_is_quoted_is_bounded(project, sheet, old, new, message):
+    edit(sheet, old, new)
+    with pytest.raises(InputError, match=rf"{sheet_path(sheet)}.*{message}") as error:
         read()
+    assert "\n" not in str(error.value)
     assert len(str(error.value)) < 1000
 
 
@@ -382,14 +314,6 @@ def test_a_dataset_needs_two_systems(project):
     kept = [row for row in rows if not row.startswith("realsumm") or "\tbart-abs\t" in row]
     systems.write_text("\n".join(kept), encoding="utf-8")
     with pytest.raises(InputError, match=r"found realsumm has 1 system in config/systems.tsv, expected at least two"):
-        read()
-
-
-def test_a_missing_column_is_named(project):
-    datasets = Path("config/datasets.tsv")
-    rows = [row.split("\t") for row in datasets.read_text(encoding="utf-8").splitlines()]
-    datasets.write_text("\n".join("\t".join(row[:1] + row[2:]) for row in rows), encoding="utf-8")
-    with pytest.raises(InputError, match=r"line 1: found no column 'task', expected one"):
         read()
 
 
@@ -423,12 +347,6 @@ def test_a_mistake_in_the_config_gets_one_sentence(project, changes, message):
     with pytest.raises(InputError, match=re.escape(message).replace("…", ".*")) as error:
         read(yaml.safe_load(changes))
     assert "\n" not in str(error.value)
-
-
-def test_a_published_row_without_number_or_reason(project):
-    line = edit("published", "no public test set of ours has system combinations", "")
-    with pytest.raises(InputError, match=rf"published\.tsv, line {line}, .*: found nothing, expected "):
-        read()
 
 
 def test_a_figure_of_a_run_of_its_own_needs_no_table_of_the_study(project):
