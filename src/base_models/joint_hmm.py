@@ -114,8 +114,8 @@ def fit(pairs: Iterable[Pair], *, iterations: int = ITERATIONS, joint: bool = Tr
     return model
 
 
-def posteriors(model: Model, pair: Pair, *, hmm: bool = True) -> tuple[Floats, Floats]:
-    """Compute the posterior probabilities of all links by both models, each of shape (source, target)."""
+def posteriors(model: Model, pair: Pair) -> tuple[Floats, Floats]:
+    """Compute the posterior probabilities of all links by both HMMs, each of shape (source, target)."""
     sides = zip(model.numbers, formats.folded(pair), strict=True)
     numbers = [np.array([of.get(word, -1) for word in side]) for of, side in sides]
     keys = numbers[0][:, None] * len(model.targets) + numbers[1]
@@ -127,8 +127,8 @@ def posteriors(model: Model, pair: Pair, *, hmm: bool = True) -> tuple[Floats, F
         return cells, np.where(generated >= 0, one.null[generated], 0.0), one.jumps
 
     cells, null, jumps = found(model.forward, numbers[1])
-    forward = _infer(cells.T, null, jumps, hmm)[0]
-    return forward.T, _infer(*found(model.backward, numbers[0]), hmm)[0]
+    forward = _infer(cells.T, null, jumps, True)[0]
+    return forward.T, _infer(*found(model.backward, numbers[0]), True)[0]
 
 
 def decode(model: Model, pair: Pair, *, threshold: float = THRESHOLD) -> list[tuple[int, int]]:

@@ -41,9 +41,9 @@ if study.missing:
 
 TESTS = list(config["tests"])
 DRAWN_TESTS = [name for name in TESTS if name in definitions.names(exact=False)]
-SELECTED = [name for name, dataset in study.datasets.items() if dataset.selected]
-RESIZED = [name for name in SELECTED if study.datasets[name].test_sets]
 jobs = Jobs(study, config)
+SELECTED = list(jobs.datasets())
+RESIZED = [name for name, one in jobs.datasets().items() if one.test_sets]
 # Tables that readers see.
 TABLES = [name for name, one in analysis.outputs().items() if one.caption]
 FIGURES = analysis.figures()
