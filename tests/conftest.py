@@ -96,6 +96,21 @@ def clone(folder: Path) -> Path:
     return folder
 
 
+def worked_example(heading: str) -> tuple[list[str], str, list[str]]:
+    """An example of config/README.md: the rows for each sheet, the command, and the files that it promises."""
+    text = (ROOT / "config" / "README.md").read_text(encoding="utf-8")
+    section = re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)[1]
+    *rows, command = re.findall(r"^```\w+\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+    return rows, command.strip(), re.findall(r"^\| `(results/[^`]+)`", section, re.MULTILINE)
+
+
+def add_rows(project: Path, **rows: str) -> None:
+    """Append rows to sheets of a project."""
+    for name, text in rows.items():
+        (path,) = (project / "config").glob(f"{name}.*")
+        path.write_text(path.read_text(encoding="utf-8") + text, encoding="utf-8")
+
+
 def own_environment(project: Path) -> None:
     """Give a project the Makefile, and our environment as if it had set it up, packages of base models included."""
     for name in ("Makefile", "pyproject.toml", "requirements.lock", "requirements-retrain.lock"):

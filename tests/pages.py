@@ -125,14 +125,8 @@ def study(folder: Path) -> Path:
     shutil.copyfile(ROOT / "resources" / "statistics" / f"{DATASET}.parquet", folder / f"{DATASET}.parquet")
     given = ["--metric", "bleu", "--n-resamples", "1000", "--threads", "1"]
     for name in (DATASET, MADE):
-        run(
-            cli.main,
-            "compare",
-            folder / f"{name}.parquet",
-            *given,
-            "--output",
-            results / f"comparisons/{name}.bootstrap.tsv",
-        )
+        output = results / f"comparisons/{name}.bootstrap.tsv"
+        run(cli.main, "compare", folder / f"{name}.parquet", *given, "--output", output)
     made = results / f"test_sets/{DATASET}.bootstrap.tsv"
     options = ["--domain-size", "100", "--initial", "100,400", "--halves", "1"]
     run(study_cli.main, "resize", folder / f"{DATASET}.parquet", *options, *given, "--output", made)
@@ -147,12 +141,8 @@ def study(folder: Path) -> Path:
     tables.write(calibrated(compared, sheet), results / "calibrated.parquet")
     lines = (ROOT / "config/datasets.tsv").read_text(encoding="utf-8").splitlines()
     own = [line for line in lines if line.split("\t")[0] in ("dataset", DATASET)]
-    cells = dict.fromkeys(own[0].split("\t"), "") | {
-        "dataset": MADE,
-        "task": "<i>task",
-        "metric": "bleu",
-        "note": "a <b>note",
-    }
+    described = {"dataset": MADE, "task": "<i>task", "metric": "bleu", "note": "a <b>note"}
+    cells = dict.fromkeys(own[0].split("\t"), "") | described
     (folder / "datasets.tsv").write_text("\n".join([*own, "\t".join(cells.values())]) + "\n", encoding="utf-8")
     for name in ("overview", "size_scaling"):
         (results / f"figures/{name}.svg").write_text('<svg width="100pt" height="80pt"></svg>', encoding="utf-8")

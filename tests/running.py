@@ -1,5 +1,6 @@
 """The tools of the environment, run as users run them: in a process of its own, in a folder of its own."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -22,3 +23,8 @@ def run(*command, cwd, status=0, timeout=600):
 
 def snakemake(*arguments, cwd, status=0, timeout=600):
     return run(str(BIN / "snakemake"), "--cores", "2", *arguments, cwd=cwd, status=status, timeout=timeout)
+
+
+def jobs(printed):
+    """The number of jobs of every rule in a plan that Snakemake has printed."""
+    return {rule: int(number) for rule, number in re.findall(r"^(\w+) +(\d+)$", printed, re.MULTILINE)}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -112,6 +114,29 @@ def test_translations_and_what_will_be_translated(file):
     for text in ("a ||| b ||| c\n", " ||| b\n", "a |||\n", "\n"):
         with pytest.raises(InputError, match=r"line 1: found .*, expected source words \|\|\| target words"):
             formats.read_translations(file("bad", text))
+
+
+PACKAGES = {"eflomal": "thot", "udpipe": "ufal.udpipe", "sequence_labelling": "pycrfsuite"}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "called"),
+    [
+        ("mst", "no model", "mst"),
+        ("joint_hmm", "no model", "joint_hmm"),
+        *(("itg", content, "itg") for content in ("no model", "{}", "[]", '{"any": "x"}')),
+        pytest.param("eflomal", "no model", "eflomal", marks=pytest.mark.packages),
+        pytest.param("udpipe", "no model", "UDPipe", marks=pytest.mark.packages),
+        pytest.param("sequence_labelling", "no model", "gaps and words", marks=pytest.mark.packages),
+    ],
+)
+def test_what_is_no_model_is_reported(file, tmp_path, name, content, called):
+    pytest.importorskip(PACKAGES.get(name, "pairsig"))
+    program = import_module(f"base_models.{name}")
+    given = {"hmm": tmp_path} if name == "itg" else {}
+    with pytest.raises(InputError, match=f"model: found no model of {called}"):
+        program.predict(Path(file("model", content)), Path(file("input", "a ||| b\n")), tmp_path / "output", **given)
+    assert not (tmp_path / "output").exists()
 
 
 def test_the_programs_are_listed():

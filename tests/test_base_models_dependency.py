@@ -1,26 +1,13 @@
 """The ensemble of dependency parsers, against all trees of short sentences."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 
 from base_models import ensemble
+from toys import trees, write_sentences
 
 pytest.importorskip("ufal.chu_liu_edmonds")
 pytestmark = pytest.mark.packages
-
-
-def trees(size):
-    """Heads of all trees with one root."""
-    for heads in product(range(size + 1), repeat=size):
-        if heads.count(0) != 1:
-            continue
-        reached = {0}
-        for _ in range(size):
-            reached |= {word for word, head in enumerate(heads, start=1) if head in reached}
-        if len(reached) == size + 1:
-            yield heads
 
 
 def reparse(members):
@@ -32,14 +19,9 @@ def votes(heads, members):
     return sum(ours == theirs for member in members for ours, theirs in zip(heads, member, strict=True))
 
 
-def write(path, heads, relations=None, words=None):
-    rows = []
-    for number, head in enumerate(heads, start=1):
-        word = words[number - 1] if words else f"w{number}"
-        relation = relations[number - 1] if relations else "r"
-        rows.append("\t".join([str(number), word, word, "X", "X", "_", str(head), relation, "_", "_"]))
-    path.write_text("\n".join(rows) + "\n\n", encoding="utf-8")
-    return path
+def write(path, heads, relations, words=("w1", "w2", "w3")):
+    rows = ((word, "X", head, relation) for word, head, relation in zip(words, heads, relations, strict=False))
+    return write_sentences(path, [rows])
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5])
@@ -78,8 +60,8 @@ def test_relations_are_those_of_the_voters(tmp_path):
 
 
 def test_members_with_other_words(tmp_path, capsys):
-    first = write(tmp_path / "a", [2, 0])
-    second = write(tmp_path / "b", [2, 0], words=["w1", "other"])
+    first = write(tmp_path / "a", [2, 0], "rr")
+    second = write(tmp_path / "b", [2, 0], "rr", ["w1", "other"])
     assert ensemble.main(["--output", str(tmp_path / "output"), str(first), str(second)]) == 2
     assert "sentence 1: found other words than" in capsys.readouterr().err
     assert not (tmp_path / "output").exists()

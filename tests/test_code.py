@@ -51,28 +51,16 @@ COUNTS = "system\tsegment\tvalue\n" + "".join(f"{s}\t{i}\t{(i * s) % 3 % 2}\n" f
 
 
 @pytest.mark.parametrize(
-    "argv",
+    "command",
     [
-        ["pairsig", "compare", "counts.tsv", "--metric", "mean", "--n-resamples", "10", "--output", "out.tsv"],
-        ["study", "describe", "counts.tsv:mean", "--output", "out.tsv"],
-        [
-            "pairsig",
-            "extract",
-            "a.txt",
-            "--reference",
-            "a.txt",
-            "--metric",
-            "bleu",
-            "--system",
-            "a",
-            "--output",
-            "out.parquet",
-        ],
-        ["study", "prepare", "a.txt", "--task", "constituency", "--output", "out.txt"],
+        "pairsig compare counts.tsv --metric mean --n-resamples 10 --output out.tsv",
+        "study describe counts.tsv:mean --output out.tsv",
+        "pairsig extract a.txt --reference a.txt --metric bleu --system a --output out.parquet",
+        "study prepare a.txt --task constituency --output out.txt",
     ],
-    ids=lambda argv: argv[1],
 )
-def test_what_a_command_loads_is_in_its_list(argv, tmp_path):
+def test_what_a_command_loads_is_in_its_list(command, tmp_path):
+    argv = command.split()
     (tmp_path / "counts.tsv").write_text(COUNTS, encoding="utf-8")
     (tmp_path / "a.txt").write_text("(TOP (S (NP (PRP it)) (VP (VBZ works))))\n", encoding="utf-8")
     done = subprocess.run([sys.executable, "-c", LOADED, *argv], cwd=tmp_path, capture_output=True, text=True)

@@ -60,16 +60,20 @@ def test_the_output_in_the_readme_is_what_the_command_prints(monkeypatch, capsys
     assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == printed.splitlines()
 
 
+def run_python(page):
+    """Run the one block of Python on a page, and return it."""
+    (code,) = blocks(page, "python")
+    exec(compile(code, page, "exec"), {})
+    return code
+
+
 def test_python_in_the_readme_runs(capsys):
-    (code,) = blocks("README.md", "python")
-    exec(compile(code, "README.md", "exec"), {})
+    run_python("README.md")
     assert capsys.readouterr().out.splitlines()[-1] == "0.25"
 
 
 def test_python_in_the_page_on_own_metrics_runs():
-    (code,) = blocks("docs/own-metric.md", "python")
-    assert code.count("assert ") == 2
-    exec(compile(code, "own-metric.md", "exec"), {})
+    assert run_python("docs/own-metric.md").count("assert ") == 2
 
 
 def load(name):
@@ -137,9 +141,7 @@ def test_python_in_coming_from_runs(code):
 
 def test_python_in_the_page_on_documents_prints_what_it_says(monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
-    (code,) = blocks("docs/documents.md", "python")
-    exec(compile(code, "documents.md", "exec"), {})
-    said = re.findall(r"# ([\d.]+):", code)
+    said = re.findall(r"# ([\d.]+):", run_python("docs/documents.md"))
     assert [f"{float(line):.4f}" for line in capsys.readouterr().out.split()] == said
 
 
@@ -169,9 +171,8 @@ def test_links_lead_somewhere():
 
 def test_python_in_the_page_on_data_frames_prints_what_it_says(capsys):
     pytest.importorskip("polars")
-    (code,) = blocks("docs/dataframes.md", "python")
+    run_python("docs/dataframes.md")
     (printed,) = blocks("docs/dataframes.md", "text")
-    exec(compile(code, "docs/dataframes.md", "exec"), {})
     assert capsys.readouterr().out == printed
 
 

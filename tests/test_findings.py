@@ -49,8 +49,8 @@ def in_percent(row, name):
 
 def test_the_committed_findings_are_rendered_from_the_reference_and_nothing_is_left_out(tables):
     found = text.findings(tables, "reference")
-    assert found.left_out == ()
-    assert found.text == FINDINGS.read_text(encoding="utf-8"), "type make findings; edit src/study/site/templates"
+    assert "**Not in this run**" not in found
+    assert found == FINDINGS.read_text(encoding="utf-8"), "type make findings; edit src/study/site/templates"
 
 
 @pytest.fixture(scope="module")
@@ -143,29 +143,30 @@ def test_a_run_without_some_rows_leaves_their_paragraphs_out_and_says_so(tables)
     few["systems"] = few["systems"][few["systems"]["dataset"].isin(["wmt21-de-en", "hansards"])]
     few["claims"] = few["claims"][few["claims"]["claim"] != "t-test"]
     found = text.findings(few)
-    top = found.text.partition("\n## ")[0]
+    top = found.partition("\n## ")[0]
     assert "a run of 2 datasets (machine translation 1, word alignment 1)" in top
     assert "too small for a verdict on every claim" in top
     assert "“New: is it the method or the training run?”" in top
+    assert "**Not in this run**" in top
     assert "make reproduce" in top
-    assert "another domain of the WMT" not in found.text
-    assert "Student's t" not in found.text  # a row of a table, which the line below lists
-    below = found.text.partition("## The 2012 paper")[2].partition("\n\n*Not part of this run*: ")[2]
+    assert "another domain of the WMT" not in found
+    assert "Student's t" not in found  # a row of a table, which the line below lists
+    below = found.partition("## The 2012 paper")[2].partition("\n\n*Not part of this run*: ")[2]
     missing = " ".join(below.partition("\n\n")[0].split())
     assert "The curve is that of the normal distribution (2); " in missing
     assert "Similar systems need smaller gains" not in missing
     assert missing.endswith(". Type `make reproduce`.")
-    assert "Similar systems need smaller gains (3.1)" in found.text
-    assert "## New: is it" not in found.text  # a heading without text
-    assert "](tables/claims.tsv)" in found.text
-    assert "](reference/" not in found.text
-    assert not re.search(rf"[{text.ABSENT}{text.LEFT_OUT}]|\bnan\b|\bNone\b", found.text)
+    assert "Similar systems need smaller gains (3.1)" in found
+    assert "## New: is it" not in found  # a heading without text
+    assert "](tables/claims.tsv)" in found
+    assert "](reference/" not in found
+    assert not re.search(rf"[{text.ABSENT}{text.LEFT_OUT}]|\bnan\b|\bNone\b", found)
 
 
 def test_a_run_of_nothing_has_findings_too():
     found = text.findings({})
-    assert "a run of 0 datasets" in found.text
-    assert not INTERVAL.search(found.text)
+    assert "a run of 0 datasets" in found
+    assert not INTERVAL.search(found)
 
 
 def test_a_number_that_needs_other_data_is_not_in_this_run(tables):
@@ -174,7 +175,7 @@ def test_a_number_that_needs_other_data_is_not_in_this_run(tables):
     changed.loc[at, ["ours", "low", "high"]] = float("nan")
     changed.loc[at, ["verdict", "why"]] = ["not comparable", "this run did not compute our number"]
     assert "Klein | 18 | 0 | 19 | 5 | 1 | 0 |" in FINDINGS.read_text(encoding="utf-8")
-    assert "Klein | 17 | 0 | 19 | 5 | 1 | 1 |" in text.findings(tables | {"reproduction": changed}).text
+    assert "Klein | 17 | 0 | 19 | 5 | 1 | 1 |" in text.findings(tables | {"reproduction": changed})
 
 
 def test_too_few_pairs_or_systems_get_no_verdict(tables):
@@ -182,7 +183,7 @@ def test_too_few_pairs_or_systems_get_no_verdict(tables):
     for changed in ({"n_pairs": 9}, {"n_systems": 5}):
         few = tables["calibration"].copy()
         few.loc[near, list(changed)] = list(changed.values())
-        found = text.findings(tables | {"calibration": few}).text
+        found = text.findings(tables | {"calibration": few})
         assert "Most claims of the 2012 paper reproduce" not in found
         assert "as often as expected" not in found
     claims = tables["claims"].copy()
@@ -190,7 +191,7 @@ def test_too_few_pairs_or_systems_get_no_verdict(tables):
     reproduction = tables["reproduction"].copy()
     at = reproduction["item"] == "calibration-iid"
     reproduction.loc[at, ["verdict", "why"]] = ["too few", "number of our systems in the range: 5"]
-    found = text.findings(tables | {"claims": claims, "reproduction": reproduction}).text
+    found = text.findings(tables | {"claims": claims, "reproduction": reproduction})
     assert re.search(r"normal distribution \(2\)\..*\| too few pairs: 9 \|\n", found)
     assert re.search(r"in 92 % \(4\.2\)\..*\| too few systems in the range: 5 \|\n", found)
 
@@ -202,11 +203,11 @@ def test_the_run_writes_the_sentence_that_marks_such_a_number():
 def test_a_conclusion_that_the_numbers_do_not_support_is_left_out(tables):
     claims = tables["claims"].copy()
     claims.loc[(claims["claim"] == "t-test") & claims["measured"].str.contains("disagree"), "high"] = 0.02
-    found = text.findings(tables | {"claims": claims}).text
+    found = text.findings(tables | {"claims": claims})
     assert "Most claims of the 2012 paper reproduce" not in found
     assert re.search(r"normal distribution \(2\)\..*\| differs \|", found)
     better = tables["training_variance"].assign(share_significant_by_method_low=0.06)
-    assert "is about these two outputs" not in text.findings(tables | {"training_variance": better}).text
+    assert "is about these two outputs" not in text.findings(tables | {"training_variance": better})
 
 
 # -------------------------------------------------------------------------------------------------------- mistakes

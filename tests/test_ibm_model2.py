@@ -7,15 +7,7 @@ from nltk.translate import AlignedSent, IBMModel2
 
 from base_models import ibm_model2
 from pairsig import InputError
-
-TINY = [
-    (["the", "house", "is", "small"], ["la", "maison", "est", "petite"]),
-    (["the", "house"], ["la", "maison"]),
-    (["the", "book", "is", "big"], ["le", "livre", "est", "grand"]),
-    (["a", "book"], ["un", "livre"]),
-    (["the", "book"], ["le", "livre"]),
-    (["is", "it", "small", "?"], ["est", "ce", "petit", "?"]),
-]
+from toys import TINY, write_pairs
 
 
 def test_links_are_those_of_nltk():
@@ -46,7 +38,7 @@ def test_long_pairs_are_left_out():
 
 
 def test_files(tmp_path):
-    (tmp_path / "train").write_text("".join(" ||| ".join(map(" ".join, pair)) + "\n" for pair in TINY))
+    write_pairs(tmp_path / "train", TINY)
     (tmp_path / "input").write_text("the house ||| la maison\ndog ||| chien\n")
     ibm_model2.train(tmp_path / "train", tmp_path / "model", 1)
     ibm_model2.predict(tmp_path / "model", tmp_path / "input", tmp_path / "output")

@@ -10,6 +10,7 @@ import pytest
 from base_models import itg, joint_hmm
 from pairsig import InputError
 from pairsig.readers.outputs.alignment import Alignment
+from toys import mirror_links, mirrored, write_lines, write_pairs
 
 
 def is_separable(order):
@@ -88,19 +89,8 @@ def test_a_step_mends_the_margin_it_was_taken_for(monkeypatch):
     assert n_steps > 15
 
 
-def mirrored(number):
-    """A sentence of made-up words and its translation, from the last word to the first."""
-    words = np.random.default_rng(number).permutation(9)[: 2 + number % 4]
-    return [f"s{word}" for word in words], [f"t{word}" for word in words[::-1]]
-
-
-TEXT = [mirrored(number) for number in range(40)]
-
-
-def lines(links=True):
-    for source, target in TEXT:
-        gold = " ".join(f"{i}-{len(source) - 1 - i}" for i in range(len(source)))
-        yield f"{' '.join(source)} ||| {' '.join(target)}" + f" ||| {gold}" * links
+TEXT = mirrored(40, seed=1, words=9)
+LINKED = [(*pair, [f"{i}-{j}" for i, j in mirror_links(pair)]) for pair in TEXT]
 
 
 @pytest.fixture
@@ -109,14 +99,9 @@ def hmm(tmp_path):
     return tmp_path / "hmm"
 
 
-def written(path, text):
-    path.write_text("".join(f"{line}\n" for line in text), encoding="utf-8")
-    return path
-
-
 def test_mirror_images_are_learned_and_the_same_with_the_same_seed(tmp_path, hmm):
-    training_set = written(tmp_path / "train", lines())
-    segments = written(tmp_path / "input", lines(links=False))
+    training_set = write_pairs(tmp_path / "train", LINKED)
+    segments = write_pairs(tmp_path / "input", TEXT)
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
         options = ["--hmm", str(hmm), "train", "--train", str(training_set), "--seed", str(seed)]
         assert itg.main([*options, "--model", str(tmp_path / name)]) == 0
@@ -125,7 +110,7 @@ def test_mirror_images_are_learned_and_the_same_with_the_same_seed(tmp_path, hmm
     options = ["--hmm", str(hmm), "predict", "--model", str(tmp_path / "a"), "--input", str(segments)]
     assert itg.main([*options, "--output", str(tmp_path / "output")]) == 0
     found = (tmp_path / "output").read_text(encoding="utf-8").splitlines()
-    assert found == [line.rpartition(" ||| ")[2] for line in lines()]
+    assert found == [" ".join(links) for _, _, links in LINKED]
 
 
 def test_weights_are_averages_of_all_steps(hmm):
@@ -152,16 +137,7 @@ def test_weights_are_averages_of_all_steps(hmm):
     ],
 )
 def test_bad_input_is_reported_in_one_sentence(tmp_path, hmm, capsys, line, message):
-    training_set = written(tmp_path / "train", [next(lines()), line])
+    training_set = write_lines(tmp_path / "train", ["a ||| b ||| 0-0", line])
     with pytest.raises(InputError, match=f"train, {message}"):
         itg.train(training_set, tmp_path / "model", 1, hmm=hmm)
     assert not (tmp_path / "model").exists()
-
-
-def test_a_model_that_is_none(tmp_path, hmm):
-    segments = written(tmp_path / "input", lines(links=False))
-    for text in ("no model", "{}", "[]", '{"any": "x"}'):
-        (tmp_path / "model").write_text(text, encoding="utf-8")
-        with pytest.raises(InputError, match="model: found no model of itg"):
-            itg.predict(tmp_path / "model", segments, tmp_path / "output", hmm=hmm)
-    assert not (tmp_path / "output").exists()

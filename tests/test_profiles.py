@@ -5,7 +5,6 @@ that depends on the group. Snakemake finds that when it plans, so that a dry run
 """
 
 import json
-import re
 import shutil
 from importlib.util import find_spec
 
@@ -13,7 +12,7 @@ import pytest
 import yaml
 
 from conftest import clone
-from running import BIN, ROOT, run, snakemake
+from running import BIN, ROOT, jobs, run, snakemake
 from study import sheets
 
 PROFILES = ("slurm", "cluster-generic")
@@ -38,9 +37,9 @@ def test_every_rule_is_in_a_group_or_local_and_a_study_in_parts_is_planned(proje
     (project / "Listed").write_text(LISTED, encoding="utf-8")
     # Comparisons that are cut into parts have rules of their own.
     settings = "--snakefile Listed --configfile config/quick.yaml --set-scatter resamples=3 -- all"
-    jobs = planned(project, "slurm", *settings.split())
-    assert jobs["check"] == jobs["findings"] == jobs["site"] == 1
-    assert jobs["compare_part"] + 2 * jobs["resize_part"] == 3 * jobs["merge"] > 0
+    found = planned(project, "slurm", *settings.split())
+    assert found["check"] == found["findings"] == found["site"] == 1
+    assert found["compare_part"] + 2 * found["resize_part"] == 3 * found["merge"] > 0
     groups = json.loads((project / "groups.json").read_text(encoding="utf-8"))
     assert {"compare", "compare_part", "merge", "train", "count", "check"} < set(groups)
     assert [name for name, group in groups.items() if group is None] == []
@@ -57,19 +56,18 @@ def test_all_profiles_plan_the_same():
 
 def planned(project, name, *options):
     """The number of jobs of every rule, once Snakemake has found all groups valid."""
-    printed = snakemake("--dry-run", "--workflow-profile", f"workflow/profiles/{name}", *options, cwd=project)
-    return {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", printed, re.MULTILINE)}
+    return jobs(snakemake("--dry-run", "--workflow-profile", f"workflow/profiles/{name}", *options, cwd=project))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "config"), [*zip(PROFILES, ("config", "quick"), strict=True)])
 def test_a_study_is_planned(project, name, config):
-    jobs = planned(project, name, "--configfile", f"config/{config}.yaml")
-    assert {"compare", "resize", "calibrate", "plot", "tabulate"} < set(jobs)
+    found = planned(project, name, "--configfile", f"config/{config}.yaml")
+    assert {"compare", "resize", "calibrate", "plot", "tabulate"} < set(found)
     for rule in ("check", "findings", "site", "approximate", "race", "thresholds"):
-        assert jobs[rule] == 1
-    assert "extract" not in jobs
-    assert jobs["compare"] + jobs["resize"] > 5
+        assert found[rule] == 1
+    assert "extract" not in found
+    assert found["compare"] + found["resize"] > 5
 
 
 @pytest.fixture
@@ -101,9 +99,9 @@ def test_retraining_from_a_folder_of_corpora_is_planned(project, request):
         pytest.skip(f"base models need {', '.join(needed)}: make setup-retrain, Java and Maven")
     data_dir = request.getfixturevalue("corpora")
     settings = ("--configfile", "config/retrain.yaml", "--config", f"data_dir={data_dir}", "scale=0.05")
-    jobs = planned(project, "slurm", *settings)
-    assert jobs["train"] > 20
-    assert min(jobs[rule] for rule in ("fetch", "resample", "predict", "extract", "collect", "compare", "check")) > 0
+    found = planned(project, "slurm", *settings)
+    assert found["train"] > 20
+    assert min(found[rule] for rule in ("fetch", "resample", "predict", "extract", "collect", "compare", "check")) > 0
 
 
 @pytest.mark.slow

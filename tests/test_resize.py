@@ -61,25 +61,25 @@ def test_initial_segments_are_smaller_than_the_whole(systems):
     assert doubling(100, 100) == []
 
 
-def test_domains_at_equal_size(systems):
-    domains = np.array(["news", "speech", "news"] * 20)
-    data = replace(systems, domains=domains)
-    sets = labelled(other_test_sets(data, domain_size=20))
-    assert list(sets) == ["news-first-20", "speech-first-20"]
-    np.testing.assert_array_equal(sets["news-first-20"].counts, data.counts[:, domains == "news"][:, :20])
-    assert list(labelled(other_test_sets(data, domain_size=30))) == ["news-first-30"]
-
-
-def test_documents_at_equal_size(systems):
-    documents = np.array(["a", "b", "a"] * 20)
-    data = replace(systems, documents=documents)
-    sets = labelled(other_test_sets(data, document_size=20))
-    assert list(sets) == ["a-first-20", "b-first-20"]
-    np.testing.assert_array_equal(sets["b-first-20"].counts, data.counts[:, documents == "b"])
-    assert list(labelled(other_test_sets(replace(data, documents=np.array([""] * 60)), document_size=20))) == []
-    table = resize(data, document_size=20, metric="f1", n_resamples=20)
+@pytest.mark.parametrize(
+    ("kind", "labels"),
+    [("domain", ("news", "speech", "news")), ("document", ("a", "b", "a"))],
+    ids=["domain", "document"],
+)
+def test_domains_and_documents_at_equal_size(systems, kind, labels):
+    members = np.array(labels * 20)
+    data = replace(systems, **{f"{kind}s": members})
+    first, second = labels[:2]
+    sets = labelled(other_test_sets(data, **{f"{kind}_size": 20}))
+    assert list(sets) == [f"{first}-first-20", f"{second}-first-20"]
+    for label in (first, second):
+        expected = data.counts[:, members == label][:, :20]
+        np.testing.assert_array_equal(sets[f"{label}-first-20"].counts, expected)
+    assert list(labelled(other_test_sets(data, **{f"{kind}_size": 30}))) == [f"{first}-first-30"]
+    assert not labelled(other_test_sets(replace(data, **{f"{kind}s": np.array([""] * 60)}), **{f"{kind}_size": 20}))
+    table = resize(data, metric="f1", n_resamples=20, **{f"{kind}_size": 20})
     described = table.drop_duplicates("test_set")[["test_set", "derived", "domain", "n_segments"]]
-    assert described.to_numpy().tolist() == [["a-first-20", "document", "a", 20], ["b-first-20", "document", "b", 20]]
+    assert described.to_numpy().tolist() == [[f"{label}-first-20", kind, label, 20] for label in (first, second)]
 
 
 def test_draws_are_with_replacement_and_of_the_size_asked_for(systems):

@@ -17,11 +17,11 @@ import pandas as pd
 import pytest
 import yaml
 
-from conftest import own_code, own_environment, own_statistics
+from conftest import add_rows, own_code, own_environment, own_statistics, worked_example
 from pairsig.core import statistics
 from pairsig.io import tables
 from pairsig.io.errors import InputError
-from running import BIN, ROOT, run, snakemake
+from running import BIN, ROOT, jobs, run, snakemake
 from study import sheets
 from study.sheets import synthetic
 from study.training.training_sets import SIZES, size_of
@@ -29,23 +29,12 @@ from study.training.training_sets import SIZES, size_of
 SHEETS = {"datasets": "datasets.tsv", "training_sets": "training_sets.yaml", "base_models": "base_models.yaml"}
 
 
-def worked_example():
-    """The example of config/README.md: rows for each sheet, the command, what it promises."""
-    text = (ROOT / "config" / "README.md").read_text(encoding="utf-8")
-    section = re.search(r"^## Your own base model\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL).group(1)
-    blocks = dict(zip(("base_models", "training_sets", "datasets", "command"), re.findall(
-        r"^```\w+\n(.*?)^```", section, re.MULTILINE | re.DOTALL), strict=True))  # fmt: skip
-    return blocks, re.findall(r"^\| `(results/[^`]+)`", section, re.MULTILINE)
-
-
 @pytest.fixture
 def example(project):
     """The project with the rows of the worked example in its sheets."""
-    blocks, promised = worked_example()
-    for name, file in SHEETS.items():
-        with (project / "config" / file).open("a", encoding="utf-8") as sheet:
-            sheet.write(blocks[name])
-    return project, blocks["command"], promised
+    rows, command, promised = worked_example("Your own base model")
+    add_rows(project, **dict(zip(("base_models", "training_sets", "datasets"), rows, strict=True)))
+    return project, command, promised
 
 
 @pytest.fixture
@@ -89,8 +78,8 @@ def test_make_retrain(example):
         shutil.copy(path, corpus)
     sums = "".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files)
     (corpus / "SHA256SUMS").write_text(sums, encoding="utf-8")
-    with (project / "config/corpora.tsv").open("a", encoding="utf-8") as sheet:
-        sheet.write(f"small\thttps://example.org\t{hashlib.sha256(sums.encode()).hexdigest()}\tCC0\tnone\n")
+    digest = hashlib.sha256(sums.encode()).hexdigest()
+    add_rows(project, corpora=f"small\thttps://example.org\t{digest}\tCC0\tnone\n")
     edit(project, "training_sets", "  files: [config/example/", "  corpus: small\n  files: [config/example/")
     edit(project, "datasets", "\taer\t\t\t\tconfig/example/", "\taer\tsmall\t\t\tconfig/example/")
     for sheet in (project / "config" / SHEETS[name] for name in ("training_sets", "datasets")):
@@ -109,10 +98,6 @@ def test_make_retrain(example):
     assert "Nothing to be done" in run("bash", "-e", "-c", f"{command} CORES=2", cwd=project)
 
 
-def jobs(printed):
-    return {name: int(number) for name, number in re.findall(r"^(\w+) +(\d+)$", printed, re.MULTILINE)}
-
-
 def edit(project, sheet, old, new):
     path = project / "config" / SHEETS[sheet]
     text = path.read_text(encoding="utf-8")
@@ -127,7 +112,7 @@ def test_the_worked_example_of_the_readme(example):
     own_code(project)
     # What it promises, and a table; all there is comes out of `make retrain` above.
     wanted = ("--", *promised, "results/tables/systems.tsv")
-    command = " ".join([command.strip(), *wanted])
+    command = " ".join([command, *wanted])
     run("bash", "-e", "-c", command, cwd=project)
     for path in promised:
         assert (project / path).stat().st_size > 0
@@ -152,9 +137,8 @@ def test_the_worked_example_of_the_readme(example):
     snakemake("--touch", *RETRAIN, *wanted, cwd=project)
     # One more base model trains its own systems, and no other.
     edit(project, "training_sets", "[dice, joint-hmm]", "[dice, joint-hmm, dice-2]")
-    entry = worked_example()[0]["base_models"]
-    with (project / "config" / "base_models.yaml").open("a", encoding="utf-8") as sheet:
-        sheet.write(entry.replace("dice:", "dice-2:", 1))
+    entry = worked_example("Your own base model")[0][0]
+    add_rows(project, base_models=entry.replace("dice:", "dice-2:", 1))
     planned = jobs(snakemake("--dry-run", *RETRAIN, *wanted, cwd=project))
     assert (planned["train"], planned["predict"], planned["extract"]) == (8, 8, 8)
 
@@ -360,15 +344,12 @@ def test_a_given_model_is_trained_once_on_the_whole(planned):
     wants = (
         "\ndice-given:\n  task: alignment\n  train: cat {train} {given} > {model}\n  predict: cat {model} > {output}\n"
     )
-    for sheet, text in (("training_sets", again), ("base_models", wants)):
-        with Path("config", SHEETS[sheet]).open("a", encoding="utf-8") as file:
-            file.write(text)
+    add_rows(Path(), training_sets=again, base_models=wants)
     study = planned()
     model = "results/models/example-parallel/joint-hmm-whole-1"
     trained = study.training_runs["example-given", "dice-given-full-2"]
     for made in (trained, study.predictions["example-alignment", "dice-given-full-1"]):
         assert made.given == (model,)
-        assert made.given_option == ("--given", model)
     whole = study.training_runs["example-parallel", "joint-hmm-whole-1"]
     assert whole.resampled == "results/resampled/example-parallel/whole-1.txt"
     assert study.resampled["example-parallel", "whole-1"].drawn == ("--whole",)
@@ -417,9 +398,7 @@ SMALL = {
 @pytest.mark.slow
 def test_the_chain_on_a_small_part_of_a_real_corpus(example, data_dir):
     project = example[0]
-    for name, line in SMALL.items():
-        with (project / "config" / SHEETS[name]).open("a", encoding="utf-8") as sheet:
-            sheet.write(line)
+    add_rows(project, **SMALL)
     edit(project, "base_models", "[example-alignment]", "[example-alignment, example-hansards]")
     (project / "few.yaml").write_text("resampling: {n_resamples: 1000}\n", encoding="utf-8")
     settings = ["--configfile", "few.yaml", "--config", "retrain=true", f"data_dir={data_dir}"]

@@ -183,12 +183,6 @@ def test_bad_trees(training_set, tmp_path, capsys, line, message):
     assert message in error
 
 
-def test_no_model(training_set, tmp_path, capsys):
-    (tmp_path / "model").mkdir()
-    assert run("predict", model=tmp_path / "model", input=training_set, output=tmp_path / "output") == 2
-    assert "model: found no model of gaps and words" in capsys.readouterr().err
-
-
 @pytest.mark.data
 def test_quality_on_sagas(data_dir, tmp_path):
     pytest.importorskip("pycrfsuite")

@@ -32,6 +32,12 @@ def site(folder):
     return folder / "site"
 
 
+def rebuild(folder, output, instead=None):
+    """Make the pages of the study again, with other files instead of some; returns the exit status."""
+    given = [(instead or {}).get(word, word) for word in words(folder)]
+    return cli.main([str(word) for word in [*given, "--output", output] if word != ""])
+
+
 def every_page(site):
     return {path.relative_to(site).as_posix(): page(path) for path in sorted(site.rglob("*.html"))}
 
@@ -68,17 +74,10 @@ def test_a_page_has_one_heading_and_no_name_twice(site):
 def test_no_page_weighs_more_than_three_megabytes(site):
     largest = max(path.stat().st_size for path in (site / "data").iterdir())
     for name, one in every_page(site).items():
-        own = [
-            (site / name).parent / element.attributes["src"]
-            for element in one.all("script")
-            if "src" in element.attributes
-        ]
-        own += [
-            (site / name).parent / element.attributes["href"]
-            for element in one.all("link")
-            if "site.css" in element.attributes["href"]
-        ]
-        assert (site / name).stat().st_size + sum(path.stat().st_size for path in own) + largest < 3e6, name
+        loaded = [element.attributes.get("src") for element in one.all("script")]
+        loaded += [element.attributes["href"] for element in one.all("link", rel="stylesheet")]
+        paths = [site / name, *((site / name).parent / path for path in loaded if path)]
+        assert sum(path.stat().st_size for path in paths) + largest < 3e6, name
 
 
 def shown(value, unit):
@@ -131,8 +130,7 @@ def test_numbers_that_the_run_did_not_compute_are_listed_with_the_command(folder
     ]  # fmt: skip
     changed = tmp_path / path.name
     table.to_csv(changed, sep="\t", index=False)
-    given = [changed if word == path else word for word in words(folder)]
-    pages.run(cli.main, *given, "--output", tmp_path / "site")
+    assert rebuild(folder, tmp_path / "site", {path: changed}) == 0
     paper, other = list(page(tmp_path / "site/paper.html").all("section", class_="chapter"))[:2]
     (left,) = paper.all("details", class_="others")
     assert text_of(next(left.all("summary"))) == "not part of this run 5 numbers: type make reproduce"
@@ -184,17 +182,26 @@ def test_table_1_has_the_paper_and_ours_beside_what_is_expected(site, folder):
                     )
 
 
+def unmarked(markdown):
+    return " ".join(re.sub(r"[*`]|^- |\\(?=\W)", "", markdown).split())
+
+
 def test_the_first_page_is_the_findings_of_the_run(site, folder):
     tables = {path.stem: analysis.read(path) for path in (folder / "results/tables").glob("*.tsv")}
-    written = text.findings(tables).text
+    written = text.findings(tables)
     first = page(site / "index.html")
     (article,) = first.all("article")
     said = text_of(article)
     plain = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", written)
+    lines = []  # of tables
     for block in plain.split("\n\n"):
-        if not block.startswith(("|", "#", "How often")):
+        if block.startswith("|"):
+            head, _, *body = block.split("\n")
+            lines += [[unmarked(cell) for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in (head, *body)]
+        elif not block.startswith(("#", "How often")):
             for item in block.split("\n- "):
-                assert " ".join(re.sub(r"[*`]|^- |\\(?=\W)", "", item).split()) in said
+                assert unmarked(item) in said
+    assert [[text_of(cell) for cell in (*line.all("th"), *line.all("td"))] for line in article.all("tr")] == lines
     assert "too small for a verdict" in said
     headings = [text_of(one) for one in article.all("h2")]
     assert headings == re.findall(r"^## (.*)$", written, re.MULTILINE)
@@ -203,31 +210,14 @@ def test_the_first_page_is_the_findings_of_the_run(site, folder):
     assert not re.search(rf"[{text.ABSENT}{text.LEFT_OUT}]|\bnan\b|\bNone\b|[{{}}]", said)
 
 
-def test_the_first_page_counts_the_verdicts_on_each_paper(site, folder):
-    reproduced = rows(folder / "results/tables/reproduction.tsv")
-    (article,) = page(site / "index.html").all("article")
-    lines = [[text_of(cell) for cell in line.all("td")] for line in next(article.all("tbody")).all("tr")]
-    assert len(lines) == 2
-    for exact, (_, *counts) in enumerate(lines):
-        verdicts = [row["verdict"] for row in reproduced if row["item"].startswith("exact-") == exact]
-        expected = [verdicts.count(name) for name in ("agrees", "better", "differs", "not comparable", "too few")]
-        assert counts == [str(count) for count in (*expected, 0)]
-
-
-def test_replication_on_the_first_page_is_that_of_the_calibration(site, folder):
-    row = next(row for row in rows(folder / "results/tables/calibration.tsv")
-               if (row["distance"], float(row["p_low"]), float(row["p_high"])) == ("near", 0.04, 0.06))  # fmt: skip
-    said = re.sub(r"\s+", " ", text_of(page(site / "index.html")))
-    value, low, high = (f"{100 * float(row[f'share{end}']):.0f}" for end in ("", "_low", "_high"))
-    assert f"WMT translation: another domain {int(row['n_pairs']):,} {value} % [{low}, {high}] " in re.sub(
-        r"\s+", " ", said
-    )
+def drawn(path):
+    """What a page of the explorer says that it can draw."""
+    return json.loads(re.search(r"explore\.\w+\((.*)\);</script>", path.read_text(encoding="utf-8"))[1])
 
 
 @pytest.mark.parametrize("name", ["whole", "news-first-100", "first-400"])
 def test_the_explorer_draws_what_was_compared(site, folder, name):
-    index = re.search(r"explore\.pairs\((.*)\);</script>", (site / "explorer.html").read_text(encoding="utf-8"))[1]
-    about = next(one for one in json.loads(index) if one["dataset"] == DATASET)
+    about = next(one for one in drawn(site / "explorer.html") if one["dataset"] == DATASET)
     assert not any(re.match("draw|half", one["label"]) for one in about["test_sets"])
     place = next(place for place, one in enumerate(about["test_sets"]) if one["label"] == name)
     dataset, number, data = script(site / f"data/{DATASET}.{place}.js")
@@ -255,8 +245,7 @@ def test_the_explorer_draws_what_was_compared(site, folder, name):
 
 
 def test_the_pairs_of_a_calibration_are_those_it_counts(site, folder):
-    index = re.search(r"explore\.cells\((.*)\);</script>", (site / "cells.html").read_text(encoding="utf-8"))[1]
-    (about,) = json.loads(index)
+    (about,) = drawn(site / "cells.html")
     _, _, data = script(site / f"data/{about['file']}")
     table = [row for row in rows(folder / "results/tables/calibration.tsv") if 0.001 < float(row["p_low"]) < 0.08]
     table = [row for row in table if float(row["p_high"]) <= 0.08]
@@ -325,19 +314,12 @@ def test_critical_differences_by_size_and_domain_are_those_of_the_thresholds(sit
         ("thresholds", {"first-400": "first", "whole": "whole"}),
     ):
         (part,) = one.all("section", id=section)
-        lines = [text_of(line) for line in part.all("tr")]
+        lines = [re.sub(r"\s", "", text_of(line)) for line in part.all("tr")]
         for test_set, label in labels.items():
             row = table[test_set]
-            critical_difference = "{:.2f} [{:.2f}, {:.2f}]".format(
-                *(
-                    float(row[name])
-                    for name in ("critical_difference", "critical_difference_low", "critical_difference_high")
-                )
-            )
-            assert any(
-                re.sub(r"\s", "", f"{label}{int(row['n_segments']):,}{critical_difference}") in re.sub(r"\s", "", line)
-                for line in lines
-            )
+            value, low, high = (float(row[f"critical_difference{end}"]) for end in ("", "_low", "_high"))
+            expected = f"{label}{int(row['n_segments']):,}{value:.2f}[{low:.2f},{high:.2f}]"
+            assert any(expected in line for line in lines)
 
 
 def test_names_are_shown_as_they_are_and_run_nothing(site):
@@ -353,34 +335,28 @@ def test_names_are_shown_as_they_are_and_run_nothing(site):
 
 
 def test_the_same_run_makes_the_same_bytes(site, folder, tmp_path):
-    pages.run(cli.main, *words(folder), "--output", tmp_path / "again")
-    files = {path.relative_to(site): path.read_bytes() for path in site.rglob("*") if path.is_file()}
-    assert files == {
-        path.relative_to(tmp_path / "again"): path.read_bytes()
-        for path in (tmp_path / "again").rglob("*")
-        if path.is_file()
-    }
+    assert rebuild(folder, tmp_path / "again") == 0
+    first, second = (
+        {path.relative_to(made): path.read_bytes() for path in made.rglob("*") if path.is_file()}
+        for made in (site, tmp_path / "again")
+    )
+    assert first == second
 
 
 def test_a_run_of_little_has_pages_too(folder, tmp_path):
-    kept = [str(word) for word in words(folder)]
-    wanted = [
-        word for word in kept if not word.endswith(".tsv") or "/tables/" not in word or word.endswith("systems.tsv")
-    ]
-    pages.run(cli.main, *wanted, "--output", tmp_path / "site")
+    left_out = {path: "" for path in (folder / "results/tables").glob("*.tsv") if path.stem != "systems"}
+    assert rebuild(folder, tmp_path / "site", left_out) == 0
     for one in every_page(tmp_path / "site").values():
         assert text_of(one)
     assert "no numbers to compare" in text_of(page(tmp_path / "site/paper.html"))
 
 
 def test_tables_without_rows_have_pages_too(folder, tmp_path):
-    for path in (folder / "results/tables").glob("*.tsv"):
+    empty = {path: tmp_path / path.name for path in (folder / "results/tables").glob("*.tsv")}
+    for path, other in empty.items():
         head = path.read_text(encoding="utf-8").splitlines()[0].removesuffix("\tn_rows")
-        (tmp_path / path.name).write_text(head + "\n", encoding="utf-8")
-    arguments = [
-        tmp_path / word.name if str(word).startswith(str(folder / "results/tables")) else word for word in words(folder)
-    ]
-    pages.run(cli.main, *arguments, "--output", tmp_path / "site")
+        other.write_text(head + "\n", encoding="utf-8")
+    assert rebuild(folder, tmp_path / "site", empty) == 0
     assert "a run of 0 datasets" in text_of(page(tmp_path / "site/index.html"))
 
 
@@ -390,8 +366,7 @@ def test_a_table_that_was_cut_is_refused_and_the_old_pages_stay(folder, tmp_path
     path = folder / f"results/comparisons/{DATASET}.bootstrap.tsv"
     cut = tmp_path / path.name
     cut.write_text("\n".join(path.read_text(encoding="utf-8").splitlines()[:100]) + "\n", encoding="utf-8")
-    given = [cut if word == path else word for word in words(folder)]
-    assert cli.main([str(word) for word in [*given, "--output", tmp_path / "site"]]) == 2
+    assert rebuild(folder, tmp_path / "site", {path: cut}) == 2
     assert f"{cut}: found 99 rows, expected 276" in capsys.readouterr().err
     assert [one.name for one in (tmp_path / "site").iterdir()] == ["site.css"]
     assert not (tmp_path / "site.part").exists()
@@ -402,15 +377,14 @@ def test_what_is_no_table_of_comparisons_is_refused_in_a_sentence(folder, tmp_pa
     path = folder / f"results/comparisons/{DATASET}.bootstrap.tsv"
     other = tmp_path / "other.tsv"
     other.write_text(text, encoding="latin-1")
-    given = [other if word == path else word for word in words(folder)]
-    assert cli.main([str(word) for word in [*given, "--output", tmp_path / "site"]]) == 2
+    assert rebuild(folder, tmp_path / "site", {path: other}) == 2
     assert str(other) in capsys.readouterr().err
 
 
 def test_a_folder_of_something_else_is_left_alone(folder, tmp_path, capsys):
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis/chapter-1.tex").write_text("years of work", encoding="utf-8")
-    assert cli.main([str(word) for word in [*words(folder), "--output", tmp_path / "thesis"]]) == 2
+    assert rebuild(folder, tmp_path / "thesis") == 2
     assert "found files that are not pages" in capsys.readouterr().err
     assert (tmp_path / "thesis/chapter-1.tex").read_text(encoding="utf-8") == "years of work"
 

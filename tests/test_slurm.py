@@ -119,16 +119,13 @@ def test_a_run_on_slurm_gives_the_bytes_of_a_run_here(running, expected):
     assert not (project / "results/parts/comparisons").exists() or not list((project / "results/parts").rglob("*.tsv"))
 
 
-def test_a_job_is_cancelled(running, expected):
+@pytest.mark.parametrize("cancelled", [True, False], ids=["a job is cancelled", "the process of a job is killed"])
+def test_a_job_that_ends_early_is_submitted_again(running, expected, cancelled):
     project, process, jobs = running
-    run("scancel", min(jobs), cwd=project)
-    assert ends_well(project, process) == expected
-    assert "Trying to restart job" in (project / "printed.txt").read_text(encoding="utf-8")
-
-
-def test_the_process_of_a_job_is_killed(running, expected):
-    project, process, jobs = running
-    os.kill(min(jobs.values()), signal.SIGKILL)
+    if cancelled:
+        run("scancel", min(jobs), cwd=project)
+    else:
+        os.kill(min(jobs.values()), signal.SIGKILL)
     assert ends_well(project, process) == expected
     assert "Trying to restart job" in (project / "printed.txt").read_text(encoding="utf-8")
 

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 import simulate
-from conftest import own_code
+from conftest import add_rows, own_code, worked_example
 from pairsig.core import statistics
 from pairsig.io import tables
-from running import ROOT, run, snakemake
+from running import ROOT, jobs, run, snakemake
 
 
 @pytest.fixture
@@ -57,12 +57,12 @@ def test_rule_files_stay_short():
 @pytest.mark.slow
 def test_dry_run_of_the_derivation(project, data_dir):
     printed = snakemake("--dry-run", "--config", "source=derived", f"data_dir={data_dir}", cwd=project)
-    jobs = dict(re.findall(r"^(\w+) +(\d+)$", printed, re.MULTILINE))
+    planned = jobs(printed)
     sheet = pd.read_csv(ROOT / "config" / "datasets.tsv", sep="\t")
-    assert int(jobs["fetch"]) == sheet.query("study != 'synthetic'")["corpus"].nunique()
-    assert int(jobs["extract"]) > 900
-    assert int(jobs["count"]) == (sheet["study"] == "benchmark").sum()
-    assert int(jobs["collect"]) == (sheet.query("pool.isna()")["study"] == "natural").sum()
+    assert planned["fetch"] == sheet.query("study != 'synthetic'")["corpus"].nunique()
+    assert planned["extract"] > 900
+    assert planned["count"] == (sheet["study"] == "benchmark").sum()
+    assert planned["collect"] == (sheet.query("pool.isna()")["study"] == "natural").sum()
 
 
 def test_a_mistake_in_a_sheet_stops_before_any_job(project):
@@ -77,16 +77,10 @@ def test_a_mistake_in_a_sheet_stops_before_any_job(project):
 @pytest.fixture
 def example(project):
     """The project with the rows of the worked example in its sheets, the command that runs it, what it promises."""
-    text = (project / "config" / "README.md").read_text(encoding="utf-8")
-    section = re.search(r"^## Your own systems\n(.*?)^## ", text, re.MULTILINE | re.DOTALL).group(1)
-    blocks = re.findall(r"^```(\w+)\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
-    assert [language for language, _ in blocks] == ["tsv", "tsv", "bash"]
-    for (_, rows), name in zip(blocks, ("datasets", "systems"), strict=False):
-        with (project / "config" / f"{name}.tsv").open("a", encoding="utf-8") as sheet:
-            sheet.write(rows)
-    promised = re.findall(r"^\| `(results/[^`]+)`", section, re.MULTILINE)
+    (datasets, systems), command, promised = worked_example("Your own systems")
+    add_rows(project, datasets=datasets, systems=systems)
     assert len(promised) == 2
-    return project, blocks[2][1], promised
+    return project, command, promised
 
 
 @pytest.mark.slow
@@ -116,9 +110,8 @@ def test_the_worked_example_of_the_readme(example):
     # An edit of the code that compares plans the comparisons again, but not the counts.
     with (project / "src/pairsig/core/random_streams.py").open("a", encoding="utf-8") as module:
         module.write("# edited\n")
-    again = f"{command.strip()} -- {promised[1]}".replace("snakemake", "snakemake --dry-run")
-    printed = run("bash", "-e", "-c", again, cwd=project)
-    assert dict(re.findall(r"^(\w+) +(\d+)$", printed, re.MULTILINE)) == {"compare": "1", "total": "1"}
+    again = f"{command} -- {promised[1]}".replace("snakemake", "snakemake --dry-run")
+    assert jobs(run("bash", "-e", "-c", again, cwd=project)) == {"compare": 1, "total": 1}
 
 
 @pytest.mark.slow
@@ -162,21 +155,11 @@ def test_a_small_study_from_end_to_end(small):
     reproduction = tables.read(results / "tables" / "reproduction.tsv").set_index("item")
     assert "not comparable" in set(reproduction["verdict"])
     assert reproduction.loc["exact-seconds", "verdict"] != "not comparable"  # it was timed
-    for figure in (
-        "overview",
-        "size_scaling",
-        "table_1",
-        "figure_4",
-        "figure_9",
-        "thresholds",
-        "relative_error",
-        "run_time",
-        "next_test_sets",
-        "documents",
-        "leaderboards",
-        "sizes/alpha.bootstrap",
-        "domains/both.bootstrap",
-    ):
+    figures = (
+        "overview size_scaling table_1 figure_4 figure_9 thresholds relative_error run_time next_test_sets documents "
+        "leaderboards sizes/alpha.bootstrap domains/both.bootstrap"
+    )
+    for figure in figures.split():
         for suffix in ("svg", "pdf"):
             assert (results / "figures" / f"{figure}.{suffix}").stat().st_size > 0
 
@@ -202,8 +185,8 @@ def test_a_small_study_from_end_to_end(small):
     printed = snakemake(
         *settings, "--set-scatter", "resamples=3", "--", *(str(path.relative_to(small)) for path in tested), cwd=small
     )
-    jobs = dict(re.findall(r"^(\w+) +(\d+)$", printed, re.MULTILINE))
-    assert int(jobs["compare_part"]) + 2 * int(jobs["resize_part"]) == 3 * int(jobs["merge"]) == 3 * len(tested)
+    planned = jobs(printed)
+    assert planned["compare_part"] + 2 * planned["resize_part"] == 3 * planned["merge"] == 3 * len(tested)
     assert {path: path.read_bytes() for path in tested} == tested
 
 
@@ -212,6 +195,6 @@ def test_a_small_study_from_end_to_end(small):
 )
 def test_only_a_run_without_a_dataset_of_the_study_leaves_its_pages_alone(example, chosen, own):
     printed = snakemake("--dry-run", "--config", f"datasets={chosen}", cwd=example[0])
-    jobs = set(re.findall(r"^(\w+) +\d+$", printed, re.MULTILINE))
-    assert ("page" in jobs) == own
-    assert jobs.isdisjoint({"site", "findings", "race", "leaderboards", "check"}) == own
+    planned = jobs(printed)
+    assert ("page" in planned) == own
+    assert planned.keys().isdisjoint({"site", "findings", "race", "leaderboards", "check"}) == own

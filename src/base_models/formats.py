@@ -93,6 +93,12 @@ def read_linked_pairs(path: Path) -> list[tuple[Pair, Alignment]]:
     return found
 
 
+def folded(pair: Pair) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Convert words to lower case, so that they are the same at the beginning of a sentence and in headings."""
+    source, target = (tuple(word.lower() for word in side) for side in pair)
+    return source, target
+
+
 def write_links(path: Path, aligned: Iterable[Iterable[Link]]) -> None:
     """Write the links of each sentence pair, sorted."""
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as file:

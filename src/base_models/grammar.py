@@ -16,6 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from base_models.formats import Pair
+from base_models.joint_hmm import flat
 from pairsig.readers.outputs.alignment import Link
 
 Ints = NDArray[np.int64]
@@ -90,7 +91,7 @@ def rules(
     """
     numbers: list[dict[str, int]] = [{}, {}]
     (sources, source_starts), (targets, target_starts) = (
-        _flat([pair[side] for pair in pairs], numbers[side]) for side in (0, 1)
+        flat([pair[side] for pair in pairs], numbers[side]) for side in (0, 1)
     )
     linked = np.array([link for one in links for link in sorted(one)], dtype=np.int64).reshape(-1, 2)
     link_starts = np.cumsum([0, *map(len, links)], dtype=np.int64)
@@ -99,7 +100,7 @@ def rules(
     limits = (shape.width, shape.symbols, shape.holes)
 
     bits = np.zeros(1 << _BITS - 3, dtype=np.uint8)
-    _mark(*_flat(wanted, dict(numbers[0])), *limits, bits)
+    _mark(*flat(wanted, dict(numbers[0])), *limits, bits)
     source_keys, target_keys, places, all_targets = _extract(text, *limits, bits)
     if not len(places):
         return
@@ -140,12 +141,6 @@ def rules(
 # of the second, -1 if there is none. (Columns of `places`; below, those of either side.)
 _N_COLUMNS = 13
 _COLUMNS = ([0, 1, 2, 5, 6, 9, 10], [0, 3, 4, 7, 8, 11, 12])
-
-
-def _flat(sentences: Sequence[Sequence[str]], numbers: dict[str, int]) -> tuple[Ints, Ints]:
-    """Number the words of concatenated sentences; sentence k is from start k to start k + 1."""
-    words = [numbers.setdefault(word, len(numbers)) for sentence in sentences for word in sentence]
-    return np.array(words, dtype=np.int64), np.cumsum([0, *map(len, sentences)], dtype=np.int64)
 
 
 def _side(words: Sequence[str], text: Ints, start: int, first: int, last: int, *holes: int) -> tuple[str, ...]:

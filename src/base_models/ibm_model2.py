@@ -33,7 +33,7 @@ class Direction(NamedTuple):
 
 def fit(pairs: Iterable[Pair], *, iterations: int = ITERATIONS, longest: int = LONGEST) -> tuple[Direction, Direction]:
     """Models that generate the target from the source, and the source from the target."""
-    short = [pair for pair in map(_folded, pairs) if max(map(len, pair)) <= longest]
+    short = [pair for pair in map(formats.folded, pairs) if max(map(len, pair)) <= longest]
     if not short:
         raise InputError(f"found no pair with at most {longest} words per side, expected at least one for training")
     return _fit(short, iterations), _fit([(target, source) for source, target in short], iterations)
@@ -41,7 +41,7 @@ def fit(pairs: Iterable[Pair], *, iterations: int = ITERATIONS, longest: int = L
 
 def links(direction: Direction, pair: Pair) -> set[tuple[int, int]]:
     """Find the best link of every word of the second side, as positions (first side, second side), without null."""
-    given, generated = _folded(pair)
+    given, generated = formats.folded(pair)
     # For unseen lengths there are no positions, so model 1 is used.
     uniform = [[1.0] * (len(given) + 1)] * len(generated)
     positions = direction.positions.get((len(given), len(generated)), uniform)
@@ -75,9 +75,9 @@ def predict(model: Path, segments: Path, output: Path) -> None:
     formats.write_links(output, (decode((forward, backward), pair) for pair in formats.read_pairs(segments)))
 
 
-def _fit(pairs: Sequence[tuple[list[str], list[str]]], iterations: int) -> Direction:
+def _fit(pairs: Sequence[Pair], iterations: int) -> Direction:
     """Train NLTK's model that generates one side from the other."""
-    trained = IBMModel2([AlignedSent(generated, given) for given, generated in pairs], iterations)
+    trained = IBMModel2([AlignedSent(list(generated), list(given)) for given, generated in pairs], iterations)
     least = IBMModel2.MIN_PROB
     positions = {}
     for n, m in sorted({(len(given), len(generated)) for given, generated in pairs}):
@@ -88,12 +88,6 @@ def _fit(pairs: Sequence[tuple[list[str], list[str]]], iterations: int) -> Direc
         for word, row in sorted(trained.translation_table.items())
     }
     return Direction(translation, positions)
-
-
-def _folded(pair: Pair) -> tuple[list[str], list[str]]:
-    """Convert words to lower case, so that they are the same at the beginning of a sentence and in headings."""
-    first, second = ([word.lower() for word in side] for side in pair)
-    return first, second
 
 
 if __name__ == "__main__":

@@ -233,14 +233,11 @@ def _search(scores):  # type: ignore[no-untyped-def]
             continue
         if i2 - i1 == 1 and j2 - j1 == 1:
             links.append((i1, j1))
-        elif best[i1, i2 - 1, j1, j2] == top:
-            spans.append((i1, i2 - 1, j1, j2))
-        elif best[i1 + 1, i2, j1, j2] == top:
-            spans.append((i1 + 1, i2, j1, j2))
-        elif best[i1, i2, j1, j2 - 1] == top:
-            spans.append((i1, i2, j1, j2 - 1))
-        elif best[i1, i2, j1 + 1, j2] == top:
-            spans.append((i1, i2, j1 + 1, j2))
+            continue
+        for span in ((i1, i2 - 1, j1, j2), (i1 + 1, i2, j1, j2), (i1, i2, j1, j2 - 1), (i1, i2, j1 + 1, j2)):
+            if best[span] == top:
+                spans.append(span)
+                break
         else:
             for cut in range((i2 - i1 - 1) * (j2 - j1 - 1)):
                 i, j = i1 + 1 + cut // (j2 - j1 - 1), j1 + 1 + cut % (j2 - j1 - 1)

@@ -70,7 +70,8 @@ class Model:
     @cached_property
     def numbers(self) -> tuple[dict[str, int], dict[str, int]]:
         """Numbers of the source words, and of the target words."""
-        return _numbers([self.sources]), _numbers([self.targets])
+        sources, targets = ({word: n for n, word in enumerate(side)} for side in (self.sources, self.targets))
+        return sources, targets
 
 
 def fit(pairs: Iterable[Pair], *, iterations: int = ITERATIONS, joint: bool = True) -> Model:
@@ -86,10 +87,11 @@ def fit(pairs: Iterable[Pair], *, iterations: int = ITERATIONS, joint: bool = Tr
         Whether to train both directions to agree; otherwise each is trained alone by EM.
     """
     # A third of a resampled training set consists of copies.
-    repeats = Counter((_folded(source), _folded(target)) for source, target in pairs)
-    sources, targets = _numbers(pair[0] for pair in repeats), _numbers(pair[1] for pair in repeats)
-    words, starts = _flat([[sources[word] for word in pair[0]] for pair in repeats])
-    others, others_starts = _flat([[targets[word] for word in pair[1]] for pair in repeats])
+    repeats = Counter(map(formats.folded, pairs))
+    sources: dict[str, int] = {}
+    targets: dict[str, int] = {}
+    words, starts = flat([pair[0] for pair in repeats], sources)
+    others, others_starts = flat([pair[1] for pair in repeats], targets)
     keys, cells = np.unique(_keys(words, starts, others, others_starts, len(targets)), return_inverse=True)
     text = (words, starts, others, others_starts, cells.astype(np.int32), np.array(list(repeats.values()), dtype=float))
     givens = [(keys // max(len(targets), 1), len(sources)), (keys % max(len(targets), 1), len(targets))]
@@ -112,24 +114,21 @@ def fit(pairs: Iterable[Pair], *, iterations: int = ITERATIONS, joint: bool = Tr
     return model
 
 
-def posteriors(model: Model, pair: Pair, *, hmm: bool = True) -> tuple[Floats, Floats]:
-    """Compute the posterior probabilities of all links by both models, each of shape (source, target)."""
-    numbers = [
-        np.array([of.get(word, -1) for word in _folded(side)]) for of, side in zip(model.numbers, pair, strict=True)
-    ]
+def posteriors(model: Model, pair: Pair) -> tuple[Floats, Floats]:
+    """Compute the posterior probabilities of all links by both HMMs, each of shape (source, target)."""
+    sides = zip(model.numbers, formats.folded(pair), strict=True)
+    numbers = [np.array([of.get(word, -1) for word in side]) for of, side in sides]
     keys = numbers[0][:, None] * len(model.targets) + numbers[1]
     at = np.minimum(np.searchsorted(model.keys, keys), len(model.keys) - 1)
     known = (model.keys[at] == keys) & (numbers[0][:, None] >= 0) & (numbers[1] >= 0)
 
     def found(one: Direction, generated: NDArray[np.int64]) -> tuple[Floats, Floats, Floats]:
         cells = np.where(known, one.translation[at], 0.0)
-        null = np.where(generated >= 0, one.null[generated], 0.0)
-        return np.maximum(cells, UNSEEN), np.maximum(null, UNSEEN), one.jumps
+        return cells, np.where(generated >= 0, one.null[generated], 0.0), one.jumps
 
-    infer = _hmm if hmm else _model1
     cells, null, jumps = found(model.forward, numbers[1])
-    forward = infer(np.ascontiguousarray(cells.T), null, jumps)[0]
-    return forward.T, infer(*found(model.backward, numbers[0]))[0]
+    forward = _infer(cells.T, null, jumps, True)[0]
+    return forward.T, _infer(*found(model.backward, numbers[0]), True)[0]
 
 
 def decode(model: Model, pair: Pair, *, threshold: float = THRESHOLD) -> list[tuple[int, int]]:
@@ -174,20 +173,11 @@ def predict(model: Path, segments: Path, output: Path) -> None:
     formats.write_links(output, (decode(trained, pair) for pair in formats.read_pairs(segments)))
 
 
-def _folded(sentence: Sequence[str]) -> tuple[str, ...]:
-    """Convert words to lower case, so that they are the same at the beginning of a sentence and in headings."""
-    return tuple(word.lower() for word in sentence)
-
-
-def _numbers(sentences: Iterable[Sequence[str]]) -> dict[str, int]:
-    """Number words by first appearance, which does not depend on a hash seed."""
-    return {word: number for number, word in enumerate(dict.fromkeys(chain.from_iterable(sentences)))}
-
-
-def _flat(sentences: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Concatenate sentences; sentence k is from start k to start k + 1."""
-    starts = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
-    return np.array([*chain.from_iterable(sentences)], dtype=np.int64), starts
+def flat(sentences: Iterable[Sequence[str]], numbers: dict[str, int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number words by first appearance, and concatenate the sentences; sentence k is from start k to start k + 1."""
+    words = [[numbers.setdefault(word, len(numbers)) for word in sentence] for sentence in sentences]
+    starts = np.cumsum([0, *map(len, words)], dtype=np.int64)
+    return np.array([*chain.from_iterable(words)], dtype=np.int64), starts
 
 
 def _maximize(
@@ -227,22 +217,11 @@ def _expect(text, parameters, counts, hmm, joint):  # type: ignore[no-untyped-de
     likelihood = back_likelihood = 0.0
     cell = 0
     for k in range(len(repeats)):
-        n, m = starts[k + 1] - starts[k], others_starts[k + 1] - others_starts[k]
-        emission, none = np.empty((m, n)), np.empty(m)
-        back_emission, back_none = np.empty((n, m)), np.empty(n)
-        for i in range(n):
-            back_none[i] = max(back_null[words[starts[k] + i]], UNSEEN)
-            for j in range(m):
-                emission[j, i] = max(translation[cells[cell + i * m + j]], UNSEEN)
-                back_emission[i, j] = max(back_translation[cells[cell + i * m + j]], UNSEEN)
-        for j in range(m):
-            none[j] = max(null[others[others_starts[k] + j]], UNSEEN)
-        if hmm:
-            one = _hmm(emission, none, jumps)
-            other = _hmm(back_emission, back_none, back_jumps)
-        else:
-            one = _model1(emission, none, jumps)
-            other = _model1(back_emission, back_none, back_jumps)
+        sources, targets = words[starts[k] : starts[k + 1]], others[others_starts[k] : others_starts[k + 1]]
+        n, m = len(sources), len(targets)
+        pairs = cells[cell : cell + n * m]
+        one = _infer(translation[pairs].reshape(n, m).T, null[targets], jumps, hmm)
+        other = _infer(back_translation[pairs].reshape(n, m), back_null[sources], back_jumps, hmm)
         weight = repeats[k]
         for i in range(n):
             for j in range(m):
@@ -250,9 +229,9 @@ def _expect(text, parameters, counts, hmm, joint):  # type: ignore[no-untyped-de
                 links[cells[cell]] += weight * (p * q if joint else p)
                 back_links[cells[cell]] += weight * (p * q if joint else q)
                 cell += 1
-            back_nulls[words[starts[k] + i]] += weight * other[1][i]
+            back_nulls[sources[i]] += weight * other[1][i]
         for j in range(m):
-            nulls[others[others_starts[k] + j]] += weight * one[1][j]
+            nulls[targets[j]] += weight * one[1][j]
         found += weight * one[2]
         expected += weight * one[3]
         back_found += weight * other[2]
@@ -260,6 +239,13 @@ def _expect(text, parameters, counts, hmm, joint):  # type: ignore[no-untyped-de
         likelihood += weight * one[4]
         back_likelihood += weight * other[4]
     return likelihood, back_likelihood
+
+
+@njit(cache=True)
+def _infer(emission, null, jumps, hmm):  # type: ignore[no-untyped-def]
+    """Run one of the two models with probabilities of at least `UNSEEN`; see `_hmm`."""
+    emission, null = np.maximum(np.ascontiguousarray(emission), UNSEEN), np.maximum(null, UNSEEN)
+    return _hmm(emission, null, jumps) if hmm else _model1(emission, null, jumps)
 
 
 @njit(cache=True)

@@ -73,7 +73,7 @@ GLUE = """[GOAL] ||| <s> ||| <s> ||| 0
 """
 """Rules that concatenate translations."""
 
-_ESCAPED = {"[": "-lsb-", "]": "-rsb-", "|": "-bar-"}
+_ESCAPED = str.maketrans({"[": "-lsb-", "]": "-rsb-", "|": "-bar-"})
 """Characters with a special meaning in Joshua."""
 
 
@@ -157,17 +157,13 @@ def _probabilities(rule: grammar.Rule) -> tuple[float, ...]:
 
 def _escape(words: Iterable[str]) -> str:
     """Replace characters with a special meaning in Joshua, in a sentence or a side of a rule."""
-    return " ".join(word if word in grammar.HOLES else _replaced(word, _ESCAPED) for word in words)
+    return " ".join(word if word in grammar.HOLES else word.translate(_ESCAPED) for word in words)
 
 
 def _shown(line: str) -> str:
-    return _replaced(line, {written: character for character, written in _ESCAPED.items()})
-
-
-def _replaced(text: str, written: Mapping[str, str]) -> str:
-    for found, other in written.items():
-        text = text.replace(found, other)
-    return text
+    for character, written in _ESCAPED.items():
+        line = line.replace(written, chr(character))
+    return line
 
 
 def _java(

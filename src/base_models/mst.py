@@ -123,33 +123,17 @@ def best_tree(scores):  # type: ignore[no-untyped-def]
     for width in range(1, n):
         for i in range(1, n + 1 - width):
             j = i + width
-            top, at = -np.inf, i
-            for k in range(i, j):
-                value = best[i, k, 1, 1] + best[k + 1, j, 0, 1]
-                if value > top:
-                    top, at = value, k
+            top, at = _highest_sum(best[i, i:j, 1, 1], best[i + 1 : j + 1, j, 0, 1])
             best[i, j, 0, 0], best[i, j, 1, 0] = top + scores[j, i], top + scores[i, j]
-            split[i, j, 0, 0] = split[i, j, 1, 0] = at
-            top, at = -np.inf, i
-            for k in range(i, j):
-                value = best[i, k, 0, 1] + best[k, j, 0, 0]
-                if value > top:
-                    top, at = value, k
-            best[i, j, 0, 1], split[i, j, 0, 1] = top, at
-            top, at = -np.inf, j
-            for k in range(i + 1, j + 1):
-                value = best[i, k, 1, 0] + best[k, j, 1, 1]
-                if value > top:
-                    top, at = value, k
-            best[i, j, 1, 1], split[i, j, 1, 1] = top, at
+            split[i, j, 0, 0] = split[i, j, 1, 0] = i + at
+            top, at = _highest_sum(best[i, i:j, 0, 1], best[i:j, j, 0, 0])
+            best[i, j, 0, 1], split[i, j, 0, 1] = top, i + at
+            top, at = _highest_sum(best[i, i + 1 : j + 1, 1, 0], best[i + 1 : j + 1, j, 1, 1])
+            best[i, j, 1, 1], split[i, j, 1, 1] = top, i + 1 + at
     heads = np.full(n + 1, -1, dtype=np.int64)
     if n == 0:
         return heads
-    top, root = -np.inf, 1
-    for k in range(1, n + 1):
-        value = scores[0, k] + best[1, k, 0, 1] + best[k, n, 1, 1]
-        if value > top:
-            top, root = value, k
+    root = 1 + _highest_sum(scores[0, 1:] + best[1, 1:, 0, 1], best[1:, n, 1, 1])[1]
     heads[root] = 0
     spans = [(1, root, 0, 1), (root, n, 1, 1)]
     while len(spans) > 0:
@@ -171,6 +155,16 @@ def best_tree(scores):  # type: ignore[no-untyped-def]
             spans.append((i, k, 0, 1))
             spans.append((k, j, 0, 0))
     return heads
+
+
+@njit(cache=True, inline="always")
+def _highest_sum(left, right):  # type: ignore[no-untyped-def]
+    """Find the highest sum of two numbers at the same place, and the first place that has it."""
+    top, at = -np.inf, 0
+    for k in range(len(left)):
+        if left[k] + right[k] > top:
+            top, at = left[k] + right[k], k
+    return top, at
 
 
 def read_sentences(path: Path, *, trees: bool) -> Iterator[Sentence]:
@@ -225,19 +219,18 @@ def _known_words(sentences: Sequence[Sentence]) -> NDArray[np.uint64]:
     """Find the forms that are in at least two different sentences (copies do not count), ascending."""
     different = {sentence.atoms.tobytes(): np.unique(sentence.atoms[:, 0]) for sentence in sentences}
     forms, numbers = np.unique(np.concatenate(list(different.values())), return_counts=True)
-    return np.union1d(forms[numbers > 1], _unknown())
+    return np.union1d(forms[numbers > 1], _UNKNOWN)
 
 
-def _unknown() -> np.uint64:
-    """Get the hash of the form for unknown words."""
-    return np.uint64(_hash(0, "\t"))
+_UNKNOWN = np.uint64(_hash(0, "\t"))
+"""Hash of the form for unknown words."""
 
 
 def _only_known(atoms: NDArray[np.uint64], known: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Replace unknown forms by the form for unknown words."""
     changed = atoms.copy()
     at = np.minimum(np.searchsorted(known, atoms[:, 0]), len(known) - 1)
-    changed[known[at] != atoms[:, 0], 0] = _unknown()
+    changed[known[at] != atoms[:, 0], 0] = _UNKNOWN
     return changed
 
 

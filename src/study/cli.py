@@ -90,15 +90,15 @@ def _commands(wanted: str = "") -> console.Commands:
     p.add_argument("training_set", type=Path)
     p.add_argument("--command", required=True, help="shell command with {train}, {model}, {seed}, {jars}, {threads}")
     p.add_argument("--seed", **_SEED)
-    p.add_argument("--given", type=Path, help="folder of another model made by train, for {given}")
+    p.add_argument("--given", nargs="?", type=Path, help="folder of another model made by train, for {given}")
     p.add_argument("--model", type=Path, required=True, help="folder to create")
     _add_attempt_options(p)
 
     p = commands.add(_predict)
     p.add_argument("segments", type=Path, help="input of a test set for base models, made by prepare")
     p.add_argument("--command", required=True, help="shell command with {model}, {input}, {output}, {outputs}, …")
-    p.add_argument("--model", type=Path, help="folder of the model, made by train")
-    p.add_argument("--given", type=Path, help="folder of another model, for {given}")
+    p.add_argument("--model", nargs="?", type=Path, help="folder of the model, made by train")
+    p.add_argument("--given", nargs="?", type=Path, help="folder of another model, for {given}")
     p.add_argument("--members", nargs="*", type=Path, default=[], help="outputs of the members of an ensemble")
     p.add_argument("--output", type=console.output, required=True)
     _add_attempt_options(p)
@@ -568,7 +568,7 @@ def _findings(arguments: argparse.Namespace) -> None:
     from study.site import text
 
     found = {path.stem: analysis.read(path) for path in arguments.tables}
-    written = {arguments.output: text.findings(found, arguments.tables[0].parent.name).text}
+    written = {arguments.output: text.findings(found, arguments.tables[0].parent.name)}
     written |= {page: text.filled(page.read_text(encoding="utf-8"), found) for page in arguments.fill}
     for path, page in written.items():
         tables.write_text(page, path)
@@ -590,7 +590,3 @@ def _initial(text: str | None, n_segments: int) -> list[int] | None:
         if isinstance(error, InputError):
             raise
         raise InputError(f"--initial: found {text!r}, expected sizes such as 100,200,400 or doubling:100") from None
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -24,8 +24,9 @@ os.environ.update(
 from study import analysis, sheets
 from pairsig.core import definitions
 from pairsig.io.errors import InputError
+from study.analysis.record import SECTIONS
 from study.sheets import code
-from study.sheets.jobs import Jobs, captions, first_page, reported, section
+from study.sheets.jobs import Jobs, captions, first_page
 
 try:
     sheets.check_config(config)
@@ -40,10 +41,11 @@ if study.missing:
 
 TESTS = list(config["tests"])
 DRAWN_TESTS = [name for name in TESTS if name in definitions.names(exact=False)]
-SELECTED = [name for name, dataset in study.datasets.items() if dataset.selected]
-RESIZED = [name for name in SELECTED if study.datasets[name].test_sets]
 jobs = Jobs(study, config)
-TABLES = reported()
+SELECTED = list(jobs.datasets())
+RESIZED = [name for name, one in jobs.datasets().items() if one.test_sets]
+# Tables that readers see.
+TABLES = [name for name, one in analysis.outputs().items() if one.caption]
 FIGURES = analysis.figures()
 CAPTIONS = Path(".snakemake", "captions").resolve()
 captions(CAPTIONS)

@@ -24,7 +24,7 @@ rule plot:
             report(
                 jobs.picture(figure),
                 caption=CAPTIONS / f"figures/{figure.name}.rst",
-                category=section(figure),
+                category=SECTIONS[figure.section],
                 labels={"figure": figure.name},
             )
             for figure in STUDY_FIGURES
@@ -63,7 +63,7 @@ if DATASET_FIGURES:
                 report(
                     jobs.picture(*one),
                     caption=CAPTIONS / f"figures/{one[0].name}.rst",
-                    category=section(one[0]),
+                    category=SECTIONS[one[0].section],
                     subcategory=one[0].name,
                     labels=dict(zip(("dataset", "test"), one[1:])),
                 )

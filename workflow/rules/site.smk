@@ -1,6 +1,7 @@
 """The findings of a run, results/findings.md, the web pages of the study, results/site, and one of a dataset alone."""
 
 SITE = Path(workflow.basedir, "src", "study", "site")
+PAGES = [os.path.relpath(path) for path in sorted(SITE.glob("[a-z]*/*.*"))]
 
 
 rule findings:
@@ -8,9 +9,7 @@ rule findings:
     input:
         tables=collect("results/tables/{table}.tsv", table=TABLES),
         library=library("findings"),
-        templates=[
-            os.path.relpath(path) for path in sorted((SITE / "templates").iterdir())
-        ],
+        templates=[path for path in PAGES if "templates" in path],
     output:
         findings="results/findings.md",
     log:
@@ -50,11 +49,7 @@ rule site:
             jobs.picture(*one) for one in DATASET_FIGURES if one[2] == TESTS[0]
         ],
         library=library("site"),
-        pages=[
-            os.path.relpath(path)
-            for folder in ("templates", "assets")
-            for path in sorted((SITE / folder).iterdir())
-        ],
+        pages=PAGES,
     output:
         site=directory("results/site"),
     log:
@@ -87,7 +82,7 @@ rule page:
     input:
         statistics=lambda w: study.datasets[w.dataset].statistics,
         library=library("page"),
-        pages=[os.path.relpath(path) for path in sorted(SITE.glob("[a-z]*/*.*"))],
+        pages=PAGES,
     output:
         page="results/pages/{dataset}.html",
     log:

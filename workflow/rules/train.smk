@@ -36,14 +36,13 @@ rule train:
         attempts=ATTEMPTS,
     params:
         command=lambda w: study.training_runs[w.training_set, w.system].command,
-        given=lambda w: study.training_runs[w.training_set, w.system].given_option,
         seed=lambda w: study.training_runs[w.training_set, w.system].seed,
     shell:
         r"""
         python -m study train {input.resampled:q} \
             --command {params.command:q} \
             --seed {params.seed:q} \
-            {params.given:q} \
+            --given {input.given:q} \
             --jars results/jars \
             --threads {threads} \
             --attempt {resources.attempt}/{resources.attempts} \
@@ -82,14 +81,12 @@ rule predict:
         attempts=ATTEMPTS,
     params:
         command=lambda w: study.predictions[w.dataset, w.system].command,
-        model=lambda w: study.predictions[w.dataset, w.system].model_option,
-        given=lambda w: study.predictions[w.dataset, w.system].given_option,
     shell:
         r"""
         python -m study predict {input.segments:q} \
             --command {params.command:q} \
-            {params.model:q} \
-            {params.given:q} \
+            --model {input.model:q} \
+            --given {input.given:q} \
             --members {input.members:q} \
             --jars results/jars \
             --threads {threads} \

@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import islice
 from os import fspath
 from pathlib import Path, PurePosixPath
-from typing import Any, Protocol, cast
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -34,16 +35,6 @@ class Segment:
     text: str  # in the format of the task, without the final line ends
     document: str = ""
     domain: str = ""
-
-
-class _Task(Protocol):
-    """The functions of a task's module."""
-
-    def read(self, path: AnyPath, **options: Any) -> Iterator[Segment]: ...
-
-    def blank(self, text: str) -> str: ...
-
-    def gold(self, text: str) -> str: ...
 
 
 TASKS = {"dependency": "\n\n", "constituency": "\n", "alignment": "\n", "mt": "\n"}
@@ -202,9 +193,9 @@ def resample(texts: Sequence[str], size: float, seed: int, name: str) -> list[st
     return [texts[int(word) * len(texts) >> 64] for word in np.atleast_1d(words)]
 
 
-def module(task: str) -> _Task:
-    """Import the module of a task."""
-    return cast(_Task, import_module(f"study.corpora.{choose(task, TASKS, 'task')}"))
+def module(task: str) -> ModuleType:
+    """Import the module of a task, with the functions `read`, `blank` and `gold`."""
+    return import_module(f"study.corpora.{choose(task, TASKS, 'task')}")
 
 
 def _digest(path: Path) -> str:

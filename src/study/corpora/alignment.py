@@ -91,7 +91,7 @@ def write(sure: Iterable[alignment.Link], possible: Iterable[alignment.Link] = (
     return " ".join(f"{i}{'-' if (i, j) in sure else 'p'}{j}" for i, j in sorted(sure | set(possible)))
 
 
-def _lines(path: AnyPath, numbered: bool = False) -> list[str]:
+def _lines(path: AnyPath, numbered: bool) -> list[str]:
     """Read the lines of a file, with words separated by single spaces."""
     lines = []
     for number, line in enumerate(open_text(path), start=1):

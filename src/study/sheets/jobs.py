@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pairsig.io.tables import write_text
 from study import analysis
-from study.analysis.record import SECTIONS, Analysis, Comparisons, Data, Figure, Overlays, Rows, Setting
+from study.analysis.record import Analysis, Comparisons, Data, Figure, Overlays, Rows, Setting
 from study.sheets import BENCHMARK, Dataset, Study
 
 SELECTIONS: dict[str, Callable[[Dataset], bool]] = {
@@ -36,18 +36,18 @@ class Jobs:
     study: Study
     config: Mapping[str, Any]
 
-    def datasets(self, which: str | tuple[str, ...] = "all") -> list[str]:
+    def datasets(self, which: str | tuple[str, ...] = "all") -> dict[str, Dataset]:
         """Select datasets of the run, by names of `SELECTIONS` or by their own names."""
-        found = [name for name, one in self.study.datasets.items() if one.selected]
+        found = {name: one for name, one in self.study.datasets.items() if one.selected}
         if isinstance(which, tuple):
-            return [name for name in which if name in found]
+            return {name: found[name] for name in which if name in found}
         rules = [SELECTIONS[word] for word in which.split()]
-        return [name for name in found if all(rule(self.study.datasets[name]) for rule in rules)]
+        return {name: one for name, one in found.items() if all(rule(one) for rule in rules)}
 
     @property
     def own(self) -> bool:
         """Whether the run contains no dataset of the study: then it makes pages of its own, not those of the study."""
-        return all(self.study.datasets[name].own for name in self.datasets())
+        return all(one.own for one in self.datasets().values())
 
     def comparisons(self, which: str = "all", *, once: bool = False) -> list[str]:
         """List comparisons on whole test sets by all tests; if `once`, only by the first one."""
@@ -56,7 +56,7 @@ class Jobs:
 
     def test_sets(self, which: str = "all") -> list[str]:
         """List comparisons on test sets that `resize` makes."""
-        resized = [name for name in self.datasets(which) if self.study.datasets[name].test_sets]
+        resized = [name for name, one in self.datasets(which).items() if one.test_sets]
         return [f"results/test_sets/{dataset}.{test}.tsv" for dataset in resized for test in self.config["tests"]]
 
     def n_resamples(self, dataset: str, *, resized: bool = False) -> int:
@@ -74,7 +74,7 @@ class Jobs:
                     found[name] = self.comparisons(source.datasets, once=source.once)
                     found[name] += [] if source.once else self.test_sets(source.datasets)
                 case Data():
-                    found[name] = [self.study.datasets[one].statistics for one in self.datasets(source.datasets)]
+                    found[name] = [dataset.statistics for dataset in self.datasets(source.datasets).values()]
                 case Rows(table=str()):
                     found[name] = [analysis.outputs()[source.name].file]
                 case Rows():
@@ -87,13 +87,13 @@ class Jobs:
         for place, (name, source) in enumerate(one.inputs.items()):
             match source:
                 case Data():
-                    metrics = [self.study.datasets[dataset].metric for dataset in self.datasets(source.datasets)]
-                    words = [f"{path}:{metric}" for path, metric in zip(files[name], metrics, strict=True)]
+                    datasets = self.datasets(source.datasets).values()
+                    words = [f"{dataset.statistics}:{dataset.metric}" for dataset in datasets]
                 case Setting():
                     words = self._setting(source, threads)
                 case Overlays():
-                    pairs = [(name, other) for name in self.datasets() for other in self.study.datasets[name].overlay]
-                    words = [f"{dataset}={other}" for dataset, other in pairs]
+                    own = self.datasets().items()
+                    words = [f"{dataset}={other}" for dataset, its in own for other in its.overlay]
                 case _:
                     words = files[name]
             is_first = place == 0 and isinstance(source, Comparisons | Data)
@@ -130,7 +130,7 @@ class Jobs:
 
     def _owner(self, figure: Figure) -> str:
         """Find the dataset of the run that lists a figure."""
-        return next((name for name in self.datasets() if figure.name in self.study.datasets[name].counterparts), "")
+        return next((name for name, one in self.datasets().items() if figure.name in one.counterparts), "")
 
     def figures(self) -> list[Figure]:
         """List the figures of the whole study; counterparts of figures of the paper need their dataset in the run."""
@@ -147,11 +147,6 @@ class Jobs:
             files = [self.picture(*one, suffix) for suffix in self.config["figure_formats"]]
             words += ["--and", one[0].name, *self.tables(*one), "--output", *files]
         return words[1:]
-
-
-def section(figure: Figure) -> str:
-    """Title of the section of the report."""
-    return SECTIONS[figure.section]
 
 
 def captions(folder: Path) -> None:
@@ -192,8 +187,3 @@ def _renew(path: Path, text: str) -> None:
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(text, path)
-
-
-def reported() -> Sequence[str]:
-    """Names of the tables that readers see."""
-    return [name for name, one in analysis.outputs().items() if one.caption]

@@ -25,8 +25,6 @@ from study.sheets import checks, code
 from study.tables.rows import BaseModelRow, DatasetRow, Sheets, TrainingSetRow, option_words, text
 from study.training.training_sets import SIZES
 
-RESULTS = "results"
-
 WHOLE = "whole-1"
 """Name of the full training set among the resampled ones."""
 
@@ -50,16 +48,11 @@ class Segments:
 
 @dataclass(frozen=True)
 class Resampled:
-    """A training set to draw: the share of the full set (None for the full set), and unlabelled segments to add."""
+    """A training set to draw."""
 
     task: str
-    size: float | None
-    unlabelled: tuple[str, ...]
-
-    @property
-    def drawn(self) -> tuple[str, ...]:
-        """Options of `python -m study resample` for the number of segments."""
-        return ("--whole",) if self.size is None else ("--size", f"{self.size:g}")
+    drawn: tuple[str, ...]  # options of `python -m study resample` for the number of segments
+    unlabelled: tuple[str, ...]  # files to add
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,11 +67,6 @@ class _Run:
     threads: int
     mem_mb: int
     runtime: int
-
-    @property
-    def given_option(self) -> tuple[str, ...]:
-        """The option of `python -m study train` and `predict`."""
-        return tuple(word for path in self.given for word in ("--given", path))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,11 +87,6 @@ class Prediction(_Run):
     model: tuple[str, ...]
     members: tuple[str, ...]
     counted: bool
-
-    @property
-    def model_option(self) -> tuple[str, ...]:
-        """The option of `python -m study predict`."""
-        return tuple(word for path in self.model for word in ("--model", path))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,17 +240,18 @@ def expand(sheets: Sheets, config: Mapping[str, Any]) -> Synthetic:
             makers.setdefault(dataset, []).append(_provenance(row, sheets, scale, seed))
         given: tuple[str, ...] = ()
         for giver, other in row.given.items():
-            given = (f"{RESULTS}/models/{other}/{giver}-{WHOLE}",)
+            given = (f"results/models/{other}/{giver}-{WHOLE}",)
             whole, base_model = sheets.training_sets.named[other], sheets.base_models.named[giver]
-            made.resampled[other, WHOLE] = Resampled(whole.task, None, _unlabelled(whole))
+            made.resampled[other, WHOLE] = Resampled(whole.task, ("--whole",), _unlabelled(whole))
             made.training_runs[other, f"{giver}-{WHOLE}"] = _training(base_model, other, WHOLE, seed, ())
         for base_model, resampled in _systems(row, sheets, scale):
             system, size = f"{base_model.base_model}-{resampled}", resampled.partition("-")[0]
-            made.resampled[name, resampled] = Resampled(row.task, SIZES[size], _unlabelled(row))
+            drawn = ("--size", f"{SIZES[size]:g}")
+            made.resampled[name, resampled] = Resampled(row.task, drawn, _unlabelled(row))
             its_given = given if _wants(base_model) else ()
             model: tuple[str, ...] = ()
             if base_model.train:
-                model = (f"{RESULTS}/models/{name}/{system}",)
+                model = (f"results/models/{name}/{system}",)
                 made.training_runs[name, system] = _training(base_model, name, resampled, seed, its_given)
             members = [f"{member}-{resampled}" for member in base_model.members]
             counted = base_model.include == "yes"
@@ -289,7 +273,7 @@ def _needs(base_model: BaseModelRow, given: tuple[str, ...]) -> dict[str, Any]:
     """Collect the requirements of both commands of a base model."""
     return {
         "base_model": base_model.base_model,
-        "jars": tuple(f"{RESULTS}/jars/{jar}.jar" for jar in base_model.needed("jar")),
+        "jars": tuple(f"results/jars/{jar}.jar" for jar in base_model.needed("jar")),
         "programs": _programs(base_model.train, base_model.predict),
         "given": given,
         "threads": base_model.threads,
@@ -303,7 +287,7 @@ def _training(
 ) -> Training:
     return Training(
         command=base_model.train,
-        resampled=f"{RESULTS}/resampled/{training_set}/{resampled}.txt",
+        resampled=f"results/resampled/{training_set}/{resampled}.txt",
         seed=seed + int(resampled.rpartition("-")[2]),
         **_needs(base_model, given),
     )
@@ -315,12 +299,12 @@ def _unlabelled(row: TrainingSetRow) -> tuple[str, ...]:
 
 def segments(dataset: str, what: str) -> str:
     """Folder of a prepared test set, with `reference.txt`, `input.txt` and `documents.tsv`."""
-    return f"{RESULTS}/segments/{dataset}.{what}"
+    return f"results/segments/{dataset}.{what}"
 
 
 def output(dataset: str, system: str) -> str:
     """Output file of the rule `predict`."""
-    return f"{RESULTS}/outputs/{dataset}/{system}.txt"
+    return f"results/outputs/{dataset}/{system}.txt"
 
 
 def _systems(row: TrainingSetRow, sheets: Sheets, scale: float) -> Iterator[tuple[BaseModelRow, str]]:

@@ -134,7 +134,7 @@ def _findings(tables: Tables, names: Sequence[str], figures: Mapping[str, Figure
             return figures[stem].href if stem in figures else ""
         return "paper.html" if name == "paper.md" else ""
 
-    return text.html(text.findings(tables).text, link)
+    return text.html(text.findings(tables), link)
 
 
 @cache

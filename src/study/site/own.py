@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from pairsig.io.columns import RANKED_PAIRS
 from pairsig.io.rendering import cells
 from study.analysis.ranks import described
 from study.site.build import ASSETS, environment, ranked
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from pairsig.comparisons.ranking import Ranking
 
 LISTED = 6
@@ -40,10 +40,7 @@ def page(ranking: Ranking) -> str:
         alpha=f"{ranking.alpha:g}",
         error_rate=f"{100 * ranking.alpha:g} %",
         ranks=ranked(described(ranking)),
-        pairs=[
-            {"significant": bool(is_significant)} | dict(zip(shown, row, strict=True))
-            for is_significant, row in zip(significant, zip(*shown.values(), strict=True), strict=True)
-        ],
+        pairs=pd.DataFrame(shown).assign(significant=significant.to_numpy()).to_dict("records"),
         notes=[note, *ranking.notes] if note else ranking.notes,
         signature=str(pairs["signature"].iloc[0]),
     )  # fmt: skip

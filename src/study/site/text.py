@@ -57,13 +57,11 @@ TASKS = {
     "dependency": "dependency parsing",
     "constituency": "constituency parsing",
     "alignment": "word alignment",
-    "summarization": "summarization",
     "questions": "question answering",
     "code": "code generation",
-    "agents": "agents",
     "functions": "function calling",
-    "judging": "judging",
 }
+"""Names of tasks that are not called as in the sheets."""
 
 
 def declared() -> dict[str, Table]:
@@ -343,16 +341,8 @@ def _covered(tables: Tables) -> str:
     return f"{n} ({escaped(described, 'markdown')})" if described else n
 
 
-@dataclass(frozen=True)
-class Findings:
-    """The findings in Markdown, and the headings of sections of which a part is left out."""
-
-    text: str
-    left_out: tuple[str, ...]
-
-
-def findings(tables: Tables, where: str = "tables") -> Findings:
-    """Render the findings of a run.
+def findings(tables: Tables, where: str = "tables") -> str:
+    """Render the findings of a run in Markdown; they name the sections of which a part is left out.
 
     Parameters
     ----------
@@ -370,8 +360,7 @@ def findings(tables: Tables, where: str = "tables") -> Findings:
         for paragraph in text.split("\n\n")
         if left_out or LEFT_OUT not in paragraph
     ]
-    text = "\n\n".join(paragraphs)
-    return Findings(text, left_out)
+    return "\n\n".join(paragraphs)
 
 
 def pruned(text: str) -> tuple[str, tuple[str, ...]]:
