@@ -189,6 +189,14 @@ def test_several_runs_are_compared_as_methods(lower):
     assert only(data, "0.001").verdict == ("worse" if check.pvalue_worse < 0.05 else "undecided")
 
 
+def test_runs_without_variance_show_neither_claim():
+    data = Statistics.from_arrays({"old": np.ones((2, 3, 1)), "new": np.zeros((2, 3, 1))}, ["value"])
+    for statistics in (data, data.select(systems=data.systems[2:] + data.systems[:2])):
+        check = only((statistics, [average("value")]), "0.01")
+        assert (check.verdict, check.pvalue_worse) == ("undecided", 0.5)
+        assert check.largest_loss >= 1 - 0.05 ** (1 / 3)
+
+
 def test_the_reported_number_of_segments_decides_with_the_planned_power():
     check = only(given("accuracy", **items(6, 8, 200)), "2")
     psi, delta = 14 / 200, -2 / 200

@@ -16,6 +16,7 @@ from pairsig import InputError, Statistics, cli
 from pairsig.comparisons.methods import cheapest, sum_of_variances
 from pairsig.core import statistics
 from pairsig.metrics import registry
+from pairsig.report import sentences
 
 
 def means(**runs) -> Statistics:
@@ -63,7 +64,7 @@ class TestClosedForms:
         assert found["pvalue_method"] == pytest.approx(
             stats.ttest_ind(levels_a, levels_b, equal_var=False).pvalue, rel=1e-9
         )
-        assert found["pvalue_outputs"] == 0  # of these outputs, nothing is uncertain
+        assert found["pvalue_outputs"] == 1  # segments with the same difference do not show how much it varies
         assert found["sd_rest"] == found["sd_test_set"] == 0
 
     def test_the_parts_are_those_of_the_two_way_analysis_of_variance(self):
@@ -293,6 +294,36 @@ class TestBootstrap:
         given = means(a=drawn(rng, 3, 20), b=drawn(rng, 2, 20), c=drawn(rng, 5, 20))
         one, two = (compared(given, n_resamples=5000, threads=threads) for threads in (1, 2))
         assert one["pvalue_bootstrap"] == two["pvalue_bootstrap"]
+
+
+class TestNoVariance:
+    """Data on which nothing varies are no evidence: without another assumption, every variance is possible."""
+
+    @pytest.mark.parametrize(("design", "k"), [("crossed", 2), ("nested", 2), ("nested", 1)])
+    @pytest.mark.parametrize("values", [np.zeros(3), np.array([0.1, 0.2, 0.3]), np.array([0.7, 0.1, 0.7, 0.4])])
+    def test_the_same_difference_everywhere(self, design, k, values):
+        data = means(a=np.tile(values + 0.1, (k, 1)), b=np.tile(values, (k, 1)))
+        found = compared(data, design=design, n_resamples=100)
+        assert found["gain"] == pytest.approx(0.1)
+        assert found[["pvalue_outputs", "pvalue_method", "pvalue_bootstrap", "pvalue_holm"]].tolist() == [1, 1, 1, 1]
+        assert np.isnan(found[["ci_low", "ci_high"]].astype(float)).all()
+        assert "the same on every segment, which does not show how much it varies" in found["doubt"]
+
+    def test_with_the_smallest_variance_there_is_evidence(self):
+        """One segment of 40 differs by another amount: the paired t-test with the standard error by hand."""
+        a = np.full((1, 40), 0.3)
+        a[0, 0] = 0.4
+        found = compared(means(a=a, b=np.full((1, 40), 0.2)), design="nested")
+        assert found["standard_error"] == pytest.approx(0.1 / 40)
+        assert found["pvalue_method"] < 0.05
+        assert found["ci_low"] > 0
+
+    def test_sentence_and_table_have_no_interval(self):
+        found = pairsig.compare_methods(means(a=np.ones((2, 3)), b=np.zeros((2, 3))), metric="mean")
+        said = sentences.of_methods(found.table)
+        assert said.startswith("a and b are not significantly different: a is ahead by 1.00 on average (over runs and")
+        assert "p = 1, 2 and 2 runs, n = 3" in said
+        assert "nan" not in said + str(found)
 
 
 EQUAL = {"a": np.ones((2, 4)), "b": np.ones((2, 4))}

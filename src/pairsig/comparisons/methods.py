@@ -173,7 +173,8 @@ def compare_methods(
     these runs, s² the variance between the scores of a method's runs, and g² the part of s² that another test set would
     change. With T Student's distribution, `pvalue_outputs` is 2 T(−|D| / S), and `pvalue_method` is 2 T(−|D| / √V) with
     V = S² + Σ max(0, s² − g²)/k in a crossed design and V = S² in a nested one (degrees of freedom: Satterthwaite
-    1946). Below p = 1e-4, and with fewer than 50 units, it shows the order of magnitude only.
+    1946). Below p = 1e-4, and with fewer than 50 units, it shows the order of magnitude only. Where S² or V is 0, the
+    data do not show how much the difference varies: then p is 1, and for V = 0 the interval is nan.
     docs/explanation/methods.md has all formulas, the bootstrap of both levels, and simulated error rates.
 
     Examples
@@ -251,7 +252,7 @@ def compare_methods(
             "score_a": scores[one],
             "score_b": scores[other],
             "better": np.select([gain > 0, gain < 0], [names_of[one], names_of[other]], ""),
-            "pvalue_bootstrap": resampled,
+            "pvalue_bootstrap": np.where((found.variance == 0) & (n_resamples > 0), 1.0, resampled),
             "pvalue_holm": holm(found.pvalue_method),
             "n_resamples": n_resamples,
             "training_sd_specified": training_sd is not None,
@@ -417,9 +418,10 @@ class _Method:
             apart = apart + (quality - quality.mean())[:, None] / n
         squares = np.square(apart).sum(axis=0) / (k - 1)
         scale = 1.0 if design == "nested" else n / (n - 1)
+        equal = np.ptp(quality) <= _BAND * np.abs(quality).max()
         return cls(
             name, rows, quality, mean,
-            total=float(quality.var(ddof=1)),
+            total=0.0 if equal else float(quality.var(ddof=1)),
             rest=scale * float(squares.sum()),
             rest_error=scale * math.sqrt(n) * float(squares.std()),
         )  # fmt: skip
@@ -460,7 +462,10 @@ class _Pairs:
         )
         sums, degrees = np.empty((2, len(pairs)))
         for row, (one, other) in enumerate(pairs.tolist()):
-            squares = np.square(methods[one].mean - methods[other].mean)
+            difference = methods[one].mean - methods[other].mean
+            largest = max(np.abs(methods[one].mean).max(), np.abs(methods[other].mean).max())
+            difference[np.abs(difference) <= _FLAT * largest] = 0.0
+            squares = np.square(difference)
             sums[row], degrees[row] = squares.sum(), degrees_of_freedom(squares)
         n = len(methods[0].mean)
         known = design == "nested" or training_sd is not None
@@ -500,12 +505,12 @@ class _Pairs:
         return found
 
     def pvalues(self, variance: Floats, degrees: Floats) -> Floats:
-        """Two-sided p-values: 1 where the gain is 0, and 0 where there is a gain but no variance."""
+        """Two-sided p-values: 1 where the gain or the variance is 0, since such data do not show what may vary."""
         from scipy.special import stdtr  # scipy.stats would cost a second to import
 
         with np.errstate(divide="ignore", invalid="ignore"):
             p = 2 * stdtr(degrees, -np.abs(self.gain) / np.sqrt(variance))
-        return np.where(self.gain == 0, 1.0, p)
+        return np.where((self.gain == 0) | (variance == 0), 1.0, p)
 
     @property
     def pvalue_method(self) -> Floats:
@@ -516,7 +521,7 @@ class _Pairs:
         from scipy.special import stdtrit
 
         error = np.sqrt(self.variance)
-        reach = stdtrit(self.freedom, (1 + confidence_level) / 2) * error
+        reach = stdtrit(self.freedom, (1 + confidence_level) / 2) * np.where(error > 0, error, np.nan)
         segments = replace(self, segments=self.segments / 2, degrees=2 * self.degrees, rest=self.rest / 2)  # twice them
         runs = replace(self, segments=self.test_set + (self.rest / (2 * self.k)).sum(axis=1), k=2 * self.k)
         cells = {
@@ -575,9 +580,13 @@ def _notes(
     small = (
         f"p (method) below {SMALL_P:g} shows the order of magnitude only, since the normal approximation fails there"
     )
+    flat = f"the difference is the same on every {unit}, which does not show how much it varies, so p (outputs) is 1"
+    constant = np.select(
+        [found.variance == 0, found.segments == 0], [f"{flat}, p (method) is 1, and there is no interval", flat], ""
+    )
     return [
-        list(filter(None, [*shared, of_method[a], of_method[b], small * (0 < p < SMALL_P)]))
-        for (a, b), p in zip(pairs, found.pvalue_method.tolist(), strict=True)
+        list(filter(None, [*shared, of_method[a], of_method[b], small * (0 < p < SMALL_P), same]))
+        for (a, b), p, same in zip(pairs, found.pvalue_method.tolist(), constant.tolist(), strict=True)
     ]
 
 
@@ -650,8 +659,11 @@ def _runs_drawn(method: _Method, training_sd: float | None, seed: int, first: in
     return found
 
 
+_FLAT = 1e-9
+"""Relative to the largest influence of a unit: smaller differences between influences are rounding errors."""
+
 _BAND = 1e-12
-"""Relative to the scores: draws that are closer to the border count as ties."""
+"""Relative to the scores: draws that are closer to the border count as ties, and scores that are closer as equal."""
 
 
 @compiled

@@ -306,7 +306,7 @@ METHODS = Table(
         points("score_b", "mean score of the runs of method B", "score B"),
         Column("better", str, "name of the method with the better mean; empty if they are equal"),
         GAIN,
-        *ends("ci", "the 95 % interval of the method's gain"),
+        *ends("ci", "the 95 % interval of the method's gain; none if it has no variance", missing=True),
         points("standard_error", "standard error of the method's gain over test sets and runs", "s.e. of gain"),
         p_value("pvalue_outputs", "p-value for these outputs (over test sets only)", "p (outputs)"),
         p_value("pvalue_method", "p-value for the method (over test sets and runs)", "p (method)"),

@@ -97,7 +97,8 @@ def of_methods(table: pd.DataFrame, n_documents: int = 0) -> str:
             holm = adjusted_by_holm(f"{row['pvalue_holm']:.3g}", n_compared)
             p += f" ({holm})"
         runs = f"{row['n_runs_a']} and {row['n_runs_b']} runs, {size(row['n_segments'], n_documents)}"
-        about = f"95 % CI {_interval(row)}; over runs and test sets, {p}, {runs}"
+        interval = "" if math.isnan(row["ci_low"]) else f"95 % CI {_interval(row)}; "
+        about = f"{interval}over runs and test sets, {p}, {runs}"
         sentences.append(_of_pair(row, row["method_a"], row["method_b"], row["pvalue_holm"], about))
     return "\n".join(sentences)
 
