@@ -106,9 +106,9 @@ def bootstrap_test(
     >= 0 the gain of the better system and δ* that on a resample, p = (#{|δ* − δ| >= δ} + 1) / (b + 1) by the shifted
     method (Noreen 1989) and min(1, 2 (#{δ* <= 0} + 1) / (b + 1)) by the percentile method (Efron and Tibshirani 1993).
     docs/p-values.md has the formulas of all alternatives. "observed" is the test of Berg-Kirkpatrick et al. (2012),
-    #{δ* > 2δ} / b, or that of Koehn (2004), #{δ* < 0} / b. Their p can be 0, which means "below 1/b", and 9 to 25 % of
-    equal systems get p < 0.05. The two-sided shifted test rejects 4 to 6 % of equal systems on 50 segments or more, and
-    5 to 9 % on 20 (docs/explanation/false-positive-rate.md).
+    #{δ* > 2δ} / b, or that of Koehn (2004), #{δ* < 0} / b. Their p can be 0, which means "below 1/b", and 9 to 26 % of
+    equal systems get p < 0.05 (up to 48 % for Koehn's if few segments differ). The two-sided shifted test rejects 3 to
+    7 % of equal systems on 50 segments or more, and 5 to 8 % on 20 (docs/explanation/false-positive-rate.md).
 
     Equal systems get p = 1 by definition if the alternative is two-sided or observed. Ties of ratios of whole numbers
     or decimals are exact. Other scores (BLEU, chrF, values such as 1/3) tie if they agree to 1e-13 of the scale.

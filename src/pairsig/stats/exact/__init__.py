@@ -120,7 +120,7 @@ def exact_test(
     P(|δ'| >= δ) (Fisher 1935). With d = score(a) − score(b), it is P(d' >= d) for "greater", P(d' <= d) for "less" and
     P(δ' >= δ) for "observed". Ties count and are decided by integer arithmetic. Equal systems get p = 1 by definition
     if the alternative is two-sided or observed. At most 5 % of equal systems get p <= 0.05, on any number of segments,
-    unless the alternative is "observed": that direction is chosen by the data, and up to 10 % do.
+    unless the alternative is "observed": that direction is chosen by the data, and up to 11 % do.
 
     The metric must be a `pairsig.Ratio`: accuracy, UAS, LAS, recall, precision, F1, AER, TER, or a mean. Values that
     are not integers must be multiples of 10⁻ᵏ or 2⁻ᵏ: a score printed as 0.12345 is one, 1/3 is not.
