@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import simulate
-from pairsig import InputError, Metric, Ratio, difference_interval, exact_test
+from pairsig import InputError, Metric, Ratio, difference_interval, exact_test, margin_test
 from pairsig.core import random_streams, statistics
 from pairsig.metrics import registry
 from pairsig.readers import system_counts
@@ -397,3 +397,14 @@ def test_a_result_of_one_pair_is_what_many_are():
     for place in range(3):
         alone = difference_interval(*units[place], metric=replace(chosen, at_most=()))
         assert (alone.low, alone.high) == pytest.approx((low[place], high[place]))
+
+
+def test_equal_differences_have_no_interval_whatever_their_last_digits():
+    """0.2, 0.3, 0.4 differ from 0.1, 0.2, 0.3 by 0.1 each, up to rounding: three units do not show that this is all."""
+    for a, b in (([2, 3, 4], [1, 2, 3]), ([0.2, 0.3, 0.4], [0.1, 0.2, 0.3]), ([1 / 3, 5 / 3], [1 / 7, 31 / 21])):
+        found = difference_interval(a, b, metric="mean")
+        assert math.isnan(found.low)
+        assert math.isnan(found.high)
+        assert "differ by the same amount" in found.doubt
+        assert margin_test(a, b, 5 * (a[0] - b[0]), metric="mean").pvalue == 1
+    assert not math.isnan(difference_interval([0.2, 0.3, 0.4], [0.1, 0.2, 0.3 + 1e-9], metric="mean").low)

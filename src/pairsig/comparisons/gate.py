@@ -357,7 +357,8 @@ class _Score:
         ).table.itertuples(index=False)  # fmt: skip
         ahead = row.gain if row.better == row.method_b else -row.gain
         better = ahead > 0 and row.pvalue_method / 2 < self.alpha
-        reach = 0.0 if math.isnan(row.ci_low) else row.gain - row.ci_low  # without variance, only `rare` bounds the loss
+        # Without variance, only `rare` bounds the loss.
+        reach = 0.0 if math.isnan(row.ci_low) else row.gain - row.ci_low
         check = self._check(
             score_baseline=row.score_a, score_candidate=row.score_b, difference=row.score_b - row.score_a,
             largest_loss=0.0 if better else max(reach - ahead, self.rare), pvalue_not_worse=math.nan,

@@ -17,6 +17,9 @@ from pairsig.stats.paired import Pair, Unit
 ENOUGH = 10
 """If the systems differ on fewer units than this, the studentized interval is too narrow."""
 
+_ROUNDING = 2.0**-46
+"""Influences below this, relative to n − 1 times the scores, are rounding errors of 64 units in the last place."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Interval:
@@ -25,8 +28,8 @@ class Interval:
     Attributes
     ----------
     low, high
-        Its ends, in points. They are nan if there is no interval: for a single unit, and for systems with the same
-        counts on every unit (except pass/fail units).
+        Its ends, in points. They are nan if there is no interval: for a single unit, and for systems that differ by the
+        same amount on every unit, or not at all (except pass/fail units).
     confidence_level
         As specified.
     unit, n_units, n_different
@@ -60,7 +63,12 @@ class Interval:
 
     @property
     def doubt(self) -> str:
-        """A warning if the interval contains the truth less often than `confidence_level` says, else nothing."""
+        """A warning if there is no interval or if it may be too narrow; otherwise ""."""
+        if math.isnan(self.low) and self.n_different and self.n_units > 1:
+            return (
+                f"all {self.n_units:,} {self.unit}s differ by the same amount, so the data do not show how much the "
+                "difference varies, and there is no confidence interval of the gain"
+            )
         if self.passed_or_failed or self.n_different >= ENOUGH:
             return ""
         differ = f"the systems differ on {self.n_different} of {self.n_units} {self.unit}s"
@@ -182,27 +190,29 @@ def signed(pair: Pair, confidence_level: float = 0.95) -> Interval:
 
 
 def studentized(units: NDArray[np.float64], metric: Metric, confidence_level: float) -> tuple[Any, Any]:
-    """Ends of the jackknife's interval of by how much the first system is better, see `difference_interval`.
+    """Ends of the jackknife's interval of by how much the first system is better; nan if its error is 0.
 
     The counts of two systems by unit are (..., 2, units, columns): one interval for each of the leading axes.
     """
     from scipy.special import stdtrit  # scipy.stats would cost a second to import
 
     gain, error, degrees = jackknifed(units, metric)
-    reach = stdtrit(degrees, (1 + confidence_level) / 2) * error
+    reach = stdtrit(degrees, (1 + confidence_level) / 2) * np.where(error > 0, error, np.nan)
     return gain - reach, gain + reach
 
 
 def jackknifed(units: NDArray[np.float64], metric: Metric) -> tuple[Any, Any, Any]:
     """By how much the first system is better, the jackknife's standard error of that, and its degrees of freedom.
 
-    `difference_interval` has the formulas; the counts are those of `studentized`.
+    `difference_interval` has the formulas; the counts are those of `studentized`. The error is exactly 0 where all units
+    differ by the same amount, whatever the last digits of their scores.
     """
     n = units.shape[-2]
     with np.errstate(over="ignore", invalid="ignore"):  # checked below
         totals = units.sum(axis=-2, keepdims=True)
         gain = _gain(totals, metric)[..., 0]
-        without = _gain(totals - units, metric)
+        scores = metric.score(totals - units)
+        without = _difference(scores, metric)
     if not np.isfinite(without).all():
         unit = int(np.argwhere(~np.isfinite(without))[0][-1])
         raise InputError(
@@ -210,6 +220,7 @@ def jackknifed(units: NDArray[np.float64], metric: Metric) -> tuple[Any, Any, An
             "interval needs"
         )
     influence = (n - 1) * (without.mean(axis=-1, keepdims=True) - without)
+    influence[np.abs(influence) <= _ROUNDING * (n - 1) * np.abs(scores).max(axis=(-2, -1))[..., None]] = 0.0
     largest = np.abs(influence).max(axis=-1)
     squares = (influence / np.where(largest > 0, largest, 1.0)[..., None]) ** 2
     variance = squares.sum(axis=-1) / (n * (n - 1))
@@ -239,7 +250,11 @@ def _bonett_price(gains: NDArray[np.float64], passed: float, confidence_level: f
 def _gain(totals: NDArray[np.float64], metric: Metric) -> NDArray[np.float64]:
     """By how much the first system is better, on totals (..., 2, n, columns)."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        scores = metric.score(totals)
+        return _difference(metric.score(totals), metric)
+
+
+def _difference(scores: NDArray[np.float64], metric: Metric) -> NDArray[np.float64]:
+    """By how much the first system is better, of scores (..., 2, n)."""
     gain: NDArray[np.float64] = scores[..., 0, :] - scores[..., 1, :]
     return gain if metric.higher_is_better else -gain
 
