@@ -47,8 +47,9 @@ Each score of the candidate is checked against the baseline (with several tasks:
   3  undecided: the data cannot tell; the number of segments that would is printed
   2  the input cannot be used
 --margin M is for all scores, NAME=M for a score, task or metric; in the unit of the scores, or as a percentage (1%).
-If the candidate is worse by the margin or more, it passes with a probability of at most ALPHA. If it is not worse, it
-is called worse with a probability of at most ALPHA. Both hold for any number of scores.
+If the candidate is worse by the margin or more, it passes with a probability of at most ALPHA for pass/fail items, and
+of about ALPHA for other scores (more if losses are rare and large). If its outputs and those of the baseline are
+exchangeable, it is called worse with a probability of at most ALPHA. Both hold for any number of scores.
 """
 _PLAN = """\
 With S the standard deviation of the difference of two systems on a unit, the gain on n units has the standard error

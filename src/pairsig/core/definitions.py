@@ -92,7 +92,7 @@ class Test(Named):
 
     @property
     def controlled(self) -> bool:
-        """Whether at most a share α of equal systems gets p <= α, for test sets of any size."""
+        """Whether p <= α on at most a share α of test sets of any size if the two systems' outputs are exchangeable."""
         return self.draw == "swap" and self.alternative != "observed"
 
     @property
@@ -176,7 +176,9 @@ DEFAULT_METHOD = "shifted"
 DEFAULT_ALTERNATIVE = "two-sided"
 
 DEFAULT_TEST = "exact"
-"""The test by default, or `Test.drawn` where it does not exist: both control the false-positive rate for any n."""
+"""The test by default, or `Test.drawn` where it does not exist.
+
+Both control the false-positive rate for any n if the outputs are exchangeable."""
 
 
 _DRAWN = {"swap": "shuffles", "resample": "resamples"}
@@ -266,10 +268,15 @@ _OFTEN = {test.method: test.often for test in TESTS if test.often and not test.e
 
 ERROR_RATES = f"""\
 Equal scores get p = 1 by definition if the alternative is two-sided or observed. pvalue_low and pvalue_high are the
-95 % interval for the Monte Carlo error of p. If two systems are equally good, the exact and the randomization test
-report p < 0.05 on at most 5 % of test sets, and the two-sided bootstrap on 3 to 8 %. With the alternative observed,
-p < 0.05 appears on
-  {_OFTEN[""]} (exact, randomization)
+95 % interval for the Monte Carlo error of p.
+The null hypothesis of the exact and the randomization test is that the outputs of the two systems are exchangeable: on
+each segment, either output is as likely to come from either system. If it is true, these tests report p < 0.05 on at
+most 5 % of test sets. Equal true scores are enough for pass/fail items. For other metrics, they make the rate about
+5 %; it is higher if segments are few and differences skewed, or if one system makes many more predictions
+(docs/explanation/false-positive-rate.md).
+With exchangeable outputs, the two-sided bootstrap reports p < 0.05 on 3 to 8 % of test sets. With the alternative
+observed, p < 0.05 appears on
+  {_OFTEN[""]} (randomization, exact)
   {_OFTEN["shifted"]} (bootstrap, shifted)
   {_OFTEN["percentile"]} (bootstrap, percentile)
 """

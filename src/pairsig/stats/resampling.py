@@ -97,7 +97,7 @@ def bootstrap_test(
 
     See Also
     --------
-    randomization_test : A test that controls the false-positive rate on few segments, too.
+    randomization_test : On few segments, this test has a lower false-positive rate.
     exact_bootstrap_test : The same p-value without Monte Carlo error.
 
     Notes
@@ -141,7 +141,8 @@ def randomization_test(
 ) -> TestResult:
     """Test the difference of two systems by approximate randomization, a paired permutation test.
 
-    The null hypothesis is that on every segment the two systems' counts are exchangeable.
+    The null hypothesis is that on every segment the two systems' counts are exchangeable: it is chance which system
+    produced which.
 
     Parameters
     ----------

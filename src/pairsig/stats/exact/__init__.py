@@ -78,7 +78,8 @@ def exact_test(
 ) -> ExactResult:
     """Test the difference of two systems with the exact paired permutation test.
 
-    The null hypothesis is that on every segment the two systems' counts are exchangeable.
+    The null hypothesis is that on every segment the two systems' counts are exchangeable: it is chance which system
+    produced which.
 
     Parameters
     ----------
@@ -119,8 +120,13 @@ def exact_test(
     with all 2ⁿ choices equally likely. With δ >= 0 the gain of the better system and δ' that after the swaps, p =
     P(|δ'| >= δ) (Fisher 1935). With d = score(a) − score(b), it is P(d' >= d) for "greater", P(d' <= d) for "less" and
     P(δ' >= δ) for "observed". Ties count and are decided by integer arithmetic. Equal systems get p = 1 by definition
-    if the alternative is two-sided or observed. At most 5 % of equal systems get p <= 0.05, on any number of segments,
-    unless the alternative is "observed": that direction is chosen by the data, and up to 11 % do.
+    if the alternative is two-sided or observed.
+
+    If the null hypothesis is true, p <= 0.05 on at most 5 % of test sets, for any number of segments. With "observed",
+    which lets the data choose the direction, it is up to 11 %. Equal scores are enough for pass/fail items. For means
+    and F1 they make the test approximate: it rejects more often if differences are skewed and segments few. Two systems
+    with the same precision that make very different numbers of predictions may be significantly different on any number
+    of segments (docs/explanation/false-positive-rate.md).
 
     The metric must be a `pairsig.Ratio`: accuracy, UAS, LAS, recall, precision, F1, AER, TER, or a mean. Values that
     are not integers must be multiples of 10⁻ᵏ or 2⁻ᵏ: a score printed as 0.12345 is one, 1/3 is not.
@@ -178,7 +184,7 @@ def exact_bootstrap_test(
     See Also
     --------
     bootstrap_test : The same p-value from random resamples, for any metric.
-    exact_test : The exact test that controls the false-positive rate.
+    exact_test : The exact test, which controls the false-positive rate if the outputs are exchangeable.
 
     Notes
     -----
