@@ -203,3 +203,24 @@ class TestSignatures:
         for line, signature in zip(last, table["signature"], strict=True):
             for setting in signature.split("|"):
                 assert setting.replace("_", "\\_" if style == "latex" else "_") in line
+
+
+def test_a_one_sided_test_names_its_direction_and_has_no_p_by_definition():
+    message = said(12, alternatives=("greater",))
+    assert message.startswith("The score of base is not significantly greater than that of s1: s1 is ahead by 6.0 points")
+    assert "p = 1," in message
+    won, lost = np.zeros((2, 4, 2), dtype=np.int64), np.zeros((2, 4, 2), dtype=np.int64)
+    won[..., 1] = lost[..., 1] = 1
+    won[0, 0, 0] = won[1, 1, 0] = 1  # one item each: P(Bin(2, ½) >= 1) = 3/4
+    tied = statistics.Statistics.from_arrays({"a": won[0], "b": won[1]}, ("correct", "total"))
+    table, _ = compare_to_baseline(tied, [ACCURACY], (), alternatives=("greater",), n_resamples=100)
+    assert "p = 0.75, n = 4" in sentences.of_systems(table)
+    assert "by definition" not in sentences.of_systems(table)
+
+
+def test_equivalence_to_several_systems_is_adjusted():
+    """What is below 0.05 for a pair alone, and above it after Holm's adjustment for three pairs, is no claim."""
+    alone, together = said(1, n=400, margin=1.2), said(1, 1, 1, n=400, margin=1.2)
+    assert "base and s1 are equally good up to 1.2 points" in alone
+    assert together.count("could not be shown to be equally good") == 3
+    assert together.count("adjusted by Holm for 3 comparisons), n = 400") == 3

@@ -116,11 +116,12 @@ def _of_metric(rows: Sequence[Row]) -> Iterator[str]:
     else:
         yield _of_several(chosen)
     for row in (row for row in rows if row["margin"] is not None):
-        margin = _points(row, f"{row['margin']:g}")
-        shown = "are" if row["pvalue"] < ALPHA else "could not be shown to be"
+        margin, p = _points(row, f"{row['margin']:g}"), row["pvalue_holm"]
+        shown = "are" if p < ALPHA else "could not be shown to be"
+        adjusted = f" ({adjusted_by_holm(f'{p:.3g}', row['n_compared'])})" if row["n_compared"] > 1 else ""
         yield (
             f"{row['system_a']} and {row['system_b']} {shown} equally good up to {margin} "
-            f"(two one-sided tests, p = {row['pvalue']:.3g}, {_size(row)})."
+            f"(two one-sided tests, p = {row['pvalue']:.3g}{adjusted}, {_size(row)})."
         )
 
 
@@ -128,10 +129,13 @@ def _of_pair(row: Any, a: str, b: str, p: float, about: str) -> str:
     """The sentence on two systems."""
     if not row["better"]:
         same = f"{a} and {b} have the same {_named(row['metric'])} on this test set"
-        return f"{same} ({_size(row)}), so p = 1 by definition."
+        return f"{same} ({_size(row)}), so p = 1 by definition." if p == 1 else f"{same} ({about})."
     if lower_is_better(row, b):
         about = f"lower is better; {about}"
     doubt = "" if p < ALPHA else "; this does not show that they are equally good"
+    if p >= ALPHA and row.get("alternative") in ("greater", "less"):
+        ahead = f"{row['better']} is ahead by {_points(row, _decimals(row, row['gain']))}"
+        return f"The score of {a} is not significantly {row['alternative']} than that of {b}: {ahead} ({about}){doubt}."
     return f"{verdict(a, b, row['better'], p, _points(row, _decimals(row, row['gain'])))} ({about}){doubt}."
 
 

@@ -40,7 +40,8 @@ def about_p(own: Evidence) -> list[str]:
     _, p, holm = own.tests[0]
     units = f"{own.unit}s"
     if not own.better:
-        return ["The scores are the same, so no system is better, and p is 1 by definition."]
+        by_definition = ", and p is 1 by definition" if p == "1" else ""
+        return [f"The scores are the same, so no system is better{by_definition}."]
     sentences = [_meaning(own, p, units)]
     if not math.isnan(own.low):
         sentences.append(
