@@ -1,4 +1,4 @@
-"""How often tests that swap outputs report p < 0.05 where the true scores are equal but the outputs are not exchangeable.
+"""How often tests that swap outputs report p < 0.05 if true scores are equal but outputs are not exchangeable.
 
 The table is in docs/explanation/false-positive-rate.md; its cells are compared with new test sets.
 """

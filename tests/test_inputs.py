@@ -300,3 +300,16 @@ def test_tab_lists_the_public_names_and_nothing_else():
     assert dir(pairsig) == sorted(pairsig.__all__)
     for name in pairsig.__all__:
         assert getattr(pairsig, name).__doc__
+
+
+def test_a_reference_is_no_system(tmp_path, capsys):
+    for name, text in (("a", "a cat sat\n"), ("b", "a dog sat\n"), ("reference", "a cat sat down\n")):
+        (tmp_path / f"{name}.txt").write_text(text * 4)
+    a, b, reference = (str(tmp_path / f"{name}.txt") for name in ("a", "b", "reference"))
+    options = ["--reference", reference, "--format", "json", "--n-resamples", "99"]
+    assert cli.main(["test", a, b, reference, *options]) == 0
+    printed, notes = capsys.readouterr()
+    assert [(row["system_a"], row["system_b"]) for row in json.loads(printed)] == [("a", "b")]
+    assert "reference.txt left out, since it is the reference" in notes
+    assert cli.main(["test", a, reference, *options]) == 2
+    assert "among the systems, expected at least two others" in capsys.readouterr().err

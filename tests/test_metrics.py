@@ -62,15 +62,16 @@ def test_names_ignore_case(name):
 
 def test_names_of_files_and_of_python_ignore_case(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.txt").write_text("a cat sat\n" * 3)
+    for name in ("a.txt", "reference.txt"):
+        (tmp_path / name).write_text("a cat sat\n" * 3)
     (tmp_path / "b.txt").write_text("a cat\na cat sat\nno\n")
     printed = []
     for written in ("bleu,chrf", "BLEU,chrF"):
-        options = ["--reference", "a.txt", "--metric", written, "--n-resamples", "99"]
+        options = ["--reference", "reference.txt", "--metric", written, "--n-resamples", "99"]
         assert cli.main(["test", "a.txt", "b.txt", *options]) == 0
         printed.append(capsys.readouterr().out)
     assert printed[0] == printed[1]
-    assert cli.main(["test", "a.txt", "b.txt", "--reference", "a.txt", "--metric", "BLEU,bleu"]) == 2
+    assert cli.main(["test", "a.txt", "b.txt", "--reference", "reference.txt", "--metric", "BLEU,bleu"]) == 2
     assert "metric bleu is named 2 times" in capsys.readouterr().err
     for system in "ab":
         (tmp_path / f"{system}.tsv").write_text(f"segment\tExact\n1\t1\n2\t{int(system == 'a')}\n")

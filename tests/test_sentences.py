@@ -207,7 +207,9 @@ class TestSignatures:
 
 def test_a_one_sided_test_names_its_direction_and_has_no_p_by_definition():
     message = said(12, alternatives=("greater",))
-    assert message.startswith("The score of base is not significantly greater than that of s1: s1 is ahead by 6.0 points")
+    assert message.startswith(
+        "The score of base is not significantly greater than that of s1: s1 is ahead by 6.0 points"
+    )
     assert "p = 1," in message
     won, lost = np.zeros((2, 4, 2), dtype=np.int64), np.zeros((2, 4, 2), dtype=np.int64)
     won[..., 1] = lost[..., 1] = 1

@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 import pairsig
-from pairsig import InputError
+from pairsig import InputError, cli
 from pairsig.comparisons import inputs
 
 LONG = [("gpt", "q1", 1), ("gpt", "q2", 0), ("gpt", "q3", 1), ("gpt", "q4", 1)]
@@ -621,3 +621,51 @@ def test_a_frame_is_read_as_it_comes(form):
     found = pairsig.compare(FRAMES[form])
     assert sorted(found.statistics.of(found.metric).sum(axis=1)[:, 0].tolist()) == [1, 3]
     assert len(found.statistics.segments) == 4
+
+
+@pytest.mark.parametrize("option", ["", "system=base,cand"])
+def test_the_first_system_is_the_baseline(tmp_path, capsys, option):
+    """Also if its scores are on another scale than the other's, and in the order of an option for rows of a long table."""
+    rows = [(f"0.{7 + row % 2}", f"{-0.5 + row / 10:.1f}") for row in range(8)]
+    (tmp_path / "wide.csv").write_text("id,base,cand\n" + "".join(f"{n},{a},{b}\n" for n, (a, b) in enumerate(rows)))
+    long = [f"{name},{n},{own[place]}\n" for place, name in ((1, "cand"), (0, "base")) for n, own in enumerate(rows)]
+    (tmp_path / "long.csv").write_text("model,id,comet\n" + "".join(long))
+    options = ["--option", option] if option else []
+    assert cli.main(["test", str(tmp_path / ("long.csv" if option else "wide.csv")), *options, "--format", "json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["system_a"], row["system_b"]) == ("base", "cand")
+
+
+def test_shares_beside_percentages_are_refused(tmp_path, capsys):
+    for name, scores in (("a", "0110111010"), ("b", "1010101110")):
+        factor = 100 if name == "b" else 1
+        (tmp_path / f"{name}.csv").write_text(
+            "id,acc\n" + "".join(f"q{n},{int(s) * factor}\n" for n, s in enumerate(scores))
+        )
+    assert cli.main(["test", str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]) == 2
+    assert "is from 0 to 1 in" in capsys.readouterr().err
+
+
+def test_rows_beside_ids(tmp_path, capsys):
+    """Ids that number the rows pair with rows; other ids, or another number of rows, do not."""
+    scores = [f"0.{n}\n" for n in (1, 5, 3, 7)]
+    (tmp_path / "rows.csv").write_text("score\n" + "".join(scores))
+    (tmp_path / "ids.csv").write_text("id,score\n" + "".join(f"{n},{own}" for n, own in enumerate(scores)))
+    (tmp_path / "names.csv").write_text("id,score\n" + "".join(f"q{n},{own}" for n, own in enumerate(scores)))
+    (tmp_path / "fewer.csv").write_text("score\n" + "".join(scores[1:]))
+    assert cli.main(["test", str(tmp_path / "rows.csv"), str(tmp_path / "ids.csv"), "--format", "json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["n_segments"], row["difference"]) == (4, 0)
+    for one, other in (("rows", "names"), ("ids", "fewer")):
+        assert (
+            cli.main(["test", str(tmp_path / f"{one}.csv"), str(tmp_path / f"{other}.csv"), "--missing", "drop"]) == 2
+        )
+        assert "expected ids in all files or in none; add a column `id`" in capsys.readouterr().err
+
+
+def test_an_id_and_a_score_between_blanks_are_no_counts(tmp_path, capsys):
+    for name, scores in (("a", "11010"), ("b", "01000")):
+        (tmp_path / name).write_text("".join(f"{n} {own}\n" for n, own in enumerate(scores)))
+    assert cli.main(["test", str(tmp_path / "a"), str(tmp_path / "b"), "--format", "json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["score_a"], row["score_b"], row["n_segments"]) == (0.6, 0.2, 5)

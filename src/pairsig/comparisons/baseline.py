@@ -64,8 +64,9 @@ def compare_to_baseline(
 
     With `stop_at`, (alpha, confidence level), bootstrap and randomization stop once p is clearly on one side of alpha,
     see `sequential_test`; `pvalue_low` and `pvalue_high` are then its confidence sequence, and `significant` is missing
-    if the resamples did not suffice. A `margin`, in the unit of the scores or as a percentage, adds three rows for every
-    metric and system, one per claim of `margin_test`. With a `family` of test sets, notes predict who wins on its next test set.
+    if the resamples did not suffice. A `margin`, in the unit of the scores or as a percentage, adds three rows for
+    every metric and system, one per claim of `margin_test`. With a `family` of test sets, notes predict who wins on its
+    next test set.
 
     Returns
     -------

@@ -384,8 +384,8 @@ def _with_ids(parts: Sequence[SystemCounts]) -> Sequence[SystemCounts]:
     for part in without:
         if len(part.segments) != len(other.segments) or not are_numbered(other.segments):
             raise InputError(
-                f"{part.source} has no ids of its {len(part.segments):,} items, but {other.source} has (the first one is "
-                f"{named(other.segments[0])}), expected ids in all files or in none; add a column `id`"
+                f"{part.source} has no ids of its {len(part.segments):,} items, but {other.source} has (the first one "
+                f"is {named(other.segments[0])}), expected ids in all files or in none; add a column `id`"
             )
     return [replace(part, segments=other.segments) if part.by_row else part for part in parts]
 
