@@ -57,7 +57,7 @@ SETTINGS = {
         "pop-limit = 20",
     ),
 }
-"""Of Joshua, by the kind of search; the rest is the same for both."""
+"""Joshua's settings by kind of search; `SHARED` has the settings of both."""
 SHARED = (
     "feature-function = LanguageModel -lm_type berkeleylm -lm_order {order} -lm_file {model}/language_model",
     "feature-function = OOVPenalty",
@@ -121,7 +121,7 @@ def _decode(
     jars: Path,
     best: int = 1,
 ) -> list[str]:
-    """What Joshua prints: a translation a sentence or, with `best`, lists of them with features."""
+    """What Joshua prints: one translation per sentence or, with `best` > 1, n-best lists with features."""
     with tempfile.TemporaryDirectory() as folder:
         config, source, printed = (Path(folder, name) for name in ("config", "source", "printed"))
         settings = [*SHARED, *SETTINGS[search], f"top-n = {best}"]
@@ -151,7 +151,7 @@ def _thrax(rule: grammar.Rule) -> str:
 
 
 def _probabilities(rule: grammar.Rule) -> tuple[float, ...]:
-    """In the order of Moses and Joshua."""
+    """The four scores of a rule, in the order that Moses and Joshua expect."""
     return rule.given_target, rule.lexical_given_target, rule.given_source, rule.lexical_given_source
 
 
@@ -274,7 +274,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     training.add_argument("--train", type=Path, required=True, help="sentence pairs, and sentences to be translated")
     predicting = actions.add_parser("predict", help="translations by a model")
     predicting.add_argument("--input", type=Path, required=True, help="source sentences")
-    predicting.add_argument("--output", type=Path, required=True, help="to write, a translation a line")
+    predicting.add_argument("--output", type=Path, required=True, help="output file, one translation per line")
     tuning = actions.add_parser("tune", help="print weights that are best for some sentence pairs")
     tuning.add_argument("--dev", type=Path, required=True, help="sentence pairs")
     for action in (training, predicting, tuning):

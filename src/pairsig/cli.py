@@ -62,7 +62,7 @@ S is uncertain, unless score and correlation are known. [95 %] is the range of s
 printed size, for the values of S that the pilot or the variance model leaves plausible.
 """
 
-# What ends the help of a command, by its name: works as it stands in a shell, in an empty folder.
+# Example at the end of each command's help. It runs unchanged in an empty folder.
 _TWO = """\
 printf '%s\\n' 1 1 1 0 1 1 1 1 0 1 1 1 > a.txt
 printf '%s\\n' 0 1 1 0 1 0 1 0 0 1 0 0 > b.txt"""
@@ -140,7 +140,7 @@ _SHARED: dict[str, dict[str, Any]] = {
 
 
 def _add(parser: argparse.ArgumentParser, *names: str, **own: Any) -> None:
-    """Add options of several commands; what is `own` replaces their declaration."""
+    """Add options of several commands; `own` overrides their declaration."""
     for name in names:
         parser.add_argument(f"--{name}", **(_SHARED[name] | own))
 
@@ -197,7 +197,7 @@ def _commands() -> console.Commands:
     _add(p, "metric", default="", metavar="M[,M…]", help="default: every metric found in the files; see below")
     test = f"{', '.join(definitions.names())}; default: exact where it exists, else randomization"
     p.add_argument("--test", default="", metavar="T[,T…]", help=test)
-    p.add_argument("--all-tests", action="store_true", help="every test, the bootstraps with both methods")
+    p.add_argument("--all-tests", action="store_true", help="run every test, and the bootstraps with both methods")
     p.add_argument("--details", action="store_true", help="show all notes, not only the most important ones")
     p.add_argument("--method", default="", metavar="M[,M…]", help=definitions.described_methods())
     p.add_argument("--alternative", default="", metavar="A[,A…]", help="default: two-sided; see below")
@@ -349,7 +349,7 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
 
 
 def test_help() -> str:
-    """What ends the help of commands that test: the formulas of all tests, and their error rates."""
+    """End of the help of testing commands: the formulas of all tests, and their error rates."""
     return definitions.formulas() + definitions.ERROR_RATES
 
 

@@ -41,7 +41,7 @@ from pairsig.stats.pass_fail import exact_p
 Verdict = Literal["passed", "worse", "undecided"]
 
 STATUS: Mapping[Verdict, int] = {"passed": 0, "worse": 1, "undecided": 3}
-"""Exit status of each verdict; 2 stays that of unusable input."""
+"""Exit status of each verdict; status 2 is reserved for invalid input."""
 
 POWER = 0.8
 """Probability with which the reported number of segments leads to a decision."""
@@ -76,7 +76,7 @@ class Check:
     signature: str
 
     def points(self, value: float, sign: str = "") -> str:
-        """A number with the digits that the margin calls for."""
+        """Format a number with two significant digits of the margin."""
         digits = max(2, 2 - math.floor(math.log10(self.margin)))
         return f"{value:{sign}.{digits}f}".replace("-", "−") if math.isfinite(value) else "unknown"
 
@@ -92,7 +92,7 @@ class Gate:
 
     @property
     def verdict(self) -> Verdict:
-        """That of the worst score."""
+        """Overall verdict: the worst verdict of any score."""
         found = {check.verdict for check in self.checks}
         return "worse" if "worse" in found else "undecided" if "undecided" in found else "passed"
 
@@ -318,7 +318,7 @@ class _Score:
 
     @property
     def rare(self) -> float:
-        """The loss from units that are too rare for one of n to show them with the probability 1 − α."""
+        """Largest loss from units so rare that none may occur among n (confidence 1 − α)."""
         return self.largest * float(1 - self.alpha ** (1 / self.n))
 
     def of_outputs(
@@ -349,7 +349,7 @@ class _Score:
     def of_runs(
         self, statistics: Statistics, design: methods.Design, training_sd: float | None
     ) -> tuple[Check, float, float]:
-        """The same for several runs of each system."""
+        """The check for several runs per system; see `of_outputs`."""
         metric, unit = self.pair.metric, self.pair.unit
         (row,) = methods.compare_methods(
             statistics, metric=metric, design=design, training_sd=training_sd, unit=unit,

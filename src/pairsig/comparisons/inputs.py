@@ -47,7 +47,7 @@ _ACCEPTED = (
 
 @dataclass(frozen=True)
 class Given:
-    """The scores that a user passed, and how to hand results back."""
+    """Scores passed by the user, and the function that converts results to the same kind of frame."""
 
     statistics: Statistics  # the counts of all systems
     metric: Metric  # to compute from them
@@ -470,7 +470,7 @@ def _called(groups: Sequence[Sequence[str]]) -> tuple[list[str], list[str]]:
 
 
 def _with_runs(groups: Sequence[Sequence[str]]) -> tuple[list[str], list[str]] | None:
-    """The same for files of at least two methods whose own names, or those of their folders, have the runs.
+    """Method and run of every file, if file or folder names contain runs; otherwise None.
 
     These are names such as `gpt_seed1.csv` or `gpt/seed_1/scores.csv`, at least two for each method. Folds have
     different items and epochs are no replications, so that neither are runs.

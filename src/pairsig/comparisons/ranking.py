@@ -319,7 +319,7 @@ def _max_t(
 
 
 class _Moving(NamedTuple):
-    """How much of each score is swapped with each unit, in whole steps, so that sums are exact.
+    """Per-unit values that a swap exchanges, as integer multiples of a step so that sums are exact.
 
     If all systems have the same denominators, a swap exchanges numerators, and nothing is approximate. Otherwise the
     values are first-order influence values.

@@ -27,14 +27,14 @@ class Compiled:
         self.py_func, self._options, self.__doc__ = function, options, function.__doc__
 
     def __call__(self, *arguments: Any) -> Any:
-        """Call what `dispatcher` is."""
+        """Call the compiled (or interpreted) function."""
         with _PREPARING:  # threads that call the function at the same time share what is compiled
             dispatcher = self.dispatcher
         return dispatcher(*arguments)
 
     @cached_property
     def dispatcher(self) -> Any:
-        """What numba makes of the function."""
+        """The function as numba compiles it."""
         if not installed("numba"):
             return np.errstate(over="ignore")(self.py_func)  # compiled integers wrap around without a warning
         from numba import njit
@@ -58,6 +58,6 @@ def inlined(function: Callable[..., Any]) -> Compiled:
 
 
 def check_few(n_pairs: int) -> None:
-    """Raise an `InputError` if so many pairs need compiled loops and numba is not installed."""
+    """Raise an `InputError` if there are more than `FEW_PAIRS` pairs and numba is not installed."""
     if n_pairs > FEW_PAIRS:
         need("numba")

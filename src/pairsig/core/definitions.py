@@ -28,7 +28,7 @@ SYMBOLS = (
 
 @dataclass(frozen=True)
 class Named:
-    """A test as its result and its signature name it; the method is "" where there is no choice."""
+    """Name, method and alternative of a test. The method is "" if the test has only one."""
 
     method: str
     alternative: str
@@ -51,7 +51,7 @@ class Test(Named):
 
     __test__ = False  # not a pytest class
 
-    share: str  # what p is the share of, in the letters of `SYMBOLS`
+    share: str  # the event whose probability is p, in the symbols of `SYMBOLS`
     # The borders where the alternative is that the better system is better: a draw is extreme if
     # sign · gain > multiple · δ for any of these (sign, multiple), the gain being that of the better system.
     favoured: tuple[tuple[int, int], ...]
@@ -73,7 +73,7 @@ class Test(Named):
 
     @property
     def drawn(self) -> Test:
-        """The Monte Carlo test that has this p-value as b grows; without one, and for Monte Carlo tests, the same."""
+        """The Monte Carlo test that estimates this p-value; the test itself if there is none."""
         mine = (self.draw, self.method, self.alternative, self.favoured, False)
         for test in TESTS:
             if (test.draw, test.method, test.alternative, test.favoured, test.exact) == mine:
@@ -87,7 +87,7 @@ class Test(Named):
 
     @property
     def directed(self) -> bool:
-        """Whether the alternative names the system with the greater score, which is chosen before the test."""
+        """Whether the alternative fixes the direction in advance ("greater" or "less")."""
         return self.alternative in ("greater", "less")
 
     @property

@@ -66,7 +66,7 @@ scale.
 """
 
 MAX_RESAMPLES = 10**12
-"""The limit for a test: it takes days for one pair, and counts and random streams are far from overflowing."""
+"""The limit for a test. One pair would take days; counters cannot overflow below this limit."""
 
 MAX_SEED = 2**128 - 1
 MAX_THREADS = 1024
@@ -78,7 +78,7 @@ _CACHE_ELEMENTS = 2**16
 """Elements of the draws that are multiplied at once where there are few columns: 256 KiB in float32."""
 _FEW_COLUMNS = 16
 _FEW_UNITS = 8
-"""Columns are derived from others if they differ on at most one in so many units; see `Product`."""
+"""A column is derived from another one if they differ on at most one in so many units; see `Product`."""
 _SHUFFLED_ELEMENTS = 2**19
 """Totals after shuffles that are scored at once: 4 MiB for each of the two systems of the pairs."""
 _FEWEST_ROWS = 16

@@ -40,7 +40,7 @@ def clopper_pearson(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Clopper-Pearson (1934) interval of a binomial proportion; (0, 1) where there are no trials.
 
-    Neither number need be whole, so that an effective number of trials can be used.
+    Both numbers may be fractional, for example an effective number of trials.
     """
     from scipy.special import betaincinv  # scipy.stats would take a second to import
 

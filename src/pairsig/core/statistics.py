@@ -947,7 +947,7 @@ _LABELLED = (
 
 
 def label_array(labels: Iterable[str], what: str) -> NDArray[np.str_]:
-    """Labels as an array, in which every label takes the space of the longest."""
+    """Labels as a numpy array; refuse labels whose array would be too large."""
     labels = list(map(encodable, labels))
     longest = max(labels, key=len, default="")
     if len(labels) * len(longest) > _MOST_LETTERS:

@@ -1,4 +1,4 @@
-"""Packages that only some of the work needs: which extra installs each, and imports that wait for their first use."""
+"""Optional packages: the extra that installs each, and imports that wait for their first use."""
 
 from __future__ import annotations
 

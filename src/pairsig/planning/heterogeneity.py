@@ -42,7 +42,7 @@ _QUANTILES = np.linspace(-6, 6, 97)
 _STEPS = 60
 """Number of bisections, which leave about one unit in the last place."""
 _AT_ONCE = 2**14
-"""Numbers for which numpy takes longer than for the calls."""
+"""Batch size at which numpy's call overhead becomes negligible."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -395,7 +395,7 @@ def _q(d: Floats, v: Floats, tau2: Floats) -> Floats:
 
 
 def _root(d: Floats, v: Floats, target: float | Floats) -> Floats:
-    """The τ² at which Q reaches the target; 0 where it is below it at 0 already. Q falls as τ² grows."""
+    """τ² with Q(τ²) = target, or 0 if Q(0) is below the target. Q falls as τ² grows."""
     low = np.zeros(len(d))
     # Each term of Q is below (dₜ − δ̂)²/τ², and |dₜ − δ̂| is at most the range of the gains.
     high = d.shape[1] * np.ptp(d, axis=1) ** 2 / target + 1e-300

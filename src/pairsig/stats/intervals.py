@@ -202,7 +202,7 @@ def studentized(units: NDArray[np.float64], metric: Metric, confidence_level: fl
 
 
 def jackknifed(units: NDArray[np.float64], metric: Metric) -> tuple[Any, Any, Any]:
-    """By how much the first system is better, the jackknife's standard error of that, and its degrees of freedom.
+    """By how much the first system is better, its jackknife standard error and degrees of freedom.
 
     `difference_interval` has the formulas; the counts are those of `studentized`. The error is exactly 0 where all
     units differ by the same amount, whatever the last digits of their scores.

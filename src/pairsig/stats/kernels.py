@@ -1,4 +1,4 @@
-"""From a test to the function that computes it.
+"""Map each test to the function that computes it.
 
 The engine counts the draws of every test that draws: how often the gain is beyond a border. A test with another
 statistic, such as a studentized one, has no place there. Every exact test has a kernel here: a new one is an entry of

@@ -91,7 +91,7 @@ class Pair:
         return test.favours(self.difference, self.metric.higher_is_better)
 
     def described(self, test: Named, drawn: str = "") -> dict[str, Any]:
-        """The attributes of `Result` but for the p-value; `drawn` is the part of the signature about resamples."""
+        """All attributes of `Result` except the p-value; `drawn` is the part of the signature about resamples."""
         score_a, score_b = (float(score) for score in self.scorer.scores)
         return {
             "metric": self.metric.name,

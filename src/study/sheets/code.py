@@ -71,7 +71,7 @@ def _of_command(command: str) -> frozenset[str]:
     if f"_{name}" not in functions:
         return _of_command("analyse") | _known([f"study.analysis.{name}"])
     wanted = [f"_{name}"]
-    for name in wanted:  # grows
+    for name in wanted:  # also those that are appended on the way
         used = {node.id for node in ast.walk(functions[name]) if isinstance(node, ast.Name)} & functions.keys()
         wanted += sorted(used.difference(wanted))
     return _known(found for name in wanted for found in _imports(functions[name]))

@@ -21,7 +21,7 @@ LISTED = 6
 def page(ranking: Ranking) -> str:
     """Write the page of a ranking, one file of HTML that needs no other."""
     systems, pairs = ranking.table, ranking.pairs
-    note = dict(ranking.statistics.provenance).get("note", "")  # of the sheet
+    note = dict(ranking.statistics.provenance).get("note", "")  # the note of the dataset in its sheet
     significant = pairs["pvalue_adjusted"] <= ranking.alpha
     columns = RANKED_PAIRS.view(
         system_a="better", system_b="other", gain="gain", correlation="", pvalue_adjusted="p (adjusted)"

@@ -60,7 +60,7 @@ _ENDS = 12
 _WEIGHTED = r"[*_`]*(micro|weighted)[-_ ]?(avg|average|mean)"
 """Rows that weight the others by their size."""
 _TASKS = 5
-"""From how many columns on a table with one row per system is one of scores on tasks, which are its items."""
+"""A one-row-per-system table with at least this many columns has one score per task; tasks are its items."""
 
 
 def judgements(table: Table) -> None:

@@ -42,7 +42,7 @@ Scores: TypeAlias = dict[tuple[str, str], list[tuple[Metric, dict[str, str]]]]
 for each column of the metric."""
 _DERIVED = r"[δ∆]|\b(delta|diff|best|oracle|mean|avg|average)\b"
 _FEW = 12
-"""Columns of which differences are tried."""
+"""Maximum number of columns whose pairwise differences are tried."""
 _ByName: TypeAlias = dict[tuple[str, str], dict[str, str]]
 """By system and run: the name of a metric and its column."""
 
@@ -158,7 +158,7 @@ def _counts(table: Table, by_name: Mapping[str, str]) -> list[Metric]:
 
 
 def _known(table: Table) -> list[str]:
-    """The columns that are called like scores."""
+    """Columns whose names are known names of scores."""
     columns = {name: table.columns[name] for name in table.free}
     numeric = [name for name, own in columns.items() if own.is_numeric]
     found = [name for name in numeric if is_a("score", name)]

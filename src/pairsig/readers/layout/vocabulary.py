@@ -251,7 +251,7 @@ def role(name: str) -> str:
 
 
 def is_role(name: str) -> bool:
-    """Whether this is a name that columns have."""
+    """Whether a column of this name has a known role."""
     return bool(name) and bool(role(name))
 
 
@@ -267,7 +267,7 @@ def is_setting(name: str) -> bool:
 
 
 _LONGEST = 30
-"""Characters of a label of means or sums."""
+"""Maximum length of a label of a summary row."""
 
 
 def is_summary(label: str) -> bool:

@@ -38,7 +38,7 @@ _EXACT_UNITS = 53
 _PIECE = 2**16
 """Sums that are looked at together, which stay in a core's own cache."""
 _FEW = 1000
-"""Units up to which φ may be multiplied out where it does not decay; for more it does."""
+"""With at most this many units, φ may be computed by multiplication; with more it decays quickly."""
 LARGEST = 2**26
 """Elements of a transform made in one go, 512 MiB."""
 MOST = 2**31
@@ -53,7 +53,7 @@ class TooLargeError(Exception):
 
 @dataclass(frozen=True)
 class _Steps:
-    """What a sum of independent steps is made of."""
+    """Distinct steps of a sum, with their multiplicities."""
 
     steps: Integers  # distinct, (steps × 2): column, row
     times: Integers  # how many there are of each
@@ -64,14 +64,14 @@ class Swaps(_Steps):
 
     @property
     def support(self) -> tuple[Integers, Integers]:
-        """All falling steps, all rising steps."""
+        """Smallest and largest possible sum, per dimension."""
         low = (np.minimum(self.steps, 0) * self.times[:, None]).sum(axis=0)
         high = (np.maximum(self.steps, 0) * self.times[:, None]).sum(axis=0)
         return low, high
 
     @property
     def n_sums(self) -> int:
-        """Equal steps are exchangeable: it matters only how many of them are made."""
+        """Number of distinct sums; equal steps are exchangeable."""
         return math.prod(int(times) + 1 for times in self.times)
 
     def sums(self) -> Iterator[tuple[Integers, Floats]]:
@@ -93,7 +93,7 @@ class Swaps(_Steps):
         return of(len(self.steps))
 
     def highest(self, direction: Floats) -> float:
-        """Every step that rises."""
+        """Largest projection of the sum onto `direction`."""
         return float(self.times @ np.maximum(self.steps @ direction, 0.0)) - 0.5
 
     def tilted(self, theta: Floats) -> Floats:
@@ -142,7 +142,7 @@ class Draws(_Steps):
 
     @property
     def support(self) -> tuple[Integers, Integers]:
-        """The same step n times."""
+        """Smallest and largest possible sum: one step drawn n times."""
         n = self.times.sum()
         return n * self.steps.min(axis=0), n * self.steps.max(axis=0)
 
@@ -192,7 +192,7 @@ class Draws(_Steps):
         return n * (top + math.log(float(self.times @ np.exp(exponent - top)) / n))
 
     def moments(self, p: Floats) -> tuple[Floats, Floats, Floats]:
-        """Those of one step n times, and the largest deviation of one."""
+        """Mean and variance of the sum, and the largest deviation of a single step."""
         n, mean = float(self.times.sum()), p @ self.steps
         centred = self.steps - mean
         return n * mean, n * (p @ centred**2), np.abs(centred).max(axis=0)

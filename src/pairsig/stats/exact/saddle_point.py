@@ -27,7 +27,7 @@ _NEGLIGIBLE = 36.0
 _LEAST_TILT = 2.0
 """Smallest tilt, in standard deviations: nearer to the mean the pole at 0 would ask for more points."""
 _MOST_WAVES = 2**21
-"""Angles of steps that a tail may take, a tenth of a second; beyond, `distributions` is the better way."""
+"""Limit on evaluated angles (about 0.1 s); beyond it, use `distributions`."""
 _MOST_PRODUCTS = 2**26
 """Products of waves that the tail of a ratio may take, as long."""
 
@@ -516,7 +516,7 @@ def plane_tail(steps, times, s, t, bottom, starts, most=_MOST_PRODUCTS):  # type
         p[i] = 0.5 + 0.5 * math.tanh(x / 2)
         largest = max(largest, abs(steps[i, 0]))
         top_u += times[i] * max(steps[i, 0], 0)
-    # The heaviest row says what all is relative to; a border that bends away from the tilt is for others.
+    # Scale by the heaviest row. If the border bends away from the tilt, the caller uses another method.
     lightest = math.inf
     nearest = 0
     first_k = top_u + 1
