@@ -669,3 +669,13 @@ def test_an_id_and_a_score_between_blanks_are_no_counts(tmp_path, capsys):
     assert cli.main(["test", str(tmp_path / "a"), str(tmp_path / "b"), "--format", "json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
     assert (row["score_a"], row["score_b"], row["n_segments"]) == (0.6, 0.2, 5)
+
+
+def test_a_repeated_item_may_have_runs(tmp_path, capsys):
+    rows = [f"{name},q{item},{run},{(item + run) % 2}\n" for name in "ab" for item in range(3) for run in range(3)]
+    (tmp_path / "t.csv").write_text("model,question,sample,score\n" + "".join(rows))
+    assert cli.main(["test", str(tmp_path / "t.csv")]) == 2
+    hint = "if sample has the number of the run, use --option item=question --option run=sample"
+    assert hint in capsys.readouterr().err
+    assert cli.main(["test", str(tmp_path / "t.csv"), *hint.split("use ")[1].split(), "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["n_segments"] == 3

@@ -104,12 +104,12 @@ def _left_by_cgroups() -> list[int]:
                 break
             try:
                 most, taken = ((group / name).read_text(encoding="utf-8") for name in (limit, usage))
-                description = dict(
+                statistics = dict(
                     entry.split() for entry in (group / "memory.stat").read_text(encoding="utf-8").splitlines()
                 )
             except OSError:  # not mounted, or the root, which has no limit
                 continue
             if most.strip() != "max":
                 # The system frees cached files when memory is needed.
-                found.append(int(most) - int(taken) + int(description.get(cache, 0)))
+                found.append(int(most) - int(taken) + int(statistics.get(cache, 0)))
     return found

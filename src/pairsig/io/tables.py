@@ -389,8 +389,8 @@ def whole(table: pd.DataFrame, source: str, n_rows: int | None = None) -> pd.Dat
     """Check the number of rows against the column `N_ROWS`, and drop it; `n_rows` if `table` is only a piece."""
     if N_ROWS not in table.columns:
         return table
-    description, found = table[N_ROWS], len(table) if n_rows is None else n_rows
-    wrong = description[description != found] if found else pd.Series(["some"])
+    stated, found = table[N_ROWS], len(table) if n_rows is None else n_rows
+    wrong = stated[stated != found] if found else pd.Series(["some"])
     if len(wrong):
         raise InputError(
             f"{source} has {found:,} rows, but its column {N_ROWS} says {shown(wrong.iloc[0])}: it was truncated or "

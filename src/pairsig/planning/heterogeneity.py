@@ -149,8 +149,8 @@ class Family:
         ndarray
             τ = κσ, with σ² the mean of n s² over the test sets.
         """
-        length_per_segment = np.square(np.asarray(standard_errors, dtype=np.float64)) * np.asarray(n_segments)
-        found: Floats = np.sqrt(self.kappa_squared * length_per_segment.mean(axis=-1))
+        variance_per_segment = np.square(np.asarray(standard_errors, dtype=np.float64)) * np.asarray(n_segments)
+        found: Floats = np.sqrt(self.kappa_squared * variance_per_segment.mean(axis=-1))
         return found
 
     def summary(self, metric: str) -> str:

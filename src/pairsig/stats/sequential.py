@@ -137,12 +137,12 @@ def stopped(
         significant = decision(extreme, upto, alpha / test.sides, confidence_level) if decidable else False
         if significant is not None:
             break
-    description = resampling.counted(pair, test, exceedances, drawn.seed)
+    attributes = resampling.counted(pair, test, exceedances, drawn.seed)
     if decidable:
         ends = confidence_sequence(extreme, exceedances.n_resamples, confidence_level)
-        description["pvalue_low"], description["pvalue_high"] = (min(test.sides * end, 1.0) for end in ends)
-    description["signature"] += f"|sequential:{alpha:g},{confidence_level:g}"
-    return SequentialResult(**description, significant=significant, alpha=alpha, confidence_level=confidence_level)
+        attributes["pvalue_low"], attributes["pvalue_high"] = (min(test.sides * end, 1.0) for end in ends)
+    attributes["signature"] += f"|sequential:{alpha:g},{confidence_level:g}"
+    return SequentialResult(**attributes, significant=significant, alpha=alpha, confidence_level=confidence_level)
 
 
 def check_levels(alpha: float, confidence_level: float) -> None:

@@ -95,7 +95,7 @@ def check(
     claims
         Table of `claims`, for its numbers and for the variation of exponents when the segments are in random order.
     relative_error, run_time
-        Tables of `montecarlo.approximate` and `montecarlo.race`, for the numbers of the exact-test paper.
+        Tables of `approximate` and `race`, for the numbers of the exact-test paper.
 
     Notes
     -----
@@ -148,8 +148,8 @@ def check(
         kinds["seconds"] = partial(_seconds, run_time), partial(_bound, upper=True)
     found, source = [], published.attrs.get("source", PUBLISHED.name)
     for line, row in enumerate(published.to_dict("records"), start=2):
-        description = str(row["compared_with"]) if pd.notna(row["compared_with"]) else ""
-        kind, *address = description.split(":")
+        stated = str(row["compared_with"]) if pd.notna(row["compared_with"]) else ""
+        kind, *address = stated.split(":")
         ours = None
         if kind in kinds:
             find, compare = kinds[kind]
@@ -157,7 +157,7 @@ def check(
                 ours = find(*address)
             except (TypeError, ValueError):  # a wrong number of parts, or a range that is not two numbers
                 raise InputError(
-                    f"{source}, line {line}: found the address {description}, expected one of the form "
+                    f"{source}, line {line}: found the address {stated}, expected one of the form "
                     "threshold:DATASET:SUBSET or share:CALIBRATION:DISTANCE:P_LOW-P_HIGH"
                 ) from None
         for column in ("published", *(["n_segments"] if kind == "threshold" else [])) if ours is not None else ():

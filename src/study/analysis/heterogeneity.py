@@ -389,10 +389,10 @@ class _Predicted:
         for on, against in ((0, 1), (1, 0)):
             used = known & (rows.gain != 0).all(axis=1)
             d, other = rows.gain[used, on], rows.gain[used, against]
-            length_per_segment = 1 / rows.n_segments[used].T
+            one_over_n = 1 / rows.n_segments[used].T
             per_pair = rows.spread[used, on]
             excess = np.stack([np.zeros(len(d)), per_pair * kappa[used], tau[used]], axis=1)
-            spread = np.sqrt((per_pair * length_per_segment.sum(axis=0))[:, None] + 2 * excess)
+            spread = np.sqrt((per_pair * one_over_n.sum(axis=0))[:, None] + 2 * excess)
             parts.append(
                 cls(
                     chance=np.minimum(ndtr(np.abs(d)[:, None] / spread), 1 - SURE),

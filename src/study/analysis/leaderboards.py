@@ -1,7 +1,7 @@
 """Analyses of leaderboards: significant neighbours, detectable gains, answer sampling and costs.
 
 A benchmark scores every system on the same items, which mostly pass or fail, and its leaderboard lists the systems by
-score. All standard errors are first-order ones over the items (`pairsig.core.influence.correlation`).
+score. All standard errors are first-order ones over the items (`pairsig.core.influence.errors_and_correlations`).
 """
 
 from __future__ import annotations
@@ -200,8 +200,8 @@ def leaderboards(
         middle = scores[own].mean(axis=1)
         row |= _median("correlation", correlation[usable], own)
         if metric.scale == 100.0 and not metric.averaged:
-            description = expected(middle, 1.0, correlation[usable])
-            row |= _mean("overdispersion", np.log(spread / description), own, exponential=True)
+            predicted = expected(middle, 1.0, correlation[usable])
+            row |= _mean("overdispersion", np.log(spread / predicted), own, exponential=True)
             first, second = np.char.add(f"{statistics.dataset}/", names[own]).T
             percentages.append(pd.DataFrame({
                 "dataset": statistics.dataset, "system_a": first, "system_b": second,

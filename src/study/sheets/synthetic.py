@@ -298,7 +298,7 @@ def _unlabelled(row: TrainingSetRow) -> tuple[str, ...]:
 
 
 def segments(dataset: str, what: str) -> str:
-    """Folder of a prepared test set, with `reference.txt`, `input.txt` and `documents.tsv`."""
+    """Path of a file of a prepared test set: `reference.txt`, `input.txt` or `documents.tsv`."""
     return f"results/segments/{dataset}.{what}"
 
 

@@ -173,8 +173,8 @@ def _explored(compared: pd.DataFrame, folder: Path) -> list[dict[str, Any]]:
     found = []
     for about, drawn in explorer.pairs(compared):
         for place, one in enumerate(drawn):
-            description = explorer.script("explore.add", about["dataset"], place, one)
-            (folder / f"{about['dataset']}.{place}.js").write_text(description, encoding="utf-8")
+            script = explorer.script("explore.add", about["dataset"], place, one)
+            (folder / f"{about['dataset']}.{place}.js").write_text(script, encoding="utf-8")
         found.append(about | {"metric": metric_name(about["metric"])})
     return found
 
@@ -299,14 +299,14 @@ def _datasets(
     drawn = {one["dataset"]: one for one in explored}
     for row in source.rows("systems", group="all"):
         name, whole = row.dataset, source.rows("thresholds", dataset=row.dataset, test_set="whole")
-        description = sheet.loc[name] if name in sheet.index else pd.Series(dtype=object)
-        pool = str(description.get("pool", "")).split()
+        in_sheet = sheet.loc[name] if name in sheet.index else pd.Series(dtype=object)
+        pool = str(in_sheet.get("pool", "")).split()
         members = [str(sheet.loc[one].get("corpus", "")) for one in pool or [name] if one in sheet.index]
         yield {
             "name": name,
-            "task": str(description.get("task", row.task)),
+            "task": str(in_sheet.get("task", row.task)),
             "metric": row.metric,
-            **{key: str(description.get(key, "")) for key in ("study", "note", "options")},
+            **{key: str(in_sheet.get(key, "")) for key in ("study", "note", "options")},
             "n_segments": int(row.n_segments.value),
             "n_systems": int(row.n_systems.value),
             "length": row.length_per_segment.digits(1) if row.length_per_segment.known else None,

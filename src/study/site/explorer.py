@@ -165,6 +165,6 @@ def script(function: str, *values: object) -> str:
     >>> script("explore.add", "a", {"name": "</script>"})
     'explore.add("a", {"name":"<\\/script>"});\n'
     """
-    description = [json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False) for value in values]
-    safe = ", ".join(description).replace("</", "<\\/").replace("<!--", "<\\!--")
+    texts = [json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False) for value in values]
+    safe = ", ".join(texts).replace("</", "<\\/").replace("<!--", "<\\!--")
     return f"{function}({safe});\n"

@@ -193,14 +193,14 @@ def _sections(path: AnyPath, lines: Sequence[str], unnamed: str) -> list[_Sectio
 def _numbers(path: AnyPath, line: int, fields: Sequence[str]) -> Numbers:
     """Numerators and denominators; no numerator exceeds its denominator."""
     values: list[int | float] = []
-    for description in (fields[:2], fields[2:]):
-        numerator, denominator = map(to_number, description)
+    for cells in (fields[:2], fields[2:]):
+        numerator, denominator = map(to_number, cells)
         if (
             numerator is None
             or denominator is None
             or not 0 <= numerator <= denominator + _TOLERANCE * max(denominator, 1)
         ):
-            shown = " / ".join(map(named, description))
+            shown = " / ".join(map(named, cells))
             raise InputError(f"{path}, line {line}: found ({shown}), expected a share between 0 and 1")
         values += (min(numerator, denominator), denominator)
     return tuple(values)

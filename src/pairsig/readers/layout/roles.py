@@ -263,8 +263,14 @@ def _repeated(
             f"identifies an item, use {hint('item', [setting, *items])}"
         )
     else:
-        names = [name for name in enough or texts if not is_a("person", name)]
+        names = [name for name in enough or texts if not is_a("person", name) and not is_a("score", name)]
         more = f"if several columns identify an item, name them as in {hint('item', [*names[:1], *items])}"
+        both = [*names[:1], *items]
+        numbers = [name for name in both if table.columns[name].is_numeric]
+        others = [name for name in both if name not in numbers[:1]]
+        if numbers and names and not any(run for _, run in outputs):
+            use = f"{hint('item', others)}{',' * table.chosen.python} {hint('run', numbers[:1])}"
+            more += f"; if {shown(numbers[0])} has the number of the run, use {use}"
     return table.error(
         f"found item {named(found[row])}{of} again (first in {table.cells.place} {table.lines[before]}), expected it "
         f"once; {more}",

@@ -104,11 +104,11 @@ def _names(path: Path, model: str | None) -> tuple[str, str, list[str]]:
     beside = path.parent / "run_spec.json"
     spec = read_json(beside) if beside.exists() else {}
     run = part_of(spec, ["name"], str(beside), str) or path.parent.name
-    description, deployment = (
+    called, deployment = (
         part_of(spec, ["adapter_spec", name], str(beside), str) for name in ("model", "model_deployment")
     )
     in_name = re.search(r"(?:^|[:,])model=([^,]+)", run)
-    found = model or description or deployment or (in_name[1] if in_name else "")
+    found = model or called or deployment or (in_name[1] if in_name else "")
     if not found:
         raise InputError(
             f"{path}: found the name of the model neither in run_spec.json nor in the name of the folder; set it with "

@@ -98,11 +98,11 @@ def read(path: AnyPath, *, metric: str | None = None, verify: bool = True) -> tu
     notes = [f"{source}: {listed(left_out)} left out, since the values are not numbers"] if left_out else []
     samples = [replace(item, scores={name: item.scores.get(name) for name in chosen}) for item in found.values()]
     values = [value for item in samples if (value := item.scores.get("accuracy")) is not None]
-    description = report.get("accuracy")
+    reported = report.get("accuracy")
     mean = math.fsum(values) / max(len(values), 1)
-    if values and isinstance(description, float) and abs(description - mean) > _SAME:
+    if values and isinstance(reported, float) and abs(reported - mean) > _SAME:
         notes.append(
-            f"{source}: the final report has the accuracy {description:.6g}, which differs from the mean over samples"
+            f"{source}: the final report has the accuracy {reported:.6g}, which differs from the mean over samples"
         )
     return counted(source, model, samples, notes=notes, settings=settings)
 

@@ -139,11 +139,9 @@ def _verdicts(report: Mapping[str, Any], source: str) -> tuple[dict[str, int | N
             f"{source}: found the keys {listed(report) or '(none)'}, expected resolved_ids or resolved, as in SWE-bench"
         )
     for name, ids in lists.items():
-        description = report.get(f"{name.removesuffix('_ids')}_instances")
-        if isinstance(description, int) and description != len(ids):
-            raise InputError(
-                f"{source}: found {len(ids):,} {name}, expected {description:,} as the report says elsewhere"
-            )
+        stated = report.get(f"{name.removesuffix('_ids')}_instances")
+        if isinstance(stated, int) and stated != len(ids):
+            raise InputError(f"{source}: found {len(ids):,} {name}, expected {stated:,} as the report says elsewhere")
     failed = {one for name in _FAILED for one in lists.get(name, ())}
     without = {one for name in _WITHOUT for one in lists.get(name, ())}
     if both := set(resolved) & (failed | without):

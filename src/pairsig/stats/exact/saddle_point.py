@@ -431,7 +431,7 @@ def _plane_moments(steps, times, s, t):  # type: ignore[no-untyped-def]
 
 @compiled
 def _border(row, below, above, delta, least, units):  # type: ignore[no-untyped-def]
-    """Where the event begins in a row, as a real number; see `exact._swapped`."""
+    """Where the event begins in a row, as a real number; see `exact.Ratios.swapped`."""
     own = least[1] + units[1] * row
     return (own / below * (delta * (below - own) + above) - least[0]) / units[0]
 
