@@ -435,3 +435,18 @@ if __name__ == "__main__":  # the table of probabilities in docs/explanation/het
                 own = (p >= low) & (p < high)
                 cells.append(f"{100 * lost[own].mean():.1f} ({own.sum()})" if own.any() else "none")
         print(times, *cells, sep=" | ", flush=True)
+
+
+def test_what_transfer_cannot_know():
+    """The heterogeneity of a family is by segments, and a single unit does not show how much a gain varies."""
+    rng = np.random.default_rng(3)
+    sets = {name: {"a": rng.random(20), "b": rng.random(20)} for name in ("news", "talks")}
+    documents = [f"d{n // 5}" for n in range(20)]
+    options = {"metric": "mean", "document": documents, "unit": "document"}
+    assert len(pairsig.transfer(sets, **options).table) == 1
+    with pytest.raises(InputError, match="defined by segments"):
+        pairsig.transfer(sets, family="wmt-domains", **options)
+    with pytest.raises(InputError, match="news has a single document, expected at least two"):
+        pairsig.transfer(sets, **options | {"document": ["d"] * 20})
+    with pytest.raises(InputError, match="news has a single segment, expected at least two"):
+        pairsig.transfer({name: {"a": [1.0], "b": [0.5]} for name in sets}, metric="mean")

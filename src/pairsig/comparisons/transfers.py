@@ -148,6 +148,11 @@ def transfer(
         system=system, segment=segment, score=score, run=run, document=document, domain=domain,
         lower_is_better=lower_is_better, metric=metric,
     )  # fmt: skip
+    if family and unit == "document":
+        raise InputError(
+            f"found unit='document' and family={family!r}, whose heterogeneity is defined by segments: leave one of "
+            "them out, or specify heterogeneity="
+        )
     given = _test_sets(data, columns)
     comparisons = pd.concat([_measured(name, own, unit, threads) for name, own in given.items()], ignore_index=True)
     first = next(iter(given.values()))
@@ -214,6 +219,8 @@ def _measured(name: str, given: inputs.Given, unit: Unit, threads: int | None) -
         counts = statistics.of(metric)
         if unit == "document":
             counts = by_document(statistics.documents, counts)
+        if counts.shape[1] < 2:
+            raise InputError(f"{name} has a single {unit}, expected at least two, without which no error is known")
         scorer = engine.Scorer(counts, metric, statistics.systems)
         pairs = np.column_stack(np.triu_indices(len(statistics.systems), k=1))
         first, second = (np.array(statistics.systems, dtype=object)[side] for side in pairs.T)

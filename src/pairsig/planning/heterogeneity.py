@@ -444,6 +444,11 @@ def transfers(
         raise InputError(f"found heterogeneity={heterogeneity} and family={family}, expected one of them")
     if family:
         known_family(family)
+        if "signature" in comparisons and comparisons["signature"].str.contains("|unit:document|", regex=False).any():
+            raise InputError(
+                "found comparisons by document, but the heterogeneity of a family is defined by segments: use those of "
+                "compare --unit segment, or --heterogeneity TAU"
+            )
     if comparisons.empty:
         raise InputError("found no comparisons, expected those on at least one test set")
     if systems:
