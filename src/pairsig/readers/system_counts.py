@@ -382,7 +382,7 @@ def _with_ids(parts: Sequence[SystemCounts]) -> Sequence[SystemCounts]:
     if not without or other.by_row:
         return parts
     for part in without:
-        if len(part.segments) != len(other.segments) or not are_numbered(other.segments):
+        if len(part.segments) != len(other.segments) or not are_consecutive(other.segments):
             raise InputError(
                 f"{part.source} has no ids of its {len(part.segments):,} items, but {other.source} has (the first one "
                 f"is {named(other.segments[0])}), expected ids in all files or in none; add a column `id`"
@@ -695,7 +695,7 @@ def width(rows: Sequence[str]) -> int:
     return len(rows[0].split()) if rows and numeric else 0
 
 
-def are_numbered(rows: Sequence[str]) -> bool:
+def are_consecutive(rows: Sequence[str]) -> bool:
     """Whether the first words of at least three rows are consecutive numbers, as ids are, and counts hardly ever."""
     words = [row.split()[0] for row in rows]
     first = int(words[0]) if len(words) > 2 and words[0].isdecimal() else -1

@@ -16,7 +16,7 @@ from pairsig.io.packages import need
 from pairsig.io.tables import decoded_bytes, open_parquet
 from pairsig.readers import Beginning, Reader, layout, records, rows
 from pairsig.readers.logs.items import json_objects
-from pairsig.readers.system_counts import SystemCounts, are_numbered, width
+from pairsig.readers.system_counts import SystemCounts, are_consecutive, width
 
 _CELL = 32
 """Bytes of memory for a number and its place in a list."""
@@ -259,7 +259,7 @@ def _recognizes(file: Beginning) -> bool:
         return False
     # Numbers between blanks may also be counts for sigf or art.
     divided = not cells.unnamed or any(separator in file.text for separator in rows.SEPARATORS)
-    divided = divided or (width(file.rows) == 2 and are_numbered(file.rows))
+    divided = divided or (width(file.rows) == 2 and are_consecutive(file.rows))
     return (
         divided
         and len(cells.lines) > 1 < len(cells.columns)
