@@ -134,8 +134,6 @@ KEYS = {
         "unit": Key("segment or document, the unit to resample", "segment", _is_text, ("segment", "document")),
     }),
     "thresholds": Key("the settings of the estimate of thresholds", block={
-        "p_low": _number("a number from 0 to 1, the lower end of the window of p-values, at most p_high", 0.04, 1),
-        "p_high": _number("a number from 0 to 1, the upper end of the window of p-values", 0.06, 1),
         "percentile": _number(
             "a number above 0 up to 100, the percentile of the gains in the window", 95, 100, above_0=True
         ),
@@ -173,11 +171,6 @@ def check_config(config: dict[str, Any]) -> None:
     for name in definitions.names(exact=True):
         if name in config["tests"]:
             config["tests"].pop(definitions.find(name).drawn.name, None)
-    window = config["thresholds"]
-    if window["p_low"] > window["p_high"]:
-        raise InputError(
-            f"config: thresholds.p_low: found {window['p_low']}, expected at most p_high, {window['p_high']}"
-        )
     for key, path in (("data_dir", config["data_dir"]), *((f"sheets.{key}", config["sheets"][key]) for key in CLASSES)):
         if re.search(r"[{}\x00-\x1f]", path) or not path:
             raise InputError(f"config: {key}: found {quoted(path)}, expected a path without braces")

@@ -421,6 +421,7 @@ class PublishedRow(Row):
     )
     information: str = optional("words, brackets or links in the paper's test set", COUNT)
     information_from: str = optional("the source of that number")
+    n_systems: str = optional("systems that the number is based on", COUNT)
     n_pairs: str = optional("pairs of systems that the number is based on, where the paper reports them", COUNT)
     compared_with: str = optional(
         "the address of our number, such as `threshold:realsumm:all`",
