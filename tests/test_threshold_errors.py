@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -99,6 +100,12 @@ def test_only_what_the_sheet_compares_is_computed():
     assert len(errors(values, *addresses, n_studies=2)) == 0
     twice = errors(values, "threshold:d:all", "threshold:d:all", "threshold:d:none", n_studies=2)
     assert twice["subset"].tolist() == ["all"]
+
+
+def test_the_errors_of_all_thresholds_of_the_sheet_are_computed():
+    with (ROOT / "config/published.tsv").open(encoding="utf-8", newline="") as file:
+        addresses = [row["compared_with"].split(":") for row in csv.DictReader(file, delimiter="\t")]
+    assert {parts[1] for parts in addresses if parts[0] == "threshold"} == set(threshold_errors.COMPARED)
 
 
 def test_systems_are_drawn_within_base_models_and_sizes_of_training_sets():

@@ -154,17 +154,17 @@ def _errors(
         if n_windows == 1:
             gains = _gains(*_scores_and_products(counts, metric), pairs)
             centre, _ = _thresholds(gains, np.ones(len(pairs)), percentile)
-        yield {
-            "subset": name,
-            "n_segments": n,
-            "n_systems": len(np.unique(pairs)),
-            "block": block,
-            "n_windows": n_windows,
+        numbers = {
             "threshold": np.exp(np.nanmean(threshold)),
             "error_segments": np.nanstd(threshold, ddof=1),
             "printed_error_segments": np.sqrt(np.nanmean((printed - centre) ** 2)),
             "printed_error": np.sqrt(np.nanmean((printed_by_drawn - centre) ** 2)),
         }
+        sizes = {
+            "n_segments": n, "n_systems": len(np.unique(pairs)), "block": block, "n_windows": n_windows
+        }  # fmt: skip
+        # Six digits, so that all machines agree.
+        yield {"subset": name} | sizes | {key: float(f"{value:.6g}") for key, value in numbers.items()}
 
 
 def _initial(test_set: str) -> int | None:

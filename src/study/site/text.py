@@ -33,6 +33,7 @@ from pairsig.io.rendering import by_unit, change, count, escaped, percent
 from pairsig.io.tables import frame
 from pairsig.metrics.names import metric_name
 from study import analysis
+from study.analysis import expected
 from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, NEAR_05, WINDOW
 
 Tables = Mapping[str, pd.DataFrame]
@@ -273,6 +274,12 @@ def most(numbers: Iterable[Number]) -> Number:
     return max(numbers, key=lambda number: number.value, default=Number())
 
 
+def minus(one: Number, other: Number) -> Number:
+    """Difference of two numbers, with its interval from theirs as if they were independent (Zou and Donner 2008)."""
+    ends = ((number.value, number.low, number.high) for number in (one, other))
+    return Number(*expected.difference(*ends), one.form)
+
+
 def all_hold(numbers: Iterable[Number], value: float) -> bool:
     """Whether there are numbers, and the intervals of all of them contain a value."""
     inside = [number.holds(value) for number in numbers]
@@ -321,6 +328,7 @@ def _names(tables: Tables, where: str) -> dict[str, Any]:
         "compared": compared,
         "judged": judged,
         "all_hold": all_hold,
+        "minus": minus,
         "least": least,
         "most": most,
         "number": Number,
