@@ -132,31 +132,6 @@ def test_what_is_no_size(wrong):
         memory.Memory.of(wrong)
 
 
-@pytest.mark.parametrize(
-    ("table", "files", "expected"),
-    [
-        ("0::/jobs/own", {"jobs/memory.max": "1000", "jobs/own/memory.max": "max"}, [1000 - 300 + 50]),
-        ("0::/own", {"own/memory.max": "900"}, [900 - 300 + 50]),
-        ("0::/", {}, []),
-        ("3:cpu:/own\n2:memory:/own", {"memory/own/memory.limit_in_bytes": "800"}, [800 - 300 + 50]),
-    ],
-)
-def test_limits_of_jobs_and_containers(table, files, expected, tmp_path, monkeypatch):
-    for name, limit in files.items():
-        group = (tmp_path / name).parent
-        group.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(f"{limit}\n")
-        for usage in ("memory.current", "memory.usage_in_bytes"):
-            (group / usage).write_text("300\n")
-        (group / "memory.stat").write_text("anon 200\ninactive_file 50\ntotal_inactive_file 50\n")
-    (tmp_path / "cgroup").write_text(f"{table}\n")
-    monkeypatch.setattr(memory, "_CGROUPS", tmp_path)
-    monkeypatch.setattr(memory, "_OWN_CGROUP", tmp_path / "cgroup")
-    assert memory._left_by_cgroups() == expected
-    if expected:
-        assert memory.free() == expected[0]
-
-
 class TestReading:
     def test_a_file_as_it_was_written_is_restored(self, tmp_path):
         given = items(5, 1000)

@@ -65,7 +65,7 @@ def compare(
         (k, m): only the k-th of m parts of the resamples. `merge` combines the parts.
     memory
         Memory that the process may take, in bytes or as "500M" or "4G". The default is what it takes already and half
-        of what is free, on the machine or within the limits of a container or job. It only changes time: see below.
+        of what is free on the machine. It only changes time: see below.
     note
         Called with a sentence on the memory that is needed, before the tests begin.
     or_draw

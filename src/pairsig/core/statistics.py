@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pairsig.core.omission import Omission
-from pairsig.io import cpu_time, tables
+from pairsig.io import tables
 from pairsig.io.choices import choose
 from pairsig.io.columns import STATISTICS
 from pairsig.io.errors import InputError, check_distinct, encodable, listed, named, printable, quoted, reason
@@ -672,7 +672,6 @@ def _smallest(numbers: NDArray[Any]) -> np.dtype[Any]:
     return np.min_scalar_type(-1 - most) if most < 2**63 else numbers.dtype
 
 
-@cpu_time.of("reading")
 def read(path: str | Path, *, dataset: str | None = None, memory: Memory | None = None) -> Statistics:
     r"""Read statistics from a Parquet, TSV or CSV file.
 

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pairsig.io import cpu_time
 from pairsig.io.columns import TABLES, Column, Table, texts
 from pairsig.io.errors import BREAKS, InputError, check_distinct, named, quoted, reason
 from pairsig.io.files import content
@@ -67,7 +66,6 @@ def write_text(text: str, path: str | Path) -> None:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
-@cpu_time.of("writing")
 def write(table: pd.DataFrame, path: str | Path) -> None:
     """Write `table` to `path` in the format of the suffix: `.parquet`, `.tsv` or `.csv`.
 
@@ -142,7 +140,6 @@ def as_json(table: pd.DataFrame | Sequence[Row]) -> str:
     return json.dumps(rows, indent=2)
 
 
-@cpu_time.of("reading")
 def read(path: str | Path, table: Table | None = None, *, known: Iterable[Table] = TABLES) -> pd.DataFrame:
     """Read a table with the dtypes with which it was written; a truncated file is refused (`N_ROWS`).
 
