@@ -860,7 +860,7 @@ def _rows(systems: _Labels, segments: _Labels, source: str) -> NDArray[np.intp]:
     return rows
 
 
-def _check_one(codes: NDArray[np.int32], of: str, names: Sequence[str], key: str) -> None:
+def _check_one(codes: NDArray[np.int32], of: str, names: Sequence[str] | NDArray[np.str_], key: str) -> None:
     """Refuse a system or segment with several labels, whose codes are one row."""
     wrong = (codes != codes[:, :1]).any(axis=1)
     if wrong.any():

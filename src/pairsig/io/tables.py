@@ -151,8 +151,9 @@ def read(path: str | Path, table: Table | None = None, *, known: Iterable[Table]
     path = Path(path)
     _check_suffix(path)
     with _readable(path):
+        place: Callable[[int], str] = _row
         if path.suffix == ".parquet":
-            rows, place = _plain_text(read_parquet(path, Memory.whole()), path), _row
+            rows = _plain_text(read_parquet(path, Memory.whole()), path)
         else:
             rows, place = _read_text(path, texts([*known, table] if table else known))
     rows = whole(rows, str(path))
