@@ -376,9 +376,10 @@ def _range(rows: _Rows, excess: Floats) -> dict[str, float]:
     within = (rows.datasets[:, 0] == rows.datasets[:, 1]).all()
     parts = rows.datasets if within and len(np.unique(rows.datasets)) > 1 else rows.test_sets
     sizes = [_effective_sample_size(float(excess[(parts == part).any(axis=1)].mean())) for part in np.unique(parts)]
-    # Without heterogeneity there is no limit.
-    most = np.nan if np.isnan(sizes).any() else max(sizes)
-    return {"effective_sample_size_least": np.nanmin([*sizes, np.inf]), "effective_sample_size_most": most}
+    limited = [size for size in sizes if size > 0]  # without heterogeneity there is no limit
+    least = min(limited, default=np.nan)
+    most = max(limited) if len(limited) == len(sizes) else np.nan
+    return {"effective_sample_size_least": least, "effective_sample_size_most": most}
 
 
 def _effective_sample_size(kappa_squared: float) -> float:
