@@ -16,9 +16,10 @@ import pairsig
 import simulate
 from against import compare_to_baseline
 from pairsig import InputError, Statistics, cli
-from pairsig.comparisons import baseline, inputs
+from pairsig.comparisons import baseline
 from pairsig.core import definitions, engine
 from pairsig.metrics import registry
+from pairsig.readers import inputs
 from pairsig.stats import kernels
 from running import ROOT
 
@@ -485,14 +486,13 @@ def test_documents_of_a_table_and_of_a_file(file, capsys):
 
 def test_documents_are_those_of_all_sentences_where_some_are_left_out(file, capsys):
     rows = [EVALB_ROW.format(n, length, 50, 50, 1, 2, 2) for n, length in enumerate((5, 50, 5, 5), start=1)]
-    data, _ = inputs.read_systems(
+    (systems,) = inputs.read_files(
         [file(name, f"{'=' * 76}\n{''.join(rows)}{'=' * 76}\n") for name in "ab"],
         "evalb",
         options={"max_length": "40"},
         domains=["", "", "", ""],
         documents=["w", "x", "y", "z"],
     )
-    ((systems, _),) = data
     assert systems.segments.tolist() == ["1", "3", "4"]
     assert systems.documents.tolist() == ["w", "y", "z"]
 

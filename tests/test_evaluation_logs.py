@@ -18,9 +18,8 @@ from scipy import stats
 import pairsig
 from against import compare_to_baseline
 from pairsig import InputError, Statistics, cli
-from pairsig.comparisons import inputs
 from pairsig.io import tables
-from pairsig.readers import COUNTS, LOGS, OUTPUTS, recognition, system_counts, tasks
+from pairsig.readers import COUNTS, LOGS, OUTPUTS, inputs, recognition, system_counts, tasks
 from pairsig.readers.logs import items
 from pairsig.readers.system_counts import read_all
 
@@ -84,7 +83,7 @@ def refuses(path, *expected, reader=None, **options):
 
 def refused(paths, *expected, **settings):
     with pytest.raises(InputError) as error:
-        inputs.read_systems(list(map(str, paths)), None, **settings)
+        inputs.read_files(list(map(str, paths)), None, **settings)
     for words in expected:
         assert words in str(error.value)
 
@@ -274,7 +273,7 @@ def test_questions_are_the_same_as_far_as_a_summary_has_them(tmp_path):
         inspect_log(tmp_path, name, {"q": "C"}, text=text)
         for name, text in (("a", "x" * 600), ("far", "x" * 500 + "y"), ("near", "x" * 499 + "y"))
     )
-    inputs.read_systems([a, far], None)
+    inputs.read_files([a, far], None)
     refused([a, near], "item q has a different content than in")
 
 
@@ -347,7 +346,7 @@ def test_runs_of_one_log_say_what_runs_are(tmp_path):
     several = [sample(name, "C", epoch) for name in "qp" for epoch in (1, 2)]
     b = write(tmp_path / "b.json", of_inspect("b", several))
     for paths in ([a, b], [b, a]):
-        ((data, _),), _ = inputs.read_systems(paths, None)
+        (data,) = inputs.read_files(paths, None)
         assert data.provenance["design"] == "nested"
 
 
@@ -361,7 +360,7 @@ def test_labels_that_differ_between_epochs(tmp_path, what):
 def test_same_ids_of_other_questions(tmp_path):
     a, b = (inspect_log(tmp_path, name, {"q0": "C", "q1": "I"}, text=f"the question of {name}") for name in "ab")
     refused([a, b], "item q0 has a different content than in", "are these the same test set?")
-    inputs.read_systems([a, b], None, options={"verify": "false"})
+    inputs.read_files([a, b], None, options={"verify": "false"})
 
 
 @pytest.mark.parametrize("what", ["document", "domain"])
@@ -374,7 +373,7 @@ def test_labels_of_items(tmp_path, what):
         )
         for name, own in items.items()
     }
-    ((data, _),), _ = inputs.read_systems([paths["a"], paths["b"]], None, options={what: "of"}, missing="wrong")
+    (data,) = inputs.read_files([paths["a"], paths["b"]], None, options={what: "of"}, missing="wrong")
     assert data.segments.tolist() == ["q0", "q1", "q9"]
     assert getattr(data, f"{what}s").tolist() == ["d0", "d1", "d9"]
     words = f"c.json: item q1 belongs to {what} '', but to 'd1' in {paths['a']}: are these the same test set?"
@@ -384,7 +383,7 @@ def test_labels_of_items(tmp_path, what):
 def test_items_are_paired_by_their_ids(tmp_path):
     a = inspect_log(tmp_path, "a", {"q0": "C", "q1": "C", "q2": "I"})
     b = inspect_log(tmp_path, "b", {"q2": "C", "q0": "I", "q1": "C"})
-    ((data, _),), _ = inputs.read_systems([a, b], None)
+    (data,) = inputs.read_files([a, b], None)
     assert data.segments.tolist() == ["q0", "q1", "q2"]
     assert data.counts[:, :, 0].tolist() == [[1, 1, 0], [0, 1, 1]]
 
@@ -395,13 +394,13 @@ def test_missing_by_hand(tmp_path):
     refused(
         [a, b], "a has no score in match for 2 of 5 items, but other systems have one (q3, q4), expected the same items"
     )
-    ((data, _),), notes = inputs.read_systems([a, b], None, missing="drop")
+    (data,) = inputs.read_files([a, b], None, missing="drop")
     assert data.segments.tolist() == ["q1"]
     assert data.provenance["missing"] == "drop:4"
-    assert any("no system has a score in match for 1 of 5 items: left out" in note for note in notes)
-    ((data, metrics),), _ = inputs.read_systems([a, b], None, missing="wrong")
+    assert any("no system has a score in match for 1 of 5 items: left out" in note for note in data.notes)
+    (data,) = inputs.read_files([a, b], None, missing="wrong")
     assert data.counts[:, :, 0].tolist() == [[1, 1, 0, 0, 0], [0, 1, 0, 1, 0]]
-    table, _ = compare_to_baseline(data, metrics, ["exact"])
+    table, _ = compare_to_baseline(data, data.metrics, ["exact"])
     assert "|missing:wrong:4|version:" in table["signature"][0]
 
 
@@ -535,9 +534,9 @@ def test_no_item_in_common(tmp_path):
     gaps = {"a": range(10, 20), "b": range(10)}
     paths = [log_of(tmp_path, "inspect", m, x=RIGHT[m], y=with_gaps(RIGHT[m], *gaps[m])) for m in "ab"]
     refused(paths, "b.json: found no item with a score for all systems in y, expected at least one", missing="drop")
-    (_, (statistics, _)), notes = inputs.read_systems(paths, None, missing="wrong")
+    _, statistics = inputs.read_files(paths, None, missing="wrong")
     assert statistics.counts[:, :, 0].sum(axis=1).tolist() == [10, 2]
-    assert "b has no score in y for 10 of 20 items: counted as wrong" in notes
+    assert "b has no score in y for 10 of 20 items: counted as wrong" in statistics.notes
 
 
 def test_documents_given_are_those_of_all_items(tmp_path, capsys):
@@ -552,10 +551,10 @@ def test_metrics_stay_in_their_order(tmp_path):
     """Also where neighbours have other items."""
     own = {"x": RIGHT["a"], "y": with_gaps(RIGHT["a"], 3), "z": RIGHT["b"]}
     paths = [log_of(tmp_path, "inspect", model, **own) for model in "ab"]
-    found, _ = inputs.read_systems(paths, None)
-    assert [[metric.name for metric in metrics] for _, metrics in found] == [["x"], ["y"], ["z"]]
-    found, _ = inputs.read_systems(paths, None, metrics=["z", "x"])
-    assert [[metric.name for metric in metrics] for _, metrics in found] == [["z", "x"]]
+    found = inputs.read_files(paths, None)
+    assert [[metric.name for metric in part.metrics] for part in found] == [["x"], ["y"], ["z"]]
+    found = inputs.read_files(paths, None, metrics=["z", "x"])
+    assert [[metric.name for metric in part.metrics] for part in found] == [["z", "x"]]
 
 
 def test_a_missing_score_is_refused_where_lower_is_better(tmp_path):
@@ -568,12 +567,12 @@ def test_a_missing_score_is_refused_where_lower_is_better(tmp_path):
         ]
         for name, right, errors in (("right", (0,), ()), ("errors", (), (0,)))
     }
-    found, _ = inputs.read_systems(paths["right"], None, options=costs, missing="wrong")
-    assert [statistics.provenance.get("missing") for statistics, _ in found] == ["wrong:1", None]
-    assert [metric.higher_is_better for _, metrics in found for metric in metrics] == [True, False]
+    found = inputs.read_files(paths["right"], None, options=costs, missing="wrong")
+    assert [part.provenance.get("missing") for part in found] == ["wrong:1", None]
+    assert [metric.higher_is_better for part in found for metric in part.metrics] == [True, False]
     refused(paths["errors"], "found that lower is better in f1_score, expected", options=costs, missing="wrong")
-    (_, (_, (error,))), _ = inputs.read_systems(paths["errors"], None, options=costs, missing="drop")
-    assert not error.higher_is_better
+    _, errors = inputs.read_files(paths["errors"], None, options=costs, missing="drop")
+    assert not errors.metrics[0].higher_is_better
 
 
 def test_a_plan_takes_one_run_of_two_logs(capsys):
@@ -586,9 +585,9 @@ def test_settings_distinguish_runs_of_one_model(tmp_path):
     hot = of_inspect("m", model_generate_config={"temperature": 1.0, "top_p": 0.5})
     cold = of_inspect("m", model_generate_config={"temperature": 0.0, "top_p": 0.5})
     paths = [write(tmp_path / f"2026-01-0{i}T00-00-00_t.json", log) for i, log in enumerate((hot, cold, cold), 1)]
-    ((data, _),), _ = inputs.read_systems(paths[:2], None)
+    (data,) = inputs.read_files(paths[:2], None)
     assert data.systems == ("m (temperature=1.0)", "m (temperature=0.0)")
-    ((data, _),), _ = inputs.read_systems(paths[1:], None)
+    (data,) = inputs.read_files(paths[1:], None)
     assert data.systems == ("m (2026-01-02T00-00-00_t)", "m (2026-01-03T00-00-00_t)")
 
 
@@ -694,7 +693,7 @@ def test_tasks_and_groups_of_lm_eval_are_rows(capsys):
     assert group["pvalue"] == rows[-1]["pvalue"]
     of_group, _ = answer(A, B, "--test", "exact", "--option", "task=sums", capsys=capsys)
     assert [row["metric"] for row in of_group] == [row["metric"] for row in rows if "answered" not in row["metric"]]
-    ((data, _),), _ = inputs.read_systems([A, B], None, metrics=["sums/acc"], options={"document": "meta.passage"})
+    (data,) = inputs.read_files([A, B], None, metrics=["sums/acc"], options={"document": "meta.passage"})
     assert (data.dataset, data.segments[0], set(data.domains)) == ("sums", "sums_small/0", {"sums_small", "sums_large"})
     assert {name.partition("/")[0] for name in data.documents} == set(data.domains)
 
@@ -793,10 +792,10 @@ def test_the_interval_of_a_mean_of_means_covers_the_truth(sizes, unequal):
             b = np.where(rng.random(size) < 0.4, a, b)
             scores = {"a": a < 0.5 + gap / 2, "b": b < 0.5 - gap / 2}
             data = Statistics.from_arrays({name: own[:, None].astype(int) for name, own in scores.items()}, ["acc"])
-            members.append(system_counts.Aligned(data, (system_counts.average("acc"),), ()))
+            members.append(replace(data, metrics=(system_counts.average("acc"),)))
         found = tasks.pooled(group, members, over_items=False)
         (metric,) = found.metrics
-        interval = pairsig.difference_interval(*found.statistics.of(metric), metric=metric)
+        interval = pairsig.difference_interval(*found.of(metric), metric=metric)
         covered += interval.low <= gaps.mean() <= interval.high
     assert stats.binomtest(covered, n, 0.95, alternative="less").pvalue > 0.001
 
@@ -955,7 +954,7 @@ def test_documents_that_are_not_the_same(tmp_path):
     rows = [{"doc_id": 0, "metrics": ["acc"], "acc": 1}]
     paths = [lm_eval_of(tmp_path / name, [row | {"doc": name} for row in rows]) for name in ("c", "d")]
     refused(paths, "item 0 has a different content than in")
-    inputs.read_systems(paths, None, options={"verify": "false"})
+    inputs.read_files(paths, None, options={"verify": "false"})
     path = lm_eval_of(tmp_path / "e", [*rows, rows[0] | {"doc_id": 1}], **{"n-samples": {"t": {"effective": 1}}})
     refuses(path, "found 2 samples, expected 1 as in the results")
 
@@ -1197,7 +1196,7 @@ def test_preferences_of_two_judges_are_not_paired(tmp_path):
     refused([a, b], "item i0 has a different content than in")
     b = write(tmp_path / "b.json", [annotation(i, None if i else 0, generator_2="b") for i in range(3)])
     refused([a, b], "b has no score in win_rate for 2 of 3 items, but other systems have one (i1, i2)")
-    ((data, _),), _ = inputs.read_systems([a, b], None, missing="drop")
+    (data,) = inputs.read_files([a, b], None, missing="drop")
     assert data.counts[:, :, 0].tolist() == [[0.2], [0.5]]  # 1.2 - 1 as it is written
     _, part = read_all("alpaca_eval", write(tmp_path / "a.json", [annotation(dataset="koala")]))
     assert part.domains == ("koala",)

@@ -35,7 +35,7 @@ def given(metric, **systems):
     if metric.name == "accuracy":
         arrays = {name: np.stack([own, np.ones_like(own)], axis=1) for name, own in arrays.items()}
     arrays = {name: own[:, None] if own.ndim == 1 else own for name, own in arrays.items()}
-    return Statistics.from_arrays(arrays, metric.columns), [metric]
+    return replace(Statistics.from_arrays(arrays, metric.columns), metrics=(metric,))
 
 
 def items(won, lost, n):
@@ -150,7 +150,7 @@ def test_all_scores_must_pass_and_worse_ones_are_adjusted_by_holm(verdicts_alone
 
 def tasks(data):
     """The statistics of several tasks, each metric called after its own."""
-    return [(own, [replace(metric, name=f"t{place}/acc")]) for place, (own, (metric,)) in enumerate(data)]
+    return [replace(own, metrics=(replace(own.metrics[0], name=f"t{place}/acc"),)) for place, own in enumerate(data)]
 
 
 def test_margins_are_chosen_by_score_task_and_metric():

@@ -77,10 +77,10 @@ def test_pair_is_statistics_of_both(tmp_path):
     a = sigf.read(write(tmp_path, "a", "2 3 2\n2 2 2\n0 1 1\n"))
     b = sigf.read(write(tmp_path, "b", "0 3 2\n1 2 2\n0 1 1\n"))
     both = pair(a, b)
-    assert both.statistics.systems == ("A", "B")
-    assert both.statistics.segments.tolist() == ["1", "2", "3"]
+    assert both.systems == ("A", "B")
+    assert both.segments.tolist() == ["1", "2", "3"]
     assert [metric.name for metric in both.metrics] == ["f1", "precision", "recall"]
-    assert both.statistics.of(both.metrics[0]).tolist() == [
+    assert both.of(both.metrics[0]).tolist() == [
         [[2, 3, 2], [2, 2, 2], [0, 1, 1]],
         [[0, 3, 2], [1, 2, 2], [0, 1, 1]],
     ]
@@ -129,7 +129,7 @@ def test_metric_of_one_file_only_is_left_out_with_a_note(tmp_path):
     b = read_table(write(tmp_path, "b.csv", "id,y\np,3\n"))
     both = pair(a, b)
     assert [metric.name for metric in both.metrics] == ["y"]
-    assert both.statistics.columns == ("y",)
+    assert both.columns == ("y",)
     assert f"x left out, since only some files have it ({a.source} does)" in both.notes
 
 
@@ -144,7 +144,7 @@ def test_counts_below_0_are_no_counts(tmp_path, wrong):
 def test_align_takes_any_number_of_systems(tmp_path):
     parts = [sigf.read(write(tmp_path, name, f"{value}\n4\n")) for value, name in enumerate("abc")]
     (both,) = system_counts.align(parts, ("A", "B", "C"))
-    assert both.statistics.counts.tolist() == [[[0], [4]], [[1], [4]], [[2], [4]]]
+    assert both.counts.tolist() == [[[0], [4]], [[1], [4]], [[2], [4]]]
 
 
 def test_counted_must_fit_together():
@@ -442,7 +442,7 @@ class TestEvalb:
         assert read.scored.tolist() == [True, False, False, True]  # too long; failed
         assert scores(read)["recall"] == 80
         both = pair(read, evalb.read(write(tmp_path, "b", listing(RUN)), max_length=40))
-        assert both.statistics.segments.tolist() == ["1", "4"]
+        assert both.segments.tolist() == ["1", "4"]
         refuses("evalb", path, "found no sentence of at most 1 words", max_length=1)
         refuses("evalb", path, "found max_length -1, expected 0 or more", max_length=-1)
 
@@ -474,9 +474,9 @@ class TestEvalb:
         a, b = evalb.read(write(tmp_path, "a", listing(RUN))), evalb.read(write(tmp_path, "b", listing(OTHER)))
         both = pair(a, b)
         # Sentence 3 failed in both; 2 in B only, where evalb leaves it out of the totals.
-        assert both.statistics.segments.tolist() == ["1", "2", "4"]
+        assert both.segments.tolist() == ["1", "2", "4"]
         recall = next(metric for metric in both.metrics if metric.name == "recall")
-        found = recall.score(both.statistics.of(recall).sum(axis=1))
+        found = recall.score(both.of(recall).sum(axis=1))
         assert found.tolist() == [scores(a)["recall"], scores(b)["recall"]]
         assert both.notes[-1].startswith(
             "B was not scored on 1 of 4 segments on which other systems were (2); their counts are 0 for B"
@@ -487,9 +487,9 @@ class TestEvalb:
         a = evalb.read(write(tmp_path, "a", listing(RUN)), common=True)
         b = evalb.read(write(tmp_path, "b", listing(OTHER)), common=True)
         both = pair(a, b)
-        assert both.statistics.segments.tolist() == ["1", "4"]
-        gold = both.statistics.columns.index("gold")
-        assert both.statistics.counts[:, :, gold].tolist() == [[4, 1], [4, 1]]
+        assert both.segments.tolist() == ["1", "4"]
+        gold = both.columns.index("gold")
+        assert both.counts[:, :, gold].tolist() == [[4, 1], [4, 1]]
         assert "(2); they are left out for all systems" in both.notes[-1]
 
     def test_runs_that_share_no_sentence(self, tmp_path):
@@ -650,7 +650,7 @@ class TestCoref:
         a = coref.read(write(tmp_path, "a", everything((ONE, TWO))))
         b = coref.read(write(tmp_path, "b", everything((TWO, ONE))))
         both = pair(a, b)
-        assert (both.statistics.counts[0] == both.statistics.counts[1]).all()
+        assert (both.counts[0] == both.counts[1]).all()
 
     def test_one_metric(self, tmp_path):
         path = write(tmp_path, "a", VERSION + single(MENTIONS[ONE], EVERY["muc"][ONE]))
@@ -990,7 +990,7 @@ def test_every_metric_scores_the_pair_as_it_scores_each_file(tmp_path):
         both = pair(a, b)
         assert [metric.name for metric in both.metrics] == [metric.name for metric in a.metrics]
         for metric in both.metrics:
-            found = metric.score(both.statistics.of(metric).sum(axis=1))
+            found = metric.score(both.of(metric).sum(axis=1))
             assert found.tolist() == pytest.approx([scores(a)[metric.name], scores(b)[metric.name]], rel=1e-14)
 
 

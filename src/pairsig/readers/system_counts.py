@@ -165,26 +165,6 @@ class SystemCounts:
 
 
 @dataclass(frozen=True)
-class Aligned:
-    """Systems on the same segments.
-
-    Attributes
-    ----------
-    statistics
-        The counts in the columns of `metrics`.
-    metrics
-        Metrics of all systems, in the order of the first system; for logs, adjacent metrics with scores for the same
-        items.
-    notes
-        Sentences for the user, from reading the files and about everything that was left out.
-    """
-
-    statistics: Statistics
-    metrics: tuple[Metric, ...]
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class _Kept:
     """The segments that are used for some metrics, notes on the others, and their mention in the signature."""
 
@@ -225,7 +205,7 @@ def align(
     domains: Sequence[str] = (),
     documents: Sequence[str] = (),
     missing: Missing | None = None,
-) -> list[Aligned]:
+) -> list[Statistics]:
     """Put systems on the same segments, in the order of the first system.
 
     Items of logs are paired by their ids. Each metric uses the items with a score in it. An item without a score for
@@ -251,7 +231,7 @@ def align(
     Returns
     -------
     All metrics on the same segments; for logs, one result for each group of adjacent metrics with scores for the same
-    items.
+    items. Each knows its metrics, in the order of the first system, and what was left out (`notes`).
 
     Raises
     ------
@@ -289,6 +269,11 @@ def align(
             _check_direction(part, metric, first)
             _check_scale(part, metric, first)
     notes = [note for part in parts for note in part.notes] + _not_alike(parts) + _metrics_left_out(parts, metrics)
+    notes += [
+        f"higher {named(metric.name)} is better (assumed); --lower-is-better (lower_is_better=True) reverses it"
+        for metric in metrics
+        if metric.assumed
+    ]
     design = next((part.design for part in parts if part.design), "")  # a log with one run has none
     texts = {item: text for part in reversed(parts) for item, text in part.texts.items()}
     aligned = []
@@ -309,8 +294,10 @@ def align(
             provenance={key: value for key, value in provenance if value},
             runs=tuple(runs),
             texts=texts,
+            metrics=tuple(kept.metrics),
         )
-        aligned.append(Aligned(statistics, tuple(kept.metrics), tuple(dict.fromkeys([*notes, *kept.notes]))))
+        said = dict.fromkeys([*notes, *kept.notes, *statistics.inconsistencies()])
+        aligned.append(replace(statistics, notes=tuple(said)))
     return aligned
 
 
@@ -636,7 +623,7 @@ def _segments_left_out(
 # What the readers share.
 
 
-def average(name: str, *, higher_is_better: bool = True, factor: float = 1.0) -> Metric:
+def average(name: str, *, higher_is_better: bool = True, factor: float = 1.0, assumed: bool = False) -> Metric:
     """The mean of a column of numbers, with the name of the column; the mean is multiplied by the factor."""
     return Metric(
         name,
@@ -646,6 +633,7 @@ def average(name: str, *, higher_is_better: bool = True, factor: float = 1.0) ->
         higher_is_better=higher_is_better,
         averaged=True,
         scale=None,
+        assumed=assumed,
     )
 
 
