@@ -13,8 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from against import compare_to_baseline
-from pairsig import InputError, Statistics, cli, compare, read
+import pairsig
+from against import compare_with_one
+from pairsig import InputError, Statistics, cli, compare
 from pairsig.comparisons import all_pairs, baseline, methods, ranking
 from pairsig.core import statistics
 from pairsig.io import files, memory, tables
@@ -85,7 +86,7 @@ def rendered(kind, style):
     if kind == "rank":
         return ranking.render(ranking.rank(data, metric=metric, n_resamples=200), style)
     if kind == "test":
-        return baseline.render(compare_to_baseline(data, [metric], ["exact"])[0], style)
+        return baseline.render(compare_with_one(data, [metric], ["exact"])[0], style)
     found = methods.compare_methods(data, metric=metric, training_sd=1.0, baseline=data.methods[0]).table
     return methods.render(found, style)
 
@@ -308,7 +309,7 @@ def test_columns_of_a_frame_are_there_once():
     with pytest.raises(InputError, match="found 2 columns called '0'"):
         Statistics.from_table(pd.concat([frame, pd.DataFrame({0: [1, 1], "0": [1, 1]})], axis=1), dataset="")
     with pytest.raises(InputError, match="the data frame: found 2 columns called 'total', expected different names"):
-        read(twice, system="system", item="segment", score="total")
+        pairsig.read(twice, system="system", item="segment", score="total")
 
 
 @pytest.mark.parametrize(

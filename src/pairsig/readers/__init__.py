@@ -25,8 +25,10 @@ from pairsig.io.files import AnyPath, beginning
 # From the most general format to the most specific. Detection asks the last one first.
 OUTPUTS = ("text", "alignment", "trees", "conllu", "conllx")
 """Modules of `outputs`: segments that a metric compares with a reference."""
-COUNTS = ("table", "scores", "sigf", "art", "evalb", "coref")
-"""Modules of `counts`: counts or scores of segments."""
+TABLES = ("table", "scores")
+"""What `table` reads: columns with declared roles, and one score per line."""
+COUNTS = ("sigf", "art", "evalb", "coref")
+"""Modules of `counts`: counts of segments."""
 LOGS = ("swebench", "lm_eval", "inspect", "helm", "openai_evals", "alpaca_eval", "comet", "mt_metrics_eval")
 """Modules of `logs`: scores of items, which are paired by their ids."""
 

@@ -35,18 +35,18 @@ _ACCEPTED = (
 def read(
     data: Any,
     *,
-    item: str | Sequence[str] = (),
+    item: str | Sequence[str] | None = None,
     system: str | None = None,
-    systems: str | Sequence[str] = (),
+    systems: str | Sequence[str] | None = None,
     run: str | None = None,
-    score: str | Sequence[str] = (),
+    score: str | Sequence[str] | None = None,
     gold: str | None = None,
     prediction: str | None = None,
     document: Any = None,
     domain: Any = None,
     metric: str | Metric | Sequence[str] | None = None,
     lower_is_better: bool | None = None,
-    true: str | Sequence[str] = (),
+    true: str | Sequence[str] | None = None,
     missing: Missing | None = None,
     missing_value: float | Sequence[float] = (),
     any_value: bool = False,
@@ -139,26 +139,26 @@ def read(
     """
     if isinstance(data, Statistics):
         return data
-    is_table = not isinstance(data, Mapping | list | tuple)
+    of_table = _are_paths(data) or not isinstance(data, Mapping | list | tuple)
     roles = Roles(
-        item=_names_in(item),
+        item=item or None,
         system=system,
-        systems=_names_in(systems),
+        systems=systems or None,
         run=run,
-        score=_names_in(score),
+        score=score or None,
         gold=gold,
         prediction=prediction,
-        document=document if is_table or _are_paths(data) else None,
-        domain=domain if is_table or _are_paths(data) else None,
-        metric=metric if isinstance(metric, Metric) else None,
-        lower_is_better=lower_is_better,
-        true=_names_in(true),
-        missing_value=(missing_value,) if isinstance(missing_value, int | float) else tuple(missing_value),
+        document=document if of_table else None,
+        domain=domain if of_table else None,
+        lower_is_better=lower_is_better is True,
+        higher_is_better=lower_is_better is False,
+        true=true or None,
+        missing_value=_several(missing_value) or None,
         any_value=any_value,
         sep=sep,
         sheet=sheet,
     )
-    metrics = [] if metric is None else list(_names_in(metric if not isinstance(metric, Metric) else metric.name))
+    metrics = () if metric is None else _several(metric)
     how = {"missing": missing, "metrics": metrics}
     if _are_paths(data):
         paths = list(data.values()) if isinstance(data, Mapping) else [data] if isinstance(data, str | Path) else data
@@ -167,7 +167,7 @@ def read(
                 [list(map(str, one)) if isinstance(one, list | tuple) else str(one) for one in paths],
                 reader,
                 roles=roles,
-                references=_names_in(reference),
+                references=_several(reference),
                 options=options,
                 names=list(data) if isinstance(data, Mapping) else (),
                 **how,
@@ -180,12 +180,16 @@ def read(
         return _of_arrays(data, metric, roles, document, domain, missing)
     if isinstance(data, list | tuple):
         return _only(_of_logs(data, options or {}, **how))
-    return _only(_aligned([table.read(data, roles)], [""], [""], **how))
+    frames = [table.read(data, replace(roles, metric=metrics or None))]
+    import narwhals.stable.v2 as nw
+
+    library = getattr(nw.from_native(data, pass_through=True), "implementation", None)
+    return replace(_only(_aligned(frames, [""], [""], missing=missing)), library=library)
 
 
-def _names_in(value: str | Path | Sequence[str]) -> tuple[str, ...]:
-    """One name, or several."""
-    return (str(value),) if isinstance(value, str | Path) else tuple(map(str, value))
+def _several(value: Any) -> tuple[Any, ...]:
+    """One value, or several."""
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
 def _are_paths(data: Any) -> bool:
@@ -218,9 +222,9 @@ def _of_arrays(
     missing: Missing | None,
 ) -> Statistics:
     """Scores (segments,), counts (segments × columns), or either of several runs, (runs × segments × columns)."""
-    name = roles.score[0] if roles.score else SCORE
-    if len(roles.score) > 1:
-        raise InputError(f"found the scores {listed(roles.score)} for arrays, expected one name")
+    name = SCORE if roles.score is None else roles.score
+    if not isinstance(name, str):
+        raise InputError(f"found the scores {listed(name)} for arrays, expected one name")
     if metric is None:
         chosen = system_counts.average(name, higher_is_better=not roles.lower_is_better)
     else:
@@ -307,7 +311,7 @@ def read_files(
     *,
     roles: Roles | None = None,
     references: Sequence[str] = (),
-    metrics: Sequence[str] = (),
+    metrics: Sequence[str | Metric] = (),
     options: Mapping[str, str] | None = None,
     domains: Sequence[str] = (),
     documents: Sequence[str] = (),
@@ -345,19 +349,20 @@ def read_files(
     if reader is None:
         if len(files) == 1 and is_statistics(files[0]) and roles == Roles():
             return [_with_metrics(statistics.read(files[0]), metrics)]
-        reader = recognition.recognize(files, references)
-        if reader not in ("table", "scores"):
+        declared = roles.sep is not None or roles.sheet is not None
+        reader = "table" if declared and not references else recognition.recognize(files, references)
+        if reader not in readers.TABLES:
             notes.append(f"detected the format {reader}; use --reader to override")
-    choose(reader, (*readers.COUNTS, *readers.LOGS, *readers.OUTPUTS), "reader")
+    choose(reader, (*readers.TABLES, *readers.COUNTS, *readers.LOGS, *readers.OUTPUTS), "reader")
     if reader in readers.OUTPUTS:
         return _extracted(files, reader, methods, runs, notes, references, metrics, given, missing, domains, documents)
     if references:
         raise InputError(f"reader {reader} reads counts, which need no reference, found the reference {references[0]}")
-    if reader in ("table", "scores"):
+    if reader in readers.TABLES:
         _refuse_old_spellings(given)
-        roles = replace(roles, metric=_of_counts(metrics, roles))
-        counted = [table.read(path, roles) for path in files]
-        metrics = () if roles.metric else metrics
+        own = replace(roles, metric=tuple(metrics) or None)
+        counted = [table.read(path, own, several=len(files) > 1) for path in files]
+        metrics = ()
     else:
         if roles != Roles():
             declared = next(name for name in vars(roles) if getattr(roles, name) != getattr(Roles(), name))
@@ -369,15 +374,6 @@ def read_files(
         counted = [system_counts.read_all(reader, path, **typed) for path in files]
     found = _aligned(counted, methods, runs, metrics=metrics, domains=domains, documents=documents, missing=missing)
     return [replace(part, notes=tuple(dict.fromkeys([*notes, *part.notes]))) for part in found]
-
-
-def _of_counts(metrics: Sequence[str], roles: Roles) -> Metric | None:
-    """The metric of pairsig that is computed from columns of a table, if one is requested."""
-    if roles.metric is not None or not metrics:
-        return roles.metric
-    if roles.score or len(metrics) > 1:
-        raise InputError(f"found --metric {','.join(metrics)} for a table, expected one metric, or --score for columns")
-    return registry.metric(metrics[0])
 
 
 def _with_metrics(found: Statistics, metrics: Sequence[str]) -> Statistics:
