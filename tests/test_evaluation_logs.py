@@ -429,8 +429,7 @@ def test_only_scores_from_0_to_1_can_be_wrong(tmp_path, score):
 # A metric is the same with others beside it and alone.
 
 
-LINES = {"inspect": ("x", "y"), "helm": ("exact_match", "f1_score"), "openai_evals": ("f1", "accuracy")}
-LINES |= {"lm_eval": ("acc", "acc_norm")}
+LINES = {"inspect": ("x", "y"), "helm": ("exact_match", "f1_score"), "lm_eval": ("acc", "acc_norm")}
 RIGHT = {"a": [1] * 14 + [0] * 6, "b": [1] * 5 + [0] * 9 + [1] * 2 + [0] * 4}
 
 
@@ -445,14 +444,6 @@ def log_of(folder, reader, model, **scores):
         return write(folder / f"{model}.json", of_inspect(model, samples))
     if reader == "helm":
         return helm_log(folder / f"t:model={model}", [entry(name, stats=own.items()) for name, own in items])
-    if reader == "openai_evals":
-        found = [{"type": "sampling", "sample_id": name} for name, _ in items]
-        for name, own in items:
-            for metric, value in own.items():
-                answer = {"correct": value == 1, "expected": name} if metric == "accuracy" else {metric: value}
-                kind = "match" if metric == "accuracy" else "metrics"
-                found.append({"type": kind, "sample_id": name, "data": answer})
-        return write(folder / f"{model}.jsonl", events(*found).replace('["m"]', f'["{model}"]'))
     return lm_eval_of(folder / model, [{"doc_id": name, "metrics": [*own]} | own for name, own in items])
 
 
@@ -1157,101 +1148,6 @@ def test_instances_that_a_report_does_not_list(tmp_path):
     assert part.notes == ()
 
 
-# AlpacaEval.
-
-
-ALPACA = DATA / "alpaca_eval"
-
-
-@pytest.mark.parametrize("model", ["model-a", "model-b"])
-def test_alpaca_evals_own_figures(model):
-    reported = json.loads((ALPACA / "reported.json").read_text())[model]
-    reference, part = read_all("alpaca_eval", ALPACA / model)
-    assert (reference.system, part.system) == ("reference", model)
-    (metric,) = part.metrics
-    values, _ = by_item([part], "win_rate")
-    assert metric.score([values.sum(), len(values)]) == pytest.approx(reported["win_rate"], rel=1e-12)
-    assert 100 * standard_error(values) == pytest.approx(reported["standard_error"], rel=1e-12)
-
-
-DRAWN = ("--test", "randomization", "--n-resamples", 99)
-
-
-def test_models_against_each_other_or_against_the_reference(capsys):
-    (row,), _ = answer(ALPACA / "model-a", ALPACA / "model-b/annotations.json", *DRAWN, capsys=capsys)
-    assert (row["system_a"], row["system_b"], row["n_segments"]) == ("model-a", "model-b", 40)
-    (row,), _ = answer(ALPACA / "model-a", *DRAWN, capsys=capsys)
-    assert (row["system_a"], row["system_b"]) == ("reference", "model-a")
-    assert row["score_a"] + row["score_b"] == pytest.approx(100)
-
-
-def annotation(i=0, preference=1.5, **further):
-    models = {"generator_1": "r", "generator_2": "m", "annotator": "j"}
-    return {"instruction": f"i{i}", "output_1": "", "output_2": "", "preference": preference} | models | further
-
-
-def test_preferences_of_two_judges_are_not_paired(tmp_path):
-    a = write(tmp_path / "a.json", [annotation(i, 1.2, generator_2="a") for i in range(3)])
-    b = write(tmp_path / "b.json", [annotation(i, None if i else 0, generator_2="b", annotator="k") for i in range(3)])
-    refused([a, b], "item i0 has a different content than in")
-    b = write(tmp_path / "b.json", [annotation(i, None if i else 0, generator_2="b") for i in range(3)])
-    refused([a, b], "b has no score in win_rate for 2 of 3 items, but other systems have one (i1, i2)")
-    (data,) = inputs.read_files([a, b], None, missing="drop")
-    assert data.counts[:, :, 0].tolist() == [[0.2], [0.5]]  # 1.2 - 1 as it is written
-    _, part = read_all("alpaca_eval", write(tmp_path / "a.json", [annotation(dataset="koala")]))
-    assert part.domains == ("koala",)
-
-
-# OpenAI evals.
-
-
-EVALS = DATA / "openai_evals"
-
-
-def test_openai_evals_own_figures(capsys):
-    (row,), err = answer(*sorted(EVALS.glob("*.jsonl")), "--test", "exact", capsys=capsys)
-    reported = [
-        json.loads(line)["final_report"]["accuracy"]
-        for path in sorted(EVALS.glob("*.jsonl"))
-        for line in path.read_text().splitlines()
-        if "final_report" in line
-    ]
-    assert "detected the format openai_evals" in err
-    assert (row["system_a"], row["system_b"]) == ("model-a", "model-b")
-    assert [row["score_a"], row["score_b"]] == reported
-
-
-def events(*rows, spec=True):
-    head = [{"spec": {"completion_fns": ["m"], "run_id": "r", "run_config": {}}}] if spec else []
-    return "".join(json.dumps(row) + "\n" for row in (*head, *rows))
-
-
-def match(sample="s.0", correct=True, run="r", kind="match", **data):
-    return {"run_id": run, "event_id": 0, "sample_id": sample, "type": kind, "data": {"correct": correct} | data}
-
-
-@pytest.mark.parametrize(("reported", "differs"), [(0.5, False), (0.505, True)])
-def test_the_accuracy_that_the_report_has(tmp_path, reported, differs):
-    """Events without a sample score none."""
-    rows = [match("s.0"), match("s.1", False), match(None), {"final_report": {"accuracy": reported}}]
-    part = read("openai_evals", write(tmp_path / "a.jsonl", events(*rows)))
-    assert part.segments == ("s.0", "s.1")
-    assert ["differs from the mean over samples" in note for note in part.notes] == [True] * differs
-
-
-def test_samples_of_another_answer(tmp_path):
-    paths = [write(tmp_path / f"{own}.jsonl", events(match(expected=own))) for own in "ab"]
-    refused(paths, "item s.0 has a different content than in")
-
-
-def test_samples_without_an_event_that_scores_them(tmp_path):
-    path = write(tmp_path / "a.jsonl", events(match("s.0", False, kind="sampling"), match("s.1"), match("s.2", False)))
-    part = read("openai_evals", path)
-    assert part.segments == ("s.0", "s.1", "s.2")
-    assert part.unscored["accuracy"].tolist() == [True, False, False]
-    assert part.counts["accuracy"].tolist() == [0, 1, 0]
-
-
 # COMET and mt-metrics-eval.
 
 
@@ -1395,25 +1291,6 @@ WRONG = {
         ({"unresolved_ids": ["a-1"], "total_instances": 1}, "expected resolved_ids or resolved, as in SWE-bench"),
         ({"a-1": {"resolved": "yes"}}, "found 'yes' as resolved for a-1, expected true or false"),
     ],
-    ("annotations.json", None): [
-        ([annotation(), annotation()], "entry 2: found item i0 again (first in entry 1)"),
-        ([annotation(preference=2.5)], "entry 1: found the preference 2.5, expected a number from 1 to 2"),
-        ([annotation(preference=0.5)], "entry 1: found the preference 0.5, expected a number from 1 to 2"),
-        ([annotation(preference="1")], "entry 1: found '1' as preference"),
-        ([annotation(), annotation(1, annotator="k")], "found the annotators j, k, expected one"),
-        ([annotation(), annotation(1, generator_2="n")], "several pairs of models (m against r, n against r)"),
-        ([annotation(generator_2="r")], "outputs of r on both sides"),
-        ([{"instruction": "i", "output_1": ""}], "entry 1: found no generator_1"),
-    ],
-    ("a.jsonl", "openai_evals"): [
-        (events(match(), match()), "line 3: found accuracy for sample s.0 again, expected it once"),
-        (events(match(run="q")), "line 2: found an event of run 'q', expected only events of run 'r'"),
-        (events(match(), spec=False), "line 1: found no specification of the run"),
-        (events(match(correct="yes")), "line 2, data: found 'yes' as correct"),
-        (events(match(), {"spec": {"completion_fns": []}}), "line 3: found a second specification"),
-        (events(match(kind="sampling")), "found no event of type match or metrics with a number"),
-        (events(match())[:-20], "line 2: found invalid JSON"),
-    ],
     ("a.json", "comet"): [
         ({"a.txt": comet([0.5, "x"])}, "segment 2: found the score 'x', expected a number"),
         ({"a.txt": [{"src": "s", "mt": "x"}]}, "segment 1: found no COMET"),
@@ -1450,9 +1327,7 @@ COMING_FROM = DATA.parent / "coming_from"
 @pytest.mark.parametrize(
     ("reader", "name", "text"),
     [
-        ("coref", "a", "METRIC muc:\n====> a;\n"),
-        ("sigf", "a", "1\n0\n"),
-        ("sigf", "a", "1 2 3\n1\n"),
+        ("scores", "a", "1\n0\n"),
         ("table", "a.csv", "id,correct\nx,1\n"),
         ("table", "a.jsonl", '{"id": "x", "correct": true}\n'),
         ("mt_metrics_eval", "a", "sys\t0.5\nsys\tNone\n"),

@@ -75,11 +75,11 @@ pairsig extract b.txt --reference reference.txt --metric bleu --system b --outpu
 _COUNTS = r"""printf 'system\tsegment\tcorrect\ttotal\n' > counts.tsv
 printf '%s\t%s\t%s\t1\n' a 1 1 a 2 1 a 3 0 a 4 1 b 1 0 b 2 1 b 3 0 b 4 0 >> counts.tsv"""
 _PAIRS = """\
-pairsig compare counts.tsv --n-resamples 1000 --part 1/2 --output 1.tsv
-pairsig compare counts.tsv --n-resamples 1000 --part 2/2 --output 2.tsv"""
+pairsig compare counts.tsv --metric accuracy --n-resamples 1000 --part 1/2 --output 1.tsv
+pairsig compare counts.tsv --metric accuracy --n-resamples 1000 --part 2/2 --output 2.tsv"""
 _EXAMPLES = {
     "test": f"{_TWO}\npairsig test a.txt b.txt",
-    "gate": f"{_TWO}\npairsig gate b.txt a.txt --margin 15%",
+    "gate": f"{_TWO}\npairsig gate b.txt a.txt --margin 15% --higher-is-better",
     "rank": f"{_TWO}\nprintf '%s\\n' 0 1 0 0 1 0 1 0 0 0 0 0 > c.txt\npairsig rank a.txt b.txt c.txt",
     "plan": """\
 # How many segments show a gain of 1 BLEU between two systems at 35 BLEU, on segments of 25 words?
@@ -89,16 +89,16 @@ pairsig plan --metric bleu --score 35 --length 25 --correlation 0.75 --gain 1"""
         (_TEXTS, _EXTRACTED, "pairsig collect a.parquet b.parquet --dataset mine --output mine.parquet")
     ),
     "pool": f"{_COUNTS}\ncp counts.tsv more.tsv\npairsig pool counts.tsv more.tsv --dataset both --output both.parquet",
-    "compare": f"{_COUNTS}\npairsig compare counts.tsv --test exact --output pairs.tsv",
+    "compare": f"{_COUNTS}\npairsig compare counts.tsv --metric accuracy --test exact --output pairs.tsv",
     "methods": r"""printf 'system\tsegment\tcorrect\ttotal\n' > runs.tsv
 printf '%s\t%s\t%s\t1\n' a-1 1 1 a-1 2 1 a-1 3 0 a-2 1 0 a-2 2 1 a-2 3 1 >> runs.tsv
 printf '%s\t%s\t%s\t1\n' b-1 1 0 b-1 2 1 b-1 3 0 b-2 1 0 b-2 2 0 b-2 3 1 >> runs.tsv
-pairsig methods runs.tsv --numbered --output methods.tsv""",
+pairsig methods runs.tsv --metric accuracy --numbered --output methods.tsv""",
     "transfer": f"""{_COUNTS}
 printf 'system\\tsegment\\tcorrect\\ttotal\\n' > other.tsv
 printf '%s\\t%s\\t%s\\t1\\n' a 1 0 a 2 1 a 3 1 b 1 1 b 2 1 b 3 0 >> other.tsv
-pairsig compare counts.tsv --test exact --output one.tsv
-pairsig compare other.tsv --test exact --output two.tsv
+pairsig compare counts.tsv --metric accuracy --test exact --output one.tsv
+pairsig compare other.tsv --metric accuracy --test exact --output two.tsv
 pairsig transfer one.tsv two.tsv""",
     "merge": f"{_COUNTS}\n{_PAIRS}\npairsig merge 1.tsv 2.tsv --output pairs.tsv",
     "metrics": "pairsig metrics",

@@ -141,7 +141,7 @@ class Commands:
             epilog=(lambda: epilog() + example) if callable(epilog) else epilog + example,  # type: ignore[arg-type]
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        added.set_defaults(run=run)
+        added.set_defaults(_run=run)
         self._headings[name], self._heading = self._heading, ""
         return added
 
@@ -152,7 +152,7 @@ class Commands:
                 stream.reconfigure(errors="backslashreplace")
         words = list(sys.argv[1:] if argv is None else argv)
         arguments = self.parser.parse_args(words)
-        run: Run = arguments.run
+        run: Run = arguments._run
         before = _files(arguments)
         try:
             _check_outputs(arguments)

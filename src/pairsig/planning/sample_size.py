@@ -150,8 +150,7 @@ def best_score(pair: Pair) -> float | None:
         return pair.metric.scale
     values = pair.segments[..., : len(pair.metric.columns)]
     whole = 100.0 if values.max() == 100 and np.isin(values, (0, 100)).all() else 1.0
-    may_be_cost = not pair.metric.higher_is_better and not np.isin(values, (0, whole)).all()
-    if len(pair.metric.columns) > 1 or values.min() < 0 or values.max() > whole or may_be_cost:
+    if len(pair.metric.columns) > 1 or values.min() < 0 or values.max() > whole:
         return None
     return float(pair.metric.score([whole, 1.0]))
 

@@ -27,9 +27,9 @@ OUTPUTS = ("text", "alignment", "trees", "conllu", "conllx")
 """Modules of `outputs`: segments that a metric compares with a reference."""
 TABLES = ("table", "scores")
 """What `table` reads: columns with declared roles, and one score per line."""
-COUNTS = ("sigf", "art", "evalb", "coref")
+COUNTS = ("sigf", "art", "evalb")
 """Modules of `counts`: counts of segments."""
-LOGS = ("swebench", "lm_eval", "inspect", "helm", "openai_evals", "alpaca_eval", "comet", "mt_metrics_eval")
+LOGS = ("swebench", "lm_eval", "inspect", "helm", "comet", "mt_metrics_eval")
 """Modules of `logs`: scores of items, which are paired by their ids."""
 
 _START = 2**16

@@ -15,11 +15,13 @@ import numpy as np
 from pairsig import readers
 from pairsig.core import statistics
 from pairsig.core.statistics import Statistics, paired_by_index, run_name
+from pairsig.io import tables
 from pairsig.io.choices import choose, once, options_of, sort_options, spelled
 from pairsig.io.errors import InputError, Question, listed, named, printable, quoted
+from pairsig.io.files import beginning
 from pairsig.io.packages import need
 from pairsig.metrics import Metric, registry
-from pairsig.readers import extraction, recognition, system_counts, table, tasks
+from pairsig.readers import Beginning, extraction, recognition, system_counts, table, tasks
 from pairsig.readers.system_counts import Missing, SystemCounts
 from pairsig.readers.table import Roles
 
@@ -287,8 +289,12 @@ def _in_memory(log: Any, name: str) -> tuple[str, readers.InMemory]:
 
 
 def is_statistics(path: str | Path) -> bool:
-    """Whether `write_statistics` has written a file, which then says so itself."""
-    if Path(path).suffix != ".parquet" or not Path(path).is_file():
+    """Whether `write_statistics` has written a file: it has metadata, or all the labels that statistics have."""
+    path = Path(path)
+    if path.suffix in tables.SEPARATORS and path.is_file():
+        head = beginning(path).decode("utf-8", errors="replace").partition("\n")[0]
+        return set(statistics.KEYS) - {"run"} <= set(head.rstrip("\r").split(tables.SEPARATORS[path.suffix]))
+    if path.suffix != ".parquet" or not path.is_file():
         return False
     need("pyarrow")
     import pyarrow as pa
@@ -361,7 +367,7 @@ def read_files(
     if reader in readers.TABLES:
         _refuse_old_spellings(given)
         own = replace(roles, metric=tuple(metrics) or None)
-        counted = [table.read(path, own, several=len(files) > 1) for path in files]
+        counted = [_of_scores(path, own) or table.read(path, own, several=len(files) > 1) for path in files]
         metrics = ()
     else:
         if roles != Roles():
@@ -374,6 +380,24 @@ def read_files(
         counted = [system_counts.read_all(reader, path, **typed) for path in files]
     found = _aligned(counted, methods, runs, metrics=metrics, domains=domains, documents=documents, missing=missing)
     return [replace(part, notes=tuple(dict.fromkeys([*notes, *part.notes]))) for part in found]
+
+
+def _of_scores(path: str, roles: Roles) -> tuple[SystemCounts, ...]:
+    """One score per line, without importing pandas; nothing if the file has something else, or more was declared."""
+    direction = {"lower_is_better": roles.lower_is_better, "higher_is_better": roles.higher_is_better}
+    if roles != Roles(**direction) or system_counts.width(Beginning(path).rows) != 1:
+        return ()
+    try:
+        rows = [values for _, values in system_counts.read_numbers(path, "one number per line")]
+    except InputError:
+        return ()
+    if {len(values) for values in rows} != {1}:
+        return ()
+    metric = system_counts.average(
+        SCORE, higher_is_better=not roles.lower_is_better, assumed=not any(direction.values())
+    )
+    counts = system_counts.of_lines(path, rows, [metric], alike=())
+    return (replace(counts, unscored={SCORE: np.zeros(len(rows), dtype=bool)}, by_row=True),)
 
 
 def _with_metrics(found: Statistics, metrics: Sequence[str]) -> Statistics:
@@ -458,8 +482,6 @@ def _aligned(
     for part in (part for own in files for part in own):
         printable([part.system, part.run], "system", part.source)
         printable([part.task], "task", part.source)
-    if len(files) > 1:
-        files = [tuple(part for part in own if not part.is_reference) for own in files]
     parts = [part for own in files for part in own]
     methods, runs = _labelled(files, methods, runs)
     if tasks.several(parts, methods):
@@ -532,7 +554,7 @@ def _labelled(
             )
     if all(part.log for own in files for part in own):
         named = _as_logged(files, methods)
-    elif len(files) == 1 and len({part.system for part in files[0]}) > 1:
+    elif len(files) == 1 and all(part.system for part in files[0]):
         named = [part.system for part in files[0]]
     else:
         named = [method for method, own in zip(methods, files, strict=True) for _ in own]
