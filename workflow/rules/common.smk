@@ -63,11 +63,6 @@ def grown(amount):
     )
 
 
-def words(record):
-    """Build the arguments of an analysis, when the number of its threads is known."""
-    return lambda wildcards, threads: jobs.words(record, threads)
-
-
 def one_of(names):
     """Build a regular expression that matches exactly these names."""
     return "|".join(map(re.escape, names)) or "(?!)"

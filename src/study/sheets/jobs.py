@@ -81,8 +81,8 @@ class Jobs:
                     found[name] = [source.path or self.config["sheets"][source.name]]
         return found
 
-    def words(self, one: Analysis, threads: int) -> list[str]:
-        """Build the arguments of the command of an analysis."""
+    def words(self, one: Analysis) -> list[str]:
+        """Build the arguments of the command of an analysis, but for the number of threads, which its rule knows."""
         files, found = self.inputs(one), []
         for place, (name, source) in enumerate(one.inputs.items()):
             match source:
@@ -90,7 +90,7 @@ class Jobs:
                     datasets = self.datasets(source.datasets).values()
                     words = [f"{dataset.statistics}:{dataset.metric}" for dataset in datasets]
                 case Setting():
-                    words = self._setting(source, threads)
+                    words = self._setting(source)
                 case Overlays():
                     own = self.datasets().items()
                     words = [f"{dataset}={other}" for dataset, its in own for other in its.overlay]
@@ -102,10 +102,8 @@ class Jobs:
             found += [f"--{output.name.replace('_', '-')}", output.file]
         return [*found, "--output", one.tables[0].file]
 
-    def _setting(self, setting: Setting, threads: int) -> list[str]:
-        if setting.key == "threads":
-            return [str(threads)]
-        if setting.fixed or not setting.key:
+    def _setting(self, setting: Setting) -> list[str]:
+        if setting.fixed or setting.key in ("", "threads"):
             return [setting.fixed] if setting.fixed else []
         section, _, key = setting.key.partition("/")
         value = self.config[section][key]
