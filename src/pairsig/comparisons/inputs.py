@@ -23,7 +23,7 @@ _SCORE = replace(_MEAN, name="score", columns=("score",), formula="Σ score / nu
 """The mean of scores without a name."""
 
 
-def prepared(data: Data, metric: str | Metric | None = None) -> tuple[Statistics, Metric]:
+def prepared(data: Any, metric: str | Metric | None = None) -> tuple[Statistics, Metric]:
     """The counts of all systems, and the metric to compute from them.
 
     A metric that is not named is the only one of the statistics; for arrays it is the mean of the scores.

@@ -29,8 +29,8 @@ Run = Callable[[argparse.Namespace], int | None]
 
 
 class _Parser(argparse.ArgumentParser):
-    def __init__(self, *args: Any, **how: Any) -> None:
-        super().__init__(*args, allow_abbrev=False, **how)
+    def __init__(self, **how: Any) -> None:
+        super().__init__(**how | {"allow_abbrev": False})
 
     @property
     def epilog(self) -> str | None:

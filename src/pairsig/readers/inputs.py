@@ -161,7 +161,7 @@ def read(
         sheet=sheet,
     )
     metrics = () if metric is None else _several(metric)
-    how = {"missing": missing, "metrics": metrics}
+    how: dict[str, Any] = {"missing": missing, "metrics": metrics}
     if _are_paths(data):
         paths = list(data.values()) if isinstance(data, Mapping) else [data] if isinstance(data, str | Path) else data
         return _only(
@@ -317,7 +317,7 @@ def read_files(
     *,
     roles: Roles | None = None,
     references: Sequence[str] = (),
-    metrics: Sequence[str | Metric] = (),
+    metrics: Sequence[Any] = (),
     options: Mapping[str, str] | None = None,
     domains: Sequence[str] = (),
     documents: Sequence[str] = (),
@@ -355,8 +355,8 @@ def read_files(
     if reader is None:
         if len(files) == 1 and is_statistics(files[0]) and roles == Roles():
             return [_with_metrics(statistics.read(files[0]), metrics)]
-        declared = roles.sep is not None or roles.sheet is not None
-        reader = "table" if declared and not references else recognition.recognize(files, references)
+        is_table = roles.sep is not None or roles.sheet is not None
+        reader = "table" if is_table and not references else recognition.recognize(files, references)
         if reader not in readers.TABLES:
             notes.append(f"detected the format {reader}; use --reader to override")
     choose(reader, (*readers.TABLES, *readers.COUNTS, *readers.LOGS, *readers.OUTPUTS), "reader")
@@ -384,7 +384,7 @@ def read_files(
 
 def _of_scores(path: str, roles: Roles) -> tuple[SystemCounts, ...]:
     """One score per line, without importing pandas; nothing if the file has something else, or more was declared."""
-    direction = {"lower_is_better": roles.lower_is_better, "higher_is_better": roles.higher_is_better}
+    direction: dict[str, Any] = {"lower_is_better": roles.lower_is_better, "higher_is_better": roles.higher_is_better}
     if roles != Roles(**direction) or system_counts.width(Beginning(path).rows) != 1:
         return ()
     try:
