@@ -421,12 +421,12 @@ class Reading:
             if all(len(rows) == len(ids) for rows in rows_of):
                 self._check_totals(scores.values(), rows_of)
         notes = (*self.cells.notes, *self.notes)
-        if self.several and not self.columns_of["item"] and (ids := answers.of_items(self)):
+        if self.several and not self.columns_of["item"] and (others := answers.of_items(self)):
             raise self._question(
-                f"{self.source}: found no column that identifies the items, but another cell of {listed(ids)} in each "
-                "row, expected --item, or a table without such a column, whose rows are paired in their order",
-                lambda: [{"item": joined([name])} for name in ids],
-                ids,
+                f"{self.source}: found no column that identifies the items, but another cell of {listed(others)} in "
+                "each row, expected --item, or a table without such a column, whose rows are paired in their order",
+                lambda: [{"item": joined([name])} for name in others],
+                others,
                 about="items",
             )
         if self.free:
