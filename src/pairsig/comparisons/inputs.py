@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pairsig.core.statistics import Statistics
+from pairsig.core.statistics import Statistics, only_metric
 from pairsig.io.choices import choose, spelled
 from pairsig.io.errors import InputError, listed
 from pairsig.metrics import Metric, registry
@@ -52,17 +52,3 @@ def chosen_metric(data: Statistics, metric: str | Metric | None = None) -> Metri
     if len(by_name) > 1:
         raise InputError(f"found the metrics {listed(by_name)}, expected one: choose it with metric= (--metric)")
     return data.metrics[0] if by_name else only_metric(data)
-
-
-def only_metric(data: Statistics) -> Metric:
-    """The only metric with the columns of the data."""
-    if named := data.provenance.get("metric"):
-        return registry.metric(named)
-    fitting = [m for m in registry.METRICS.values() if set(m.columns) == set(data.columns)]
-    if len({m.function for m in fitting}) != 1:
-        description = ", ".join(m.name for m in fitting) or "none"
-        raise InputError(
-            f"dataset {data.dataset or '(arrays)'} has the columns {', '.join(data.columns)}, which fit the metrics: "
-            f"{description}; specify one"
-        )
-    return fitting[0]

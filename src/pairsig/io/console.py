@@ -17,7 +17,6 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from pairsig.io import cpu_time
 from pairsig.io.errors import InputError, Question, listed, named, plain, quoted
 from pairsig.io.packages import installed, need
 
@@ -156,10 +155,7 @@ class Commands:
         before = _files(arguments)
         try:
             _check_outputs(arguments)
-            status = run(arguments) or 0
-            if cpu_time.ENABLED:
-                print(cpu_time.line(), file=sys.stderr)
-            return status
+            return run(arguments) or 0
         except KeyboardInterrupt:
             written = [path for path, changed in _files(arguments).items() if before.get(path) != changed]
             details = f"after {listed(written)} was written" if written else "nothing was written"

@@ -404,7 +404,7 @@ def _with_metrics(found: Statistics, metrics: Sequence[str]) -> Statistics:
     """A file of statistics with the metrics that were named."""
     return replace(
         found,
-        metrics=tuple(registry.metric(name) for name in metrics),
+        metrics=tuple(registry.metric(name) for name in metrics) or (statistics.only_metric(found),),
         notes=tuple(found.inconsistencies()),
     )
 

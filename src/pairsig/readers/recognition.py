@@ -45,22 +45,20 @@ def _of_file(path: AnyPath) -> str:
     if Path(path).is_dir():
         return _of_folder(path)
     file = Beginning(path)
-    for name in (*readers.LOGS, "evalb"):
+    for name in (*readers.LOGS, *readers.COUNTS):
         reader = reader_of_counts(name)
         if file.suffix in reader.suffixes or reader.recognizes(file):
             return name
     if file.suffix.lower() in _OF_TABLES:
         return "table"
-    if file.suffix in (".sigf", ".art"):
-        return file.suffix[1:]
     n_numbers = width(file.rows)
     if n_numbers == 1:
         return "scores"
     if n_numbers in _BY_WIDTH:
         raise Question(
             f"{fspath(path)}: found {n_numbers} numbers per line, expected one score per line; they may be counts for "
-            f"{_BY_WIDTH[n_numbers]}, or columns of a table",
-            [{"reader": _BY_WIDTH[n_numbers]}, {"sep": " "}],
+            f"{_BY_WIDTH[n_numbers]}; a table has names of columns and a separator (--sep)",
+            [{"reader": _BY_WIDTH[n_numbers]}],
         )
     if not file.text:
         raise InputError(f"{fspath(path)}: found an empty file, expected scores, a table or the log of an evaluation")
