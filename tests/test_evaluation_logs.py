@@ -19,7 +19,7 @@ import pairsig
 from against import compare_with_one
 from pairsig import InputError, Statistics, cli
 from pairsig.io import tables
-from pairsig.readers import COUNTS, LOGS, OUTPUTS, inputs, recognition, system_counts, tasks
+from pairsig.readers import inputs, recognition, system_counts, tasks
 from pairsig.readers.logs import items
 from pairsig.readers.system_counts import read_all
 
@@ -165,7 +165,9 @@ def test_systems_are_renamed(tmp_path, capsys):
         for i in (1, 2, 3)
     )
     path, output = write(tmp_path / "runs.tsv", runs), str(tmp_path / "methods.tsv")
-    assert cli.main(["methods", path, "--numbered", "--name", "m=1a=old", "--output", output]) == 0
+    assert (
+        cli.main(["methods", path, "--metric", "accuracy", "--numbered", "--name", "m=1a=old", "--output", output]) == 0
+    )
     assert {"old", "m=1b"} < set(Path(output).read_text().split())
 
 
@@ -202,7 +204,7 @@ def test_items_without_a_score(capsys):
         [STRONG, FAILING],
         "mockllm/failing-1 has no score in exact, brevity, parts/form, parts/content for 1 of 12 items, but other",
         "(q07)",
-        "--missing",
+        'missing="drop"',
     )
     rows, err = answer(STRONG, FAILING, "--metric", "exact", "--missing", "drop", "--n-resamples", 99, capsys=capsys)
     assert rows[0]["n_segments"] == 10  # q03 and q07 failed, in one epoch each
@@ -405,16 +407,17 @@ def test_missing_by_hand(tmp_path):
 
 
 def test_a_reader_that_overlooks_a_repeated_id_is_noticed(tmp_path):
-    part = read("table", write(tmp_path / "a.csv", "id,score\nx,1\ny,0\n"))
-    with pytest.raises(InputError, match=r"a.csv: found item x twice, expected it once"):
+    part = read("inspect", inspect_log(tmp_path, "a", {"x": "C", "y": "I"}))
+    with pytest.raises(InputError, match=r"a.json.*: found item x twice, expected it once"):
         system_counts.align((replace(part, segments=("x", "x")), part), ("a", "b"))
 
 
 def test_counts_of_a_missing_item_are_not_known(tmp_path):
     a = write(tmp_path / "a.csv", "id,correct,total\nx,1,2\ny,2,2\n")
     b = write(tmp_path / "b.csv", "id,correct,total\nx,1,2\n")
-    refused([a, b], "expected the same items; use --missing drop to leave them out")
-    refused([a, b], "a.csv: found counts for accuracy, which are not known for a wrong item", missing="wrong")
+    refused([a, b], "expected the same items, or to leave them out", metrics=["accuracy"])
+    words = "a.csv: found counts for accuracy, which are not known for a wrong item"
+    refused([a, b], words, metrics=["accuracy"], missing="wrong")
 
 
 @pytest.mark.parametrize("score", [7, -0.5])
@@ -500,7 +503,7 @@ def test_every_command_takes_the_items_of_its_metric(tmp_path, command, capsys):
         found.append(capsys.readouterr().out)
     assert found[0] == found[1]
     assert cli.main(words) == 2
-    assert "found the metrics x, y; choose one with --metric" in capsys.readouterr().err
+    assert "found the metrics x, y, expected one" in capsys.readouterr().err
 
 
 def test_a_log_without_a_score_in_a_metric_leaves_it_out(tmp_path, capsys):
@@ -1359,32 +1362,6 @@ def test_outputs_are_recognized_with_their_reference(tmp_path, reader, output, r
     assert recognition.recognize(paths[:1], paths[1:]) == reader
 
 
-@pytest.mark.parametrize(
-    ("content", "likeliest"),
-    [
-        ("the cat sat on the mat\nit was happy there\n", "text (with --reference FILE)"),
-        ("(S (NP it) (VP is))\n(S (NP he) (VP was))\n", "trees (with --reference FILE)"),
-        (WORD, "conllu (with --reference FILE)"),
-        ("0-0 1-1\n0-1 2-2\n", "alignment (with --reference FILE)"),
-        ("1 2 3 4 5\n2 3 4 5 6\n", "sigf"),
-    ],
-)
-def test_the_three_likeliest_readers_are_named(tmp_path, content, likeliest):
-    """In the one sentence, each with what it needs; the first is the one whose files look like that."""
-    with pytest.raises(InputError) as message:
-        recognition.recognize([write(tmp_path / "a", content)])
-    sentence = str(message.value)
-    first, second, third = re.search(r"try --reader (.+), then (.+) or (.+)$", sentence).groups()
-    assert first == likeliest
-    readers = [reader.split(" (")[0] for reader in (first, second, third)]
-    assert len(set(readers)) == 3
-    assert set(readers) <= {*COUNTS, *LOGS, *OUTPUTS}
-    assert [
-        ("--reference" in reader) == (name in OUTPUTS)
-        for reader, name in zip((first, second, third), readers, strict=True)
-    ] == [True] * 3
-
-
 def test_a_folder_of_one_table_is_no_log(tmp_path):
     write(tmp_path / "a.json", [{"id": "x", "score": 1}, {"id": "y", "score": 0}])
     with pytest.raises(InputError, match=r"found files for table in the folder, .* name the files inst"):
@@ -1392,9 +1369,10 @@ def test_a_folder_of_one_table_is_no_log(tmp_path):
 
 
 def test_what_is_not_recognized(tmp_path):
-    with pytest.raises(InputError, match=r"found files in different formats .* is for sigf.* is for evalb"):
-        recognition.recognize([COMING_FROM / "model1", COMING_FROM / "a.evalb"])
-    for name, content in (("a.txt", "the cat\n"), ("b.json", '"x"'), ("c", "1 2 3 4 5\n"), ("d", "")):
+    scores = write(tmp_path / "scores.txt", "1\n0\n")
+    with pytest.raises(InputError, match=r"found files in different formats .* is for scores.* is for evalb"):
+        recognition.recognize([scores, COMING_FROM / "a.evalb"])
+    for name, content in (("a.txt", "the cat\n"), ("c", "1 2 3 4 5\n"), ("d", "")):
         with pytest.raises(InputError, match=r"found an (unknown format|empty file)"):
             recognition.recognize([write(tmp_path / name, content)])
     with pytest.raises(InputError, match="found no log of an evaluation in the folder"):
@@ -1403,18 +1381,19 @@ def test_what_is_not_recognized(tmp_path):
         recognition.recognize([tmp_path / "none"])
 
 
-def test_a_command_without_reader_is_the_one_with_it(capsys, monkeypatch):
+@pytest.mark.parametrize(("name", "reader"), [("model1", "sigf"), ("system1", "art")])
+def test_numbers_that_several_programs_write_are_asked_for(name, reader, capsys, monkeypatch):
     monkeypatch.chdir(COMING_FROM)
-    found = []
-    for reader in ([], ["--reader", "sigf"]):
-        assert cli.main(["test", "model1", "model2", *reader, "--n-resamples", "99", "--threads", "1"]) == 0
-        found.append(capsys.readouterr().out)
-    assert found[0] == found[1]
+    other = name.replace("1", "2")
+    assert cli.main(["test", name, other]) == 2
+    (command,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("pairsig test")]
+    assert command == f"pairsig test {name} {other} --reader {reader}"
+    assert cli.main([*command.split()[1:], "--n-resamples", "99", "--threads", "1"]) == 0
 
 
 def test_missing_is_for_logs(capsys, monkeypatch):
     monkeypatch.chdir(COMING_FROM)
-    assert cli.main(["test", "model1", "model2", "--missing", "drop"]) == 2
+    assert cli.main(["test", "model1", "model2", "--reader", "sigf", "--missing", "drop"]) == 2
     assert "model1 is neither a table nor the log of an evaluation" in capsys.readouterr().err
     assert cli.main(["test", "a.txt", "b.txt", "--reference", "reference.txt", "--missing", "drop"]) == 2
     assert "reader text reads outputs" in capsys.readouterr().err

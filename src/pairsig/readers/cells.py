@@ -445,7 +445,9 @@ def _of_json(path: str, data: bytes, *, lines: bool) -> Cells:
     _check_names(path, names)
     if not names:
         raise InputError(f"{path}: found no objects with names, expected one per item")
-    cells = [pd.Series([record.get(name) for record in records], dtype=object).infer_objects() for name in names]
+    cells = [
+        pd.Series([_encodable(record.get(name)) for record in records], dtype=object).infer_objects() for name in names
+    ]
     return Cells(path, _columns(path, names, cells), places, place)
 
 
