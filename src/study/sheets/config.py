@@ -19,7 +19,7 @@ from pydantic import (
 
 from pairsig.core import definitions
 from pairsig.io.errors import InputError, quoted
-from study.sheets.messages import explain, fault, sentence
+from study.sheets.messages import Fault, explain, sentence
 from study.sheets.models import CLASSES
 
 T = TypeVar("T")
@@ -44,26 +44,26 @@ def block(of: type[Block], about: str) -> Any:
 
 def _distinct(values: list[T]) -> list[T]:
     if len(set(map(repr, values))) < len(values) or not values:
-        raise fault()
+        raise Fault()
     return values
 
 
 def _truth(value: object) -> object:
     """Convert words from `--config` to booleans; 1 is none."""
     if isinstance(value, int) and not isinstance(value, bool):
-        raise fault()
+        raise Fault()
     return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
 
 
 def _path(path: str) -> str:
     if re.search(r"[{}\x00-\x1f]", path) or not path:
-        raise fault(expected="a path without braces")
+        raise Fault(expected="a path without braces")
     return path
 
 
 def _is_yaml(path: str) -> str:
     if not re.search(r"[.]ya?ml$", path):
-        raise fault()
+        raise Fault()
     return path
 
 
@@ -111,7 +111,7 @@ class Thresholds(Block):
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if self.p_low > self.p_high:
-            raise fault(f"{self.p_low:g}", f"at most p_high, {self.p_high:g}", "p_low")
+            raise Fault(f"{self.p_low:g}", f"at most p_high, {self.p_high:g}", "p_low")
         return self
 
 
@@ -168,7 +168,7 @@ Tests = create_model("Tests", __base__=Block, **{name: _test(name) for name in d
 
 def _some(tests: object) -> object:
     if tests == {}:
-        raise fault()
+        raise Fault()
     return tests
 
 
@@ -234,7 +234,7 @@ class Config(Block):
     @model_validator(mode="after")
     def _has_svg(self) -> Self:
         if "svg" not in self.figure_formats:
-            raise fault(quoted(self.figure_formats), field="figure_formats")
+            raise Fault(quoted(self.figure_formats), field="figure_formats")
         return self
 
 

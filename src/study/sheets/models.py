@@ -39,7 +39,7 @@ from pydantic import (
 
 from pairsig.io.choices import near
 from pairsig.io.errors import InputError, named, quoted
-from study.sheets.messages import fault, sentence
+from study.sheets.messages import Fault, sentence
 from study.tables.columns import Compared, Distance
 
 # What cells may be.
@@ -62,7 +62,7 @@ def _words(cell: str | list[object]) -> tuple[str, ...]:
     seen = set[str]()
     for word in words:
         if word in seen:
-            raise fault(f"{named(word)} again", "it once")
+            raise Fault(f"{named(word)} again", "it once")
         seen.add(word)
     return tuple(words)
 
@@ -72,9 +72,9 @@ def _word(item: object) -> str:
     parts = item if isinstance(item, tuple) else (item,)
     for part in parts:
         if not isinstance(part, str):
-            raise fault(f"{kind(part)} in it", "words")
+            raise Fault(f"{kind(part)} in it", "words")
         if not part or re.search(r"\s", part):
-            raise fault(quoted(part), "a word, without spaces")
+            raise Fault(quoted(part), "a word, without spaces")
     return "=".join(parts)
 
 
@@ -84,9 +84,9 @@ def _pairs(cell: str | list[object]) -> dict[str, str]:
     for word in cell.split() if isinstance(cell, str) else map(_word, cell):
         key, _, value = word.partition("=")
         if not key or not value:
-            raise fault(quoted(word), "KEY=VALUE, separated by spaces")
+            raise Fault(quoted(word), "KEY=VALUE, separated by spaces")
         if key in pairs:
-            raise fault(f"{named(key)} again", "it once")
+            raise Fault(f"{named(key)} again", "it once")
         pairs[key] = value
     return pairs
 
@@ -97,7 +97,7 @@ def _each(pattern: str) -> Callable[[Any], Any]:
     def check(words: Any) -> Any:
         for word in text(words).split():
             if not re.fullmatch(pattern, word):
-                raise fault(quoted(word))
+                raise Fault(quoted(word))
         return words
 
     return check
@@ -107,16 +107,16 @@ def _paths(words: Any) -> Any:
     """Check `[DOMAIN=]FILE` or `FILE+FILE`: no empty names, and no braces, which would be wildcards."""
     for word in text(words).split():
         if re.search(r"[{}]", word):
-            raise fault(quoted(word), "a path without braces")
+            raise Fault(quoted(word), "a path without braces")
         if not all(word.rpartition("=")[2].split("+")):
-            raise fault(quoted(word), "a path, or several joined by +")
+            raise Fault(quoted(word), "a path, or several joined by +")
     return words
 
 
 def _count(cell: object) -> int:
     """Read a whole number above 0."""
     if not re.fullmatch("[1-9][0-9]{0,8}", str(cell)):
-        raise fault()
+        raise Fault()
     return int(str(cell))
 
 
@@ -205,9 +205,9 @@ class Row(BaseModel):
         """Refuse control characters, and lists in columns of text."""
         if isinstance(cell, str):
             if re.search(r"[\x00-\x09\x0b-\x1f\x7f]", cell) or ("\n" in cell and not cls.yaml):
-                raise fault(expected="no control characters")
+                raise Fault(expected="no control characters")
         elif get_origin(cls.model_fields[str(info.field_name)].annotation) not in (tuple, Mapping):
-            raise fault(kind(cell), "text")
+            raise Fault(kind(cell), "text")
         return cell
 
     def place(self, column: str) -> str:
@@ -317,7 +317,7 @@ class DatasetRow(Row):
     def _has_own_files_or_is_a_pool(self) -> Self:
         for column in ("corpus", "reference", "documents"):
             if self.pool and getattr(self, column):
-                raise fault(quoted(text(getattr(self, column))), "nothing, since the dataset is a pool", column)
+                raise Fault(quoted(text(getattr(self, column))), "nothing, since the dataset is a pool", column)
         return self
 
 
@@ -353,7 +353,7 @@ class SystemRow(Row):
     @model_validator(mode="after")
     def _is_left_out_for_a_reason(self) -> Self:
         if self.include == "no" and not self.reason:
-            raise fault("nothing", field="reason")
+            raise Fault("nothing", field="reason")
         return self
 
 
@@ -475,9 +475,9 @@ class BaseModelRow(Row):
     @model_validator(mode="after")
     def _is_trained_or_an_ensemble(self) -> Self:
         if self.members and self.train:
-            raise fault(quoted(self.train), "nothing, since the base model is an ensemble", "train")
+            raise Fault(quoted(self.train), "nothing, since the base model is an ensemble", "train")
         if not self.members and not self.train:
-            raise fault("nothing", field="train")
+            raise Fault("nothing", field="train")
         return self
 
     @property
@@ -573,12 +573,12 @@ class PublishedRow(Row):
         """A threshold is scaled to our size, which requires the size of the paper's test set."""
         for column in ("published", "compared_with"):
             if not self.why and not getattr(self, column):
-                raise fault("nothing", field=column)
+                raise Fault("nothing", field=column)
         if self.compared_with.startswith("threshold:") and not self.n_segments:
-            raise fault("nothing", field="n_segments")
+            raise Fault("nothing", field="n_segments")
         may_be_0 = self.compared_with.startswith(("exponent:", "claim:"))
         if self.published and not may_be_0 and float(self.published) <= 0:
-            raise fault(quoted(self.published), "a number, more than 0", "published")
+            raise Fault(quoted(self.published), "a number, more than 0", "published")
         return self
 
 
