@@ -412,7 +412,8 @@ def _sides(
     """Sign of (gain − border) of one system over another on some resamples; 0 on the border."""
 
     def integers(totals: Floats, system: int) -> NDArray[np.object_]:
-        return totals[system, resamples].astype(np.int64).astype(np.object_)
+        values: NDArray[np.int64] = totals[system, resamples].astype(np.int64)
+        return values.astype(np.object_)
 
     n1, n2 = integers(scored.above, first), integers(scored.above, second)
     d1, d2 = integers(scored.below, first), integers(scored.below, second)
