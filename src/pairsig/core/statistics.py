@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -204,9 +205,9 @@ class Statistics:
         """
         if any(self.runs):
             return self
-        found = [re.fullmatch(r"(.+)-(\d+)", system, re.ASCII) for system in self.systems]
-        times = Counter(match[1] for match in found if match)
-        return replace(self, runs=tuple(match[2] if match and times[match[1]] > 1 else "" for match in found))
+        matches = [re.fullmatch(r"(.+)-(\d+)", system, re.ASCII) for system in self.systems]
+        times = Counter(match[1] for match in matches if match)
+        return replace(self, runs=tuple(match[2] if match and times[match[1]] > 1 else "" for match in matches))
 
     @classmethod
     def from_arrays(
@@ -246,13 +247,13 @@ class Statistics:
         if not counts:
             raise InputError("found no systems, expected one array per system")
         counts, ids = paired_by_index(counts)
-        given = [
-            (run_name(system, str(run)), str(run), array)
-            for system, own in counts.items()
-            for run, array in (enumerate(own, start=1) if np.ndim(own) == 3 else [("", own)])
-        ]
-        arrays = {system: _two_dimensional(system, array, columns) for system, _, array in given}
-        if len(arrays) < len(given):
+        arrays, runs = {}, []
+        for method, array in counts.items():
+            for number, of_run in enumerate(array, start=1) if np.ndim(array) == 3 else [("", array)]:
+                system = run_name(method, str(number))
+                arrays[system] = _two_dimensional(system, of_run, columns)
+                runs.append(str(number))
+        if len(arrays) < len(runs):
             raise InputError(
                 f"found the systems {listed(counts)}, whose runs share a name (NAME-1, …), expected different names"
             )
@@ -264,13 +265,13 @@ class Statistics:
             )
         n_segments = next(iter(sizes.values()))
         labels = {}
-        for what, own in (("document", documents), ("domain", domains)):
-            given_labels = [""] * n_segments if own is None else [str(label) for label in own]
-            if len(given_labels) != n_segments:
+        for what, of_segments in (("document", documents), ("domain", domains)):
+            texts = [""] * n_segments if of_segments is None else [str(label) for label in of_segments]
+            if len(texts) != n_segments:
                 raise InputError(
-                    f"found {len(given_labels):,} {what}s for {n_segments:,} segments, expected one {what} per segment"
+                    f"found {len(texts):,} {what}s for {n_segments:,} segments, expected one {what} per segment"
                 )
-            labels[what] = np.array(given_labels, dtype=str)
+            labels[what] = np.array(texts, dtype=str)
         return cls(
             dataset=dataset,
             systems=tuple(arrays),
@@ -281,7 +282,7 @@ class Statistics:
             domains=labels["domain"],
             columns=tuple(columns),
             counts=np.stack(list(arrays.values())),
-            runs=tuple(run for _, run, _ in given),
+            runs=tuple(runs),
         )
 
     @classmethod
@@ -454,12 +455,12 @@ class Statistics:
         sentences = []
         for column in filter(self.columns.__contains__, OF_THE_TEST_SET):
             counts = self.counts[:, :, self.columns.index(column)]
-            for system, own in enumerate(counts):
+            for system, of_system in enumerate(counts):
                 # A system without an output for a segment has 0 there.
-                wrong = np.flatnonzero((own != counts[0]) & (own != 0) & (counts[0] != 0))
+                wrong = np.flatnonzero((of_system != counts[0]) & (of_system != 0) & (counts[0] != 0))
                 if len(wrong):
                     sentences.append(
-                        f"{column} is {counts[0, wrong[0]]} for {self.systems[0]} and {own[wrong[0]]} for "
+                        f"{column} is {counts[0, wrong[0]]} for {self.systems[0]} and {of_system[wrong[0]]} for "
                         f"{self.systems[system]} on segment {named(self.segments[wrong[0]])}, expected the same: check "
                         "that all systems have the same test set"
                     )
@@ -489,9 +490,9 @@ def by_document(documents: NDArray[np.str_], counts: NDArray[Any]) -> NDArray[An
     if counts.dtype.kind == "f":  # sums of decimals are decimals in any order: 0.1 + 0.2 is 0.3
         counts = counts.astype(np.float64)
         for column in range(counts.shape[2]):
-            found = steps_to_unit(counts[:, :, column], counts.shape[1])
-            if found is not None:
-                counts[:, :, column], steps[column] = in_steps(counts[:, :, column], found), found
+            n_steps = steps_to_unit(counts[:, :, column], counts.shape[1])
+            if n_steps is not None:
+                counts[:, :, column], steps[column] = in_steps(counts[:, :, column], n_steps), n_steps
     np.add.at(sums, rank, counts.swapaxes(0, 1))
     return (sums / steps if (steps != 1).any() else sums).swapaxes(0, 1)
 
@@ -560,7 +561,7 @@ def collect(
                     f"{first.systems[0]} and {quoted(str(theirs[row]))} for {part.systems[0]}, expected the same"
                 )
     labels: dict[str, Any] = {
-        name: tuple(label for part in parts for label in getattr(part, name)) for name in _LABELS_OF_SYSTEMS
+        name: tuple(chain.from_iterable(getattr(part, name) for part in parts)) for name in _LABELS_OF_SYSTEMS
     }
     repeated = [system for system, times in Counter(labels["systems"]).items() if times > 1]
     if repeated:
@@ -628,17 +629,17 @@ def pool(parts: Sequence[Statistics], *, dataset: str) -> Statistics:
                 f"expected those of {parts[0].dataset}: {listed(columns)}"
             )
 
-    def labelled(part: Statistics, labels: NDArray[np.str_]) -> list[str]:
-        return [f"{part.dataset}/{label}" if label else "" for label in labels]
-
+    segments, documents, domains = [], [], []
+    for part in chosen:
+        segments += [f"{part.dataset}/{segment}" if segment else "" for segment in part.segments]
+        documents += [f"{part.dataset}/{document}" if document else "" for document in part.documents]
+        domains += [part.dataset if domain in ("", "-") else domain for domain in part.domains]
     return replace(
         chosen[0],
         dataset=dataset,
-        segments=np.array([label for part in chosen for label in labelled(part, part.segments)]),
-        documents=np.array([label for part in chosen for label in labelled(part, part.documents)]),
-        domains=np.array(
-            [part.dataset if domain in ("", "-") else domain for part in chosen for domain in part.domains]
-        ),
+        segments=np.array(segments),
+        documents=np.array(documents),
+        domains=np.array(domains),
         counts=np.concatenate([part.counts for part in chosen], axis=1),
         provenance={"pool": ", ".join(part.dataset for part in parts)},
     )
@@ -1103,18 +1104,18 @@ def with_names(table: pd.DataFrame, source: str) -> pd.DataFrame:
 
 
 def _segments_differ(
-    source: str, one: str, one_segments: NDArray[np.str_], other: str, other_segments: NDArray[np.str_]
+    source: str, system_a: str, segments_a: NDArray[np.str_], system_b: str, segments_b: NDArray[np.str_]
 ) -> str:
     """An error message: both numbers of segments, and the first difference."""
-    for here, mine, theirs in ((one, one_segments, other_segments), (other, other_segments, one_segments)):
-        alone = mine[~np.isin(mine, theirs)]
-        if len(alone):
-            parting = f"segment {named(alone[0])} is in {named(here)} only"
-            break
+    only_a, only_b = segments_a[~np.isin(segments_a, segments_b)], segments_b[~np.isin(segments_b, segments_a)]
+    if len(only_a):
+        difference = f"segment {named(only_a[0])} is in {named(system_a)} only"
+    elif len(only_b):
+        difference = f"segment {named(only_b[0])} is in {named(system_b)} only"
     else:  # the same segments in another order
-        position = int(np.argmax(one_segments != other_segments))
-        parting = f"number {position + 1} is {named(one_segments[position])} and {named(other_segments[position])}"
+        position = int(np.argmax(segments_a != segments_b))
+        difference = f"number {position + 1} is {named(segments_a[position])} and {named(segments_b[position])}"
     return (
-        f"{source}: system {named(one)} has {len(one_segments)} segments, {named(other)} has {len(other_segments)}, "
-        f"expected the same ones; {parting}"
+        f"{source}: system {named(system_a)} has {len(segments_a)} segments, {named(system_b)} has {len(segments_b)}, "
+        f"expected the same ones; {difference}"
     )

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -206,8 +206,8 @@ def _check_outputs(arguments: argparse.Namespace) -> None:
 
 def _files(arguments: argparse.Namespace) -> dict[str, int]:
     """Modification times of the files among the arguments."""
-    values = [value if isinstance(value, list) else [value] for value in vars(arguments).values()]
-    files = [path for paths in values for path in paths if isinstance(path, Path) and path.is_file()]
+    values = chain.from_iterable(value if isinstance(value, list) else [value] for value in vars(arguments).values())
+    files = [path for path in values if isinstance(path, Path) and path.is_file()]
     return {str(path): path.stat().st_mtime_ns for path in files}
 
 
@@ -304,8 +304,8 @@ def output(text: str, suffixes: Sequence[str] = ()) -> Path:
     path = OutputPath(text)
     if suffixes and path.suffix not in suffixes:
         known = ", ".join(suffixes)
-        found = f"ends in {path.suffix}" if path.suffix else "has no suffix"
-        raise argparse.ArgumentTypeError(f"{text} {found}, expected one of {known}")
+        end = f"ends in {path.suffix}" if path.suffix else "has no suffix"
+        raise argparse.ArgumentTypeError(f"{text} {end}, expected one of {known}")
     if package := {".parquet": "pyarrow"}.get(path.suffix, "matplotlib" if ".svg" in suffixes else ""):
         try:
             need(package)
@@ -335,12 +335,12 @@ page = partial(output, suffixes=(".html",))
 
 def pairs(items: Sequence[str]) -> Mapping[str, str]:
     """KEY=VALUE arguments as a mapping."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for item in items:
         key, equals, value = item.partition("=")
         if not (key and equals):
             raise InputError(f"found {quoted(item)}, expected KEY=VALUE")
-        if key in found:
-            raise InputError(f"found {named(key)}={quoted(found[key])} and {named(key)}={quoted(value)}, expected one")
-        found[key] = value
-    return found
+        if key in values:
+            raise InputError(f"found {named(key)}={quoted(values[key])} and {named(key)}={quoted(value)}, expected one")
+        values[key] = value
+    return values
