@@ -122,7 +122,7 @@ def test_findings_are_cells_of_the_tables():
     assert f"no better than {size} [{low}, {high}] segments" in written
     (row,) = [row for row in cells("claims", claim="t-test") if row["measured"].startswith("share")][:1]
     value, low, high = (f"{100 * float(row[name]):.2f}" for name in ("value", "low", "high"))
-    assert f"Of all {int(row['n']):,} pairs, {value} % [{low}, {high}] of decisions differ" in written
+    assert f"Of all {int(row['n']):,} pairs, it is {value} % [{low}, {high}]." in written
 
 
 def test_the_verdicts_counts_each_verdict_by_paper():
