@@ -8,7 +8,7 @@ import pytest
 from scipy.special import ndtr
 
 import simulate
-from pairsig import InputError, Metric, Ratio, randomization_test
+from pairsig import InputError, Metric, randomization_test
 from pairsig.comparisons import all_pairs, pair_tables
 from pairsig.core import definitions, engine
 from pairsig.core.definitions import find
@@ -22,7 +22,7 @@ GEOMETRIC = Metric("geometric", ("x", "y"), lambda t: np.sqrt(np.abs(t[..., 0] *
 """A user's metric of values that are no whole numbers."""
 MACRO = Metric(
     "macro", ("right_1", "of_1", "right_2", "of_2"),
-    lambda t: 50 * (t[..., 0] / np.maximum(t[..., 1], 1) + t[..., 2] / np.maximum(t[..., 3], 1)), "mean of two accuracies",
+    lambda t: 50 * (t[..., 0] / np.maximum(t[..., 1], 1) + t[..., 2] / np.maximum(t[..., 3], 1)), "two rates",
 )  # fmt: skip
 STEPS = Metric("steps", ("right", "of"), lambda t: np.floor(5 * t[..., 0] / np.maximum(t[..., 1], 1)), "grades")
 """A metric that is not smooth: its derivative is 0 or does not exist."""

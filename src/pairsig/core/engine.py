@@ -31,7 +31,6 @@ from pairsig.core import random_streams
 from pairsig.core.compiled import compiled
 from pairsig.core.definitions import Test, find
 from pairsig.core.exceedances import ExceedanceCounts
-from pairsig.io import cpu_time
 from pairsig.io.choices import choose
 from pairsig.io.errors import InputError
 from pairsig.io.memory import Memory, too_little
@@ -323,7 +322,6 @@ class Scorer:
 
             yield self.scored(shuffled, place), exchanged, slice(start, start + len(a))
 
-    @cpu_time.of("scores")
     def scored(self, drawn: Floats, place: Place) -> Scored:
         """Scores of totals (columns, systems, resamples)."""
         if self.fractions is None:
@@ -397,7 +395,6 @@ class Border:
             kinds=kinds.astype(np.int8),
         )
 
-    @cpu_time.of("counting")
     def sides(self, scored: Scored, pairs: NDArray[np.intp], rows: slice) -> NDArray[np.int8]:
         """Side of the border (1 beyond, 0 on it, −1) on which each gain is, (pairs × resamples); see `count`."""
         one, other = pairs.T[:: self.sign]
@@ -422,7 +419,6 @@ class Border:
             found[large, near] = _sides(scored, one[large], other[large], near, self.exact[rows][large])
         return found
 
-    @cpu_time.of("counting")
     def count(self, scored: Scored, pairs: NDArray[np.intp], rows: slice, out: Integers) -> None:
         """Add to `out` (2 × pairs) the numbers of resamples beyond the border, and of those beyond or on it.
 
@@ -681,7 +677,6 @@ class Product:
         products = np.empty((n_rows, n_all) if in_cache else (n_all, n_rows), dtype=self.dtype)
         block = self.matrix if n_in_memory == n_columns else np.empty((n_in_memory, self.n_units), dtype=self.dtype)
 
-        @cpu_time.of("products")
         def drawn(seed: int, first: int, rows: int) -> Floats:
             for start in range(0, rows, at_once):
                 some = counts[: min(at_once, rows - start)]

@@ -126,6 +126,8 @@ class Metric:
     gradient
         Function from totals `(rows, columns)` to the partial derivatives of `function` by each of them, in the same
         shape. Default: central differences.
+    assumed
+        Whether nobody declared that higher scores are better; results then say so.
 
     See Also
     --------
@@ -151,6 +153,7 @@ class Metric:
     extractor: Extractor | None = field(default=None, repr=False)
     title: str = ""
     gradient: Callable[[Totals], NDArray[np.float64]] | None = field(default=None, repr=False)
+    assumed: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.function, Ratio):
