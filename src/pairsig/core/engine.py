@@ -403,7 +403,7 @@ class Border:
         if not self.exact:
             return np.asarray((gains > values + self.band).astype(np.int8) + (gains >= values - self.band) - 1, np.int8)
         far = gains - values
-        found = np.sign(far).astype(np.int8)
+        found: NDArray[np.int8] = np.sign(far).astype(np.int8)
         place, resample = np.nonzero(np.abs(far) <= 2 * self.band)
         a1, b1, a2, b2 = (
             totals[systems[place], resample].astype(np.int64)

@@ -346,7 +346,7 @@ def _approximations(
 def _share(size: Floats, border: Floats, noise: Floats) -> Floats:
     """h: the probability that |L + Z| >= c, from |L|; 0 without noise."""
     share = (size > border) & (noise > 0) & np.ones_like(size, dtype=bool)
-    found = share.astype(np.float64)
+    found: Floats = share.astype(np.float64)
     near = np.abs(size - border) < 2 * _REACH * noise
     if near.any():
         from scipy.special import ndtr
@@ -411,7 +411,7 @@ def _tilted(
 
 def _one_sided(values: Floats, linear: Linear) -> Floats:
     """P(L + Z >= c) from L."""
-    found = (values > linear.border).astype(np.float64)
+    found: Floats = (values > linear.border).astype(np.float64)
     near = np.abs(values - linear.border) < 2 * _REACH * linear.noise
     if near.any():
         from scipy.special import ndtr
