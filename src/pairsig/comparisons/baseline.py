@@ -243,7 +243,11 @@ def _elsewhere(pair: Pair, family: str) -> list[str]:
 def _pvalue(result: TestResult | ExactResult | MarginResult, stop_at: tuple[float, float] | None) -> dict[str, Any]:
     """The cells about the p-value, and about the decision with `stop_at`."""
     p = low = high = result.pvalue
-    cells: dict[str, Any] = {"significant": None, "log10_pvalue": math.log10(p) if p > 0 else -math.inf}
+    cells: dict[str, Any] = {
+        "significant": None,
+        "estimator": "",
+        "log10_pvalue": math.log10(p) if p > 0 else -math.inf,
+    }
     if isinstance(result, TestResult):
         low, high = result.pvalue_low, result.pvalue_high
         cells |= {"n_resamples": result.n_resamples, "n_greater": result.n_greater, "n_equal": result.n_equal}
