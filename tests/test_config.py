@@ -357,7 +357,7 @@ def test_a_figure_of_a_run_of_its_own_needs_no_table_of_the_study(project):
     of_study, own = (Jobs(one, config) for one in (study, replace(study, datasets=alone)))
     assert not of_study.own
     assert own.own
-    compared = "results/comparisons/hansards.bootstrap.tsv"
+    compared = "results/comparisons/hansards.bootstrap.parquet"
     assert own.tables(figure, "hansards", "bootstrap") == [compared]
     assert {compared, "results/tables/thresholds.tsv"} < {*of_study.tables(figure, "hansards", "bootstrap")}
 

@@ -413,7 +413,7 @@ def test_the_chain_on_a_small_part_of_a_real_corpus(example, data_dir):
     assert found.loc["all", "n_systems"] == 12
     assert found.loc["joint-hmm", "score_mean"] < found.loc["dice", "score_mean"] < 95
     quarter, full = (
-        tables.read(project / "results/comparisons/example-hansards.bootstrap.tsv")
+        tables.read(project / "results/comparisons/example-hansards.bootstrap.parquet")
         .melt(value_vars=["system_a", "system_b"])["value"]
         .str.contains(size)
         .sum()

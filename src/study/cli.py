@@ -492,9 +492,9 @@ def _figure(arguments: argparse.Namespace) -> None:
     for name in figure.tables:
         pattern = f"{name}.tsv"
         if name in ("comparisons", "test_sets"):
-            pattern = f"{name}/{dataset}.*.tsv"
+            pattern = f"{name}/{dataset}.*.parquet"
         elif name == "overlay" and overlay:
-            pattern = f"comparisons/{overlay}.*.tsv"
+            pattern = f"comparisons/{overlay}.*.parquet"
         found = [sorted([*folder.glob(pattern), *folder.glob(f"tables/{pattern}")]) for folder in arguments.results]
         files = next(filter(None, found), [])
         if not files and name != "overlay":

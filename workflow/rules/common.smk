@@ -15,7 +15,6 @@ SRC = Path(workflow.basedir, "src").resolve()
 sys.path.insert(0, str(SRC))
 os.environ.update(
     PYTHONPATH=str(SRC),
-    PAIRSIG_CPU_TIME="1",  # for `make bench`: each log ends with the CPU seconds of its job by cause
     PATH=os.pathsep.join(
         [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
     ),

@@ -11,7 +11,7 @@ rule compare:
         statistics=lambda w: study.datasets[w.dataset].statistics,
         library=library("compare"),
     output:
-        comparisons="results/comparisons/{dataset}.{test}.tsv",
+        comparisons="results/comparisons/{dataset}.{test}.parquet",
     log:
         "results/logs/compare/{dataset}.{test}.log",
     benchmark:
@@ -60,8 +60,8 @@ rule resize:
         statistics=lambda w: study.datasets[w.dataset].statistics,
         library=library("resize"),
     output:
-        comparisons="results/comparisons/{dataset}.{test}.tsv",
-        test_sets="results/test_sets/{dataset}.{test}.tsv",
+        comparisons="results/comparisons/{dataset}.{test}.parquet",
+        test_sets="results/test_sets/{dataset}.{test}.parquet",
     log:
         "results/logs/resize/{dataset}.{test}.log",
     benchmark:

@@ -52,12 +52,12 @@ class Jobs:
     def comparisons(self, which: str = "all", *, once: bool = False) -> list[str]:
         """List comparisons on whole test sets by all tests; if `once`, only by the first one."""
         tests = list(self.config["tests"])[: 1 if once else None]
-        return [f"results/comparisons/{dataset}.{test}.tsv" for dataset in self.datasets(which) for test in tests]
+        return [f"results/comparisons/{dataset}.{test}.parquet" for dataset in self.datasets(which) for test in tests]
 
     def test_sets(self, which: str = "all") -> list[str]:
         """List comparisons on test sets that `resize` makes."""
         resized = [name for name, one in self.datasets(which).items() if one.test_sets]
-        return [f"results/test_sets/{dataset}.{test}.tsv" for dataset in resized for test in self.config["tests"]]
+        return [f"results/test_sets/{dataset}.{test}.parquet" for dataset in resized for test in self.config["tests"]]
 
     def n_resamples(self, dataset: str, *, resized: bool = False) -> int:
         """Number of resamples on a whole test set, or on those that `resize` makes; a pool is made from others, too."""
@@ -117,9 +117,9 @@ class Jobs:
         if not dataset:
             files = {"comparisons": self.comparisons("measured", once=True)}
         else:
-            files = {name: [f"results/{name}/{dataset}.{test}.tsv"] for name in ("comparisons", "test_sets")}
+            files = {name: [f"results/{name}/{dataset}.{test}.parquet"] for name in ("comparisons", "test_sets")}
             overlay = self.study.datasets[dataset].overlay
-            files["overlay"] = [f"results/comparisons/{other}.{test}.tsv" for other in overlay]
+            files["overlay"] = [f"results/comparisons/{other}.{test}.parquet" for other in overlay]
         written = analysis.outputs()
         # A run of its own leaves the tables of the study alone. Only overlays come after these two.
         without = {"thresholds", "reproduction"} if self.own and not files.get("overlay") else set()
