@@ -178,7 +178,8 @@ def test_a_base_model_that_takes_more_memory_than_it_requests_costs_its_system_a
     training_set = training_set.replace("[dice, joint-hmm]", "[dice]").replace("{full: 4, quarter: 4}", "{quarter: 3}")
     add_rows(project, base_models=base_model, training_sets=training_set, datasets=dataset)
     counted = "results/statistics/example-alignment.parquet"
-    snakemake(*ON_SLURM, counted, "--config", "retrain=true", "datasets=[example-alignment]", cwd=project)
+    arguments = ("--config", "retrain=true", "datasets=[example-alignment]")
+    snakemake(*ON_SLURM, counted, *arguments, cwd=project, timeout=1500)
     made = statistics.read(project / counted)
     assert set(made.systems) == {"dice-quarter-1", "dice-quarter-3"}
     (left_out,) = made.omissions

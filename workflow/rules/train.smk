@@ -11,11 +11,6 @@ ATTEMPTS = 1 + config["retries"]
 RETRIES = ATTEMPTS if workflow.is_main_process else 0
 
 
-def attempted(amount):
-    """Request more of a resource with every attempt, except in the one after the last."""
-    return lambda wildcards, attempt: min(attempt, ATTEMPTS) * amount(wildcards)
-
-
 rule train:
     """Train a base model on a resampled training set."""
     input:
@@ -38,8 +33,12 @@ rule train:
         "../envs/retrain.yaml"
     threads: lambda w: study.training_runs[w.training_set, w.system].threads
     resources:
-        mem_mb=attempted(lambda w: study.training_runs[w.training_set, w.system].mem_mb),
-        runtime=attempted(lambda w: study.training_runs[w.training_set, w.system].runtime),
+        mem_mb=grown(
+            lambda w: study.training_runs[w.training_set, w.system].mem_mb, ATTEMPTS
+        ),
+        runtime=grown(
+            lambda w: study.training_runs[w.training_set, w.system].runtime, ATTEMPTS
+        ),
         attempt=lambda wildcards, attempt: attempt,
         attempts=ATTEMPTS,
     params:
@@ -84,8 +83,10 @@ rule predict:
         "../envs/retrain.yaml"
     threads: lambda w: study.predictions[w.dataset, w.system].threads
     resources:
-        mem_mb=attempted(lambda w: study.predictions[w.dataset, w.system].mem_mb),
-        runtime=attempted(lambda w: study.predictions[w.dataset, w.system].runtime),
+        mem_mb=grown(lambda w: study.predictions[w.dataset, w.system].mem_mb, ATTEMPTS),
+        runtime=grown(
+            lambda w: study.predictions[w.dataset, w.system].runtime, ATTEMPTS
+        ),
         attempt=lambda wildcards, attempt: attempt,
         attempts=ATTEMPTS,
     params:
