@@ -5,7 +5,6 @@
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import time
@@ -173,7 +172,8 @@ def test_snakemake_is_killed_and_the_next_run_goes_on(running, expected, cancell
 def test_a_base_model_that_takes_more_memory_than_it_requests_costs_its_system_alone(project):
     """SLURM kills it twice, and the third attempt records that."""
     base_model, training_set, dataset = worked_example("Your own base model")[0]
-    hungry = "case {train} in *quarter-2*) python -c 'x = b\"1\" * 1500_000_000; import time; time.sleep(60)';; esac; awk"
+    hungry = "python -c 'x = b\"1\" * 1500_000_000; import time; time.sleep(60)'"
+    hungry = f"case {{train}} in *quarter-2*) {hungry};; esac; awk"
     base_model = base_model.replace("train: awk", f"train: >-\n    {hungry}").replace("mem_mb: 500", "mem_mb: 800")
     training_set = training_set.replace("[dice, joint-hmm]", "[dice]").replace("{full: 4, quarter: 4}", "{quarter: 3}")
     add_rows(project, base_models=base_model, training_sets=training_set, datasets=dataset)

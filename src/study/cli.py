@@ -115,6 +115,7 @@ def _commands(wanted: str = "") -> console.Commands:
     p.add_argument("--halves", **_TIMES, help="split the test set K times into two random halves")
     p.add_argument("--whole", type=console.table, metavar="FILE", help="file to write: the whole test set as well")
     p.add_argument("--whole-n-resamples", **_NUMBER, help="number of resamples on it; default: as on the others")
+    p.add_argument("--metric", help="required if the columns fit several metrics")
     add_test_options(p)
     p.add_argument("--output", type=console.table, required=True)
 
@@ -182,6 +183,9 @@ def _commands(wanted: str = "") -> console.Commands:
     p.add_argument("--output", type=Path, required=True, metavar="FILE", help="page in Markdown, beside this folder")
     pages = "pages whose fragments to fill in, in place"
     p.add_argument("--fill", nargs="*", type=Path, default=[], metavar="PAGE", help=pages)
+
+    p = commands.add(_sheets)
+    p.add_argument("pages", nargs="+", type=Path, metavar="PAGE", help="pages to fill in: docs/sheets/*.md")
 
     from study import analysis
 
@@ -338,7 +342,7 @@ def _resize(arguments: argparse.Namespace) -> None:
     n_sets = sum(1 for _ in other_test_sets(data, seed=arguments.seed, **kinds))
     n_whole = (arguments.whole_n_resamples or arguments.n_resamples) if arguments.whole else 0
     n_resamples = (n_sets * arguments.n_resamples + n_whole) // arguments.part[1]
-    options = test_options(arguments)
+    options = test_options(arguments) | {"metric": arguments.metric}
     with console.progress(f"resize {data.dataset}", n_resamples) as progress:
         table = resize(data, progress=progress, **kinds, **options)
         if arguments.whole:
@@ -582,6 +586,15 @@ def _findings(arguments: argparse.Namespace) -> None:
     written |= {page: text.filled(page.read_text(encoding="utf-8"), found) for page in arguments.fill}
     for path, page in written.items():
         tables.write_text(page, path)
+
+
+def _sheets(arguments: argparse.Namespace) -> None:
+    """Fill in the tables of columns and keys on the pages about the sheets."""
+    from pairsig.io import tables
+    from study.sheets import documentation
+
+    for path in arguments.pages:
+        tables.write_text(documentation.filled(path.read_text(encoding="utf-8")), path)
 
 
 def _initial(text: str | None, n_segments: int) -> list[int] | None:

@@ -11,7 +11,8 @@ from typing import Any
 from pairsig.io.tables import write_text
 from study import analysis
 from study.analysis.record import Analysis, Comparisons, Data, Figure, Overlays, Rows, Setting
-from study.sheets import BENCHMARK, Dataset, Study
+from study.sheets import Dataset, Study
+from study.sheets.models import BENCHMARK
 
 SELECTIONS: dict[str, Callable[[Dataset], bool]] = {
     "all": lambda _: True,
