@@ -171,7 +171,8 @@ class Row:
         column, cell = self._columns[name], self._cells.get(name)
         if column.type is str:
             return ABSENT if cell is None else str(cell)
-        return Number(self._value(name), *map(self._value, column.interval), self._form(column))
+        low, high = (self._value(end) for end in column.interval)
+        return Number(self._value(name), low, high, self._form(column))
 
     def _value(self, name: str) -> float:
         cell = self._cells.get(name, math.nan)
