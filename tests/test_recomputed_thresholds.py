@@ -39,14 +39,13 @@ def critical_difference(errors: np.ndarray) -> float:
 
 def test_needs_and_exponents_are_found_again():
     from pairsig.comparisons.all_pairs import compare
+    from pairsig.core import statistics
     from study.analysis.thresholds import size_scaling, thresholds
     from study.test_sets.resize import resize
 
-    path = STATISTICS / "realsumm.parquet"
-    found = thresholds(compare(path, metric="rouge2_recall", n_resamples=100))
+    documents = statistics.read(STATISTICS / "realsumm.parquet")
+    found = thresholds(compare(documents, metric="rouge2_recall", n_resamples=100))
     assert found["critical_difference"].iloc[0] == pytest.approx(critical_difference(rouge()), rel=1e-4)
-
-    from pairsig.core import statistics
 
     data = statistics.read(STATISTICS / "ewt-test.parquet")
     sizes = [100, 400, 1600]

@@ -48,7 +48,7 @@ CALIBRATION_TABLE = Table(
             "between",
             "standard deviation of the replication rate between pairs of test sets, beyond that of "
             "independent pairs of systems",
-            shown="change of share",
+            shown="share",
             missing=True,
         ),
     ),
