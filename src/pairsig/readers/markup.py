@@ -36,7 +36,7 @@ def check_texts(path: str, lines: Sequence[str], reference: Sequence[str]) -> No
     if not filled:
         return
     for found, matches, answers in (
-        ("JSON", [_is_json(line) for line in filled], [{"column": "text"}]),
+        ("JSON", [_is_json(line) for line in filled], _fields(path, filled[0])),
         ("a TREC run", [_TREC.fullmatch(line) is not None for line in filled], []),
         ("IOB tags", [_IOB.fullmatch(line) is not None for line in filled], []),
         ("cells of a table", _are_cells(filled), []),
@@ -55,6 +55,13 @@ def check_texts(path: str, lines: Sequence[str], reference: Sequence[str]) -> No
             "accuracy compares a table of answers with --gold",
             [{"text-as-is": True}],
         )
+
+
+def _fields(path: str, line: str) -> list[dict[str, str | bool | None]]:
+    """The fields with texts of the first object of JSON Lines, as answers."""
+    if not path.endswith((".jsonl", ".ndjson")) or not _is_json(line) or line[0] != "{":
+        return []
+    return [{"column": name} for name, value in json.loads(line).items() if isinstance(value, str)]
 
 
 def _is_json(line: str) -> bool:
@@ -79,7 +86,7 @@ def _are_cells(lines: Sequence[str]) -> list[bool]:
 
 
 def _have_ids(lines: Sequence[str], reference: Sequence[str], pattern: re.Pattern[str]) -> list[bool]:
-    """Whether each line has an id, with a digit or a hyphen in it, that a line of the reference has in the same place."""
+    """Whether each line has an id (with a digit, and - or _) that a line of the reference has in the same place."""
     known = {match[1] for line in reference if (match := pattern.fullmatch(line.strip())) and _is_id(match[1])}
     found = [match[1] if (match := pattern.fullmatch(line)) else "" for line in lines]
     if len(set(found)) < len(found):  # ids are different, first words of sentences hardly ever

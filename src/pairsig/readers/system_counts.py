@@ -274,7 +274,12 @@ def align(
             _check_possible(part, metric)
             _check_direction(part, metric, first)
             _check_scale(part, metric, first)
-    notes = differences + [note for part in parts for note in part.notes] + _not_alike(parts) + _metrics_left_out(parts, metrics)
+    notes = (
+        differences
+        + [note for part in parts for note in part.notes]
+        + _not_alike(parts)
+        + _metrics_left_out(parts, metrics)
+    )
     notes += [
         f"higher {named(metric.name)} is better (assumed); --lower-is-better (lower_is_better=True) reverses it"
         for metric in metrics
