@@ -21,7 +21,7 @@ ITERATIONS = {
     "Ibm4AlignmentModel": 3,
 }
 """Thot's models, in the order in which they are trained, and their iterations, which are those of Moses and GIZA++."""
-LONGEST = 30
+LONGEST = 20
 """Maximal number of words per side in training, because longer pairs take most of the time."""
 _DIRECTIONS = ("forward", "backward")
 
@@ -31,9 +31,7 @@ def train(training_set: Path, model: Path, seed: int) -> None:  # noqa: ARG001 -
     thot = program.package("thot.alignment", "IBM model 4")
     pairs = [pair for pair in map(formats.folded, formats.read_pairs(training_set)) if max(map(len, pair)) <= LONGEST]
     if not pairs:
-        raise InputError(
-            f"{training_set}: found no pair with at most {LONGEST} words per side, expected at least one"
-        )
+        raise InputError(f"{training_set}: found no pair with at most {LONGEST} words per side, expected at least one")
     model.mkdir(exist_ok=True)
     for direction in _DIRECTIONS:
         aligner: Any = None
