@@ -319,7 +319,7 @@ def _laid_over(overlay: pd.DataFrame) -> list[Class]:
     overlay = _pairs(overlay)
     name = overlay["dataset"].iloc[0] if len(overlay) else ""
     return [
-        replace(one, label=f"{name}, {one.label}", subset="", colour="#000000", filled=False)
+        replace(one, label=f"{name}, published: {one.label}", subset="", colour="#000000", filled=False)
         for one in classes(overlay)
     ]
 
