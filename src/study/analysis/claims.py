@@ -80,6 +80,7 @@ CLAIMED = (
     "ewt-test",
     "icepahc-modern",
     "mt-hansards",
+    "wmt10-de-en",
     "wmt21-de-en",
     "wmt23-ja-en",
     "wmt24-en-de",
