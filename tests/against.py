@@ -6,9 +6,9 @@ from pairsig.io import tables
 from pairsig.io.columns import BASELINE
 
 
-def compare_to_baseline(statistics, metrics, tests=(), *, n_resamples=100_000, threads=None, **options):
-    """What `baseline.compare_to_baseline` returns, with declared types."""
-    rows, notes = baseline.compare_to_baseline(
+def compare_with_one(statistics, metrics, tests=(), *, n_resamples=100_000, threads=None, **options):
+    """What `baseline.compare_with_one` returns, with declared types."""
+    rows, notes = baseline.compare_with_one(
         statistics, metrics, tests, resampling=Resampling(n_resamples, 2012, threads), **options
     )
     return tables.frame(BASELINE, rows), notes

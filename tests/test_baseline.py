@@ -14,7 +14,7 @@ import pytest
 
 import pairsig
 import simulate
-from against import compare_to_baseline
+from against import compare_with_one
 from pairsig import InputError, Statistics, cli
 from pairsig.comparisons import baseline, inputs
 from pairsig.core import definitions, engine
@@ -37,7 +37,7 @@ def sigf(file):
 def compared(data, metrics, *arguments, **options):
     """The table of a comparison by these metrics, without its messages."""
     chosen = [registry.metric(name) for name in metrics.split()]
-    return compare_to_baseline(data, chosen, *arguments, **options)[0]
+    return compare_with_one(data, chosen, *arguments, **options)[0]
 
 
 @pytest.fixture
@@ -59,8 +59,8 @@ def test_sigfs_readme_example(sigf, rows):
     row = by_test(rows(*sigf, "--reader", "sigf", "--n-resamples", "10000"))["f1", "exact"]
     assert row["score_a"] == pytest.approx(72.72727272727272)
     assert row["score_b"] == pytest.approx(18.181818181818183)
-    assert row["difference"] == pytest.approx(-54.54545454545454)
-    assert row["ci_low"] < row["difference"] < 0 < row["ci_high"]
+    assert row["difference"] == pytest.approx(54.54545454545454)
+    assert row["ci_low"] < 0 < row["difference"] < row["ci_high"]
     assert row["pvalue"] == pytest.approx(0.5, abs=1e-12)
     assert (row["n_segments"], row["n_different"], row["n_resamples"]) == (3, 2, None)
 
@@ -81,7 +81,7 @@ def test_every_number_is_in_the_json(sigf, rows):
 
 def test_more_systems_are_adjusted_by_holm_and_benjamini_hochberg():
     data = simulate.statistics("accuracy", n_systems=5, n_segments=80, spread=0.3)
-    table, notes = compare_to_baseline(data, [registry.metric("accuracy")], ["exact"])
+    table, notes = compare_with_one(data, [registry.metric("accuracy")], ["exact"])
     assert not notes
     p = table["pvalue"].to_numpy()
     order = np.argsort(p)
@@ -226,11 +226,11 @@ def test_the_interval_is_that_of_the_difference_and_says_where_it_is_in_doubt():
     few = data.counts.copy()
     few[1, 4:] = few[0, 4:]
     for counts, doubts in ((data.counts, 0), (few, 1)):
-        alone = pairsig.difference_interval(counts[1], counts[0], metric="f1")
+        alone = pairsig.difference_interval(counts[0], counts[1], metric="f1")
         (score_a, score_b) = (registry.metric("f1").score(own.sum(axis=0)) for own in counts)
         table = compared(replace(data, counts=counts), "f1", TWO, n_resamples=200)
         assert set(zip(table["ci_low"], table["ci_high"], strict=True)) == {(alone.low, alone.high)}
-        np.testing.assert_allclose(table["difference"], score_b - score_a)
+        np.testing.assert_allclose(table["difference"], score_a - score_b)
         assert [alone.doubt in notes for notes in table["notes"]] == [bool(doubts)] * 2
         assert baseline.render(table, "markdown").count("too few (below 10)") == doubts
         assert baseline.render(table, "latex").count("\n% the systems differ") == doubts
@@ -243,8 +243,8 @@ def test_the_table_never_shows_an_interval_that_contradicts_p(ahead):
     (row,) = table.to_dict("records")
     low, high = map(float, re.findall(r"\[(-?[\de.-]+), (-?[\de.-]+)\]", baseline.render(table, "table"))[0])
     assert row["pvalue"] == 2 ** (1 - ahead)
-    assert (high < 0) == (row["ci_high"] < 0) == (row["pvalue"] < 0.05)
-    assert low < row["difference"] <= high or row["pvalue"] >= 0.05
+    assert (low > 0) == (row["ci_low"] > 0) == (row["pvalue"] < 0.05)
+    assert low <= row["difference"] < high or row["pvalue"] >= 0.05
 
 
 def test_two_notes_are_shown_and_the_others_counted():
@@ -256,17 +256,17 @@ def test_two_notes_are_shown_and_the_others_counted():
     assert baseline.footnotes(table) == notes
 
 
-def test_a_lower_better_score_has_an_arrow_and_the_baseline_is_a_heading(monkeypatch, capsys):
+def test_a_lower_better_score_has_an_arrow_and_both_systems_are_headings(monkeypatch, capsys):
     monkeypatch.chdir(ROOT / "config/example")
-    files = ["baseline.txt", "tuned.txt", "--reference", "reference.txt"]
+    files = ["tuned.txt", "baseline.txt", "--reference", "reference.txt"]
     assert cli.main(["test", *files, "--metric", "ter,bleu", "--n-resamples", "200"]) == 0
     head, _, ter, bleu = capsys.readouterr().out.splitlines()
     assert re.split("  +", head) == [
-        "metric", "n", "system", "score", "baseline", "difference [95 %]", "test", "p", "p (Holm)",
+        "metric", "n", "A: tuned", "B: baseline", "A − B [95 %]", "test", "p", "p (Holm)",
     ]  # fmt: skip
-    assert re.match(r"ter ↓ +40  tuned +6.90 +11.08 +-4.19 \[", ter)
-    assert re.match(r"bleu +40  tuned +85.29 +75.69 +9.60 \[", bleu)
-    assert max(map(len, (head, ter, bleu))) <= 92
+    assert re.match(r"ter ↓ +40 +6.90 +11.08 +-4.19 \[", ter)
+    assert re.match(r"bleu +40 +85.29 +75.69 +9.60 \[", bleu)
+    assert max(map(len, (head, ter, bleu))) <= 100
 
 
 def test_a_note_says_what_it_is_about_where_that_is_not_everything():

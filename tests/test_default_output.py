@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy.stats import beta
 
-from against import compare_to_baseline
+from against import compare_with_one
 from conftest import repetitions
 from pairsig import Statistics
 from pairsig.metrics import registry
@@ -73,12 +73,12 @@ def outputs(world, n, times, *, gap, seed, tests=(), **options):
     if gap == 0:  # whose output is whose is chance, unit by unit
         counts = np.concatenate([counts, counts[::-1]], axis=1)
     full = np.concatenate([counts, np.ones_like(counts)], axis=2) if metric.averaged else counts
-    truth = np.subtract(*metric.score(full.sum(axis=1, dtype=float))[::-1])
+    truth = np.subtract(*metric.score(full.sum(axis=1, dtype=float)))
     rows = []
     for _ in range(times):
         drawn = counts[:, rng.integers(0, counts.shape[1], n)]
         data = Statistics.from_arrays({"a": drawn[0], "b": drawn[1]}, columns)
-        found, _ = compare_to_baseline(data, [metric], tests, n_resamples=999, threads=1, **options)
+        found, _ = compare_with_one(data, [metric], tests, n_resamples=999, threads=1, **options)
         rows.append(found)
     return pd.concat(rows, ignore_index=True), float(truth)
 

@@ -16,7 +16,7 @@ import pytest
 from scipy import stats
 
 import pairsig
-from against import compare_to_baseline
+from against import compare_with_one
 from pairsig import InputError, Statistics, cli
 from pairsig.comparisons import inputs
 from pairsig.io import tables
@@ -401,7 +401,7 @@ def test_missing_by_hand(tmp_path):
     assert any("no system has a score in match for 1 of 5 items: left out" in note for note in notes)
     ((data, metrics),), _ = inputs.read_systems([a, b], None, missing="wrong")
     assert data.counts[:, :, 0].tolist() == [[1, 1, 0, 0, 0], [0, 1, 0, 1, 0]]
-    table, _ = compare_to_baseline(data, metrics, ["exact"])
+    table, _ = compare_with_one(data, metrics, ["exact"])
     assert "|missing:wrong:4|version:" in table["signature"][0]
 
 

@@ -28,10 +28,10 @@ def test_long_form(kind):
     assert type(result.table) is FRAMES[kind]
     assert result.pvalue == pytest.approx(expected.pvalue, rel=1e-9)
     assert result.gain == pytest.approx(expected.gain)
-    assert result.difference == pytest.approx(expected.gain)  # the second, which is better, less the first
-    assert result.confidence_interval() == pytest.approx((-interval.high, -interval.low))
+    assert result.difference == pytest.approx(expected.statistic)
+    assert result.confidence_interval() == pytest.approx((interval.low, interval.high))
     narrow = pairsig.difference_interval(a, b, metric="mean", confidence_level=0.8)
-    assert result.confidence_interval(0.8) == pytest.approx((-narrow.high, -narrow.low))
+    assert result.confidence_interval(0.8) == pytest.approx((narrow.low, narrow.high))
     assert result.n_resamples == 0
     assert "test:exact" in result.signature
     assert result.better == "new"
@@ -71,14 +71,15 @@ def test_an_exact_p_that_no_float_holds_is_no_zero():
 
 
 def test_the_interval_in_a_sentence_is_that_of_the_gain():
-    """The first system is the better one, so that difference and gain have opposite signs."""
-    data = {"good": [1] * 11 + [0], "bad": [1] * 4 + [0] * 8}
+    """The second system is the better one, so that difference and gain have opposite signs."""
+    data = {"bad": [1] * 4 + [0] * 8, "good": [1] * 11 + [0]}
     assert "good is better than bad by 0.58 points of score" in str(pairsig.compare(data))
     assert "95 % CI 0.17 to 0.83" in str(pairsig.compare(data))
     low, high = pairsig.compare(data).table[["ci_low", "ci_high"]].to_numpy()[0]
     assert (round(low, 2), round(high, 2)) == (-0.83, -0.17)
     rng = np.random.default_rng(1)
-    runs = pairsig.compare({"good": rng.random((3, 50, 1)) < 0.8, "bad": rng.random((3, 50, 1)) < 0.4})
+    good, bad = rng.random((3, 50, 1)) < 0.8, rng.random((3, 50, 1)) < 0.4
+    runs = pairsig.compare({"bad": bad, "good": good})
     assert "95 % CI 0.18 to 0.50" in str(runs)
     assert (runs.table["ci_high"] < 0).all()
 
@@ -145,7 +146,7 @@ def test_runs_test_the_method():
         assert result.pvalue == pytest.approx(expected.pvalue_method)
         assert result.table["test"].to_list() == ["method"]
         low, high = result.confidence_interval()
-        sign = 1 if expected.better == "b" else -1
+        sign = 1 if expected.better == "a" else -1
         assert sorted([sign * low, sign * high]) == pytest.approx([expected.ci_low, expected.ci_high])
     with pytest.raises(InputError, match=r"found test='exact' for systems with several runs.*compare_methods"):
         compare(frame, "exact", system="m", segment="q", score="ok", run="epoch")

@@ -122,7 +122,7 @@ def test_lower_is_better_is_the_mirror_image():
         assert getattr(one, name) == getattr(other, name)
     for name in ("largest_loss", "pvalue_not_worse", "pvalue_worse"):
         assert getattr(one, name) == pytest.approx(getattr(other, name))
-    assert one.difference == pytest.approx(-other.difference)
+    assert one.change == pytest.approx(-other.change)
     assert other.lower_is_better
 
 

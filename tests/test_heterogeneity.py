@@ -11,7 +11,7 @@ from scipy.stats import t as student
 
 import pairsig
 import simulate
-from against import compare_to_baseline
+from against import compare_with_one
 from pairsig import InputError, cli
 from pairsig.comparisons import all_pairs
 from pairsig.io import tables
@@ -403,7 +403,7 @@ def test_two_systems_on_the_next_test_set(unit):
     documents = np.repeat(np.arange(25), 4).astype(str)
     data = pairsig.Statistics(**{**vars(data), "documents": documents})
     metric = registry.metric("f1")
-    table, _ = compare_to_baseline(data, [metric], ["exact"], unit=unit, family="wmt-domains")
+    table, _ = compare_with_one(data, [metric], ["exact"], unit=unit, family="wmt-domains")
     (notes,) = table["notes"]
     (fragments,) = [note for note in notes if "of the family wmt-domains is" in note]
     # Errors by the score without each unit, brute force.
@@ -419,9 +419,9 @@ def test_two_systems_on_the_next_test_set(unit):
     chance = norm.sf(abs(whole[0] - whole[1]) / spread)
     assert float(fragments.split("of the family wmt-domains is ")[1].split(",")[0]) == pytest.approx(chance, rel=0.02)
     with pytest.raises(InputError, match="unknown family of test sets: 'wmt'"):
-        compare_to_baseline(data, [metric], ["exact"], family="wmt")
+        compare_with_one(data, [metric], ["exact"], family="wmt")
     same = pairsig.Statistics(**{**vars(data), "counts": data.counts[[0, 0]]})
-    table, _ = compare_to_baseline(same, [metric], ["exact"], family="wmt-domains")
+    table, _ = compare_with_one(same, [metric], ["exact"], family="wmt-domains")
     assert not any("wmt-domains" in note for note in table["notes"].iloc[0])
 
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from against import compare_to_baseline
+from against import compare_with_one
 from pairsig import InputError, Statistics, cli, compare
 from pairsig.comparisons import all_pairs, baseline, inputs, methods, ranking
 from pairsig.core import statistics
@@ -84,7 +84,7 @@ def rendered(kind, style):
     if kind == "rank":
         return ranking.render(ranking.rank(data, metric=metric, n_resamples=200), style)
     if kind == "test":
-        return baseline.render(compare_to_baseline(data, [metric], ["exact"])[0], style)
+        return baseline.render(compare_with_one(data, [metric], ["exact"])[0], style)
     found = methods.compare_methods(data, metric=metric, training_sd=1.0, baseline=data.methods[0]).table
     return methods.render(found, style)
 

@@ -128,9 +128,9 @@ def test_one_column_of_scores_needs_no_name():
     assert pairsig.compare(data).better == "a"
     cost = pairsig.compare(data, lower_is_better=True)
     assert cost.better == "b"
-    assert cost.difference == pytest.approx(-5 / 3)
+    assert cost.difference == pytest.approx(5 / 3)
     low, high = cost.confidence_interval()
-    assert low < -5 / 3 < high
+    assert low < 5 / 3 < high
     assert "b is ahead by 1.7 points of seconds (2.3 against 4.0, lower is better, 95 % CI" in str(cost)
 
 
@@ -173,20 +173,21 @@ def of_runs():
 
 
 def test_five_models_with_three_seeds_get_one_answer(five_models, capsys):
-    """The command line compares all to the first and adjusts by Holm, and so does Python when asked for that."""
-    rows = json.loads(command(capsys, *of_runs(), "--format", "json", "--n-resamples", "100"))
+    """The command line and Python compare all to the baseline, and adjust by Holm."""
+    how = (*of_runs(), "--baseline", "A", "--n-resamples", "100")
+    rows = json.loads(command(capsys, *how, "--format", "json"))
     result = pairsig.compare(five_models, baseline="A")
-    table = result.table.set_index("system_b")
-    assert result.table["system_a"].tolist() == ["A"] * 4
+    table = result.table.set_index("system_a")
+    assert result.table["system_b"].tolist() == ["A"] * 4
     for row in rows:
-        own = table.loc[row["method_b"]]
+        own = table.loc[row["method_a"]]
         assert own["pvalue"] == pytest.approx(row["pvalue_method"], rel=1e-12)
         assert own["pvalue_holm"] == pytest.approx(row["pvalue_holm"], rel=1e-12)
         ends = (row["ci_low"], row["ci_high"]) if own["difference"] > 0 else (-row["ci_high"], -row["ci_low"])
         assert (abs(own["difference"]), own["ci_low"], own["ci_high"]) == pytest.approx((row["gain"], *ends))
     p = np.sort([row["pvalue_method"] for row in rows])
     assert sorted(row["pvalue_holm"] for row in rows)[0] == pytest.approx(4 * p[0])
-    text = command(capsys, *of_runs(), "--format", "sentence", "--n-resamples", "100")
+    text = command(capsys, *how, "--format", "sentence")
     for name, said, ours in zip("BCDE", text.splitlines(), str(result).splitlines(), strict=False):
         assert said.split(" by ")[0] == ours.split(" by ")[0]
         shown = re.search(r"p = \S+ \(\S+ adjusted by Holm for 4 comparisons\), 3 and 3 runs", said)[0]
@@ -199,10 +200,10 @@ def test_five_models_with_three_seeds_get_one_answer(five_models, capsys):
 
 def test_five_models_of_one_run_get_one_answer(five_models, capsys):
     files = [f"{name}1.txt" for name in FIVE]
-    rows = json.loads(command(capsys, *files, "--test", "exact", "--format", "json"))
+    rows = json.loads(command(capsys, *files, "--baseline", "A1", "--test", "exact", "--format", "json"))
     result = pairsig.compare({f"{name}1": runs[0, :, 0] for name, runs in five_models.items()}, baseline="A1")
     for row, own in zip(rows, result.table.to_dict("records"), strict=True):
-        assert own["system_b"] == row["system_b"]
+        assert (own["system_a"], own["system_b"]) == (row["system_a"], row["system_b"])
         for name in ("pvalue", "pvalue_holm"):
             assert own[name] == pytest.approx(row[name], rel=1e-9)
         assert (own["better"], own["test"]) == (row["better"], row["test"])
@@ -215,7 +216,7 @@ def test_all_pairs_are_adjusted_for_all_pairs(five_models):
     assert (len(every.table), len(some.table)) == (10, 4)
     p = every.table["pvalue"].to_numpy()
     assert every.table["pvalue_holm"].min() == pytest.approx(10 * p.min())
-    assert set(some.table["system_a"]) == {"E"}
+    assert set(some.table["system_b"]) == {"E"}
 
 
 def test_rank_is_the_command(five_models, capsys):

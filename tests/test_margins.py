@@ -11,7 +11,7 @@ from scipy import stats
 
 import pairsig
 import simulate
-from against import compare_to_baseline
+from against import compare_with_one
 from pairsig import InputError, cli, margin_test
 from pairsig.metrics import registry
 from pairsig.stats import intervals, margins, pass_fail
@@ -207,9 +207,9 @@ def test_rows_of_the_command(tmp_path, capsys):
 
 def test_without_a_margin_there_is_nothing_of_it():
     data = simulate.statistics("accuracy", n_systems=3, n_segments=40)
-    table, _ = compare_to_baseline(data, [registry.metric("accuracy")], ["exact"])
+    table, _ = compare_with_one(data, [registry.metric("accuracy")], ["exact"])
     assert table["margin"].isna().all()
-    table, _ = compare_to_baseline(data, [registry.metric("accuracy")], ["exact"], margin=10.0)
+    table, _ = compare_with_one(data, [registry.metric("accuracy")], ["exact"], margin=10.0)
     assert table.groupby("test").size().to_dict() == {"exact": 2, "margin": 6}
     family = table[(table["test"] == "margin") & (table["alternative"] == "equivalence")]
     p = np.sort(family["pvalue"])

@@ -13,7 +13,7 @@ import pytest
 
 import pairsig
 import simulate
-from against import compare_to_baseline
+from against import compare_with_one
 from oracles import how
 from pairsig import cli, report
 from pairsig.comparisons import baseline, inputs
@@ -178,7 +178,7 @@ def of(systems, metric=MEAN, **options):
     found = Statistics.from_arrays(counts, ["value"])
     domains = np.array([row["domain"] for row in next(iter(systems.values()))])
     object.__setattr__(found, "domains", domains)
-    rows, _ = compare_to_baseline(found, [metric], ["exact"], n_resamples=100)
+    rows, _ = compare_with_one(found, [metric], ["exact"], n_resamples=100)
     return list(evidence.of_systems(found, metric, rows, unit="segment", resampling=Resampling(100), **options))
 
 
@@ -423,6 +423,6 @@ def test_what_was_computed_is_printed_even_if_the_report_fails(tmp_path, monkeyp
 def test_too_many_comparisons_for_a_picture_are_refused_before_they_are_computed(tmp_path, monkeypatch, capsys):
     pytest.importorskip("matplotlib")
     path = table(tmp_path, {f"s{number}": items(number) for number in range(14)})
-    monkeypatch.setattr(baseline, "compare_to_baseline", None)
+    monkeypatch.setattr(baseline, "compare_with_one", None)
     assert cli.main(["test", path, "--plot", str(tmp_path / "p.svg")]) == 2
     assert "found 13 comparisons, expected at most 12 in a figure" in capsys.readouterr().err

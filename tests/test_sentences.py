@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from against import compare_to_baseline
+from against import compare_with_one
 from pairsig import cli
 from pairsig.comparisons import baseline
 from pairsig.core import statistics
@@ -33,7 +33,7 @@ def passed(*wins: int, n: int = 200) -> statistics.Statistics:
 
 
 def said(*wins: int, tests: tuple[str, ...] = (), n: int = 200, **options: object) -> str:
-    table, _ = compare_to_baseline(passed(*wins, n=n), [ACCURACY], tests, n_resamples=2000, **options)
+    table, _ = compare_with_one(passed(*wins, n=n), [ACCURACY], tests, n_resamples=2000, **options)
     return sentences.of_systems(table)
 
 
@@ -74,9 +74,9 @@ def test_several_systems_are_adjusted():
     p = 3 * alone[0], 4 * alone[1], alone[2], 2 * alone[3]  # from the smallest: times 4, 3, 2, 1
     assert p[3] > 0.05 > binomtest(6, 6).pvalue  # which is what the adjustment is for
     assert message == (
-        f"Of 4 systems compared with base by accuracy, s1 (+6.0, p = {p[0]:.3g}) is better, s2 (−15.0, p = {p[1]:.3g}) "
-        f"is worse and s3 (+1.0, p = {p[2]:.3g}) and s4 (+3.0, p = {p[3]:.3g}) are not significantly "
-        "different (two-sided exact permutation test, p adjusted by Holm for 4 comparisons, n = 200)."
+        f"Of 4 systems compared with base by accuracy, s1 (by 6.0, p = {p[0]:.3g}) is better, s2 (by 15.0, p = "
+        f"{p[1]:.3g}) is worse and s3 (ahead by 1.0, p = {p[2]:.3g}) and s4 (ahead by 3.0, p = {p[3]:.3g}) are not "
+        "significantly different (two-sided exact permutation test, p adjusted by Holm for 4 comparisons, n = 200)."
     )
 
 
@@ -105,13 +105,10 @@ def test_a_p_of_zero_is_a_bound():
 
 def test_a_p_of_zero_of_few_resamples_shows_nothing():
     """None of 20 resamples: p is below 0.17, and says no more than that."""
-    table, _ = compare_to_baseline(
-        passed(60, 61), [ACCURACY], ("bootstrap",), alternatives=("observed",), n_resamples=20
-    )
+    table, _ = compare_with_one(passed(60, 61), [ACCURACY], ("bootstrap",), alternatives=("observed",), n_resamples=20)
     assert (table["pvalue"] == 0).all()
-    assert "s1 (+30.0, p < 0.337) and s2 (+30.5, p < 0.337) are not significantly different" in sentences.of_systems(
-        table
-    )
+    said = sentences.of_systems(table)
+    assert "s1 (ahead by 30.0, p < 0.337) and s2 (ahead by 30.5, p < 0.337) are not significantly different" in said
     alone = table.head(1).assign(pvalue_holm=0.0)
     assert sentences.of_systems(alone).startswith("base and s1 are not significantly different: s1 is ahead by ")
 
@@ -127,22 +124,22 @@ def test_documents_are_counted_and_one_of_many_claims_says_so():
     a, b = np.ones((2, 12, 2), dtype=int)
     b[:7, 0] = 0
     data = statistics.Statistics.from_arrays({"a": a, "b": b}, ("correct", "total"), documents=list("wwwxxxyyyzzz"))
-    table, _ = compare_to_baseline(data, [ACCURACY], unit="document")
+    table, _ = compare_with_one(data, [ACCURACY], unit="document")
     assert sentences.of_systems(table).split("; ")[1] == (
         "two-sided exact permutation test, p = 0.25, n = 4 documents with 12 segments)"
     )
-    both, _ = compare_to_baseline(data, [ACCURACY, replace(ACCURACY, name="second")])
+    both, _ = compare_with_one(data, [ACCURACY, replace(ACCURACY, name="second")])
     for line in sentences.of_systems(both).splitlines():
         assert "p = 0.0156 (0.0312 adjusted by Holm for 2 comparisons), n = 12)" in line
 
 
-def test_lower_is_better_is_said_and_differences_have_signs():
+def test_lower_is_better_is_said_and_gains_have_directions():
     errors = replace(ACCURACY, name="errors", higher_is_better=False)
-    one, _ = compare_to_baseline(passed(-12), [errors])
+    one, _ = compare_with_one(passed(-12), [errors])
     assert sentences.of_systems(one).startswith("s1 is better than base by 6.0 in errors (lower is better; 95 % CI ")
-    two, _ = compare_to_baseline(passed(-12, 30), [errors])
-    assert "by errors (lower is better), s1 (−6.0, p = " in sentences.of_systems(two)
-    assert "is better and s2 (+15.0, p = " in sentences.of_systems(two)
+    two, _ = compare_with_one(passed(-12, 30), [errors])
+    assert "by errors (lower is better), s1 (by 6.0, p = " in sentences.of_systems(two)
+    assert "is better and s2 (by 15.0, p = " in sentences.of_systems(two)
 
 
 def test_equally_good_up_to_a_margin_is_a_sentence_of_its_own():
@@ -198,7 +195,7 @@ class TestSignatures:
 
     @pytest.mark.parametrize("style", ["markdown", "latex"])
     def test_all_settings_stand_below_a_table(self, style):
-        table, _ = compare_to_baseline(passed(12), [ACCURACY], ["exact", "randomization"], n_resamples=2000)
+        table, _ = compare_with_one(passed(12), [ACCURACY], ["exact", "randomization"], n_resamples=2000)
         last = baseline.render(table, style).splitlines()[-2:]
         for line, signature in zip(last, table["signature"], strict=True):
             for setting in signature.split("|"):
@@ -215,7 +212,7 @@ def test_a_one_sided_test_names_its_direction_and_has_no_p_by_definition():
     won[..., 1] = lost[..., 1] = 1
     won[0, 0, 0] = won[1, 1, 0] = 1  # one item each: P(Bin(2, ½) >= 1) = 3/4
     tied = statistics.Statistics.from_arrays({"a": won[0], "b": won[1]}, ("correct", "total"))
-    table, _ = compare_to_baseline(tied, [ACCURACY], (), alternatives=("greater",), n_resamples=100)
+    table, _ = compare_with_one(tied, [ACCURACY], (), alternatives=("greater",), n_resamples=100)
     assert "p = 0.75, n = 4" in sentences.of_systems(table)
     assert "by definition" not in sentences.of_systems(table)
 

@@ -14,7 +14,7 @@ import numpy as np
 from pairsig import readers, report
 from pairsig.comparisons import all_pairs, inputs, methods
 from pairsig.comparisons.baseline import (
-    compare_to_baseline,
+    compare_with_one,
     decisive,
     equation,
     lower_is_better,
@@ -63,7 +63,7 @@ class Comparison(TableResult):
     Attributes
     ----------
     table
-        One row per pair, in the kind of data frame that was passed. `difference` is score(b) − score(a), with its 95 %
+        One row per pair, in the kind of data frame that was passed. `difference` is score(a) − score(b), with its 95 %
         interval from `ci_low` to `ci_high`. For a two-sided test it excludes 0 exactly if `pvalue` < 0.05. `better` is
         "" where the scores are equal. `pvalue_low` and `pvalue_high` bound the Monte Carlo error of `pvalue` (95 %),
         and `pvalue_holm` is adjusted for the number of pairs, `n_compared`.
@@ -91,6 +91,7 @@ class Comparison(TableResult):
     unit: Unit
     _resampling: Resampling
     _design: methods.Design | None
+    _baseline: str | None
 
     def _one(self, name: str) -> Any:
         if len(self._rows) > 1:
@@ -101,7 +102,7 @@ class Comparison(TableResult):
 
     @property
     def difference(self) -> float:
-        """Score of the second of two systems minus score of the first, in points."""
+        """Score of the first of two systems minus score of the second, in points."""
         return float(self._one("difference"))
 
     @property
@@ -131,7 +132,7 @@ class Comparison(TableResult):
         return str(self._one("signature"))
 
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
-        """Confidence interval of `difference`, score(b) − score(a); see `difference_interval`.
+        """Confidence interval of `difference`, score(a) − score(b); see `difference_interval`.
 
         For a two-sided test it excludes 0 exactly if `pvalue` < 1 − `confidence_level`.
 
@@ -147,8 +148,8 @@ class Comparison(TableResult):
         """
         names = [self._one(f"system_{side}") for side in "ab"]
         if any(self.statistics.runs):
-            rows = self._of_methods(names[0], confidence_level)
-            low, high = _signed(rows[rows["method_b"] == names[1]])[["ci_low", "ci_high"]].to_numpy(float)[0].tolist()
+            rows = self._of_methods(names[1], confidence_level)
+            low, high = _signed(rows[rows["method_a"] == names[0]])[["ci_low", "ci_high"]].to_numpy(float)[0].tolist()
             return ConfidenceInterval(low, high)
         chosen = self.statistics.select(systems=names)
         documents = chosen.documents if self.unit == "document" else None
@@ -178,7 +179,7 @@ class Comparison(TableResult):
         return as_json(self._rows[list(COLUMNS)])
 
     def to_html(self, path: str | Path) -> None:
-        """Write the report that `pairsig test --html` writes, with every other system compared to the first.
+        """Write the report that `pairsig test --html` writes: the first system and every other, or the baseline.
 
         Parameters
         ----------
@@ -186,23 +187,26 @@ class Comparison(TableResult):
             File to write, such as "report.html".
         """
         if any(self.statistics.runs):
-            rows = self._of_methods(self.statistics.methods[0])
+            rows = self._of_methods(self._baseline)
+            if self._baseline is None:
+                rows = rows[rows["method_a"] == self.statistics.methods[0]]
             found = report.of_methods(self.statistics, self.metric, rows, unit=self.unit, training_sd=None)
         else:
             test = definitions.from_signature(str(self._rows["signature"].iloc[0]))
-            rows, _ = compare_to_baseline(
+            rows, _ = compare_with_one(
                 self.statistics,
                 [self.metric],
                 [test.name],
                 methods=[test.method] if test.method else [],
                 alternatives=[test.alternative],
+                baseline=self._baseline,
                 resampling=self._resampling,
                 unit=self.unit,
             )
             found = report.of_systems(self.statistics, self.metric, rows, unit=self.unit, resampling=self._resampling)
         report.write(list(found), path)
 
-    def _of_methods(self, baseline: str, confidence_level: float = 0.95) -> pd.DataFrame:
+    def _of_methods(self, baseline: str | None, confidence_level: float = 0.95) -> pd.DataFrame:
         """The table of `compare_methods` for systems with several runs."""
         return methods.compare_methods(
             self.statistics,
@@ -242,8 +246,8 @@ def _signed(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def _interval(pair: Pair, level: float, difference: float, pvalue: float, signature: str) -> intervals.Interval:
-    """The interval of score(b) − score(a); that of a two-sided test agrees with it."""
-    found = intervals.signed(pair, level).turned
+    """The interval of score(a) − score(b); that of a two-sided test agrees with it."""
+    found = intervals.signed(pair, level)
     return intervals.agreeing(found, difference, pvalue) if "alternative:two-sided" in signature else found
 
 
@@ -306,7 +310,7 @@ def compare(
         A metric that is computed from counts, instead of `score`: a name (see `metric_names`) or a `Metric`. A frame
         has its columns under their own names, such as `matched`, `predicted` and `gold` for "f1".
     baseline
-        Name of the system that all others are compared to. Default: all pairs.
+        Name of the system that every other is compared to; it is system B of each pair. Default: all pairs.
     method, alternative
         Of the test, see `bootstrap_test`. "two-sided", or "observed" for one-sided tests in the direction of the
         better system of each pair.
@@ -354,16 +358,19 @@ def compare(
     >>> result = pairsig.compare(rows, system="model", segment="question", score="correct")
     >>> result.better, result.pvalue
     ('new', 0.015625)
+    >>> round(result.difference, 2)  # score of the first system, old, minus that of new
+    -0.58
     >>> print(result)  # doctest: +NORMALIZE_WHITESPACE
     new is better than old by 0.58 points of correct (0.92 against 0.33, 95 % CI 0.17 to 0.83, exact test,
     p = 0.0156, n = 12)
 
     The same scores as arrays:
 
-    >>> result = pairsig.compare({"old": [1] * 4 + [0] * 8, "new": [1] * 11 + [0]}, score="correct")
+    >>> scores = {"old": [1] * 4 + [0] * 8, "new": [1] * 11 + [0]}
+    >>> result = pairsig.compare(scores, score="correct", baseline="old")
     >>> result.table[["system_a", "system_b", "difference"]].round(3)
       system_a system_b  difference
-    0      old      new       0.583
+    0      new      old       0.583
     """
     columns = inputs.Columns(
         system=system, segment=segment, score=score, run=run, document=document, domain=domain,
@@ -374,9 +381,7 @@ def compare(
     if len(set(statistics.methods)) < 2:
         raise InputError(f"found one system, {named(statistics.methods[0])}, expected at least two to compare")
     if baseline is not None:
-        first = choose(baseline, list(dict.fromkeys(statistics.methods)), "baseline")
-        order = sorted(range(len(statistics.systems)), key=lambda row: statistics.methods[row] != first)
-        statistics = statistics.select(systems=[statistics.systems[row] for row in order])
+        choose(baseline, list(dict.fromkeys(statistics.methods)), "baseline")
     resampling = Resampling(n_resamples, seed_of(rng), threads)
     if any(statistics.runs):
         for name, own in (("test", test), ("method", method), ("alternative", alternative)):
@@ -408,6 +413,7 @@ def compare(
         _rows=rows,
         _resampling=resampling,
         _design=design,
+        _baseline=baseline,
     )
 
 
@@ -436,15 +442,16 @@ def _pairs(
     )
     place = {name: index for index, name in enumerate(statistics.systems)}
     rows["better"] = np.where(rows["gain"] > 0, rows["system_a"], "")
-    # In the order of the data, not the better system first.
+    # In the order of the data, not the better system first; a baseline is the second.
     turned = (rows["system_a"].map(place) > rows["system_b"].map(place)).to_numpy()
+    if baseline is not None:
+        rows = rows[(rows["system_a"] == baseline) | (rows["system_b"] == baseline)].reset_index(drop=True)
+        turned = (rows["system_a"] == baseline).to_numpy()
     for what in ("system", "score"):
         one, other = rows[f"{what}_a"], rows[f"{what}_b"]
         rows = rows.assign(**{f"{what}_a": one.where(~turned, other), f"{what}_b": other.where(~turned, one)})
-    if baseline is not None:
-        rows = rows[rows["system_a"] == baseline].reset_index(drop=True)
     counts, documents = statistics.of(metric), statistics.documents if unit == "document" else None
-    rows["difference"] = (rows["score_b"] - rows["score_a"]).where(rows["better"] != "", 0.0)
+    rows["difference"] = (rows["score_a"] - rows["score_b"]).where(rows["better"] != "", 0.0)
     notes, ends = [], []
     for a, b, *tested in rows[["system_a", "system_b", "difference", "pvalue", "signature"]].itertuples(index=False):
         pair = Pair(metric, counts[[place[a], place[b]]], documents)

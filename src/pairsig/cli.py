@@ -108,7 +108,7 @@ pairsig transfer one.tsv two.tsv""",
 
 _DRAWN_OR_SWAPPED = "unit that is drawn or swapped"
 _TRAINING_SD = "standard deviation of a score between trainings, in points; one run per system is enough then"
-_RUNS = "instead of FILE: the runs of one system; repeat it for each system, the baseline first"
+_RUNS = "instead of FILE: the runs of one system; repeat it for each system"
 _FLIPS = "also write a table of the items that only one system passes, or that change most, with their text if known"
 _SHARED: dict[str, dict[str, Any]] = {
     "alpha": {"type": float, "default": 0.05, "help": "significance level; default: 0.05"},
@@ -184,8 +184,10 @@ def _commands() -> console.Commands:
 
     commands.group("compare systems, from their files to a result")
     p = commands.add(_test, lambda: test_help() + _ALTERNATIVES + _MARGIN + _readers() + _metric_names())
-    files = "the baseline first; every other system is compared with it"
+    files = "the first system is compared with every other: A − B is its score minus theirs"
     p.add_argument("systems", nargs="*", metavar="FILE", help=files)
+    baseline = "compare every other system with this one instead: A − B is their score minus that of NAME"
+    p.add_argument("--baseline", metavar="NAME", help=baseline)
     _add(p, "runs")
     design = "crossed: a run is a training, the same for all segments (default); nested: each segment is sampled anew"
     _add(p, "design", help=design)
@@ -369,7 +371,7 @@ def add_test_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _test(arguments: argparse.Namespace) -> None:
-    """Compare systems with a baseline: scores, gain, confidence interval and p-values."""
+    """Compare one system with others: scores, difference, confidence interval and p-values."""
     if arguments.all_tests and arguments.test:
         raise InputError(f"found --all-tests and --test {arguments.test}, expected only one of them")
     if arguments.format == "sentence" and arguments.stop_at is not None:
@@ -383,7 +385,7 @@ def _test(arguments: argparse.Namespace) -> None:
     runs = arguments.runs or arguments.design or any(any(systems.runs) for systems, _ in data)
     compare = _test_methods if runs or arguments.training_sd is not None else _test_outputs
     evidence = compare(arguments, data, notes)
-    _flips(arguments, data)
+    _flips(arguments, data, arguments.baseline)
     if arguments.html or arguments.plot:
         from pairsig import report
 
@@ -428,10 +430,11 @@ def _test_methods(arguments: argparse.Namespace, data: Data, notes: Sequence[str
                     systems,
                     metric=metric,
                     design=arguments.design or ("nested" if nested else "crossed"),
-                    baseline=systems.methods[0],
                     progress=progress,
-                    **_settings(arguments, "training_sd", "unit", "n_resamples", "rng", "threads"),
+                    **_settings(arguments, "baseline", "training_sd", "unit", "n_resamples", "rng", "threads"),
                 ).table
+            if arguments.baseline is None:
+                table = table[table["method_a"] == systems.methods[0]]
             found.append((systems, metric, table))
     console.note(*notes)
     whole = pd.concat([table for *_, table in found], ignore_index=True)
@@ -471,7 +474,7 @@ def _test_outputs(arguments: argparse.Namespace, data: Data, notes: list[str]) -
         _warn_of_duplicates(systems, "systems ", f"{_where(metrics, data)}, p = 1")
         n_drawn = baseline.n_drawn(systems, metrics, tests, ways, alternatives) * arguments.n_resamples
         with console.progress("test", n_drawn or None) as progress:
-            rows, further = baseline.compare_to_baseline(
+            rows, further = baseline.compare_with_one(
                 systems,
                 metrics,
                 tests,
@@ -480,7 +483,7 @@ def _test_outputs(arguments: argparse.Namespace, data: Data, notes: list[str]) -
                 resampling=resampling,
                 stop_at=None if arguments.stop_at is None else (arguments.stop_at, arguments.confidence_level),
                 progress=progress,
-                **_settings(arguments, "unit", "margin", "family"),
+                **_settings(arguments, "baseline", "unit", "margin", "family"),
             )
         found.append(rows)
         notes += further
@@ -506,7 +509,7 @@ def _test_outputs(arguments: argparse.Namespace, data: Data, notes: list[str]) -
     return evidence
 
 
-def _flips(arguments: argparse.Namespace, data: Data) -> None:
+def _flips(arguments: argparse.Namespace, data: Data, baseline: str | None) -> None:
     """Write the table of items that flipped, if it is requested."""
     if arguments.flips:
         import pandas as pd
@@ -514,7 +517,7 @@ def _flips(arguments: argparse.Namespace, data: Data) -> None:
         from pairsig.io import tables
         from pairsig.report import flips
 
-        parts = [flips.table(systems, metric) for systems, metrics in data for metric in metrics]
+        parts = [flips.table(systems, metric, baseline) for systems, metrics in data for metric in metrics]
         tables.write(pd.concat(parts, ignore_index=True), arguments.flips)
 
 
@@ -535,7 +538,7 @@ def _gate(arguments: argparse.Namespace) -> int:
     with console.progress("test") as progress:
         found = gate.gate(data, arguments.margin, resampling=resampling, progress=progress, **how)
     console.note(*notes, *found.notes())
-    _flips(arguments, data)
+    _flips(arguments, data, data[0][0].methods[0])
     for path in arguments.output:
         write_text(f"{gate.FORMATS[gate.SUFFIXES[path.suffix]](found)}\n", path)
     print(gate.FORMATS[arguments.format](found))

@@ -1,4 +1,4 @@
-"""Comparisons of systems with a baseline system: all tests and metrics in one table."""
+"""Comparisons of one system with others, all tests and metrics in one table: the first system, or a baseline."""
 
 from __future__ import annotations
 
@@ -42,11 +42,12 @@ ENOUGH_DOCUMENTS = 15
 """With fewer documents their effect on the standard error is not reported: its relative error would exceed a fifth."""
 
 
-def compare_to_baseline(
+def compare_with_one(
     statistics: Statistics,
     metrics: Sequence[Metric],
     tests: Sequence[str] = (),
     *,
+    baseline: str | None = None,
     methods: Sequence[str] = (),
     alternatives: Sequence[str] = (),
     resampling: Resampling,
@@ -56,11 +57,12 @@ def compare_to_baseline(
     family: str = "",
     progress: Progress | None = None,
 ) -> tuple[list[Row], list[str]]:
-    """Compare every system with the first one, the baseline: the rows of table `BASELINE`, and notes.
+    """Compare the first system with every other, or every other with the baseline: table `BASELINE`, and notes.
 
-    Every test is done with every method that it has (default: shifted) and every alternative (default: two-sided). The
-    default test is the exact one or, where a metric and these systems have none that takes seconds, randomization. With
-    "greater", the baseline has the greater score.
+    System A of a row is the first system, and B another; with `baseline`, the name of a system, A is another and B the
+    baseline. Differences are score(A) − score(B), and with "greater", A is expected to have the greater score. Every
+    test is done with every method that it has (default: shifted) and every alternative (default: two-sided). The
+    default test is the exact one or, where a metric and these systems have none that takes seconds, randomization.
 
     With `stop_at`, (alpha, confidence level), bootstrap and randomization stop once p is clearly on one side of alpha,
     see `sequential_test`; `pvalue_low` and `pvalue_high` are then its confidence sequence, and `significant` is missing
@@ -86,16 +88,16 @@ def compare_to_baseline(
     if len(statistics.systems) < 2:
         raise InputError("found one system, expected at least two to compare")
 
-    base, *others = range(len(statistics.systems))
+    place = {name: row for row, name in enumerate(statistics.systems)}
+    pairs = pairs_with_one(statistics.systems, baseline)
     rows: list[Row] = []
     notes: list[str] = []
     for metric in metrics:
         counts = statistics.of(metric)[:, :, : len(metric.columns)]
-        for other in others:
-            pair = Pair.of(counts[base], counts[other], metric, documents)
-            interval = intervals.signed(pair).turned
+        for name_a, name_b in pairs:
+            pair = Pair.of(counts[place[name_a]], counts[place[name_b]], metric, documents)
+            interval = intervals.signed(pair)
             about = [unused(pair, statistics.documents), interval.doubt, *_elsewhere(pair, family)]
-            name_a, name_b = statistics.systems[base], statistics.systems[other]
             found: list[tuple[str, TestResult | ExactResult | MarginResult]] = []
             for test in planned:
                 try:
@@ -112,10 +114,9 @@ def compare_to_baseline(
             for shown in [] if points is None else [margins.against(pair, points, claim) for claim in margins.CLAIMS]:
                 found.append((shown.says(name_a, name_b), shown))
             for note, result in found:
-                difference = result.score_b - result.score_a if result.better else 0.0
                 about_p = _pvalue(result, stop_at)
                 two_sided = result.alternative == definitions.DEFAULT_ALTERNATIVE
-                own = intervals.agreeing(interval, difference, about_p["pvalue"]) if two_sided else interval
+                own = intervals.agreeing(interval, result.statistic, about_p["pvalue"]) if two_sided else interval
                 rows.append(
                     dict.fromkeys(COLUMNS)
                     | {
@@ -128,7 +129,7 @@ def compare_to_baseline(
                         "score_a": result.score_a,
                         "score_b": result.score_b,
                         "better": {"a": name_a, "b": name_b, None: ""}[result.better],
-                        "difference": difference,
+                        "difference": result.statistic,
                         "ci_low": None if math.isnan(own.low) else own.low,
                         "ci_high": None if math.isnan(own.high) else own.high,
                         "n_segments": result.n_segments,
@@ -145,6 +146,22 @@ def compare_to_baseline(
     return adjust(rows), list(dict.fromkeys(notes))
 
 
+def pairs_with_one(systems: Sequence[str], baseline: str | None = None) -> list[tuple[str, str]]:
+    """System A and B of each comparison: the first system and every other, or every other and the baseline.
+
+    A difference is always score(A) − score(B), the score of the system that is named first minus that of the other, as
+    in scipy. A declared baseline is B, so that a difference shows what a system adds to it.
+
+    >>> pairs_with_one(["x", "y", "z"]), pairs_with_one(["x", "y", "z"], baseline="x")
+    ([('x', 'y'), ('x', 'z')], [('y', 'x'), ('z', 'x')])
+    """
+    if baseline is None:
+        first, *others = systems
+        return [(first, other) for other in others]
+    choose(baseline, systems, "baseline")
+    return [(other, baseline) for other in systems if other != baseline]
+
+
 def n_drawn(
     statistics: Statistics,
     metrics: Sequence[Metric],
@@ -152,7 +169,7 @@ def n_drawn(
     methods: Sequence[str] = (),
     alternatives: Sequence[str] = (),
 ) -> int:
-    """Number of Monte Carlo tests that `compare_to_baseline` does, if every ratio of counts gets its exact test."""
+    """Number of Monte Carlo tests that `compare_with_one` does, if every ratio of counts gets its exact test."""
     planned = _planned(tests, methods, alternatives)
     inexact = 0 if tests else sum(not isinstance(metric.function, Ratio) for metric in metrics)
     drawn = sum(not test.exact for test in planned) * len(metrics) + len(planned) * inexact
@@ -262,7 +279,7 @@ def certain(p: float, log10_p: float, error: float) -> tuple[float, float, float
 
 
 def render(table: pd.DataFrame | Sequence[Row], format: str, *, details: bool = True) -> str:  # noqa: A002
-    """Render the table of `compare_to_baseline` as `table` (for a terminal), `markdown`, `latex` or `json`.
+    """Render the table of `compare_with_one` as `table` (for a terminal), `markdown`, `latex` or `json`.
 
     The notes of its rows are printed below it, in LaTeX as comments, without `details` at most `SHOWN`; in Markdown and
     LaTeX the signatures follow. JSON is a list of objects with all digits, in which missing numbers (resamples of an
@@ -271,10 +288,11 @@ def render(table: pd.DataFrame | Sequence[Row], format: str, *, details: bool = 
     table = records(table)
     if format == "json":
         return as_json(table)
-    columns = BASELINE.view(
-        metric="", n_units="n", system_b="system", score_b="score", score_a=table[0]["system_a"],
-        difference="difference [95 %]", test="", pvalue="",
-    )  # fmt: skip
+    a, b = (list(dict.fromkeys(row[side] for row in table)) for side in ("system_a", "system_b"))
+    headings = {"score_a": f"A: {a[0]}"} if len(a) == 1 else {"system_a": "A", "score_a": "score"}
+    headings |= {"score_b": f"B: {b[0]}"} if len(b) == 1 else {"system_b": "B", "score_b": "score"}
+    of_pair = {"metric": "", "n_units": "n"} | headings | {"difference": "A − B [95 %]"}
+    columns = BASELINE.view(**of_pair, test="", pvalue="")
     falls = {row["metric"] for row in table if lower_is_better(row, row["system_b"])}
     rows = [
         row
@@ -296,7 +314,7 @@ def render(table: pd.DataFrame | Sequence[Row], format: str, *, details: bool = 
         columns += BASELINE.view(pvalue_holm="")
     notes = footnotes(table) if details else most_important(footnotes(table))
     signatures = [row["signature"] for row in table]
-    return rendering.render(rows, columns, format, notes=notes, signatures=signatures, once=_OF_PAIR)
+    return rendering.render(rows, columns, format, notes=notes, signatures=signatures, once=len(of_pair))
 
 
 def lower_is_better(row: Any, b: str) -> bool:
@@ -327,10 +345,6 @@ def most_important(notes: Sequence[str]) -> list[str]:
     """The first notes, and how many more there are."""
     left = len(notes) - SHOWN
     return [*notes[:SHOWN], *([f"{left} more note{'s' * (left > 1)}: --details"] if left > 0 else [])]
-
-
-_OF_PAIR = 6
-"""Number of columns, up to the difference, that are shown once for all tests of a pair."""
 
 
 def shown_adjusted(table: pd.DataFrame | Sequence[Row]) -> list[str]:
@@ -367,7 +381,7 @@ def label(test: str, method: str, alternative: str) -> str:
 def footnotes(table: pd.DataFrame | Sequence[Row]) -> list[str]:
     """Every note once, with the metrics and systems that it is about unless these are all."""
     rows = records(table)
-    several = len({row["system_b"] for row in rows}) > 1
+    several = len({(row["system_a"], row["system_b"]) for row in rows}) > 1
     about: dict[str, dict[str, None]] = {}
     everything = set()
     for row in rows:
@@ -418,7 +432,7 @@ def _families(rows: Sequence[Row]) -> list[list[int]]:
     """The positions of the rows of each family."""
     own = [(row["test"], row["method"], row["alternative"]) for row in rows]
     drawn = [key if key[0] == "margin" else (find(*key).drawn.name, *key[1:]) for key in own]
-    of_pair = ("metric", "system_b", "n_segments", "score_a", "score_b")
+    of_pair = ("metric", "system_a", "system_b", "n_segments", "score_a", "score_b")
     pairs = {(*(row[name] for name in of_pair), *key) for row, key in zip(rows, drawn, strict=True)}
     both = len(pairs) < len(rows)  # of a pair, the exact and the Monte Carlo test
     found: dict[Hashable, list[int]] = {}

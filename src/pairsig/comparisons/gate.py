@@ -52,14 +52,14 @@ ALPHA = 0.05
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """One score of the candidate against the baseline; scores, differences and margins are in points."""
+    """One score of the candidate against the baseline; scores, changes and margins are in points."""
 
     name: str  # METRIC, or TASK/METRIC for logs with several tasks
     verdict: Verdict = "undecided"
     margin: float
     score_baseline: float
     score_candidate: float
-    difference: float  # score of the candidate − score of the baseline
+    change: float  # score of the candidate − score of the baseline
     lower_is_better: bool
     # Upper confidence limit (level 1 − α, one-sided) of what the candidate loses, at least 0: the smallest margin with
     # which it would pass. inf if there is none.
@@ -68,7 +68,7 @@ class Check:
     pvalue_worse: float  # of Δ < 0, one-sided
     pvalue_holm: float = math.nan  # the same, adjusted for the number of scores
     n_segments: int
-    # About how many segments would decide with a probability of `POWER` if the observed difference is the true one;
+    # About how many segments would decide with a probability of `POWER` if the observed change is the true one;
     # None if the verdict is clear, or if no number would.
     n_needed: int | None = None
     unit: Unit  # what was drawn or swapped as a whole
@@ -113,14 +113,14 @@ class Gate:
         lower = "; lower is better" * check.lower_is_better
         scores = (
             f"{check.points(check.score_candidate)} against {check.points(check.score_baseline)} "
-            f"({check.points(check.difference, '+')}{lower})"
+            f"({check.points(check.change, '+')}{lower})"
         )
         most = f"at most {check.points(check.largest_loss)}" if check.largest_loss else "nothing"
         loss = f"it loses {most} ({100 * (1 - self.alpha):g} % confidence)"
         more = ""
         if check.verdict == "undecided":
             many = "no number of segments" if check.n_needed is None else f"about {_rounded(check.n_needed):,}"
-            more = f"; {many} would probably decide if the difference is {check.points(check.difference, '+')}"
+            more = f"; {many} would probably decide if the change is {check.points(check.change, '+')}"
         return f"{check.name}: {sentence}: {scores}; {loss}{'' if more else f', n = {units}'}{more}"
 
     def line(self) -> str:
@@ -147,14 +147,14 @@ class Gate:
         lines = [
             f"**{self.verdict}**: {b} compared with {a}" + (f", {self.counted()}" if len(self.checks) > 1 else ""),
             "",
-            f"| score | verdict | margin | {a} | {b} | difference | largest loss | p (worse) | segments |",
+            f"| score | verdict | margin | {a} | {b} | change | largest loss | p (worse) | segments |",
             "|:--|:--|--:|--:|--:|--:|--:|--:|--:|",
         ]
         for check in self.checks:
             cells = [
                 rendering.escaped(plain(check.name), "markdown") + " (lower is better)" * check.lower_is_better,
                 check.verdict, f"{check.margin:g}", check.points(check.score_baseline),
-                check.points(check.score_candidate), check.points(check.difference, "+"),
+                check.points(check.score_candidate), check.points(check.change, "+"),
                 check.points(check.largest_loss), rendering.pvalue(check.pvalue_holm), f"{check.n_segments:,}",
             ]  # fmt: skip
             lines.append(f"| {' | '.join(cells)} |")
@@ -340,7 +340,7 @@ class _Score:
         error = self.n > 1 and float(intervals.jackknifed(pair.units.astype(np.float64), pair.metric)[1])
         score_a, score_b = pair.scorer.scores.tolist()
         check = self._check(
-            score_baseline=score_a, score_candidate=score_b, difference=0.0 - pair.statistic, largest_loss=loss,
+            score_baseline=score_a, score_candidate=score_b, change=0.0 - pair.statistic, largest_loss=loss,
             pvalue_not_worse=p, pvalue_worse=worse.pvalue or getattr(worse, "pvalue_high", 0.0),
             signature=worse.signature, notes=tuple(filter(None, [baseline.unused(pair, statistics.documents)])),
         )  # fmt: skip
@@ -355,12 +355,12 @@ class _Score:
             statistics, metric=metric, design=design, training_sd=training_sd, unit=unit,
             baseline=statistics.methods[0], confidence_level=1 - 2 * self.alpha,
         ).table.itertuples(index=False)  # fmt: skip
-        ahead = row.gain if row.better == row.method_b else -row.gain
+        ahead = row.gain if row.better == row.method_a else -row.gain
         better = ahead > 0 and row.pvalue_method / 2 < self.alpha
         # Without variance, only `rare` bounds the loss.
         reach = 0.0 if math.isnan(row.ci_low) else row.gain - row.ci_low
         check = self._check(
-            score_baseline=row.score_a, score_candidate=row.score_b, difference=row.score_b - row.score_a,
+            score_baseline=row.score_b, score_candidate=row.score_a, change=row.score_a - row.score_b,
             largest_loss=0.0 if better else max(reach - ahead, self.rare), pvalue_not_worse=math.nan,
             pvalue_worse=row.pvalue_method / 2 if ahead < 0 else 1 - row.pvalue_method / 2,
             signature=f"metric:{metric.name}|test:methods|design:{design}|unit:{unit}|version:{__version__}",
@@ -377,11 +377,11 @@ class _Score:
         )  # fmt: skip
 
     def needed(self, check: Check, variance: float, training: float) -> int | None:
-        """The smallest number of segments that shows a claim with `POWER` if the observed difference is the true one.
+        """The smallest number of segments that shows a claim with `POWER` if the observed change is the true one.
 
-        `variance` is that of a unit, and `training` the part of the difference's variance that more units leave.
+        `variance` is that of a unit, and `training` the part of the change's variance that more units leave.
         """
-        ahead = -check.difference if check.lower_is_better else check.difference
+        ahead = -check.change if check.lower_is_better else check.change
         share = self.margin / self.largest if self.largest else 1.0
         least = math.floor(math.log(self.alpha) / math.log1p(-share)) + 1 if share < 1 else 1
         found = []

@@ -296,7 +296,7 @@ def read_systems(
 ) -> tuple[list[tuple[Statistics, list[Metric]]], list[str]]:
     """Read systems from files of counts (see `pairsig.readers.system_counts`), or from outputs and a reference.
 
-    There is one path per system, the baseline first, or several, which are its runs; or one table or folder of all
+    There is one path per system, or several, which are its runs; or one table or folder of all
     systems. A system is named after its file, without `.gz` or `.xz` and one more suffix (`gpt-4.1` for
     `gpt-4.1.sigf`), or else by its full name or its folders. Runs are named by their common prefix (`a` for `a1`,
     `a2`). Systems of logs have the names in the logs, with the settings in which systems of the same name differ.

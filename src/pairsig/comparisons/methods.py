@@ -19,13 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairsig.comparisons import inputs
+from pairsig.comparisons.baseline import pairs_with_one
 from pairsig.core import definitions, random_streams
 from pairsig.core.compiled import compiled
 from pairsig.core.engine import MAX_SEED, Progress, Resampling, Scorer, seed_of
 from pairsig.core.influence import influence_values
 from pairsig.core.statistics import Statistics, by_document
 from pairsig.io import rendering
-from pairsig.io.choices import check_level, choose
+from pairsig.io.choices import check_level
 from pairsig.io.columns import DIFFERENCE, METHODS
 from pairsig.io.errors import InputError, named
 from pairsig.io.packages import pd
@@ -127,7 +128,7 @@ def compare_methods(
         The scores of all runs, as for `compare`: a data frame with a column `run`, or one array
         (runs × segments × columns) per system. `Statistics.numbered` finds the runs METHOD-1, METHOD-2, ….
     baseline
-        Name of the method that all others are compared to. Default: all pairs.
+        Name of the method that every other is compared to; it is method B. Default: all pairs.
     design
         "crossed" if a run is the same for all segments, as a training is, or "nested" if every segment was sampled
         anew. Default: what the data say, else "crossed".
@@ -226,8 +227,7 @@ def compare_methods(
     first, second = (side.tolist() for side in np.triu_indices(len(methods), k=1))
     pairs = list(zip(first, second, strict=True))
     if baseline is not None:
-        base = names.index(choose(baseline, names, "baseline"))
-        pairs = [(base, other) for other in range(len(names)) if other != base]
+        pairs = [(names.index(a), names.index(b)) for a, b in pairs_with_one(names, baseline)]
     resampled = np.full(len(pairs), np.nan)
     if resampling is not None:
         shrunk = training_sd if design == "crossed" else 0.0
@@ -308,7 +308,7 @@ def render(table: pd.DataFrame, format: str, item_cost: float | None = None) -> 
     )
     columns = [
         *METHODS.view(metric="", method_a="A", method_b="B", runs="", score_a="", score_b=""),
-        replace(DIFFERENCE, heading="difference [95 %]"),
+        replace(DIFFERENCE, heading="A − B [95 %]"),
         *METHODS.view(better="", pvalue_outputs="", pvalue_method=""),
     ]
     lines = [
@@ -328,8 +328,8 @@ def render(table: pd.DataFrame, format: str, item_cost: float | None = None) -> 
 
 
 def signed(table: pd.DataFrame) -> pd.DataFrame:
-    """The table of `compare_methods` with `difference`, score(b) − score(a), and with its interval."""
-    difference, low, high = table["score_b"] - table["score_a"], table["ci_low"], table["ci_high"]
+    """The table of `compare_methods` with `difference`, score(a) − score(b), and with its interval."""
+    difference, low, high = table["score_a"] - table["score_b"], table["ci_low"], table["ci_high"]
     ahead = difference >= 0
     return table.assign(difference=difference, ci_low=low.where(ahead, -high), ci_high=high.where(ahead, -low))
 

@@ -108,7 +108,7 @@ N_SEGMENTS = count("n_segments", "size of the test set", "segments", "segments")
 SCORE_A = points("score_a", "score of system A", "score A")
 SCORE_B = points("score_b", "score of system B", "score B")
 _CI = ("ci_low", "ci_high")
-DIFFERENCE = points("difference", "score of system B minus score of system A", ends=_CI)
+DIFFERENCE = points("difference", "score of system A minus score of system B", ends=_CI)
 GAIN = points("gain", "difference between the scores of the better and the worse system, 0 or more", ends=_CI)
 STANDARD_ERROR = points(
     "standard_error",
@@ -258,7 +258,7 @@ RANKS = Table(
         ),
         Column("system", str, "name of the system"),
         points("score", "score of the system"),
-        points("behind", "difference from the score of the first system, 0 or more"),
+        points("behind", "gain of the first system over this one, 0 or more"),
         *ends("behind", "its simultaneous interval", missing=True),
         p_value("p_next", "adjusted p-value against the system in the next row", "p (next)", missing=True),
         SIGNATURE,
@@ -417,21 +417,21 @@ FLIPS = Table(
     "flips",
     (
         METRIC,
-        Column("system_a", str, "name of the baseline"),
-        Column("system_b", str, "name of the other system"),
+        Column("system_a", str, "one system: the first, or with a baseline every other"),
+        Column("system_b", str, "the system that it is compared with"),
         Column(
-            "direction", str, "lost: the other system is worse on the segment; gained: it is better",
+            "direction", str, "gained: system A is better on the segment; lost: it is worse",
             choices=("lost", "gained"),
         ),
         Column("segment", str, "id of the segment"),
         Column("domain", str, "domain of the segment; empty if unknown"),
-        points("score_a", "score of the baseline on the segment"),
-        points("score_b", "score of the other system on the segment"),
-        Column("contribution", float, "contribution of the segment to the difference of the other system", "points"),
+        points("score_a", "score of system A on the segment"),
+        points("score_b", "score of system B on the segment"),
+        Column("contribution", float, "contribution of the segment to the gain of system A over system B", "points"),
         Column("input", str, "input of the item, shortened; empty if the file has none"),
         Column("target", str, "its expected answer, shortened; empty if the file has none"),
     ),
-    ("metric", "system_b", "segment"),
+    ("metric", "system_a", "system_b", "segment"),
 )  # fmt: skip
 """Table of `--flips`: segments that pass for only one of two systems, or that change most."""
 

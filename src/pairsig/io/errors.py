@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import re
+import shlex
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from io import StringIO
 
 _SHOWN = 60  # characters of a text
 _LISTED = 200  # characters of a list of names
@@ -39,6 +43,81 @@ class InputError(ValueError):
         if len(line) > _LONGEST:
             line = f"{line[: _LONGEST // 2]} … {line[-_LONGEST // 2 :]}"
         super().__init__(line)
+
+
+FLAGS = ("lower-is-better", "higher-is-better", "any-value")
+"""Roles without a value."""
+
+
+class Question(InputError):
+    """The input can be read in more than one way: the message lists the columns and the answers to choose from.
+
+    `str` spells the answers for Python, and `as_commands` for the command line.
+
+    Parameters
+    ----------
+    text
+        One sentence as for `InputError`; further lines may list the columns, or show how to convert the file.
+    answers
+        The ways to continue, as values by role, such as `{"item": "task,sample"}` or `{"any-value": True}`. A value is
+        a text, in which `joined` columns have commas between them; True for a flag; or None to leave the role out.
+
+    Examples
+    --------
+    >>> from pairsig.io.errors import Question
+    >>> question = Question("a.csv: found the numbers acc and n, expected one", [{"score": "acc"}, {"score": "n"}])
+    >>> print(question.as_commands(["pairsig", "test", "a.csv"]))
+    a.csv: found the numbers acc and n, expected one
+    pairsig test a.csv --score acc
+    pairsig test a.csv --score n
+    >>> print(str(question).splitlines()[1])
+    pairsig.read(…, score="acc")
+    """
+
+    def __init__(self, text: str, answers: Iterable[Mapping[str, str | bool | None]] = ()) -> None:
+        self.text = "\n".join(str(InputError(line)) for line in text.split("\n"))
+        self.answers = tuple(map(dict, answers))
+        lines = [f"pairsig.read(…, {', '.join(map(_argument, own, own.values()))})" for own in self.answers]
+        ValueError.__init__(self, "\n".join([self.text, *lines]))
+
+    def as_commands(self, argv: Sequence[str]) -> str:
+        """The message for somebody who typed the words `argv`, with the whole command for each answer on a line."""
+        return "\n".join([self.text, *(shlex.join(_answered(argv, own)) for own in self.answers)])
+
+
+def _argument(role: str, value: str | bool | None) -> str:
+    """An answer as an argument of a function."""
+    names = columns_in(value) if isinstance(value, str) else []
+    shown = json.dumps(names[0] if len(names) == 1 else names, ensure_ascii=False) if names else repr(value)
+    return f"{role.replace('-', '_')}={shown}"
+
+
+def _answered(argv: Sequence[str], answer: Mapping[str, str | bool | None]) -> list[str]:
+    """The words of a command with an answer, which replaces what was typed before."""
+    words = list(argv)
+    for role, value in answer.items():
+        option = f"--{role}"
+        while option in words:
+            place = words.index(option)
+            del words[place : place + (1 if role in FLAGS else 2)]
+        words = [word for word in words if not word.startswith(f"{option}=")]
+        if value is True:
+            words.append(option)
+        elif isinstance(value, str):
+            words += [f"{option}={value}"] if value.startswith("-") else [option, value]
+    return words
+
+
+def joined(columns: Iterable[str]) -> str:
+    """Names of columns with commas between them; a name with a comma is in quotation marks, as in CSV."""
+    file = StringIO()
+    csv.writer(file, lineterminator="").writerow(columns)
+    return file.getvalue()
+
+
+def columns_in(text: str) -> list[str]:
+    """The names that `joined` wrote."""
+    return next(csv.reader([text], skipinitialspace=True), [])
 
 
 def plain(text: str) -> str:

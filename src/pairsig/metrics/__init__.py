@@ -123,6 +123,8 @@ class Metric:
         Function from segments to counts. It imports large packages (tokenizers) only when it is called.
     title
         Name in sentences and figures. Default: in capitals, such as BLEU for `bleu`.
+    assumed
+        Whether nobody declared that higher scores are better; results then say so.
 
     See Also
     --------
@@ -147,6 +149,7 @@ class Metric:
     reader: str | None = None
     extractor: Extractor | None = field(default=None, repr=False)
     title: str = ""
+    assumed: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.function, Ratio):

@@ -148,29 +148,29 @@ def carried(counts: NDArray[Any], metric: Metric) -> Floats:
 def of_systems(
     statistics: Statistics, metric: Metric, table: pd.DataFrame | Sequence[Row], *, unit: Unit, resampling: Resampling
 ) -> Iterator[Evidence]:
-    """Evidence for every system against the first one, from a table of `compare_to_baseline` for this metric."""
+    """Evidence for every pair of systems, from a table of `compare_with_one` for this metric."""
     counts = statistics.of(metric)
     documents = statistics.documents if unit == "document" else None
-    rows_of: dict[str, list[Row]] = {}
+    rows_of: dict[tuple[str, str], list[Row]] = {}
     table = records(table)
     several = any(row["n_compared"] > 1 for row in table)
     for row, holm, decides in zip(table, shown_adjusted(table), decisive(table), strict=True):
         if row["metric"] == metric.name:
             own = row | {"holm": holm if several else "", "pvalue_holm": decides}
-            rows_of.setdefault(row["system_b"], []).append(own)
-    for name, rows in rows_of.items():
+            rows_of.setdefault((row["system_a"], row["system_b"]), []).append(own)
+    for names, rows in rows_of.items():
         first = sentences.as_gains(rows[0])
-        both = [statistics.systems.index(system) for system in (first["system_a"], name)]
+        both = [statistics.systems.index(name) for name in names]
         pair = Pair(metric, counts[both], documents)
-        ahead = [1, 0] if first["better"] == name else [0, 1]
+        ahead = [1, 0] if first["better"] == names[1] else [0, 1]
         tested = next((row for row in rows if row["margin"] is None), None)
         if tested is None:
             raise InputError(f"found only the test against the margin for {metric.name}, expected another test as well")
         test = find(tested["test"], tested["method"], tested["alternative"])
         yield Evidence(
             metric=metric.name,
-            system_a=first["system_a"],
-            system_b=name,
+            system_a=names[0],
+            system_b=names[1],
             score_a=first["score_a"],
             score_b=first["score_b"],
             better=first["better"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pairsig.comparisons.baseline import pairs_with_one
 from pairsig.core.statistics import Statistics
 from pairsig.io.columns import FLIPS
 from pairsig.io.packages import pd
@@ -15,16 +16,19 @@ MOST = 50
 """Segments in each direction, if they are not only passed or failed: those with the largest contributions."""
 
 
-def table(statistics: Statistics, metric: Metric) -> pd.DataFrame:
-    """Table `FLIPS` of every system against the first one; several runs of a system are averaged."""
+def table(statistics: Statistics, metric: Metric, baseline: str | None = None) -> pd.DataFrame:
+    """Table `FLIPS`: the first system with every other, or every other with the baseline, as in `compare_with_one`.
+
+    Several runs of a system are averaged.
+    """
     counts = statistics.of(metric)
-    base, *others = dict.fromkeys(statistics.methods)
-    rows = {name: [row for row, own in enumerate(statistics.methods) if own == name] for name in (base, *others)}
+    names = list(dict.fromkeys(statistics.methods))
+    rows = {name: [row for row, own in enumerate(statistics.methods) if own == name] for name in names}
     parts = [
-        flipped(by_segment(statistics, metric, counts[rows[base]], counts[rows[other]], (1, 0))).assign(
-            metric=metric.name, system_a=base, system_b=other
+        flipped(by_segment(statistics, metric, counts[rows[a]], counts[rows[b]], (0, 1))).assign(
+            metric=metric.name, system_a=a, system_b=b
         )
-        for other in others
+        for a, b in pairs_with_one(names, baseline)
     ]
     found = pd.concat(parts, ignore_index=True).rename(columns={"carried": "contribution"})
     return frame(FLIPS, found[list(FLIPS.names)])
@@ -39,8 +43,8 @@ def flipped(segments: pd.DataFrame, most: int | None = None) -> pd.DataFrame:
     """Segments from `by_segment` that changed, the lost ones first, with their `direction`.
 
     If all segments are passed or failed, these are all that flipped, in the order of the test set. Otherwise they are
-    the `MOST` with the largest contributions in each direction. `carried` must be positive where the second system is
-    better; `most` is another limit, for both cases.
+    the `MOST` with the largest contributions in each direction. `carried` must be positive where system A is better;
+    `most` is another limit, for both cases.
     """
     own = segments.assign(direction=np.where(segments["carried"] > 0, "gained", "lost"))
     if not passed_or_failed(segments):

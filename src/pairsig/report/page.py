@@ -80,32 +80,35 @@ def _overview(found: Sequence[Evidence]) -> str:
     ends = [end for own in found for end in _signed(own) if not math.isnan(end)]
     low, high = min(0.0, *ends), max(0.0, *ends)
     adjusted = any(holm for own in found for *_, holm in own.tests)
-    head = [("System", "name"), ("Metric", ""), ("Score", "n wide"), ("Gain [95 %]", "n"), ("", "picture wide")]
+    of_b = len({own.system_a for own in found}) == 1  # the first system with the others, or the others with a baseline
+    head = [("System", "name"), ("Metric", ""), ("Score", "n wide"), ("A − B [95 %]", "n"), ("", "picture wide")]
     # A phone has room for only one p-value.
     head += [("p", "n wide"), ("p (Holm)", "n")] if adjusted else [("p", "n")]
     rows = []
     for place, own in enumerate(found):
-        gain, least, most = _signed(own)
+        difference, least, most = _signed(own)
+        system, score = (own.system_b, own.score_b) if of_b else (own.system_a, own.score_a)
         _, p, holm = own.tests[0]
         cells = [
-            (own.system_b, f'<a href="#c{place}">{_text(own.system_b)}</a>'),
+            (system, f'<a href="#c{place}">{_text(system)}</a>'),
             (own.metric, _text(own.metric)),
-            (own.score_b, points(own.score_b, own.digits)),
-            (gain, _text(f"{signed(gain, own.digits)}{interval(least, most, own.digits)}")),
-            (gain, _whisker(gain, least, most, low, high)),
+            (score, points(score, own.digits)),
+            (difference, _text(f"{signed(difference, own.digits)}{interval(least, most, own.digits)}")),
+            (difference, _whisker(difference, least, most, low, high)),
             (own.p, _text(p)),
             (holm, _text(holm)),
         ]
         rows.append(cells[: len(head)])
-    note = f"Gains are differences from {found[0].system_a}. The column p is for: {found[0].tests[0][0]}."
+    a, b = (found[0].system_a, "the system of the row") if of_b else ("the system of the row", found[0].system_b)
+    note = f"A is {a}, and B {b}. The column p is for: {found[0].tests[0][0]}."
     if adjusted:
         note += " p (Holm) is adjusted for the number of systems; use it, not p, to find the systems that differ."
     return f'<h2>At a glance</h2>{_table(head, rows)}<p class="note">{_text(note)}</p>'
 
 
 def _signed(own: Evidence) -> tuple[float, float, float]:
-    """The gain of the second system over the first, and its interval."""
-    if own.better == own.system_b:
+    """The score of system A minus that of system B, and its interval."""
+    if own.score_a >= own.score_b or not own.better:
         return own.gain, own.low, own.high
     return -own.gain, -own.high, -own.low
 
@@ -286,11 +289,11 @@ def _flipped(own: Evidence, most: int) -> str:
     texts = [name for name in ("input", "target") if (own.segments[name] != "").any()]
     if not flips_only and not texts:
         return ""
-    sign = 1 if own.ahead == own.system_b else -1
+    sign = 1 if own.ahead == own.system_a else -1
     segments = own.segments.assign(carried=sign * own.segments["carried"])
     found = flipped(segments, most if flips_only else None)
     parts = []
-    for direction, winner, loser in (("lost", own.system_a, own.system_b), ("gained", own.system_b, own.system_a)):
+    for direction, winner, loser in (("lost", own.system_b, own.system_a), ("gained", own.system_a, own.system_b)):
         rows = found[found["direction"] == direction]
         n = int(((segments["carried"] > 0) == (direction == "gained"))[segments["carried"] != 0].sum())
         if not n:

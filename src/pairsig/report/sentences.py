@@ -19,7 +19,7 @@ ALPHA = 0.05
 
 
 def of_systems(table: pd.DataFrame | Sequence[Row]) -> str:
-    """One sentence per metric on the table of `compare_to_baseline`, for the first of its tests.
+    """One sentence per metric on the table of `compare_with_one`, for the first of its tests.
 
     A sentence calls a system better if p (with several systems: adjusted by Holm's method) is below `ALPHA`. Otherwise
     it says that the difference is not significant, never that there is none, which only a margin test can show; that
@@ -29,7 +29,7 @@ def of_systems(table: pd.DataFrame | Sequence[Row]) -> str:
     Parameters
     ----------
     table
-        Table of `compare_to_baseline`, without `stop_at`. For one pair of several, a column `holm` may contain the
+        Table of `compare_with_one`, without `stop_at`. For one pair of several, a column `holm` may contain the
         adjusted p as text (`baseline.shown_adjusted`).
     """
     reported = rows_reported([as_gains(row) for row in records(table)])
@@ -140,14 +140,17 @@ def _of_pair(row: Any, a: str, b: str, p: float, about: str) -> str:
 
 
 def _of_several(rows: Sequence[Row]) -> str:
-    """The sentence on several systems that are compared with the first; their differences have signs."""
+    """The sentence on several systems that are compared with the same one: the first system, or the baseline."""
     found: dict[str, list[str]] = {"better": [], "worse": [], "not significantly different": []}
     first = rows[0]
+    same, other = ("system_a", "system_b") if first["system_a"] == rows[1]["system_a"] else ("system_b", "system_a")
     for row, decides, p in zip(rows, decisive(rows), shown_adjusted(rows), strict=True):
-        ahead = row["better"] == row["system_b"]
-        sign = "±" if not row["better"] else "+" if row["difference"] > 0 else "−"
+        ahead = row["better"] == row[other]
         verdict = ("better" if ahead else "worse") if decides < ALPHA else "not significantly different"
-        found[verdict].append(f"{row['system_b']} ({sign}{_decimals(row, row['gain'])}, {equation(p)})")
+        gain = f"by {_decimals(row, row['gain'])}"
+        if decides >= ALPHA:
+            gain = f"{'ahead' if ahead else 'behind'} {gain}" if row["better"] else "same score"
+        found[verdict].append(f"{row[other]} ({gain}, {equation(p)})")
     verdicts = [
         f"{_and(systems)} {'is' if len(systems) == 1 else 'are'} {verdict}"
         for verdict, systems in found.items()
@@ -155,7 +158,7 @@ def _of_several(rows: Sequence[Row]) -> str:
     ]
     lower = " (lower is better)" if any(lower_is_better(row, row["system_b"]) for row in rows) else ""
     return (
-        f"Of {len(rows)} systems compared with {first['system_a']} by {_named(first['metric'])}{lower}, "
+        f"Of {len(rows)} systems compared with {first[same]} by {_named(first['metric'])}{lower}, "
         f"{_and(verdicts)} ({_test(first)}, p adjusted by Holm for {first['n_compared']} comparisons, {_size(first)})."
     )
 

@@ -69,8 +69,7 @@ def about_p(own: Evidence) -> list[str]:
         )
     if holm:
         sentences.append(
-            "Several systems are compared with the first one, so some p are small by chance alone; p (Holm) is "
-            "adjusted for this."
+            "Several pairs of systems are compared, so some p are small by chance alone; p (Holm) is adjusted for this."
         )
     return sentences
 

@@ -85,7 +85,7 @@ def _systems(table: Table) -> str | None:
                 f"found the systems {listed(names)}, expected {quoted(missing[0])} for "
                 f"{table.chosen.hint('system', wanted)}{near(missing[0], names)}"
             )
-        # In the order that the user wrote: the first one is the baseline.
+        # In the order that the user wrote.
         table.keep([row for name in wanted for row, label in enumerate(labels_of) if label == name])
     return systems
 

@@ -353,7 +353,7 @@ def _on_one_scale(table: Table, candidates: Sequence[str]) -> Sequence[str]:
             f"found column {shown(gold[0])} beside {listed(systems)}, which may be predictions instead of scores; for "
             f"scores, use {table.chosen.hint('system', systems)}{right}"
         )
-    return [name for name in candidates if name in systems]  # in their order: the first one is the baseline
+    return [name for name in candidates if name in systems]  # in the order that the user wrote
 
 
 def _without_summaries(table: Table, names: Sequence[str]) -> dict[str, Column]:

@@ -26,7 +26,7 @@ def read(path: AnyPath, *, systems: str | None = None) -> tuple[SystemCounts, ..
     path
         File that `comet-score` or `comet-compare` wrote with `--to_json`, or the lines that `comet-score` printed.
     systems
-        Names of the systems to read, separated by commas, the baseline first. The name of a system is that of its file
+        Names of the systems to read, separated by commas. The name of a system is that of its file
         of translations, without the suffix.
 
     Returns

@@ -27,7 +27,7 @@ def read(path: AnyPath, *, systems: str | None = None, docs: str | None = None) 
         `metric-scores/SRC-TGT/NAME-REF.seg.score` or `human-scores/SRC-TGT.NAME.seg.score`, with the segments of each
         system in the order of the test set and `None` for a missing score. Higher is better, as in mt-metrics-eval.
     systems
-        Names of the systems to read, separated by commas, the baseline first.
+        Names of the systems to read, separated by commas.
     docs
         `documents/SRC-TGT.docs`, with one line DOMAIN DOCUMENT per segment. Default: the file in the same data set as
         the scores, if there is one.

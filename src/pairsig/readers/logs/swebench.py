@@ -48,7 +48,7 @@ def read(
     document
         `repo` uses the repository as the document of an instance, for `--unit document`.
     systems
-        Names of the systems to read from a folder, separated by commas, the baseline first.
+        Names of the systems to read from a folder, separated by commas.
 
     Returns
     -------
