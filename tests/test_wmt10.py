@@ -87,13 +87,17 @@ def test_every_output_is_there(pair):
 
 def test_critical_differences_and_thresholds_of_the_papers_test_set():
     table = compare(STATISTICS / "wmt10-de-en.parquet", metric="bleu", alternative="observed", n_resamples=2000, rng=1)
-    found = thresholds(table).set_index("subset")
+    # Only two pairs have p from 0.04 to 0.06, so a threshold needs a wider window; its weights do not depend on it.
+    assert thresholds(table).set_index("subset").loc["all", "verdict"] == "critical difference only"
+    found = thresholds(table, p_low=0.005, p_high=0.2).set_index("subset")
     classes = by_class("de-en")
     assert len(classes["all"][0]) == 31 * 30 // 2 - 1  # two outputs are equal
     assert len(classes["combination / combination"][0]) == 13 * 12 // 2
     for name, (gains, errors) in classes.items():
         critical_difference = Z * np.exp(np.median(np.log(errors)))
         assert found.loc[name, "n_all"] == len(gains)
+        if name == "single systems, same group":  # a single pair
+            continue
         assert found.loc[name, "critical_difference"] == pytest.approx(critical_difference, rel=1e-4)
         near = np.clip(1 - ((gains / errors - Z) / 0.8) ** 2, 0, None)
         threshold = Z * np.exp(weighted_percentile(np.log(errors[near > 0]), near[near > 0], 0.95))

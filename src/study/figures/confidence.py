@@ -279,9 +279,10 @@ def _gain_confidence(
         _scatter(axes, one, len(comparisons), rasterized=len(comparisons) > style.RASTERIZE_ABOVE)
     for one in laid_over:
         _scatter(axes, one, len(comparisons), rasterized=False, scale=1.2)
-    notes = _frame(axes, comparisons)
-    if mixed := int((combinations_in(comparisons) == 1).sum()):
-        notes.append(f"not drawn: {count(mixed)} of a single system and a combination")
+    mixed = combinations_in(comparisons) == 1
+    notes = _frame(axes, comparisons[~mixed])
+    if mixed.any():
+        notes.append(f"not drawn: {count(int(mixed.sum()))} of a single system and a combination")
     for one in found:
         _draw_expected(axes, one.pairs, one.ink)
     keys = [_key(one, f"{one.label}: {_n_pairs(one)}") for one in (*found, *laid_over)]
