@@ -44,7 +44,7 @@ rule all:
     default_target: True
     input:
         collect(
-            "results/comparisons/{dataset}.{test}.tsv", dataset=SELECTED, test=TESTS
+            "results/comparisons/{dataset}.{test}.parquet", dataset=SELECTED, test=TESTS
         ),
         [jobs.picture(*one) for one in DATASET_FIGURES],
         collect("results/pages/{dataset}.html", dataset=SELECTED)

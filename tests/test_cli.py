@@ -38,7 +38,7 @@ LIBRARY = [
 ]  # fmt: skip
 STUDY = [
     "fetch", "prepare", "resample", "jar", "train", "predict", "resize", "count", "overlaps", "plot", "figure",
-    "tabulate", "site", "page", "findings",
+    "tabulate", "site", "page", "findings", "sheets",
     *(name.replace("_", "-") for name in analysis.NAMES if analysis.load(name).function),
 ]  # fmt: skip
 

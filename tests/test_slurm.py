@@ -39,7 +39,7 @@ FAST = (
 )
 ON_SLURM = ("--workflow-profile", "workflow/profiles/slurm", *FAST)
 # Four jobs of some ten seconds, two of seconds that add their counts up.
-TABLES = ("results/comparisons/wmt21-de-en.bootstrap.tsv", "results/test_sets/wmt21-de-en.bootstrap.tsv")
+TABLES = ("results/comparisons/wmt21-de-en.bootstrap.parquet", "results/test_sets/wmt21-de-en.bootstrap.parquet")
 STUDY = ("--configfile", "many.yaml", "--set-scatter", "resamples=2", "--", *TABLES)
 
 

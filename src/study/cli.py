@@ -184,6 +184,9 @@ def _commands(wanted: str = "") -> console.Commands:
     pages = "pages whose fragments to fill in, in place"
     p.add_argument("--fill", nargs="*", type=Path, default=[], metavar="PAGE", help=pages)
 
+    p = commands.add(_sheets)
+    p.add_argument("pages", nargs="+", type=Path, metavar="PAGE", help="pages to fill in: docs/sheets/*.md")
+
     from study import analysis
 
     own = wanted.replace("-", "_")
@@ -482,9 +485,9 @@ def _figure(arguments: argparse.Namespace) -> None:
     for name in figure.tables:
         pattern = f"{name}.tsv"
         if name in ("comparisons", "test_sets"):
-            pattern = f"{name}/{dataset}.*.tsv"
+            pattern = f"{name}/{dataset}.*.parquet"
         elif name == "overlay" and overlay:
-            pattern = f"comparisons/{overlay}.*.tsv"
+            pattern = f"comparisons/{overlay}.*.parquet"
         found = [sorted([*folder.glob(pattern), *folder.glob(f"tables/{pattern}")]) for folder in arguments.results]
         files = next(filter(None, found), [])
         if not files and name != "overlay":
@@ -572,6 +575,15 @@ def _findings(arguments: argparse.Namespace) -> None:
     written |= {page: text.filled(page.read_text(encoding="utf-8"), found) for page in arguments.fill}
     for path, page in written.items():
         tables.write_text(page, path)
+
+
+def _sheets(arguments: argparse.Namespace) -> None:
+    """Fill in the tables of columns and keys on the pages about the sheets."""
+    from pairsig.io import tables
+    from study.sheets import documentation
+
+    for path in arguments.pages:
+        tables.write_text(documentation.filled(path.read_text(encoding="utf-8")), path)
 
 
 def _initial(text: str | None, n_segments: int) -> list[int] | None:

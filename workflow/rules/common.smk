@@ -15,7 +15,6 @@ SRC = Path(workflow.basedir, "src").resolve()
 sys.path.insert(0, str(SRC))
 os.environ.update(
     PYTHONPATH=str(SRC),
-    PAIRSIG_CPU_TIME="1",  # for `make bench`: each log ends with the CPU seconds of its job by cause
     PATH=os.pathsep.join(
         [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
     ),
@@ -61,11 +60,6 @@ def grown(amount):
     return lambda wildcards, attempt: attempt * (
         amount(wildcards) if callable(amount) else amount
     )
-
-
-def words(record):
-    """Build the arguments of an analysis, when the number of its threads is known."""
-    return lambda wildcards, threads: jobs.words(record, threads)
 
 
 def one_of(names):

@@ -65,7 +65,7 @@ def compare(
         (k, m): only the k-th of m parts of the resamples. `merge` combines the parts.
     memory
         Memory that the process may take, in bytes or as "500M" or "4G". The default is what it takes already and half
-        of what is free, on the machine or within the limits of a container or job. It only changes time: see below.
+        of what is free on the machine. It only changes time: see below.
     note
         Called with a sentence on the memory that is needed, before the tests begin.
     or_draw
@@ -79,8 +79,8 @@ def compare(
 
     Notes
     -----
-    N systems on n segments with k columns of i bytes take N·n·k·i of memory, beside the program's 200 MB and as much
-    again while it reads a Parquet file. Metrics that are a `Ratio` take N·n·2·j more, for numerators and denominators
+    N systems on n segments with k columns of i bytes take N·n·k·i of memory, beside the program's 200 MB and 130·N·n
+    bytes while it reads a Parquet file. Metrics that are a `Ratio` take N·n·2·j more, for numerators and denominators
     of j bytes. In addition, exact tests of pass/fail items take 20·N² bytes and 80 MB, other exact tests 64 MB per
     thread, Monte Carlo tests what `engine.Work` says, and standard errors 8 bytes per system and unit; the latter two
     take some systems at a time if memory is short. The result takes about a kilobyte per pair.

@@ -31,7 +31,6 @@ from pairsig.core import random_streams
 from pairsig.core.compiled import compiled
 from pairsig.core.definitions import Test, find
 from pairsig.core.exceedances import ExceedanceCounts
-from pairsig.io import cpu_time
 from pairsig.io.errors import InputError
 from pairsig.io.memory import Memory, too_little
 from pairsig.metrics import Metric
@@ -303,7 +302,6 @@ class Scorer:
 
             yield self._scored(shuffled, place), slice(start, start + len(a))
 
-    @cpu_time.of("scores")
     def _scored(self, drawn: Floats, place: Place) -> _Scored:
         """Scores of totals (columns, systems, resamples)."""
         if self.fractions is None:
@@ -376,7 +374,6 @@ class _Border:
             kinds=kinds.astype(np.int8),
         )
 
-    @cpu_time.of("counting")
     def count(self, scored: _Scored, pairs: NDArray[np.intp], rows: slice, out: Integers) -> None:
         """Add to `out` (2 × pairs) the numbers of resamples beyond the border, and of those beyond or on it.
 
@@ -633,7 +630,6 @@ class Product:
         products = np.empty((n_rows, n_all) if in_cache else (n_all, n_rows), dtype=self.dtype)
         block = self.matrix if n_in_memory == n_columns else np.empty((n_in_memory, self.n_units), dtype=self.dtype)
 
-        @cpu_time.of("products")
         def drawn(test: Test, seed: int, first: int, rows: int) -> Floats:
             for start in range(0, rows, at_once):
                 some = counts[: min(at_once, rows - start)]

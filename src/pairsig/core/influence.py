@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairsig.core.compiled import compiled
-from pairsig.io import cpu_time
 from pairsig.metrics import Metric
 from pairsig.metrics.exact_arithmetic import some_systems
 
@@ -96,7 +95,6 @@ def errors_and_correlations(
     return _six_digits(np.sqrt(differences)), _six_digits(correlation)
 
 
-@cpu_time.of("standard errors")
 def _centred(counts: NDArray[Any], metric: Metric) -> Floats:
     """Influence values minus their mean; all 0 if they do not vary."""
     u = influence_values(counts, metric)
@@ -106,7 +104,6 @@ def _centred(counts: NDArray[Any], metric: Metric) -> Floats:
     return u
 
 
-@cpu_time.of("standard errors")
 def _add_up(one: Floats, other: Floats, places: NDArray[np.intp], sums: Floats, part: slice) -> None:
     _sums(one, other, places[part], sums[:, part])
 

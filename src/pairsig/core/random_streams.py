@@ -16,7 +16,6 @@ from numpy import uint64
 from numpy.typing import NDArray
 
 from pairsig.core.compiled import compiled, inlined
-from pairsig.io import cpu_time
 from pairsig.io.packages import installed
 
 
@@ -75,7 +74,6 @@ def _swaps(k0, k1, first, swapped):  # type: ignore[no-untyped-def]
                 swapped[row, unit] = (word >> uint64(unit - start)) & uint64(1)
 
 
-@cpu_time.of("draws")
 def bootstrap_counts(
     seed: int, first: int, n_rows: int, n_units: int, *, n_draws: int | None = None, out: NDArray[Any] | None = None
 ) -> NDArray[Any]:
@@ -100,7 +98,6 @@ def bootstrap_counts(
     return counts
 
 
-@cpu_time.of("draws")
 def swaps(seed: int, first: int, n_rows: int, n_units: int, *, out: NDArray[Any] | None = None) -> NDArray[Any]:
     """1 if the two systems are swapped on a unit, else 0, with probability 1/2 each; parameters as above."""
     swapped = np.empty((n_rows, n_units), dtype=np.float32) if out is None else out

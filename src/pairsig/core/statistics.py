@@ -6,17 +6,17 @@ import json
 import numbers
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pairsig.core.omission import Omission
-from pairsig.io import cpu_time, tables
+from pairsig.io import tables
 from pairsig.io.choices import choose
 from pairsig.io.columns import STATISTICS
 from pairsig.io.errors import InputError, check_distinct, encodable, listed, named, printable, quoted, reason
@@ -258,10 +258,7 @@ class Statistics:
         InputError
             If a row is repeated or missing, or if a cell is not what its column needs; the message names the row.
         """
-        table = tables.whole(with_names(table, source), source)
-        rows = _Rows(source, len(table))
-        rows.add(table)
-        return rows.statistics(dataset)
+        return _of_table(tables.whole(with_names(table, source), source), dataset, source, Memory.whole())
 
     def to_table(self) -> pd.DataFrame:
         """Return a long table with one row per system, run and segment: the inverse of `from_table`.
@@ -675,7 +672,6 @@ def _smallest(numbers: NDArray[Any]) -> np.dtype[Any]:
     return np.min_scalar_type(-1 - most) if most < 2**63 else numbers.dtype
 
 
-@cpu_time.of("reading")
 def read(path: str | Path, *, dataset: str | None = None, memory: Memory | None = None) -> Statistics:
     r"""Read statistics from a Parquet, TSV or CSV file.
 
@@ -705,8 +701,8 @@ def read(path: str | Path, *, dataset: str | None = None, memory: Memory | None 
 
     Notes
     -----
-    A Parquet file is read in groups of rows; their own memory counts only if a group has more than 128 MiB. A text file
-    is assumed to need twenty times its size.
+    Beside the counts, a Parquet file takes about 130 bytes per system and segment while it is read. A text file is
+    assumed to need twenty times its size.
 
     Examples
     --------
@@ -721,18 +717,17 @@ def read(path: str | Path, *, dataset: str | None = None, memory: Memory | None 
     ('mine', ('a', 'b'), ('correct', 'total'))
     """
     path = Path(path)
+    room = memory or Memory.whole()
     metadata: dict[bytes, bytes] = {}
     if path.suffix == ".parquet":
-        n_rows, metadata, pieces = tables.pieces(path, memory or Memory.whole())
-        rows = _Rows(str(path), n_rows, memory)
-        for piece in pieces:
-            rows.add(tables.whole(piece, str(path), n_rows))
+        columns = tables.read_parquet(path, room)
+        metadata = dict(columns.schema.metadata or {})
+        table = columns.to_pandas(split_blocks=True, self_destruct=True)
+        del columns  # its memory is freed column by column
     else:
         if memory is not None and path.is_file():
             memory.require(_TEXT * path.stat().st_size, f"reading {path} (as a Parquet file it takes less)")
         table = tables.read(path, known=[STATISTICS])
-        rows = _Rows(str(path), len(table), memory)
-        rows.add(table)
     try:
         name = dataset or metadata.get(b"dataset", b"").decode() or path.stem
         provenance = dict(json.loads(metadata.get(b"provenance", b"{}")))
@@ -741,209 +736,142 @@ def read(path: str | Path, *, dataset: str | None = None, memory: Memory | None 
         raise InputError(
             f"{path}: found metadata that cannot be read ({reason(error)}), expected those that pairsig writes"
         ) from None
-    return replace(rows.statistics(name), provenance=provenance, omissions=omissions)
+    statistics = _of_table(table, name, str(path), room, smallest=memory is not None)
+    return replace(statistics, provenance=provenance, omissions=omissions)
 
+
+_NUMBERED = 80
+"""Bytes of memory per row that numbering systems and segments takes."""
 
 _TEXT = 20
 """Bytes of memory per byte of a text file."""
 
 
-class _Rows:
-    """Collects the rows of a long table, piece by piece, for `Statistics`.
-
-    Counts are stored in the order of the file. Systems and segments are stored by stretches: consecutive rows of one
-    system whose segments follow each other. A file that `write` wrote has one stretch per system.
-    """
-
-    def __init__(self, source: str, n_rows: int, memory: Memory | None = None) -> None:
-        self._source, self._n_rows, self._memory = source, n_rows, memory
-        self._filled = 0
-        self._columns: tuple[str, ...] = ()
-        self._counts: NDArray[Any] = np.empty((n_rows, 0), dtype=np.int8)
-        self._codes: dict[str, dict[str, int]] = {key: {} for key in (*KEYS, "output")}
-        self._last: dict[str, tuple[pd.Index[Any], NDArray[np.int64]]] = {}
-        self._runs: list[NDArray[np.int64]] = []  # (3, stretches): first row, system, first segment
-        # The label of each system or segment, by key; and the first one that has two labels.
-        self._labels = {of: np.empty(0, dtype=np.int64) for of in _LABELLED}
-        self._two: dict[tuple[str, str], int] = {}
-
-    def add(self, table: pd.DataFrame) -> None:
-        """Add the next rows."""
-        for key in ("system", "segment"):
-            if key not in table.columns:
-                raise InputError(f"{self._source} has the columns {listed(table.columns)}, expected `{key}` too")
-        if not len(table):
-            return
-        first = self._filled
-        codes = {key: self._coded(table, key) for key in KEYS}
-        for key in ("system", "segment"):
-            nameless = codes[key] == self._codes[key].get("", -1)
-            if nameless.any():
-                raise InputError(f"{self._row(nameless, first)}: {key} is empty, expected a name")
-        self._columns = tuple(column for column in table.columns if column not in KEYS)
-        self._append(_numbers(table, self._columns, lambda wrong: self._row(wrong, first), self._source))
-        codes["output"] = self._outputs(codes["system"], codes["run"])
-        systems, segments = codes["output"], codes["segment"]
-        starts = np.flatnonzero(
-            np.concatenate([[True], (systems[1:] != systems[:-1]) | (segments[1:] != segments[:-1] + 1)])
-        )
-        self._runs.append(np.stack([first + starts, systems[starts], segments[starts]]))
-        # A system without a group is its own group.
-        own = np.array([self._code("group", name) for name in self._codes["system"]], dtype=np.int64)
-        blank = codes["group"] == self._codes["group"].get("", -1)
-        codes["group"] = np.where(blank, own[codes["system"]], codes["group"])
-        for of, key in _LABELLED:
-            self._label(of, key, codes[of], codes[key])
-
-    def _code(self, key: str, label: str) -> int:
-        found = self._codes[key]
-        return found.setdefault(label, len(found))
-
-    def _coded(self, table: pd.DataFrame, key: str) -> NDArray[np.int64]:
-        """The labels of a key as numbers, in the order of their first appearance."""
+def _of_table(table: pd.DataFrame, dataset: str, source: str, memory: Memory, *, smallest: bool = False) -> Statistics:
+    """`Statistics.from_table`; with `smallest`, whole numbers get the smallest type that holds them."""
+    for key in ("system", "segment"):
         if key not in table.columns:
-            return np.full(len(table), self._code(key, ""), dtype=np.int64)
-        cells = table[key]
-        if isinstance(cells.dtype, pd.CategoricalDtype):
-            found, unique = cells.cat.codes.to_numpy(), cells.cat.categories
-        else:  # as names, 1 and "1" are equal, 1 and 1.0 are not
-            found, unique = pd.factorize(cells.astype("string") if cells.dtype == object else cells)
-        known, codes = self._last.get(key, (None, np.empty(0)))
-        if known is None or not unique.equals(known):  # rare, since systems have the same segments
-            codes = np.full(len(unique) + 1, -1, dtype=np.int64)  # the last one is for missing cells
-            self._last[key] = unique, codes
-        new = pd.unique(found[codes[found] < 0])
-        if len(new):
-            labels = pd.Series(unique.take(new[new >= 0])).astype("string").fillna("").tolist()
-            codes[new[new >= 0]] = [self._code(key, label) for label in labels]
-            if (new < 0).any():
-                codes[-1] = self._code(key, "")
-        return np.asarray(codes[found])
-
-    def _outputs(self, systems: NDArray[np.int64], runs: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The system, with its run, of each row."""
-        n_runs = len(self._codes["run"])
-        found, unique = pd.factorize(systems * n_runs + runs)
-        names, labels = list(self._codes["system"]), list(self._codes["run"])
-        pairs = [(names[pair // n_runs], labels[pair % n_runs]) for pair in unique.tolist()]
-        outputs = np.array([self._code("output", run_name(*pair)) for pair in pairs], dtype=np.int64)
-        return np.asarray(outputs[found])
-
-    def _append(self, numbers: NDArray[Any]) -> None:
-        if numbers.dtype.kind in "iu":
-            dtype = (
-                _smallest(numbers) if self._memory is not None else np.int64 if numbers.itemsize < 8 else numbers.dtype
-            )
-            numbers = numbers.astype(dtype, copy=False)
-        last = self._filled + len(numbers)
-        kept = self._counts[: self._filled]
-        dtype = np.result_type(kept, numbers) if len(kept) else numbers.dtype
-        if not len(kept) or dtype != kept.dtype:
-            shape = self._n_rows, numbers.shape[1]
-            room = self._memory or Memory.whole()
-            room.require(shape[0] * shape[1] * dtype.itemsize, f"the counts of {self._source}")
-            self._counts = np.empty(shape, dtype=dtype)
-            if len(kept):
-                self._counts[: self._filled] = kept
-        self._counts[self._filled : last] = numbers
-        self._filled = last
-
-    def _label(self, of: str, key: str, named: NDArray[np.int64], labels: NDArray[np.int64]) -> None:
-        known = self._labels[of, key]
-        known = np.concatenate([known, np.full(len(self._codes[of]) - len(known), -1)])
-        new = known[named] < 0
-        known[named[new]] = labels[new]
-        wrong = known[named] != labels
-        if wrong.any():
-            self._two.setdefault((of, key), int(named[wrong.argmax()]))
-        self._labels[of, key] = known
-
-    def _row(self, wrong: NDArray[np.bool_], first: int = 0) -> str:
-        """The place of the first error: the line of a text file (below its header), or the row of a table."""
-        row = first + int(wrong.argmax())
-        description = f"line {row + 2}" if self._source.endswith((".tsv", ".csv")) else f"row {row + 1}"
-        return f"{self._source}, {description}"
-
-    def statistics(self, dataset: str) -> Statistics:
-        """Statistics of all rows, in the order of the first system's segments."""
-        if not self._filled:
-            raise InputError(f"{self._source} is empty, expected one row per system and segment")
-        systems, ids = list(self._codes["output"]), label_array(self._codes["segment"], f"{self._source}: segment")
-        starts, system, segment = np.concatenate(self._runs, axis=1)
-        lengths = np.diff(starts, append=self._filled)
-        n = int(lengths[system == 0].sum())
-        if (
-            len(ids) == n
-            and len(systems) * n == self._filled
-            and (system == starts // n).all()
-            and (segment == starts % n).all()
-        ):
-            counts, order = self._counts, np.arange(n)
-        else:
-            counts, order = self._sorted(systems, ids, np.repeat(system, lengths), np.repeat(segment - starts, lengths))
-        for of, key in filter(self._two.__contains__, _LABELLED):
-            name = list(self._codes[of])[self._two[of, key]]
-            description = "system" if of == "output" else of
-            raise InputError(f"{self._source}: {description} {named(name)} has more than one {key}, expected one")
-
-        def labels(of: str, key: str) -> NDArray[np.str_]:
-            known = list(self._codes[key])
-            return label_array([known[code] for code in self._labels[of, key].tolist()], f"{self._source}: {key}")
-
-        runs = labels("output", "run")
-        methods = _methods(systems, runs)
-        for method in {method for method, run in zip(methods, runs, strict=True) if not run}:
-            if methods.count(method) > 1:
-                raise InputError(
-                    f"{self._source}: some rows of system {named(method)} have no run, expected a run in each of them"
-                )
-        return Statistics(
-            dataset=dataset,
-            systems=tuple(systems),
-            groups=tuple(labels("output", "group").tolist()),
-            kinds=tuple(labels("output", "kind").tolist()),
-            segments=ids[order],
-            documents=labels("segment", "document")[order],
-            domains=labels("segment", "domain")[order],
-            columns=self._columns,
-            counts=counts.reshape(len(systems), n, len(self._columns)),
-            runs=tuple(runs.tolist()),
-        )
-
-    def _sorted(
-        self, systems: list[str], ids: NDArray[np.str_], system: NDArray[np.int64], segment: NDArray[np.int64]
-    ) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """The counts by system, in the order of the first system's segments, and that order."""
-        segment += np.arange(self._filled)
-        order = segment[system == 0]
-        places = system * len(ids) + segment
-        if len(np.unique(places)) < len(places):
-            twice = pd.Series(places).duplicated().to_numpy()
-            row = int(twice.argmax())
+            raise InputError(f"{source} has the columns {listed(table.columns)}, expected `{key}` too")
+    if not len(table):
+        raise InputError(f"{source} is empty, expected one row per system and segment")
+    columns = tuple(column for column in table.columns if column not in KEYS)
+    counts = _numbers(table, columns, source, memory, smallest)
+    methods, segments = _Labels.of(table, "system"), _Labels.of(table, "segment")
+    for key, labels in (("system", methods), ("segment", segments)):
+        if "" in labels.names:
             raise InputError(
-                f"{self._row(twice)}: found segment {named(ids[segment[row]])} of system {named(systems[system[row]])} "
-                "again, expected it once"
+                f"{_place(source, labels.codes == labels.names.index(''))}: {key} is empty, expected a name"
             )
-        sizes = np.bincount(system, minlength=len(systems))
-        position = np.full(len(ids), -1)
-        position[order] = np.arange(len(order))
-        strange = np.bincount(system, weights=position[segment] < 0, minlength=len(systems)) > 0
-        for other in np.flatnonzero(strange | (sizes != len(order))):
-            own = ids[segment[system == other]]
-            raise InputError(_segments_differ(self._source, systems[0], ids[order], systems[other], own))
-        counts = np.empty_like(self._counts)
-        counts[system * len(order) + position[segment]] = self._counts
-        return counts, order
+    systems, runs = _systems(methods, _Labels.of(table, "run"), source)
+    rows = _rows(systems, segments, source)
+
+    def of_systems(key: str) -> tuple[str, ...]:
+        labels = _Labels.of(table, key)
+        codes = labels.codes[rows]
+        _check_one(codes, f"{source}: system", systems.names, key)
+        return tuple(labels.names[code] for code in codes[:, 0])
+
+    def of_segments(key: str) -> NDArray[np.str_]:
+        labels = _Labels.of(table, key)
+        codes = labels.codes[rows]
+        _check_one(codes.T, f"{source}: segment", ids, key)
+        return label_array([labels.names[code] for code in codes[0]], f"{source}: {key}")
+
+    ids = label_array([segments.names[code] for code in segments.codes[rows[0]]], f"{source}: segment")
+    in_order = rows.size == len(table) and (np.diff(rows.ravel()) == 1).all()
+    groups = of_systems("group")
+    return Statistics(
+        dataset=dataset,
+        systems=tuple(systems.names),
+        # A system without a group is its own group.
+        groups=tuple(group or methods.names[methods.codes[row]] for group, row in zip(groups, rows[:, 0], strict=True)),
+        kinds=of_systems("kind"),
+        segments=ids,
+        documents=of_segments("document"),
+        domains=of_segments("domain"),
+        columns=columns,
+        counts=counts.reshape(*rows.shape, -1) if in_order else counts[rows],
+        runs=runs,
+    )
 
 
-_LABELLED = (
-    ("output", "run"),
-    ("output", "group"),
-    ("output", "kind"),
-    ("segment", "document"),
-    ("segment", "domain"),
-)
-"""What each label belongs to; an output is a system with its run."""
+class _Labels(NamedTuple):
+    """The labels of one key column: a number per row, and the label of each number."""
+
+    codes: NDArray[np.int32]
+    names: list[str]
+
+    @classmethod
+    def of(cls, table: pd.DataFrame, key: str) -> _Labels:
+        """Number the labels in the order of their first row; a missing cell, or column, has the label ""."""
+        if key not in table.columns:
+            return cls(np.zeros(len(table), dtype=np.int32), [""])
+        cells = table[key]
+        # As names, 1 and "1" are equal, 1 and 1.0 are not.
+        codes, unique = pd.factorize(cells.astype("string") if cells.dtype == object else cells)
+        labels = pd.Series(unique).astype("string").fillna("").tolist()
+        if (codes < 0).any():  # the last label is the one of missing cells
+            labels.append("")
+        merged, names = pd.factorize(pd.array(labels, dtype="object"))
+        return cls(merged.astype(np.int32)[codes], list(names))
+
+
+def _systems(methods: _Labels, runs: _Labels, source: str) -> tuple[_Labels, tuple[str, ...]]:
+    """The system of each row, which is a run of a method; and the run of each system."""
+    n_runs = len(runs.names)
+    codes, pairs = pd.factorize(methods.codes.astype(np.int64) * n_runs + runs.codes)
+    method_of = [methods.names[pair // n_runs] for pair in pairs]
+    run_of = [runs.names[pair % n_runs] for pair in pairs]
+    times = Counter(method_of)
+    for method, run in zip(method_of, run_of, strict=True):
+        if not run and times[method] > 1:
+            raise InputError(
+                f"{source}: some rows of system {named(method)} have no run, expected a run in each of them"
+            )
+    # The run 2-1 of a and the run 1 of a-2 have the same name.
+    merged, names = pd.factorize(pd.array(list(map(run_name, method_of, run_of)), dtype="object"))
+    first = np.unique(merged, return_index=True)[1]
+    return _Labels(merged.astype(np.int32)[codes], list(names)), tuple(run_of[place] for place in first)
+
+
+def _rows(systems: _Labels, segments: _Labels, source: str) -> NDArray[np.intp]:
+    """The row of each system and segment, in the order of the first system's segments: (systems × segments)."""
+    n_systems, n_rows = len(systems.names), len(systems.codes)
+    of_first = segments.codes[systems.codes == 0]
+    position = np.full(len(segments.names), -1)
+    position[of_first] = np.arange(len(of_first))
+    place = systems.codes * np.int64(len(segments.names)) + segments.codes
+    order = np.argsort(place, kind="stable")
+    again = np.flatnonzero(np.diff(place[order]) == 0)
+    if len(again):
+        row = int(order[again + 1].min())
+        raise InputError(
+            f"{_place(source, row)}: found segment {named(segments.names[segments.codes[row]])} of system "
+            f"{named(systems.names[systems.codes[row]])} again, expected it once"
+        )
+    sizes = np.bincount(systems.codes)
+    strange = np.bincount(systems.codes, weights=position[segments.codes] < 0) > 0
+    for other in np.flatnonzero(strange | (sizes != len(of_first))):
+        ids = np.array(segments.names)
+        theirs = segments.codes[systems.codes == other]
+        raise InputError(_segments_differ(source, systems.names[0], ids[of_first], systems.names[other], ids[theirs]))
+    rows = np.empty((n_systems, len(of_first)), dtype=np.intp)
+    rows[systems.codes, position[segments.codes]] = np.arange(n_rows)
+    return rows
+
+
+def _check_one(codes: NDArray[np.int32], of: str, names: Sequence[str] | NDArray[np.str_], key: str) -> None:
+    """Refuse a system or segment with several labels, whose codes are one row."""
+    wrong = (codes != codes[:, :1]).any(axis=1)
+    if wrong.any():
+        raise InputError(f"{of} {named(names[int(wrong.argmax())])} has more than one {key}, expected one")
+
+
+def _place(source: str, wrong: NDArray[np.bool_] | int) -> str:
+    """The place of the first error: the line of a text file (below its header), or the row of a table."""
+    row = wrong if isinstance(wrong, int) else int(wrong.argmax())
+    description = f"line {row + 2}" if source.endswith((".tsv", ".csv")) else f"row {row + 1}"
+    return f"{source}, {description}"
 
 
 def label_array(labels: Iterable[str], what: str) -> NDArray[np.str_]:
@@ -986,13 +914,11 @@ def _two_dimensional(system: str, array: NDArray[Any], columns: Sequence[str]) -
     return array
 
 
-def _numbers(
-    table: pd.DataFrame, columns: Sequence[str], row: Callable[[NDArray[np.bool_]], str], source: str
-) -> NDArray[Any]:
-    """The counts (rows × columns) with a plain numeric dtype; `row` names the place of the first error."""
+def _numbers(table: pd.DataFrame, columns: Sequence[str], source: str, memory: Memory, smallest: bool) -> NDArray[Any]:
+    """The counts (rows × columns) with a plain numeric dtype."""
     if not columns:
         raise InputError(f"{source} has no column of counts, expected one beside {', '.join(KEYS)}")
-    found = {}
+    arrays = []
     for column in columns:
         values = table[column]
         numeric = _numeric(values)
@@ -1000,10 +926,19 @@ def _numbers(
             wrong = numeric.isna().to_numpy(dtype=bool)
             cell = values[wrong].iloc[0]
             description = "empty or NaN" if pd.isna(cell) else quoted(cell)
-            raise InputError(f"{row(wrong)}: {named(column)} is {description}, expected a number")
+            raise InputError(f"{_place(source, wrong)}: {named(column)} is {description}, expected a number")
         array = numeric.to_numpy()
-        found[column] = array.astype(np.int64) if array.dtype == np.bool_ else array
-    return np.asarray(pd.DataFrame(found).to_numpy())
+        arrays.append(array.astype(np.int64) if array.dtype == np.bool_ else array)
+    dtype = np.result_type(*arrays)
+    if dtype.kind in "iu":
+        dtype = (
+            np.result_type(*map(_smallest, arrays)) if smallest else np.dtype(np.int64) if dtype.itemsize < 8 else dtype
+        )
+    memory.require(len(table) * (len(columns) * dtype.itemsize + _NUMBERED), f"the counts of {source}")
+    counts = np.empty((len(table), len(columns)), dtype=dtype)
+    for place, array in enumerate(arrays):
+        counts[:, place] = array
+    return counts
 
 
 def _numeric(values: pd.Series[Any]) -> pd.Series[Any]:

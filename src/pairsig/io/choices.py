@@ -46,9 +46,9 @@ def one_of(name: str, known: Collection[str]) -> str:
     return f"one of {', '.join(known)}{near(name, known)}" if known else "none"
 
 
-def near(name: str, known: Iterable[str]) -> str:
-    """A suggestion for a misspelt name, or "" if no known name is similar."""
-    found = get_close_matches(name[:_NAME].lower(), list(known), n=1)
+def near(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """A suggestion for a misspelt name, or "" if no known name is similar: by `cutoff` from 0 (any) to 1 (equal)."""
+    found = get_close_matches(name[:_NAME].lower(), list(known), n=1, cutoff=cutoff)
     return f"; did you mean {found[0]}?" if found else ""
 
 

@@ -16,7 +16,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from pairsig.io import cpu_time
 from pairsig.io.errors import InputError, listed, named, plain, quoted
 from pairsig.io.packages import installed, need
 
@@ -150,10 +149,7 @@ class Commands:
         run: Run = arguments.run
         before = _files(arguments)
         try:
-            status = run(arguments) or 0
-            if cpu_time.ENABLED:
-                print(cpu_time.line(), file=sys.stderr)
-            return status
+            return run(arguments) or 0
         except KeyboardInterrupt:
             written = [path for path, changed in _files(arguments).items() if before.get(path) != changed]
             details = f"after {listed(written)} was written" if written else "nothing was written"

@@ -11,7 +11,6 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec
 
-from pairsig.io import cpu_time
 from pairsig.io.errors import InputError
 from pairsig.io.packages import need
 from pairsig.io.tables import replacing
@@ -86,7 +85,6 @@ def styled(draw: Callable[Parameters, Figure]) -> Callable[Parameters, Figure]:
     return drawn
 
 
-@cpu_time.of("drawing figures")
 def save(figure: Figure, path: str | Path, *, transparent: bool = False) -> None:
     """Write `figure` to `path` in the format of the suffix: `.svg`, `.pdf` or `.png` (200 dpi).
 

@@ -126,7 +126,7 @@ class SystemCounts:
     metrics: tuple[Metric, ...]
     notes: tuple[str, ...] = ()
     source: str = ""
-    lines: tuple[int, ...] = ()
+    lines: Sequence[int] | NDArray[np.intp] = ()
     place: str = "line"
     shared: tuple[str, ...] = ()
     alike: tuple[str, ...] = ()
@@ -161,7 +161,7 @@ class SystemCounts:
 
     def where(self, position: int) -> str:
         """The file and line of the segment at `position`."""
-        return f"{self.source}, {self.place} {self.lines[position]}" if self.lines else self.source
+        return f"{self.source}, {self.place} {self.lines[position]}" if len(self.lines) else self.source
 
 
 @dataclass(frozen=True)
@@ -368,7 +368,7 @@ def _on_the_same_items(parts: Sequence[SystemCounts]) -> tuple[SystemCounts, ...
                 name: np.where(own >= 0, values[own], 0).astype(values.dtype) for name, values in part.counts.items()
             },
             unscored={name: (own < 0) | lacking[own] for name, lacking in part.unscored.items()},
-            lines=tuple(part.lines[row] for row in own) if part.lines and own.min() >= 0 else (),
+            lines=np.asarray(part.lines)[own] if len(part.lines) and own.min() >= 0 else (),
             contents=(),
         )
         for part, own in zip(parts, rows, strict=True)
