@@ -30,7 +30,11 @@ Z = NormalDist().inv_cdf(0.95)
 def systems_of(pair):
     """Group and kind of each system."""
     with (ROOT / "config/systems.tsv").open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file, delimiter="\t") if row["dataset"] == f"wmt10-{pair}" and row["include"] == "yes"]
+        rows = [
+            row
+            for row in csv.DictReader(file, delimiter="\t")
+            if row["dataset"] == f"wmt10-{pair}" and row["include"] == "yes"
+        ]
     return {row["system"]: (row["group"], row["kind"]) for row in rows}
 
 
