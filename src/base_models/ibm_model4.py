@@ -63,7 +63,7 @@ def predict(model: Path, segments: Path, output: Path) -> None:
     both = thot.SymmetrizedAligner(*directions)
     both.heuristic = thot.SymmetrizationHeuristic.GROW_DIAG
     found = (both.get_best_alignment(*formats.folded(pair))[1] for pair in formats.read_pairs(segments))
-    formats.write_links(output, (map(tuple, np.argwhere(matrix.to_numpy()).tolist()) for matrix in found))
+    formats.write_links(output, ([(i, j) for i, j in np.argwhere(matrix.to_numpy()).tolist()] for matrix in found))
 
 
 if __name__ == "__main__":
