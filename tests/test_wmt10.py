@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from pairsig.comparisons.all_pairs import compare
+from pairsig.core import statistics
 from study.analysis import claims
 from study.analysis.thresholds import thresholds
 from test_recomputed import ROOT, STATISTICS, counts
@@ -90,7 +91,14 @@ def test_every_output_is_there(pair):
 
 
 def test_critical_differences_and_thresholds_of_the_papers_test_set():
-    table = compare(STATISTICS / "wmt10-de-en.parquet", metric="bleu", alternative="observed", n_resamples=2000, rng=1)
+    table = compare(
+        statistics.read(STATISTICS / "wmt10-de-en.parquet"),
+        "bootstrap",
+        metric="bleu",
+        alternative="observed",
+        n_resamples=2000,
+        rng=1,
+    )
     # Only two pairs have p from 0.04 to 0.06, so a threshold needs a wider window; its weights do not depend on it.
     assert thresholds(table).set_index("subset").loc["all", "verdict"] == "critical difference only"
     found = thresholds(table, p_low=0.005, p_high=0.2).set_index("subset")
@@ -111,7 +119,14 @@ def test_critical_differences_and_thresholds_of_the_papers_test_set():
 
 
 def test_combinations_need_less():
-    table = compare(STATISTICS / "wmt10-de-en.parquet", metric="bleu", alternative="observed", n_resamples=100, rng=1)
+    table = compare(
+        statistics.read(STATISTICS / "wmt10-de-en.parquet"),
+        "bootstrap",
+        metric="bleu",
+        alternative="observed",
+        n_resamples=100,
+        rng=1,
+    )
     rows = {row["measured"]: row for row in claims._combinations(table)}
     classes = by_class("de-en")
     expected, near = [], []
