@@ -305,13 +305,23 @@ def align(
             documents=label_array(labels["documents"], f"{first.source}: document")[rows],
             domains=label_array(labels["domains"], f"{first.source}: domain")[rows],
             columns=columns,
-            counts=np.stack([np.stack([part.counts[column][rows] for column in columns], axis=1) for part in parts]),
+            counts=_stacked(parts, columns, rows),
             provenance={key: value for key, value in provenance if value},
             runs=tuple(runs),
             texts=texts,
         )
         aligned.append(Aligned(statistics, tuple(kept.metrics), tuple(dict.fromkeys([*notes, *kept.notes]))))
     return aligned
+
+
+def _stacked(parts: Sequence[SystemCounts], columns: Sequence[str], rows: NDArray[np.bool_]) -> NDArray[Any]:
+    """The counts of the systems (systems × segments × columns), without another copy of all of them."""
+    kinds = [part.counts[column].dtype for part in parts for column in columns]
+    counts = np.empty((len(parts), np.count_nonzero(rows), len(columns)), dtype=np.result_type(*kinds))
+    for place, part in enumerate(parts):
+        for number, column in enumerate(columns):
+            counts[place, :, number] = part.counts[column] if rows.all() else part.counts[column][rows]
+    return counts
 
 
 def shared(parts: Sequence[SystemCounts]) -> tuple[Metric, ...]:
@@ -334,6 +344,10 @@ def _kept(parts: Sequence[SystemCounts], names: Sequence[str], metrics: Sequence
 def _on_the_same_items(parts: Sequence[SystemCounts]) -> tuple[SystemCounts, ...]:
     """Logs extended to the items of all logs: those of the first log in its order, then the others."""
     parts = _with_ids(parts)
+    first = parts[0]
+    same = all(_labels(part) == _labels(first) and not part.contents for part in parts)
+    if same and len(set(first.segments)) == len(first.segments):  # as in a table without gaps
+        return tuple(parts)
     items = {
         item: number for number, item in enumerate(dict.fromkeys(item for part in parts for item in part.segments))
     }
@@ -373,6 +387,11 @@ def _on_the_same_items(parts: Sequence[SystemCounts]) -> tuple[SystemCounts, ...
         )
         for part, own in zip(parts, rows, strict=True)
     )
+
+
+def _labels(part: SystemCounts) -> tuple[tuple[str, ...], ...]:
+    """The ids, documents and domains of the segments."""
+    return part.segments, part.documents, part.domains
 
 
 def _with_ids(parts: Sequence[SystemCounts]) -> Sequence[SystemCounts]:
@@ -437,7 +456,7 @@ def _check_items(what: str, parts: Sequence[SystemCounts], rows: Sequence[NDArra
     """Refuse an item that differs between a log and the first log with it."""
     first: dict[int, tuple[str, SystemCounts]] = {}
     for part, own in zip(parts, rows, strict=True):
-        values: tuple[str, ...] = getattr(part, what)
+        values: tuple[str, ...] = getattr(part, what) if any(getattr(part, what)) else ()
         for item in np.flatnonzero(own >= 0).tolist() if values else ():
             here = values[own[item]]
             if what == "contents" and not here:  # a log may lack the content of an item without a score
@@ -485,6 +504,8 @@ def restricted(part: SystemCounts, names: Sequence[str]) -> SystemCounts:
 
 
 def _check_same(one: SystemCounts, other: SystemCounts) -> None:
+    if not one.shared and _labels(one) == _labels(other):
+        return
     sizes = f"{one.label} has {len(one.segments)} segments, {other.label} has {len(other.segments)}"
     for position, (here, there) in enumerate(zip(one.segments, other.segments, strict=False)):
         if here != there:
@@ -546,7 +567,10 @@ def _check_scale(part: SystemCounts, metric: Metric, first: SystemCounts) -> Non
     """Refuse shares beside percentages: scores from 0 to 1, and others up to 100 of which hardly any is below 1."""
     if part is first or not metric.averaged or metric.scale is not None:
         return
-    both = [(own.label, own.counts[metric.columns[0]].astype(np.float64)) for own in (part, first)]
+    columns = [own.counts[metric.columns[0]] for own in (part, first)]
+    if not min(column.max() for column in columns) <= 1 < max(column.max() for column in columns) <= 100:
+        return
+    both = [(own.label, column.astype(np.float64)) for own, column in zip((part, first), columns, strict=True)]
     (small, shares), (large, percentages) = sorted(
         ((label, numbers[numbers != 0]) for label, numbers in both), key=lambda own: float(own[1].max(initial=0))
     )
@@ -567,6 +591,8 @@ def _check_labels(part: SystemCounts, domains: Sequence[str], documents: Sequenc
                 f"{part.source} has {len(part.segments)} segments, but found {len(labels)} {what}, expected one per "
                 f"segment"
             )
+    if not any(part.documents) or part.documents == tuple(documents):
+        return
     for position, (own, given) in enumerate(zip(part.documents, documents, strict=True)):
         if own not in ("", given):
             raise InputError(
