@@ -20,10 +20,10 @@ from pairsig.core.omission import Omission
 from pairsig.io import tables
 from pairsig.io.choices import choose
 from pairsig.io.columns import STATISTICS
-from pairsig.io.errors import InputError, check_distinct, encodable, listed, named, printable, quoted, reason
+from pairsig.io.errors import InputError, Question, check_distinct, encodable, listed, named, printable, quoted, reason
 from pairsig.io.memory import Memory
 from pairsig.io.packages import need, pd
-from pairsig.metrics import Metric
+from pairsig.metrics import Metric, registry
 from pairsig.metrics.exact_arithmetic import adjacent, fingerprint, in_steps, some_systems, steps_to_unit
 
 KEYS = STATISTICS.names
@@ -33,7 +33,7 @@ OF_THE_TEST_SET = ("total", "gold", "sure", "ter_reference_length")
 """Columns of registered metrics that belong to the test set and must be equal for all systems."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Statistics:
     """Counts or scores of several systems on all segments of a test set.
 
@@ -61,10 +61,17 @@ class Statistics:
         One string per system: its run, or "" if its method has only one. Default: all "".
     texts
         Input and target of segments by id, shortened, as far as the log of an evaluation has them; not in files.
+    metrics
+        What the counts are for, the main metric first, as far as it was read or declared; not in files.
+    notes
+        Sentences about how the input was read, and about everything that was left out.
+    library
+        Library of the data frame that was read, as narwhals names it; results are frames of the same kind.
 
     See Also
     --------
-    read_statistics : Reads a file.
+    read : Reads files, data frames, arrays and evaluation logs.
+    read_statistics : Reads a file of statistics.
     extract : Counts from outputs and references.
 
     Examples
@@ -91,7 +98,48 @@ class Statistics:
     provenance: Mapping[str, str] = field(default_factory=dict, compare=False)
     omissions: tuple[Omission, ...] = field(default=(), compare=False)
     runs: tuple[str, ...] = ()
-    texts: Mapping[str, tuple[str, str]] = field(default_factory=dict, compare=False, repr=False)
+    texts: Mapping[str, tuple[str, str]] = field(default_factory=dict, compare=False)
+    metrics: tuple[Metric, ...] = field(default=(), compare=False)
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    library: Any = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        """What was read: systems, runs, segments, documents, and each metric with its direction."""
+        methods = list(dict.fromkeys(self.methods))
+        n_runs = {method: self.methods.count(method) for method in methods}
+        size = f"{len(self.segments):,} segments"
+        if (n_documents := len(np.unique(self.documents))) > 1:
+            size += f" in {n_documents:,} documents"
+        lines = [f"Statistics of {self.dataset or 'a test set'}: {len(methods)} systems, {size}"]
+        if any(self.runs):
+            methods = [f"{method} ({n_runs[method]} runs)" for method in methods]
+        lines.append(f"  systems: {listed(methods)}")
+        for metric in self.metrics:
+            direction = f"{'higher' if metric.higher_is_better else 'lower'} is better"
+            lines.append(f"  {metric.name}: {metric.formula} ({direction}{', assumed' if metric.assumed else ''})")
+        if not self.metrics:
+            lines.append(f"  counts: {listed(self.columns)}")
+        return "\n".join([*lines, *(f"- {note}" for note in self.notes)])
+
+    def as_read(self, rows: pd.DataFrame) -> Any:
+        """Convert a table of results to the kind of data frame that was read; it stays one of pandas for all else.
+
+        Parameters
+        ----------
+        rows
+            A table of pandas.
+
+        Returns
+        -------
+        DataFrame
+            Of the library of the frame that `pairsig.read` read.
+        """
+        if self.library is None or self.library.is_pandas():
+            return rows
+        import narwhals.stable.v2 as nw
+
+        cells = {name: [None if cell is pd.NA else cell for cell in column.to_list()] for name, column in rows.items()}
+        return nw.from_dict(cells, backend=self.library).to_native()
 
     def __post_init__(self) -> None:
         if not self.runs:
@@ -177,7 +225,8 @@ class Statistics:
         ----------
         counts
             By system: arrays (segments × columns), or (runs × segments × columns) for several runs, which get the names
-            1, 2, …. With a single column, (segments,) is enough.
+            1, 2, …. With a single column, (segments,) is enough. Series of pandas that have ids as their index are
+            paired by these ids.
         columns
             Names of the columns.
         dataset
@@ -188,15 +237,16 @@ class Statistics:
         Returns
         -------
         Statistics
-            With segments called 1, 2, ….
+            With segments called 1, 2, …, or by the index of the series.
 
         Raises
         ------
         InputError
-            If the shapes or the lengths differ, or if the values are not numbers.
+            If the shapes or the lengths differ, if the values are not numbers, or if series do not have the same ids.
         """
         if not counts:
             raise InputError("found no systems, expected one array per system")
+        counts, ids = paired_by_index(counts)
         arrays, runs = {}, []
         for method, array in counts.items():
             for number, of_run in enumerate(array, start=1) if np.ndim(array) == 3 else [("", array)]:
@@ -227,7 +277,7 @@ class Statistics:
             systems=tuple(arrays),
             groups=tuple(arrays),
             kinds=("",) * len(arrays),
-            segments=np.arange(1, n_segments + 1).astype(str),
+            segments=np.arange(1, n_segments + 1).astype(str) if ids is None else label_array(ids, "segment"),
             documents=labels["document"],
             domains=labels["domain"],
             columns=tuple(columns),
@@ -893,6 +943,21 @@ _MOST_LETTERS = 2**28
 """Limit of all characters of an array of labels, each as long as the longest: a gigabyte."""
 
 
+def only_metric(data: Statistics) -> Metric:
+    """The only metric with the columns of the data."""
+    if named_metric := data.provenance.get("metric"):
+        return registry.metric(named_metric)
+    fitting = [metric for metric in registry.METRICS.values() if set(metric.columns) == set(data.columns)]
+    if len({metric.function for metric in fitting}) != 1:
+        description = ", ".join(metric.name for metric in fitting) or "none"
+        raise Question(
+            f"dataset {data.dataset or '(arrays)'} has the columns {', '.join(data.columns)}, which fit the metrics: "
+            f"{description}; specify one",
+            [{"metric": metric.name} for metric in fitting],
+        )
+    return fitting[0]
+
+
 def run_name(method: str, run: str) -> str:
     """The name of the system that is this run of the method."""
     return f"{method}-{run}" if run else method
@@ -901,6 +966,68 @@ def run_name(method: str, run: str) -> str:
 def _methods(systems: Iterable[str], runs: Iterable[str]) -> tuple[str, ...]:
     # A system without a run keeps its name, even if that ends in a hyphen.
     return tuple(system.removesuffix(f"-{run}") if run else system for system, run in zip(systems, runs, strict=True))
+
+
+def paired_by_index(scores: Mapping[str, Any]) -> tuple[dict[str, NDArray[Any]], list[str] | None]:
+    """The scores of all systems as arrays in the order of the first one, and the ids in the index of series.
+
+    An index of pandas that does not simply number the rows is taken as ids, which pair the series. Masked values become
+    NaN, that is missing. The ids are None for arrays, lists and numbered series, which are paired by position.
+    """
+    arrays = {name: _unmasked(values) for name, values in scores.items()}
+    indexes = {name: _ids_of(values) for name, values in scores.items()}
+    if all(index is None for index in indexes.values()):
+        return arrays, None
+    if without := [name for name, index in indexes.items() if index is None]:
+        labelled = next(name for name, index in indexes.items() if index is not None)
+        raise InputError(
+            f"{named(labelled)} has ids as its index, {named(without[0])} has none, expected ids for all systems or "
+            "for none; .reset_index(drop=True) pairs by position"
+        )
+    places: dict[str, dict[str, int]] = {}
+    for name, index in indexes.items():
+        assert index is not None
+        places[name] = {label: position for position, label in enumerate(index)}
+        if len(places[name]) < len(index):
+            repeated, times = Counter(index).most_common(1)[0]
+            raise InputError(
+                f"the index of {named(name)} has {named(repeated)} {times} times, expected different ids; "
+                ".reset_index(drop=True) pairs by position"
+            )
+    first, *others = places
+    for other in others:
+        for here, there in ((first, other), (other, first)):
+            if alone := [label for label in places[here] if label not in places[there]]:
+                raise InputError(
+                    f"the index of {named(here)} has {named(alone[0])}, that of {named(there)} has not, expected the "
+                    "same ids for all systems; .reset_index(drop=True) pairs by position"
+                )
+    order = list(places[first])
+    return {name: array[[places[name][label] for label in order]] for name, array in arrays.items()}, order
+
+
+def _ids_of(values: Any) -> list[str] | None:
+    """The index of a series or frame of pandas, unless it only numbers the rows."""
+    index = getattr(values, "index", None)
+    if (
+        index is None
+        or callable(index)
+        or (type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1))
+    ):
+        return None
+    return [str(label) for label in index]
+
+
+def _unmasked(values: Any) -> NDArray[Any]:
+    """An array in which masked values, and the missing values of pandas, are NaN."""
+    if np.ma.isMaskedArray(values):
+        return np.ma.filled(values.astype(np.float64), np.nan) if np.ma.is_masked(values) else np.asarray(values)
+    if getattr(getattr(values, "dtype", None), "na_value", None) is not None and getattr(values, "hasnans", False):
+        return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise InputError("the rows of counts have different lengths, expected a table of numbers") from None
 
 
 def _two_dimensional(system: str, array: NDArray[Any], columns: Sequence[str]) -> NDArray[Any]:
