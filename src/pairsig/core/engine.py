@@ -401,27 +401,25 @@ class Border:
 
     def sides(self, scored: Scored, pairs: NDArray[np.intp], rows: slice) -> NDArray[np.int8]:
         """Side of the border (1 beyond, 0 on it, −1) on which each gain is, (pairs × resamples); see `count`."""
-        one, other = pairs.T[:: self.sign]
-        gains = scored.scores[one] - scored.scores[other]
+        firsts, seconds = pairs.T[:: self.sign]
+        gains = scored.scores[firsts] - scored.scores[seconds]
         values, kinds = self.values[rows, None], self.kinds[rows]
         if not self.exact:
             return np.asarray((gains > values + self.band).astype(np.int8) + (gains >= values - self.band) - 1, np.int8)
         far = gains - values
-        found: NDArray[np.int8] = np.sign(far).astype(np.int8)
+        sides: NDArray[np.int8] = np.sign(far).astype(np.int8)
         place, resample = np.nonzero(np.abs(far) <= 2 * self.band)
-        a1, b1, a2, b2 = (
-            totals[systems[place], resample].astype(np.int64)
-            for systems in (one, other)
-            for totals in (scored.above, scored.below)
-        )
+        first, second = (firsts[place], resample), (seconds[place], resample)
+        n1, n2 = scored.above[first].astype(np.int64), scored.above[second].astype(np.int64)
+        d1, d2 = scored.below[first].astype(np.int64), scored.below[second].astype(np.int64)
         top, bottom = self.whole[:, rows][:, place]
         # Modulo 2⁶⁴, as in `_count_pairs`; both products are needed where the denominators differ.
-        side = np.where(b1 == b2, (a1 - a2) * bottom - top * b1, (a1 * b2 - a2 * b1) * bottom - top * b1 * b2)
-        found[place, resample] = np.sign(side)
+        side = np.where(d1 == d2, (n1 - n2) * bottom - top * d1, (n1 * d2 - n2 * d1) * bottom - top * d1 * d2)
+        sides[place, resample] = np.sign(side)
         for large in np.flatnonzero(kinds == _LARGE):
             near = np.abs(far[large]) <= 2 * self.band
-            found[large, near] = _sides(scored, one[large], other[large], near, self.exact[rows][large])
-        return found
+            sides[large, near] = _sides(scored, firsts[large], seconds[large], near, self.exact[rows][large])
+        return sides
 
     def count(self, scored: Scored, pairs: NDArray[np.intp], rows: slice, out: Integers) -> None:
         """Add to `out` (2 × pairs) the numbers of resamples beyond the border, and of those beyond or on it.
