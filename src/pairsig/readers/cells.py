@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from pairsig.io.errors import InputError, Question, check_distinct, encodable, listed, named, quoted, reason
 from pairsig.io.files import MAX_BYTES, MAX_JSON, MAX_LINE, MAX_LINES, checked_text, content
 from pairsig.io.packages import need, pd
-from pairsig.io.tables import decoded_bytes
+from pairsig.io.tables import decoded_bytes, open_parquet
 
 FRAME = "the data frame"
 """Its name in messages."""
@@ -495,10 +495,9 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _parquet(path: str, data: bytes) -> pd.DataFrame:
     need("pyarrow")
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
-        file = pq.ParquetFile(pa.BufferReader(data))
+        file = open_parquet(pa.BufferReader(data), path)
         _check_names(path, file.schema_arrow.names)
         if file.metadata.num_rows <= MAX_LINES and decoded_bytes(file, _CELL) <= MAX_BYTES:
             return file.read().to_pandas()

@@ -379,18 +379,19 @@ def _labels(part: SystemCounts) -> tuple[tuple[str, ...], ...]:
 
 
 def _with_ids(parts: Sequence[SystemCounts]) -> Sequence[SystemCounts]:
-    """Tables without ids beside one whose ids number its rows have the same ids; beside other ids they are refused."""
+    """Files without ids beside one whose ids are the numbers of its lines have the same ids; others are refused."""
     other = next((part for part in parts if not part.by_row), parts[0])
     without = [part for part in parts if part.by_row]
     if not without or other.by_row:
         return parts
+    ids = [str(number) for number in range(1, len(other.segments) + 1)]
     for part in without:
-        if len(part.segments) != len(other.segments) or not are_consecutive(other.segments):
+        if len(part.segments) != len(ids) or sorted(other.segments) != sorted(ids):
             raise InputError(
                 f"{part.source} has no ids of its {len(part.segments):,} items, but {other.source} has (the first one "
                 f"is {named(other.segments[0])}), expected ids in all files or in none; add a column `id`"
             )
-    return [replace(part, segments=other.segments) if part.by_row else part for part in parts]
+    return [replace(part, segments=tuple(ids)) if part.by_row else part for part in parts]
 
 
 def _kept_of_items(
@@ -706,13 +707,6 @@ def width(rows: Sequence[str]) -> int:
     """How many numbers the first row has if all rows consist of numbers; else 0."""
     numeric = all(re.fullmatch(rf"\s*{NUMBER}(?:\s+{NUMBER})*\s*", row, re.ASCII) for row in rows)
     return len(rows[0].split()) if rows and numeric else 0
-
-
-def are_consecutive(rows: Sequence[str]) -> bool:
-    """Whether the first words of at least three rows are consecutive numbers, as ids are, and counts hardly ever."""
-    words = [row.split()[0] for row in rows]
-    first = int(words[0]) if len(words) > 2 and words[0].isdecimal() else -1
-    return first >= 0 and words == [str(number) for number in range(first, first + len(words))]
 
 
 def to_number(field: str) -> int | float | None:
