@@ -46,7 +46,7 @@ def test_one_voice():
     """What is printed says that a system is better where a sentence for a paper would; a p of 0 is a bound."""
     same = [1, 0] * 20
     rows = {"question": range(40), "old": same, "new": [0, 1] * 2 + same[4:-1] + [1], "best": [1] * 40}
-    printed = str(compare(read(pd.DataFrame(rows), systems=["old", "new", "best"], item="question", score="correct")))
+    printed = str(compare(read(pd.DataFrame(rows), systems=["old", "new", "best"], item="question")))
     old_new, old_best, new_best = printed.split("\n")[:3]
     assert old_new.startswith("old and new are not significantly different: new is ahead by 0.03 points of ")
     assert old_best.startswith("best is better than old by 0.50 points of score (1.00 against 0.50, ")

@@ -178,7 +178,7 @@ def test_pipes_can_be_read_again(pipe):
 
 def test_pipes_are_recognized_as_files_are(pipe, capsys):
     assert cli.main(["test", pipe("a.txt", b"1\n1\n1\n"), pipe("b.txt", b"0\n1\n0\n"), "--test", "exact"]) == 0
-    assert "mean" in capsys.readouterr().out
+    assert "score" in capsys.readouterr().out
 
 
 def test_a_table_may_be_a_pipe(pipe):
@@ -329,7 +329,7 @@ def test_cells_that_are_no_numbers(cell):
 def test_fractions_are_numbers_and_columns_may_be_called_by_numbers():
     parts = [Fraction(number, 8) for number in (1, 2, 3, 4, 5, 6, 7, 7)]
     frame = pd.DataFrame({"system": ["a"] * 4 + ["b"] * 4, 1: [*range(4)] * 2, 0: parts})
-    found = compare(frame, system="system", segment=1, score=0)
+    found = compare(pairsig.read(frame, item="1", score="0"))
     assert found.better == "b"
     assert found.gain == (5 + 6 + 7 + 7 - 1 - 2 - 3 - 4) / 32
-    assert found.pvalue == compare(frame.astype({0: float}), system="system", segment="1", score="0").pvalue
+    assert found.pvalue == compare(pairsig.read(frame.astype({0: float}), item="1", score="0")).pvalue
