@@ -214,6 +214,9 @@ def test_logs_of_inspect(tmp_path):
         for score in sample["scores"].values():
             if score["value"] in ("I", 0):
                 score["value"] = "C"
+    with pytest.raises(InputError, match=r"^log-2: the header reports 0.416667 for exact, the samples have the mean"):
+        read([EvalLog(weak), EvalLog(other)], metric="exact")
+    del other["results"]
     result = compare(read([EvalLog(weak), EvalLog(other)], metric="exact"))
     for name, log in (("weak", weak), ("other", other)):
         (tmp_path / f"{name}.json").write_text(json.dumps(log))
@@ -225,7 +228,7 @@ def test_logs_of_inspect(tmp_path):
     assert result.pvalue == pytest.approx(expected.pvalue_method)
     reduced = compare(read([EvalLog(weak), EvalLog(other)], metric="exact", options={"reducer": "mean"}))
     assert reduced.table["test"].tolist() == ["exact"]
-    del weak["samples"][5]["scores"]["brevity"]
+    del weak["samples"][5]["scores"]["brevity"], weak["results"]
     again = compare(read([EvalLog(weak), EvalLog(other)], metric="exact"))
     pd.testing.assert_frame_equal(again.table, result.table)
     with pytest.raises(InputError, match=r"^log-1: .* has no score in brevity for 1 of 12 items"):

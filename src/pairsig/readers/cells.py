@@ -86,7 +86,8 @@ def unknown(path: str, found: str, expression: str = "") -> Question:
     target = json.dumps(str(Path(path).with_name(f"{Path(path).stem}-table.csv")), ensure_ascii=False)
     return Question(
         f"{path}: found {found}, expected a table with one row per item (.csv, .tsv, .json, .jsonl, .parquet, .xlsx; "
-        "--sep names another separator), or one score per line; pandas converts it:\n"
+        "--sep names another separator), one score per line, a log or counts (--reader), or outputs with --reference "
+        "FILE; pandas converts other tables:\n"
         "    import pandas as pd\n"
         f"    frame = {expression.replace('{path}', json.dumps(path, ensure_ascii=False))}\n"
         f"    frame.to_csv({target}, index=False)"
