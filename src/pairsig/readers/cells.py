@@ -56,7 +56,7 @@ _NO_SEPARATOR = "\x1f"
 _COMPRESSED = (".gz", ".xz", ".bz2", ".zst")
 _CELL = 32
 """Bytes of memory for a cell of a Parquet file."""
-_MOST_COLUMNS = 50_000
+_MOST_COLUMNS = 10_000
 _SMALL = 2**15
 _FIRST = 100
 """Rows in which another separator is looked for."""
