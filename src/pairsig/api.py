@@ -192,7 +192,8 @@ class Comparison(TableResult):
                 rows = rows[rows["method_a"] == self.statistics.methods[0]]
             found = report.of_methods(self.statistics, self.metric, rows, unit=self.unit, training_sd=None)
         else:
-            test = definitions.from_signature(str(self._rows["signature"].iloc[0]))
+            used = map(definitions.from_signature, self._rows["signature"].unique())
+            test = max(used, key=lambda test: test.exact)  # what draws stands for it where it is out of reach
             rows, _ = compare_with_one(
                 self.statistics,
                 [self.metric],
@@ -461,8 +462,8 @@ def _pairs(
         of = f"{a} and {b}: " if len(rows) > 1 else ""
         notes += [f"{of}{note}" for note in about if note]
     rows[["ci_low", "ci_high"]] = ends
-    chosen = definitions.from_signature(str(rows["signature"].iloc[0]))
-    return rows, [*notes, *filter(None, [chosen.warning])]
+    warnings = [definitions.from_signature(signature).warning for signature in rows["signature"].unique()]
+    return rows, [*notes, *filter(None, [all_pairs.drawn_instead(rows), *warnings])]
 
 
 def compare_logs(

@@ -558,6 +558,7 @@ def _rank(arguments: argparse.Namespace) -> None:
     how = _settings(arguments, "alpha", "n_resamples", "rng", "unit", "threads")
     with console.progress("rank", arguments.n_resamples) as progress:
         ranked = ranking.rank(data, metric=metric, adjustment=arguments.adjust, memory=memory, progress=progress, **how)
+    console.note(*ranked.notes)
     print(ranking.render(ranked, arguments.format))
     if arguments.pairs:
         tables.write(ranked.pairs, arguments.pairs)
@@ -829,6 +830,7 @@ def _compare(arguments: argparse.Namespace) -> None:
     note = console.note if arguments.memory or sys.stderr.isatty() else None
     with console.progress(f"compare {data.dataset}", arguments.n_resamples // arguments.part[1]) as progress:
         table = all_pairs.compare(data, progress=progress, note=note, **options)
+    console.note(*filter(None, [all_pairs.drawn_instead(table)]))
     tables.write(table, arguments.output)
 
 

@@ -25,7 +25,7 @@ from pairsig.metrics import Metric, Ratio
 from pairsig.planning import heterogeneity
 from pairsig.planning.sample_size import Amount, best_score, in_unit
 from pairsig.stats import intervals, kernels, margins, sequential
-from pairsig.stats.exact import ExactResult
+from pairsig.stats.exact import ExactResult, TooManyValuesError
 from pairsig.stats.margins import MarginResult
 from pairsig.stats.multiple_testing import benjamini_hochberg, holm
 from pairsig.stats.paired import Pair, Unit
@@ -105,9 +105,11 @@ def compare_with_one(
                 except InputError as error:
                     if not test.exact:
                         raise
-                    if tests:
+                    if tests and (test.drawn in planned or not isinstance(error, TooManyValuesError)):
                         notes.append(str(error))
                         continue
+                    if tests:
+                        notes.append(f"{name_a} and {name_b} were tested by {test.drawn.label}: {error}")
                     tested = kernels.run(pair, test.drawn, resampling, stop_at=stop_at, progress=progress)
                 found.append((test.warning, tested))
             points = in_unit(margin, "margin", best_score(pair)) if isinstance(margin, str) else margin

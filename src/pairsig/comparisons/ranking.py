@@ -205,9 +205,9 @@ def rank(
             progress=progress,
             or_draw=True,
         )
-        pairs = _holm(compared)
+        pairs, notes = _holm(compared), tuple(filter(None, [all_pairs.drawn_instead(compared)]))
     else:
-        pairs = _max_t(given.statistics, given.metric, alpha, unit, resampling, memory, progress)
+        pairs, notes = _max_t(given.statistics, given.metric, alpha, unit, resampling, memory, progress), ()
     systems, pairs = _ranked(given.statistics.systems, pairs, given.metric, alpha), frame(RANKED_PAIRS, pairs)
     return Ranking(
         table=given.as_given(systems),
@@ -215,7 +215,7 @@ def rank(
         alpha=alpha,
         statistics=given.statistics,
         metric=given.metric,
-        notes=given.notes,
+        notes=(*notes, *given.notes),
         _rows=systems,
         _pairs=pairs,
     )

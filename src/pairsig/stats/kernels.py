@@ -54,7 +54,7 @@ def pvalues(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> NDArray[np.float64]:
-    """P-values of many pairs by a test that draws nothing; the parameters are those of `exact.pairs.pvalues`."""
+    """P-values of many pairs by a test that draws nothing; parameters and NaN are those of `exact.pairs.pvalues`."""
     kernel = KERNELS[test.name]
     if kernel in _FAST:
         return fast_pvalues(scorer, pairs, test, unit, threads=threads, progress=progress)
