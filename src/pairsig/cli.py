@@ -465,7 +465,7 @@ def _test_outputs(arguments: argparse.Namespace, data: Data, notes: list[str]) -
     tests, ways, alternatives = map(_names, (arguments.test, arguments.method, arguments.alternative))
     if arguments.all_tests:
         tests = list(definitions.names())
-        ways = ways or list(dict.fromkeys(way for test in tests for way in definitions.methods(test)))
+        ways = ways or list(dict.fromkeys(test.method for test in definitions.TESTS))
     if arguments.item_cost is not None:
         raise InputError("--item-cost needs systems with several runs, found one run of each")
     resampling = Resampling(arguments.n_resamples, arguments.seed, arguments.threads)

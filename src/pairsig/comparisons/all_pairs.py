@@ -128,7 +128,7 @@ def compare(
     resamples = resampling.part(k, m)
     if drawn.any():
         here = replace(resampling, memory=memory.left) if chosen_test.exact else resampling
-        counted = scorer.exceedances(pairs[drawn], drawn_test, here, resamples=resamples, progress=progress)
+        counted = kernels.counted(scorer, pairs[drawn], drawn_test, here, resamples, progress)
         n_extreme[:, drawn] = counted.n_greater, counted.n_equal
         pvalue[drawn] = 0.0  # `with_pvalues` computes it
     better, other = pairs.T

@@ -28,8 +28,8 @@ def influence_values(counts: NDArray[Any], metric: Metric) -> Floats:
     """Influence of every unit on every system's score, (systems × units), in points; positive values are good.
 
     With totals T and unit i drawn cᵢ* times, a resampled score is to first order f(T) + Σ (cᵢ* − 1) uᵢ. Here uᵢ =
-    ∇f(T)·xᵢ is the influence of unit i (the delta method). The gradient is computed by central differences of 1e-5 of
-    each total. The counts (systems, units, columns) are those of `Statistics.of`.
+    ∇f(T)·xᵢ is the influence of unit i (the delta method), with the gradient of `gradient`. The counts (systems, units,
+    columns) are those of `Statistics.of`.
     """
     totals, largest_counts = np.empty((2, len(counts), counts.shape[2]))
     for some in some_systems(counts):  # to avoid a copy of all counts in a larger type
@@ -37,22 +37,32 @@ def influence_values(counts: NDArray[Any], metric: Metric) -> Floats:
             counts[some].sum(axis=1, dtype=np.float64),
             np.abs(counts[some]).max(axis=1),
         )
+    slope = gradient(totals, largest_counts, metric)
+    # For a system without any error, these values are rounding errors.
+    noise = 1e-8 * (np.abs(slope) * largest_counts).sum(axis=1)
+    contributed = np.empty(counts.shape[:2])
+    for some in some_systems(counts):
+        np.einsum("suc,sc->su", counts[some], slope[some], out=contributed[some])
+    contributed[np.abs(contributed) < noise[:, None]] = 0.0
+    return contributed if metric.higher_is_better else -contributed
+
+
+def gradient(totals: Floats, largest_counts: Floats, metric: Metric) -> Floats:
+    """Partial derivatives of the score by each column, (rows × columns), at totals (rows × columns).
+
+    They are central differences of 1e-5 of each total. `largest_counts` are the largest absolute counts of a unit: a
+    column without counts has the derivative 0.
+    """
     largest = np.abs(totals).max(axis=1, keepdims=True)
     # A column without counts has no influence, whatever its derivative, which does not exist for BLEU.
     step = 1e-5 * np.where(totals != 0, np.abs(totals), largest) * (largest_counts != 0)
-    gradient = np.zeros_like(totals)
+    slope = np.zeros_like(totals)
     for column in range(totals.shape[1]):
         shift = np.zeros_like(totals)
         shift[:, column] = step[:, column]
         rise = metric.score(totals + shift) - metric.score(totals - shift)
-        np.divide(rise, 2 * step[:, column], out=gradient[:, column], where=step[:, column] > 0)
-    # For a system without any error, these values are rounding errors.
-    noise = 1e-8 * (np.abs(gradient) * largest_counts).sum(axis=1)
-    contributed = np.empty(counts.shape[:2])
-    for some in some_systems(counts):
-        np.einsum("suc,sc->su", counts[some], gradient[some], out=contributed[some])
-    contributed[np.abs(contributed) < noise[:, None]] = 0.0
-    return contributed if metric.higher_is_better else -contributed
+        np.divide(rise, 2 * step[:, column], out=slope[:, column], where=step[:, column] > 0)
+    return slope
 
 
 def errors_and_correlations(

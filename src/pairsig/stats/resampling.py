@@ -132,6 +132,7 @@ def randomization_test(
     b: ArrayLike,
     *,
     metric: str | Metric | None = None,
+    method: str = "",
     alternative: str = "two-sided",
     n_resamples: int = 1_000_000,
     rng: int | np.random.Generator = 2012,
@@ -148,12 +149,14 @@ def randomization_test(
     ----------
     a, b, metric, alternative, documents
         See `exact_test`.
+    method
+        "studentized" divides each difference by its standard error; see the notes.
     n_resamples, rng, threads, batch
         See `bootstrap_test`.
 
     Returns
     -------
-    TestResult
+    TestResult, or for "studentized" a `StudentizedResult`, which has the interval of that test.
 
     See Also
     --------
@@ -169,6 +172,11 @@ def randomization_test(
     score(b). The observed labelling is one of the shuffles, hence the + 1, and p is never 0. Equal systems get p = 1 by
     definition if the alternative is two-sided or observed. For the false-positive rates see `exact_test`.
 
+    The studentized test has t = d / s for d, with s² = Σ (uᵢᴬ − uᵢᴮ)² from the influences uᵢ of the units (the standard
+    error of `compare`'s tables), computed anew after each shuffle. It is exact for exchangeable outputs, too, and its
+    false-positive rate tends to the level if only the scores are equal (Janssen 1997; Chung and Romano 2013). For means
+    and other scores with the same denominators for both systems, it is the test of the difference itself.
+
     Examples
     --------
     A is better on each of three segments. Two of the eight possible shuffles are as extreme, so p is near 2/8.
@@ -176,8 +184,12 @@ def randomization_test(
     >>> round(randomization_test([1, 1, 1], [0, 0, 0], n_resamples=100_000).pvalue, 2)
     0.25
     """
-    test = find("randomization", alternative=alternative)
+    test = find("randomization", method, alternative)
     resampling = Resampling(n_resamples, seed_of(rng), threads, batch)
+    if test.statistic:
+        from pairsig.stats.studentized import studentized  # which needs this module
+
+        return studentized(Pair.of(a, b, metric, documents), test, resampling)
     return resampled(Pair.of(a, b, metric, documents), test, resampling)
 
 
