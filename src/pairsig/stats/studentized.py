@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from pairsig.core import random_streams
 from pairsig.core.definitions import Test
-from pairsig.core.engine import Progress, Resampling
+from pairsig.core.engine import Progress, Resampling, check_time
 from pairsig.core.exceedances import ExceedanceCounts
 from pairsig.core.influence import gradient
 from pairsig.io.choices import check_level
@@ -208,6 +208,7 @@ def _counted(
 ) -> ExceedanceCounts:
     """Count the extreme shuffles, and put |t| of each into `null`."""
     n_units = data.values.shape[1]
+    check_time(len(resamples), n_units, 8 * data.values.shape[2], resampling.threads)
     observed = data.observed[0]
     order = 1.0 if pair.difference >= 0 else -1.0  # as `Pair.order`, the better system first
     border = abs(observed)
