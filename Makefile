@@ -5,7 +5,7 @@
 #   make retrain     train the base models again; requires Java, Maven and the corpora (DATA_DIR=...)
 #   make slurm       run the study, or the configuration CONFIG, on a SLURM cluster (docs/cluster.md); make test-slurm: its tests
 #   make test        run the tests;  make test-all: also slow tests;  make test-wheel: the package alone (SMALL=yes: few tests)
-#   make findings    render the findings, and the numbers on other pages, from the tables in results/reference/
+#   make findings    render the findings and the numbers on other pages from results/reference/, the pages on sheets from the models
 #   make docs        build the documentation: docs/_build/html/index.html
 #   make lint        check style, types and workflow;  make bench: measure speed as ratios (SMALL=yes: on small data)
 #   make fuzz        run the property tests on more examples than `make test` (EXAMPLES=2000)
@@ -103,12 +103,13 @@ test-wheel:
 # Start a SLURM with three nodes on this machine, and stop it again; `tests/slurm/cluster install` installs it.
 test-slurm: quick
 	tests/slurm/cluster start
-	tests/slurm/quick && $(BIN)/python -m pytest tests/test_slurm.py; status=$$?; tests/slurm/cluster stop; exit $$status
+	tests/slurm/quick && PAIRSIG_TEST_SLURM=1 $(BIN)/python -m pytest tests/test_slurm.py; status=$$?; tests/slurm/cluster stop; exit $$status
 
 # What stands between <!-- NAME --> and <!-- /NAME --> on a page comes from src/study/site/templates/fragments.md.
 findings: $(READY)
 	$(BIN)/python -m study findings results/reference/*.tsv --output results/README.md \
 		--fill $$(grep -lE '<!-- /[a-z0-9_]+ -->' README.md docs/*.md docs/explanation/*.md)
+	$(BIN)/python -m study sheets docs/sheets/*.md
 
 # The build fails on a broken link or reference, and on an example with another output than the documented one.
 docs: $(DOCUMENTED)

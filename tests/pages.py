@@ -94,7 +94,9 @@ def text_of(element: Element) -> str:
 
 
 def rows(path: Path) -> list[dict[str, str]]:
-    """The rows of a TSV file as text."""
+    """The rows of a file as text."""
+    if path.suffix == ".parquet":
+        return [{name: str(cell) for name, cell in row.items()} for row in pd.read_parquet(path).to_dict("records")]
     with path.open(encoding="utf-8", newline="") as lines:
         return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_MINIMAL))
 
@@ -125,15 +127,15 @@ def study(folder: Path) -> Path:
     shutil.copyfile(ROOT / "resources" / "statistics" / f"{DATASET}.parquet", folder / f"{DATASET}.parquet")
     given = ["--metric", "bleu", "--n-resamples", "1000", "--threads", "1"]
     for name in (DATASET, MADE):
-        output = results / f"comparisons/{name}.bootstrap.tsv"
+        output = results / f"comparisons/{name}.bootstrap.parquet"
         run(cli.main, "compare", folder / f"{name}.parquet", *given, "--output", output)
-    made = results / f"test_sets/{DATASET}.bootstrap.tsv"
+    made = results / f"test_sets/{DATASET}.bootstrap.parquet"
     options = ["--domain-size", "100", "--initial", "100,400", "--halves", "1"]
     run(study_cli.main, "resize", folder / f"{DATASET}.parquet", *options, *given, "--output", made)
     of = [f"{folder / name}.parquet:bleu" for name in (DATASET, MADE)]
     run(study_cli.main, "ranks", *of, "--n-resamples", "1000", "--output", results / "tables/ranks.tsv")
     run(study_cli.main, "describe", *of, "--output", results / "tables/systems.tsv")
-    compared = pd.concat([analysis.read(path, COMPARISONS) for path in results.glob("*/*.bootstrap.tsv")])
+    compared = pd.concat([analysis.read(path, COMPARISONS) for path in results.glob("*/*.bootstrap.parquet")])
     sheet = pd.DataFrame(
         [("translation", "near", DATASET, "*-first-100", "=", "*-first-100")], columns=columns.CALIBRATIONS.names
     )
@@ -156,8 +158,8 @@ def words(folder: Path) -> list[object]:
     results = folder / "results"
     return [
         "site", *sorted((results / "tables").glob("*.tsv")),
-        "--comparisons", *(results / f"comparisons/{name}.bootstrap.tsv" for name in (DATASET, MADE)),
-        "--test-sets", *sorted((results / "test_sets").glob("*.tsv")),
+        "--comparisons", *(results / f"comparisons/{name}.bootstrap.parquet" for name in (DATASET, MADE)),
+        "--test-sets", *sorted((results / "test_sets").glob("*.parquet")),
         "--calibrated", results / "calibrated.parquet",
         "--datasets", folder / "datasets.tsv", "--corpora", ROOT / "config/corpora.tsv",
         "--figures", *sorted((results / "figures").rglob("*.svg")),

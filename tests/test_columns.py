@@ -9,6 +9,7 @@ import re
 from dataclasses import replace
 from importlib import import_module
 from itertools import chain
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -23,9 +24,8 @@ from pairsig.io.columns import TABLES as LIBRARY
 from running import ROOT
 from study import analysis
 from study import cli as study_cli
+from study.sheets.models import CLASSES
 from study.tables import columns
-from study.tables.rows import CLASSES
-from study.tables.rows import columns as columns_of
 
 
 def possible(cell: str, column: Column) -> bool:
@@ -151,15 +151,11 @@ def test_the_page_on_tables_has_every_column(monkeypatch):
 
 @pytest.mark.parametrize("table", columns.SHEETS, ids=lambda table: table.name)
 def test_sheets_have_what_the_analyses_read(table):
-    declared = columns_of(CLASSES[table.name])
-    page = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs/sheets").glob("*.md")))
-    section = page.split(f"\n## {table.name}.tsv\n")[1].split("\n## ")[0]
-    fragments = re.findall(
-        r"^\| `(\w+)`", section.split("\n\n")[1] if "|" in section.split("\n\n")[1] else section, re.M
-    )
+    fields = CLASSES[table.name].model_fields
+    assert set(table.names) <= set(fields)
     for name in table.names:
-        assert name in declared
-        assert name in fragments
+        choices = get_args(fields[name].annotation)
+        assert table[name].choices in ((), choices)
 
 
 def test_frames_have_exactly_the_declared_columns():

@@ -13,10 +13,10 @@ import yaml
 from pairsig.io.errors import InputError
 from study import sheets
 from study.analysis import figures
-from study.sheets import files, synthetic
-from study.sheets.config import KEYS
+from study.sheets import checks, documentation, files
+from study.sheets.config import Config
 from study.sheets.jobs import Jobs
-from study.tables.rows import CLASSES, columns
+from study.sheets.models import CLASSES
 from study.test_sets import matches
 
 ROOT = Path(__file__).parent.parent
@@ -88,7 +88,8 @@ def edit(name, old, new):
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
 def test_shipped_configs_and_sheets_pass(project, path, monkeypatch):
     # Whether they are valid has nothing to do with what is installed here.
-    monkeypatch.setattr(synthetic, "check_needs", lambda *_: None)
+    monkeypatch.setattr(checks, "check_programs", lambda *_: None)
+    monkeypatch.setattr(checks, "check_file", lambda *_: None)
     config = load(ROOT / "config" / "config.yaml", path)
     sheets.check_config(config)
     study = sheets.read(config)
@@ -171,7 +172,9 @@ def test_benchmarks_that_are_not_there_are_left_out_with_a_reason(project):
     assert not {"llmbar", "mmlu-pro"} & set(study.missing)
     for name, dataset in study.datasets.items():
         assert not (dataset.selected and name in study.missing)
-    with pytest.raises(InputError, match=r"column text: found bfcl/failed.tsv.xz, which is missing in data, expected"):
+    with pytest.raises(
+        InputError, match=r"column text: found data/bfcl/failed.tsv.xz, which is missing, expected a file"
+    ):
         read(datasets=["bfcl"])
     sums = Path("corpora/bfcl/SHA256SUMS")
     sums.parent.mkdir(parents=True)
@@ -192,26 +195,25 @@ def test_shared_tasks_have_ten_systems(project):
         assert len(systems) >= 10, name
 
 
-def test_the_pages_of_the_sheets_name_exactly_the_keys_and_columns():
+@pytest.mark.parametrize("page", sorted((ROOT / "docs/sheets").glob("*.md")), ids=lambda page: page.stem)
+def test_the_pages_of_the_sheets_are_those_of_the_models(page):
+    """If not, type `make findings`."""
+    text = page.read_text(encoding="utf-8")
+    assert documentation.filled(text) == text
+
+
+def test_every_sheet_and_the_config_have_their_table():
     text = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs/sheets").glob("*.md")))
-    sections = dict(re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL))
+    assert {*re.findall(r"^## (\S+)\n", text, re.MULTILINE)} == {"config.yaml", *documentation.SHEETS}
+    assert documentation.filled(text.replace("`licence`", "`license`")) == text
 
-    def named(section):
-        table = re.search(r"^\| (?:key|column) \|.*?(?=^$)", sections[section], re.MULTILINE | re.DOTALL)
-        return re.findall(r"^\| `([^`]+)`", table.group(), re.MULTILINE)
 
-    def keys(block, *above):
-        for key, one in block.items():
-            assert one.about
-            if one.block:
-                yield from keys(one.block, *above, key)
-            else:
-                yield ".".join([*above, key])
-
-    assert sorted(named("config.yaml")) == sorted(keys(KEYS))
-    for name, of in CLASSES.items():
-        assert named(sheet_path(name).name) == list(columns(of))
-        assert all(cell.about for cell in columns(of).values())
+def test_every_column_and_key_is_described_with_an_example():
+    fields = [field for of in CLASSES.values() for field in of.model_fields.values()]
+    for field in (*fields, *(field for _, field in documentation.keys(Config))):
+        assert field.description
+        assert field.examples
+        assert "|" not in field.description + field.examples[0]
 
 
 def mistakes(where):
@@ -248,7 +250,7 @@ def test_what_is_repeated_is_refused_with_both_lines(project, sheet, repeated, f
     whole = re.search(repeated, text, re.MULTILINE)
     first, second = (text[:end].count("\n") + 1 for end in (whole.start(), len(text)))
     path.write_text(text + whole[0], encoding="utf-8")
-    message = f"{found.format(whole[1])} again, expected it once: it is in line {first} already"
+    message = f"{found.format(whole[1])} again, expected it once: it is in {path}, line {first} already"
     with pytest.raises(InputError, match=f"{path.name}, line {second}, {message}"):
         read()
 
@@ -279,7 +281,7 @@ def test_yaml_holds_text(tmp_path):
     path.write_text(text.replace("010", "10"), encoding="utf-8")
     (row,) = files.read(str(path), CLASSES["base_models"]).rows
     assert (row.include, row.threads, row.train, row.predict, row.note) == ("no", 10, "one\ntwo", "one; two", "")
-    assert (row.sizes, row.needs, row.members) == ({"full": "2", "half": "1"}, ("java", "jar:x"), ())
+    assert (row.sizes, row.needs, row.members) == ({"full": 2, "half": 1}, ("java", "jar:x"), ())
     assert row.needed("jar") == ["x"]
 
 
@@ -357,7 +359,7 @@ def test_a_figure_of_a_run_of_its_own_needs_no_table_of_the_study(project):
     of_study, own = (Jobs(one, config) for one in (study, replace(study, datasets=alone)))
     assert not of_study.own
     assert own.own
-    compared = "results/comparisons/hansards.bootstrap.tsv"
+    compared = "results/comparisons/hansards.bootstrap.parquet"
     assert own.tables(figure, "hansards", "bootstrap") == [compared]
     assert {compared, "results/tables/thresholds.tsv"} < {*of_study.tables(figure, "hansards", "bootstrap")}
 

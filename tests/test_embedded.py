@@ -12,7 +12,7 @@ from pairsig.core import statistics
 from pairsig.metrics import registry
 from study import cli as study_cli
 from study import sheets
-from study.sheets import synthetic
+from study.sheets import checks
 from study.sheets.embedded import systems as kept
 
 ROOT = Path(__file__).parent.parent
@@ -121,7 +121,8 @@ def test_benchmarks_counted_again_are_equal(dataset, data_dir, tmp_path, monkeyp
 def test_retrain_missing_goes_on_from_all_that_is_embedded(monkeypatch):
     """What counts depend on is stated as in a run of today; package versions are those of the machine that trains."""
     config = yaml.safe_load((ROOT / "config/retrain.yaml").read_text(encoding="utf-8"))
-    monkeypatch.setattr(synthetic, "check_needs", lambda *_: None)
+    monkeypatch.setattr(checks, "check_programs", lambda *_: None)
+    monkeypatch.setattr(checks, "check_file", lambda *_: None)
     ready = study(monkeypatch, retrain=True, data_dir="corpora", datasets=config["datasets"])
     trained = [name for name in config["datasets"] if any(name == dataset for dataset, _ in ready.predictions)]
     assert len(trained) == 13

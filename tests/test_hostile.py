@@ -13,14 +13,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import pairsig
 from against import compare_with_one
 from pairsig import InputError, Statistics, cli, compare
-from pairsig.comparisons import all_pairs, baseline, inputs, methods, ranking
+from pairsig.comparisons import all_pairs, baseline, methods, ranking
 from pairsig.core import statistics
 from pairsig.io import files, memory, tables
 from pairsig.io.columns import Column
 from pairsig.io.rendering import footnote, render
 from pairsig.metrics import registry
+from pairsig.readers import inputs
 from pairsig.readers.counts import table as table_reader
 
 BROKEN = ["a\nb", "a\rb", "a\tb", "a\x1b[2Jb", "a\x9bb", "a\u2028b", "a\u202eb", "a\u2066b", "a\udcffb", "a\0b"]
@@ -196,10 +198,10 @@ def test_a_pipe_without_a_writer_is_refused(tmp_path, monkeypatch):
             read(tmp_path / "x.parquet")
 
 
-def test_an_endless_line_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(tables, "MAX_LINE", 1000)
+def test_a_file_without_end_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "MAX_BYTES", 1000)
     (tmp_path / "x.tsv").symlink_to("/dev/zero")
-    with pytest.raises(InputError, match=r"x\.tsv, line 1: found a line of more than 1,000 characters"):
+    with pytest.raises(InputError, match=r"x\.tsv: found more than 1,000 bytes of content"):
         tables.read(tmp_path / "x.tsv")
 
 
@@ -251,16 +253,14 @@ def test_texts_that_repeat_are_in_memory_once(tmp_path):
         statistics.read(path)
 
 
-def test_texts_that_share_beginnings_are_measured(tmp_path, monkeypatch):
+def test_texts_that_share_beginnings_are_refused(tmp_path):
+    """Each text without the beginning that it shares with the one before: twenty times as small as when unpacked."""
     n, path = 500, tmp_path / "x.parquet"
     table = pa.table({"system": ["a"] * n, "segment": [f"{'x' * 1000}{i}" for i in range(n)], "value": [1.0] * n})
-    encoded = {"segment": "DELTA_BYTE_ARRAY"}
-    pq.write_table(table, path, use_dictionary=False, column_encoding=encoded)
-    assert len(statistics.read(path).segments) == n
+    pq.write_table(table, path, use_dictionary=False, column_encoding={"segment": "DELTA_BYTE_ARRAY"})
     assert path.stat().st_size < 20_000
-    monkeypatch.setattr(tables, "MAX_BYTES", 100_000)
-    for read in (table_reader.read, statistics.read):
-        with pytest.raises(InputError, match=r"x\.parquet: found more than 100,000 bytes of text"):
+    for read in (tables.read, statistics.read):
+        with pytest.raises(InputError, match=r"x\.parquet: found text in the encoding DELTA_BYTE_ARRAY, .*to_parquet"):
             read(path)
 
 
@@ -269,20 +269,25 @@ def test_one_long_name_does_not_make_all_long(tmp_path, monkeypatch):
     assert statistics.read(path).documents[0] == "x" * 1000
     monkeypatch.setattr(statistics, "_MOST_LETTERS", 10**5)
     message = r"document 'xxx.*\(1,000 characters\) is too long, expected at most 100 characters for 1,000 names"
-    for read in (statistics.read, lambda path: inputs.read_systems([str(path)], "table")):
+    for read in (statistics.read, lambda path: inputs.read_files([str(path)], "table")):
         with pytest.raises(InputError, match=message):
             read(path)
 
 
-def test_the_memory_that_is_given_bounds_the_pages(tmp_path, monkeypatch):
-    path = packed(tmp_path / "x.parquet")
-    monkeypatch.setattr(tables, "_PAGES", 1000)
-    with pytest.raises(InputError, match=r"reading .*x\.parquet, which has large row groups: .*needed, and 0 MiB"):
-        statistics.read(path, memory=memory.Memory(1))
-    assert statistics.read(path).systems == ("a", "b")
-    monkeypatch.setattr(memory.Memory, "whole", lambda: memory.Memory(1))
-    with pytest.raises(InputError, match="of memory are needed"):
+def test_memory_bounds_what_is_read(tmp_path, monkeypatch):
+    """Two thousand cells of 100,000 characters, which the file has once."""
+    path = packed(tmp_path / "x.parquet", n=1000, answer="x" * 100_000)
+    monkeypatch.setattr(memory.Memory, "whole", lambda: Told(50_000_000))
+    with pytest.raises(InputError, match=r"reading .*x\.parquet: at least 191 MiB of memory are needed, and 48 MiB"):
         tables.read(path)
+    with pytest.raises(InputError, match=r"reading .*x\.parquet: .* of memory are needed, and 0 MiB"):
+        statistics.read(path, memory=memory.Memory(1))
+
+
+class Told(memory.Memory):
+    """So many bytes are left, whatever the process takes."""
+
+    left = property(lambda self: self.limit)
 
 
 @pytest.mark.parametrize(
@@ -303,11 +308,11 @@ def test_columns_of_a_frame_are_there_once():
     frame = pd.DataFrame({"system": ["a", "b"], "segment": [1, 1], "correct": [1, 0], "total": [1, 1]})
     twice = pd.concat([frame, frame["total"]], axis=1)
     with pytest.raises(InputError, match="the table: found 2 columns called 'total', expected different names"):
-        all_pairs.compare(twice, "exact")
+        Statistics.from_table(twice, dataset="")
     with pytest.raises(InputError, match="found 2 columns called '0'"):
-        all_pairs.compare(pd.concat([frame, pd.DataFrame({0: [1, 1], "0": [1, 1]})], axis=1), "exact")
+        Statistics.from_table(pd.concat([frame, pd.DataFrame({0: [1, 1], "0": [1, 1]})], axis=1), dataset="")
     with pytest.raises(InputError, match="the data frame: found 2 columns called 'total', expected different names"):
-        compare(twice, system="system", segment="segment", score="total")
+        pairsig.read(twice, system="system", item="segment", score="total")
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from pairsig.core import statistics
 from pairsig.io.errors import InputError
 from running import ROOT
 from study import cli, sheets
-from study.sheets import synthetic
+from study.sheets import checks
 
 SEEDS = st.integers(0, 10**9)
 
@@ -70,7 +70,8 @@ def shipped(tmp_path_factory):
 def plan(shipped, monkeypatch):
     """Plan the study of a config: true if it can be, false after one bounded sentence about what is wrong."""
     monkeypatch.chdir(shipped)
-    monkeypatch.setattr(synthetic, "check_needs", lambda *_: None)
+    monkeypatch.setattr(checks, "check_programs", lambda *_: None)
+    monkeypatch.setattr(checks, "check_file", lambda *_: None)
 
     def plan(config):
         before, message = sorted(Path().rglob("*")), ""

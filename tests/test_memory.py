@@ -132,51 +132,24 @@ def test_what_is_no_size(wrong):
         memory.Memory.of(wrong)
 
 
-@pytest.mark.parametrize(
-    ("table", "files", "expected"),
-    [
-        ("0::/jobs/own", {"jobs/memory.max": "1000", "jobs/own/memory.max": "max"}, [1000 - 300 + 50]),
-        ("0::/own", {"own/memory.max": "900"}, [900 - 300 + 50]),
-        ("0::/", {}, []),
-        ("3:cpu:/own\n2:memory:/own", {"memory/own/memory.limit_in_bytes": "800"}, [800 - 300 + 50]),
-    ],
-)
-def test_limits_of_jobs_and_containers(table, files, expected, tmp_path, monkeypatch):
-    for name, limit in files.items():
-        group = (tmp_path / name).parent
-        group.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(f"{limit}\n")
-        for usage in ("memory.current", "memory.usage_in_bytes"):
-            (group / usage).write_text("300\n")
-        (group / "memory.stat").write_text("anon 200\ninactive_file 50\ntotal_inactive_file 50\n")
-    (tmp_path / "cgroup").write_text(f"{table}\n")
-    monkeypatch.setattr(memory, "_CGROUPS", tmp_path)
-    monkeypatch.setattr(memory, "_OWN_CGROUP", tmp_path / "cgroup")
-    assert memory._left_by_cgroups() == expected
-    if expected:
-        assert memory.free() == expected[0]
-
-
 class TestReading:
-    def test_a_file_as_it_was_written_is_not_sorted(self, tmp_path, monkeypatch):
+    def test_a_file_as_it_was_written_is_restored(self, tmp_path):
         given = items(5, 1000)
         statistics.write(given, tmp_path / "x.parquet")
-        monkeypatch.setattr(statistics._Rows, "_sorted", None)
-        monkeypatch.setattr("pairsig.io.tables._ROWS", 300)
         read = statistics.read(tmp_path / "x.parquet")
         np.testing.assert_array_equal(read.counts, given.counts)
         assert read.counts.dtype == np.int64
         assert (read.systems, read.groups, read.kinds) == (given.systems, given.groups, given.kinds)
 
     @pytest.mark.parametrize("n_rows", [1, 7, 1000])
-    def test_pieces_are_put_together(self, n_rows, tmp_path, monkeypatch):
-        """Rows in any order, names that are numbers, categories, missing labels: as the whole table at once."""
+    def test_groups_of_rows_are_put_together(self, n_rows, tmp_path):
+        """Rows in any order, names that are numbers, categories, missing labels: as the table in memory."""
         given = simulate.statistics("f1", n_systems=4, n_segments=12, document_size=7, n_groups=2)
         table = given.to_table().sample(frac=1, random_state=1)
         table["segment"] = table["segment"].astype(int)
         table["kind"] = None
-        table.to_parquet(tmp_path / "x.parquet")  # with the index, which is no count
-        monkeypatch.setattr("pairsig.io.tables._ROWS", n_rows)
+        # With the index, which is no count.
+        table.to_parquet(tmp_path / "x.parquet", row_group_size=n_rows)
         expected = Statistics.from_table(table, dataset="x")
         for room in (None, memory.Memory.of("8G")):
             read = statistics.read(tmp_path / "x.parquet", memory=room)
@@ -202,20 +175,19 @@ class TestReading:
             (25, {"group": "other"}, "system s1 has more than one group, expected one"),
         ],
     )
-    def test_what_is_wrong_in_a_later_piece(self, row, change, message, tmp_path, monkeypatch):
+    def test_what_is_wrong_in_a_later_group_of_rows(self, row, change, message, tmp_path):
         table = items(3, 20).to_table().astype({"system": str, "group": str, "kind": str})
         for column, cell in change.items():
             if column == "correct":
                 table[column] = table[column].astype(float)
             table.loc[row, column] = cell
-        table.to_parquet(tmp_path / "x.parquet")
-        monkeypatch.setattr("pairsig.io.tables._ROWS", 6)
+        table.to_parquet(tmp_path / "x.parquet", row_group_size=6)
         with pytest.raises(InputError, match=message):
             statistics.read(tmp_path / "x.parquet")
 
     def test_a_file_too_large_is_refused(self, tmp_path):
         statistics.write(items(50, 1000), tmp_path / "x.parquet")
-        with pytest.raises(InputError, match=r"the counts of .*x\.parquet: at least 1 MiB of memory are needed, and 0"):
+        with pytest.raises(InputError, match=r"reading .*x\.parquet: at least [0-9] MiB of memory are needed, and 0"):
             statistics.read(tmp_path / "x.parquet", memory=memory.Memory(1))
         items(3, 10).to_table().to_csv(tmp_path / "x.tsv", sep="\t", index=False)
         with pytest.raises(InputError, match=r"reading .*x\.tsv .*: at least 1 MiB of memory"):

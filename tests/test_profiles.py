@@ -107,7 +107,7 @@ def test_retraining_from_a_folder_of_corpora_is_planned(project, request):
 @pytest.mark.slow
 def test_a_cluster_that_is_not_slurm(project, tmp_path_factory):
     """A trivial one: what is submitted runs in the background, and its process number is printed."""
-    table = "results/comparisons/wmt21-de-en.bootstrap.tsv"
+    table = "results/comparisons/wmt21-de-en.bootstrap.parquet"
     study = ("--config", "datasets=[wmt21-de-en]", "--set-scatter", "resamples=2", "--", table)
     few = "resampling: {n_resamples: 3000}\n"
     here = clone(tmp_path_factory.mktemp("here"))

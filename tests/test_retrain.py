@@ -159,11 +159,11 @@ def test_the_plan_shrinks_with_the_scale(planned):
 
 
 def test_every_share_keeps_the_proportions_of_the_sizes():
-    sizes = {"full": "27", "half": "38", "quarter": "35"}
+    sizes = {"full": 27, "half": 38, "quarter": 35}
     for percent in range(1, 101):
         taken = [name.partition("-")[0] for name in synthetic._resampled(sizes, percent / 100)]
         assert len(taken) == percent  # also where 0.29 * 100 is a little less than 29 as a float
-        assert all(abs(taken.count(size) - int(n) * percent / 100) < 1.5 for size, n in sizes.items())
+        assert all(abs(taken.count(size) - n * percent / 100) < 1.5 for size, n in sizes.items())
 
 
 def embed(study, systems, dataset="example-alignment"):
@@ -264,7 +264,7 @@ def test_going_on_from_what_is_embedded_gives_what_one_run_gives(example):
 def test_a_base_model_that_fails_is_left_out_and_reported(example):
     project = example[0]
     train, predict = "awk -f config/example/dice-train.awk {train}", "dice-predict.awk {model} {input} > {output}"
-    fails = "case {train} in *quarter-2*) echo too small >&2; exit 7;; esac"
+    fails = "case {train} in *quarter-2*) echo too small >&2; exit 7;; *quarter-1*) kill -9 $PPID;; esac"
     stops = "if [ $(cksum < {model} | cut -c1) -le 1 ]; then head -n 3; else cat; fi > {output}"
     edit(project, "base_models", train, f"{fails}; {train}")
     edit(project, "base_models", predict, predict.replace("> {output}", f"| {stops}"))
@@ -274,9 +274,13 @@ def test_a_base_model_that_fails_is_left_out_and_reported(example):
     fragments = {omission.system: str(omission) for omission in made.omissions}
     assert "exit status 7" in fragments["dice-quarter-2"]
     assert "too small" in fragments["dice-quarter-2"]
+    killed = "train: killed in attempt 2 of 2 (memory or time; requested: 1000 MB, 10 minutes)"
+    assert killed in fragments["dice-quarter-1"]
+    log = project / "results/logs/train/example-parallel/dice-quarter-1.log"
+    assert killed.removeprefix("train: ") in log.read_text(encoding="utf-8")
     assert len(fragments) + len(made.systems) == 8
     assert not set(fragments) & set(made.systems)
-    for name in set(fragments) - {"dice-quarter-2"}:
+    for name in set(fragments) - {"dice-quarter-1", "dice-quarter-2"}:
         assert "has 3 segments" in fragments[name]
     table = (project / "results/tables/systems.tsv").read_text(encoding="utf-8")
     assert "dice-quarter-2: train: exit status 7" in table
@@ -380,6 +384,36 @@ def test_missing_requirements_of_a_base_model_are_reported(planned):
         planned()
 
 
+@pytest.mark.parametrize(
+    ("sheet", "old", "new", "message"),
+    [
+        ("training_sets", "[config/example/parallel.en+", "[config/example/paralel.en+",
+         r"config/training_sets.yaml, line \d+, training set example-parallel, key files: found "
+         r"config/example/paralel.en, which is missing, expected a file; did you mean config/example/parallel.en\?"),
+        ("datasets", "parallel-test.wa", "parallel-test.aw",
+         r"config/datasets.tsv, line \d+, column text: found config/example/parallel-test.aw, which is missing, "
+         r"expected a file; did you mean config/example/parallel-test.\w+\?"),
+        ("base_models", "dice-train.awk", "dice-trian.awk",
+         r"config/base_models.yaml, line \d+, base model dice, key train: found config/example/dice-trian.awk, which "
+         r"is missing, expected a file; did you mean config/example/dice-train.awk\?"),
+        ("base_models", "predict: awk", "predict: cd /; no-such-program", None),
+        ("base_models", "predict: awk", "predict: X=1 no-such-program",
+         "key predict: found the program no-such-program, which is not installed, expected one that is"),
+        ("base_models", "predict: awk", "predict: config/example/dice-predict",
+         r"found the program config/example/dice-predict, which is missing, .*; did you mean "
+         r"config/example/dice-predict.awk\?"),
+    ],
+)  # fmt: skip
+def test_what_a_run_needs_is_there_before_its_first_job(planned, sheet, old, new, message):
+    edit(Path(), sheet, old, new)
+    if message is None:  # what is too complex is left to the shell
+        planned()
+        return
+    with pytest.raises(InputError, match=message):
+        planned()
+    planned(retrain=False, datasets=["hansards"])  # only what the run needs
+
+
 SMALL = {
     "training_sets": (
         "hansards-small:\n  task: alignment\n  corpus: hansards-wa\n"
@@ -409,7 +443,7 @@ def test_the_chain_on_a_small_part_of_a_real_corpus(example, data_dir):
     assert found.loc["all", "n_systems"] == 12
     assert found.loc["joint-hmm", "score_mean"] < found.loc["dice", "score_mean"] < 95
     quarter, full = (
-        tables.read(project / "results/comparisons/example-hansards.bootstrap.tsv")
+        tables.read(project / "results/comparisons/example-hansards.bootstrap.parquet")
         .melt(value_vars=["system_a", "system_b"])["value"]
         .str.contains(size)
         .sum()

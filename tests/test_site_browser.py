@@ -108,7 +108,7 @@ def luminance(colour):
 
 def compared(folder, test_set="whole"):
     kind = "comparisons" if test_set == "whole" else "test_sets"
-    table = rows(folder / f"results/{kind}/{DATASET}.bootstrap.tsv")
+    table = rows(folder / f"results/{kind}/{DATASET}.bootstrap.parquet")
     return [row for row in table if row["test_set"] == test_set]
 
 

@@ -122,7 +122,7 @@ def test_exact_tests_draw_where_they_have_to(project):
         "datasets: [conll2018-ko_kaist, realsumm]\nresampling: {n_resamples: 300}\n",
         encoding="utf-8",
     )
-    wanted = [f"results/comparisons/{name}.exact-bootstrap.tsv" for name in ("conll2018-ko_kaist", "realsumm")]
+    wanted = [f"results/comparisons/{name}.exact-bootstrap.parquet" for name in ("conll2018-ko_kaist", "realsumm")]
     thresholds = "results/tables/thresholds.tsv"
     snakemake("--configfile", "exact.yaml", "--set-scatter", "resamples=2", "--", *wanted, thresholds, cwd=project)
     exact, drawn = (tables.read(project / path) for path in wanted)
@@ -139,11 +139,11 @@ def test_a_small_study_from_end_to_end(small):
     settings = ["--configfile", "few.yaml"]
     snakemake(*settings, cwd=small)
     results = small / "results"
-    compared = tables.read(results / "comparisons" / "both.bootstrap.tsv")
+    compared = tables.read(results / "comparisons" / "both.bootstrap.parquet")
     assert len(compared) == 12 * 11 / 2
     assert set(compared["n_segments"]) == {300}
     assert set(compared["n_resamples"]) == {200}
-    resized = pd.concat(tables.read(results / "test_sets" / f"{name}.bootstrap.tsv") for name in ("alpha", "both"))
+    resized = pd.concat(tables.read(results / "test_sets" / f"{name}.bootstrap.parquet") for name in ("alpha", "both"))
     assert set(resized["test_set"]) == {
         *("first-50", "first-100", "half-1", "half-2"),
         *("draw-1", "draw-2", "alpha-first-100", "beta-first-100"),
@@ -173,10 +173,10 @@ def test_a_small_study_from_end_to_end(small):
         page = next(name for name in report.namelist() if name.endswith("report.html"))
         assert b"200 resamples" in report.read(page)
 
-    before = (results / "comparisons" / "alpha.bootstrap.tsv").read_bytes()
-    (results / "comparisons" / "alpha.bootstrap.tsv").unlink()
+    before = (results / "comparisons" / "alpha.bootstrap.parquet").read_bytes()
+    (results / "comparisons" / "alpha.bootstrap.parquet").unlink()
     snakemake(*settings, "--forcerun", "resize", cwd=small)
-    assert (results / "comparisons" / "alpha.bootstrap.tsv").read_bytes() == before
+    assert (results / "comparisons" / "alpha.bootstrap.parquet").read_bytes() == before
 
     # Cut into parts, it gives the same bytes.
     tested = {path: path.read_bytes() for name in ("comparisons", "test_sets") for path in (results / name).iterdir()}

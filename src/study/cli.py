@@ -9,8 +9,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache, partial, wraps
 from importlib import import_module
 from pathlib import Path
@@ -116,6 +115,7 @@ def _commands(wanted: str = "") -> console.Commands:
     p.add_argument("--halves", **_TIMES, help="split the test set K times into two random halves")
     p.add_argument("--whole", type=console.table, metavar="FILE", help="file to write: the whole test set as well")
     p.add_argument("--whole-n-resamples", **_NUMBER, help="number of resamples on it; default: as on the others")
+    p.add_argument("--metric", help="required if the columns fit several metrics")
     add_test_options(p)
     p.add_argument("--output", type=console.table, required=True)
 
@@ -184,6 +184,9 @@ def _commands(wanted: str = "") -> console.Commands:
     pages = "pages whose fragments to fill in, in place"
     p.add_argument("--fill", nargs="*", type=Path, default=[], metavar="PAGE", help=pages)
 
+    p = commands.add(_sheets)
+    p.add_argument("pages", nargs="+", type=Path, metavar="PAGE", help="pages to fill in: docs/sheets/*.md")
+
     from study import analysis
 
     own = wanted.replace("-", "_")
@@ -225,8 +228,20 @@ def _add_analysis(commands: console.Commands, name: str, record: Analysis) -> No
 def _add_attempt_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jars", type=Path, default=Path("jars"), help="folder of Java libraries; default: jars")
     parser.add_argument("--threads", type=console.whole, default=1, help="default: 1")
-    attempt = "this is attempt K of M; if the last attempt fails, record the reason and succeed"
-    parser.add_argument("--attempt", type=console.part, metavar="K/M", help=attempt)
+    attempt = "this is attempt K of M; if the last one fails or was killed, record the reason and succeed"
+    parser.add_argument("--attempt", type=_attempt_number, metavar="K/M", help=attempt)
+    parser.add_argument("--requested", default="", help="the memory and time of the job, for messages")
+
+
+def _attempt_number(text: str) -> tuple[int, int]:
+    """K/M, with 1 <= K <= M + 1."""
+    number, last = (int(word) for word in text.split("/"))
+    if not 1 <= number <= last + 1:
+        raise argparse.ArgumentTypeError(f"found attempt {text}, expected one from 1/{last} to {last + 1}/{last}")
+    return number, last
+
+
+_attempt_number.__name__ = "K/M"
 
 
 def _fetch(arguments: argparse.Namespace) -> None:
@@ -283,36 +298,35 @@ def _train(arguments: argparse.Namespace) -> None:
     """Train a base model on a training set."""
     from study import training
 
-    model, words = arguments.model, {name: getattr(arguments, name) for name in ("seed", "given", "jars", "threads")}
-    with _left_out(arguments.attempt, "train", model, lambda omission: training.give_up(model, omission)):
-        training.train(arguments.command, arguments.training_set, model, **words)
+    words = {name: getattr(arguments, name) for name in ("seed", "given", "jars", "threads")}
+    make = partial(training.train, arguments.command, arguments.training_set, arguments.model, **words)
+    _attempt(arguments, "train", arguments.model, make, training.give_up)
 
 
 def _predict(arguments: argparse.Namespace) -> None:
     """Predict a test set with a base model."""
     from study import training
 
-    output = arguments.output
     words = {name: getattr(arguments, name) for name in ("members", "given", "jars", "threads")}
-    with _left_out(arguments.attempt, "predict", output, lambda omission: omission.write(output)):
-        training.predict(arguments.command, arguments.model, arguments.segments, output, **words)
+    make = partial(training.predict, arguments.command, arguments.model, arguments.segments, arguments.output, **words)
+    _attempt(arguments, "predict", arguments.output, make, lambda output, omission: omission.write(output))
 
 
-@contextmanager
-def _left_out(
-    attempt: tuple[int, int] | None, stage: str, made: Path, record: Callable[[Omission], None]
-) -> Iterator[None]:
-    """If the command of a base model fails in its last attempt, record the reason and succeed."""
-    from pairsig.core.omission import Omission
-    from study import training
+def _attempt(
+    arguments: argparse.Namespace,
+    stage: str,
+    made: Path,
+    make: Callable[[], None],
+    leave_out: Callable[[Path, Omission], None],
+) -> None:
+    """Run a command of a base model, as one of several attempts if `--attempt` says so."""
+    from study.training.attempts import Attempt
 
-    try:
-        yield
-    except training.CommandError as error:
-        if attempt is None or attempt[0] != attempt[1]:
-            raise
-        record(Omission(stage, str(error)))
-        console.warn(f"{made} is left out: {error}")
+    if arguments.attempt is None:
+        make()
+    else:
+        number, last = arguments.attempt
+        Attempt(number, last, arguments.requested).run(stage, made, make, partial(leave_out, made))
 
 
 def _resize(arguments: argparse.Namespace) -> None:
@@ -328,7 +342,7 @@ def _resize(arguments: argparse.Namespace) -> None:
     n_sets = sum(1 for _ in other_test_sets(data, seed=arguments.seed, **kinds))
     n_whole = (arguments.whole_n_resamples or arguments.n_resamples) if arguments.whole else 0
     n_resamples = (n_sets * arguments.n_resamples + n_whole) // arguments.part[1]
-    options = test_options(arguments)
+    options = test_options(arguments) | {"metric": arguments.metric}
     with console.progress(f"resize {data.dataset}", n_resamples) as progress:
         table = resize(data, progress=progress, **kinds, **options)
         if arguments.whole:
@@ -482,9 +496,9 @@ def _figure(arguments: argparse.Namespace) -> None:
     for name in figure.tables:
         pattern = f"{name}.tsv"
         if name in ("comparisons", "test_sets"):
-            pattern = f"{name}/{dataset}.*.tsv"
+            pattern = f"{name}/{dataset}.*.parquet"
         elif name == "overlay" and overlay:
-            pattern = f"comparisons/{overlay}.*.tsv"
+            pattern = f"comparisons/{overlay}.*.parquet"
         found = [sorted([*folder.glob(pattern), *folder.glob(f"tables/{pattern}")]) for folder in arguments.results]
         files = next(filter(None, found), [])
         if not files and name != "overlay":
@@ -572,6 +586,15 @@ def _findings(arguments: argparse.Namespace) -> None:
     written |= {page: text.filled(page.read_text(encoding="utf-8"), found) for page in arguments.fill}
     for path, page in written.items():
         tables.write_text(page, path)
+
+
+def _sheets(arguments: argparse.Namespace) -> None:
+    """Fill in the tables of columns and keys on the pages about the sheets."""
+    from pairsig.io import tables
+    from study.sheets import documentation
+
+    for path in arguments.pages:
+        tables.write_text(documentation.filled(path.read_text(encoding="utf-8")), path)
 
 
 def _initial(text: str | None, n_segments: int) -> list[int] | None:

@@ -21,17 +21,18 @@ for name, record in analysis.every().items():
             record.group
         conda:
             "../envs/pairsig.yaml"
-        threads: record.threads or workflow.cores or 1
+        threads: record.threads or workflow.resource_settings.cores or 1
         resources:
             mem_mb=grown(record.memory),
             runtime=grown(record.minutes),
         params:
             command=name.replace("_", "-"),
-            words=words(record),
+            words=jobs.words(record),
         shell:
-            r"""
-            python -m study {params.command} {params.words:q} >{log:q} 2>&1
-            """
+            # Snakemake does not record params that depend on `threads`, so a change of these would repeat no job.
+            "python -m study {params.command} {params.words:q}"
+            + " --threads {threads}" * ("threads" in record.inputs)
+            + " >{log:q} 2>&1"
 
 
 rule tabulate:

@@ -1,5 +1,6 @@
 """Definitions for all rules: the checked config and sheets, names for wildcards, the library."""
 
+import math
 import os
 import re
 import sys
@@ -15,7 +16,6 @@ SRC = Path(workflow.basedir, "src").resolve()
 sys.path.insert(0, str(SRC))
 os.environ.update(
     PYTHONPATH=str(SRC),
-    PAIRSIG_CPU_TIME="1",  # for `make bench`: each log ends with the CPU seconds of its job by cause
     PATH=os.pathsep.join(
         [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
     ),
@@ -56,16 +56,11 @@ first_page(
 )
 
 
-def grown(amount):
-    """Request more of a resource with every attempt, because clusters kill jobs that exceed their request."""
-    return lambda wildcards, attempt: attempt * (
+def grown(amount, attempts=math.inf):
+    """Request more of a resource in each of so many attempts, because clusters kill jobs that exceed their request."""
+    return lambda wildcards, attempt: min(attempt, attempts) * (
         amount(wildcards) if callable(amount) else amount
     )
-
-
-def words(record):
-    """Build the arguments of an analysis, when the number of its threads is known."""
-    return lambda wildcards, threads: jobs.words(record, threads)
 
 
 def one_of(names):

@@ -11,7 +11,7 @@ rule compare:
         statistics=lambda w: study.datasets[w.dataset].statistics,
         library=library("compare"),
     output:
-        comparisons="results/comparisons/{dataset}.{test}.tsv",
+        comparisons="results/comparisons/{dataset}.{test}.parquet",
     log:
         "results/logs/compare/{dataset}.{test}.log",
     benchmark:
@@ -30,9 +30,9 @@ rule compare:
         runtime=grown(60),
     params:
         metric=lambda w: study.datasets[w.dataset].metric,
-        settings=lambda w: " ".join(
-            f"--{key} {value}" for key, value in config["tests"][w.test].items()
-        ),
+        settings=lambda w: [
+            f"--{key}={value}" for key, value in config["tests"][w.test].items()
+        ],
         n_resamples=lambda w: jobs.n_resamples(w.dataset),
         seed=lookup("resampling/seed", within=config),
         unit=lookup("resampling/unit", within=config),
@@ -42,12 +42,12 @@ rule compare:
         python -m pairsig compare {input.statistics:q} \
             --metric {params.metric:q} \
             --test {wildcards.test:q} \
-            {params.settings} \
+            {params.settings:q} \
             --or-draw \
             --n-resamples {params.n_resamples:q} \
             --seed {params.seed:q} \
             --unit {params.unit:q} \
-            --part {params.part} \
+            --part {params.part:q} \
             --threads {threads} \
             --output {output.comparisons:q} \
             >{log:q} 2>&1
@@ -60,8 +60,8 @@ rule resize:
         statistics=lambda w: study.datasets[w.dataset].statistics,
         library=library("resize"),
     output:
-        comparisons="results/comparisons/{dataset}.{test}.tsv",
-        test_sets="results/test_sets/{dataset}.{test}.tsv",
+        comparisons="results/comparisons/{dataset}.{test}.parquet",
+        test_sets="results/test_sets/{dataset}.{test}.parquet",
     log:
         "results/logs/resize/{dataset}.{test}.log",
     benchmark:
@@ -79,9 +79,9 @@ rule resize:
     params:
         metric=lambda w: study.datasets[w.dataset].metric,
         test_sets=lambda w: study.datasets[w.dataset].test_sets,
-        settings=lambda w: " ".join(
-            f"--{key} {value}" for key, value in config["tests"][w.test].items()
-        ),
+        settings=lambda w: [
+            f"--{key}={value}" for key, value in config["tests"][w.test].items()
+        ],
         n_whole=lambda w: jobs.n_resamples(w.dataset),
         n_resamples=lambda w: jobs.n_resamples(w.dataset, resized=True),
         seed=lookup("resampling/seed", within=config),
@@ -93,12 +93,12 @@ rule resize:
             {params.test_sets:q} \
             --metric {params.metric:q} \
             --test {wildcards.test:q} \
-            {params.settings} \
+            {params.settings:q} \
             --or-draw \
             --n-resamples {params.n_resamples:q} \
             --seed {params.seed:q} \
             --unit {params.unit:q} \
-            --part {params.part} \
+            --part {params.part:q} \
             --threads {threads} \
             --whole {output.comparisons:q} \
             --whole-n-resamples {params.n_whole:q} \

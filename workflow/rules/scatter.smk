@@ -53,7 +53,7 @@ if len(scatter.resamples("{scatteritem}")) > 1:
             ),
             library=library("merge"),
         output:
-            table="results/{table}/{dataset}.{test}.tsv",
+            table="results/{table}/{dataset}.{test}.parquet",
         log:
             "results/logs/merge/{table}/{dataset}.{test}.log",
         benchmark:

@@ -6,20 +6,20 @@ import math
 import os
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
+from pairsig.comparisons.inputs import chosen_metric
 from pairsig.comparisons.pair_tables import with_pvalues
 from pairsig.core import definitions, engine
 from pairsig.core.compiled import check_few
 from pairsig.core.engine import Progress, Resampling, seed_of
 from pairsig.core.influence import errors_and_correlations
-from pairsig.core.statistics import Statistics, by_document, read
+from pairsig.core.statistics import Statistics, by_document
 from pairsig.io.errors import InputError
 from pairsig.io.memory import Memory, shown
 from pairsig.io.packages import pd
-from pairsig.metrics import Metric, registry
+from pairsig.metrics import Metric
 from pairsig.stats import kernels, paired
 from pairsig.stats.exact.pairs import n_bytes as exact_bytes
 from pairsig.stats.paired import Unit
@@ -32,7 +32,7 @@ _BYTES_PER_PAIR = 1024
 
 
 def compare(
-    statistics: Statistics | pd.DataFrame | str | Path,
+    data: Statistics,
     test: str = "randomization",
     *,
     metric: str | Metric | None = None,
@@ -54,17 +54,17 @@ def compare(
 
     Parameters
     ----------
-    statistics
-        Counts of all systems, a long table of them (see `Statistics.from_table`), or the path of such a file.
+    data
+        Counts of all systems.
     metric
-        A name or a `Metric`; it may be omitted if the columns fit one metric only.
+        A name or a `Metric`; it may be omitted if the statistics have only one.
     alternative
         "two-sided", or "observed": one-sided in the direction of the better system.
     part
         (k, m): only the k-th of m parts of the resamples. `merge` combines the parts.
     memory
         Memory that the process may take, in bytes or as "500M" or "4G". The default is what it takes already and half
-        of what is free, on the machine or within the limits of a container or job. It only changes time: see below.
+        of what is free on the machine. It only changes time: see below.
     note
         Called with a sentence on the memory that is needed, before the tests begin.
     or_draw
@@ -79,15 +79,14 @@ def compare(
 
     Notes
     -----
-    N systems on n segments with k columns of i bytes take N·n·k·i of memory, beside the program's 200 MB and as much
-    again while it reads a Parquet file. Metrics that are a `Ratio` take N·n·2·j more, for numerators and denominators
+    N systems on n segments with k columns of i bytes take N·n·k·i of memory, beside the program's 200 MB and 130·N·n
+    bytes while it reads a Parquet file. Metrics that are a `Ratio` take N·n·2·j more, for numerators and denominators
     of j bytes. In addition, exact tests of pass/fail items take 20·N² bytes and 80 MB, other exact tests 64 MB per
     thread, Monte Carlo tests what `engine.Work` says, and standard errors 8 bytes per system and unit; the latter two
     take some systems at a time if memory is short. The result takes about a kilobyte per pair.
     """
     memory = Memory.of(memory)
-    data = _as_statistics(statistics, memory)
-    chosen = registry.metric(metric) if metric is not None else only_metric(data)
+    chosen = chosen_metric(data, metric)
     chosen_test = definitions.find(test, method, alternative)
     if chosen_test.directed:
         raise InputError(
@@ -218,26 +217,3 @@ def _within(
             f"addition to the counts ({how}); {shown(left + table)} of {shown(memory.limit)} are left"
         )
     return chosen
-
-
-def _as_statistics(data: Statistics | pd.DataFrame | str | Path, memory: Memory) -> Statistics:
-    if isinstance(data, Statistics):
-        return data
-    if isinstance(data, pd.DataFrame):
-        return Statistics.from_table(data, dataset="")
-    return read(data, memory=memory)
-
-
-def only_metric(data: Statistics) -> Metric:
-    """The only metric with the columns of the data."""
-    named = data.provenance.get("metric")
-    if named:
-        return registry.metric(named)
-    fitting = [m for m in registry.METRICS.values() if set(m.columns) == set(data.columns)]
-    if len({m.function for m in fitting}) != 1:
-        description = ", ".join(m.name for m in fitting) or "none"
-        raise InputError(
-            f"dataset {data.dataset or '(arrays)'} has the columns {', '.join(data.columns)}, which fit the metrics: "
-            f"{description}; specify one"
-        )
-    return fitting[0]

@@ -6,23 +6,24 @@ import json
 import numbers
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pairsig.core.omission import Omission
-from pairsig.io import cpu_time, tables
+from pairsig.io import tables
 from pairsig.io.choices import choose
 from pairsig.io.columns import STATISTICS
-from pairsig.io.errors import InputError, check_distinct, encodable, listed, named, printable, quoted, reason
+from pairsig.io.errors import InputError, Question, check_distinct, encodable, listed, named, printable, quoted, reason
 from pairsig.io.memory import Memory
 from pairsig.io.packages import need, pd
-from pairsig.metrics import Metric
+from pairsig.metrics import Metric, registry
 from pairsig.metrics.exact_arithmetic import adjacent, fingerprint, in_steps, some_systems, steps_to_unit
 
 KEYS = STATISTICS.names
@@ -32,7 +33,7 @@ OF_THE_TEST_SET = ("total", "gold", "sure", "ter_reference_length")
 """Columns of registered metrics that belong to the test set and must be equal for all systems."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Statistics:
     """Counts or scores of several systems on all segments of a test set.
 
@@ -60,10 +61,17 @@ class Statistics:
         One string per system: its run, or "" if its method has only one. Default: all "".
     texts
         Input and target of segments by id, shortened, as far as the log of an evaluation has them; not in files.
+    metrics
+        What the counts are for, the main metric first, as far as it was read or declared; not in files.
+    notes
+        Sentences about how the input was read, and about everything that was left out.
+    library
+        Library of the data frame that was read, as narwhals names it; results are frames of the same kind.
 
     See Also
     --------
-    read_statistics : Reads a file.
+    read : Reads files, data frames, arrays and evaluation logs.
+    read_statistics : Reads a file of statistics.
     extract : Counts from outputs and references.
 
     Examples
@@ -90,7 +98,48 @@ class Statistics:
     provenance: Mapping[str, str] = field(default_factory=dict, compare=False)
     omissions: tuple[Omission, ...] = field(default=(), compare=False)
     runs: tuple[str, ...] = ()
-    texts: Mapping[str, tuple[str, str]] = field(default_factory=dict, compare=False, repr=False)
+    texts: Mapping[str, tuple[str, str]] = field(default_factory=dict, compare=False)
+    metrics: tuple[Metric, ...] = field(default=(), compare=False)
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    library: Any = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        """What was read: systems, runs, segments, documents, and each metric with its direction."""
+        methods = list(dict.fromkeys(self.methods))
+        n_runs = {method: self.methods.count(method) for method in methods}
+        size = f"{len(self.segments):,} segments"
+        if (n_documents := len(np.unique(self.documents))) > 1:
+            size += f" in {n_documents:,} documents"
+        lines = [f"Statistics of {self.dataset or 'a test set'}: {len(methods)} systems, {size}"]
+        if any(self.runs):
+            methods = [f"{method} ({n_runs[method]} runs)" for method in methods]
+        lines.append(f"  systems: {listed(methods)}")
+        for metric in self.metrics:
+            direction = f"{'higher' if metric.higher_is_better else 'lower'} is better"
+            lines.append(f"  {metric.name}: {metric.formula} ({direction}{', assumed' if metric.assumed else ''})")
+        if not self.metrics:
+            lines.append(f"  counts: {listed(self.columns)}")
+        return "\n".join([*lines, *(f"- {note}" for note in self.notes)])
+
+    def as_read(self, rows: pd.DataFrame) -> Any:
+        """Convert a table of results to the kind of data frame that was read; it stays one of pandas for all else.
+
+        Parameters
+        ----------
+        rows
+            A table of pandas.
+
+        Returns
+        -------
+        DataFrame
+            Of the library of the frame that `pairsig.read` read.
+        """
+        if self.library is None or self.library.is_pandas():
+            return rows
+        import narwhals.stable.v2 as nw
+
+        cells = {name: [None if cell is pd.NA else cell for cell in column.to_list()] for name, column in rows.items()}
+        return nw.from_dict(cells, backend=self.library).to_native()
 
     def __post_init__(self) -> None:
         if not self.runs:
@@ -156,9 +205,9 @@ class Statistics:
         """
         if any(self.runs):
             return self
-        found = [re.fullmatch(r"(.+)-(\d+)", system, re.ASCII) for system in self.systems]
-        times = Counter(match[1] for match in found if match)
-        return replace(self, runs=tuple(match[2] if match and times[match[1]] > 1 else "" for match in found))
+        matches = [re.fullmatch(r"(.+)-(\d+)", system, re.ASCII) for system in self.systems]
+        times = Counter(match[1] for match in matches if match)
+        return replace(self, runs=tuple(match[2] if match and times[match[1]] > 1 else "" for match in matches))
 
     @classmethod
     def from_arrays(
@@ -176,7 +225,8 @@ class Statistics:
         ----------
         counts
             By system: arrays (segments × columns), or (runs × segments × columns) for several runs, which get the names
-            1, 2, …. With a single column, (segments,) is enough.
+            1, 2, …. With a single column, (segments,) is enough. Series of pandas that have ids as their index are
+            paired by these ids.
         columns
             Names of the columns.
         dataset
@@ -187,22 +237,23 @@ class Statistics:
         Returns
         -------
         Statistics
-            With segments called 1, 2, ….
+            With segments called 1, 2, …, or by the index of the series.
 
         Raises
         ------
         InputError
-            If the shapes or the lengths differ, or if the values are not numbers.
+            If the shapes or the lengths differ, if the values are not numbers, or if series do not have the same ids.
         """
         if not counts:
             raise InputError("found no systems, expected one array per system")
-        given = [
-            (run_name(system, str(run)), str(run), array)
-            for system, own in counts.items()
-            for run, array in (enumerate(own, start=1) if np.ndim(own) == 3 else [("", own)])
-        ]
-        arrays = {system: _two_dimensional(system, array, columns) for system, _, array in given}
-        if len(arrays) < len(given):
+        counts, ids = paired_by_index(counts)
+        arrays, runs = {}, []
+        for method, array in counts.items():
+            for number, of_run in enumerate(array, start=1) if np.ndim(array) == 3 else [("", array)]:
+                system = run_name(method, str(number))
+                arrays[system] = _two_dimensional(system, of_run, columns)
+                runs.append(str(number))
+        if len(arrays) < len(runs):
             raise InputError(
                 f"found the systems {listed(counts)}, whose runs share a name (NAME-1, …), expected different names"
             )
@@ -214,24 +265,24 @@ class Statistics:
             )
         n_segments = next(iter(sizes.values()))
         labels = {}
-        for what, own in (("document", documents), ("domain", domains)):
-            given_labels = [""] * n_segments if own is None else [str(label) for label in own]
-            if len(given_labels) != n_segments:
+        for what, of_segments in (("document", documents), ("domain", domains)):
+            texts = [""] * n_segments if of_segments is None else [str(label) for label in of_segments]
+            if len(texts) != n_segments:
                 raise InputError(
-                    f"found {len(given_labels):,} {what}s for {n_segments:,} segments, expected one {what} per segment"
+                    f"found {len(texts):,} {what}s for {n_segments:,} segments, expected one {what} per segment"
                 )
-            labels[what] = np.array(given_labels, dtype=str)
+            labels[what] = np.array(texts, dtype=str)
         return cls(
             dataset=dataset,
             systems=tuple(arrays),
             groups=tuple(arrays),
             kinds=("",) * len(arrays),
-            segments=np.arange(1, n_segments + 1).astype(str),
+            segments=np.arange(1, n_segments + 1).astype(str) if ids is None else label_array(ids, "segment"),
             documents=labels["document"],
             domains=labels["domain"],
             columns=tuple(columns),
             counts=np.stack(list(arrays.values())),
-            runs=tuple(run for _, run, _ in given),
+            runs=tuple(runs),
         )
 
     @classmethod
@@ -258,10 +309,7 @@ class Statistics:
         InputError
             If a row is repeated or missing, or if a cell is not what its column needs; the message names the row.
         """
-        table = tables.whole(with_names(table, source), source)
-        rows = _Rows(source, len(table))
-        rows.add(table)
-        return rows.statistics(dataset)
+        return _of_table(tables.whole(with_names(table, source), source), dataset, source, Memory.whole())
 
     def to_table(self) -> pd.DataFrame:
         """Return a long table with one row per system, run and segment: the inverse of `from_table`.
@@ -319,6 +367,20 @@ class Statistics:
             labels = {name: getattr(self, name)[segments] for name in ("segments", "documents", "domains")}
             selected = replace(selected, counts=selected.counts[:, segments], **labels)
         return selected
+
+    def in_order(self) -> Statistics:
+        """The same with the segments in the order of their ids, in which numbers count as numbers.
+
+        Draws follow the order of the segments, and with it do not depend on the order of the rows in a file.
+        """
+
+        def parts(segment: str) -> list[tuple[int, int, str]]:
+            words = re.split(r"([0-9]{1,18})", segment)
+            return [(0, int(word), word) if word[:1].isdigit() else (1, 0, word) for word in words if word]
+
+        ids = [parts(segment) for segment in self.segments.tolist()]
+        order = sorted(range(len(ids)), key=ids.__getitem__)
+        return self if order == list(range(len(ids))) else self.select(segments=np.array(order, dtype=np.intp))
 
     def of(self, metric: Metric) -> NDArray[Any]:
         """Return the counts of a metric, after checking them for impossible values.
@@ -407,12 +469,12 @@ class Statistics:
         sentences = []
         for column in filter(self.columns.__contains__, OF_THE_TEST_SET):
             counts = self.counts[:, :, self.columns.index(column)]
-            for system, own in enumerate(counts):
+            for system, of_system in enumerate(counts):
                 # A system without an output for a segment has 0 there.
-                wrong = np.flatnonzero((own != counts[0]) & (own != 0) & (counts[0] != 0))
+                wrong = np.flatnonzero((of_system != counts[0]) & (of_system != 0) & (counts[0] != 0))
                 if len(wrong):
                     sentences.append(
-                        f"{column} is {counts[0, wrong[0]]} for {self.systems[0]} and {own[wrong[0]]} for "
+                        f"{column} is {counts[0, wrong[0]]} for {self.systems[0]} and {of_system[wrong[0]]} for "
                         f"{self.systems[system]} on segment {named(self.segments[wrong[0]])}, expected the same: check "
                         "that all systems have the same test set"
                     )
@@ -442,9 +504,9 @@ def by_document(documents: NDArray[np.str_], counts: NDArray[Any]) -> NDArray[An
     if counts.dtype.kind == "f":  # sums of decimals are decimals in any order: 0.1 + 0.2 is 0.3
         counts = counts.astype(np.float64)
         for column in range(counts.shape[2]):
-            found = steps_to_unit(counts[:, :, column], counts.shape[1])
-            if found is not None:
-                counts[:, :, column], steps[column] = in_steps(counts[:, :, column], found), found
+            n_steps = steps_to_unit(counts[:, :, column], counts.shape[1])
+            if n_steps is not None:
+                counts[:, :, column], steps[column] = in_steps(counts[:, :, column], n_steps), n_steps
     np.add.at(sums, rank, counts.swapaxes(0, 1))
     return (sums / steps if (steps != 1).any() else sums).swapaxes(0, 1)
 
@@ -513,7 +575,7 @@ def collect(
                     f"{first.systems[0]} and {quoted(str(theirs[row]))} for {part.systems[0]}, expected the same"
                 )
     labels: dict[str, Any] = {
-        name: tuple(label for part in parts for label in getattr(part, name)) for name in _LABELS_OF_SYSTEMS
+        name: tuple(chain.from_iterable(getattr(part, name) for part in parts)) for name in _LABELS_OF_SYSTEMS
     }
     repeated = [system for system, times in Counter(labels["systems"]).items() if times > 1]
     if repeated:
@@ -581,17 +643,17 @@ def pool(parts: Sequence[Statistics], *, dataset: str) -> Statistics:
                 f"expected those of {parts[0].dataset}: {listed(columns)}"
             )
 
-    def labelled(part: Statistics, labels: NDArray[np.str_]) -> list[str]:
-        return [f"{part.dataset}/{label}" if label else "" for label in labels]
-
+    segments, documents, domains = [], [], []
+    for part in chosen:
+        segments += [f"{part.dataset}/{segment}" if segment else "" for segment in part.segments]
+        documents += [f"{part.dataset}/{document}" if document else "" for document in part.documents]
+        domains += [part.dataset if domain in ("", "-") else domain for domain in part.domains]
     return replace(
         chosen[0],
         dataset=dataset,
-        segments=np.array([label for part in chosen for label in labelled(part, part.segments)]),
-        documents=np.array([label for part in chosen for label in labelled(part, part.documents)]),
-        domains=np.array(
-            [part.dataset if domain in ("", "-") else domain for part in chosen for domain in part.domains]
-        ),
+        segments=np.array(segments),
+        documents=np.array(documents),
+        domains=np.array(domains),
         counts=np.concatenate([part.counts for part in chosen], axis=1),
         provenance={"pool": ", ".join(part.dataset for part in parts)},
     )
@@ -675,7 +737,6 @@ def _smallest(numbers: NDArray[Any]) -> np.dtype[Any]:
     return np.min_scalar_type(-1 - most) if most < 2**63 else numbers.dtype
 
 
-@cpu_time.of("reading")
 def read(path: str | Path, *, dataset: str | None = None, memory: Memory | None = None) -> Statistics:
     r"""Read statistics from a Parquet, TSV or CSV file.
 
@@ -705,8 +766,8 @@ def read(path: str | Path, *, dataset: str | None = None, memory: Memory | None 
 
     Notes
     -----
-    A Parquet file is read in groups of rows; their own memory counts only if a group has more than 128 MiB. A text file
-    is assumed to need twenty times its size.
+    Beside the counts, a Parquet file takes about 130 bytes per system and segment while it is read. A text file is
+    assumed to need twenty times its size.
 
     Examples
     --------
@@ -721,18 +782,17 @@ def read(path: str | Path, *, dataset: str | None = None, memory: Memory | None 
     ('mine', ('a', 'b'), ('correct', 'total'))
     """
     path = Path(path)
+    room = memory or Memory.whole()
     metadata: dict[bytes, bytes] = {}
     if path.suffix == ".parquet":
-        n_rows, metadata, pieces = tables.pieces(path, memory or Memory.whole())
-        rows = _Rows(str(path), n_rows, memory)
-        for piece in pieces:
-            rows.add(tables.whole(piece, str(path), n_rows))
+        columns = tables.read_parquet(path, room)
+        metadata = dict(columns.schema.metadata or {})
+        table = columns.to_pandas(split_blocks=True, self_destruct=True)
+        del columns  # its memory is freed column by column
     else:
         if memory is not None and path.is_file():
             memory.require(_TEXT * path.stat().st_size, f"reading {path} (as a Parquet file it takes less)")
         table = tables.read(path, known=[STATISTICS])
-        rows = _Rows(str(path), len(table), memory)
-        rows.add(table)
     try:
         name = dataset or metadata.get(b"dataset", b"").decode() or path.stem
         provenance = dict(json.loads(metadata.get(b"provenance", b"{}")))
@@ -741,209 +801,142 @@ def read(path: str | Path, *, dataset: str | None = None, memory: Memory | None 
         raise InputError(
             f"{path}: found metadata that cannot be read ({reason(error)}), expected those that pairsig writes"
         ) from None
-    return replace(rows.statistics(name), provenance=provenance, omissions=omissions)
+    statistics = _of_table(table, name, str(path), room, smallest=memory is not None)
+    return replace(statistics, provenance=provenance, omissions=omissions)
 
+
+_NUMBERED = 80
+"""Bytes of memory per row that numbering systems and segments takes."""
 
 _TEXT = 20
 """Bytes of memory per byte of a text file."""
 
 
-class _Rows:
-    """Collects the rows of a long table, piece by piece, for `Statistics`.
-
-    Counts are stored in the order of the file. Systems and segments are stored by stretches: consecutive rows of one
-    system whose segments follow each other. A file that `write` wrote has one stretch per system.
-    """
-
-    def __init__(self, source: str, n_rows: int, memory: Memory | None = None) -> None:
-        self._source, self._n_rows, self._memory = source, n_rows, memory
-        self._filled = 0
-        self._columns: tuple[str, ...] = ()
-        self._counts: NDArray[Any] = np.empty((n_rows, 0), dtype=np.int8)
-        self._codes: dict[str, dict[str, int]] = {key: {} for key in (*KEYS, "output")}
-        self._last: dict[str, tuple[pd.Index[Any], NDArray[np.int64]]] = {}
-        self._runs: list[NDArray[np.int64]] = []  # (3, stretches): first row, system, first segment
-        # The label of each system or segment, by key; and the first one that has two labels.
-        self._labels = {of: np.empty(0, dtype=np.int64) for of in _LABELLED}
-        self._two: dict[tuple[str, str], int] = {}
-
-    def add(self, table: pd.DataFrame) -> None:
-        """Add the next rows."""
-        for key in ("system", "segment"):
-            if key not in table.columns:
-                raise InputError(f"{self._source} has the columns {listed(table.columns)}, expected `{key}` too")
-        if not len(table):
-            return
-        first = self._filled
-        codes = {key: self._coded(table, key) for key in KEYS}
-        for key in ("system", "segment"):
-            nameless = codes[key] == self._codes[key].get("", -1)
-            if nameless.any():
-                raise InputError(f"{self._row(nameless, first)}: {key} is empty, expected a name")
-        self._columns = tuple(column for column in table.columns if column not in KEYS)
-        self._append(_numbers(table, self._columns, lambda wrong: self._row(wrong, first), self._source))
-        codes["output"] = self._outputs(codes["system"], codes["run"])
-        systems, segments = codes["output"], codes["segment"]
-        starts = np.flatnonzero(
-            np.concatenate([[True], (systems[1:] != systems[:-1]) | (segments[1:] != segments[:-1] + 1)])
-        )
-        self._runs.append(np.stack([first + starts, systems[starts], segments[starts]]))
-        # A system without a group is its own group.
-        own = np.array([self._code("group", name) for name in self._codes["system"]], dtype=np.int64)
-        blank = codes["group"] == self._codes["group"].get("", -1)
-        codes["group"] = np.where(blank, own[codes["system"]], codes["group"])
-        for of, key in _LABELLED:
-            self._label(of, key, codes[of], codes[key])
-
-    def _code(self, key: str, label: str) -> int:
-        found = self._codes[key]
-        return found.setdefault(label, len(found))
-
-    def _coded(self, table: pd.DataFrame, key: str) -> NDArray[np.int64]:
-        """The labels of a key as numbers, in the order of their first appearance."""
+def _of_table(table: pd.DataFrame, dataset: str, source: str, memory: Memory, *, smallest: bool = False) -> Statistics:
+    """`Statistics.from_table`; with `smallest`, whole numbers get the smallest type that holds them."""
+    for key in ("system", "segment"):
         if key not in table.columns:
-            return np.full(len(table), self._code(key, ""), dtype=np.int64)
-        cells = table[key]
-        if isinstance(cells.dtype, pd.CategoricalDtype):
-            found, unique = cells.cat.codes.to_numpy(), cells.cat.categories
-        else:  # as names, 1 and "1" are equal, 1 and 1.0 are not
-            found, unique = pd.factorize(cells.astype("string") if cells.dtype == object else cells)
-        known, codes = self._last.get(key, (None, np.empty(0)))
-        if known is None or not unique.equals(known):  # rare, since systems have the same segments
-            codes = np.full(len(unique) + 1, -1, dtype=np.int64)  # the last one is for missing cells
-            self._last[key] = unique, codes
-        new = pd.unique(found[codes[found] < 0])
-        if len(new):
-            labels = pd.Series(unique.take(new[new >= 0])).astype("string").fillna("").tolist()
-            codes[new[new >= 0]] = [self._code(key, label) for label in labels]
-            if (new < 0).any():
-                codes[-1] = self._code(key, "")
-        return np.asarray(codes[found])
-
-    def _outputs(self, systems: NDArray[np.int64], runs: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The system, with its run, of each row."""
-        n_runs = len(self._codes["run"])
-        found, unique = pd.factorize(systems * n_runs + runs)
-        names, labels = list(self._codes["system"]), list(self._codes["run"])
-        pairs = [(names[pair // n_runs], labels[pair % n_runs]) for pair in unique.tolist()]
-        outputs = np.array([self._code("output", run_name(*pair)) for pair in pairs], dtype=np.int64)
-        return np.asarray(outputs[found])
-
-    def _append(self, numbers: NDArray[Any]) -> None:
-        if numbers.dtype.kind in "iu":
-            dtype = (
-                _smallest(numbers) if self._memory is not None else np.int64 if numbers.itemsize < 8 else numbers.dtype
-            )
-            numbers = numbers.astype(dtype, copy=False)
-        last = self._filled + len(numbers)
-        kept = self._counts[: self._filled]
-        dtype = np.result_type(kept, numbers) if len(kept) else numbers.dtype
-        if not len(kept) or dtype != kept.dtype:
-            shape = self._n_rows, numbers.shape[1]
-            room = self._memory or Memory.whole()
-            room.require(shape[0] * shape[1] * dtype.itemsize, f"the counts of {self._source}")
-            self._counts = np.empty(shape, dtype=dtype)
-            if len(kept):
-                self._counts[: self._filled] = kept
-        self._counts[self._filled : last] = numbers
-        self._filled = last
-
-    def _label(self, of: str, key: str, named: NDArray[np.int64], labels: NDArray[np.int64]) -> None:
-        known = self._labels[of, key]
-        known = np.concatenate([known, np.full(len(self._codes[of]) - len(known), -1)])
-        new = known[named] < 0
-        known[named[new]] = labels[new]
-        wrong = known[named] != labels
-        if wrong.any():
-            self._two.setdefault((of, key), int(named[wrong.argmax()]))
-        self._labels[of, key] = known
-
-    def _row(self, wrong: NDArray[np.bool_], first: int = 0) -> str:
-        """The place of the first error: the line of a text file (below its header), or the row of a table."""
-        row = first + int(wrong.argmax())
-        description = f"line {row + 2}" if self._source.endswith((".tsv", ".csv")) else f"row {row + 1}"
-        return f"{self._source}, {description}"
-
-    def statistics(self, dataset: str) -> Statistics:
-        """Statistics of all rows, in the order of the first system's segments."""
-        if not self._filled:
-            raise InputError(f"{self._source} is empty, expected one row per system and segment")
-        systems, ids = list(self._codes["output"]), label_array(self._codes["segment"], f"{self._source}: segment")
-        starts, system, segment = np.concatenate(self._runs, axis=1)
-        lengths = np.diff(starts, append=self._filled)
-        n = int(lengths[system == 0].sum())
-        if (
-            len(ids) == n
-            and len(systems) * n == self._filled
-            and (system == starts // n).all()
-            and (segment == starts % n).all()
-        ):
-            counts, order = self._counts, np.arange(n)
-        else:
-            counts, order = self._sorted(systems, ids, np.repeat(system, lengths), np.repeat(segment - starts, lengths))
-        for of, key in filter(self._two.__contains__, _LABELLED):
-            name = list(self._codes[of])[self._two[of, key]]
-            description = "system" if of == "output" else of
-            raise InputError(f"{self._source}: {description} {named(name)} has more than one {key}, expected one")
-
-        def labels(of: str, key: str) -> NDArray[np.str_]:
-            known = list(self._codes[key])
-            return label_array([known[code] for code in self._labels[of, key].tolist()], f"{self._source}: {key}")
-
-        runs = labels("output", "run")
-        methods = _methods(systems, runs)
-        for method in {method for method, run in zip(methods, runs, strict=True) if not run}:
-            if methods.count(method) > 1:
-                raise InputError(
-                    f"{self._source}: some rows of system {named(method)} have no run, expected a run in each of them"
-                )
-        return Statistics(
-            dataset=dataset,
-            systems=tuple(systems),
-            groups=tuple(labels("output", "group").tolist()),
-            kinds=tuple(labels("output", "kind").tolist()),
-            segments=ids[order],
-            documents=labels("segment", "document")[order],
-            domains=labels("segment", "domain")[order],
-            columns=self._columns,
-            counts=counts.reshape(len(systems), n, len(self._columns)),
-            runs=tuple(runs.tolist()),
-        )
-
-    def _sorted(
-        self, systems: list[str], ids: NDArray[np.str_], system: NDArray[np.int64], segment: NDArray[np.int64]
-    ) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """The counts by system, in the order of the first system's segments, and that order."""
-        segment += np.arange(self._filled)
-        order = segment[system == 0]
-        places = system * len(ids) + segment
-        if len(np.unique(places)) < len(places):
-            twice = pd.Series(places).duplicated().to_numpy()
-            row = int(twice.argmax())
+            raise InputError(f"{source} has the columns {listed(table.columns)}, expected `{key}` too")
+    if not len(table):
+        raise InputError(f"{source} is empty, expected one row per system and segment")
+    columns = tuple(column for column in table.columns if column not in KEYS)
+    counts = _numbers(table, columns, source, memory, smallest)
+    methods, segments = _Labels.of(table, "system"), _Labels.of(table, "segment")
+    for key, labels in (("system", methods), ("segment", segments)):
+        if "" in labels.names:
             raise InputError(
-                f"{self._row(twice)}: found segment {named(ids[segment[row]])} of system {named(systems[system[row]])} "
-                "again, expected it once"
+                f"{_place(source, labels.codes == labels.names.index(''))}: {key} is empty, expected a name"
             )
-        sizes = np.bincount(system, minlength=len(systems))
-        position = np.full(len(ids), -1)
-        position[order] = np.arange(len(order))
-        strange = np.bincount(system, weights=position[segment] < 0, minlength=len(systems)) > 0
-        for other in np.flatnonzero(strange | (sizes != len(order))):
-            own = ids[segment[system == other]]
-            raise InputError(_segments_differ(self._source, systems[0], ids[order], systems[other], own))
-        counts = np.empty_like(self._counts)
-        counts[system * len(order) + position[segment]] = self._counts
-        return counts, order
+    systems, runs = _systems(methods, _Labels.of(table, "run"), source)
+    rows = _rows(systems, segments, source)
+
+    def of_systems(key: str) -> tuple[str, ...]:
+        labels = _Labels.of(table, key)
+        codes = labels.codes[rows]
+        _check_one(codes, f"{source}: system", systems.names, key)
+        return tuple(labels.names[code] for code in codes[:, 0])
+
+    def of_segments(key: str) -> NDArray[np.str_]:
+        labels = _Labels.of(table, key)
+        codes = labels.codes[rows]
+        _check_one(codes.T, f"{source}: segment", ids, key)
+        return label_array([labels.names[code] for code in codes[0]], f"{source}: {key}")
+
+    ids = label_array([segments.names[code] for code in segments.codes[rows[0]]], f"{source}: segment")
+    in_order = rows.size == len(table) and (np.diff(rows.ravel()) == 1).all()
+    groups = of_systems("group")
+    return Statistics(
+        dataset=dataset,
+        systems=tuple(systems.names),
+        # A system without a group is its own group.
+        groups=tuple(group or methods.names[methods.codes[row]] for group, row in zip(groups, rows[:, 0], strict=True)),
+        kinds=of_systems("kind"),
+        segments=ids,
+        documents=of_segments("document"),
+        domains=of_segments("domain"),
+        columns=columns,
+        counts=counts.reshape(*rows.shape, -1) if in_order else counts[rows],
+        runs=runs,
+    )
 
 
-_LABELLED = (
-    ("output", "run"),
-    ("output", "group"),
-    ("output", "kind"),
-    ("segment", "document"),
-    ("segment", "domain"),
-)
-"""What each label belongs to; an output is a system with its run."""
+class _Labels(NamedTuple):
+    """The labels of one key column: a number per row, and the label of each number."""
+
+    codes: NDArray[np.int32]
+    names: list[str]
+
+    @classmethod
+    def of(cls, table: pd.DataFrame, key: str) -> _Labels:
+        """Number the labels in the order of their first row; a missing cell, or column, has the label ""."""
+        if key not in table.columns:
+            return cls(np.zeros(len(table), dtype=np.int32), [""])
+        cells = table[key]
+        # As names, 1 and "1" are equal, 1 and 1.0 are not.
+        codes, unique = pd.factorize(cells.astype("string") if cells.dtype == object else cells)
+        labels = pd.Series(unique).astype("string").fillna("").tolist()
+        if (codes < 0).any():  # the last label is the one of missing cells
+            labels.append("")
+        merged, names = pd.factorize(pd.array(labels, dtype="object"))
+        return cls(merged.astype(np.int32)[codes], list(names))
+
+
+def _systems(methods: _Labels, runs: _Labels, source: str) -> tuple[_Labels, tuple[str, ...]]:
+    """The system of each row, which is a run of a method; and the run of each system."""
+    n_runs = len(runs.names)
+    codes, pairs = pd.factorize(methods.codes.astype(np.int64) * n_runs + runs.codes)
+    method_of = [methods.names[pair // n_runs] for pair in pairs]
+    run_of = [runs.names[pair % n_runs] for pair in pairs]
+    times = Counter(method_of)
+    for method, run in zip(method_of, run_of, strict=True):
+        if not run and times[method] > 1:
+            raise InputError(
+                f"{source}: some rows of system {named(method)} have no run, expected a run in each of them"
+            )
+    # The run 2-1 of a and the run 1 of a-2 have the same name.
+    merged, names = pd.factorize(pd.array(list(map(run_name, method_of, run_of)), dtype="object"))
+    first = np.unique(merged, return_index=True)[1]
+    return _Labels(merged.astype(np.int32)[codes], list(names)), tuple(run_of[place] for place in first)
+
+
+def _rows(systems: _Labels, segments: _Labels, source: str) -> NDArray[np.intp]:
+    """The row of each system and segment, in the order of the first system's segments: (systems × segments)."""
+    n_systems, n_rows = len(systems.names), len(systems.codes)
+    of_first = segments.codes[systems.codes == 0]
+    position = np.full(len(segments.names), -1)
+    position[of_first] = np.arange(len(of_first))
+    place = systems.codes * np.int64(len(segments.names)) + segments.codes
+    order = np.argsort(place, kind="stable")
+    again = np.flatnonzero(np.diff(place[order]) == 0)
+    if len(again):
+        row = int(order[again + 1].min())
+        raise InputError(
+            f"{_place(source, row)}: found segment {named(segments.names[segments.codes[row]])} of system "
+            f"{named(systems.names[systems.codes[row]])} again, expected it once"
+        )
+    sizes = np.bincount(systems.codes)
+    strange = np.bincount(systems.codes, weights=position[segments.codes] < 0) > 0
+    for other in np.flatnonzero(strange | (sizes != len(of_first))):
+        ids = np.array(segments.names)
+        theirs = segments.codes[systems.codes == other]
+        raise InputError(_segments_differ(source, systems.names[0], ids[of_first], systems.names[other], ids[theirs]))
+    rows = np.empty((n_systems, len(of_first)), dtype=np.intp)
+    rows[systems.codes, position[segments.codes]] = np.arange(n_rows)
+    return rows
+
+
+def _check_one(codes: NDArray[np.int32], of: str, names: Sequence[str] | NDArray[np.str_], key: str) -> None:
+    """Refuse a system or segment with several labels, whose codes are one row."""
+    wrong = (codes != codes[:, :1]).any(axis=1)
+    if wrong.any():
+        raise InputError(f"{of} {named(names[int(wrong.argmax())])} has more than one {key}, expected one")
+
+
+def _place(source: str, wrong: NDArray[np.bool_] | int) -> str:
+    """The place of the first error: the line of a text file (below its header), or the row of a table."""
+    row = wrong if isinstance(wrong, int) else int(wrong.argmax())
+    description = f"line {row + 2}" if source.endswith((".tsv", ".csv")) else f"row {row + 1}"
+    return f"{source}, {description}"
 
 
 def label_array(labels: Iterable[str], what: str) -> NDArray[np.str_]:
@@ -962,6 +955,21 @@ _MOST_LETTERS = 2**28
 """Limit of all characters of an array of labels, each as long as the longest: a gigabyte."""
 
 
+def only_metric(data: Statistics) -> Metric:
+    """The only metric with the columns of the data."""
+    if named_metric := data.provenance.get("metric"):
+        return registry.metric(named_metric)
+    fitting = [metric for metric in registry.METRICS.values() if set(metric.columns) == set(data.columns)]
+    if len({metric.function for metric in fitting}) != 1:
+        description = ", ".join(metric.name for metric in fitting) or "none"
+        raise Question(
+            f"dataset {data.dataset or '(arrays)'} has the columns {', '.join(data.columns)}, which fit the metrics: "
+            f"{description}; specify one",
+            [{"metric": metric.name} for metric in fitting],
+        )
+    return fitting[0]
+
+
 def run_name(method: str, run: str) -> str:
     """The name of the system that is this run of the method."""
     return f"{method}-{run}" if run else method
@@ -970,6 +978,68 @@ def run_name(method: str, run: str) -> str:
 def _methods(systems: Iterable[str], runs: Iterable[str]) -> tuple[str, ...]:
     # A system without a run keeps its name, even if that ends in a hyphen.
     return tuple(system.removesuffix(f"-{run}") if run else system for system, run in zip(systems, runs, strict=True))
+
+
+def paired_by_index(scores: Mapping[str, Any]) -> tuple[dict[str, NDArray[Any]], list[str] | None]:
+    """The scores of all systems as arrays in the order of the first one, and the ids in the index of series.
+
+    An index of pandas that does not simply number the rows is taken as ids, which pair the series. Masked values become
+    NaN, that is missing. The ids are None for arrays, lists and numbered series, which are paired by position.
+    """
+    arrays = {name: _unmasked(values) for name, values in scores.items()}
+    indexes = {name: _ids_of(values) for name, values in scores.items()}
+    if all(index is None for index in indexes.values()):
+        return arrays, None
+    if without := [name for name, index in indexes.items() if index is None]:
+        labelled = next(name for name, index in indexes.items() if index is not None)
+        raise InputError(
+            f"{named(labelled)} has ids as its index, {named(without[0])} has none, expected ids for all systems or "
+            "for none; .reset_index(drop=True) pairs by position"
+        )
+    places: dict[str, dict[str, int]] = {}
+    for name, index in indexes.items():
+        assert index is not None
+        places[name] = {label: position for position, label in enumerate(index)}
+        if len(places[name]) < len(index):
+            repeated, times = Counter(index).most_common(1)[0]
+            raise InputError(
+                f"the index of {named(name)} has {named(repeated)} {times} times, expected different ids; "
+                ".reset_index(drop=True) pairs by position"
+            )
+    first, *others = places
+    for other in others:
+        for here, there in ((first, other), (other, first)):
+            if alone := [label for label in places[here] if label not in places[there]]:
+                raise InputError(
+                    f"the index of {named(here)} has {named(alone[0])}, that of {named(there)} has not, expected the "
+                    "same ids for all systems; .reset_index(drop=True) pairs by position"
+                )
+    order = list(places[first])
+    return {name: array[[places[name][label] for label in order]] for name, array in arrays.items()}, order
+
+
+def _ids_of(values: Any) -> list[str] | None:
+    """The index of a series or frame of pandas, unless it only numbers the rows."""
+    index = getattr(values, "index", None)
+    if (
+        index is None
+        or callable(index)
+        or (type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1))
+    ):
+        return None
+    return [str(label) for label in index]
+
+
+def _unmasked(values: Any) -> NDArray[Any]:
+    """An array in which masked values, and the missing values of pandas, are NaN."""
+    if np.ma.isMaskedArray(values):
+        return np.ma.filled(values.astype(np.float64), np.nan) if np.ma.is_masked(values) else np.asarray(values)
+    if getattr(getattr(values, "dtype", None), "na_value", None) is not None and getattr(values, "hasnans", False):
+        return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise InputError("the rows of counts have different lengths, expected a table of numbers") from None
 
 
 def _two_dimensional(system: str, array: NDArray[Any], columns: Sequence[str]) -> NDArray[Any]:
@@ -986,13 +1056,11 @@ def _two_dimensional(system: str, array: NDArray[Any], columns: Sequence[str]) -
     return array
 
 
-def _numbers(
-    table: pd.DataFrame, columns: Sequence[str], row: Callable[[NDArray[np.bool_]], str], source: str
-) -> NDArray[Any]:
-    """The counts (rows × columns) with a plain numeric dtype; `row` names the place of the first error."""
+def _numbers(table: pd.DataFrame, columns: Sequence[str], source: str, memory: Memory, smallest: bool) -> NDArray[Any]:
+    """The counts (rows × columns) with a plain numeric dtype."""
     if not columns:
         raise InputError(f"{source} has no column of counts, expected one beside {', '.join(KEYS)}")
-    found = {}
+    arrays = []
     for column in columns:
         values = table[column]
         numeric = _numeric(values)
@@ -1000,10 +1068,19 @@ def _numbers(
             wrong = numeric.isna().to_numpy(dtype=bool)
             cell = values[wrong].iloc[0]
             description = "empty or NaN" if pd.isna(cell) else quoted(cell)
-            raise InputError(f"{row(wrong)}: {named(column)} is {description}, expected a number")
+            raise InputError(f"{_place(source, wrong)}: {named(column)} is {description}, expected a number")
         array = numeric.to_numpy()
-        found[column] = array.astype(np.int64) if array.dtype == np.bool_ else array
-    return np.asarray(pd.DataFrame(found).to_numpy())
+        arrays.append(array.astype(np.int64) if array.dtype == np.bool_ else array)
+    dtype = np.result_type(*arrays)
+    if dtype.kind in "iu":
+        dtype = (
+            np.result_type(*map(_smallest, arrays)) if smallest else np.dtype(np.int64) if dtype.itemsize < 8 else dtype
+        )
+    memory.require(len(table) * (len(columns) * dtype.itemsize + _NUMBERED), f"the counts of {source}")
+    counts = np.empty((len(table), len(columns)), dtype=dtype)
+    for place, array in enumerate(arrays):
+        counts[:, place] = array
+    return counts
 
 
 def _numeric(values: pd.Series[Any]) -> pd.Series[Any]:
@@ -1041,18 +1118,18 @@ def with_names(table: pd.DataFrame, source: str) -> pd.DataFrame:
 
 
 def _segments_differ(
-    source: str, one: str, one_segments: NDArray[np.str_], other: str, other_segments: NDArray[np.str_]
+    source: str, system_a: str, segments_a: NDArray[np.str_], system_b: str, segments_b: NDArray[np.str_]
 ) -> str:
     """An error message: both numbers of segments, and the first difference."""
-    for here, mine, theirs in ((one, one_segments, other_segments), (other, other_segments, one_segments)):
-        alone = mine[~np.isin(mine, theirs)]
-        if len(alone):
-            parting = f"segment {named(alone[0])} is in {named(here)} only"
-            break
+    only_a, only_b = segments_a[~np.isin(segments_a, segments_b)], segments_b[~np.isin(segments_b, segments_a)]
+    if len(only_a):
+        difference = f"segment {named(only_a[0])} is in {named(system_a)} only"
+    elif len(only_b):
+        difference = f"segment {named(only_b[0])} is in {named(system_b)} only"
     else:  # the same segments in another order
-        position = int(np.argmax(one_segments != other_segments))
-        parting = f"number {position + 1} is {named(one_segments[position])} and {named(other_segments[position])}"
+        position = int(np.argmax(segments_a != segments_b))
+        difference = f"number {position + 1} is {named(segments_a[position])} and {named(segments_b[position])}"
     return (
-        f"{source}: system {named(one)} has {len(one_segments)} segments, {named(other)} has {len(other_segments)}, "
-        f"expected the same ones; {parting}"
+        f"{source}: system {named(system_a)} has {len(segments_a)} segments, {named(system_b)} has {len(segments_b)}, "
+        f"expected the same ones; {difference}"
     )

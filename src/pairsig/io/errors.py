@@ -61,6 +61,8 @@ class Question(InputError):
     answers
         The ways to continue, as values by role, such as `{"item": "task,sample"}` or `{"any-value": True}`. A value is
         a text, in which `joined` columns have commas between them; True for a flag; or None to leave the role out.
+    about
+        What is asked; no answer leads to a question about the same.
 
     Examples
     --------
@@ -74,9 +76,10 @@ class Question(InputError):
     pairsig.read(…, score="acc")
     """
 
-    def __init__(self, text: str, answers: Iterable[Mapping[str, str | bool | None]] = ()) -> None:
+    def __init__(self, text: str, answers: Iterable[Mapping[str, str | bool | None]] = (), about: str = "") -> None:
         self.text = "\n".join(str(InputError(line)) for line in text.split("\n"))
         self.answers = tuple(map(dict, answers))
+        self.about = about or self.text
         lines = [f"pairsig.read(…, {', '.join(map(_argument, own, own.values()))})" for own in self.answers]
         ValueError.__init__(self, "\n".join([self.text, *lines]))
 

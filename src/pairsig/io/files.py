@@ -8,6 +8,7 @@ A pipe (`<(zcat a.gz)`, /dev/stdin) can be read only once. Its bytes are kept, s
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import json
@@ -62,7 +63,13 @@ def open_text(path: AnyPath, *, windows: bool = False) -> TextIO:
     With `windows`, text that has no character of several bytes in UTF-8 may also be Windows-1252, as Excel writes it;
     the `encoding` of the result says which.
     """
-    data = content(path).removeprefix(BOM_UTF8)
+    data, encoding = checked_text(path, content(path), windows=windows)
+    return io.TextIOWrapper(io.BytesIO(data), encoding=encoding, newline="\n")
+
+
+def checked_text(path: AnyPath, data: bytes, *, windows: bool = False) -> tuple[bytes, str]:
+    """The bytes of a text without a byte order mark, and its encoding; see `open_text`. `path` is named in errors."""
+    data = data.removeprefix(BOM_UTF8)
     encoding = "cp1252" if windows and _is_windows_1252(data) else "utf-8"
     if encoding == "utf-8":
         _decoded(path, data)
@@ -79,7 +86,7 @@ def open_text(path: AnyPath, *, windows: bool = False) -> TextIO:
                 f"{path}, line {line}: found a line of more than {MAX_LINE:,} bytes, expected shorter lines"
             )
         start = end + 1
-    return io.TextIOWrapper(io.BytesIO(data), encoding=encoding, newline="\n")
+    return data, encoding
 
 
 def _is_windows_1252(data: bytes) -> bool:
@@ -97,8 +104,8 @@ def _decoded(path: AnyPath, data: bytes) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        found = data[error.start : error.end].hex(" ")
-        raise InputError(f"{path}, line {_line(data, error.start)}: found bytes {found}, expected UTF-8") from None
+        invalid = data[error.start : error.end].hex(" ")
+        raise InputError(f"{path}, line {_line(data, error.start)}: found bytes {invalid}, expected UTF-8") from None
 
 
 def _line(data: bytes, position: int) -> int:
@@ -252,6 +259,13 @@ def _reader(name: str, file: IO[bytes]) -> Callable[[int], bytes]:
         return gzip.GzipFile(fileobj=file).read
     if name.endswith((".xz", ".txz")):
         return lzma.LZMAFile(file).read
+    if name.endswith(".bz2"):
+        return bz2.BZ2File(file).read
+    if name.endswith(".zst"):
+        need("pyarrow")
+        import pyarrow as pa
+
+        return pa.CompressedInputStream(file, "zstd").read  # type: ignore[no-any-return]
     return file.read
 
 

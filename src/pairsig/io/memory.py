@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 import psutil
 
 from pairsig.io.errors import InputError
 
 _SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?) ?([KMGT])(?:i?B)?", re.IGNORECASE)
-_CGROUPS = Path("/sys/fs/cgroup")
-_OWN_CGROUP = Path("/proc/self/cgroup")
 
 
 @dataclass(frozen=True)
@@ -60,10 +57,11 @@ def too_little(needed: int, left: int, what: str) -> InputError:
 
 def parse(text: str) -> int:
     """The bytes of a size such as 500M, 4G or 1.5 GiB; K, M, G and T are powers of 1024."""
-    found = _SIZE.fullmatch(text.strip())
-    if found is None:
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
         raise InputError(f"found the memory {text!r}, expected a size such as 500M or 4G")
-    return round(float(found[1]) * 2.0 ** (10 * (1 + "KMGT".index(found[2].upper()))))
+    number, unit = match.groups()
+    return round(float(number) * 2.0 ** (10 * (1 + "KMGT".index(unit.upper()))))
 
 
 def shown(n_bytes: int) -> str:
@@ -72,44 +70,9 @@ def shown(n_bytes: int) -> str:
 
 
 def free() -> int:
-    """Free bytes of the machine, or what the limits of a job or container leave, if that is less."""
-    available: int = min([psutil.virtual_memory().available, *_left_by_cgroups()])
-    return max(0, available)
+    """Free bytes of the machine. Containers and jobs of a cluster may have less, which `--memory` says."""
+    return int(psutil.virtual_memory().available)
 
 
 def _taken() -> int:
     return int(psutil.Process().memory_info().rss)
-
-
-def _left_by_cgroups() -> list[int]:
-    """What the limits of the process's cgroup and its parents leave: jobs of a cluster, containers."""
-    found = []
-    try:
-        lines = _OWN_CGROUP.read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return []
-    for line in lines:
-        _, controllers, path = line.split(":", 2)
-        if not controllers:
-            root, limit, usage, cache = _CGROUPS, "memory.max", "memory.current", "inactive_file"
-        elif "memory" in controllers.split(","):
-            root, limit, usage, cache = (
-                _CGROUPS / "memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file",
-            )  # fmt: skip
-        else:
-            continue
-        own = root / path.lstrip("/")
-        for group in (own, *own.parents):
-            if not group.is_relative_to(root):
-                break
-            try:
-                most, taken = ((group / name).read_text(encoding="utf-8") for name in (limit, usage))
-                statistics = dict(
-                    entry.split() for entry in (group / "memory.stat").read_text(encoding="utf-8").splitlines()
-                )
-            except OSError:  # not mounted, or the root, which has no limit
-                continue
-            if most.strip() != "max":
-                # The system frees cached files when memory is needed.
-                found.append(int(most) - int(taken) + int(statistics.get(cache, 0)))
-    return found

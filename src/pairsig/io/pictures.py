@@ -11,7 +11,6 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec
 
-from pairsig.io import cpu_time
 from pairsig.io.errors import InputError
 from pairsig.io.packages import need
 from pairsig.io.tables import replacing
@@ -86,7 +85,6 @@ def styled(draw: Callable[Parameters, Figure]) -> Callable[Parameters, Figure]:
     return drawn
 
 
-@cpu_time.of("drawing figures")
 def save(figure: Figure, path: str | Path, *, transparent: bool = False) -> None:
     """Write `figure` to `path` in the format of the suffix: `.svg`, `.pdf` or `.png` (200 dpi).
 
@@ -97,8 +95,8 @@ def save(figure: Figure, path: str | Path, *, transparent: bool = False) -> None
     """
     path = Path(path)
     if path.suffix not in _METADATA:
-        found = f"ends in {path.suffix}" if path.suffix else "has no suffix"
-        raise InputError(f"{path} {found}, expected .svg, .pdf or .png")
+        end = f"ends in {path.suffix}" if path.suffix else "has no suffix"
+        raise InputError(f"{path} {end}, expected .svg, .pdf or .png")
     with replacing(path) as temporary, matplotlib.style.context(["default", STYLE]), _without_shaping():
         if isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):  # once, not again for every format
             figure.draw_without_rendering()

@@ -9,10 +9,13 @@ import math
 import numbers
 import re
 import warnings
+import zipfile
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
+from itertools import islice
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -20,9 +23,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pairsig.io.errors import InputError, check_distinct, reason
-from pairsig.io.files import MAX_LINE, content, open_text
+from pairsig.io.errors import InputError, Question, check_distinct, encodable, listed, named, quoted, reason
+from pairsig.io.files import MAX_BYTES, MAX_JSON, MAX_LINE, MAX_LINES, checked_text, content
 from pairsig.io.packages import need, pd
+from pairsig.io.tables import decoded_bytes
 
 FRAME = "the data frame"
 """Its name in messages."""
@@ -33,16 +37,62 @@ MISSING = ("", "NA", "NaN", "nan", "null", "None")
 SCORE = "score"
 """Name of the column in a file with one score per line."""
 
+UNNAMED = "Unnamed: 0"
+"""The name that pandas gives to a first column without a name."""
+
 _NUMBER = re.compile(
     r"[-+]?(?:(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:e[-+]?\d{1,4})?|inf(?:inity)?)", re.ASCII | re.IGNORECASE
 )
-_NEARLY = re.compile(r"[-+<>~≈≤≥$€£(]*\s*\d[\d.,'’\s]*\s*(?:[/%‰]|[^\W\d_]{0,3}\b)[\d.,\s%)]*")
-"""A number with a unit, a percent sign, groups of digits, a decimal comma or a second number."""
+NEARLY = re.compile(
+    r"[-+<>~≈≤≥$€£(]*\s*\d[\d.,'’\s]*\s*(?:[/%‰]|[^\W\d_]{0,3}\b)[\d.,\s%)]*|[\[{].*?[\[:,\s]-?\d.*", re.DOTALL
+)
+"""A number with a unit, a percent sign, groups of digits, a decimal comma or a second number; nested numbers."""
+
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
+_NO_SEPARATOR = "\x1f"
 _COMPRESSED = (".gz", ".xz", ".bz2", ".zst")
 _CELL = 32
 """Bytes of memory for a cell of a Parquet file."""
 _MOST_COLUMNS = 50_000
+_FIRST = 100
+"""Rows in which another separator is looked for."""
+
+_STARTS = {
+    b"PAR1": "Parquet", b"ARROW1": "Arrow", b"PK\3\4": "Excel or zip", b"\xd0\xcf\x11\xe0": "old Excel",
+    b"\x1f\x8b": "gzip", b"\xfd7zXZ": "xz", b"BZh": "bzip2", b"(\xb5/\xfd": "Zstandard", b"SQLite format": "SQLite",
+    b"\x93NUMPY": "NumPy", b"\x89HDF": "HDF5", b"%PDF": "PDF",
+}  # fmt: skip
+"""What files contain that begin with these bytes."""
+
+_EXPRESSIONS = {
+    ".html": "pd.read_html({path})[0]", ".htm": "pd.read_html({path})[0]", ".xml": "pd.read_xml({path})",
+    ".xls": "pd.read_excel({path})", ".ods": "pd.read_excel({path})", ".xlsb": "pd.read_excel({path})",
+    ".feather": "pd.read_feather({path})", ".arrow": "pd.read_feather({path})", ".orc": "pd.read_orc({path})",
+    ".dta": "pd.read_stata({path})", ".sav": "pd.read_spss({path})", ".sas7bdat": "pd.read_sas({path})",
+    ".pkl": "pd.read_pickle({path})", ".h5": "pd.read_hdf({path})",
+    ".md": r'pd.read_csv({path}, sep=r"\s*\|\s*", engine="python").iloc[1:, 1:-1]',
+    ".tex": r'pd.read_csv({path}, sep=r"\s*(?:&|\\\\)\s*", engine="python", skiprows=1, skipfooter=1)',
+}  # fmt: skip
+"""How pandas reads the files that `load` does not read, by suffix."""
+
+
+def unknown(path: str, found: str, expression: str = "") -> Question:
+    """The error for a file that is not read, with three lines of pandas that convert it."""
+    expression = expression or _EXPRESSIONS.get(_suffix(path), r'pd.read_csv({path}, sep=r"\s+")')
+    target = json.dumps(str(Path(path).with_name(f"{Path(path).stem}-table.csv")), ensure_ascii=False)
+    return Question(
+        f"{path}: found {found}, expected a table with one row per item (.csv, .tsv, .json, .jsonl, .parquet, .xlsx; "
+        "--sep names another separator), or one score per line; pandas converts it:\n"
+        "    import pandas as pd\n"
+        f"    frame = {expression.replace('{path}', json.dumps(path, ensure_ascii=False))}\n"
+        f"    frame.to_csv({target}, index=False)"
+    )
+
+
+def nested(path: str, found: str) -> Question:
+    """The error for objects in objects."""
+    lines = "" if _suffix(path) == ".json" else ", lines=True"
+    return unknown(path, found, f'pd.json_normalize(pd.read_json({{path}}{lines}).to_dict("records"))')
 
 
 class Column:
@@ -54,7 +104,10 @@ class Column:
     @cached_property
     def distinct(self) -> tuple[NDArray[np.intp], list[Any]]:
         """A code for each cell, −1 where it is missing, and the distinct cells by code."""
-        codes, cells = pd.factorize(self.cells)
+        try:
+            codes, cells = pd.factorize(self.cells)
+        except TypeError:  # lists
+            codes, cells = pd.factorize(self.cells.map(str, na_action="ignore"))
         return codes, cells.tolist()
 
     @cached_property
@@ -62,12 +115,12 @@ class Column:
         """A code for each cell, −1 where it is missing or blank, and the distinct labels by code."""
         codes, cells = self.distinct
         if self.cells.dtype != "str":
-            cells = [_label(cell) for cell in cells]
+            cells = [as_label(cell) for cell in cells]
         if len(set(cells)) == len(cells) and all(map(str.strip, cells)):
             return codes, cells
         known: dict[str, int] = {}
-        again = np.array([known.setdefault(cell, len(known)) if cell.strip() else -1 for cell in cells] + [-1])
-        return again[codes], list(known)
+        again = [known.setdefault(cell, len(known)) if cell.strip() else -1 for cell in cells]
+        return np.array([*again, -1])[codes], list(known)
 
     @cached_property
     def numbers(self) -> tuple[NDArray[Any], NDArray[np.bool_]]:
@@ -77,31 +130,42 @@ class Column:
             values = self.cells.to_numpy()
             return values.astype(np.int64) if kind.kind == "b" else values, np.zeros(len(values), dtype=bool)
         codes, cells = self.distinct
-        found = [_number(cell) for cell in cells]
+        found = [as_number(cell) for cell in cells]
         if all(str(cell).endswith("%") for cell, value in zip(cells, found, strict=True) if value == value):
-            found = [_number(cell.removesuffix("%") if isinstance(cell, str) else cell) for cell in cells]
+            found = [as_number(cell.removesuffix("%") if isinstance(cell, str) else cell) for cell in cells]
         values = np.array([math.nan if value is None else value for value in found] + [math.nan])
         return values[codes], np.array([value is None for value in found] + [False])[codes]
 
     @cached_property
     def kind(self) -> str:
-        """What the cells are: "numbers", "text", "mixed" if at least half resemble numbers, "empty"."""
+        """What the cells are: "numbers", "text", "mixed" if at least half resemble numbers, or "empty"."""
         values, others = self.numbers
         n_numbers, n_others = np.count_nonzero(~np.isnan(values)), np.count_nonzero(others)
         if not n_others:
             return "numbers" if n_numbers else "empty"
         codes, cells = self.distinct
-        nearly = np.array([_NEARLY.fullmatch(str(cell)) is not None for cell in cells])
-        n_numbers += np.count_nonzero(nearly[codes[others]])
-        return "mixed" if 2 * n_numbers >= n_numbers + n_others else "text"
+        nearly = np.array([NEARLY.fullmatch(str(cell).strip()) is not None for cell in cells])
+        n_nearly = np.count_nonzero(nearly[codes[others]])
+        return "mixed" if 2 * (n_numbers + n_nearly) >= n_numbers + n_others else "text"
+
+    def among(self, words: Collection[str]) -> NDArray[np.bool_]:
+        """Where a cell is one of the words, or the number that one of them is."""
+        codes, cells = self.distinct
+        values = {number for word in words if (number := as_number(word)) is not None}
+        found = [as_label(cell).strip() in words or as_number(cell) in values for cell in cells]
+        return np.array([*found, False])[codes]
+
+    def first(self, n: int) -> list[str]:
+        """The first distinct cells, as labels."""
+        return [as_label(cell) for cell in self.distinct[1][:n]]
 
 
-def _label(cell: Any) -> str:
+def as_label(cell: Any) -> str:
     """A cell as a label; whole numbers have no point, since missing cells turn integers into floats."""
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
 
 
-def _number(cell: Any) -> float | None:
+def as_number(cell: Any) -> float | None:
     """The number in a cell; NaN if it is missing, None if it is something else or has more digits than a float."""
     if isinstance(cell, str):
         text = cell.strip()
@@ -133,8 +197,6 @@ class Cells:
         The columns by name.
     lines, place
         The line or row of each row in the file, and which of both it is.
-    unnamed
-        The column that stands first and has no name, or the index of a data frame; "" if there is none.
     notes
         Sentences for the user.
     """
@@ -143,7 +205,6 @@ class Cells:
     columns: Mapping[str, Column]
     lines: Sequence[int]
     place: str = "line"
-    unnamed: str = ""
     notes: tuple[str, ...] = ()
 
     def where(self, row: int) -> str:
@@ -156,7 +217,7 @@ Labels = Callable[[Sequence[str]], Collection[str]]
 
 
 def load(source: Any, labels: Labels = lambda _: (), *, sep: str | None = None, sheet: str | None = None) -> Cells:
-    """The cells of a file (its path as text or `Path`) or of a data frame.
+    """The cells of a file, whose path is a text or a `Path`, or of a data frame.
 
     Parameters
     ----------
@@ -165,7 +226,7 @@ def load(source: Any, labels: Labels = lambda _: (), *, sep: str | None = None, 
     labels
         A function from the names of the columns to those whose cells are labels, even if they look like numbers.
     sep
-        The separator of a text file. Default: a tab in `.tsv`, otherwise a comma.
+        The separator of a text file. Default: a tab in `.tsv`, a comma in `.csv`.
     sheet
         The sheet of an Excel workbook. Default: the first one.
 
@@ -175,146 +236,330 @@ def load(source: Any, labels: Labels = lambda _: (), *, sep: str | None = None, 
         If the file is damaged or has an unknown format.
     """
     if not isinstance(source, str | PathLike):
-        return _of_frame(source, FRAME)
+        return _of_frame(_pandas(source), FRAME)
     path = fspath(source)
-    suffix = Path(path).suffix.lower()
-    if suffix in _COMPRESSED:
-        suffix = Path(path.removesuffix(Path(path).suffix)).suffix.lower()
+    suffix = _suffix(path)
+    if suffix in _EXPRESSIONS and sep is None:
+        raise unknown(path, f"a file that ends in {suffix}")
     data = content(path)
     if not data.strip():
         raise InputError(f"{path}: found an empty file, expected a table")
     if suffix == ".parquet":
-        return _of_parquet(path, data)
+        return _of_frame(_parquet(path, data), path)
     if suffix == ".xlsx":
-        return _of_workbook(path, data, sheet)
+        return _of_frame(_workbook(path, data, sheet), path, "row", 2)
+    if found := next((kind for start, kind in _STARTS.items() if data.startswith(start)), ""):
+        raise InputError(f"{path}: found the beginning of a file in {found} format, expected text; correct its suffix")
+    text, notes = _text(path, data)
     if suffix in (".json", ".jsonl", ".ndjson"):
-        return _of_json(path, suffix != ".json")
-    return _of_text(path, sep or _SEPARATORS.get(suffix, ""), labels)
+        return _of_json(path, text, lines=suffix != ".json")
+    if found := {b"{": "JSON", b"[": "JSON", b"<": "HTML or XML"}.get(text.lstrip()[:1], ""):
+        raise InputError(f"{path}: found the beginning of a file in {found} format, expected text; correct its suffix")
+    return _of_text(path, text, _separator(path, sep, suffix), labels, notes)
+
+
+def _suffix(path: str) -> str:
+    """The suffix in small letters, without that of a compressed file."""
+    name = Path(path)
+    return Path(name.stem if name.suffix.lower() in _COMPRESSED else name.name).suffix.lower()
+
+
+def _columns(source: str, names: Sequence[str], cells: Sequence[pd.Series[Any]]) -> dict[str, Column]:
+    """The columns by name, without those that have neither a name nor cells."""
+    found = {}
+    for place, (name, column) in enumerate(zip(names, map(Column, cells), strict=True)):
+        if name or place == 0:
+            found[name or UNNAMED] = column
+        elif column.kind != "empty":
+            raise InputError(
+                f"{source}: found no name of column {place + 1}, expected one; its cells begin with "
+                f"{listed(column.first(2))}"
+            )
+    return found
+
+
+def _check_names(source: str, names: Sequence[str]) -> None:
+    """Refuse repeated names, and items as columns."""
+    if len(names) > _MOST_COLUMNS:
+        expression = 'pd.read_csv({path}, index_col=0).T.rename_axis("item").reset_index()'
+        raise unknown(source, f"{len(names):,} columns", expression)
+    check_distinct(filter(None, names), source)
 
 
 # Text.
 
 
-def _of_text(path: str, separator: str, labels: Labels) -> Cells:
-    """The cells of a text with a line of names, or of one with a number in each line if there is no separator."""
-    text = open_text(path, windows=True)
-    notes = (f"{path}: read as Windows-1252, since it is not UTF-8",) * (text.encoding == "cp1252")
-    data = text.read().encode() if notes else text.buffer.getvalue()  # type: ignore[attr-defined]
-    names, n_lines = _header(data, separator)
-    known = labels(names)
-    places = {name: place for place, name in enumerate(names)}
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", pd.errors.ParserWarning)
-        warnings.simplefilter("ignore", pd.errors.DtypeWarning)
+def _text(path: str, data: bytes) -> tuple[bytes, tuple[str, ...]]:
+    """A text in UTF-8, and a note if it was not."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         try:
-            frame = pd.read_csv(
-                io.BytesIO(data),
-                sep=separator or "\x1f",
-                header=None,
-                names=range(len(names) + 1),  # the last one has the cells of a row with too many
-                skiprows=n_lines,
-                index_col=False,
-                dtype={places[name]: "str" for name in known},
-                keep_default_na=False,
-                na_values={place: list(MISSING) for name, place in places.items() if name not in known},
-                skip_blank_lines=False,
-                skipinitialspace=True,
-                encoding="utf-8",
-            )
-        except (ValueError, pd.errors.ParserWarning) as error:
-            _check_widths(path, data, separator, len(names))
-            raise InputError(f"{path}: cannot be read as a table ({reason(error)})") from None
-    frame = _without_blank_rows(frame)
-    if not len(frame):
-        raise InputError(f"{path}: found no rows below the names of the columns, expected one per item")
-    if frame.iloc[:, -2:].isna().to_numpy()[:, 0].any() or frame.iloc[:, -1].notna().any():
-        _check_widths(path, data, separator, len(names))
-    columns = {name: Column(frame[place]) for name, place in places.items()}
-    return Cells(
-        path, columns, range(n_lines + 1, n_lines + 1 + len(frame)), unnamed="" if names[0] else names[0], notes=notes
-    )
+            return checked_text(path, data.decode("utf-16").encode())[0], ()
+        except UnicodeError:
+            raise InputError(f"{path}: found damaged UTF-16, expected text in UTF-8 or UTF-16") from None
+    text, encoding = checked_text(path, data, windows=True)
+    if encoding == "utf-8":
+        return text, ()
+    return text.decode(encoding).encode(), (f"{path}: read as Windows-1252, since it is not UTF-8",)
 
 
-def _header(data: bytes, separator: str) -> tuple[list[str], int]:
-    """The names of the columns and the number of lines that they take; one name without lines for lines of numbers."""
-    first = data.split(b"\n", 1)[0].decode().strip()
-    if _NUMBER.fullmatch(first):
-        return [SCORE], 0
-    _, names = next(_rows(data, separator or ","))
-    return [name.strip() for name in names], 1
+def _separator(path: str, sep: str | None, suffix: str) -> str:
+    """The character between two cells; "" in files with one score per line."""
+    if sep is None:
+        return _SEPARATORS.get(suffix, "")
+    separator = "\t" if sep in ("tab", r"\t") else sep
+    if len(separator) != 1 or separator in '"\r\n' or separator.isalnum():
+        raise InputError(f"{path}: found --sep {quoted(sep)}, expected one character such as ; or |, or tab")
+    return separator
 
 
-def _rows(data: bytes, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """The first line and the cells of every row."""
-    limit = csv.field_size_limit(MAX_LINE)
+def _rows(data: bytes, separator: str) -> Iterator[tuple[int, int, list[str]]]:
+    """The first and the last line of every row, and its cells."""
+    limit = csv.field_size_limit(MAX_LINE)  # the default, 131,072, is too short for some answers of models
     try:
-        reader, line = csv.reader(io.StringIO(data.decode(), newline=""), delimiter=separator), 1
+        text = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="")
+        reader, line = csv.reader(text, delimiter=separator or _NO_SEPARATOR, skipinitialspace=True), 0
         for cells in reader:
-            yield line, cells
-            line = reader.line_num + 1
+            yield line + 1, reader.line_num, cells
+            line = reader.line_num
+    except csv.Error as error:
+        raise InputError(f"line {line + 1}: {error}") from None
     finally:
         csv.field_size_limit(limit)
 
 
+def _of_text(path: str, data: bytes, separator: str, labels: Labels, notes: tuple[str, ...]) -> Cells:
+    """The cells of a text with a line of names, or of one with a number in each line."""
+    header, names = next(((end, cells) for _, end, cells in _rows(data, separator) if any(cells)), (0, [""]))
+    names = [name.strip() for name in names]
+    first = names[0]
+    if len(names) == 1 and (_NUMBER.fullmatch(first) or (not separator and as_number(first) is not None)):
+        names, header = [SCORE], 0
+    elif not separator:
+        raise unknown(path, f"{quoted(first)} in line {header}")
+    _check_names(path, names)
+    if len(names) == 1 and header:
+        others = [(sep, "tab" if sep == "\t" else sep) for sep in ";\t|," if sep in first and sep != separator]
+        answers = [{"sep": sep} for other, sep in others if _same_widths(data, other)]
+        if answers:
+            raise Question(f"{path}: found one column, {quoted(first)}, expected several; name the separator", answers)
+    texts = labels(names)
+    if header and not texts and (found := next(filter(_NUMBER.fullmatch, names), "")):
+        raise InputError(f"{path}, line {header}: found {quoted(found)}, expected the names of the columns")
+    frame = _frame(path, data, separator, names, header, texts)
+    gaps = np.flatnonzero(_is_empty(frame.iloc[:, -1]))
+    blank = gaps[frame.iloc[gaps].apply(_is_empty).to_numpy(dtype=bool).all(axis=1)]
+    while len(blank) and blank[-1] == len(frame) - 1:
+        frame, blank = frame.iloc[:-1], blank[:-1]
+    if not len(frame):
+        raise InputError(f"{path}: found no rows below the names of the columns, expected one per item")
+    n_lines = data.rstrip(b"\r\n").count(b"\n") + 1
+    whole = data.count(separator.encode() or b"\n") == (len(names) - 1) * n_lines
+    if len(gaps) and not (whole and b'"' not in data):
+        _check_widths(path, data, separator, len(names))
+    lines: Sequence[int] = range(header + 1, header + 1 + len(frame))
+    if lines[-1] != n_lines:  # blank lines at the end, or line ends in quotation marks
+        lines = [start for start, end, _ in _rows(data, separator) if end > header][: len(frame)]
+    if len(blank):
+        raise InputError(f"{path}, line {lines[blank[0]]}: found a blank line, expected a row of the table; delete it")
+    cells = Cells(path, _columns(path, names, [frame[place] for place in frame]), lines, notes=notes)
+    if not header and (wrong := cells.columns[SCORE].numbers[1]).any():
+        row = int(np.argmax(wrong))
+        raise InputError(f"{cells.where(row)}: found {quoted(frame.iloc[row, 0])}, expected one number per line")
+    return cells
+
+
+def _same_widths(data: bytes, separator: str) -> bool:
+    """Whether the first rows have equally many cells with this separator."""
+    return len({len(cells) for _, _, cells in islice(_rows(data, separator), _FIRST)}) == 1
+
+
+def _is_empty(cells: pd.Series[Any]) -> pd.Series[bool]:
+    return cells.isna() | (cells == "") if cells.dtype in ("str", object) else cells.isna()
+
+
+def _frame(
+    path: str, data: bytes, separator: str, names: Sequence[str], header: int, texts: Collection[str]
+) -> pd.DataFrame:
+    """What pandas reads below the names of the columns."""
+    places = [place for place, name in enumerate(names) if name in texts]
+    exact = {} if int(pd.__version__.partition(".")[0]) > 2 else {"float_precision": "round_trip"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)  # about cells that would be left out
+        warnings.simplefilter("ignore", pd.errors.DtypeWarning)
+        try:
+            return pd.read_csv(
+                io.BytesIO(data),
+                sep=separator or _NO_SEPARATOR,
+                header=None,
+                names=range(len(names)),
+                skiprows=header,
+                index_col=False,
+                dtype=dict.fromkeys(places, "str"),
+                keep_default_na=False,
+                na_values={place: list(MISSING) for place in range(len(names)) if place not in places},
+                skip_blank_lines=False,
+                skipinitialspace=True,
+                encoding="utf-8",
+                **exact,
+            )
+        except (ValueError, pd.errors.ParserWarning) as error:
+            _check_widths(path, data, separator, len(names))
+            raise InputError(f"{path}: cannot be read as a table ({reason(error)})") from None
+
+
 def _check_widths(path: str, data: bytes, separator: str, width: int) -> None:
-    """Refuse the first row with another number of cells than the line of names."""
-    for line, cells in _rows(data, separator or "\x1f"):
+    """Refuse the first row with another number of cells than there are columns."""
+    for line, _, cells in _rows(data, separator):
         if cells and len(cells) != width:
-            raise InputError(f"{path}, line {line}: found {len(cells)} cells, expected {width} as in line 1")
+            raise InputError(
+                f"{path}, line {line}: found {len(cells)} cells, expected {width}, one for each name of a column"
+            )
 
 
-def _without_blank_rows(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame
+# JSON, Parquet, Excel and data frames.
 
 
-# JSON, Parquet, Excel.
-
-
-def _of_json(path: str, lines: bool) -> Cells:
-    records = []
-    text = open_text(path).read()
+def _of_json(path: str, data: bytes, *, lines: bool) -> Cells:
+    """The cells of a list of objects, or of lines with an object each."""
+    if len(data) > MAX_JSON:
+        raise InputError(f"{path}: found {len(data):,} bytes of JSON, expected at most {MAX_JSON:,}")
+    text = data.decode()
+    places, records = [], []
     if lines:
         for number, line in enumerate(text.split("\n"), start=1):
             if line.strip():
-                records.append((number, json.loads(line)))
+                places.append(number)
+                records.append(_json(f"{path}, line {number}", line))
     else:
-        records = list(enumerate(json.loads(text), start=1))
-    frame = pd.DataFrame([record for _, record in records], dtype=object)
-    return Cells(
-        path,
-        {name: Column(frame[name].infer_objects()) for name in frame},
-        [number for number, _ in records],
-        "line" if lines else "item",
-    )
+        document = _json(path, text)
+        if not isinstance(document, list):
+            inner = document if isinstance(document, dict) else {}
+            key = next((f"[{json.dumps(key)}]" for key, value in inner.items() if isinstance(value, list)), "")
+            raise unknown(path, "no list of objects", f"pd.json_normalize(pd.read_json({{path}}, typ='series'){key})")
+        records, places = document, list(range(1, len(document) + 1))
+    place = "line" if lines else "object"
+    for number, record in zip(places, records, strict=True):
+        if not isinstance(record, dict):
+            raise InputError(f"{path}, {place} {number}: found {quoted(str(record))}, expected an object with names")
+    names = list(dict.fromkeys(name for record in records for name in record))
+    _check_names(path, names)
+    if not names:
+        raise InputError(f"{path}: found no objects with names, expected one per item")
+    cells = [pd.Series([_encodable(record.get(name)) for record in records], dtype=object) for name in names]
+    return Cells(path, _columns(path, names, [column.infer_objects() for column in cells]), places, place)
 
 
-def _of_parquet(path: str, data: bytes) -> Cells:
+def _encodable(cell: Any) -> Any:
+    """A cell of JSON, which may be a text with half of a surrogate pair."""
+    return encodable(cell) if isinstance(cell, str) else cell
+
+
+def _json(where: str, text: str) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=_object)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where}: found invalid JSON ({reason(error)}), expected an object or a list") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object without repeated names, of which Python would keep the last; what is nested becomes a text."""
+    for name, times in Counter(name for name, _ in pairs).items():
+        if times > 1:
+            raise ValueError(f"the name {quoted(name)} {times} times")
+    return dict(pairs)
+
+
+def _parquet(path: str, data: bytes) -> pd.DataFrame:
     need("pyarrow")
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    return _of_frame(pq.read_table(pa.BufferReader(data)).to_pandas(), path)
+    try:
+        file = pq.ParquetFile(pa.BufferReader(data))
+        _check_names(path, file.schema_arrow.names)
+        if file.metadata.num_rows <= MAX_LINES and decoded_bytes(file, _CELL) <= MAX_BYTES:
+            return file.read().to_pandas()
+    except InputError:
+        raise
+    except (OSError, ValueError, TypeError, OverflowError, AttributeError, LookupError, pa.ArrowException) as error:
+        raise InputError(f"{path}: cannot be read ({reason(error)}), expected a Parquet file") from None
+    raise InputError(
+        f"{path}: found {file.metadata.num_rows:,} rows with {file.metadata.num_columns:,} columns, expected at most "
+        f"{MAX_LINES:,} rows and {MAX_BYTES:,} bytes of memory"
+    )
 
 
-def _of_workbook(path: str, data: bytes, sheet: str | None) -> Cells:
+def _workbook(path: str, data: bytes, sheet: str | None) -> pd.DataFrame:
+    """A sheet, whose first row has the names of the columns."""
     need("openpyxl")
-    frame = pd.read_excel(io.BytesIO(data), sheet_name=sheet or 0)
-    return _of_frame(frame, path)
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            if sum(member.file_size for member in archive.infolist()) > MAX_BYTES:
+                raise InputError(f"{path}: found a workbook of more than {MAX_BYTES:,} bytes, expected a smaller one")
+        with warnings.catch_warnings(action="ignore"):  # about charts and validation
+            book = pd.ExcelFile(io.BytesIO(data), engine="openpyxl")
+            wanted = book.sheet_names[0] if sheet is None else sheet
+            if wanted in book.sheet_names:
+                cells = book.parse(wanted, header=None, dtype=object, na_filter=False)
+    except InputError:
+        raise
+    except Exception as error:  # openpyxl raises whatever the damage causes
+        raise InputError(f"{path}: cannot be read ({reason(error)}), expected an Excel workbook") from None
+    if wanted not in book.sheet_names:
+        raise InputError(f"{path}: found no sheet {quoted(wanted)}, expected one of {listed(book.sheet_names)}")
+    cells = cells.mask(cells == "")
+    while len(cells) and cells.iloc[-1].isna().all():
+        cells = cells.iloc[:-1]
+    if len(cells) < 2:
+        raise InputError(
+            f"{path}: found no rows in sheet {named(wanted)}, expected the names of the columns and one row per item"
+        )
+    names = ["" if cell != cell else str(cell).strip() for cell in cells.iloc[0]]
+    return cells.iloc[1:].infer_objects().set_axis(names, axis=1).reset_index(drop=True)
 
 
-def _of_frame(data: Any, source: str) -> Cells:
-    """The cells of a data frame of any library that narwhals knows."""
+def _pandas(data: Any) -> pd.DataFrame:
+    """A data frame of any library that narwhals knows, as one of pandas."""
+    if isinstance(data, pd.DataFrame):
+        return data
     import narwhals.stable.v2 as nw
 
-    if not isinstance(data, pd.DataFrame):
+    try:
         frame = nw.from_native(data, eager_only=True)
-        data = pd.DataFrame(
-            {
-                name: frame[name].to_numpy() if frame[name].dtype.is_numeric() else frame[name].to_list()
-                for name in frame.columns
-            }
+    except TypeError:
+        kind = f"{type(data).__module__.partition('.')[0]}.{type(data).__name__}"
+        collect = "; .collect() makes one of a lazy frame" if "Lazy" in kind else ""
+        raise InputError(
+            f"found a {kind}, expected the path of a table or a data frame (pandas, polars, pyarrow){collect}"
+        ) from None
+    columns = {
+        name: pd.Series(frame[name].to_numpy() if frame[name].dtype.is_numeric() else frame[name].to_list())
+        for name in frame.columns
+    }
+    return pd.DataFrame(columns)
+
+
+def _of_frame(frame: pd.DataFrame, source: str, place: str = "row", first: int = 1) -> Cells:
+    """The cells of a data frame; levels of its columns and of its index are columns."""
+    if isinstance(frame.columns, pd.MultiIndex):
+        if None in frame.columns.names:
+            raise InputError(
+                f"{source}: found columns of {frame.columns.nlevels} levels without names, expected names such as "
+                "model and seed, or one level"
+            )
+        scores: Any = frame.stack(list(range(frame.columns.nlevels)), future_stack=True)
+        frame = scores.rename(SCORE).to_frame()
+    index = frame.index
+    levels = [] if isinstance(index, pd.RangeIndex) and index.name is None else list(range(index.nlevels))
+    if len(levels) > 1 and None in index.names:
+        raise InputError(
+            f"{source}: found an index with a level without a name, expected names such as item and system"
         )
-    names = [str(name) for name in data.columns]
-    check_distinct(names, source)
-    columns = {name: Column(data.iloc[:, place]) for place, name in enumerate(names)}
-    return Cells(source, columns, range(1, len(data) + 1), "row")
+    names = ["" if index.names[level] is None else str(index.names[level]) for level in levels]
+    names += [str(name).strip() for name in frame.columns]
+    if not len(frame) or not names:
+        raise InputError(f"{source}: found no rows, expected one per item")
+    _check_names(source, names)
+    cells = [index.get_level_values(level).to_series(index=range(len(frame))) for level in levels]
+    cells += [frame.iloc[:, number] for number in range(frame.shape[1])]
+    return Cells(source, _columns(source, names, cells), range(first, first + len(frame)), place)

@@ -6,17 +6,26 @@ could be read in more than one way is a `Question`, whose answers have been trie
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import combinations, pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pairsig.io.choices import near, spelled
-from pairsig.io.errors import InputError, Question, columns_in, listed, quoted
-from pairsig.metrics import Metric, registry
-from pairsig.readers.cells import SCORE, Cells, load
+from pairsig.io.errors import InputError, Question, columns_in, joined, listed, named, quoted
+from pairsig.io.packages import pd
+from pairsig.metrics import Metric, Ratio, registry
+from pairsig.readers import answers
+from pairsig.readers.answers import FEW, Answer
+from pairsig.readers.cells import FRAME, MISSING, SCORE, UNNAMED, Cells, as_label, load, nested, unknown
 from pairsig.readers.system_counts import SystemCounts, average
 
 Names: TypeAlias = str | Sequence[str] | None
@@ -89,12 +98,30 @@ class Roles:
     sep: str | None = None
     sheet: str | None = None
 
+    def answered(self, answer: Mapping[str, Any]) -> Roles:
+        """The roles after an answer to a question."""
+        return replace(self, **{role.replace("-", "_"): value for role, value in answer.items()})
+
 
 _LABELS = ("item", "system", "run", "document", "domain", "gold", "prediction")
-"""Roles of columns whose cells are labels, in the order in which columns are assigned."""
+"""Roles of columns whose cells are labels."""
+_DEPTH = 1
+"""How many questions deep answers are tried."""
+_MANY = 100_000
+"""Rows of a table for which only the answers to the first question are tried."""
+_MOST = 12
+"""Answers of a question."""
+_SHOWN = 30
+"""Columns that a question lists."""
+_OUTCOMES = 0.95
+"""Share of cells with 0 or 1 from which other numbers may be codes of missing scores."""
+_EPSILON = 1e-9
+
+Scores: TypeAlias = dict[str, NDArray[Any]]
+"""Numbers by column, NaN where one is missing."""
 
 
-def read(source: Any, roles: Roles = Roles(), *, several: bool = False) -> tuple[SystemCounts, ...]:
+def read(source: Any, roles: Roles | None = None, *, several: bool = False) -> tuple[SystemCounts, ...]:
     """Read a table of scores or counts.
 
     Parameters
@@ -102,7 +129,7 @@ def read(source: Any, roles: Roles = Roles(), *, several: bool = False) -> tuple
     source
         The path of a file (CSV, TSV, JSON, JSON Lines, Parquet, Excel, or one score per line), or a data frame.
     roles
-        What was declared about its columns.
+        What the user declared about its columns.
     several
         Whether other files are read with the same roles, so that this one has a single system.
 
@@ -118,166 +145,600 @@ def read(source: Any, roles: Roles = Roles(), *, several: bool = False) -> tuple
     InputError
         If a declared column does not exist, or if the file is damaged.
     """
-    cells = load(source, lambda names: _labelled(names, roles), sep=roles.sep, sheet=roles.sheet)
-    return _Reading(cells, roles, several).counts()
+    roles = roles or Roles()
+    try:
+        cells = load(source, lambda names: _labelled(names, roles), sep=roles.sep, sheet=roles.sheet)
+    except Question as question:  # about the separator
+        for answer in question.answers:
+            try:
+                read(source, roles.answered(answer), several=several)
+            except Question as other:
+                if not other.answers:
+                    raise other from None
+        raise
+    return Reading(cells, roles, several=several).counts()
 
 
-def _names(cells: Iterable[str], given: Names, role: str, source: str) -> list[str]:
-    """The columns that were declared for a role."""
-    known = list(cells)
-    if given is None:
-        return []
-    wanted = [given] if given in known else columns_in(given) if isinstance(given, str) else list(map(str, given))
-    found = []
-    for name in wanted:
-        name = spelled(str(name).strip(), known)
-        if name not in known:
-            raise InputError(
-                f"{source}: found no column {quoted(name)} for {role}, expected one of {listed(known)}"
-                f"{near(name, known)}"
-            )
-        found.append(name)
-    return found
+def _split(given: Names) -> list[str]:
+    """Names that the user wrote, as a list or with commas between them."""
+    return columns_in(given) if isinstance(given, str) else [str(name) for name in given or ()]
 
 
 def _labelled(names: Sequence[str], roles: Roles) -> set[str]:
-    """The columns whose cells are labels."""
-    declared = [
-        name
-        for role in _LABELS
-        for given in [getattr(roles, role)]
-        if given
-        for name in columns_in(given)
-        if isinstance(given, str)
-    ]
-    wanted = {name.lower() for name in declared} | {name for own in STANDARD.values() for name in own}
+    """The columns of a text file whose cells are labels, even if all of them are numbers."""
+    wanted = {name for known in STANDARD.values() for name in known}
+    for role in (*_LABELS, *(["systems"] if roles.gold else [])):
+        given = getattr(roles, role)
+        wanted |= {name.lower() for name in [*_split(given), *([given] if isinstance(given, str) else [])]}
     return {name for name in names if name.lower() in wanted}
 
 
-class _Reading:
-    """A table and the roles of its columns."""
+class Reading:
+    """A table, the roles of its columns, and the questions about both."""
 
-    def __init__(self, cells: Cells, roles: Roles, several: bool) -> None:
-        self.cells, self.roles, self.several = cells, roles, several
-        self.free = list(cells.columns)
-        self.of: dict[str, list[str]] = {}
-        for role in (*_LABELS, "systems"):
-            given = getattr(roles, role)
-            self.of[role] = self._taken(_names(cells.columns, given, role, cells.source))
-        for role, standard in STANDARD.items():
-            if not self.of[role] and not (role == "system" and roles.systems is not None):
-                self.of[role] = self._taken([name for name in self.free if name.lower() in standard][:1])
+    lower = LOWER_IS_BETTER
 
-    def _taken(self, names: list[str]) -> list[str]:
-        self.free = [name for name in self.free if name not in names]
+    def __init__(self, cells: Cells, roles: Roles, *, several: bool, depth: int = 0) -> None:
+        self.cells, self.roles, self.several, self.depth = cells, roles, several, depth
+        self.source, self.columns, self.n_rows = cells.source, cells.columns, len(cells.lines)
+        self.notes: list[str] = []
+        self.declared = {role: self._declared(role) for role in (*_LABELS, "systems", "score")}
+        twice = Counter(name for names in self.declared.values() for name in names)
+        for name, times in twice.items():
+            if times > 1:
+                wanted = [role for role, names in self.declared.items() if name in names]
+                raise InputError(
+                    f"{self.source}: found column {named(name)} as {' and '.join(wanted)}, expected one role"
+                )
+        self.columns_of = {role: self.declared[role] or self._standard(role) for role in _LABELS}
+        used = {*twice, *(name for names in self.columns_of.values() for name in names)}
+        self.free = [name for name in self.columns if name not in used]
+
+    # Roles.
+
+    def _declared(self, role: str) -> list[str]:
+        """The columns that the user named for a role."""
+        given = getattr(self.roles, role)
+        if given is None:
+            return []
+        names = self._split(given)
+        if len(names) > 1 and role not in ("item", "systems", "score"):
+            raise InputError(f"found {listed(names)} as {role}, expected one column")
+        return list(dict.fromkeys(self._column(part, role) for name in names for part in self._terms(name, role)))
+
+    def _split(self, given: Names) -> list[str]:
+        """Names of columns, of which one may have a comma."""
+        return [given] if isinstance(given, str) and given in self.columns else _split(given)
+
+    def _terms(self, name: str, role: str) -> list[str]:
+        """A column, or the two of a score that is a ratio."""
+        parts = name.split("/")
+        return (
+            parts if role == "score" and len(parts) == 2 and spelled(name, self.columns) not in self.columns else [name]
+        )
+
+    def _column(self, name: str, role: str) -> str:
+        name = spelled(name.strip(), self.columns)
+        if name not in self.columns:
+            raise InputError(
+                f"{self.source}: found no column {quoted(name)} for {role}, expected one of {listed(self.columns)}"
+                f"{near(name, self.columns)}"
+            )
+        return name
+
+    def _standard(self, role: str) -> list[str]:
+        """The column whose name says that it has a role."""
+        if role == "system" and self.declared["systems"]:
+            return []
+        taken = {name for names in self.declared.values() for name in names}
+        names = [name for name in self.columns if name.lower() in STANDARD.get(role, ()) and name not in taken]
+        if role == "item" and not names and next(iter(self.columns)) == UNNAMED and UNNAMED not in taken:
+            names = [UNNAMED]
+        names = [name for name in names if self.columns[name].labels[1]]
+        if len(names) > 1:
+            raise self._question(
+                f"{self.source}: found the columns {listed(names)}, expected one with the {role}; name it",
+                lambda: [{role: joined([name])} for name in names],
+                names,
+                about=role,
+            )
         return names
+
+    # Questions.
+
+    def _question(
+        self,
+        text: str,
+        offers: Callable[[], list[Answer]],
+        shown: Sequence[str] = (),
+        *,
+        about: str = "",
+        remark: str = "",
+    ) -> Question:
+        """A question with those of the answers that lead on, and with a line about each of the columns `shown`.
+
+        Answers that lead to another question are left out if others lead to a result with other roles of rows. If only
+        a refusal is left, it is returned.
+        """
+        if self.depth > _DEPTH:  # which nobody will read
+            return Question(text, about=about)
+        lines = [text + remark, *map(self._description, shown[:_SHOWN])]
+        if len(shown) > _SHOWN:
+            lines.append(f"  and {len(shown) - _SHOWN:,} more")
+        offered = offers()[: 2 * _MOST]
+        tried = [self._tried(answer, about or text) for answer in offered]
+        ranks = [rank for rank, _ in tried]
+        least = 2 if 2 in ranks and any({"item", "run", "system"} & answer.keys() for answer in offered) else 1
+        kept = [answer for answer, rank in zip(offered, ranks, strict=True) if rank >= least]
+        refusals = [question for _, question in tried if question is not None]
+        return Question("\n".join(lines), kept[:_MOST], about) if kept or not refusals else refusals[0]
+
+    def _tried(self, answer: Answer, about: str) -> tuple[int, Question | None]:
+        """How far an answer leads: 2 to a result, 1 to another question, 0 to nothing, or to a refusal."""
+        depth = self.depth + (1 if self.n_rows < _MANY else _DEPTH + 1)
+        try:
+            parts = Reading(self.cells, self.roles.answered(answer), several=self.several, depth=depth).counts()
+        except Question as question:
+            if question.about != about and (question.answers or depth > _DEPTH):
+                return 1, None
+            return 0, question if question.about == question.text else None
+        except InputError:
+            return 0, None
+        first = parts[0]
+        differ = len(first.segments) != len(parts[-1].segments) or any(
+            not np.array_equal(first.counts[name], part.counts[name]) for part in parts for name in first.counts
+        )
+        return 2 if self.several or (differ and len({part.system for part in parts}) > 1) else 0, None
+
+    def _description(self, name: str) -> str:
+        column = self.columns[name]
+        kind = {"mixed": "numbers and text", "empty": "no cells"}.get(column.kind, column.kind)
+        return f"  {named(name)}: {kind} ({listed(column.first(FEW))})"
+
+    # Rows.
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns that together identify a row."""
+        return [name for role in ("item", "system", "run") for name in self.columns_of[role]]
+
+    def codes(self, names: Sequence[str]) -> tuple[NDArray[np.intp], int]:
+        """A number for each row by its labels in some columns, and how many different ones there are."""
+        codes, n_codes = np.zeros(self.n_rows, dtype=np.intp), 1
+        for name in names:
+            more, labels = self.columns[name].labels
+            codes, distinct = pd.factorize(codes * (len(labels) + 1) + more + 1)
+            n_codes = len(distinct)
+        return codes, n_codes
+
+    def _check_rows(self) -> None:
+        """Refuse rows without a label, and ask about several rows of the same item, system and run."""
+        for role in ("item", "system", "run", "gold"):
+            for name in self.columns_of[role]:
+                if len(empty := np.flatnonzero(self.columns[name].labels[0] < 0)):
+                    raise InputError(
+                        f"{self.cells.where(int(empty[0]))}: found an empty cell in column {named(name)}, expected the "
+                        f"{role}"
+                    )
+        if not self.keys:
+            return
+        if not self.columns_of["item"]:
+            raise self._question(
+                f"{self.source}: found no column that identifies the items, expected a column with one of the names "
+                f"{listed(STANDARD['item'])}, or --item",
+                lambda: answers.of_rows(self),
+                self.free,
+                about="items",
+            )
+        codes, n_codes = self.codes(self.keys)
+        if n_codes == self.n_rows:
+            return
+        same = np.flatnonzero(codes == np.bincount(codes).argmax())
+        first = ", ".join(f"{name} {named(str(self.columns[name].cells.iloc[same[0]]))}" for name in self.keys)
+        order = np.argsort(codes, kind="stable")
+        again = codes[order][1:] == codes[order][:-1]
+        differing = []
+        for name in self.free:
+            own = self.columns[name].labels[0][order]
+            if (again & (own[1:] != own[:-1])).any():
+                differing.append(name)
+        differ = f"they differ in {listed(differing)}" if differing else "all their cells are equal"
+        lines = listed(str(self.cells.lines[row]) for row in same.tolist()[:FEW])
+        raise self._question(
+            f"{self.source}: found {len(same)} rows for {first} ({self.cells.place}s {lines}), expected one; {differ}",
+            lambda: answers.of_rows(self),
+            differing,
+            about="rows",
+        )
+
+    def _check_shared(
+        self, items: NDArray[np.intp], rows_of: Sequence[NDArray[np.intp]], outputs: Sequence[tuple[str, str]]
+    ) -> None:
+        """Ask for the items if some systems or runs have none in common, as with numbers of rows."""
+        known = np.zeros(items.max() + 1, dtype=bool)
+        known[items[rows_of[0]]] = True
+        for rows, output in zip(rows_of, outputs, strict=True):
+            if not known[items[rows]].any():
+                here, there = (" ".join(filter(None, own)) for own in (output, outputs[0]))
+                raise self._question(
+                    f"{self.source}: found no item of {named(here)} that {named(there)} also has, expected the same "
+                    f"items; {listed(self.columns_of['item'])} is another one in each row",
+                    lambda: [{"item": joined([name])} for name in self.free],
+                    self.free,
+                    about="items",
+                )
+
+    def _items(self) -> tuple[NDArray[np.intp], list[str]]:
+        """The number of the item of each row, in the order of the table, and their ids."""
+        names = self.columns_of["item"]
+        if not names:
+            return np.arange(self.n_rows), [str(number) for number in range(1, self.n_rows + 1)]
+        if len(names) == 1:
+            return self.columns[names[0]].labels
+        codes, n_codes = self.codes(names)
+        first = np.full(n_codes, -1)
+        first[codes[::-1]] = np.arange(self.n_rows)[::-1]
+        both = [(self.columns[name].labels[0][first].tolist(), self.columns[name].labels[1]) for name in names]
+        ids = [[labels[code].replace("\\", "\\\\").replace("/", "\\/") for code in own] for own, labels in both]
+        return codes, list(map("/".join, zip(*ids, strict=True)))
+
+    def _outputs(self) -> tuple[NDArray[np.intp], list[tuple[str, str]]]:
+        """The number of the system and run of each row, and their names, in the order of the table."""
+        names = [*self.columns_of["system"], *self.columns_of["run"]]
+        codes, n_codes = self.codes(names)
+        first = np.full(n_codes, -1)
+        first[codes[::-1]] = np.arange(self.n_rows)[::-1]
+        labels = [
+            [
+                self.columns[name].labels[1][code]
+                for name in self.columns_of[role]
+                for code in self.columns[name].labels[0][first]
+            ]
+            or [""] * n_codes
+            for role in ("system", "run")
+        ]
+        if n_codes == len(set(labels[0])):  # one run of each system
+            labels[1] = [""] * n_codes
+        return codes, list(zip(*labels, strict=True))
+
+    # Scores.
 
     def counts(self) -> tuple[SystemCounts, ...]:
         """The counts of every system and run."""
-        metrics, columns = self._scores()
-        items, ids = self._items()
-        outputs, names = self._outputs()
+        metrics, scores = self._scores()
+        metrics = self._directed(metrics)
+        used = {name for counts in scores.values() for name in counts} | {*scores}
+        self.free = [name for name in self.free if name not in used]
+        self._check_rows()
+        (items, ids), (outputs, names) = self._items(), self._outputs()
+        order = np.lexsort((items, outputs))
+        bounds = np.searchsorted(outputs[order], np.arange(len(names) + 1))
+        rows_of = [order[start:end] for start, end in pairwise(bounds.tolist())]
+        self._check_shared(items, rows_of, names)
+        if not self.roles.any_value and not self.roles.gold:
+            if not self.roles.metric:
+                self._check_values(scores.values())
+            if all(len(rows) == len(ids) for rows in rows_of):
+                self._check_totals(scores.values(), rows_of)
+        notes = (*self.cells.notes, *self.notes)
+        if self.several and not self.columns_of["item"] and (others := answers.of_items(self)):
+            raise self._question(
+                f"{self.source}: found no column that identifies the items, but another cell of {listed(others)} in "
+                "each row, expected --item, or a table without such a column, whose rows are paired in their order",
+                lambda: [{"item": joined([name])} for name in others],
+                others,
+                about="items",
+            )
+        if self.free:
+            notes += (f"{self.source}: not used: {listed(self.free)}",)
+        lines, all_ids = np.asarray(self.cells.lines), tuple(ids)
+        labels = {role: self._label_array(role) for role in ("document", "domain")}
         parts = []
-        n_ids = len(ids)
-        whole = tuple(ids)
-        for number, (system, run) in enumerate(names):
-            rows = np.flatnonzero(outputs == number) if len(names) > 1 else np.arange(len(items))
-            rows = rows[np.argsort(items[rows], kind="stable")]
-            segments = whole if len(rows) == n_ids else tuple(ids[item] for item in items[rows])
-            for system_name, by_metric in columns.items():
-                values = {name: column[rows] for name, column in by_metric.items()}
-                parts.append(
-                    SystemCounts(
-                        segments=segments,
-                        documents=self._labels("document", rows) or ("",) * len(rows),
-                        domains=self._labels("domain", rows),
-                        counts={name: _whole(column) for name, column in values.items()},
-                        unscored={
-                            m.name: np.isnan(np.stack([values[c] for c in m.columns])).any(axis=0) for m in metrics
-                        },
-                        metrics=metrics,
-                        notes=self.cells.notes,
-                        source=self.cells.source,
-                        lines=tuple(self.cells.lines[row] for row in rows.tolist()),
-                        place=self.cells.place,
-                        system=system_name or system,
-                        run=run,
-                        by_row=not self.of["item"],
-                    )
+        for rows, (system, run) in zip(rows_of, names, strict=True):
+            segments = all_ids if len(rows) == len(ids) else tuple(ids[item] for item in items[rows].tolist())
+            documents, domains = (() if own is None else tuple(own[rows].tolist()) for own in labels.values())
+            for column, counts in scores.items():
+                values = {name: numbers[rows] for name, numbers in counts.items()}
+                lacks = {name: np.isnan(numbers) for name, numbers in values.items()}
+                part = SystemCounts(
+                    segments=segments,
+                    documents=documents or ("",) * len(rows),
+                    domains=domains,
+                    counts={name: _whole(numbers, lacks[name]) for name, numbers in values.items()},
+                    unscored={m.name: np.logical_or.reduce([lacks[name] for name in m.columns]) for m in metrics},
+                    metrics=metrics,
+                    notes=notes,
+                    source=self.source,
+                    lines=lines[rows],
+                    place=self.cells.place,
+                    system=column or system,
+                    run=run,
+                    by_row=not self.columns_of["item"],
                 )
+                parts.append(part)
         return tuple(parts)
 
-    def _items(self) -> tuple[NDArray[np.intp], list[str]]:
-        if not self.of["item"]:
-            n = len(self.cells.lines)
-            return np.arange(n), list(map(str, range(1, n + 1)))
-        codes, labels = self.cells.columns[self.of["item"][0]].labels
-        for name in self.of["item"][1:]:
-            more, names = self.cells.columns[name].labels
-            both, first = np.unique(codes * len(names) + more, return_index=True)
-            labels = [f"{labels[codes[row]]}/{names[more[row]]}" for row in first]
-            codes = np.searchsorted(both, codes * len(names) + more)
-        return codes, labels
+    def _label_array(self, role: str) -> NDArray[Any] | None:
+        for name in self.columns_of[role]:
+            codes, labels = self.columns[name].labels
+            return np.array([*labels, ""], dtype=object)[codes]
+        return None
 
-    def _outputs(self) -> tuple[NDArray[np.intp], list[tuple[str, str]]]:
-        """The number of the output (the system and run) that each row belongs to, and their names."""
-        n = len(self.cells.lines)
-        codes, names = [np.zeros(n, dtype=np.intp)] * 2, [[""], [""]]
-        for place, role in enumerate(("system", "run")):
-            if self.of[role]:
-                codes[place], names[place] = self.cells.columns[self.of[role][0]].labels
-        both = codes[0] * len(names[1]) + codes[1]
-        pairs, outputs = np.unique(both, return_inverse=True)
-        return outputs, [(names[0][pair // len(names[1])], names[1][pair % len(names[1])]) for pair in pairs.tolist()]
-
-    def _scores(self) -> tuple[tuple[Metric, ...], dict[str, dict[str, NDArray[Any]]]]:
-        """The metrics, and their columns by the system in whose columns they are ("" if there is one set)."""
-        columns, roles = self.cells.columns, self.roles
+    def _scores(self) -> tuple[tuple[Metric, ...], dict[str, Scores]]:
+        """The metrics, and their counts by the column that names the system, or by ""."""
+        roles, systems, predictions = self.roles, self.declared["systems"], self.declared["prediction"]
+        for one, other in combinations(["metric", "score", "gold" if predictions else "systems"], 2):
+            if getattr(roles, one) is not None and getattr(roles, other) is not None:
+                raise InputError(f"found --{one} and --{other}, expected one of them")
+        if systems and (self.several or self.columns_of["system"]):
+            other = "several files" if self.several else "--system"
+            raise InputError(f"found --systems and {other}, expected one of them: it is for one column per system")
+        if roles.gold is not None and not systems and not predictions:
+            raise self._question(
+                f"{self.source}: found --gold without columns of predictions, expected --prediction or --systems, too",
+                lambda: answers.of_answers(self, gold=self.declared["gold"][0]),
+                self.free,
+            )
+        if predictions and (roles.gold is None or systems):
+            raise InputError("found --prediction, expected it with --gold and without --systems")
         if roles.metric is not None:
-            named_metrics = [roles.metric] if isinstance(roles.metric, str | Metric) else list(roles.metric)
-            metrics = tuple(registry.metric(name) for name in named_metrics)
-            own = {name: columns[name].numbers[0] for metric in metrics for name in metric.columns}
-            return metrics, {"": own}
-        if self.of["gold"]:
-            answers = self.of["systems"] or self.of["prediction"]
-            gold = columns[self.of["gold"][0]].cells.astype(str)
-            right = {name: (columns[name].cells.astype(str) == gold).to_numpy() for name in answers}
+            return self._counts_of_metrics()
+        if roles.gold is not None:
+            right = {name: self._right(name) for name in systems or predictions}
             metric = average("accuracy", factor=100)
-            named_systems = bool(self.of["systems"])
-            return (metric,), {
-                name if named_systems else "": {"accuracy": own.astype(np.int64)} for name, own in right.items()
-            }
-        if self.of["systems"]:
-            metric = self._averaged(SCORE)
-            return (metric,), {name: {SCORE: columns[name].numbers[0]} for name in self.of["systems"]}
-        scores = _names(columns, roles.score, "score", self.cells.source)
-        if not scores:
-            scores = [name for name in self.free if columns[name].kind in ("numbers", "mixed")]
-            if len(scores) != 1:
-                raise Question(
-                    f"{self.cells.source}: found {listed(scores) or 'no numbers'} without a role, expected one column "
-                    "of scores",
-                    [{"score": name} for name in scores],
-                )
-        return tuple(map(self._averaged, scores)), {"": {name: columns[name].numbers[0] for name in scores}}
+            return (metric,), {name if systems else "": {metric.name: own} for name, own in right.items()}
+        if systems:
+            return (self._metric(SCORE),), {name: {SCORE: own} for name, own in self._numbers(systems).items()}
+        if roles.score is None:
+            scores = [[self._only_score()]]
+        else:
+            names = self._split(roles.score)
+            scores = [[self._column(part, "score") for part in self._terms(name, "score")] for name in names]
+        values = self._numbers(list(dict.fromkeys(name for own in scores for name in own)))
+        return tuple(self._metric(*own) for own in scores), {"": values}
 
-    def _averaged(self, name: str) -> Metric:
-        """The mean of a column."""
-        known = name.lower() in LOWER_IS_BETTER, name.lower() in registry.METRICS
-        lower = known[0] or self.roles.lower_is_better
-        return replace(
-            average(name, higher_is_better=not lower),
-            assumed=not any((*known, self.roles.lower_is_better, self.roles.higher_is_better)),
+    def _metric(self, name: str, below: str = "") -> Metric:
+        """The mean of a column, or the ratio of the sums of two."""
+        if below:
+            both, form = f"{name}/{below}", Ratio((0,), (1,), factor=1.0)
+            return Metric(both, (name, below), form, f"Σ {name} / Σ {below}", scale=None, title=both, assumed=True)
+        known = registry.METRICS.get(spelled(name, registry.METRICS))
+        lower = not known.higher_is_better if known else name.lower() in LOWER_IS_BETTER
+        return replace(average(name, higher_is_better=not lower), assumed=not known and not lower)
+
+    def _directed(self, metrics: Sequence[Metric]) -> tuple[Metric, ...]:
+        """The metrics with the direction that was declared for those whose names do not say it."""
+        lower, higher = self.roles.lower_is_better, self.roles.higher_is_better
+        if lower and higher:
+            raise InputError("found --lower-is-better and --higher-is-better, expected one of them")
+        wrong = [metric.name for metric in metrics if metric.higher_is_better == lower]
+        if (lower or higher) and wrong and not any(metric.assumed for metric in metrics):
+            one, other = ("lower", "higher") if lower else ("higher", "lower")
+            raise InputError(f"found --{one}-is-better, but {other} {listed(wrong)} is better; leave it out")
+        if not (lower or higher):
+            return tuple(metrics)
+        return tuple(replace(m, higher_is_better=higher, assumed=False) if m.assumed else m for m in metrics)
+
+    def _counts_of_metrics(self) -> tuple[tuple[Metric, ...], dict[str, Scores]]:
+        """The metrics that were named, and their counts."""
+        given = self.roles.metric
+        names = _split(given) if isinstance(given, str) else [given] if isinstance(given, Metric) else list(given or ())
+        metrics = [registry.metric(name) for name in names]
+        counts: Scores = {}
+        for metric in metrics:
+            found = {name: spelled(name, self.columns) for name in metric.columns}
+            for name, own in found.items():
+                if own not in self.columns:
+                    raise self._question(
+                        f"{self.source}: found no column {quoted(name)}, expected the counts of {metric.name} in the "
+                        f"columns {', '.join(metric.columns)}",
+                        lambda: [{"score": joined([own]), "metric": None} for own in self.free if own.lower() in names],
+                        self.free,
+                    )
+            numbers = self._numbers(list(found.values()))
+            counts |= {name: numbers[own] for name, own in found.items()}
+        return tuple(replace(m, assumed=True) if m.name == "mean" else m for m in metrics), {"": counts}
+
+    def _right(self, name: str) -> NDArray[Any]:
+        """1 where a column has the right answer, 0 where it has another one, NaN where it has none."""
+        (gold,) = self.declared["gold"]
+        truth, given = self.columns[gold], self.columns[name]
+        if truth.kind == given.kind == "numbers":
+            equal = nearly = given.numbers[0] == truth.numbers[0]
+        else:
+            equal = _same(given.labels, truth.labels, str.strip)
+            nearly = _same(given.labels, truth.labels, lambda label: label.strip().casefold())
+        if not equal.any():
+            raise InputError(
+                f"{self.source}: found no cell of {named(name)} that is equal to that of {named(gold)}, expected the "
+                f"same words; the cells begin with {listed(given.first(FEW))} and {listed(truth.first(FEW))}"
+            )
+        if n_nearly := int(np.count_nonzero(nearly & ~equal)):
+            self.notes.append(
+                f"{self.source}: {n_nearly:,} cells of {named(name)} differ from {named(gold)} only in capitals, and "
+                "count as wrong"
+            )
+        return np.where(given.labels[0] < 0, np.nan, equal)
+
+    def _numbers(self, names: Sequence[str]) -> Scores:
+        """The numbers in columns of scores, after a question about what else is in them."""
+        missing, true = _split(self.roles.missing_value), _split(self.roles.true)
+        found: Scores = {}
+        words: dict[str, int] = {}  # what is no number, and the first row with it
+        labels: set[str] = set()
+        for name in names:
+            column = self.columns[name]
+            values, others = column.numbers
+            if missing:
+                hit = column.among(missing)
+                values, others = np.where(hit, np.nan, values), others & ~hit
+            if true:
+                if others.any() and not np.isnan(values).all():
+                    row = int(np.argmax(~np.isnan(values)))
+                    raise InputError(
+                        f"{self.cells.where(row)}: found a number in column {named(name)}, expected words for --true"
+                    )
+                labels |= {as_label(cell).strip() for cell in column.distinct[1]} - {*missing, *MISSING}
+                values = np.where(others | ~np.isnan(values), column.among(true), np.nan)
+            else:
+                codes, cells = column.distinct if others.any() else (np.zeros(0), [])
+                rows = np.flatnonzero(others)
+                for code, row in zip(*np.unique(codes[rows], return_index=True), strict=True):
+                    words.setdefault(str(cells[code]).strip(), int(rows[row]))
+            self._check_finite(name, values)
+            found[name] = values
+        if words:
+            raise self._question_of_words(names, words)
+        if true:
+            self._check_true(true, labels)
+        return found
+
+    def _question_of_words(self, names: Sequence[str], words: Mapping[str, int]) -> Question:
+        """Ask which words count as 1, or which stand for a missing score."""
+        word, row = min(words.items(), key=lambda own: own[1])
+        where, missing = self.cells.where(row), _split(self.roles.missing_value)
+        if self.source != FRAME and word.startswith(("{", "[")):
+            raise nested(self.source, f"nested JSON in {self.cells.place} {self.cells.lines[row]}")
+        if self.source != FRAME and re.fullmatch(r"[-+]?\d*,\d+", word):
+            raise unknown(
+                self.source,
+                f"the decimal comma of {word}",
+                'pd.read_csv({path}, sep=None, engine="python", decimal=",")',
+            )
+        only_words = all(np.isnan(self.columns[name].numbers[0]).all() for name in names)
+        return self._question(
+            f"{where}: found {quoted(word)} among the scores, expected numbers such as 0.5, true or false; "
+            f"the words are {listed(words)}",
+            lambda: answers.of_words(words, missing, only_words=only_words),
+            names,
         )
 
-    def _labels(self, role: str, rows: NDArray[np.intp]) -> tuple[str, ...]:
-        if not self.of[role]:
-            return ()
-        codes, labels = self.cells.columns[self.of[role][0]].labels
-        return tuple(np.array([*labels, ""], dtype=object)[codes[rows]])
+    def _check_true(self, true: Sequence[str], labels: set[str]) -> None:
+        """Refuse words for 1 that do not occur, and ask about those that differ in capitals."""
+        alike = sorted(label for label in labels if label.casefold() in map(str.casefold, true) and label not in true)
+        if alike:
+            raise self._question(
+                f"{self.source}: found {listed(alike)} beside {listed(true)}, expected one spelling, or all of them in "
+                "--true",
+                lambda: [{"true": joined([*true, *alike])}],
+            )
+        if not labels & set(true) and not self.several:
+            raise InputError(
+                f"{self.source}: found no {listed(true)} among the scores, expected words for --true such as "
+                f"{listed(sorted(labels))}"
+            )
+        others = sorted(labels - set(true))
+        self.notes.append(f"{self.source}: {listed(true)} count as 1, {listed(others) or 'no other words'} as 0")
+
+    def _check_finite(self, name: str, values: NDArray[Any]) -> None:
+        if values.dtype.kind in "iu":
+            if len(values) and max(abs(int(values.min())), abs(int(values.max()))) > 2**53:
+                raise InputError(f"{self.source}: found a number above 2⁵³ in column {named(name)}, expected scores")
+        elif np.isinf(values).any():
+            row = int(np.argmax(np.isinf(values)))
+            word = "inf" if values[row] > 0 else "-inf"
+            raise self._question(
+                f"{self.cells.where(row)}: found {word} in column {named(name)}, expected a finite number",
+                lambda: [{"missing-value": joined([*_split(self.roles.missing_value), word])}],
+            )
+
+    def _check_values(self, scores: Iterable[Scores]) -> None:
+        """Ask about numbers that may be codes of missing scores."""
+        for name, values in [own for counts in scores for own in counts.items()]:
+            if codes := _odd(values):
+                words = [as_label(float(code)) for code in codes]
+                missing = joined([*_split(self.roles.missing_value), *words])
+                offers: list[Answer] = [{"missing-value": missing}] if len(words) <= FEW else []
+                beside = "among numbers from 0" if codes[0] < 0 else "among zeros and ones"
+                raise self._question(
+                    f"{self.cells.where(int(np.argmax(values == codes[0])))}: found {listed(words[:FEW])} {beside} in "
+                    f"column {named(name)}, expected scores; --missing-value names a code for missing scores, and "
+                    "--any-value reads all numbers as scores",
+                    partial(list, [*offers, {"any-value": True}]),
+                )
+
+    def _check_totals(self, scores: Iterable[Scores], rows_of: Sequence[NDArray[np.intp]]) -> None:
+        """Ask about a first or last row that has the sum or the mean of the others for every system."""
+        columns = [values for counts in scores for values in counts.values()]
+        for end in (1, -1):
+            found = [_is_total(values[rows][::end]) for rows in rows_of for values in columns if len(rows) > FEW - 1]
+            if found and all(found) and 2 in found:
+                row = int(rows_of[0][-1 if end > 0 else 0])
+                raise self._question(
+                    f"{self.cells.where(row)}: found a row with the sum or the mean of the others for every system, "
+                    "expected an item; delete the row, or read it as an item with --any-value",
+                    lambda: [{"any-value": True}],
+                )
+
+    def _only_score(self) -> str:
+        """The only column of numbers without a role."""
+        known = {UNNAMED.lower(), *(name for names in STANDARD.values() for name in names)}  # of roles that others have
+        others = [name for name in self.free if name.lower() not in known]
+        names = [name for name in others if self.columns[name].kind in ("numbers", "mixed")]
+        if len(names) == 1:
+            return names[0]
+        if not self.columns_of["item"] and self.keys and self.codes(self.keys)[1] == self.n_rows and len(names) > FEW:
+            index = json.dumps(self.keys[0], ensure_ascii=False)
+            expression = f"pd.read_csv({{path}}, index_col={index}).T.rename_axis('item').reset_index()"
+            raise unknown(self.source, f"one row per system and {len(names)} columns of numbers", expression)
+        found = f"{len(names)} columns of numbers ({listed(names)})" if names else "no numbers"
+        ratios = answers.ratios(self, names)
+        remarks = [
+            f"; {named(value)} is {named(above)}/{named(below)} in each row, and the mean of {named(value)} is another "
+            f"number than the sum of {named(above)} divided by that of {named(below)}"
+            for value, above, below in ratios
+        ]
+        raise self._question(
+            f"{self.source}: found {found} without a role, expected one column of scores",
+            lambda: answers.of_scores(self, names, ratios),
+            names or self.free,
+            about="scores",
+            remark="".join(remarks),
+        )
 
 
-def _whole(values: NDArray[Any]) -> NDArray[Any]:
-    """Counts without NaN, as integers if all are whole."""
-    counts = np.nan_to_num(values) if values.dtype.kind == "f" else values
-    return counts.astype(np.int64) if (counts == np.rint(counts)).all() else counts
+def _whole(values: NDArray[Any], lacks: NDArray[np.bool_]) -> NDArray[Any]:
+    """Counts with 0 for what is missing, as integers if all are whole."""
+    if values.dtype.kind != "f":
+        return values
+    counts = np.where(lacks, 0.0, values)
+    return counts.astype(np.int64) if (counts == np.rint(counts)).all() and np.abs(counts).max() <= 2**53 else counts
+
+
+def _odd(values: NDArray[Any]) -> list[float]:
+    """Numbers that may be codes: others than 0 and 1 in up to 5 % of the cells, or one or two negative ones."""
+    known = values if values.dtype.kind in "iu" else values[~np.isnan(values)]
+    outcomes = (known == 0) | (known == 1)
+    n_others = len(known) - np.count_nonzero(outcomes)
+    if 0 < n_others <= (1 - _OUTCOMES) * len(known) + _EPSILON:
+        return list(map(float, np.unique(known[~outcomes])))
+    if not len(known) or known.min() >= 0 or known.max() < 0:
+        return []
+    codes, times = np.unique(known[known < 0], return_counts=True)
+    return list(map(float, codes)) if len(codes) < times.sum() and len(codes) <= 2 else []
+
+
+def _is_total(values: NDArray[Any]) -> int:
+    """Whether the last number is the sum or the mean of the others: 0 if not, 2 if so, 1 if that says little."""
+    others, last = values[:-1], float(values[-1])
+    others = others[~np.isnan(others)].astype(np.float64)
+    if not len(others) or math.isnan(last):
+        return 0
+    total, mean = float(others.sum()), float(others.mean())
+    near = [math.isclose(last, value, rel_tol=1e-9, abs_tol=_EPSILON) for value in (total, mean, 100 * mean)]
+    near += [not last.is_integer() and any(round(factor * mean, n) == last for n in range(1, 7)) for factor in (1, 100)]
+    if not any(near):
+        return 0
+    return 2 if np.ptp(others) and (np.count_nonzero(others) > 1 or not near[0]) else 1
+
+
+def _same(
+    one: tuple[NDArray[np.intp], list[str]], other: tuple[NDArray[np.intp], list[str]], key: Callable[[str], str]
+) -> NDArray[np.bool_]:
+    """Where two columns have the same label, by a key of labels."""
+    known: dict[str, int] = {}
+    codes = [
+        np.array([*(known.setdefault(key(label), len(known)) for label in labels), missing])[own]
+        for (own, labels), missing in ((one, -1), (other, -2))
+    ]
+    return np.asarray(codes[0] == codes[1])

@@ -16,6 +16,9 @@ import pyarrow.parquet as pq
 
 from pairsig.io.errors import InputError, reason
 
+STATISTICS = Path("resources/statistics")
+"""Folder of the embedded statistics."""
+
 _SAME = (
     "task", "metric", "command", "sha256", "test_set", "training_set", "files", "selection", "options", "unlabelled",
     "given", "training_corpus",
@@ -23,6 +26,11 @@ _SAME = (
 """Keys of the provenance that affect the counts of all systems."""
 _NEW = ("test_set",)
 """Those of these keys that older statistics do not have."""
+
+
+def path(dataset: str) -> Path:
+    """The file of the embedded statistics of a dataset."""
+    return STATISTICS / f"{dataset}.parquet"
 
 
 def systems(path: Path, description: Mapping[str, str]) -> dict[str, str]:

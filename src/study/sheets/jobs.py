@@ -11,7 +11,8 @@ from typing import Any
 from pairsig.io.tables import write_text
 from study import analysis
 from study.analysis.record import Analysis, Comparisons, Data, Figure, Overlays, Rows, Setting
-from study.sheets import BENCHMARK, Dataset, Study
+from study.sheets import Dataset, Study
+from study.sheets.models import BENCHMARK
 
 SELECTIONS: dict[str, Callable[[Dataset], bool]] = {
     "all": lambda _: True,
@@ -52,12 +53,12 @@ class Jobs:
     def comparisons(self, which: str = "all", *, once: bool = False) -> list[str]:
         """List comparisons on whole test sets by all tests; if `once`, only by the first one."""
         tests = list(self.config["tests"])[: 1 if once else None]
-        return [f"results/comparisons/{dataset}.{test}.tsv" for dataset in self.datasets(which) for test in tests]
+        return [f"results/comparisons/{dataset}.{test}.parquet" for dataset in self.datasets(which) for test in tests]
 
     def test_sets(self, which: str = "all") -> list[str]:
         """List comparisons on test sets that `resize` makes."""
         resized = [name for name, one in self.datasets(which).items() if one.test_sets]
-        return [f"results/test_sets/{dataset}.{test}.tsv" for dataset in resized for test in self.config["tests"]]
+        return [f"results/test_sets/{dataset}.{test}.parquet" for dataset in resized for test in self.config["tests"]]
 
     def n_resamples(self, dataset: str, *, resized: bool = False) -> int:
         """Number of resamples on a whole test set, or on those that `resize` makes; a pool is made from others, too."""
@@ -81,8 +82,8 @@ class Jobs:
                     found[name] = [source.path or self.config["sheets"][source.name]]
         return found
 
-    def words(self, one: Analysis, threads: int) -> list[str]:
-        """Build the arguments of the command of an analysis."""
+    def words(self, one: Analysis) -> list[str]:
+        """Build the arguments of the command of an analysis, but for the number of threads, which its rule knows."""
         files, found = self.inputs(one), []
         for place, (name, source) in enumerate(one.inputs.items()):
             match source:
@@ -90,7 +91,7 @@ class Jobs:
                     datasets = self.datasets(source.datasets).values()
                     words = [f"{dataset.statistics}:{dataset.metric}" for dataset in datasets]
                 case Setting():
-                    words = self._setting(source, threads)
+                    words = self._setting(source)
                 case Overlays():
                     own = self.datasets().items()
                     words = [f"{dataset}={other}" for dataset, its in own for other in its.overlay]
@@ -102,10 +103,8 @@ class Jobs:
             found += [f"--{output.name.replace('_', '-')}", output.file]
         return [*found, "--output", one.tables[0].file]
 
-    def _setting(self, setting: Setting, threads: int) -> list[str]:
-        if setting.key == "threads":
-            return [str(threads)]
-        if setting.fixed or not setting.key:
+    def _setting(self, setting: Setting) -> list[str]:
+        if setting.fixed or setting.key in ("", "threads"):
             return [setting.fixed] if setting.fixed else []
         section, _, key = setting.key.partition("/")
         value = self.config[section][key]
@@ -119,9 +118,9 @@ class Jobs:
         if not dataset:
             files = {"comparisons": self.comparisons("measured", once=True)}
         else:
-            files = {name: [f"results/{name}/{dataset}.{test}.tsv"] for name in ("comparisons", "test_sets")}
+            files = {name: [f"results/{name}/{dataset}.{test}.parquet"] for name in ("comparisons", "test_sets")}
             overlay = self.study.datasets[dataset].overlay
-            files["overlay"] = [f"results/comparisons/{other}.{test}.tsv" for other in overlay]
+            files["overlay"] = [f"results/comparisons/{other}.{test}.parquet" for other in overlay]
         written = analysis.outputs()
         # A run of its own leaves the tables of the study alone. Only overlays come after these two.
         without = {"thresholds", "reproduction"} if self.own and not files.get("overlay") else set()

@@ -8,31 +8,23 @@ from __future__ import annotations
 
 import math
 import re
-import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from pairsig.io.choices import near
-from pairsig.io.errors import InputError, quoted
 from study import corpora
-from study.sheets import checks, code
-from study.tables.rows import BaseModelRow, DatasetRow, Sheets, TrainingSetRow, option_words, text
+from study.sheets import commands
+from study.sheets.models import BaseModelRow, DatasetRow, Sheets, TrainingSetRow, option_words, text
 from study.training.training_sets import SIZES
 
 WHOLE = "whole-1"
 """Name of the full training set among the resampled ones."""
-
-PLACEHOLDERS = {
-    "train": ("train", "model", "seed", "given", "jars", "threads"),
-    "predict": ("input", "output", "outputs", "model", "given", "jars", "threads"),
-}
-"""Pattern of placeholders in the commands of a base model."""
 
 
 @dataclass(frozen=True)
@@ -103,170 +95,60 @@ class Synthetic:
     provenance: dict[str, dict[str, str]] = field(default_factory=dict)  # by dataset, that of its statistics
 
 
-def check(sheets: Sheets) -> None:
-    """Check what single cells do not show in the sheets of training sets, base models and jars."""
-    tested = _check_training_sets(sheets)
-    for dataset in sheets.datasets.rows:
-        if dataset.study == "natural" and dataset.text:
-            dataset.place.complain("text", quoted(text(dataset.text)), "nothing, since its study is natural")
-        if not tests_base_models(dataset):
-            continue
-        if not dataset.text:
-            expected = "files of the segments to predict, since its study is synthetic"
-            dataset.place.complain("text", "nothing", expected)
-        if dataset.dataset not in tested:
-            expected = f"it in the column datasets of {sheets.training_sets.path}"
-            dataset.place.complain("dataset", dataset.dataset, expected)
-    named, jars = sheets.base_models.named, sheets.jars.named
-    for row in sheets.base_models.rows:
-        _check_datasets(row, sheets)
-        trained = [name for name, other in named.items() if other.task == row.task and other.train]
-        for name in row.members:
-            if name not in trained or (named[name].include == "no" and row.include != "no"):
-                expected = f"base models of the task {row.task} that are trained and included{near(name, trained)}"
-                row.place.complain("members", quoted(name), expected)
-        for column, known in PLACEHOLDERS.items():
-            command = getattr(row, column)
-            for name in re.findall(r"\{(\w+)\}", command):
-                if name not in known or (name == "model" and not row.train):
-                    row.place.complain(column, quoted(f"{{{name}}}"), f"one of {{{'}, {'.join(known)}}}")
-            row.place.check_names(column, _programs(command), code.modules(), "a module of pairsig")
-        for name in row.needed("jar"):
-            if name not in jars:
-                row.place.complain("needs", f"jar:{name}", f"a jar of {sheets.jars.path}{near(name, jars)}")
-
-
-def _check_training_sets(sheets: Sheets) -> set[str]:
-    """Check that each system of a dataset has one training set; return the datasets with systems."""
-    tested: dict[str, list[TrainingSetRow]] = {}
-    for row in sheets.training_sets.rows:
-        _check_datasets(row, sheets)
-        _check_selection(row, row.task, row.options)
-        known = [other.base_model for other in sheets.base_models.rows if other.task == row.task]
-        row.place.check_names("base_models", row.base_models, known, f"base models of the task {row.task}")
-        _check_given(row, sheets)
-        own = {one.base_model for one in _trained(row, sheets)}
-        for name in row.unlabelled:
-            if name not in row.datasets:
-                row.place.complain("unlabelled", quoted(name), "names in its column datasets")
-        for name in row.datasets:
-            for other in tested.setdefault(name, []):
-                for base_model in sorted(own.intersection(one.base_model for one in _trained(other, sheets))):
-                    found = f"{name}, on which {other.training_set} has {base_model} too"
-                    row.place.complain("datasets", found, "each base model once")
-                if other.options != row.options:
-                    found = f"{name}, which {other.training_set} reads with other options"
-                    row.place.complain("datasets", found, "datasets with the same options for reading")
-            tested[name].append(row)
-            _check_selection(sheets.datasets.named[name], row.task, row.options)
-    return set(tested)
-
-
-def _check_given(row: TrainingSetRow, sheets: Sheets) -> None:
-    """Check that the model for `{given}` can be trained, and is used by the commands."""
-    known = [one.base_model for one in sheets.base_models.rows if one.train and one.include != "no" and not _wants(one)]
-    others = [name for name in sheets.training_sets.named if name != row.training_set]
-    for base_model, training_set in row.given.items():
-        expected = "a base model that is trained, included, and not given one itself"
-        row.place.check_names("given", [base_model], known, expected)
-        row.place.check_names("given", [training_set], others, "another training set")
-        task = sheets.training_sets.named[training_set].task
-        if sheets.base_models.named[base_model].task != task:
-            found = f"{base_model} and {training_set}, which are of two tasks"
-            row.place.complain("given", found, "a base model and a training set of the same task")
-    for name in row.base_models:
-        if _wants(sheets.base_models.named[name]) and not row.given:
-            row.place.complain("given", "nothing", f"a model to give to {name}, whose commands have {{given}}")
-
-
-def _wants(base_model: BaseModelRow) -> bool:
-    """Whether its commands contain `{given}`."""
-    return "{given}" in base_model.train + base_model.predict
-
-
-def _check_selection(row: TrainingSetRow | DatasetRow, task: str, options: Mapping[str, str]) -> None:
-    """Check the options that select segments of a corpus and read its files."""
-    given = {**options, **row.selection}
-    with checks.cell(row.place, "selection"):
-        corpora.check(task, {key: value for key, value in given.items() if key not in corpora.SELECTION})
-    for key in corpora.SELECTION:
-        if key in given and not re.fullmatch("[0-9]{1,9}", given[key]):
-            row.place.complain("selection", quoted(f"{key}={given[key]}"), f"{key}= with a whole number")
-
-
-def tests_base_models(dataset: DatasetRow) -> bool:
-    """Whether base models are tested on the dataset: it is synthetic and not a pool."""
-    return dataset.study == "synthetic" and not dataset.pool
-
-
-def _check_datasets(row: TrainingSetRow | BaseModelRow, sheets: Sheets) -> None:
-    known = [one.dataset for one in sheets.datasets.rows if tests_base_models(one) and one.task == row.task]
-    expected = f"datasets of the study synthetic and the task {row.task}"
-    row.place.check_names("datasets", row.datasets, known, expected)
-
-
-def check_needs(sheets: Sheets, training_sets: Collection[str]) -> None:
-    """Check that the requirements of the base models are installed, as far as possible before the jobs."""
-    chosen = [row for row in sheets.training_sets.rows if row.training_set in training_sets]
-    trained = {one.base_model for row in chosen for one in _trained(row, sheets)}
-    trained |= {base_model for row in chosen for base_model in row.given}
-    for row in sheets.base_models.rows:
-        for need in row.needs if row.base_model in trained else ():
-            kind, _, name = need.partition(":")
-            if kind == "java" and shutil.which("java") is None:
-                missing = "a Java runtime of version 11 or newer; install one"
-            elif kind == "python" and find_spec(name) is None:
-                missing = f"the Python module {name}; type pip install pairsig[retrain]"
-            elif kind == "command" and shutil.which(name) is None:
-                missing = f"the command {name}; install it, for example with pip install pairsig[retrain]"
-            else:
-                continue
-            where = f"{row.place.sheet}, line {row.place.line}"
-            raise InputError(f"{where}: base model {row.base_model} requires {missing}, or set include: no")
-
-
 def expand(sheets: Sheets, config: Mapping[str, Any]) -> Synthetic:
     """Expand the sheets to all systems of all training sets, with their jobs."""
     scale, seed = float(config["scale"]), int(config["resampling"]["seed"])
     made = Synthetic(data_dir=str(config["data_dir"]))
-    makers: dict[str, list[dict[str, str]]] = {}
+    descriptions: dict[str, list[dict[str, str]]] = {}
     for row in sheets.training_sets.rows:
-        name = row.training_set
-        made.training_sets[name] = _segments(row, row.files, row, made.data_dir)
-        for dataset in row.datasets:
-            made.tested.setdefault(dataset, []).append(name)
-            its = sheets.datasets.named[dataset]
-            made.test_sets[dataset] = _segments(row, its.text, its, made.data_dir)
-            makers.setdefault(dataset, []).append(_provenance(row, sheets, scale, seed))
-        given: tuple[str, ...] = ()
-        for giver, other in row.given.items():
-            given = (f"results/models/{other}/{giver}-{WHOLE}",)
-            whole, base_model = sheets.training_sets.named[other], sheets.base_models.named[giver]
-            made.resampled[other, WHOLE] = Resampled(whole.task, ("--whole",), _unlabelled(whole))
-            made.training_runs[other, f"{giver}-{WHOLE}"] = _training(base_model, other, WHOLE, seed, ())
+        made.training_sets[row.training_set] = _segments(row, row.files, row, made.data_dir)
+        for name in row.datasets:
+            dataset = sheets.datasets.named[name]
+            made.tested.setdefault(name, []).append(row.training_set)
+            made.test_sets[name] = _segments(row, dataset.text, dataset, made.data_dir)
+            descriptions.setdefault(name, []).append(_provenance(row, sheets, scale, seed))
+        given = _add_given(made, row, sheets, seed)
         for base_model, resampled in _systems(row, sheets, scale):
-            system, size = f"{base_model.base_model}-{resampled}", resampled.partition("-")[0]
-            drawn = ("--size", f"{SIZES[size]:g}")
-            made.resampled[name, resampled] = Resampled(row.task, drawn, _unlabelled(row))
-            its_given = given if _wants(base_model) else ()
-            model: tuple[str, ...] = ()
-            if base_model.train:
-                model = (f"results/models/{name}/{system}",)
-                made.training_runs[name, system] = _training(base_model, name, resampled, seed, its_given)
-            members = [f"{member}-{resampled}" for member in base_model.members]
-            counted = base_model.include == "yes"
-            for dataset in row.datasets:
-                if counted and base_model.datasets and dataset not in base_model.datasets:
-                    continue
-                made.predictions[dataset, system] = Prediction(
-                    command=base_model.predict,
-                    model=model,
-                    members=tuple(output(dataset, member) for member in members),
-                    counted=counted,
-                    **_needs(base_model, its_given),
-                )
-    made.provenance.update({dataset: _together(description) for dataset, description in makers.items()})
+            _add_system(made, row, base_model, resampled, given if base_model.wants_model else (), seed)
+    made.provenance.update({name: _together(description) for name, description in descriptions.items()})
     return made
+
+
+def _add_given(made: Synthetic, row: TrainingSetRow, sheets: Sheets, seed: int) -> tuple[str, ...]:
+    """Add the training of the model for `{given}`, if there is one; return its folder."""
+    folder: tuple[str, ...] = ()
+    for name, training_set in row.given.items():
+        system = f"{name}-{WHOLE}"
+        folder = (f"results/models/{training_set}/{system}",)
+        whole = sheets.training_sets.named[training_set]
+        made.resampled[training_set, WHOLE] = Resampled(whole.task, ("--whole",), _unlabelled(whole))
+        base_model = sheets.base_models.named[name]
+        made.training_runs[training_set, system] = _training(base_model, training_set, WHOLE, seed, ())
+    return folder
+
+
+def _add_system(
+    made: Synthetic, row: TrainingSetRow, base_model: BaseModelRow, resampled: str, given: tuple[str, ...], seed: int
+) -> None:
+    """Add a base model on a resampled training set: its training, and its predictions of all test sets."""
+    name, system = row.training_set, f"{base_model.base_model}-{resampled}"
+    share = SIZES[resampled.partition("-")[0]]
+    made.resampled[name, resampled] = Resampled(row.task, ("--size", f"{share:g}"), _unlabelled(row))
+    model: tuple[str, ...] = ()
+    if base_model.train:
+        model = (f"results/models/{name}/{system}",)
+        made.training_runs[name, system] = _training(base_model, name, resampled, seed, given)
+    counted = base_model.include == "yes"
+    for dataset in row.datasets:
+        if counted and base_model.datasets and dataset not in base_model.datasets:
+            continue
+        made.predictions[dataset, system] = Prediction(
+            command=base_model.predict,
+            model=model,
+            members=tuple(output(dataset, f"{member}-{resampled}") for member in base_model.members),
+            counted=counted,
+            **_needs(base_model, given),
+        )
 
 
 def _needs(base_model: BaseModelRow, given: tuple[str, ...]) -> dict[str, Any]:
@@ -274,7 +156,7 @@ def _needs(base_model: BaseModelRow, given: tuple[str, ...]) -> dict[str, Any]:
     return {
         "base_model": base_model.base_model,
         "jars": tuple(f"results/jars/{jar}.jar" for jar in base_model.needed("jar")),
-        "programs": _programs(base_model.train, base_model.predict),
+        "programs": commands.modules(base_model.train, base_model.predict),
         "given": given,
         "threads": base_model.threads,
         "mem_mb": base_model.mem_mb,
@@ -307,44 +189,47 @@ def output(dataset: str, system: str) -> str:
     return f"results/outputs/{dataset}/{system}.txt"
 
 
+def tests_base_models(dataset: DatasetRow) -> bool:
+    """Whether base models are tested on the dataset: it is synthetic and not a pool."""
+    return dataset.study == "synthetic" and not dataset.pool
+
+
 def _systems(row: TrainingSetRow, sheets: Sheets, scale: float) -> Iterator[tuple[BaseModelRow, str]]:
     """List the systems of a training set: every base model on every resampled set, including members of ensembles."""
-    trained = _trained(row, sheets)
-    chosen = {one.base_model: _resampled(one.sizes or row.sizes, scale) for one in trained}
-    for ensemble in trained:
+    base_models = trained(row, sheets)
+    chosen = {base_model.base_model: _resampled(base_model.sizes or row.sizes, scale) for base_model in base_models}
+    for ensemble in base_models:
         for member in ensemble.members:
             chosen[member] |= chosen[ensemble.base_model]
-    for base_model in trained:
+    for base_model in base_models:
         yield from ((base_model, resampled) for resampled in chosen[base_model.base_model])
 
 
-def _resampled(sizes: Mapping[str, object], scale: float) -> dict[str, None]:
+def _resampled(sizes: Mapping[str, int], scale: float) -> dict[str, None]:
     """Select the resampled training sets of a base model, such as `half-2`: a share of all, rounded down, at least one.
 
     Sizes take turns, so that they keep their proportions; in a tie, the size named last (the smallest and cheapest)
     comes first. A larger share contains the sets of every smaller share.
     """
-    numbers = {size: int(str(number)) for size, number in sizes.items()}
-    turns = sorted(
-        (Fraction(2 * k - 1, 2 * number), -place, f"{size}-{k}")
-        for place, (size, number) in enumerate(numbers.items())
-        for k in range(1, number + 1)
-    )
+    turns: dict[str, tuple[Fraction, int]] = {}
+    for position, (size, number) in enumerate(sizes.items()):
+        turns |= {f"{size}-{k}": (Fraction(2 * k - 1, 2 * number), -position) for k in range(1, number + 1)}
     # The decimal share as written: 0.29 of 100 is 29, although the nearest float is slightly less.
-    taken = {name for *_, name in turns[: max(1, math.floor(Fraction(str(scale)) * len(turns)))]}
-    return {
-        name: None for size, number in numbers.items() for k in range(1, number + 1) if (name := f"{size}-{k}") in taken
-    }
+    n_taken = max(1, math.floor(Fraction(str(scale)) * len(turns)))
+    taken = set(sorted(turns, key=turns.__getitem__)[:n_taken])
+    return {name: None for name in turns if name in taken}
 
 
-def _trained(row: TrainingSetRow, sheets: Sheets) -> list[BaseModelRow]:
+def trained(row: TrainingSetRow, sheets: Sheets) -> list[BaseModelRow]:
     """Find the base models to train on a training set, including members of ensembles."""
-    own = [one for one in sheets.base_models.rows if one.task == row.task and one.include != "no"]
+    of_task = [other for other in sheets.base_models.rows if other.task == row.task and other.include != "no"]
     if not row.base_models:
-        return [one for one in own if row.given or not _wants(one)]
-    named = [one for one in own if one.base_model in row.base_models]
-    wanted = {one.base_model for one in named} | {member for one in named for member in one.members}
-    return [one for one in own if one.base_model in wanted]
+        return [other for other in of_task if row.given or not other.wants_model]
+    names = set(row.base_models)
+    for base_model in of_task:
+        if base_model.base_model in row.base_models:
+            names.update(base_model.members)
+    return [other for other in of_task if other.base_model in names]
 
 
 def _segments(
@@ -352,16 +237,20 @@ def _segments(
 ) -> Segments:
     """Convert a row of files for `python -m study prepare`."""
     folder = Path(data_dir if row.corpus else "")
-    # Parallel text has several files: `DOMAIN=SOURCE+TARGET`.
-    split = [(domain, paths.split("+")) for domain, _, paths in (file.rpartition("=") for file in files)]
-    named = [(domain, [str(folder / path) for path in paths]) for domain, paths in split]
     chosen = {**training_set.options, **row.selection}
-    words = [f"--{key.replace('_', '-')}={chosen.pop(key)}" for key in corpora.SELECTION if key in chosen]
+    selection = [f"--{key.replace('_', '-')}={chosen.pop(key)}" for key in corpora.SELECTION if key in chosen]
+    arguments, read = [], []
+    for word in files:
+        # Parallel text has several files: `DOMAIN=SOURCE+TARGET`.
+        domain, equals, names = word.rpartition("=")
+        paths = [str(folder / name) for name in names.split("+")]
+        arguments.append(f"{domain}{equals}{'+'.join(paths)}")
+        read += [path.split("!")[0] for path in paths]
     return Segments(
         task=training_set.task,
-        files=tuple(f"{domain}={'+'.join(paths)}" if domain else "+".join(paths) for domain, paths in named),
-        options=(*words, *option_words("--option", chosen)),
-        read=tuple(path.split("!")[0] for _, paths in named for path in paths),
+        files=tuple(arguments),
+        options=(*selection, *option_words("--option", chosen)),
+        read=tuple(read),
         corpora=row.corpora,
     )
 
@@ -379,36 +268,34 @@ def _provenance(row: TrainingSetRow, sheets: Sheets, scale: float, seed: int) ->
         "training_corpus": f"{row.corpus} {corpus.url} {corpus.sha256}" if corpus else "",
         "resampled": f"{text(row.sizes)} (scale {scale:g}, seed {seed})",
     }
-    for base_model in [*_trained(row, sheets), *(sheets.base_models.named[name] for name in row.given)]:
+    for base_model in [*trained(row, sheets), *(sheets.base_models.named[name] for name in row.given)]:
         versions = [jars[jar].coordinates for jar in base_model.needed("jar")]
         versions += [_version(module) for module in base_model.needed("python")]
-        description[f"base_model {base_model.base_model}"] = "; ".join(
-            part
-            for part in (
-                base_model.train and f"train: {base_model.train}",
-                f"predict: {base_model.predict}",
-                base_model.members and f"members: {text(base_model.members)}",
-                base_model.sizes and f"sizes: {text(base_model.sizes)}",
-                versions and f"versions: {', '.join(versions)}",
-                f"reproducible: {base_model.reproducible}",
-            )
-            if part
-        )
+        parts = {
+            "train": base_model.train,
+            "predict": base_model.predict,
+            "members": text(base_model.members),
+            "sizes": text(base_model.sizes),
+            "versions": ", ".join(versions),
+            "reproducible": base_model.reproducible,
+        }
+        known = [f"{key}: {value}" for key, value in parts.items() if value]
+        description[f"base_model {base_model.base_model}"] = "; ".join(known)
     return {key: value for key, value in description.items() if value}
 
 
-def _together(description: Sequence[Mapping[str, str]]) -> dict[str, str]:
+def _together(descriptions: Sequence[Mapping[str, str]]) -> dict[str, str]:
     """Merge the provenance of several training sets, naming the training set where they differ."""
-    found: dict[str, str] = {}
-    for key in dict.fromkeys(key for one in description for key in one):
-        values = {one["training_set"]: one[key] for one in description if key in one}
-        if len(set(values.values())) == 1 and (len(values) == len(description) or key.startswith("base_model ")):
-            found[key] = next(iter(values.values()))
+    merged: dict[str, str] = {}
+    for key in dict.fromkeys(chain.from_iterable(descriptions)):
+        values = {description["training_set"]: description[key] for description in descriptions if key in description}
+        if len(set(values.values())) == 1 and (len(values) == len(descriptions) or key.startswith("base_model ")):
+            merged[key] = next(iter(values.values()))
         elif key == "training_set":
-            found[key] = ", ".join(values)
+            merged[key] = ", ".join(values)
         else:
-            found[key] = "; ".join(f"{name}: {value}" for name, value in values.items())
-    return found
+            merged[key] = "; ".join(f"{name}: {value}" for name, value in values.items())
+    return merged
 
 
 _packages = cache(packages_distributions)
@@ -426,11 +313,3 @@ def _version(module: str) -> str:
         return f"{package} {version(package)}"
     except PackageNotFoundError:
         return package
-
-
-def _programs(*commands: str) -> tuple[str, ...]:
-    """Find the modules of this project that shell commands run."""
-    found = {
-        name for command in commands for name in re.findall(r"-m\s+((?:base_models|pairsig|study)\.[\w.]*\w)", command)
-    }
-    return tuple(sorted(found))

@@ -14,9 +14,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from pairsig.core.definitions import from_signature
-from pairsig.io.columns import COMPARISONS
 from pairsig.io.errors import InputError
-from pairsig.io.tables import N_ROWS
+from pairsig.io.memory import Memory
+from pairsig.io.tables import read_parquet
 
 READ = (
     "dataset", "test_set", "derived", "domain", "metric", "system_a", "system_b", "same_group", "kind_a", "kind_b",
@@ -35,37 +35,19 @@ BOUNDS = (0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08)
 
 
 def read(paths: Sequence[Path]) -> pd.DataFrame:
-    """Read the columns that the explorer needs, for whole test sets and test sets derived from them.
-
-    The tables are large, and earlier stages have checked them. Therefore pyarrow reads only these columns, and only
-    the number of rows is checked.
-    """
+    """Read the columns that the explorer needs, for whole test sets and test sets derived from them."""
     import pyarrow as pa
     import pyarrow.compute as pc
-    from pyarrow import csv
 
-    typed = {name: pa.dictionary(pa.int32(), pa.string()) if COMPARISONS[name].type is str else None for name in READ}
-    found = []
+    parts = []
     for path in paths:
-        try:
-            table = csv.read_csv(
-                path,
-                parse_options=csv.ParseOptions(delimiter="\t"),
-                convert_options=csv.ConvertOptions(
-                    include_columns=[*READ, N_ROWS],
-                    column_types={name: type_ for name, type_ in typed.items() if type_ is not None},
-                    strings_can_be_null=False,
-                ),
-            )
-        except (pa.ArrowException, OSError) as error:
-            raise InputError(f"{path}: expected a table of comparisons, found: {str(error).splitlines()[0]}") from None
-        if table.num_rows and table[N_ROWS][0].as_py() != table.num_rows:
-            raise InputError(
-                f"{path}: found {table.num_rows:,} rows, expected {table[N_ROWS][0].as_py():,}: the file is truncated"
-            )
-        kept = pc.is_in(pc.cast(table["derived"], pa.string()), pa.array(DRAWN))
-        found.append(table.filter(kept).drop_columns([N_ROWS]))
-    return pa.concat_tables(found, promote_options="permissive").unify_dictionaries().to_pandas()
+        table = read_parquet(path, Memory.whole())
+        for name in READ:
+            if name not in table.column_names:
+                raise InputError(f"{path} has no column `{name}`, expected a table of comparisons")
+        is_drawn = pc.is_in(pc.cast(table["derived"], pa.string()), pa.array(DRAWN))
+        parts.append(table.select(READ).filter(is_drawn))
+    return pa.concat_tables(parts).unify_dictionaries().to_pandas()
 
 
 def pairs(comparisons: pd.DataFrame) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Literal, get_args
+
 from pairsig.io import columns
 from pairsig.io.columns import DATASET, FAMILY_HETEROGENEITY, Column, Shown, Table, count
-from study.tables.rows import CLASSES
-from study.tables.rows import columns as cells
 
 TASK = Column("task", str, "task of the dataset")
 SUBSET = Column(
@@ -74,13 +74,24 @@ OVERLAPS = Table(
 )
 
 
-def _sheet(name: str) -> Table:
-    """A sheet whose columns are all required and text."""
-    of = CLASSES[name]
-    return Table(name, tuple(Column(key, str, cell.about, choices=cell.of) for key, cell in cells(of).items()), of.key)
+Distance = Literal["iid", "halves", "near", "middle", "far"]
+Compared = Literal["all", "within datasets"]
 
 
-CALIBRATIONS, FAMILIES, CORPORA = map(_sheet, ("calibrations", "families", "corpora"))
+def _sheet(name: str, *key: str, others: tuple[str, ...] = (), **choices: tuple[str, ...]) -> Table:
+    """The columns of a sheet that analyses and pages read, all of them text; `study.sheets.models` describes them."""
+    about = f"column of the sheet {name}"
+    return Table(name, tuple(Column(one, str, about, choices=choices.get(one, ())) for one in (*key, *others)), key)
+
+
+CALIBRATIONS = _sheet(
+    "calibrations", "calibration", "distance", "on_dataset", "on_test_set", "against_dataset", "against_test_set",
+    distance=get_args(Distance),
+)  # fmt: skip
+FAMILIES = _sheet(
+    "families", "family", "dataset", "test_set", others=("about", "compared"), compared=get_args(Compared)
+)
+CORPORA = _sheet("corpora", "corpus", others=("url", "sha256", "licence", "citation"))
 
 IN_ORDER = "size exponent of the critical difference, segments in the given order (interval: 95 % of random orders)"
 """The `measured` cell of `claims` for the exponent of a test set with its segments in their given order."""
@@ -122,4 +133,4 @@ DATASETS = Table("datasets", (DATASET, TASK, Column("pool", str, "datasets that 
 """The columns of the sheet of datasets that analyses need."""
 
 SHEETS = (CALIBRATIONS, PUBLISHED, DATASETS, CORPORA, FAMILIES)
-"""The columns of sheets that the analyses read; `study.tables.rows` declares them all."""
+"""The columns of sheets that the analyses read; `study.sheets.models` declares them all."""
