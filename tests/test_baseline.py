@@ -139,7 +139,7 @@ def test_every_formula_is_in_the_help(capsys):
         cli.main(["test", "--help"])
     fragments = capsys.readouterr().out
     for test in definitions.TESTS:
-        assert f"\n  {test.name:15}  {test.method:10}  {test.alternative:9}  {test.formula}" in fragments
+        assert f"\n  {test.name:15}  {test.method:11}  {test.alternative:9}  {test.formula}" in fragments
 
 
 def correlation_of(n, ahead):

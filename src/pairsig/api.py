@@ -35,7 +35,7 @@ from pairsig.io.results import TableResult
 from pairsig.io.tables import Row, as_json, records
 from pairsig.metrics import Metric
 from pairsig.report.sentences import adjusted_by_holm, as_gains, digits, size, verdict
-from pairsig.stats import intervals, kernels
+from pairsig.stats import intervals, kernels, studentized
 from pairsig.stats.multiple_testing import holm
 from pairsig.stats.paired import Pair, Unit
 from pairsig.stats.results import ConfidenceInterval
@@ -423,7 +423,8 @@ def _pairs(
         pair = Pair(metric, counts[[place[a], place[b]]], documents)
         interval = _interval(pair, 0.95, difference, p, signature, resampling)
         ends.append((interval.low, interval.high))
-        about = (unused(pair, statistics.documents), intervals.signed(pair).doubt)
+        swaps = studentized.warning(pair, definitions.from_signature(signature))
+        about = (unused(pair, statistics.documents), intervals.signed(pair).doubt, swaps)
         of = f"{a} and {b}: " if len(rows) > 1 else ""
         notes += [f"{of}{note}" for note in about if note]
     rows[["ci_low", "ci_high"]] = ends

@@ -24,7 +24,7 @@ from pairsig.io.tables import Row, as_json, records
 from pairsig.metrics import Metric, Ratio
 from pairsig.planning import heterogeneity
 from pairsig.planning.sample_size import Amount, best_score, in_unit
-from pairsig.stats import intervals, kernels, margins, sequential
+from pairsig.stats import intervals, kernels, margins, sequential, studentized
 from pairsig.stats.exact import ExactResult, TooManyValuesError
 from pairsig.stats.margins import MarginResult
 from pairsig.stats.multiple_testing import benjamini_hochberg, holm
@@ -111,7 +111,7 @@ def compare_with_one(
                     if tests:
                         notes.append(f"{name_a} and {name_b} were tested by {test.drawn.label}: {error}")
                     tested = kernels.run(pair, test.drawn, resampling, stop_at=stop_at, progress=progress)
-                found.append((test.warning, tested))
+                found.append((test.warning or studentized.warning(pair, test), tested))
             points = in_unit(margin, "margin", best_score(pair)) if isinstance(margin, str) else margin
             for shown in [] if points is None else [margins.against(pair, points, claim) for claim in margins.CLAIMS]:
                 found.append((shown.says(name_a, name_b), shown))

@@ -461,8 +461,8 @@ class _Pairs:
         sums, degrees = np.empty((2, len(pairs)))
         for row, (one, other) in enumerate(pairs.tolist()):
             difference = methods[one].mean - methods[other].mean
-            largest = max(np.abs(methods[one].mean).max(), np.abs(methods[other].mean).max())
-            difference[np.abs(difference) <= _FLAT * largest] = 0.0
+            size = max(np.abs(methods[one].mean).max(), np.abs(methods[other].mean).max())
+            difference[np.abs(difference) <= _FLAT * size] = 0.0
             squares = np.square(difference)
             sums[row], degrees[row] = squares.sum(), degrees_of_freedom(squares)
         n = len(methods[0].mean)

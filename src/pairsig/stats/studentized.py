@@ -36,6 +36,10 @@ _AT_ONCE = 2**18
 _TIE = 1e-9
 """Statistics that differ by less than this share are equal; sums of squares are accurate to about 1e-12."""
 
+_ENOUGH, _NARROW = 10, 0.8
+"""Fewest units that differ, and the ratio of standard deviations below which `warning` warns: there, 12 % of equal
+scores get p < 0.05."""
+
 _FLAT = 1e-12
 """A standard error below this share of the sizes of the influences is a rounding error."""
 
@@ -120,6 +124,27 @@ def exceedances(
 ) -> ExceedanceCounts:
     """Count the shuffles of `resamples` that are extreme."""
     return _counted(_Data.of(pair), pair, test, resampling, resamples, progress)
+
+
+def warning(pair: Pair, test: Test) -> str:
+    """A warning if a test of swaps is likely to find a difference between equal scores; else ""."""
+    if test.draw != "swap" or test.statistic or pair.n_different < _ENOUGH:
+        return ""
+    data = _Data.of(pair)
+    a, b = data.values
+    if pair.scorer.fractions is not None and (a[:, 1] == b[:, 1]).all():
+        return ""  # with the same denominators, it is the studentized test
+    # To first order in the swaps, a shuffled difference is Σ ± wᵢ, with the gradient at the mean of both totals.
+    (w,) = data._slopes((a + b).sum(axis=0)[None] / 2, data.largest[0]) @ (a - b).T
+    error = data.observed[2]
+    ratio = float(np.sqrt(w @ w)) / error if error else math.inf
+    if ratio >= _NARROW:
+        return ""
+    return (
+        f"shuffled differences vary only {ratio:.2f} times as much as the true one, since the systems make different "
+        "numbers of predictions or texts of different lengths; if only their scores are equal, p is too often small: "
+        "see --test randomization --method studentized"
+    )
 
 
 @dataclass(frozen=True)
