@@ -421,3 +421,20 @@ def test_a_better_candidate_needs_no_more_segments_than_show_that_it_is_better()
     assert power(check.n_needed) >= 0.8
     assert check.n_needed < 299
     assert power(int(0.8 * check.n_needed)) < 0.8
+
+
+def test_with_several_scores_more_segments_are_needed_to_show_that_one_is_worse():
+    """Holm's adjustment: with two scores, the first p-value is compared with half of alpha."""
+    outcomes = items(8, 18, 100)
+    alone = only(given("accuracy", **outcomes), "1")
+    counts = {name: np.stack([own, np.ones_like(own)], axis=1) for name, own in outcomes.items()}
+    data = Statistics.from_arrays(counts, ("correct", "total"))
+    metrics = [replace(registry.metric("accuracy"), name=name) for name in ("one", "two")]
+    both = gate.gate([replace(data, metrics=tuple(metrics))], ["1"]).checks[0]
+    assert (alone.verdict, both.verdict) == ("undecided", "undecided")
+    power = [
+        pass_fail.Difference(26 / 100, 10 / 100, alpha, sides=1).power(check.n_needed)
+        for alpha, check in ((0.05, alone), (0.025, both))
+    ]
+    assert min(power) >= 0.8 - 1e-9
+    assert both.n_needed > 1.15 * alone.n_needed

@@ -543,7 +543,8 @@ def _flips(arguments: argparse.Namespace, data: Sequence[Statistics], baseline: 
         from pairsig.report import flips
 
         parts = [flips.table(systems, metric, baseline) for systems in data for metric in systems.metrics]
-        tables.write(pd.concat(parts, ignore_index=True), arguments.flips)
+        found = flips.for_spreadsheets(pd.concat(parts, ignore_index=True))
+        tables.write(found, arguments.flips)
 
 
 def _where(systems: Statistics, data: Sequence[Statistics]) -> str:

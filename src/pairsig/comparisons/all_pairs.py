@@ -6,16 +6,19 @@ import math
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pairsig.comparisons.inputs import chosen_metric
 from pairsig.comparisons.pair_tables import with_pvalues
 from pairsig.core import definitions, engine
 from pairsig.core.compiled import check_few
-from pairsig.core.engine import Progress, Resampling, seed_of
+from pairsig.core.engine import Estimator, Progress, Resampling, seed_of
 from pairsig.core.influence import errors_and_correlations
 from pairsig.core.statistics import Statistics, by_document
+from pairsig.io.columns import NEAR_EXACT
 from pairsig.io.errors import InputError
 from pairsig.io.memory import Memory, shown
 from pairsig.io.packages import pd
@@ -44,6 +47,7 @@ def compare(
     part: tuple[int, int] = (1, 1),
     threads: int | None = None,
     batch: int | None = None,
+    estimator: Estimator = "near-exact",
     memory: Memory | int | str | None = None,
     progress: Progress | None = None,
     note: Callable[[str], object] | None = None,
@@ -62,6 +66,8 @@ def compare(
         "two-sided", or "observed": one-sided in the direction of the better system.
     part
         (k, m): only the k-th of m parts of the resamples. `merge` combines the parts.
+    estimator
+        Of randomization, see `randomization_test`.
     memory
         Memory that the process may take, in bytes or as "500M" or "4G". The default is what it takes already and half
         of what is free on the machine. It only changes time: see below.
@@ -93,7 +99,7 @@ def compare(
             f"alternative={alternative!r} needs two systems in a fixed order; to compare all pairs, in which the "
             "better system comes first, expected two-sided or observed"
         )
-    resampling = Resampling(n_resamples, seed_of(rng), threads, batch)
+    resampling = Resampling(n_resamples, seed_of(rng), threads, batch, estimator=estimator)
     if len(part) != 2 or not all(isinstance(number, int) for number in part):
         raise InputError(f"the part is {part!r}, expected two whole numbers, as in (1, 4) for the first of four")
     k, m = part
@@ -123,12 +129,14 @@ def compare(
     pvalue = np.full(len(pairs), np.nan)
     if chosen_test.exact:
         pvalue = kernels.pvalues(scorer, pairs, chosen_test, unit, threads=resampling.threads, progress=progress)
-    drawn, n_extreme, drawn_test = np.isnan(pvalue), np.zeros((2, len(pairs)), dtype=np.int64), chosen_test.drawn
-    resamples = resampling.part(k, m)
+    drawn, drawn_test, resamples = np.isnan(pvalue), chosen_test.drawn, resampling.part(k, m)
+    counted: dict[str, NDArray[Any]] = {
+        name: np.zeros(len(pairs), dtype=np.int64) for name in ("n_greater", "n_equal")
+    } | {column.name: np.full(len(pairs), np.nan) for column in NEAR_EXACT[1:]}
     if drawn.any():
         here = replace(resampling, memory=memory.left) if chosen_test.exact else resampling
-        counted = kernels.counted(scorer, pairs[drawn], drawn_test, here, resamples, progress)
-        n_extreme[:, drawn] = counted.n_greater, counted.n_equal
+        for name, values in kernels.counted(scorer, pairs[drawn], drawn_test, here, resamples, progress).items():
+            counted[name][drawn] = values
         pvalue[drawn] = 0.0  # `with_pvalues` computes it
     better, other = pairs.T
     scores = scorer.scores
@@ -160,8 +168,8 @@ def compare(
             "standard_error": standard_error,
             "correlation": correlation,
             "n_resamples": np.where(drawn, len(resamples), 0),
-            "n_greater": n_extreme[0],
-            "n_equal": n_extreme[1],
+            "estimator": "",
+            **counted,
             "pvalue": pvalue,
             "pvalue_low": pvalue,
             "pvalue_high": pvalue,
@@ -169,7 +177,7 @@ def compare(
         }
     )
     if drawn.any():
-        columns = ["pvalue", "pvalue_low", "pvalue_high"]
+        columns = ["estimator", "pvalue", "pvalue_low", "pvalue_high"]
         table.loc[drawn, columns] = with_pvalues(table[drawn])[columns]
     return table
 

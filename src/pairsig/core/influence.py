@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairsig.core.compiled import compiled
+from pairsig.io.errors import InputError
 from pairsig.metrics import Metric
 from pairsig.metrics.exact_arithmetic import some_systems
 
@@ -35,7 +36,7 @@ def influence_values(counts: NDArray[Any], metric: Metric) -> Floats:
     for systems in some_systems(counts):  # to avoid a copy of all counts in a larger type
         totals[systems] = counts[systems].sum(axis=1, dtype=np.float64)
         largest_counts[systems] = np.abs(counts[systems]).max(axis=1)
-    slope = gradient(totals, largest_counts, metric)
+    slope = gradient(totals, largest_counts, metric)  # ∇f(T)
     # For a system without any error, these values are rounding errors.
     noise = 1e-8 * (np.abs(slope) * largest_counts).sum(axis=1)
     # uᵢ = ∇f(T)·xᵢ
@@ -49,9 +50,19 @@ def influence_values(counts: NDArray[Any], metric: Metric) -> Floats:
 def gradient(totals: Floats, largest_counts: Floats, metric: Metric) -> Floats:
     """Partial derivatives of the score by each column, (rows × columns), at totals (rows × columns).
 
-    They are central differences of 1e-5 of each total. `largest_counts` are the largest absolute counts of a unit: a
-    column without counts has the derivative 0.
+    They are the metric's own, if it declares them, or central differences of 1e-5 of each total. `largest_counts` are
+    the largest absolute counts of a unit: a column without counts has the derivative 0.
     """
+    if metric.gradient is not None:
+        with np.errstate(all="ignore"):
+            slope = np.array(metric.gradient(totals), dtype=np.float64)
+        if slope.shape != totals.shape:
+            raise InputError(
+                f"the gradient of metric {metric.name} has the shape {slope.shape} for totals of shape {totals.shape}, "
+                "expected the same shape"
+            )
+        slope[largest_counts == 0] = 0.0
+        return slope
     largest = np.abs(totals).max(axis=1, keepdims=True)
     # A column without counts has no influence, whatever its derivative, which does not exist for BLEU.
     step = 1e-5 * np.where(totals != 0, np.abs(totals), largest) * (largest_counts != 0)

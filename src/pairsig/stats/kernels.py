@@ -8,15 +8,15 @@ The engine counts how often the gain is beyond a border, for every test that dra
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pairsig.core.definitions import DEFAULT_ALTERNATIVE, Test
 from pairsig.core.engine import Progress, Resampling, Scorer
-from pairsig.core.exceedances import ExceedanceCounts
 from pairsig.io.errors import InputError
-from pairsig.stats import exact
+from pairsig.stats import exact, near_exact
 from pairsig.stats.exact import ExactResult
 from pairsig.stats.exact.pairs import pvalues as fast_pvalues
 from pairsig.stats.intervals import Interval, agreeing
@@ -68,17 +68,27 @@ def counted(
     resampling: Resampling,
     resamples: range,
     progress: Progress | None = None,
-) -> ExceedanceCounts:
-    """Count the extreme resamples of many pairs, the better system first, by a test that draws."""
-    if not test.statistic:
-        return scorer.exceedances(pairs, test, resampling, resamples=resamples, progress=progress)
-    found = [
-        exceedances(Pair(scorer.metric, scorer.counts[both], None), test, resampling, resamples, progress)
-        for both in pairs
-    ]
-    return ExceedanceCounts(
-        len(resamples), *(np.concatenate([getattr(own, name) for own in found]) for name in ("n_greater", "n_equal"))
-    )
+) -> dict[str, NDArray[Any]]:
+    """What the p-values of many pairs, the better system first, follow from: columns of table `COMPARISONS`."""
+    if test.statistic:
+        found = [
+            exceedances(Pair(scorer.metric, scorer.counts[both], None), test, resampling, resamples, progress)
+            for both in pairs
+        ]
+        return {name: np.concatenate([getattr(own, name) for own in found]) for name in ("n_greater", "n_equal")}
+    if test.draw == "resample":
+        drawn = scorer.exceedances(pairs, test, resampling, resamples=resamples, progress=progress)
+        return {"n_greater": drawn.n_greater, "n_equal": drawn.n_equal}
+    shuffled = near_exact.counted(scorer, pairs, test, resampling, resamples=resamples, progress=progress)
+    return {
+        "n_greater": shuffled.exceedances.n_greater,
+        "n_equal": shuffled.exceedances.n_equal,
+        "pvalue_linear": shuffled.linear,
+        "n_added": shuffled.n_added,
+        "n_removed": shuffled.n_removed,
+        "pvalue_tilted": shuffled.tilted[0],
+        "error_tilted": shuffled.tilted[1],
+    }
 
 
 def pvalues(
