@@ -18,7 +18,7 @@ def counts(seed, predictions=(3, 3)):
     """Matched, predicted and gold of two systems that predict so many items on average."""
     rng = np.random.default_rng(seed)
     gold = rng.integers(3, 8, N)
-    predicted = [1 + rng.poisson(number, N) for number in predictions]
+    predicted = [rng.poisson(number, N) for number in predictions]
     return [np.stack([rng.binomial(np.minimum(own, gold), 0.6), own, gold], axis=1) for own in predicted]
 
 
