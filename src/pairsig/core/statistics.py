@@ -941,14 +941,16 @@ def _place(source: str, wrong: NDArray[np.bool_] | int) -> str:
 
 def label_array(labels: Iterable[str], what: str) -> NDArray[np.str_]:
     """Labels as a numpy array; refuse labels whose array would be too large."""
-    labels = list(map(encodable, labels))
+    labels = list(labels)
+    if not all(map(str.isascii, labels)):
+        labels = list(map(encodable, labels))
     longest = max(labels, key=len, default="")
     if len(labels) * len(longest) > _MOST_LETTERS:
         raise InputError(
             f"{what} {named(longest)} is too long, expected at most {_MOST_LETTERS // len(labels):,} characters for "
             f"{len(labels):,} names"
         )
-    return np.array(labels, dtype=str)
+    return np.array(labels, dtype=f"<U{max(1, len(longest))}")
 
 
 _MOST_LETTERS = 2**28
