@@ -137,9 +137,10 @@ _INSTEAD = {
 def _test(name: str) -> Any:
     """A test: its method, where there is a choice, and an alternative that does not depend on an order.
 
-    All pairs are compared, and the pair (A, B) is the pair (B, A); so no alternative can name one of the systems.
+    All pairs are compared, and the pair (A, B) is the pair (B, A); so no alternative can name one of the systems. Tests
+    of another statistic than the difference are for two systems only.
     """
-    undirected = [test for test in definitions.TESTS if test.name == name and not test.directed]
+    undirected = [test for test in definitions.TESTS if test.name == name and not (test.directed or test.statistic)]
     methods = tuple(dict.fromkeys(test.method for test in undirected if test.method))
     alternatives = tuple(dict.fromkeys(test.alternative for test in undirected))
     instead = _INSTEAD.get(name, "")
