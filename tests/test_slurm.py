@@ -115,7 +115,9 @@ def test_a_run_on_slurm_gives_the_bytes_of_a_run_here(running, expected):
     printed = (project / "printed.txt").read_text(encoding="utf-8")
     # Four parts, and one job that adds them up.
     assert len(re.findall("has been submitted with SLURM jobid", printed)) == 5
-    assert not (project / "results/parts/comparisons").exists() or not list((project / "results/parts").rglob("*.tsv"))
+    assert not (project / "results/parts/comparisons").exists() or not list(
+        (project / "results/parts").rglob("*.parquet")
+    )
 
 
 @pytest.mark.parametrize("cancelled", [True, False], ids=["a job is cancelled", "the process of a job is killed"])
