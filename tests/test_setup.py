@@ -138,7 +138,9 @@ def test_the_environment_of_another_checkout_is_refused(machine):
     (machine.folder / ".venv").symlink_to(machine.folder / "other")
     (machine.folder / "other" / "ready").unlink()
     (machine.folder / "other" / "log").unlink()
-    message = ".venv is a symbolic link to the environment of another checkout, into which this one would be installed; "
+    message = (
+        ".venv is a symbolic link to the environment of another checkout, into which this one would be installed; "
+    )
     assert f"{message}type rm .venv, and repeat" in make(machine, status=2)
     assert not (machine.folder / "other" / "log").exists()
 
