@@ -215,7 +215,7 @@ class Config(Block):
         "is left out",
         "1", 1, ge=0, le=100,
     )  # fmt: skip
-    together: bool = key(
+    together: Annotated[bool, BeforeValidator(_truth)] = key(
         "true or false, whether the analyses of comparisons run in one job, which saves time if each takes seconds",
         "true", False,
     )  # fmt: skip

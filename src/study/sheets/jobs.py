@@ -11,7 +11,7 @@ from typing import Any
 from pairsig.io.tables import write_text
 from study import analysis
 from study.analysis.record import Analysis, Comparisons, Data, Figure, Overlays, Rows, Setting
-from study.sheets import Dataset, Study
+from study.sheets import Dataset, Study, embedded
 from study.sheets.models import BENCHMARK
 
 SELECTIONS: dict[str, Callable[[Dataset], bool]] = {
@@ -79,7 +79,8 @@ class Jobs:
                 case Rows(table=str()):
                     found[name] = [analysis.outputs()[source.name].file]
                 case Rows():
-                    found[name] = [source.path or self.config["sheets"][source.name]]
+                    in_resources = str(embedded.STATISTICS.parent.parent / source.path)
+                    found[name] = [in_resources if source.path else self.config["sheets"][source.name]]
         return found
 
     def together(self, records: Mapping[str, Analysis]) -> tuple[list[str], list[str]]:
