@@ -9,6 +9,7 @@ import yaml
 from conftest import clone
 from planning import Planner
 from running import BIN, ROOT, run
+from study import cli
 
 DATASETS = ["conll2017-zh", "hansards", "realsumm"]
 """With initial segments, with correlations, and of documents."""
@@ -119,6 +120,21 @@ def test_a_figure_or_table_alone_plans_what_it_needs(tmp_path, target, expected)
     with Planner(clone(tmp_path)) as planner:
         jobs, _ = planner.plan("--configfile", "config/quick.yaml", "--", target)
     assert jobs == expected | {"total": 2}
+
+
+def test_one_process_runs_several_commands_until_one_fails(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "segments.txt").write_text("a\tb\n", encoding="utf-8")
+
+    def resample(segments, name):
+        return ["resample", segments, "--task", "mt", "--name", name, "--whole", "--output", f"{name}.txt"]
+
+    first, second, third = (resample("segments.txt", name) for name in ("first", "second", "third"))
+    assert cli.main([*first, "--then", *second]) == 0
+    assert (tmp_path / "first.txt").read_bytes() == (tmp_path / "second.txt").read_bytes()
+    assert cli.main([*first, "--then", *resample("absent.txt", "absent"), "--then", *third]) == 2
+    assert "absent.txt" in capsys.readouterr().err
+    assert not (tmp_path / "third.txt").exists()
 
 
 @pytest.mark.slow
