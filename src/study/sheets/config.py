@@ -143,7 +143,9 @@ def _test(name: str) -> Any:
     All pairs are compared, and the pair (A, B) is the pair (B, A); so no alternative can name one of the systems.
     """
     undirected = [test for test in definitions.TESTS if test.name == name and not test.directed]
-    methods = tuple(dict.fromkeys(test.method for test in undirected if test.method))
+    methods = tuple(dict.fromkeys(test.method for test in undirected))
+    if "" in methods:  # the usual test has no method; the study does not run the others, such as the studentized one
+        undirected, methods = [test for test in undirected if not test.method], ()
     alternatives = tuple(dict.fromkeys(test.alternative for test in undirected))
     instead = _INSTEAD.get(name, "")
     fields: dict[str, Any] = {}
