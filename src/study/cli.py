@@ -164,8 +164,8 @@ def _commands(wanted: str = "") -> console.Commands:
     p.add_argument("--comparisons", nargs="+", type=Path, required=True, help=whole)
     p.add_argument("--test-sets", nargs="*", type=Path, default=[], help="comparisons made by resize")
     p.add_argument("--calibrated", type=Path, required=True, help="pairs written by calibrate")
-    p.add_argument("--datasets", type=Path, required=True, help="sheet of datasets")
-    p.add_argument("--corpora", type=Path, required=True, help="sheet of corpora")
+    p.add_argument("--datasets", nargs="+", type=Path, required=True, help="sheet of datasets")
+    p.add_argument("--corpora", nargs="+", type=Path, required=True, help="sheet of corpora")
     p.add_argument("--figures", nargs="*", type=Path, default=[], metavar="SVG", help="figures made by plot")
     p.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="folder to create or replace")
 
@@ -215,7 +215,8 @@ def _add_analysis(commands: console.Commands, name: str, record: Analysis) -> No
                 files["help"] = "file of statistics and the metric to use"
                 p.add_argument(option, default=[], **files) if place else p.add_argument(key, **files)
             case Rows():
-                p.add_argument(option, type=Path, required=not source.optional, help=f"table {source.name}")
+                several = {"nargs": "+"} if source.is_sheet else {}
+                p.add_argument(option, type=Path, required=not source.optional, help=f"table {source.name}", **several)
             case Setting():
                 p.add_argument(option, type=source.type, help=source.about, nargs="+" if source.several else None)
             case _:
@@ -396,7 +397,7 @@ def _analyse(record: Analysis, arguments: argparse.Namespace) -> None:
             continue
         if isinstance(source, Rows):
             declared = analysis.table(source.name) if isinstance(source.table, str) else source.table
-            value = tables.read(value, declared)
+            value = analysis.read_sheet(value, declared) if source.is_sheet else tables.read(value, declared)
         elif not isinstance(source, Setting):
             value = source.read(value)
         taken[key] = value
@@ -540,8 +541,8 @@ def _site(arguments: argparse.Namespace) -> None:
         comparisons=arguments.comparisons,
         test_sets=arguments.test_sets,
         calibrated=analysis.read(arguments.calibrated, "calibrated"),
-        datasets=analysis.read(arguments.datasets, columns.DATASETS),
-        corpora=analysis.read(arguments.corpora, columns.CORPORA),
+        datasets=analysis.read_sheet(arguments.datasets, columns.DATASETS),
+        corpora=analysis.read_sheet(arguments.corpora, columns.CORPORA),
         figures=arguments.figures,
     )
     site.replace(run, arguments.output)

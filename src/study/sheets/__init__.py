@@ -18,6 +18,7 @@ from pairsig.io.choices import near
 from pairsig.io.errors import InputError, quoted
 from study.sheets import checks, embedded, files, models, synthetic
 from study.sheets.config import check_config as check_config
+from study.sheets.config import sheet_paths
 from study.sheets.messages import sentence
 from study.sheets.models import BENCHMARK, CLASSES, DatasetRow, Row, Sheets, SystemRow, option_words, text
 
@@ -80,7 +81,7 @@ class Study(synthetic.Synthetic):
 
 def read(config: Mapping[str, Any]) -> Study:
     """Read the sheets of a checked config, and check them row by row and against each other."""
-    by_name: dict[str, Any] = {name: files.read(str(config["sheets"][name]), of) for name, of in CLASSES.items()}
+    by_name: dict[str, Any] = {name: files.read(sheet_paths(config, name), of) for name, of in CLASSES.items()}
     sheets = Sheets(**by_name)
     checks.check(sheets)
     plan = _Plan(sheets, config)
@@ -140,15 +141,28 @@ class _Plan:
     def selected(self) -> set[str]:
         """The datasets of the run; `all` excludes retrained ones that are neither embedded nor to be retrained."""
         known, chosen = self.sheets.datasets.named, self.config["datasets"]
+        if chosen == "own":
+            return set(self._own_datasets())
         if chosen != "all":
             for name in chosen:
                 if name not in known:
-                    expected = f"'all' or names in the sheet of datasets{near(name, known)}"
+                    expected = f"'all', 'own' or names in the sheet of datasets{near(name, known)}"
                     raise InputError(sentence("config: datasets", quoted(name), expected))
             return set(chosen)
         retrained = {name for name, row in known.items() if row.study == "synthetic"}
         absent = {name for name in retrained if not embedded.path(name).is_file()}
         return known.keys() - self.missing.keys() - {name for name in absent if self.sources[name] == "embedded"}
+
+    def _own_datasets(self) -> list[str]:
+        """The datasets in the user's own sheet."""
+        path = self.config["own_sheets"].get("datasets")
+        names = [row.dataset for row in self.sheets.datasets.rows if row.sheet == path]
+        if not names:
+            expected = (
+                "a row in own_sheets.datasets, the path of your own sheet of datasets (config/own.yaml has an example)"
+            )
+            raise InputError(sentence("config: datasets", quoted("own"), expected))
+        return names
 
     @cached_property
     def needed(self) -> set[str]:

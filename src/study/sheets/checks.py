@@ -96,9 +96,10 @@ def _check_unique(sheet: Sheet[R]) -> None:
     first: dict[tuple[str, ...], R] = {}
     for row in sheet.rows:
         key = tuple(getattr(row, column) for column in row.key)
-        if first.setdefault(key, row) is not row:
+        if key in first:
             expected = f"it once: it is in {first[key].line} already"
             row.refuse(row.key[-1], f"{' '.join(map(named, key))} again", expected)
+        first[key] = row
 
 
 def _check_references(sheet: Sheet[R], sheets: Sheets) -> None:

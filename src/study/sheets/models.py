@@ -215,6 +215,11 @@ class Row(BaseModel):
         return self._place(column)
 
     @property
+    def sheet(self) -> str:
+        """The path of the sheet."""
+        return self.line.rpartition(", line ")[0]
+
+    @property
     def line(self) -> str:
         """The place of the row: the sheet, and the line where it begins."""
         return self._place("")
