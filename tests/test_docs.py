@@ -33,7 +33,7 @@ EXAMPLE = ROOT / "config/example"
 @pytest.fixture
 def files(tmp_path):
     """The folder in which the commands of the documents are run."""
-    parts = ("inspect", "helm", "swebench", "alpaca_eval", "openai_evals", "translation")
+    parts = ("inspect", "helm", "swebench", "translation")
     for path in [*DATA.iterdir(), *(path for part in parts for path in (LOGS / part).iterdir())]:
         if path.suffix != ".py" and path.name != "reported.json":
             (tmp_path / path.name).symlink_to(path)

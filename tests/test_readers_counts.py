@@ -1,31 +1,24 @@
-"""Readers of counts that other programs have made: evalb, sigf, art, the coreference scorer, tables."""
+"""Readers of counts that other programs have made: evalb, sigf, art, tables."""
 
 from __future__ import annotations
 
-import csv
-import json
 import math
-import random
-import tarfile
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pairsig.io.errors import InputError
 from pairsig.metrics import Metric
 from pairsig.metrics.counts import mean
-from pairsig.readers import system_counts
-from pairsig.readers.counts import art, coref, evalb, sigf
+from pairsig.readers import system_counts, table
+from pairsig.readers.counts import art, evalb, sigf
 
 
 def read_table(path, **options):
     """Counts of the one system of a table."""
-    (part,) = system_counts.read_all("table", path, **options)
+    (part,) = table.read(path, table.Roles(**options))
     return part
 
 
@@ -77,10 +70,10 @@ def test_pair_is_statistics_of_both(tmp_path):
     a = sigf.read(write(tmp_path, "a", "2 3 2\n2 2 2\n0 1 1\n"))
     b = sigf.read(write(tmp_path, "b", "0 3 2\n1 2 2\n0 1 1\n"))
     both = pair(a, b)
-    assert both.statistics.systems == ("A", "B")
-    assert both.statistics.segments.tolist() == ["1", "2", "3"]
+    assert both.systems == ("A", "B")
+    assert both.segments.tolist() == ["1", "2", "3"]
     assert [metric.name for metric in both.metrics] == ["f1", "precision", "recall"]
-    assert both.statistics.of(both.metrics[0]).tolist() == [
+    assert both.of(both.metrics[0]).tolist() == [
         [[2, 3, 2], [2, 2, 2], [0, 1, 1]],
         [[0, 3, 2], [1, 2, 2], [0, 1, 1]],
     ]
@@ -129,14 +122,14 @@ def test_metric_of_one_file_only_is_left_out_with_a_note(tmp_path):
     b = read_table(write(tmp_path, "b.csv", "id,y\np,3\n"))
     both = pair(a, b)
     assert [metric.name for metric in both.metrics] == ["y"]
-    assert both.statistics.columns == ("y",)
+    assert both.columns == ("y",)
     assert f"x left out, since only some files have it ({a.source} does)" in both.notes
 
 
 @pytest.mark.parametrize("wrong", ["-1,2", "1,-2", "-3,-2"])
 def test_counts_below_0_are_no_counts(tmp_path, wrong):
-    a = read_table(write(tmp_path, "a.csv", "id,correct,total\np,1,2\nq,0,1\n"))
-    b = read_table(write(tmp_path, "b.csv", f"id,correct,total\np,0,1\nq,{wrong}\n"))
+    a = read_table(write(tmp_path, "a.csv", "id,correct,total\np,1,2\nq,0,1\n"), metric="accuracy")
+    b = read_table(write(tmp_path, "b.csv", f"id,correct,total\np,0,1\nq,{wrong}\n"), metric="accuracy")
     with pytest.raises(InputError, match=r"b\.csv, line 3: segment q has (correct|total) below 0 \(correct"):
         pair(a, b)
 
@@ -144,7 +137,7 @@ def test_counts_below_0_are_no_counts(tmp_path, wrong):
 def test_align_takes_any_number_of_systems(tmp_path):
     parts = [sigf.read(write(tmp_path, name, f"{value}\n4\n")) for value, name in enumerate("abc")]
     (both,) = system_counts.align(parts, ("A", "B", "C"))
-    assert both.statistics.counts.tolist() == [[[0], [4]], [[1], [4]], [[2], [4]]]
+    assert both.counts.tolist() == [[[0], [4]], [[1], [4]], [[2], [4]]]
 
 
 def test_counted_must_fit_together():
@@ -442,7 +435,7 @@ class TestEvalb:
         assert read.scored.tolist() == [True, False, False, True]  # too long; failed
         assert scores(read)["recall"] == 80
         both = pair(read, evalb.read(write(tmp_path, "b", listing(RUN)), max_length=40))
-        assert both.statistics.segments.tolist() == ["1", "4"]
+        assert both.segments.tolist() == ["1", "4"]
         refuses("evalb", path, "found no sentence of at most 1 words", max_length=1)
         refuses("evalb", path, "found max_length -1, expected 0 or more", max_length=-1)
 
@@ -474,9 +467,9 @@ class TestEvalb:
         a, b = evalb.read(write(tmp_path, "a", listing(RUN))), evalb.read(write(tmp_path, "b", listing(OTHER)))
         both = pair(a, b)
         # Sentence 3 failed in both; 2 in B only, where evalb leaves it out of the totals.
-        assert both.statistics.segments.tolist() == ["1", "2", "4"]
+        assert both.segments.tolist() == ["1", "2", "4"]
         recall = next(metric for metric in both.metrics if metric.name == "recall")
-        found = recall.score(both.statistics.of(recall).sum(axis=1))
+        found = recall.score(both.of(recall).sum(axis=1))
         assert found.tolist() == [scores(a)["recall"], scores(b)["recall"]]
         assert both.notes[-1].startswith(
             "B was not scored on 1 of 4 segments on which other systems were (2); their counts are 0 for B"
@@ -487,9 +480,9 @@ class TestEvalb:
         a = evalb.read(write(tmp_path, "a", listing(RUN)), common=True)
         b = evalb.read(write(tmp_path, "b", listing(OTHER)), common=True)
         both = pair(a, b)
-        assert both.statistics.segments.tolist() == ["1", "4"]
-        gold = both.statistics.columns.index("gold")
-        assert both.statistics.counts[:, :, gold].tolist() == [[4, 1], [4, 1]]
+        assert both.segments.tolist() == ["1", "4"]
+        gold = both.columns.index("gold")
+        assert both.counts[:, :, gold].tolist() == [[4, 1], [4, 1]]
         assert "(2); they are left out for all systems" in both.notes[-1]
 
     def test_runs_that_share_no_sentence(self, tmp_path):
@@ -522,511 +515,17 @@ class TestEvalb:
         assert evalb.read(write(tmp_path, "a", content)).segments == ("1", "2", "3", "4")
 
 
-# The coreference scorer, as CorScorer.pm prints (version 8.01): ShowRPF cuts percentages to two decimals.
-
-
-def cut(part, whole):
-    return f"{int(10000 * part / whole) / 100 if whole else 0:.15g}%"
-
-
-def rpf(rn, rd, pn, pd):
-    return (
-        f"Recall: ({rn:.15g} / {rd:.15g}) {cut(rn, rd)}\tPrecision: ({pn:.15g} / {pd:.15g}) {cut(pn, pd)}\tF1: 1%\n"
-        + "-" * 74
-        + "\n"
-    )
-
-
-def block(name, mentions, scores="", header=None, verbose=True):
-    right, key, _, response = mentions
-    reading = f"====> {name}:\nFile {name}:\nEntity 0: (0,1) (3,3)\nEntity 1:\n" if verbose else ""
-    return (
-        f"{reading * 2}{name if header is None else header}:\nTotal key mentions: {key}\n"
-        f"Total response mentions: {response}\nStrictly correct identified mentions: {right}\n"
-        f"Partially correct identified mentions: 0\nNo identified: {key - right}\n"
-        f"Invented: {response - right}\n{scores}"
-    )
-
-
-def sums(rows):
-    return tuple(sum(column) for column in zip(*rows, strict=True))
-
-
-def section(documents, *, totals=None):
-    """One metric: documents as (name, mentions, scores)."""
-    mentions = sums(mentions for _, mentions, _ in documents)
-    scores = totals or sums(counts for _, _, counts in documents)
-    blocks = "".join(block(name, mentions, rpf(*counts)) for name, mentions, counts in documents)
-    return f"{blocks}\n====== TOTALS =======\nIdentification of Mentions: {rpf(*mentions)}Coreference: {rpf(*scores)}"
-
-
-def blanc_totals(mentions, coreference, non_coreference):
-    return (
-        f"\n====== TOTALS =======\nIdentification of Mentions: {rpf(*mentions)}\nCoreference:\n"
-        f"Coreference links: {rpf(*coreference)}Non-coreference links: {rpf(*non_coreference)}"
-        f"BLANC: {rpf(0.5, 1, 0.5, 1)}"
-    )
-
-
-VERSION = "version: 8.01 /opt/scorer/lib/CorScorer.pm\n"
-ONE, TWO = "(wb/a_0001); part 000", "(wb/a_0001); part 001"
-MENTIONS = {ONE: (3, 4, 3, 5), TWO: (2, 2, 2, 2)}
-EVERY = {
-    "muc": {ONE: (1, 2, 1, 3), TWO: (1, 1, 1, 1)},
-    "bcub": {ONE: (1.33333333333333, 4, 2.5, 5), TWO: (2, 2, 2, 2)},
-    "ceafm": {ONE: (3, 4, 3, 5), TWO: (2, 2, 2, 2)},
-    "ceafe": {ONE: (1.46666666666667, 2, 1.46666666666667, 2), TWO: (1, 1, 1, 1)},
-}
-LINKS = ((1, 3, 1, 4), (2, 3, 2, 6))
-
-
-def everything(order=(ONE, TWO)):
-    """Output of `scorer.pl all KEY RESPONSE`, documents in any order."""
-    parts = [
-        f"\nMETRIC {metric}:\n" + section([(name, MENTIONS[name], counts[name]) for name in order])
-        for metric, counts in EVERY.items()
-    ]
-    nameless = "".join(block(name, MENTIONS[name], header="") for name in order)
-    return VERSION + "".join(parts) + "\nMETRIC blanc:\n" + nameless + blanc_totals(sums(MENTIONS.values()), *LINKS)
-
-
-def harmonic(rn, rd, pn, pd):
-    return 100 * 2 * (rn / rd) * (pn / pd) / (rn / rd + pn / pd)
-
-
-def single(mentions=(1, 1, 1, 1), scores=(1, 1, 1, 1), name=ONE, **totals):
-    """One metric with one document."""
-    return section([(name, mentions, scores)], **totals)
-
-
-OF_MUC = section([(name, MENTIONS[name], EVERY["muc"][name]) for name in (ONE, TWO)])
-OF_ONE, OF_TWO = (rpf(*EVERY["muc"][name]) for name in (ONE, TWO))
-NAMELESS = "".join(block(name, MENTIONS[name], header="") for name in (ONE, TWO))
-BAD_OUTPUTS = [
-    ("x\n", "found no documents, expected the output of the CoNLL coreference"),
-    (f"{VERSION}\nMETRIC muc:\n\n" + single().split("\n\n")[1],
-     ", line 6: found scores for all documents together, .*without the document id none"),
-    (VERSION + OF_MUC.split("\n====== TOTALS")[0], "found no totals for coref after this document, .*incomplete"),
-    (OF_MUC.replace(OF_TWO, "", 1),
-     r"found the totals \(2 / 3\), \(2 / 4\) for coref, expected .* \(1 / 2\), \(1 / 3\)"),
-    (VERSION + OF_MUC.replace(OF_ONE, "").replace(OF_TWO, ""),
-     r"line 11: found no scores for document '\(wb/a_0001\); part 000', expected a line"),
-    (single(scores=(1, 2, 1, 3), totals=(1, 2, 1, 4)),
-     r", line \d+: found the totals \(1 / 2\), \(1 / 4\) for coref"),
-    (f"METRIC muc:\n{single((1, 2, 1, 2))}METRIC bcub:\n{single((1, 2, 1, 3))}",
-     r"line \d+: found numbers of mentions for document .* that differ from line 11"),
-    (single() * 2, "found document .* again for coref .*line 10"),
-    (f"METRIC muc:\n{OF_MUC}\nMETRIC bcub:\n{single(MENTIONS[ONE], EVERY['bcub'][ONE])}",
-     r"found document '\(wb/a_0001\); part 001' for muc but not for bcub"),
-    (single(name=""), "found a document without a name"),
-    (single(scores=(3, 2, 1, 1)), r"found \(3 / 2\), expected a share"),
-    (VERSION + NAMELESS + blanc_totals((5, 6, 5, 7), *LINKS),
-     "blanc is left out, since .* run the scorer on one document at a time; expected at least one other"),
-]  # fmt: skip
-
-
-class TestCoref:
-    def test_all_metrics(self, tmp_path):
-        read = coref.read(write(tmp_path, "a", everything((TWO, ONE))))
-        assert read.segments == (ONE, TWO)
-        assert read.documents == ("wb/a_0001", "wb/a_0001")
-        names = [metric.name for metric in read.metrics]
-        assert names[:6] == ["conll", "muc", "bcub", "ceafm", "ceafe", "mentions"]
-        assert names[6:] == [f"{n}_{part}" for part in ("recall", "precision") for n in names[1:6]]
-        assert read.counts["bcub_recall_numerator"].tolist() == [1.33333333333333, 2]
-        assert read.counts["bcub_precision_numerator"].tolist() == [2.5, 2]
-        found = scores(read)
-        expected = {metric: harmonic(*sums(counts.values())) for metric, counts in EVERY.items()}
-        assert {name: found[name] for name in expected} == pytest.approx(expected, rel=1e-13)
-        assert found["conll"] == pytest.approx((expected["muc"] + expected["bcub"] + expected["ceafe"]) / 3, rel=1e-13)
-        assert found["mentions"] == pytest.approx(harmonic(5, 6, 5, 7))
-        assert found["muc_recall"] == pytest.approx(200 / 3)
-        assert found["muc_precision"] == 50
-        (note,) = read.notes
-        assert "blanc is left out" in note
-
-    def test_order_of_documents_does_not_matter(self, tmp_path):
-        # Perl's hashes have another order in every run.
-        a = coref.read(write(tmp_path, "a", everything((ONE, TWO))))
-        b = coref.read(write(tmp_path, "b", everything((TWO, ONE))))
-        both = pair(a, b)
-        assert (both.statistics.counts[0] == both.statistics.counts[1]).all()
-
-    def test_one_metric(self, tmp_path):
-        path = write(tmp_path, "a", VERSION + single(MENTIONS[ONE], EVERY["muc"][ONE]))
-        assert [metric.name for metric in coref.read(path).metrics][:2] == ["coref", "mentions"]
-        assert [metric.name for metric in coref.read(path, metric="muc").metrics][:2] == ["muc", "mentions"]
-        refuses("coref", path, "unknown metric 'MUC', expected one of muc, bcub", metric="MUC")
-
-    def test_documents_with_any_name(self, tmp_path):
-        documents = [(name, (1, 1, 1, 1), (1, 1, 1, 1)) for name in ("b", "a: c")]
-        read = coref.read(write(tmp_path, "a", VERSION + section(documents)))
-        assert read.segments == read.documents == ("a: c", "b")
-
-    def test_quiet_scorer(self, tmp_path):
-        content = VERSION + "".join(block(n, MENTIONS[n], rpf(*EVERY["muc"][n]), verbose=False) for n in (ONE, TWO))
-        totals = f"Identification of Mentions: {rpf(5, 6, 5, 7)}Coreference: {rpf(2, 3, 2, 4)}"
-        read = coref.read(write(tmp_path, "a", f"{content}\n====== TOTALS =======\n{totals}"))
-        assert read.counts["coref_recall_denominator"].tolist() == [2, 1]
-
-    def test_repeated_mentions_are_passed_over(self, tmp_path):
-        content = single().replace("Total key", "Repeated mention in the response: 3, 3 44\nTotal key")
-        assert coref.read(write(tmp_path, "a", content)).segments == (ONE,)
-
-    @pytest.mark.parametrize("say_version", [True, False])
-    def test_blanc_of_one_document_at_a_time(self, tmp_path, say_version):
-        links = {ONE: LINKS, TWO: ((0, 0, 0, 1), (1, 1, 1, 2))}
-        runs = [
-            (VERSION if say_version else "") + block(name, MENTIONS[name]) + blanc_totals(MENTIONS[name], *links[name])
-            for name in (ONE, TWO)
-        ]
-        read = coref.read(write(tmp_path, "a", "".join(runs)), metric=None if say_version else "blanc")
-        assert read.segments == (ONE, TWO)
-        assert read.notes == ()
-        assert read.counts["blanc_coreference_precision_denominator"].tolist() == [4, 1]
-        assert read.counts["blanc_non_coreference_recall_numerator"].tolist() == [2, 1]
-        found = scores(read)
-        assert found["blanc"] == pytest.approx((harmonic(1, 3, 1, 5) + harmonic(3, 4, 3, 8)) / 2)
-        assert found["blanc_recall"] == pytest.approx(100 * (1 / 3 + 3 / 4) / 2)
-        assert found["blanc_precision"] == pytest.approx(100 * (1 / 5 + 3 / 8) / 2)
-
-    def test_blanc_with_links_of_every_document(self, tmp_path):
-        # As the scorer printed before version 8.
-        own = f"Coreference links: {rpf(*LINKS[0])}Non-coreference links: {rpf(*LINKS[1])}Mean: {rpf(0.5, 1, 0.5, 1)}"
-        content = "".join(block(name, MENTIONS[name], own, header="") for name in (ONE, TWO))
-        both = [tuple(2 * n for n in links) for links in LINKS]
-        read = coref.read(write(tmp_path, "a", f"METRIC blanc:\n{content}{blanc_totals((5, 6, 5, 7), *both)}"))
-        assert read.counts["blanc_coreference_recall_numerator"].tolist() == [1, 1]
-        assert read.counts["blanc_non_coreference_precision_denominator"].tolist() == [6, 6]
-
-    @pytest.mark.parametrize(
-        ("coreference", "non_coreference", "expected"),
-        [
-            ((1, 2, 1, 2), (1, 4, 1, 4), 37.5),
-            ((0, 0, 0, 3), (1, 4, 1, 4), 25),  # the key has no coreference links: the others alone count
-            ((1, 2, 1, 2), (0, 0, 0, 3), 50),
-            ((0, 0, 0, 3), (0, 0, 0, 3), 0),
-        ],
-    )
-    def test_blanc_without_links_in_the_key(self, coreference, non_coreference, expected):
-        assert coref.BLANC[""](np.array([*coreference, *non_coreference], dtype=float)) == pytest.approx(expected)
-
-    @given(st.dictionaries(st.integers(0, 50), st.tuples(*[decimal | whole] * 4), min_size=1))
-    def test_reads_what_was_written(self, tmp_path_factory, drawn):
-        counts = {f"({key}); part 000": (a, a + b, c, c + d) for key, (a, b, c, d) in drawn.items()}
-        documents = [(name, (0, 0, 0, 0), numbers) for name, numbers in counts.items()]
-        random.Random(0).shuffle(documents)
-        read = coref.read(write(tmp_path_factory.mktemp("coref"), "a", section(documents)))
-        assert list(read.segments) == sorted(counts)
-        printed = [[float(f"{number:.15g}") for number in counts[name]] for name in sorted(counts)]
-        parts = ("recall_numerator", "recall_denominator", "precision_numerator", "precision_denominator")
-        assert np.stack([read.counts[f"coref_{part}"] for part in parts], axis=1).tolist() == printed
-
-    def test_numerator_above_its_denominator_by_rounding(self, tmp_path):
-        read = coref.read(write(tmp_path, "a", single(scores=(10000.0000000001, 10000, 1, 1))))
-        assert read.counts["coref_recall_numerator"].tolist() == [10000]
-
-    def test_partial_mentions(self, tmp_path):
-        content = single((1, 2, 1, 2)).replace(
-            "Partially correct identified mentions: 0", "Partially correct identified mentions: 1"
-        )
-        read = coref.read(write(tmp_path, "a", content))
-        assert "mentions" not in [metric.name for metric in read.metrics]
-        assert read.notes[-1].endswith(
-            "mentions is left out, since the scorer's totals differ from the sums over documents"
-        )
-
-    def test_other_key(self, tmp_path):
-        a, b = (coref.read(write(tmp_path, name, single((1, key, 1, 2)))) for name, key in (("a", 2), ("b", 3)))
-        with pytest.raises(InputError, match=r"has mentions_recall_denominator 3, expected 2 as in .*same test set"):
-            pair(a, b)
-
-    @pytest.mark.parametrize(("content", "match"), BAD_OUTPUTS)
-    def test_bad_input(self, tmp_path, content, match):
-        refuses("coref", write(tmp_path, "a", content), match)
-
-    @pytest.mark.parametrize("number", ["1" * 5000, "1e999", "\u0661", "nan", "-1"])
-    @pytest.mark.parametrize("old", ["(1 / 1)", "mentions: 1"])
-    def test_numbers_that_are_none(self, tmp_path, number, old):
-        refuses("coref", write(tmp_path, "a", single().replace(old, old.replace("1", number, 1))), "found ")
-
-    @pytest.mark.parametrize("mentions", [(0, 1, 0, 0), (0, 0, 0, 1), (1, 1, 1, 1)])
-    def test_a_document_more_than_the_totals_know(self, tmp_path, mentions):
-        more = block("(wb/a_0001); part 002", mentions, rpf(0, 0, 0, 0))
-        path = write(tmp_path, "a", OF_MUC.replace("\n====== TOTALS", f"{more}\n====== TOTALS"))
-        key, response = 6 + mentions[1], 7 + mentions[3]
-        match = rf"found 6 mentions in the key and 7 in the response in the totals for coref, .* {key} and {response}"
-        refuses("coref", path, match)
-
-
-# Tables
-
-
-BAD_TABLES = [
-    ("x", {}, "found no rows, expected one per item"),
-    ("", {}, "found an empty file, expected a table"),
-    ("id,x\n", {}, "found no rows"),
-    ("id,x\n1,2,3\n", {}, ", line 2: found 3 fields, expected 2"),
-    ("id,x,x\n1,2,3\n", {}, ", line 1: found 2 columns called 'x'"),
-    ('id,x\n1,"2"3\n', {}, ", line 2: found a damaged field"),
-    ("id,x\n1,2\n", {"item": "q"}, "found no column 'q' for --option item=q, expected one of id, x"),
-    ("id,x\n1,2\n,3\n", {}, ", line 3: found no id, expected the id of the item"),
-    ("id,x\n1,2\n1,3\n", {}, r", line 3: found item 1 again \(first in line 2\)"),
-    ("id,x\n1,2\n2,1_0\n", {"score": "x"}, ", line 3: found '1_0' in column x, expected a number"),
-    ("id,x\n1,2\n2,inf\n", {"score": "x"}, ", line 3: found 'inf' in column x, expected a number"),
-    ("id,correct,total\n1,x,2\n", {}, ", line 2: found 'x' in column correct, expected a number"),
-    ("id,x\n1,1\n2,true\n", {}, ", line 3: found 'true' in column x, expected a number as in line 2"),
-    ("id,x\n1,true\n2,0.5\n", {}, ", line 3: found '0.5' in column x, expected true or false as in line 2"),
-    ('{"id": 1, "x": 0.5}\n{"id": 2, "x": true}\n', {}, ", line 2: found True in column x, expected a num"),
-    ('{"id": 1, "x": false}\n{"id": 2, "x": 0}\n', {}, ", line 2: found 0 in column x, expected true or"),
-    ('{"id": 1, "x": 1}\n{"id": 2, "x": 1, "x": 0}\n', {},
-     r", line 2: found invalid JSON \(the name 'x' twice\), expected a JSON object"),
-    ("id,x\n1,a\n", {}, "found the columns id, x, expected a column of scores"),
-    ("id,x\n1,\n", {}, "found the columns id, x, expected a column of scores"),
-    ("id\n1\n", {}, "found the columns id, expected a column of scores"),
-    ("id,x\n1,2\n", {"lower_is_better": "y"}, "found no column 'y' .*, expected one of id, x"),
-    ("id,x\n1,2\n", {"score": "f1"}, "found the columns id, x, expected matched, predicted, gold"),
-    ("id,x\n1,2\n", {"score": "y"},
-     "found the columns id, x, expected the name of one of them, or of a metric, instead of 'y'"),
-    ('{"id": 1, "x": 2}\n{"id"\n', {}, ", line 2: found invalid JSON .*expected a JSON object"),
-    ('{"id": 1, "x": 2}\n[1]\n', {}, r", line 2: found '\[1\]', expected a JSON object"),
-    ('{"id": 1, "x": 2}\n{"x": 2}\n', {}, ", line 2: found no id, expected"),
-]  # fmt: skip
-
-
-class TestTable:
-    @pytest.mark.parametrize(
-        ("name", "content"),
-        [
-            ("a.csv", 'id,answer,comet,bleu\nq1,"a, b",0.5,3\nq2,c,-1e-1,4\n'),
-            ("a.tsv", "id\tanswer\tcomet\tbleu\r\nq1\ta\t0.5\t3\r\n\r\nq2\tc\t-.1\t4\r\n"),
-            (
-                "a.jsonl",
-                '{"id": "q1", "comet": 0.5, "bleu": 3, "answer": "a"}\n\n{"comet": -0.1, "id": "q2", "bleu": 4}\n',
-            ),
-        ],
-    )
-    def test_columns_of_numbers(self, tmp_path, name, content):
-        read = read_table(write(tmp_path, name, content))
-        assert read.segments == ("q1", "q2")
-        assert read.documents == ("", "")
-        assert {name: column.tolist() for name, column in read.counts.items()} == {
-            "comet": [0.5, -0.1],
-            "bleu": [3, 4],
-        }
-        assert [metric.name for metric in read.metrics] == ["comet", "bleu"]
-        assert scores(read) == pytest.approx({"comet": 0.2, "bleu": 3.5})
-        (note,) = read.notes
-        assert note == "scores from columns comet, bleu; items from column `id`"
-
-    def test_parquet(self, tmp_path):
-        path = tmp_path / "a.parquet"
-        frame = pd.DataFrame({"segment": [7, 8], "document": ["d", "e"], "comet": [0.5, 0.25], "passed": [True, False]})
-        frame.to_parquet(path)
-        read = read_table(path)
-        assert (read.segments, read.documents) == (("7", "8"), ("d", "e"))
-        assert scores(read) == {"comet": 0.375, "passed": 0.5}
-        assert read.where(1) == f"{path}, row 2"
-        frame.assign(comet=[0.5, None]).to_parquet(path)
-        assert read_table(path).unscored["comet"].tolist() == [False, True]
-        path.write_bytes(b"PAR1")
-        refuses("table", path, "cannot be read .*expected a Parquet file")
-
-    @settings(deadline=None)
-    @given(
-        st.lists(st.tuples(st.integers(-(2**53), 2**53), st.floats(allow_nan=False, allow_infinity=False)), min_size=1),
-        st.sampled_from(["csv", "tsv", "jsonl", "parquet"]),
-    )
-    def test_reads_what_was_written(self, tmp_path_factory, rows, suffix):
-        path = tmp_path_factory.mktemp("table") / f"a.{suffix}"
-        frame = pd.DataFrame(rows, columns=["count", "score"]).astype({"count": "int64", "score": "float64"})
-        frame.insert(0, "segment", [f"s{index}" for index in range(len(rows))])
-        if suffix == "parquet":
-            frame.to_parquet(path)
-        elif suffix == "jsonl":
-            path.write_text("".join(json.dumps(item) + "\n" for item in frame.to_dict("records")))
-        else:
-            frame.to_csv(path, sep="\t" if suffix == "tsv" else ",", index=False)
-        read = read_table(path, score="count,score")
-        assert read.counts["count"].tolist() == [count for count, _ in rows]
-        assert read.counts["score"].tolist() == [score for _, score in rows]
-        assert read.segments == tuple(frame["segment"])
-
-    def test_registered_metrics(self, tmp_path):
-        path = write(tmp_path, "a.csv", "segment,matched,predicted,gold,comet\n1,1,2,3,0.5\n2,1,1,1,0.25\n")
-        read = read_table(path)
-        assert [metric.name for metric in read.metrics] == ["f1", "precision", "recall"]
-        assert scores(read)["f1"] == pytest.approx(100 * 4 / 7)
-        assert list(read.counts) == ["matched", "predicted", "gold"]
-        (note,) = read.notes
-        assert note == "counts for f1, precision, recall; items from column `segment`; not used: comet"
-        assert scores(read_table(path, score="comet")) == {"comet": 0.375}
-        assert scores(read_table(path, score="recall, comet")) == {"recall": 50, "comet": 0.375}
-        assert scores(read_table(path, score=["parseval"])) == {"parseval": pytest.approx(100 * 4 / 7)}
-        assert scores(read_table(path, score="comet,gold")) == {"comet": 0.375, "gold": 2}
-
-    @pytest.mark.parametrize(
-        ("content", "expected"),
-        [
-            ("segment,correct,total\n1,1,2\n", {"accuracy": 50}),  # the same function of the same columns once
-            ("segment,value\n1,1\n2,2\n", {"mean": 1.5}),
-        ],
-    )
-    def test_names_of_metrics(self, tmp_path, content, expected):
-        assert scores(read_table(write(tmp_path, "a.csv", content))) == expected
-
-    def test_lower_is_better(self, tmp_path):
-        read = read_table(write(tmp_path, "a.csv", "id,time,acc\n1,2,3\n"), score="time,acc", lower_is_better="time")
-        assert [(metric.name, metric.higher_is_better) for metric in read.metrics] == [("time", False), ("acc", True)]
-
-    @pytest.mark.parametrize("number", [10**23, 2**53 + 1, -(2**63), "1e400", "-1e999", "Infinity"])
-    @pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
-    def test_numbers_that_cannot_be_counted_with(self, tmp_path, name, number):
-        content = (
-            f"id,x\n1,1\n2,{number}\n" if name == "a.csv" else f'{{"id": 1, "x": 1}}\n{{"id": 2, "x": {number}}}\n'
-        )
-        match = ", line (2|3): found '?(-?[0-9]+' ?|.*)in column x, expected a (finite )?number"
-        refuses("table", write(tmp_path, name, content), match, score="x")
-        if isinstance(number, int):
-            refuses("table", tmp_path / name, r"expected a number up to 2\*\*53$", score="x")
-
-    def test_numbers_of_parquet_that_cannot_be_counted_with(self, tmp_path):
-        path = tmp_path / "a.parquet"
-        pd.DataFrame({"id": [1, 2], "x": np.array([1, 2**63], dtype=np.uint64)}).to_parquet(path)
-        match = r", row 2: found 9223372036854775808 in column x, expected a number up to 2\*\*53"
-        refuses("table", path, match, score="x")
-
-    def test_parquet_with_a_column_twice(self, tmp_path):
-        path = tmp_path / "a.parquet"
-        table_of = pa.table([[1, 2], [1, 0], [0, 1]], names=["id", "x", "x"])
-        pq.write_table(table_of, path)
-        refuses("table", path, "found 2 columns called 'x', expected different names")
-
-    @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl"])
-    def test_long_cells(self, tmp_path, name):
-        long = "answer " * 100_000
-        rows = {
-            "a.csv": f"id,answer,x\n1,{long},1\n",
-            "a.tsv": f'id\tanswer\tx\n1\t"{long}"\t1\n',
-            "a.jsonl": json.dumps({"id": 1, "answer": long, "x": 1}),
-        }
-        before = csv.field_size_limit()
-        read = read_table(write(tmp_path, name, rows[name]))
-        assert scores(read) == {"x": 1}
-        assert csv.field_size_limit() == before
-
-    def test_many_columns(self, tmp_path):
-        path = write(
-            tmp_path, "a.csv", ",".join(f"column{n}" for n in range(50_000)) + "\n" + ",".join("x" * 50_000) + "\n"
-        )
-        refuses("table", path, "found the columns column0, column1, .* and 49,9.. more, expected a column of scores")
-
-    @pytest.mark.parametrize("option", ["score", "lower_is_better"])
-    def test_names_given_twice(self, tmp_path, option):
-        path = write(tmp_path, "a.csv", "id,x,y\n1,2,3\n")
-        with pytest.raises(InputError, match=f"option {option} contains 'x' twice, expected it once"):
-            read_table(path, **{option: "x,y, x"})
-
-    def test_parquet_in_an_archive(self, tmp_path):
-        frame = pd.DataFrame({"id": [1], "x": [2]})
-        frame.to_parquet(tmp_path / "a.parquet")
-        with tarfile.open(tmp_path / "runs.tar.gz", "w:gz") as archive:
-            archive.add(tmp_path / "a.parquet", "a.parquet")
-        assert scores(read_table(f"{tmp_path}/runs.tar.gz!a.parquet")) == {"x": 2}
-
-    @pytest.mark.parametrize(
-        ("columns", "other"),
-        [
-            ("correct,total", "1,3"),
-            ("matched,predicted,gold", "1,3,3"),
-            ("sure_hits,possible_hits,predicted,sure", "1,1,3,3"),
-        ],
-    )
-    def test_other_totals_are_noted(self, tmp_path, columns, other):
-        *_, column = columns.split(",")
-        ones = other.replace("3", "1")
-        a = read_table(write(tmp_path, "a.csv", f"id,{columns}\n1,{ones}\n2,{ones}\n"))
-        b = read_table(write(tmp_path, "b.csv", f"id,{columns}\n1,{ones}\n2,{other}\n"))
-        _, note = pair(a, b).notes
-        assert note == f"{column} is 1 in {a.where(1)} and 3 in {b.where(1)}: are these the same test set?"
-        assert len(pair(a, a).notes) == 1
-
-    def test_ids(self, tmp_path):
-        path = write(tmp_path, "a.csv", "item,id,x\n007,b,1\n7,a,2\n")
-        assert read_table(path).segments == ("b", "a")
-        assert read_table(path, item="item").segments == ("007", "7")
-
-    def test_compressed(self, tmp_path):
-        import gzip
-
-        path = tmp_path / "a.jsonl.gz"
-        path.write_bytes(gzip.compress(b'{"id": "x", "y": 1}\n'))
-        assert scores(read_table(path)) == {"y": 1}
-
-    def test_documents(self, tmp_path):
-        read = read_table(write(tmp_path, "a.jsonl", '{"id": 1, "document": "d", "x": 1}\n{"id": 2, "x": 1}\n'))
-        assert read.documents == ("d", "")
-
-    @pytest.mark.parametrize(("content", "options", "match"), BAD_TABLES)
-    def test_bad_input(self, tmp_path, content, options, match):
-        name = "a.jsonl" if content.startswith("{") else "a.csv"
-        refuses("table", write(tmp_path, name, content), match, **options)
-
-    def test_missing_parquet(self, tmp_path):
-        refuses("table", tmp_path / "b.parquet", "cannot be read")
-
-
 def test_every_metric_scores_the_pair_as_it_scores_each_file(tmp_path):
     """From file to score through `Statistics`, with its checks of impossible counts."""
     files = {
         "evalb": (evalb.read, listing(RUN), listing(OTHER)),
         "sigf": (sigf.read, "2 3 2\n", "0 3 2\n"),
         "art": (art.read, "2 3 7 8\n4 12 3.5 5\n", "1 3 7 9\n4 12 3.5 6\n"),
-        "coref": (coref.read, everything(), everything((TWO, ONE))),
-        "csv": (read_table, "id,acc,bleu\n1,2,3\n", "id,acc,bleu\n1,-2.5,4\n"),
     }
     for name, (read, *contents) in files.items():
         a, b = (read(write(tmp_path, f"{side}.{name}", text)) for side, text in zip("ab", contents, strict=True))
         both = pair(a, b)
         assert [metric.name for metric in both.metrics] == [metric.name for metric in a.metrics]
         for metric in both.metrics:
-            found = metric.score(both.statistics.of(metric).sum(axis=1))
+            found = metric.score(both.of(metric).sum(axis=1))
             assert found.tolist() == pytest.approx([scores(a)[metric.name], scores(b)[metric.name]], rel=1e-14)
-
-
-class TestRuns:
-    """Tables with the columns `system` and `run`: one `SystemCounts` for each."""
-
-    LONG = "system,run,id,x\nA,s1,p,1\nA,s1,q,2\nB,0,p,3\nB,0,q,4\nA,s2,q,6\nA,s2,p,5\n"
-
-    def test_one_for_each_in_the_order_of_the_file(self, tmp_path):
-        found = system_counts.read_all("table", write(tmp_path, "a.csv", self.LONG))
-        assert [(part.system, part.run) for part in found] == [("A", "s1"), ("B", "0"), ("A", "s2")]
-        assert [dict(zip(part.segments, part.counts["x"].tolist(), strict=True)) for part in found] == [
-            {"p": 1, "q": 2}, {"p": 3, "q": 4}, {"p": 5, "q": 6}
-        ]  # fmt: skip
-        assert found[2].where(0).endswith("line 6")
-
-    @pytest.mark.parametrize(
-        ("content", "message"),
-        [
-            ("run,id,x\n1,p,1\n2,p,1\n1,p,3\n", r", line 4: found item p of run 1 again \(first in line 2\)"),
-            ("run,id,x\n1,p,1\n,p,1\n", ", line 3: found no name of the run, expected one as in other rows"),
-            ("system,run,id,x\nA,1,p,1\n,1,p,1\n", ", line 3: found no name of the system, expected one"),
-        ],
-    )
-    def test_bad_input(self, tmp_path, content, message):
-        with pytest.raises(InputError, match=message):
-            system_counts.read_all("table", write(tmp_path, "a.csv", content))
-
-    def test_an_item_of_one_run_only(self, tmp_path):
-        parts = system_counts.read_all("table", write(tmp_path, "a.csv", "run,id,x\n1,p,1\n1,q,1\n2,p,3\n"))
-        with pytest.raises(InputError, match=r"a-2 has no score in x for 1 of 2 items, but other systems .* \(q\)"):
-            system_counts.align(parts, ["a-1", "a-2"], runs=["1", "2"])
-
-
-def test_the_index_of_a_data_frame_is_no_score(tmp_path):
-    pd.DataFrame({"segment": ["x", "y", "z"], "value": [1, 0, 1]}).iloc[[2, 0]].to_parquet(tmp_path / "a.parquet")
-    (part,) = system_counts.read_all("table", tmp_path / "a.parquet")
-    assert [metric.name for metric in part.metrics] == ["mean"]
-    assert part.segments == ("z", "x")

@@ -16,11 +16,12 @@ import simulate
 from against import compare_with_one
 from oracles import how
 from pairsig import cli, report
-from pairsig.comparisons import baseline, inputs
+from pairsig.comparisons import baseline
 from pairsig.core.definitions import find
 from pairsig.core.engine import Resampling
 from pairsig.core.statistics import Statistics
 from pairsig.metrics import registry
+from pairsig.readers import inputs
 from pairsig.report import evidence
 from pairsig.stats.paired import Pair
 
@@ -368,10 +369,10 @@ def test_what_cannot_be_written(tmp_path, monkeypatch, capsys, arguments, expect
 
 def test_a_domain_column_of_a_table_is_read(file):
     a, b = (file(f"{name}.csv", f"segment,domain,value\n1,x,1\n2,{name},0\n") for name in "yz")
-    ((found, _),), _ = inputs.read_systems([a], "table")
+    (found,) = inputs.read_files([a], "table")
     assert found.domains.tolist() == ["x", "y"]
     with pytest.raises(pairsig.InputError, match=r"line 3: item 2 belongs to domain .z., but to .y. in"):
-        inputs.read_systems([a, b], "table")
+        inputs.read_files([a, b], "table")
 
 
 def test_what_is_a_bound_is_said_to_be_one(reported):

@@ -22,7 +22,7 @@ except PackageNotFoundError:  # `src` is on the path, as for jobs of the study u
     del Path, run_path
 
 if TYPE_CHECKING:
-    from pairsig.api import Comparison, compare, compare_logs
+    from pairsig.api import Comparison, compare
     from pairsig.comparisons.methods import MethodComparison, compare_methods
     from pairsig.comparisons.ranking import Ranking, rank
     from pairsig.comparisons.transfers import Transfer, transfer
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pairsig.io.errors import InputError
     from pairsig.metrics import Metric, Ratio
     from pairsig.readers.extraction import extract
+    from pairsig.readers.inputs import read
     from pairsig.stats.exact import ExactResult, exact_bootstrap_test, exact_test
     from pairsig.stats.intervals import Interval, difference_interval
     from pairsig.stats.margins import MarginResult, margin_test
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 # Imported when first used: the command line answers `--help` without waiting for numba.
 _NAMES = {
-    "api": ("Comparison", "compare", "compare_logs"),
+    "api": ("Comparison", "compare"),
     "comparisons.methods": ("MethodComparison", "compare_methods"),
     "comparisons.ranking": ("Ranking", "rank"),
     "comparisons.transfers": ("Transfer", "transfer"),
@@ -48,6 +49,7 @@ _NAMES = {
     "io.errors": ("InputError",),
     "metrics": ("Metric", "Ratio"),
     "readers.extraction": ("extract",),
+    "readers.inputs": ("read",),
     "stats.exact": ("ExactResult", "exact_bootstrap_test", "exact_test"),
     "stats.intervals": ("Interval", "difference_interval"),
     "stats.margins": ("MarginResult", "margin_test"),
@@ -59,8 +61,8 @@ _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = [
     "Comparison", "ExactResult", "InputError", "Interval", "MarginResult", "MethodComparison", "Metric", "Ranking",
     "Ratio", "SequentialResult", "Statistics", "TestResult", "Transfer", "__version__", "bootstrap_test", "collect",
-    "compare", "compare_logs", "compare_methods", "difference_interval", "exact_bootstrap_test", "exact_test",
-    "extract", "margin_test", "metric_names", "pool", "randomization_test", "rank", "read_statistics",
+    "compare", "compare_methods", "difference_interval", "exact_bootstrap_test", "exact_test",
+    "extract", "margin_test", "metric_names", "pool", "randomization_test", "rank", "read", "read_statistics",
     "sequential_test", "transfer", "write_statistics",
 ]  # fmt: skip
 

@@ -1,9 +1,8 @@
-"""`compare` and `compare_logs`: systems whose scores are in memory, compared in pairs."""
+"""`compare`: systems compared in pairs, or with a baseline."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pairsig import readers, report
+from pairsig import report
 from pairsig.comparisons import all_pairs, inputs, methods
 from pairsig.comparisons.baseline import (
     compare_with_one,
@@ -27,15 +26,14 @@ from pairsig.comparisons.baseline import (
 from pairsig.core import definitions
 from pairsig.core.engine import Resampling, seed_of
 from pairsig.core.statistics import Statistics
-from pairsig.io.choices import choose, sort_options
+from pairsig.io.choices import choose
 from pairsig.io.columns import BASELINE
-from pairsig.io.errors import InputError, listed, named
+from pairsig.io.errors import InputError, named
 from pairsig.io.packages import pd
 from pairsig.io.rendering import render
 from pairsig.io.results import TableResult
 from pairsig.io.tables import Row, as_json, records
 from pairsig.metrics import Metric
-from pairsig.readers.system_counts import Missing, read_all, reader_of_counts
 from pairsig.report.sentences import adjusted_by_holm, as_gains, digits, size, verdict
 from pairsig.stats import intervals
 from pairsig.stats.multiple_testing import holm
@@ -76,8 +74,7 @@ class Comparison(TableResult):
 
     See Also
     --------
-    compare : Returns this for data frames, arrays, files and `Statistics`.
-    compare_logs : Returns this for evaluation logs.
+    compare : Returns this.
 
     Examples
     --------
@@ -255,13 +252,6 @@ def compare(
     data: inputs.Data,
     test: str | None = None,
     *,
-    system: inputs.ColumnName | Sequence[inputs.ColumnName] | None = None,
-    segment: inputs.ColumnName | None = None,
-    score: inputs.ColumnName | None = None,
-    run: inputs.ColumnName | None = None,
-    document: Any = None,
-    domain: Any = None,
-    lower_is_better: bool = False,
     metric: str | Metric | None = None,
     baseline: str | None = None,
     method: str | None = None,
@@ -281,34 +271,16 @@ def compare(
     Parameters
     ----------
     data
-        The scores of all systems, in one of these forms:
-
-        * a data frame of pandas, polars, pyarrow or another library that narwhals supports. In the long form it has
-          one row per system and segment (and run); in the wide form one row per segment and one column per system,
-          named by ``system=["a", "b"]``. Without column names it must have the columns `system`, `segment` and the
-          counts of a metric.
-        * a mapping from names of systems to arrays: scores (segments,), counts (segments × columns of the metric), or
-          several runs of a system, (runs × segments × columns).
-        * `Statistics`, or the path of a table (TSV, CSV or Parquet).
+        What `pairsig.read` returns for files, data frames, evaluation logs and arrays; or a mapping from names of
+        systems to arrays: scores (segments,), with `metric` counts (segments × columns), or several runs of a system,
+        (runs × segments × columns).
     test
         "exact", "randomization" or "bootstrap". Default: the exact permutation test, or randomization where the
         metric has no exact test. Systems with several runs are compared by the method-level test of
         `compare_methods`, and take no `test`.
-    system, segment
-        Columns with the name of the system and of the segment (sentence, question). In the wide form, `system` lists
-        the columns of scores and `segment` is optional.
-    score
-        Column of scores (numbers or booleans) whose mean is compared. In the wide form and for arrays, the name of the
-        score.
-    run
-        Column with the run of the system: a training with another seed, or one of several sampled answers.
-    document, domain
-        Column with the document or the domain of each segment; for arrays, one label per segment.
-    lower_is_better
-        Whether the score is an error or a cost.
     metric
-        A metric that is computed from counts, instead of `score`: a name (see `metric_names`) or a `Metric`. A frame
-        has its columns under their own names, such as `matched`, `predicted` and `gold` for "f1".
+        Which metric of the data, by name, if there are several; or a `Metric`. For arrays, the metric whose counts they
+        have; default: the mean of the scores.
     baseline
         Name of the system that every other is compared to; it is system B of each pair. Default: all pairs.
     method, alternative
@@ -334,8 +306,7 @@ def compare(
     Raises
     ------
     InputError
-        If a column does not exist, if a score is missing or not a number, if a segment appears twice for a system or
-        is missing for one, or if the test does not exist for the metric.
+        If there is one system, if a score is not a number, or if the test does not exist for the metric.
 
     See Also
     --------
@@ -346,8 +317,14 @@ def compare(
 
     Examples
     --------
-    >>> import pandas as pd
     >>> import pairsig
+    >>> result = pairsig.compare({"old": [1] * 4 + [0] * 8, "new": [1] * 11 + [0]})
+    >>> result.better, result.pvalue
+    ('new', 0.015625)
+
+    A data frame is read first, which says what its columns are:
+
+    >>> import pandas as pd
     >>> rows = pd.DataFrame(
     ...     {
     ...         "model": ["old"] * 12 + ["new"] * 12,
@@ -355,29 +332,11 @@ def compare(
     ...         "correct": [True] * 4 + [False] * 8 + [True] * 11 + [False],
     ...     }
     ... )
-    >>> result = pairsig.compare(rows, system="model", segment="question", score="correct")
-    >>> result.better, result.pvalue
-    ('new', 0.015625)
-    >>> round(result.difference, 2)  # score of the first system, old, minus that of new
-    -0.58
-    >>> print(result)  # doctest: +NORMALIZE_WHITESPACE
-    new is better than old by 0.58 points of correct (0.92 against 0.33, 95 % CI 0.17 to 0.83, exact test,
-    p = 0.0156, n = 12)
-
-    The same scores as arrays:
-
-    >>> scores = {"old": [1] * 4 + [0] * 8, "new": [1] * 11 + [0]}
-    >>> result = pairsig.compare(scores, score="correct", baseline="old")
-    >>> result.table[["system_a", "system_b", "difference"]].round(3)
-      system_a system_b  difference
-    0      new      old       0.583
+    >>> result = pairsig.compare(pairsig.read(rows, item="question"))
+    >>> print(str(result).split(" (")[0])
+    new is better than old by 0.58 points of correct
     """
-    columns = inputs.Columns(
-        system=system, segment=segment, score=score, run=run, document=document, domain=domain,
-        lower_is_better=lower_is_better, metric=metric,
-    )  # fmt: skip
-    given = inputs.read(data, columns)
-    statistics, metric = given.statistics, given.metric
+    statistics, chosen = inputs.prepared(data, metric)
     if len(set(statistics.methods)) < 2:
         raise InputError(f"found one system, {named(statistics.methods[0])}, expected at least two to compare")
     if baseline is not None:
@@ -391,25 +350,25 @@ def compare(
                     "knows of runs (pairsig.compare_methods)"
                 )
         found = methods.compare_methods(
-            statistics, metric=metric, baseline=baseline, design=design, unit=unit, threads=threads
+            statistics, metric=chosen, baseline=baseline, design=design, unit=unit, threads=threads
         )._rows
         rows = _signed(found)
         p = rows["pvalue"]
         rows = rows.assign(test="method", signature="", pvalue_low=p, pvalue_high=p, n_resamples=0)
         notes = [sentence for doubt in found["doubt"] for sentence in doubt.split("; ") if sentence]
     else:
-        rows, notes = _pairs(statistics, metric, test, method, alternative, unit, resampling, baseline)
+        rows, notes = _pairs(statistics, chosen, test, method, alternative, unit, resampling, baseline)
         rows["pvalue_holm"] = holm(rows["pvalue"].to_numpy())
     n_units = len(set(statistics.documents)) if unit == "document" else rows["n_segments"]
     drawn = rows["n_resamples"].where(rows["n_resamples"] > 0)
     rows = rows.assign(n_units=n_units, n_compared=len(rows), n_resamples=drawn, log10_pvalue=-math.inf)
     rows = rows.assign(confidence_level=math.nan).reset_index(drop=True)
     return Comparison(
-        table=given.as_given(rows[list(COLUMNS)]),
+        table=statistics.as_read(rows[list(COLUMNS)]),
         statistics=statistics,
-        metric=metric,
+        metric=chosen,
         unit=unit,
-        notes=tuple(dict.fromkeys([*notes, *given.notes])),
+        notes=tuple(dict.fromkeys([*notes, *statistics.notes])),
         _rows=rows,
         _resampling=resampling,
         _design=design,
@@ -463,92 +422,3 @@ def _pairs(
     rows[["ci_low", "ci_high"]] = ends
     chosen = definitions.from_signature(str(rows["signature"].iloc[0]))
     return rows, [*notes, *filter(None, [chosen.warning])]
-
-
-def compare_logs(
-    logs: Sequence[Any],
-    *,
-    metric: str | None = None,
-    options: Mapping[str, str] | None = None,
-    missing: Missing | None = None,
-    test: str | None = None,
-    **how: Any,
-) -> Comparison:
-    """Compare evaluation logs that are in memory: of Inspect or of lm-evaluation-harness.
-
-    Parameters
-    ----------
-    logs
-        One per system: `inspect_ai.log.EvalLog` objects, or what ``lm_eval.simple_evaluate(…, log_samples=True)``
-        returns.
-    metric
-        The scorer or metric to compare. It may be left out if the logs have only one.
-    options
-        Options of the reader, as `--option` takes them: ``{"scorer": "exact", "document": "passage"}``.
-    missing
-        What to do with items that some logs have no score for: "wrong" counts them as wrong, "drop" leaves them out.
-        Default: refuse such logs.
-    test, **how
-        `baseline`, `method`, `alternative`, `n_resamples`, `rng`, `unit`, `design` and `threads`, as for `compare`.
-
-    Returns
-    -------
-    Comparison
-        As for `compare`, with a table of pandas. Epochs are runs, for which each item was sampled anew.
-
-    Raises
-    ------
-    InputError
-        If an object is neither kind of log, or if the logs do not have the same items.
-
-    See Also
-    --------
-    compare : The same for data frames, arrays and files.
-
-    Examples
-    --------
-    Two results as lm_eval returns them, of a task with four questions:
-
-    >>> import pairsig
-    >>> def results(model, outcomes):
-    ...     samples = [
-    ...         {"doc_id": k, "doc": {"question": k}, "acc": passed, "metrics": ["acc"], "filter": "none"}
-    ...         for k, passed in enumerate(outcomes)
-    ...     ]
-    ...     return {
-    ...         "results": {"sums": {"acc,none": sum(outcomes) / len(outcomes)}},
-    ...         "configs": {"sums": {"metric_list": [{"metric": "acc", "higher_is_better": True}]}},
-    ...         "model_name": model,
-    ...         "samples": {"sums": samples},
-    ...     }
-    >>> logs = [results("small", [0, 0, 1, 0]), results("large", [1, 1, 1, 0])]
-    >>> pairsig.compare_logs(logs, metric="acc").pvalue
-    0.5
-    """
-    found = [_in_memory(log, f"log-{number}") for number, log in enumerate(logs, start=1)]
-    programs = {program for program, _ in found}
-    if len(programs) != 1:
-        raise InputError(
-            f"found logs of {listed(sorted(programs)) or 'no program'}, expected logs of one program: Inspect or "
-            "lm_eval"
-        )
-    (program,) = programs
-    (typed,) = sort_options(options or {}, f"reader {program}", reader_of_counts(program).read)
-    systems, _ = inputs.aligned(
-        [read_all(program, log, **typed) for _, log in found],
-        [log.name for _, log in found],
-        [""] * len(found),
-        metrics=[metric] if metric else [],
-        missing=missing,
-    )
-    return compare(inputs.Given.of(*inputs.only(systems)), test, **how)
-
-
-def _in_memory(log: Any, name: str) -> tuple[str, readers.InMemory]:
-    """The program of a log, and the document that its reader reads."""
-    for program in readers.LOGS:
-        if (document := reader_of_counts(program).document(log)) is not None:
-            return program, readers.InMemory(name, document)
-    raise InputError(
-        f"found a {type(log).__name__}, expected an EvalLog of Inspect or the results of lm_eval.simple_evaluate"
-    )

@@ -16,7 +16,7 @@ from pairsig import readers
 from pairsig.core import definitions
 from pairsig.io import console
 from pairsig.io.choices import choose, once, options_of, sort_options, spelled
-from pairsig.io.errors import InputError, listed
+from pairsig.io.errors import InputError, Question, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from pairsig.io.tables import Row
     from pairsig.metrics import Metric
     from pairsig.planning.sample_size import Spread
+    from pairsig.readers.table import Roles
     from pairsig.report import Evidence
-
-    Data = Sequence[tuple[Statistics, list[Metric]]]
 
 _ALTERNATIVES = """\
 --alternative: two-sided (default); greater or less, if the score of the first system is expected to be greater or
@@ -76,11 +75,11 @@ pairsig extract b.txt --reference reference.txt --metric bleu --system b --outpu
 _COUNTS = r"""printf 'system\tsegment\tcorrect\ttotal\n' > counts.tsv
 printf '%s\t%s\t%s\t1\n' a 1 1 a 2 1 a 3 0 a 4 1 b 1 0 b 2 1 b 3 0 b 4 0 >> counts.tsv"""
 _PAIRS = """\
-pairsig compare counts.tsv --n-resamples 1000 --part 1/2 --output 1.tsv
-pairsig compare counts.tsv --n-resamples 1000 --part 2/2 --output 2.tsv"""
+pairsig compare counts.tsv --metric accuracy --n-resamples 1000 --part 1/2 --output 1.tsv
+pairsig compare counts.tsv --metric accuracy --n-resamples 1000 --part 2/2 --output 2.tsv"""
 _EXAMPLES = {
     "test": f"{_TWO}\npairsig test a.txt b.txt",
-    "gate": f"{_TWO}\npairsig gate b.txt a.txt --margin 15%",
+    "gate": f"{_TWO}\npairsig gate b.txt a.txt --margin 15% --higher-is-better",
     "rank": f"{_TWO}\nprintf '%s\\n' 0 1 0 0 1 0 1 0 0 0 0 0 > c.txt\npairsig rank a.txt b.txt c.txt",
     "plan": """\
 # How many segments show a gain of 1 BLEU between two systems at 35 BLEU, on segments of 25 words?
@@ -90,16 +89,16 @@ pairsig plan --metric bleu --score 35 --length 25 --correlation 0.75 --gain 1"""
         (_TEXTS, _EXTRACTED, "pairsig collect a.parquet b.parquet --dataset mine --output mine.parquet")
     ),
     "pool": f"{_COUNTS}\ncp counts.tsv more.tsv\npairsig pool counts.tsv more.tsv --dataset both --output both.parquet",
-    "compare": f"{_COUNTS}\npairsig compare counts.tsv --test exact --output pairs.tsv",
+    "compare": f"{_COUNTS}\npairsig compare counts.tsv --metric accuracy --test exact --output pairs.tsv",
     "methods": r"""printf 'system\tsegment\tcorrect\ttotal\n' > runs.tsv
 printf '%s\t%s\t%s\t1\n' a-1 1 1 a-1 2 1 a-1 3 0 a-2 1 0 a-2 2 1 a-2 3 1 >> runs.tsv
 printf '%s\t%s\t%s\t1\n' b-1 1 0 b-1 2 1 b-1 3 0 b-2 1 0 b-2 2 0 b-2 3 1 >> runs.tsv
-pairsig methods runs.tsv --numbered --output methods.tsv""",
+pairsig methods runs.tsv --metric accuracy --numbered --output methods.tsv""",
     "transfer": f"""{_COUNTS}
 printf 'system\\tsegment\\tcorrect\\ttotal\\n' > other.tsv
 printf '%s\\t%s\\t%s\\t1\\n' a 1 0 a 2 1 a 3 1 b 1 1 b 2 1 b 3 0 >> other.tsv
-pairsig compare counts.tsv --test exact --output one.tsv
-pairsig compare other.tsv --test exact --output two.tsv
+pairsig compare counts.tsv --metric accuracy --test exact --output one.tsv
+pairsig compare other.tsv --metric accuracy --test exact --output two.tsv
 pairsig transfer one.tsv two.tsv""",
     "merge": f"{_COUNTS}\n{_PAIRS}\npairsig merge 1.tsv 2.tsv --output pairs.tsv",
     "metrics": "pairsig metrics",
@@ -110,6 +109,30 @@ _DRAWN_OR_SWAPPED = "unit that is drawn or swapped"
 _TRAINING_SD = "standard deviation of a score between trainings, in points; one run per system is enough then"
 _RUNS = "instead of FILE: the runs of one system; repeat it for each system"
 _FLIPS = "also write a table of the items that only one system passes, or that change most, with their text if known"
+_ROLES: dict[str, dict[str, Any]] = {
+    "item": {"metavar": "COL[,COL]", "help": "column with the item, or several that identify it together"},
+    "system": {"metavar": "COL", "help": "column with the system"},
+    "systems": {"metavar": "COL,COL", "help": "columns that have the scores (with --gold: answers) of one system each"},
+    "run": {"metavar": "COL", "help": "column with the run: a training, or one of several answers"},
+    "score": {"metavar": "COL[,COL]", "help": "columns of scores"},
+    "gold": {"metavar": "COL", "help": "column with the right answer"},
+    "prediction": {"metavar": "COL", "help": "column with the answer of the system, for --gold"},
+    "document": {"metavar": "COL", "help": "column with the document"},
+    "domain": {"metavar": "COL", "help": "column with the domain"},
+    "lower-is-better": {"action": "store_true", "default": None, "help": "the scores are errors or costs"},
+    "higher-is-better": {
+        "action": "store_false",
+        "dest": "lower_is_better",
+        "help": "the scores are no errors (default: assumed)",
+    },
+    "true": {"metavar": "WORD[,WORD]", "help": "words that count as 1; all others count as 0"},
+    "missing-value": {"metavar": "N[,N]", "help": "numbers that stand for a missing score, such as -1"},
+    "any-value": {"action": "store_true", "help": "accept values that look like codes or totals as scores"},
+    "sep": {"metavar": "CHAR", "help": "separator of the columns; default: comma, tab in .tsv"},
+    "sheet": {"metavar": "NAME", "help": "sheet of a workbook; default: the first"},
+}
+"""Options that declare what is in a table; see `pairsig.read`."""
+
 _SHARED: dict[str, dict[str, Any]] = {
     "alpha": {"type": float, "default": 0.05, "help": "significance level; default: 0.05"},
     "alternative": {"default": "two-sided", "help": "two-sided (default) or observed; see below"},
@@ -120,14 +143,14 @@ _SHARED: dict[str, dict[str, Any]] = {
     "format": {"default": "table"},
     "memory": {"type": console.size, "metavar": "SIZE"},
     "method": {"help": definitions.described_methods()},
-    "metric": {"help": "required if the columns fit several metrics"},
+    "metric": {"default": "", "metavar": "M[,M…]"},
     "missing": {"choices": ("wrong", "drop"), "help": "items without a score for every system"},
     "n-resamples": {"type": console.whole, "default": 100_000, "metavar": "B", "help": "default: 100,000"},
     "name": {"action": "append", "default": [], "metavar": "OLD=NEW", "help": "rename a system"},
     "option": {"action": "append", "default": [], "metavar": "KEY=VALUE", "help": "for the reader or the metric"},
     "output": {"type": console.table, "required": True},
     "plot": {"type": console.picture, "metavar": "FILE"},
-    "reader": {"help": "format of the files, as for `pairsig test`; default: detected"},
+    "reader": {"help": "format of the files, if they do not say it themselves; see `pairsig test --help`"},
     "reference": {"nargs": "+", "default": [], "help": "reference files, for outputs"},
     "runs": {"nargs": "+", "action": "append", "default": [], "metavar": "FILE", "help": _RUNS},
     "seed": {"type": console.whole, "default": 2012, "help": "default: 2012"},
@@ -158,6 +181,7 @@ def _readers() -> str:
     return f"""\
 --reader
   for outputs, with --reference: {", ".join(readers.OUTPUTS)}
+  for scores: {", ".join(readers.TABLES)}
   for counts: {", ".join(readers.COUNTS)}
   for logs (files or folders): {", ".join(readers.LOGS)}
 """
@@ -185,7 +209,7 @@ def _commands() -> console.Commands:
     commands.group("compare systems, from their files to a result")
     p = commands.add(_test, lambda: test_help() + _ALTERNATIVES + _MARGIN + _readers() + _metric_names())
     files = "the first system is compared with every other: A − B is its score minus theirs"
-    p.add_argument("systems", nargs="*", metavar="FILE", help=files)
+    p.add_argument("files", nargs="*", metavar="FILE", help=files)
     baseline = "compare every other system with this one instead: A − B is their score minus that of NAME"
     p.add_argument("--baseline", metavar="NAME", help=baseline)
     _add(p, "runs")
@@ -194,9 +218,7 @@ def _commands() -> console.Commands:
     _add(p, "training-sd")
     cost = "cost of a segment relative to one answer, to print the cheapest number of answers per segment (nested runs)"
     p.add_argument("--item-cost", type=float, metavar="R", help=cost)
-    _add(p, "reader", help="format of the files; default: detected from their content; see below")
-    _add(p, "reference")
-    _add(p, "metric", default="", metavar="M[,M…]", help="default: every metric found in the files; see below")
+    _add_input(p, "default: every metric found in the files; see below")
     test = f"{', '.join(definitions.names())}; default: exact where it exists, else randomization"
     p.add_argument("--test", default="", metavar="T[,T…]", help=test)
     p.add_argument("--all-tests", action="store_true", help="run every test, and the bootstraps with both methods")
@@ -209,7 +231,7 @@ def _commands() -> console.Commands:
     p.add_argument("--confidence-level", type=float, default=0.99, metavar="C", help="of that decision; default: 0.99")
     margin = "also test whether they are equal up to M, in the unit of the scores or as a percentage; see below"
     p.add_argument("--margin", metavar="M", help=margin)
-    _add(p, "option", "documents", "missing", "name")
+    _add(p, "name")
     _add(p, "family", help="also predict who wins on another test set of this family, such as wmt-domains")
     _add(p, "threads")
     formats = ("table", "sentence", "json", "markdown", "latex")
@@ -219,13 +241,12 @@ def _commands() -> console.Commands:
     _add(p, "plot", help="also plot each difference with its null distribution: .svg, .pdf, .png")
 
     p = commands.add(_gate, _GATE)
-    p.add_argument("systems", nargs="*", metavar="FILE", help="the baseline, then the candidate")
+    p.add_argument("files", nargs="*", metavar="FILE", help="the baseline, then the candidate")
     _add(p, "runs")
     p.add_argument("--margin", action="append", required=True, metavar="[NAME=]M", help="tolerated loss; see below")
     _add(p, "alpha")
-    _add(p, "metric", default="", metavar="M[,M…]", help="scores to check; default: all that are found")
-    _add(p, "reader", "reference", "option", "unit", "documents")
-    _add(p, "missing", help="items of a log without a score for every system")
+    _add_input(p, "scores to check; default: all that are found")
+    _add(p, "unit")
     _add(p, "design", help="of several runs, as for `pairsig test`")
     _add(p, "training-sd", "n-resamples", "seed", "threads")
     _add(p, "format", choices=("line", "markdown", "json", "junit"), default="line", help="default: line")
@@ -235,7 +256,6 @@ def _commands() -> console.Commands:
 
     p = commands.add(_rank)
     _add_files(p)
-    _add(p, "metric", help="required if the files have several")
     adjust = "max-t: the same shuffles for all pairs, step-down (default); holm: exact p-values where possible"
     p.add_argument("--adjust", choices=("max-t", "holm"), default="max-t", help=adjust)
     _add(p, "alpha", help="family-wise error rate; default: 0.05")
@@ -249,11 +269,9 @@ def _commands() -> console.Commands:
 
     p = commands.add(_plan, _PLAN)
     pilot = "files of two systems, as for test, or a file of statistics"
-    p.add_argument("pilot", nargs="*", metavar="FILE", help=pilot)
-    _add(p, "reader", help="format of the pilot, as for test")
-    _add(p, "reference", help="for outputs; without it their correlation is estimated")
-    p.add_argument("--systems", nargs=2, metavar=("A", "B"), help="names of two systems in the statistics")
-    _add(p, "metric", help="required if the pilot has several")
+    p.add_argument("files", nargs="*", metavar="FILE", help=pilot)
+    _add_input(p, "required if the pilot has several, and without a pilot")
+    p.add_argument("--between", nargs=2, metavar=("A", "B"), help="names of two systems of the pilot")
     p.add_argument("--gain", default="", metavar="G[,G…]", help="find the segments to detect G: 2 points or 2%%")
     p.add_argument("--margin", default="", metavar="M[,M…]", help="find the segments to show equivalence up to M")
     segments = "find the gain that N segments detect"
@@ -264,9 +282,6 @@ def _commands() -> console.Commands:
     _add(p, "method")
     _add(p, "alternative", help="default: two-sided")
     _add(p, "unit", help="unit of the pilot")
-    _add(p, "documents", help="file of `domain<TAB>document` lines of the pilot, one per segment")
-    _add(p, "missing", help="items of the pilot without a score")
-    p.add_argument("--score", help="without a pilot: expected score of the systems, such as 70 or 70%%")
     p.add_argument("--length", type=float, help="without a pilot: mean length of a segment, in words")
     correlation = "without a pilot: correlation of the systems, as in the table of compare"
     p.add_argument("--correlation", type=float, help=correlation)
@@ -274,7 +289,6 @@ def _commands() -> console.Commands:
     p.add_argument("--design-effect", type=float, default=1.0, help=effect)
     p.add_argument("--runs", type=console.whole, metavar="K", help="runs of each method; with --training-sd")
     p.add_argument("--training-sd", metavar="SD", help="standard deviation of a score between runs, in points")
-    _add(p, "option")
     _add(p, "format", choices=("table", "json", "markdown", "latex"))
 
     commands.add(_metrics)
@@ -320,7 +334,6 @@ def _commands() -> console.Commands:
 
     p = commands.add(_methods)
     _add_files(p)
-    _add(p, "metric")
     p.add_argument("--numbered", action="store_true", help="systems named NAME-1, NAME-2, … are runs of NAME")
     _add(p, "name", help="rename a method")
     _add(p, "design", default="crossed", help="see `pairsig test`; default: crossed")
@@ -331,7 +344,7 @@ def _commands() -> console.Commands:
 
     p = commands.add(_transfer)
     p.add_argument("comparisons", nargs="+", type=Path, help="tables of compare, one per test set")
-    p.add_argument("--systems", nargs="+", default=[], metavar="NAME", help="two or more of them; default: all")
+    p.add_argument("--between", nargs="+", default=[], metavar="NAME", help="two or more systems; default: all")
     heterogeneity = "heterogeneity known from other test sets, in points"
     p.add_argument("--heterogeneity", type=float, metavar="TAU", help=heterogeneity)
     _add(p, "family", help="use the heterogeneity of this family of test sets: wmt-domains, …")
@@ -346,8 +359,17 @@ def _commands() -> console.Commands:
 def _add_files(parser: argparse.ArgumentParser) -> None:
     """Add the files of systems, and how they are read."""
     files = "one per system, or one of all systems: a table, a log or statistics"
-    parser.add_argument("systems", nargs="+", metavar="FILE", help=files)
-    _add(parser, "reader", "reference", "option", "documents", "missing")
+    parser.add_argument("files", nargs="+", metavar="FILE", help=files)
+    _add_input(parser, "required if the files have several")
+
+
+def _add_input(parser: argparse.ArgumentParser, metric: str) -> None:
+    """Add the options that say what is in the files; `metric` is the help of `--metric`."""
+    group = parser.add_argument_group("input", "what is in the files; columns with standard names need no option")
+    for name, declaration in _ROLES.items():
+        group.add_argument(f"--{name}", **declaration)
+    for name in ("metric", "reader", "reference", "option", "documents", "missing"):
+        group.add_argument(f"--{name}", **_SHARED[name] | ({"help": metric} if name == "metric" else {}))
 
 
 def test_help() -> str:
@@ -357,7 +379,6 @@ def test_help() -> str:
 
 def add_test_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of commands that test all pairs."""
-    _add(parser, "metric")
     _add(parser, "test", help=f"{', '.join(definitions.names())}; default: randomization; see below")
     _add(parser, "method", "alternative")
     parser.add_argument("--or-draw", action="store_true", help="use the Monte Carlo test if there is no exact test")
@@ -376,15 +397,14 @@ def _test(arguments: argparse.Namespace) -> None:
         raise InputError(f"found --all-tests and --test {arguments.test}, expected only one of them")
     if arguments.format == "sentence" and arguments.stop_at is not None:
         raise InputError("--format sentence needs precise p-values, which --stop-at does not compute; leave one out")
-    data, notes = _read_all(arguments)
+    data = [_renamed(systems, arguments.name) for systems in _read_all(arguments)]
     if arguments.plot:
         from pairsig import report
 
-        report.check_drawn(sum((len(set(systems.methods)) - 1) * len(metrics) for systems, metrics in data))
-    data = [(_renamed(systems, arguments.name), metrics) for systems, metrics in data]
-    runs = arguments.runs or arguments.design or any(any(systems.runs) for systems, _ in data)
+        report.check_drawn(sum((len(set(systems.methods)) - 1) * len(systems.metrics) for systems in data))
+    runs = arguments.runs or arguments.design or any(any(systems.runs) for systems in data)
     compare = _test_methods if runs or arguments.training_sd is not None else _test_outputs
-    evidence = compare(arguments, data, notes)
+    evidence = compare(arguments, data)
     _flips(arguments, data, arguments.baseline)
     if arguments.html or arguments.plot:
         from pairsig import report
@@ -396,11 +416,15 @@ def _test(arguments: argparse.Namespace) -> None:
             report.write(found, arguments.html)
 
 
-def _read_all(arguments: argparse.Namespace) -> tuple[Data, list[str]]:
-    """The systems of `test` and `gate`, and notes on them."""
+def _read_all(arguments: argparse.Namespace) -> list[Statistics]:
+    """The systems of `test` and `gate`."""
     with console.progress("read"):
-        files = _files(arguments.systems, arguments.runs, arguments.reference)
-        return _read_systems(arguments, files, _names(arguments.metric))
+        return _read_systems(arguments, _files(arguments.files, arguments.runs, arguments.reference))
+
+
+def _notes(data: Sequence[Statistics]) -> list[str]:
+    """What the user should know about how the files were read."""
+    return list(dict.fromkeys(note for systems in data for note in systems.notes))
 
 
 def _names(text: str) -> list[str]:
@@ -408,7 +432,7 @@ def _names(text: str) -> list[str]:
     return [name for name in text.split(",") if name]
 
 
-def _test_methods(arguments: argparse.Namespace, data: Data, notes: Sequence[str]) -> Callable[[], Iterator[Evidence]]:
+def _test_methods(arguments: argparse.Namespace, data: Sequence[Statistics]) -> Callable[[], Iterator[Evidence]]:
     """Compare systems with several runs, and return what a report shows."""
     import pandas as pd
 
@@ -419,12 +443,12 @@ def _test_methods(arguments: argparse.Namespace, data: Data, notes: Sequence[str
     for option in ("test", "method", "alternative", "stop_at", "margin", "family"):
         if getattr(arguments, option) not in (None, ""):
             raise InputError(f"--{option.replace('_', '-')} does not apply to the test for several runs; leave it out")
-    nested = any(methods.design_of(systems) == "nested" for systems, _ in data)
+    nested = any(methods.design_of(systems) == "nested" for systems in data)
     found: list[tuple[Statistics, Metric, pd.DataFrame]] = []
-    for systems, metrics in data:
+    for systems in data:
         _note_documents(systems, arguments.unit)
-        _warn_of_duplicates(systems, "", _where(metrics, data))
-        for metric in metrics:
+        _warn_of_duplicates(systems, "", _where(systems, data))
+        for metric in systems.metrics:
             with console.progress("test", arguments.n_resamples) as progress:
                 table = methods.compare_methods(
                     systems,
@@ -436,12 +460,12 @@ def _test_methods(arguments: argparse.Namespace, data: Data, notes: Sequence[str
             if arguments.baseline is None:
                 table = table[table["method_a"] == systems.methods[0]]
             found.append((systems, metric, table))
-    console.note(*notes)
+    console.note(*_notes(data))
     whole = pd.concat([table for *_, table in found], ignore_index=True)
     whole["pvalue_holm"] = holm(whole["pvalue_method"].to_numpy())
     whole["n_compared"] = len(whole)
     if arguments.format == "sentence":
-        print(sentences.of_methods(whole, len(set(data[0][0].documents)) if arguments.unit == "document" else 0))
+        print(sentences.of_methods(whole, len(set(data[0].documents)) if arguments.unit == "document" else 0))
     else:
         print(methods.render(whole, arguments.format, arguments.item_cost))
 
@@ -457,7 +481,7 @@ def _test_methods(arguments: argparse.Namespace, data: Data, notes: Sequence[str
     return evidence
 
 
-def _test_outputs(arguments: argparse.Namespace, data: Data, notes: list[str]) -> Callable[[], Iterator[Evidence]]:
+def _test_outputs(arguments: argparse.Namespace, data: Sequence[Statistics]) -> Callable[[], Iterator[Evidence]]:
     """Compare systems with one output each, and return what a report shows."""
     from pairsig.comparisons import baseline
     from pairsig.core.engine import Resampling
@@ -470,13 +494,14 @@ def _test_outputs(arguments: argparse.Namespace, data: Data, notes: list[str]) -
         raise InputError("--item-cost needs systems with several runs, found one run of each")
     resampling = Resampling(arguments.n_resamples, arguments.seed, arguments.threads)
     found: list[list[Row]] = []
-    for systems, metrics in data:
-        _warn_of_duplicates(systems, "systems ", f"{_where(metrics, data)}, p = 1")
-        n_drawn = baseline.n_drawn(systems, metrics, tests, ways, alternatives) * arguments.n_resamples
+    notes = _notes(data)
+    for systems in data:
+        _warn_of_duplicates(systems, "systems ", f"{_where(systems, data)}, p = 1")
+        n_drawn = baseline.n_drawn(systems, systems.metrics, tests, ways, alternatives) * arguments.n_resamples
         with console.progress("test", n_drawn or None) as progress:
             rows, further = baseline.compare_with_one(
                 systems,
-                metrics,
+                systems.metrics,
                 tests,
                 methods=ways,
                 alternatives=alternatives,
@@ -502,14 +527,14 @@ def _test_outputs(arguments: argparse.Namespace, data: Data, notes: list[str]) -
     def evidence() -> Iterator[Evidence]:
         from pairsig import report
 
-        for (systems, metrics), rows in zip(data, found, strict=True):
-            for metric in metrics:
+        for systems, rows in zip(data, found, strict=True):
+            for metric in systems.metrics:
                 yield from report.of_systems(systems, metric, rows, unit=arguments.unit, resampling=resampling)
 
     return evidence
 
 
-def _flips(arguments: argparse.Namespace, data: Data, baseline: str | None) -> None:
+def _flips(arguments: argparse.Namespace, data: Sequence[Statistics], baseline: str | None) -> None:
     """Write the table of items that flipped, if it is requested."""
     if arguments.flips:
         import pandas as pd
@@ -517,13 +542,13 @@ def _flips(arguments: argparse.Namespace, data: Data, baseline: str | None) -> N
         from pairsig.io import tables
         from pairsig.report import flips
 
-        parts = [flips.table(systems, metric, baseline) for systems, metrics in data for metric in metrics]
+        parts = [flips.table(systems, metric, baseline) for systems in data for metric in systems.metrics]
         tables.write(pd.concat(parts, ignore_index=True), arguments.flips)
 
 
-def _where(metrics: Sequence[Metric], data: Sequence[object]) -> str:
+def _where(systems: Statistics, data: Sequence[Statistics]) -> str:
     """The metrics that a warning is about, if other metrics have separate statistics."""
-    return f" in {listed(metric.name for metric in metrics)}" if len(data) > 1 else ""
+    return f" in {listed(metric.name for metric in systems.metrics)}" if len(data) > 1 else ""
 
 
 def _gate(arguments: argparse.Namespace) -> int:
@@ -532,13 +557,13 @@ def _gate(arguments: argparse.Namespace) -> int:
     from pairsig.core.engine import Resampling
     from pairsig.io.tables import write_text
 
-    data, notes = _read_all(arguments)
+    data = _read_all(arguments)
     resampling = Resampling(arguments.n_resamples, arguments.seed, arguments.threads)
     how = _settings(arguments, "alpha", "unit", "design", "training_sd")
     with console.progress("test") as progress:
         found = gate.gate(data, arguments.margin, resampling=resampling, progress=progress, **how)
-    console.note(*notes, *found.notes())
-    _flips(arguments, data, data[0][0].methods[0])
+    console.note(*_notes(data), *found.notes())
+    _flips(arguments, data, data[0].methods[0])
     for path in arguments.output:
         write_text(f"{gate.FORMATS[gate.SUFFIXES[path.suffix]](found)}\n", path)
     print(gate.FORMATS[arguments.format](found))
@@ -552,12 +577,11 @@ def _rank(arguments: argparse.Namespace) -> None:
     from pairsig.io.memory import Memory
 
     memory = Memory.of(arguments.memory)
-    data, metric = _read_one(arguments, arguments.systems, memory)
+    data = _renamed(_read_one(arguments, memory), arguments.name)
     _note_documents(data, arguments.unit)
-    data = _renamed(data, arguments.name)
     how = _settings(arguments, "alpha", "n_resamples", "rng", "unit", "threads")
     with console.progress("rank", arguments.n_resamples) as progress:
-        ranked = ranking.rank(data, metric=metric, adjustment=arguments.adjust, memory=memory, progress=progress, **how)
+        ranked = ranking.rank(data, adjustment=arguments.adjust, memory=memory, progress=progress, **how)
     print(ranking.render(ranked, arguments.format))
     if arguments.pairs:
         tables.write(ranked.pairs, arguments.pairs)
@@ -595,7 +619,7 @@ def _spread(arguments: argparse.Namespace) -> tuple[str, Spread]:
     from pairsig.metrics.registry import METRICS
     from pairsig.planning import sample_size
 
-    files, options = arguments.pilot, console.pairs(arguments.option)
+    files, options = arguments.files, console.pairs(arguments.option)
     assumed = {name: getattr(arguments, name) for name in ("score", "length", "correlation")}
     if files and (arguments.reader != "text" or arguments.reference):
         for option, value in assumed.items():
@@ -623,68 +647,80 @@ def _spread(arguments: argparse.Namespace) -> tuple[str, Spread]:
 
 def _pilot(arguments: argparse.Namespace) -> tuple[str, Spread]:
     """The same from a pilot: files of two systems, or two systems in a file of statistics."""
-    from pairsig.comparisons.all_pairs import only_metric
-    from pairsig.metrics import registry
+    from pairsig.comparisons.inputs import chosen_metric
     from pairsig.planning import sample_size
     from pairsig.stats.paired import Pair
 
-    data, named = _read_one(arguments, arguments.pilot)
-    if arguments.systems is not None:
-        for system in arguments.systems:
-            choose(system, data.systems, f"system of {listed(arguments.pilot)}:")
-        once(arguments.systems, "system")
-        data = data.select(systems=arguments.systems)
+    data = _read_one(arguments)
+    if arguments.between is not None:
+        for system in arguments.between:
+            choose(system, data.systems, f"system of {listed(arguments.files)}:")
+        once(arguments.between, "system")
+        data = data.select(systems=arguments.between)
     if len(data.systems) != 2 or any(data.runs):
         raise InputError(
             f"the pilot has the systems {listed(data.systems)}, expected two with one run each; choose two with "
-            "--systems A B"
+            "--between A B"
         )
-    metric = registry.metric(named) if named else only_metric(data)
+    metric = chosen_metric(data)
     _note_documents(data, arguments.unit)
     a, b = data.of(metric)[:, :, : len(metric.columns)]
     documents_of = data.documents if arguments.unit == "document" else None
     return metric.name, sample_size.from_pilot(Pair.of(a, b, metric, documents_of))
 
 
-def _read_one(
-    arguments: argparse.Namespace, files: Sequence[str], memory: Memory | None = None
-) -> tuple[Statistics, Metric | str | None]:
-    """The systems of the files, for commands that compare in one metric, and this metric or the one that was named.
+def _read_one(arguments: argparse.Namespace, memory: Memory | None = None) -> Statistics:
+    """The systems of the files, for commands that compare in one metric.
 
-    A file of statistics is read as a whole and in pieces, as it may be large; all others are read as `test` reads them.
+    A file of statistics is read in pieces, as it may be large.
     """
-    from pairsig.comparisons import inputs
+    from pairsig.comparisons.inputs import chosen_metric
+    from pairsig.readers import inputs
 
-    how = (arguments.reader, arguments.reference, arguments.option, arguments.documents, arguments.missing)
-    if len(files) == 1 and not any(how) and inputs.is_statistics(files[0]):
-        return read_statistics(Path(files[0]), memory), arguments.metric
-    found, notes = _read_systems(arguments, files, [arguments.metric] if arguments.metric else [])
-    console.note(*notes)
-    data, metric = inputs.only(found)
-    if len(files) == 1:
-        data = replace(data, dataset=Path(files[0]).stem)
+    files = arguments.files
+    declared = (arguments.reader, arguments.reference, arguments.option, arguments.documents, arguments.missing)
+    if len(files) == 1 and not any(declared) and inputs.is_statistics(files[0]):
+        data = read_statistics(Path(files[0]), memory)
+        return replace(data, metrics=(chosen_metric(data, arguments.metric or None),))
+    parts = _read_systems(arguments, files)
+    console.note(*_notes(parts))
+    names = [metric.name for part in parts for metric in part.metrics]
+    if len(names) > 1:
+        raise Question(f"found the metrics {listed(names)}, expected one", [{"metric": name} for name in names[:3]])
+    data = replace(parts[0], dataset=Path(files[0]).stem) if len(files) == 1 else parts[0]
     _warn_of_duplicates(data)
-    return data, metric
+    return data
 
 
-def _read_systems(
-    arguments: argparse.Namespace, files: Sequence[str | Sequence[str]], metrics: Sequence[str]
-) -> tuple[list[tuple[Statistics, list[Metric]]], list[str]]:
-    """Systems of the files, read with the options of the command; see `inputs.read_systems`."""
-    from pairsig.comparisons import inputs
+def _read_systems(arguments: argparse.Namespace, files: Sequence[str | Sequence[str]]) -> list[Statistics]:
+    """Systems of the files, read as the options of the command declare; see `inputs.read_files`."""
+    from pairsig.readers import inputs
 
     options = console.pairs(arguments.option)
     domains, documents = _labels(arguments.documents, options)
-    return inputs.read_systems(
+    return inputs.read_files(
         files,
         arguments.reader,
+        roles=_roles(arguments),
         references=arguments.reference,
-        metrics=metrics,
+        metrics=_names(arguments.metric),
         options=options,
         domains=domains,
         documents=documents,
         missing=arguments.missing,
     )
+
+
+def _roles(arguments: argparse.Namespace) -> Roles:
+    """What the options declare about the columns of a table."""
+    from pairsig.readers.table import Roles
+
+    single = _settings(
+        arguments, "item", "system", "systems", "run", "score", "gold", "prediction", "document", "domain", "true",
+        "missing_value", "any_value", "sep", "sheet",
+    )  # fmt: skip
+    lower = arguments.lower_is_better
+    return Roles(**single, lower_is_better=lower is True, higher_is_better=lower is False)
 
 
 def _metrics(_: argparse.Namespace) -> None:
@@ -824,7 +860,7 @@ def _compare(arguments: argparse.Namespace) -> None:
 
     options = test_options(arguments)
     options["memory"] = Memory.of(arguments.memory)
-    data, options["metric"] = _read_one(arguments, arguments.systems, options["memory"])
+    data = _read_one(arguments, options["memory"])
     # Memory is reported to users who limit it, and on terminals.
     note = console.note if arguments.memory or sys.stderr.isatty() else None
     with console.progress(f"compare {data.dataset}", arguments.n_resamples // arguments.part[1]) as progress:
@@ -837,12 +873,12 @@ def _methods(arguments: argparse.Namespace) -> None:
     from pairsig.comparisons import methods
     from pairsig.io import tables
 
-    data, metric = _read_one(arguments, arguments.systems)
+    data = _read_one(arguments)
     _note_documents(data, arguments.unit)
     how = _settings(arguments, "design", "training_sd", "unit", "n_resamples", "rng", "threads")
     with console.progress(f"methods of {data.dataset}", arguments.n_resamples) as progress:
         named = _renamed(data.numbered() if arguments.numbered else data, arguments.name)
-        found = methods.compare_methods(named, metric=metric, progress=progress, **how)
+        found = methods.compare_methods(named, progress=progress, **how)
     tables.write(found.table, arguments.output)
 
 
@@ -856,7 +892,7 @@ def _transfer(arguments: argparse.Namespace) -> None:
 
     given = pd.concat(map(pair_tables.read, arguments.comparisons), ignore_index=True)
     found = heterogeneity.transfers(
-        given, systems=arguments.systems, heterogeneity=arguments.heterogeneity, family=arguments.family
+        given, systems=arguments.between, heterogeneity=arguments.heterogeneity, family=arguments.family
     )
     limits = heterogeneity.notes(found, int(given["n_segments"].min()))
     if arguments.output is None:
@@ -895,7 +931,7 @@ def _warn_of_duplicates(data: Statistics, before: str | None = None, end: str = 
 
 def test_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """The options of `add_test_options`, as arguments of `compare`."""
-    tests = _settings(arguments, "metric", "test", "method", "alternative", "or_draw", "unit")
+    tests = _settings(arguments, "test", "method", "alternative", "or_draw", "unit")
     return tests | _settings(arguments, "n_resamples", "rng", "threads", "batch", "memory", "part")
 
 

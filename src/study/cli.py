@@ -116,6 +116,7 @@ def _commands(wanted: str = "") -> console.Commands:
     p.add_argument("--halves", **_TIMES, help="split the test set K times into two random halves")
     p.add_argument("--whole", type=console.table, metavar="FILE", help="file to write: the whole test set as well")
     p.add_argument("--whole-n-resamples", **_NUMBER, help="number of resamples on it; default: as on the others")
+    p.add_argument("--metric", help="required if the columns fit several metrics")
     add_test_options(p)
     p.add_argument("--output", type=console.table, required=True)
 
@@ -332,7 +333,7 @@ def _resize(arguments: argparse.Namespace) -> None:
     n_sets = sum(1 for _ in other_test_sets(data, seed=arguments.seed, **kinds))
     n_whole = (arguments.whole_n_resamples or arguments.n_resamples) if arguments.whole else 0
     n_resamples = (n_sets * arguments.n_resamples + n_whole) // arguments.part[1]
-    options = test_options(arguments)
+    options = test_options(arguments) | {"metric": arguments.metric}
     with console.progress(f"resize {data.dataset}", n_resamples) as progress:
         table = resize(data, progress=progress, **kinds, **options)
         if arguments.whole:

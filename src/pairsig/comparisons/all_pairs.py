@@ -6,21 +6,21 @@ import math
 import os
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
+from pairsig.comparisons.inputs import chosen_metric
 from pairsig.comparisons.pair_tables import with_pvalues
 from pairsig.core import definitions, engine
 from pairsig.core.compiled import check_few
 from pairsig.core.engine import Progress, Resampling, seed_of
 from pairsig.core.exceedances import ExceedanceCounts
 from pairsig.core.influence import errors_and_correlations
-from pairsig.core.statistics import Statistics, by_document, read
+from pairsig.core.statistics import Statistics, by_document
 from pairsig.io.errors import InputError
 from pairsig.io.memory import Memory, shown
 from pairsig.io.packages import pd
-from pairsig.metrics import Metric, registry
+from pairsig.metrics import Metric
 from pairsig.stats import kernels, paired
 from pairsig.stats.exact.pairs import n_bytes as exact_bytes
 from pairsig.stats.paired import Unit
@@ -33,7 +33,7 @@ _BYTES_PER_PAIR = 1024
 
 
 def compare(
-    statistics: Statistics | pd.DataFrame | str | Path,
+    data: Statistics,
     test: str = "randomization",
     *,
     metric: str | Metric | None = None,
@@ -55,10 +55,10 @@ def compare(
 
     Parameters
     ----------
-    statistics
-        Counts of all systems, a long table of them (see `Statistics.from_table`), or the path of such a file.
+    data
+        Counts of all systems.
     metric
-        A name or a `Metric`; it may be omitted if the columns fit one metric only.
+        A name or a `Metric`; it may be omitted if the statistics have only one.
     alternative
         "two-sided", or "observed": one-sided in the direction of the better system.
     part
@@ -86,8 +86,7 @@ def compare(
     take some systems at a time if memory is short. The result takes about a kilobyte per pair.
     """
     memory = Memory.of(memory)
-    data = _as_statistics(statistics, memory)
-    chosen = registry.metric(metric) if metric is not None else only_metric(data)
+    chosen = chosen_metric(data, metric)
     chosen_test = definitions.find(test, method, alternative)
     if chosen_test.directed:
         raise InputError(
@@ -196,26 +195,3 @@ def _within(
             f"addition to the counts ({how}); {shown(left + table)} of {shown(memory.limit)} are left"
         )
     return chosen
-
-
-def _as_statistics(data: Statistics | pd.DataFrame | str | Path, memory: Memory) -> Statistics:
-    if isinstance(data, Statistics):
-        return data
-    if isinstance(data, pd.DataFrame):
-        return Statistics.from_table(data, dataset="")
-    return read(data, memory=memory)
-
-
-def only_metric(data: Statistics) -> Metric:
-    """The only metric with the columns of the data."""
-    named = data.provenance.get("metric")
-    if named:
-        return registry.metric(named)
-    fitting = [m for m in registry.METRICS.values() if set(m.columns) == set(data.columns)]
-    if len({m.function for m in fitting}) != 1:
-        description = ", ".join(m.name for m in fitting) or "none"
-        raise InputError(
-            f"dataset {data.dataset or '(arrays)'} has the columns {', '.join(data.columns)}, which fit the metrics: "
-            f"{description}; specify one"
-        )
-    return fitting[0]

@@ -30,7 +30,7 @@ from pairsig.core.engine import Progress, Resampling
 from pairsig.core.statistics import Statistics
 from pairsig.io import rendering
 from pairsig.io.choices import check_level, near
-from pairsig.io.errors import InputError, listed, named, plain, quoted
+from pairsig.io.errors import InputError, Question, listed, named, plain, quoted
 from pairsig.metrics import Metric
 from pairsig.planning import sample_size
 from pairsig.stats import intervals, kernels, margins
@@ -209,7 +209,7 @@ SUFFIXES: Mapping[str, str] = {".txt": "line", ".md": "markdown", ".json": "json
 
 
 def gate(
-    data: Sequence[tuple[Statistics, Sequence[Metric]]],
+    data: Sequence[Statistics],
     given: Sequence[str],
     *,
     alpha: float = ALPHA,
@@ -221,25 +221,32 @@ def gate(
 ) -> Gate:
     """Check every score of a candidate against a baseline.
 
-    `data` are statistics of the two systems, the baseline first, with the metrics to check, as `inputs.read_systems`
-    returns them. `given` are margins, in the unit of the scores or as a percentage: "M" for all scores, "NAME=M" for a
-    score, a task or a metric. `alpha` is the level of each of the two claims, and `resampling` draws the test of Δ < 0
-    for metrics without an exact test. For `design` and `training_sd` of several runs, see `compare_methods`.
+    `data` are statistics of the two systems, the baseline first, with the metrics to check. `given` are margins, in the
+    unit of the scores or as a percentage: "M" for all scores, "NAME=M" for a score, a task or a metric. `alpha` is the
+    level of each of the two claims, and `resampling` draws the test of Δ < 0 for metrics without an exact test. For
+    `design` and `training_sd` of several runs, see `compare_methods`.
 
     docs/gate.md has the formulas of the verdicts. For units that do not pass or fail, the p-value of Δ > −M is the α at
     which the largest loss is M. If Δ > 0 is shown nevertheless, the candidate passes with that p-value and no loss.
     """
     check_level(alpha, "significance level")
-    names = [metric.name for _, metrics in data for metric in metrics]
+    assumed = [metric.name for statistics in data for metric in statistics.metrics if metric.assumed]
+    if assumed:
+        raise Question(
+            f"found {listed(assumed)} without a direction, expected to know which scores are better before a release "
+            "is checked",
+            [{"lower-is-better": True}, {"higher-is-better": True}],
+        )
+    names = [metric.name for statistics in data for metric in statistics.metrics]
     wanted = _margins(given, names)
     resampling = resampling or Resampling(100_000)
     scores, found = [], []
-    for statistics, metrics in data:
+    for statistics in data:
         systems = list(dict.fromkeys(statistics.methods))
         if len(systems) != 2:
             raise InputError(f"found the systems {listed(systems)}, expected two: the baseline and the candidate")
         several = design is not None or training_sd is not None or any(statistics.runs)
-        for metric in metrics:
+        for metric in statistics.metrics:
             score = _Score.of(statistics, metric, wanted[metric.name], unit, alpha, alpha / len(names))
             scores.append(score)
             if several:

@@ -99,13 +99,6 @@ class MethodComparison(TableResult):
 def compare_methods(
     data: inputs.Data,
     *,
-    system: inputs.ColumnName | Sequence[inputs.ColumnName] | None = None,
-    segment: inputs.ColumnName | None = None,
-    score: inputs.ColumnName | None = None,
-    run: inputs.ColumnName | None = None,
-    document: Any = None,
-    domain: Any = None,
-    lower_is_better: bool = False,
     metric: str | Metric | None = None,
     baseline: str | None = None,
     design: Design | None = None,
@@ -124,9 +117,9 @@ def compare_methods(
 
     Parameters
     ----------
-    data, system, segment, score, run, document, domain, lower_is_better, metric
-        The scores of all runs, as for `compare`: a data frame with a column `run`, or one array
-        (runs × segments × columns) per system. `Statistics.numbered` finds the runs METHOD-1, METHOD-2, ….
+    data, metric
+        The scores of all runs, as for `compare`: `Statistics` with runs, or one array (runs × segments × columns) per
+        system. `Statistics.numbered` finds the runs METHOD-1, METHOD-2, ….
     baseline
         Name of the method that every other is compared to; it is method B. Default: all pairs.
     design
@@ -189,12 +182,7 @@ def compare_methods(
       better  gain  pvalue_outputs  pvalue_method
     0    new  0.06          0.0003         0.1485
     """
-    columns = inputs.Columns(
-        system=system, segment=segment, score=score, run=run, document=document, domain=domain,
-        lower_is_better=lower_is_better, metric=metric,
-    )  # fmt: skip
-    given = inputs.read(data, columns)
-    statistics, chosen = given.statistics, given.metric
+    statistics, chosen = inputs.prepared(data, metric)
     design = design_of(statistics) if design is None else design
     resampling = Resampling(n_resamples, seed_of(rng), threads) if n_resamples else None
     _check(design, training_sd, unit, confidence_level)
@@ -261,10 +249,10 @@ def compare_methods(
         | found.cells(confidence_level),
     )
     return MethodComparison(
-        table=given.as_given(rows),
+        table=statistics.as_read(rows),
         statistics=statistics,
         metric=chosen,
-        notes=tuple(dict.fromkeys(chain(*doubts, given.notes))),
+        notes=tuple(dict.fromkeys(chain(*doubts, statistics.notes))),
         _rows=rows,
     )
 

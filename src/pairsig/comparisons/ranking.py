@@ -101,13 +101,6 @@ class Ranking(TableResult):
 def rank(
     data: inputs.Data,
     *,
-    system: inputs.ColumnName | Sequence[inputs.ColumnName] | None = None,
-    segment: inputs.ColumnName | None = None,
-    score: inputs.ColumnName | None = None,
-    run: inputs.ColumnName | None = None,
-    document: Any = None,
-    domain: Any = None,
-    lower_is_better: bool = False,
     metric: str | Metric | None = None,
     adjustment: Adjustment = "max-t",
     alpha: float = 0.05,
@@ -125,7 +118,7 @@ def rank(
 
     Parameters
     ----------
-    data, system, segment, score, run, document, domain, lower_is_better, metric
+    data, metric
         The scores of all systems, as for `compare`. Every run counts as a system of its own.
     adjustment
         "max-t": swaps that are common to all pairs, step-down max-T. "holm": exact p-values where the metric has them,
@@ -187,16 +180,12 @@ def rank(
     check_level(alpha, "significance level")
     memory = Memory.of(memory)
     resampling = Resampling(n_resamples, seed_of(rng), threads)
-    columns = inputs.Columns(
-        system=system, segment=segment, score=score, run=run, document=document, domain=domain,
-        lower_is_better=lower_is_better, metric=metric,
-    )  # fmt: skip
-    given = inputs.read(data, columns, memory)
+    statistics, chosen = inputs.prepared(data, metric)
     if adjustment == "holm":
         compared = all_pairs.compare(
-            given.statistics,
+            statistics,
             "exact",
-            metric=given.metric,
+            metric=chosen,
             n_resamples=n_resamples,
             rng=rng,
             unit=unit,
@@ -207,15 +196,15 @@ def rank(
         )
         pairs = _holm(compared)
     else:
-        pairs = _max_t(given.statistics, given.metric, alpha, unit, resampling, memory, progress)
-    systems, pairs = _ranked(given.statistics.systems, pairs, given.metric, alpha), frame(RANKED_PAIRS, pairs)
+        pairs = _max_t(statistics, chosen, alpha, unit, resampling, memory, progress)
+    systems, pairs = _ranked(statistics.systems, pairs, chosen, alpha), frame(RANKED_PAIRS, pairs)
     return Ranking(
-        table=given.as_given(systems),
-        pairs=given.as_given(pairs),
+        table=statistics.as_read(systems),
+        pairs=statistics.as_read(pairs),
         alpha=alpha,
-        statistics=given.statistics,
-        metric=given.metric,
-        notes=given.notes,
+        statistics=statistics,
+        metric=chosen,
+        notes=statistics.notes,
         _rows=systems,
         _pairs=pairs,
     )

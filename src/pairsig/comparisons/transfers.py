@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -65,13 +63,6 @@ class Transfer(TableResult):
 def transfer(
     data: inputs.Data | Sequence[inputs.Data] | Mapping[str, inputs.Data],
     *,
-    system: inputs.ColumnName | Sequence[inputs.ColumnName] | None = None,
-    segment: inputs.ColumnName | None = None,
-    score: inputs.ColumnName | None = None,
-    run: inputs.ColumnName | None = None,
-    document: Any = None,
-    domain: Any = None,
-    lower_is_better: bool = False,
     metric: str | Metric | None = None,
     systems: Sequence[str] = (),
     heterogeneity: float | None = None,
@@ -89,12 +80,10 @@ def transfer(
     Parameters
     ----------
     data
-        Several test sets: a list, or a mapping from names of test sets, each of them in one of the forms that
-        `compare` accepts. Or one data set in such a form, whose domains are the test sets.
-    system, segment, score, run, document, lower_is_better, metric
-        As for `compare`. Systems with several runs are compared by their means over runs.
-    domain
-        Column with the domain of each segment; for arrays, one label per segment.
+        Several test sets: a list, or a mapping from names of test sets, of what `compare` accepts. Or one `Statistics`
+        whose domains are the test sets. Systems with several runs are compared by their means over runs.
+    metric
+        As for `compare`.
     systems
         Names of the systems to compare, at least two. Default: all.
     heterogeneity
@@ -139,75 +128,67 @@ def transfer(
     ...     {"old": rng.random(400) < rate, "new": rng.random(400) < rate + gain}
     ...     for rate, gain in ((0.5, 0.12), (0.6, 0.04), (0.4, 0.10))
     ... )
-    >>> result = pairsig.transfer({"news": news, "talks": talks, "chats": chats}, score="accuracy")
+    >>> result = pairsig.transfer({"news": news, "talks": talks, "chats": chats})
     >>> result.table[["system_a", "system_b", "n_test_sets", "n_won"]]
       system_a system_b  n_test_sets  n_won
     0      new      old            3      3
     """
-    columns = inputs.Columns(
-        system=system, segment=segment, score=score, run=run, document=document, domain=domain,
-        lower_is_better=lower_is_better, metric=metric,
-    )  # fmt: skip
     if family and unit == "document":
         raise InputError(
             f"found unit='document' and family={family!r}, whose heterogeneity is defined by segments: leave one of "
             "them out, or specify heterogeneity="
         )
-    given = _test_sets(data, columns)
-    comparisons = pd.concat([_measured(name, own, unit, threads) for name, own in given.items()], ignore_index=True)
-    first = next(iter(given.values()))
+    test_sets = _test_sets(data, metric)
+    chosen = inputs.chosen_metric(next(iter(test_sets.values())), metric)
+    comparisons = pd.concat(
+        [_measured(name, statistics, chosen, unit, threads) for name, statistics in test_sets.items()],
+        ignore_index=True,
+    )
     rows = transfers(
         comparisons, systems=systems, confidence_level=confidence_level, heterogeneity=heterogeneity, family=family
     )
     smallest = int(comparisons["n_segments"].min())
+    read_as = [note for statistics in test_sets.values() for note in statistics.notes]
     return Transfer(
-        table=first.as_given(rows),
-        statistics={name: own.statistics for name, own in given.items()},
-        metric=first.metric,
-        notes=tuple(dict.fromkeys([*notes(rows, smallest), *(note for own in given.values() for note in own.notes)])),
+        table=next(iter(test_sets.values())).as_read(rows),
+        statistics=test_sets,
+        metric=chosen,
+        notes=tuple(dict.fromkeys([*notes(rows, smallest), *read_as])),
         _rows=rows,
     )
 
 
-def _test_sets(data: Any, columns: inputs.Columns) -> dict[str, inputs.Given]:
+def _test_sets(
+    data: inputs.Data | Sequence[inputs.Data] | Mapping[str, inputs.Data], metric: str | Metric | None
+) -> dict[str, Statistics]:
     """The test sets by their names."""
-    if isinstance(data, Mapping) and data and all(_holds_systems(own) for own in data.values()):
-        return {str(name): inputs.read(own, columns) for name, own in data.items()}
+    if isinstance(data, Mapping) and data and all(isinstance(one, Statistics | Mapping) for one in data.values()):
+        return {str(name): inputs.prepared(one, metric)[0] for name, one in data.items()}
     if isinstance(data, list | tuple):
-        read = [inputs.read(own, columns) for own in data]
-        names = [own.statistics.dataset for own in read]
+        listed = [inputs.prepared(one, metric)[0] for one in data]
+        names = [statistics.dataset for statistics in listed]
         if "" in names or len(set(names)) < len(names):
-            names = [f"test set {number}" for number in range(1, len(read) + 1)]
-        return dict(zip(names, read, strict=True))
-    return _by_domain(inputs.read(data, columns))
+            names = [f"test set {number}" for number in range(1, len(listed) + 1)]
+        return dict(zip(names, listed, strict=True))
+    return _by_domain(inputs.prepared(data, metric)[0])
 
 
-def _holds_systems(data: Any) -> bool:
-    """Whether it is a test set, not the scores of one system."""
-    return isinstance(data, Statistics | Mapping | str | Path) or hasattr(data, "columns")
-
-
-def _by_domain(given: inputs.Given) -> dict[str, inputs.Given]:
+def _by_domain(statistics: Statistics) -> dict[str, Statistics]:
     """One test set per domain; a single one where there is no more than one domain."""
-    statistics = given.statistics
     names = list(dict.fromkeys(statistics.domains.tolist()))
     if len(names) < 2:
-        return {statistics.dataset or "test set 1": given}
+        return {statistics.dataset or "test set 1": statistics}
     if "" in names:
         segment = statistics.segments[int(np.argmax(statistics.domains == ""))]
         raise InputError(
             f"segment {named(str(segment))} has no domain, expected one for every segment, since domains are the test "
             "sets"
         )
-    return {
-        name: replace(given, statistics=statistics.select(segments=np.flatnonzero(statistics.domains == name)))
-        for name in names
-    }
+    return {name: statistics.select(segments=np.flatnonzero(statistics.domains == name)) for name in names}
 
 
-def _measured(name: str, given: inputs.Given, unit: Unit, threads: int | None) -> pd.DataFrame:
+def _measured(name: str, statistics: Statistics, metric: Metric, unit: Unit, threads: int | None) -> pd.DataFrame:
     """Gains and standard errors of all pairs on a test set, with the columns that `heterogeneity.transfers` reads."""
-    statistics, metric = given.statistics, given.metric
     if len(set(statistics.methods)) < 2:
         raise InputError(f"{name} has one system, {named(statistics.methods[0])}, expected at least two to compare")
     if any(statistics.runs):

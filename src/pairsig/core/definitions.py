@@ -295,8 +295,8 @@ def methods(name: str) -> tuple[str, ...]:
 
 def alternatives(name: str, method: str | None = None) -> tuple[str, ...]:
     """Alternatives of a test, by default with any of its methods, the default first."""
-    own = (test for test in TESTS if test.name == name and method in (None, test.method))
-    return tuple(dict.fromkeys(test.alternative for test in own))
+    named = (test for test in TESTS if test.name == name and method in (None, test.method))
+    return tuple(dict.fromkeys(test.alternative for test in named))
 
 
 def described_methods() -> str:
@@ -305,8 +305,8 @@ def described_methods() -> str:
     for name in names():
         by_methods.setdefault(methods(name), []).append(name)
     return "; ".join(
-        f"of {' and '.join(own)}: {known[0]} (default), {', '.join(known[1:])}"
-        for known, own in by_methods.items()
+        f"of {' and '.join(tests)}: {known[0]} (default), {', '.join(known[1:])}"
+        for known, tests in by_methods.items()
         if known
     )
 
@@ -317,9 +317,9 @@ def find(name: str, method: str | None = None, alternative: str | None = None) -
     known = methods(name)
     if method and not known:
         raise InputError(f"the {name} test has no methods to choose from, found method {method!r}; leave it out")
-    own = choose(method, known, f"method of the {name} test:") if method else (known or ("",))[0]
-    side = choose(alternative or DEFAULT_ALTERNATIVE, alternatives(name, own), f"alternative of the {name} test:")
-    return next(test for test in TESTS if (test.name, test.method, test.alternative) == (name, own, side))
+    method = choose(method, known, f"method of the {name} test:") if method else (known or ("",))[0]
+    side = choose(alternative or DEFAULT_ALTERNATIVE, alternatives(name, method), f"alternative of the {name} test:")
+    return next(test for test in TESTS if (test.name, test.method, test.alternative) == (name, method, side))
 
 
 def from_signature(signature: str) -> Test:

@@ -30,15 +30,15 @@ def influence_values(counts: NDArray[Any], metric: Metric) -> Floats:
     ∇f(T)·xᵢ is the influence of unit i (the delta method). The gradient is computed by central differences of 1e-5 of
     each total. The counts (systems, units, columns) are those of `Statistics.of`.
     """
+    # T, and the largest xᵢ of each column
     totals, largest_counts = np.empty((2, len(counts), counts.shape[2]))
-    for some in some_systems(counts):  # to avoid a copy of all counts in a larger type
-        totals[some], largest_counts[some] = (
-            counts[some].sum(axis=1, dtype=np.float64),
-            np.abs(counts[some]).max(axis=1),
-        )
+    for systems in some_systems(counts):  # to avoid a copy of all counts in a larger type
+        totals[systems] = counts[systems].sum(axis=1, dtype=np.float64)
+        largest_counts[systems] = np.abs(counts[systems]).max(axis=1)
     largest = np.abs(totals).max(axis=1, keepdims=True)
     # A column without counts has no influence, whatever its derivative, which does not exist for BLEU.
     step = 1e-5 * np.where(totals != 0, np.abs(totals), largest) * (largest_counts != 0)
+    # ∇f(T)
     gradient = np.zeros_like(totals)
     for column in range(totals.shape[1]):
         shift = np.zeros_like(totals)
@@ -47,11 +47,12 @@ def influence_values(counts: NDArray[Any], metric: Metric) -> Floats:
         np.divide(rise, 2 * step[:, column], out=gradient[:, column], where=step[:, column] > 0)
     # For a system without any error, these values are rounding errors.
     noise = 1e-8 * (np.abs(gradient) * largest_counts).sum(axis=1)
-    contributed = np.empty(counts.shape[:2])
-    for some in some_systems(counts):
-        np.einsum("suc,sc->su", counts[some], gradient[some], out=contributed[some])
-    contributed[np.abs(contributed) < noise[:, None]] = 0.0
-    return contributed if metric.higher_is_better else -contributed
+    # uᵢ = ∇f(T)·xᵢ
+    influence = np.empty(counts.shape[:2])
+    for systems in some_systems(counts):
+        np.einsum("suc,sc->su", counts[systems], gradient[systems], out=influence[systems])
+    influence[np.abs(influence) < noise[:, None]] = 0.0
+    return influence if metric.higher_is_better else -influence
 
 
 def errors_and_correlations(
@@ -73,23 +74,24 @@ def errors_and_correlations(
     n_systems, n_units, _ = counts.shape
     at_once = n_systems if n_bytes is None else max(1, min(n_systems, n_bytes // (2 * 8 * n_units)))
     block = pairs // at_once
-    found = np.empty((3, len(pairs)))
+    sums_of_pairs = np.empty((3, len(pairs)))
     with ThreadPoolExecutor(threads or os.cpu_count() or 1) as workers:
         for first in range(-(-n_systems // at_once)):
-            one = _centred(counts[first * at_once : (first + 1) * at_once], metric)
+            first_block = _centred(counts[first * at_once : (first + 1) * at_once], metric)
             for second in range(first, -(-n_systems // at_once)):
                 rows = np.flatnonzero((block.min(axis=1) == first) & (block.max(axis=1) == second))
-                other = one
+                second_block = first_block
                 if second > first:
-                    other = _centred(counts[second * at_once : (second + 1) * at_once], metric)
+                    second_block = _centred(counts[second * at_once : (second + 1) * at_once], metric)
                 # The results are the same for (A, B) and (B, A).
                 places = np.sort(pairs[rows], axis=1) - np.array([first, second]) * at_once
                 sums = np.empty((3, len(rows)))
                 parts = [slice(start, start + _AT_ONCE) for start in range(0, len(rows), _AT_ONCE)]
-                for _ in workers.map(partial(_add_up, one, other, places, sums), parts):
+                for _ in workers.map(partial(_add_up, first_block, second_block, places, sums), parts):
                     pass
-                found[:, rows] = sums
-    differences, products, spreads = found
+                sums_of_pairs[:, rows] = sums
+    # Σ (uᵢᴬ − uᵢᴮ)², Σ uᵢᴬuᵢᴮ and Σ (uᵢᴬ)² Σ (uᵢᴮ)²
+    differences, products, spreads = sums_of_pairs
     with np.errstate(invalid="ignore", divide="ignore"):
         correlation = products / np.sqrt(spreads)
     return _six_digits(np.sqrt(differences)), _six_digits(correlation)
@@ -104,11 +106,11 @@ def _centred(counts: NDArray[Any], metric: Metric) -> Floats:
     return u
 
 
-def _add_up(one: Floats, other: Floats, places: NDArray[np.intp], sums: Floats, part: slice) -> None:
-    _sums(one, other, places[part], sums[:, part])
+def _add_up(first_block: Floats, second_block: Floats, places: NDArray[np.intp], sums: Floats, part: slice) -> None:
+    _sums(first_block, second_block, places[part], sums[:, part])
 
 
-def design_effect(contributed: Floats, documents: NDArray[np.str_], pairs: NDArray[np.intp]) -> Floats:
+def design_effect(influence: Floats, documents: NDArray[np.str_], pairs: NDArray[np.intp]) -> Floats:
     """Variance of a gain with documents as units, relative to that with segments as units (Kish 1965), (pairs,).
 
     With d the centred difference of two systems' influence values, n segments and D documents, it is
@@ -119,17 +121,20 @@ def design_effect(contributed: Floats, documents: NDArray[np.str_], pairs: NDArr
     root is the factor of the standard error. The estimate from D documents of equal length has a relative error of
     about sqrt(2/D).
     """
-    _, of = np.unique(documents, return_inverse=True)
-    n, n_documents = len(of), int(of.max()) + 1
-    found = np.empty(len(pairs))
+    _, document_of = np.unique(documents, return_inverse=True)
+    n, n_documents = len(document_of), int(document_of.max()) + 1
+    effects = np.empty(len(pairs))
     for row, (first, second) in enumerate(pairs):
-        difference = contributed[first] - contributed[second]
+        # dᵢ
+        difference = influence[first] - influence[second]
         difference = difference - difference.mean()
+        # n/(n − 1) Σ dᵢ²
         by_segment = n / (n - 1) * float(difference @ difference)
-        sums = np.bincount(of, difference)
+        # D/(D − 1) Σ_documents (Σ_segments of it dᵢ)²
+        sums = np.bincount(document_of, difference)
         by_document = n_documents / (n_documents - 1) * float(sums @ sums)
-        found[row] = by_document / by_segment if by_segment > 0 else np.nan
-    return found
+        effects[row] = by_document / by_segment if by_segment > 0 else np.nan
+    return effects
 
 
 def _six_digits(values: Floats) -> Floats:
@@ -137,15 +142,15 @@ def _six_digits(values: Floats) -> Floats:
 
 
 @compiled
-def _sums(one_block, other_block, places, out):  # type: ignore[no-untyped-def]
+def _sums(first_block, second_block, places, out):  # type: ignore[no-untyped-def]
     """Σ (uᴬ − uᴮ)², Σ uᴬuᴮ and Σ (uᴬ)² Σ (uᴮ)² for each pair, summed in the same order on all machines."""
     for pair in range(len(places)):
-        first, second = one_block[places[pair, 0]], other_block[places[pair, 1]]
-        difference = product = one = other = 0.0
+        first, second = first_block[places[pair, 0]], second_block[places[pair, 1]]
+        difference = product = square_a = square_b = 0.0
         for unit in range(len(first)):
             a, b = first[unit], second[unit]
             difference += (a - b) ** 2
             product += a * b
-            one += a * a
-            other += b * b
-        out[0, pair], out[1, pair], out[2, pair] = difference, product, one * other
+            square_a += a * a
+            square_b += b * b
+        out[0, pair], out[1, pair], out[2, pair] = difference, product, square_a * square_b

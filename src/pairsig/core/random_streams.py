@@ -91,6 +91,7 @@ def bootstrap_counts(
         left = n_draws
         row[:] = 0
         while left:
+            # 32 random bits × n, whose upper half is the unit (Lemire 2019, see `_bootstrap`)
             product = words(-(-left // 2)).view("<u4").astype(np.uint64) * np.uint64(n_units)
             drawn = (product >> np.uint64(32))[(product & np.uint64(2**32 - 1)) >= 2**32 % n_units][:left]
             row += np.bincount(drawn.astype(np.intp), minlength=n_units)
@@ -113,9 +114,9 @@ def _words(seed: int, first: int, n_rows: int) -> Iterator[Callable[[int], NDArr
     """For each resample, a function that returns its next words: the same streams, from numpy's generator."""
     generator = np.random.SFC64()
     state: Any = generator.state
-    own = key(seed)
+    k0, k1 = key(seed)
     for resample in range(first, first + n_rows):
-        state["state"]["state"] = np.array([*own, resample, 1], dtype=np.uint64)
+        state["state"]["state"] = np.array([k0, k1, resample, 1], dtype=np.uint64)
         generator.state = state
         generator.random_raw(12)
         yield lambda n: generator.random_raw(n).astype("<u8")

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,10 +20,10 @@ from pairsig.core.omission import Omission
 from pairsig.io import tables
 from pairsig.io.choices import choose
 from pairsig.io.columns import STATISTICS
-from pairsig.io.errors import InputError, check_distinct, encodable, listed, named, printable, quoted, reason
+from pairsig.io.errors import InputError, Question, check_distinct, encodable, listed, named, printable, quoted, reason
 from pairsig.io.memory import Memory
 from pairsig.io.packages import need, pd
-from pairsig.metrics import Metric
+from pairsig.metrics import Metric, registry
 from pairsig.metrics.exact_arithmetic import adjacent, fingerprint, in_steps, some_systems, steps_to_unit
 
 KEYS = STATISTICS.names
@@ -32,7 +33,7 @@ OF_THE_TEST_SET = ("total", "gold", "sure", "ter_reference_length")
 """Columns of registered metrics that belong to the test set and must be equal for all systems."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Statistics:
     """Counts or scores of several systems on all segments of a test set.
 
@@ -60,10 +61,17 @@ class Statistics:
         One string per system: its run, or "" if its method has only one. Default: all "".
     texts
         Input and target of segments by id, shortened, as far as the log of an evaluation has them; not in files.
+    metrics
+        What the counts are for, the main metric first, as far as it was read or declared; not in files.
+    notes
+        Sentences about how the input was read, and about everything that was left out.
+    library
+        Library of the data frame that was read, as narwhals names it; results are frames of the same kind.
 
     See Also
     --------
-    read_statistics : Reads a file.
+    read : Reads files, data frames, arrays and evaluation logs.
+    read_statistics : Reads a file of statistics.
     extract : Counts from outputs and references.
 
     Examples
@@ -90,7 +98,48 @@ class Statistics:
     provenance: Mapping[str, str] = field(default_factory=dict, compare=False)
     omissions: tuple[Omission, ...] = field(default=(), compare=False)
     runs: tuple[str, ...] = ()
-    texts: Mapping[str, tuple[str, str]] = field(default_factory=dict, compare=False, repr=False)
+    texts: Mapping[str, tuple[str, str]] = field(default_factory=dict, compare=False)
+    metrics: tuple[Metric, ...] = field(default=(), compare=False)
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    library: Any = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        """What was read: systems, runs, segments, documents, and each metric with its direction."""
+        methods = list(dict.fromkeys(self.methods))
+        n_runs = {method: self.methods.count(method) for method in methods}
+        size = f"{len(self.segments):,} segments"
+        if (n_documents := len(np.unique(self.documents))) > 1:
+            size += f" in {n_documents:,} documents"
+        lines = [f"Statistics of {self.dataset or 'a test set'}: {len(methods)} systems, {size}"]
+        if any(self.runs):
+            methods = [f"{method} ({n_runs[method]} runs)" for method in methods]
+        lines.append(f"  systems: {listed(methods)}")
+        for metric in self.metrics:
+            direction = f"{'higher' if metric.higher_is_better else 'lower'} is better"
+            lines.append(f"  {metric.name}: {metric.formula} ({direction}{', assumed' if metric.assumed else ''})")
+        if not self.metrics:
+            lines.append(f"  counts: {listed(self.columns)}")
+        return "\n".join([*lines, *(f"- {note}" for note in self.notes)])
+
+    def as_read(self, rows: pd.DataFrame) -> Any:
+        """Convert a table of results to the kind of data frame that was read; it stays one of pandas for all else.
+
+        Parameters
+        ----------
+        rows
+            A table of pandas.
+
+        Returns
+        -------
+        DataFrame
+            Of the library of the frame that `pairsig.read` read.
+        """
+        if self.library is None or self.library.is_pandas():
+            return rows
+        import narwhals.stable.v2 as nw
+
+        cells = {name: [None if cell is pd.NA else cell for cell in column.to_list()] for name, column in rows.items()}
+        return nw.from_dict(cells, backend=self.library).to_native()
 
     def __post_init__(self) -> None:
         if not self.runs:
@@ -156,9 +205,9 @@ class Statistics:
         """
         if any(self.runs):
             return self
-        found = [re.fullmatch(r"(.+)-(\d+)", system, re.ASCII) for system in self.systems]
-        times = Counter(match[1] for match in found if match)
-        return replace(self, runs=tuple(match[2] if match and times[match[1]] > 1 else "" for match in found))
+        matches = [re.fullmatch(r"(.+)-(\d+)", system, re.ASCII) for system in self.systems]
+        times = Counter(match[1] for match in matches if match)
+        return replace(self, runs=tuple(match[2] if match and times[match[1]] > 1 else "" for match in matches))
 
     @classmethod
     def from_arrays(
@@ -176,7 +225,8 @@ class Statistics:
         ----------
         counts
             By system: arrays (segments × columns), or (runs × segments × columns) for several runs, which get the names
-            1, 2, …. With a single column, (segments,) is enough.
+            1, 2, …. With a single column, (segments,) is enough. Series of pandas that have ids as their index are
+            paired by these ids.
         columns
             Names of the columns.
         dataset
@@ -187,22 +237,23 @@ class Statistics:
         Returns
         -------
         Statistics
-            With segments called 1, 2, ….
+            With segments called 1, 2, …, or by the index of the series.
 
         Raises
         ------
         InputError
-            If the shapes or the lengths differ, or if the values are not numbers.
+            If the shapes or the lengths differ, if the values are not numbers, or if series do not have the same ids.
         """
         if not counts:
             raise InputError("found no systems, expected one array per system")
-        given = [
-            (run_name(system, str(run)), str(run), array)
-            for system, own in counts.items()
-            for run, array in (enumerate(own, start=1) if np.ndim(own) == 3 else [("", own)])
-        ]
-        arrays = {system: _two_dimensional(system, array, columns) for system, _, array in given}
-        if len(arrays) < len(given):
+        counts, ids = paired_by_index(counts)
+        arrays, runs = {}, []
+        for method, array in counts.items():
+            for number, of_run in enumerate(array, start=1) if np.ndim(array) == 3 else [("", array)]:
+                system = run_name(method, str(number))
+                arrays[system] = _two_dimensional(system, of_run, columns)
+                runs.append(str(number))
+        if len(arrays) < len(runs):
             raise InputError(
                 f"found the systems {listed(counts)}, whose runs share a name (NAME-1, …), expected different names"
             )
@@ -214,24 +265,24 @@ class Statistics:
             )
         n_segments = next(iter(sizes.values()))
         labels = {}
-        for what, own in (("document", documents), ("domain", domains)):
-            given_labels = [""] * n_segments if own is None else [str(label) for label in own]
-            if len(given_labels) != n_segments:
+        for what, of_segments in (("document", documents), ("domain", domains)):
+            texts = [""] * n_segments if of_segments is None else [str(label) for label in of_segments]
+            if len(texts) != n_segments:
                 raise InputError(
-                    f"found {len(given_labels):,} {what}s for {n_segments:,} segments, expected one {what} per segment"
+                    f"found {len(texts):,} {what}s for {n_segments:,} segments, expected one {what} per segment"
                 )
-            labels[what] = np.array(given_labels, dtype=str)
+            labels[what] = np.array(texts, dtype=str)
         return cls(
             dataset=dataset,
             systems=tuple(arrays),
             groups=tuple(arrays),
             kinds=("",) * len(arrays),
-            segments=np.arange(1, n_segments + 1).astype(str),
+            segments=np.arange(1, n_segments + 1).astype(str) if ids is None else label_array(ids, "segment"),
             documents=labels["document"],
             domains=labels["domain"],
             columns=tuple(columns),
             counts=np.stack(list(arrays.values())),
-            runs=tuple(run for _, run, _ in given),
+            runs=tuple(runs),
         )
 
     @classmethod
@@ -404,12 +455,12 @@ class Statistics:
         sentences = []
         for column in filter(self.columns.__contains__, OF_THE_TEST_SET):
             counts = self.counts[:, :, self.columns.index(column)]
-            for system, own in enumerate(counts):
+            for system, of_system in enumerate(counts):
                 # A system without an output for a segment has 0 there.
-                wrong = np.flatnonzero((own != counts[0]) & (own != 0) & (counts[0] != 0))
+                wrong = np.flatnonzero((of_system != counts[0]) & (of_system != 0) & (counts[0] != 0))
                 if len(wrong):
                     sentences.append(
-                        f"{column} is {counts[0, wrong[0]]} for {self.systems[0]} and {own[wrong[0]]} for "
+                        f"{column} is {counts[0, wrong[0]]} for {self.systems[0]} and {of_system[wrong[0]]} for "
                         f"{self.systems[system]} on segment {named(self.segments[wrong[0]])}, expected the same: check "
                         "that all systems have the same test set"
                     )
@@ -439,9 +490,9 @@ def by_document(documents: NDArray[np.str_], counts: NDArray[Any]) -> NDArray[An
     if counts.dtype.kind == "f":  # sums of decimals are decimals in any order: 0.1 + 0.2 is 0.3
         counts = counts.astype(np.float64)
         for column in range(counts.shape[2]):
-            found = steps_to_unit(counts[:, :, column], counts.shape[1])
-            if found is not None:
-                counts[:, :, column], steps[column] = in_steps(counts[:, :, column], found), found
+            n_steps = steps_to_unit(counts[:, :, column], counts.shape[1])
+            if n_steps is not None:
+                counts[:, :, column], steps[column] = in_steps(counts[:, :, column], n_steps), n_steps
     np.add.at(sums, rank, counts.swapaxes(0, 1))
     return (sums / steps if (steps != 1).any() else sums).swapaxes(0, 1)
 
@@ -510,7 +561,7 @@ def collect(
                     f"{first.systems[0]} and {quoted(str(theirs[row]))} for {part.systems[0]}, expected the same"
                 )
     labels: dict[str, Any] = {
-        name: tuple(label for part in parts for label in getattr(part, name)) for name in _LABELS_OF_SYSTEMS
+        name: tuple(chain.from_iterable(getattr(part, name) for part in parts)) for name in _LABELS_OF_SYSTEMS
     }
     repeated = [system for system, times in Counter(labels["systems"]).items() if times > 1]
     if repeated:
@@ -578,17 +629,17 @@ def pool(parts: Sequence[Statistics], *, dataset: str) -> Statistics:
                 f"expected those of {parts[0].dataset}: {listed(columns)}"
             )
 
-    def labelled(part: Statistics, labels: NDArray[np.str_]) -> list[str]:
-        return [f"{part.dataset}/{label}" if label else "" for label in labels]
-
+    segments, documents, domains = [], [], []
+    for part in chosen:
+        segments += [f"{part.dataset}/{segment}" if segment else "" for segment in part.segments]
+        documents += [f"{part.dataset}/{document}" if document else "" for document in part.documents]
+        domains += [part.dataset if domain in ("", "-") else domain for domain in part.domains]
     return replace(
         chosen[0],
         dataset=dataset,
-        segments=np.array([label for part in chosen for label in labelled(part, part.segments)]),
-        documents=np.array([label for part in chosen for label in labelled(part, part.documents)]),
-        domains=np.array(
-            [part.dataset if domain in ("", "-") else domain for part in chosen for domain in part.domains]
-        ),
+        segments=np.array(segments),
+        documents=np.array(documents),
+        domains=np.array(domains),
         counts=np.concatenate([part.counts for part in chosen], axis=1),
         provenance={"pool": ", ".join(part.dataset for part in parts)},
     )
@@ -890,6 +941,21 @@ _MOST_LETTERS = 2**28
 """Limit of all characters of an array of labels, each as long as the longest: a gigabyte."""
 
 
+def only_metric(data: Statistics) -> Metric:
+    """The only metric with the columns of the data."""
+    if named_metric := data.provenance.get("metric"):
+        return registry.metric(named_metric)
+    fitting = [metric for metric in registry.METRICS.values() if set(metric.columns) == set(data.columns)]
+    if len({metric.function for metric in fitting}) != 1:
+        description = ", ".join(metric.name for metric in fitting) or "none"
+        raise Question(
+            f"dataset {data.dataset or '(arrays)'} has the columns {', '.join(data.columns)}, which fit the metrics: "
+            f"{description}; specify one",
+            [{"metric": metric.name} for metric in fitting],
+        )
+    return fitting[0]
+
+
 def run_name(method: str, run: str) -> str:
     """The name of the system that is this run of the method."""
     return f"{method}-{run}" if run else method
@@ -898,6 +964,68 @@ def run_name(method: str, run: str) -> str:
 def _methods(systems: Iterable[str], runs: Iterable[str]) -> tuple[str, ...]:
     # A system without a run keeps its name, even if that ends in a hyphen.
     return tuple(system.removesuffix(f"-{run}") if run else system for system, run in zip(systems, runs, strict=True))
+
+
+def paired_by_index(scores: Mapping[str, Any]) -> tuple[dict[str, NDArray[Any]], list[str] | None]:
+    """The scores of all systems as arrays in the order of the first one, and the ids in the index of series.
+
+    An index of pandas that does not simply number the rows is taken as ids, which pair the series. Masked values become
+    NaN, that is missing. The ids are None for arrays, lists and numbered series, which are paired by position.
+    """
+    arrays = {name: _unmasked(values) for name, values in scores.items()}
+    indexes = {name: _ids_of(values) for name, values in scores.items()}
+    if all(index is None for index in indexes.values()):
+        return arrays, None
+    if without := [name for name, index in indexes.items() if index is None]:
+        labelled = next(name for name, index in indexes.items() if index is not None)
+        raise InputError(
+            f"{named(labelled)} has ids as its index, {named(without[0])} has none, expected ids for all systems or "
+            "for none; .reset_index(drop=True) pairs by position"
+        )
+    places: dict[str, dict[str, int]] = {}
+    for name, index in indexes.items():
+        assert index is not None
+        places[name] = {label: position for position, label in enumerate(index)}
+        if len(places[name]) < len(index):
+            repeated, times = Counter(index).most_common(1)[0]
+            raise InputError(
+                f"the index of {named(name)} has {named(repeated)} {times} times, expected different ids; "
+                ".reset_index(drop=True) pairs by position"
+            )
+    first, *others = places
+    for other in others:
+        for here, there in ((first, other), (other, first)):
+            if alone := [label for label in places[here] if label not in places[there]]:
+                raise InputError(
+                    f"the index of {named(here)} has {named(alone[0])}, that of {named(there)} has not, expected the "
+                    "same ids for all systems; .reset_index(drop=True) pairs by position"
+                )
+    order = list(places[first])
+    return {name: array[[places[name][label] for label in order]] for name, array in arrays.items()}, order
+
+
+def _ids_of(values: Any) -> list[str] | None:
+    """The index of a series or frame of pandas, unless it only numbers the rows."""
+    index = getattr(values, "index", None)
+    if (
+        index is None
+        or callable(index)
+        or (type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1))
+    ):
+        return None
+    return [str(label) for label in index]
+
+
+def _unmasked(values: Any) -> NDArray[Any]:
+    """An array in which masked values, and the missing values of pandas, are NaN."""
+    if np.ma.isMaskedArray(values):
+        return np.ma.filled(values.astype(np.float64), np.nan) if np.ma.is_masked(values) else np.asarray(values)
+    if getattr(getattr(values, "dtype", None), "na_value", None) is not None and getattr(values, "hasnans", False):
+        return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise InputError("the rows of counts have different lengths, expected a table of numbers") from None
 
 
 def _two_dimensional(system: str, array: NDArray[Any], columns: Sequence[str]) -> NDArray[Any]:
@@ -976,18 +1104,18 @@ def with_names(table: pd.DataFrame, source: str) -> pd.DataFrame:
 
 
 def _segments_differ(
-    source: str, one: str, one_segments: NDArray[np.str_], other: str, other_segments: NDArray[np.str_]
+    source: str, system_a: str, segments_a: NDArray[np.str_], system_b: str, segments_b: NDArray[np.str_]
 ) -> str:
     """An error message: both numbers of segments, and the first difference."""
-    for here, mine, theirs in ((one, one_segments, other_segments), (other, other_segments, one_segments)):
-        alone = mine[~np.isin(mine, theirs)]
-        if len(alone):
-            parting = f"segment {named(alone[0])} is in {named(here)} only"
-            break
+    only_a, only_b = segments_a[~np.isin(segments_a, segments_b)], segments_b[~np.isin(segments_b, segments_a)]
+    if len(only_a):
+        difference = f"segment {named(only_a[0])} is in {named(system_a)} only"
+    elif len(only_b):
+        difference = f"segment {named(only_b[0])} is in {named(system_b)} only"
     else:  # the same segments in another order
-        position = int(np.argmax(one_segments != other_segments))
-        parting = f"number {position + 1} is {named(one_segments[position])} and {named(other_segments[position])}"
+        position = int(np.argmax(segments_a != segments_b))
+        difference = f"number {position + 1} is {named(segments_a[position])} and {named(segments_b[position])}"
     return (
-        f"{source}: system {named(one)} has {len(one_segments)} segments, {named(other)} has {len(other_segments)}, "
-        f"expected the same ones; {parting}"
+        f"{source}: system {named(system_a)} has {len(segments_a)} segments, {named(system_b)} has {len(segments_b)}, "
+        f"expected the same ones; {difference}"
     )

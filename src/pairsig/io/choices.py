@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from pairsig.io.errors import InputError, quoted
@@ -23,8 +24,8 @@ def choose(name: str, known: Collection[str], what: str) -> str:
 
 def spelled(name: str, known: Collection[str]) -> str:
     """The known name that is the same except for upper and lower case; the name itself if none is, or several."""
-    found = [own for own in known if own.casefold() == name.casefold()]
-    return found[0] if len(found) == 1 and name not in known else name
+    same = [candidate for candidate in known if candidate.casefold() == name.casefold()]
+    return same[0] if len(same) == 1 and name not in known else name
 
 
 def once(names: Collection[str], what: str) -> None:
@@ -48,8 +49,8 @@ def one_of(name: str, known: Collection[str]) -> str:
 
 def near(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """A suggestion for a misspelt name, or "" if no known name is similar: by `cutoff` from 0 (any) to 1 (equal)."""
-    found = get_close_matches(name[:_NAME].lower(), list(known), n=1, cutoff=cutoff)
-    return f"; did you mean {found[0]}?" if found else ""
+    nearest = get_close_matches(name[:_NAME].lower(), list(known), n=1, cutoff=cutoff)
+    return f"; did you mean {nearest[0]}?" if nearest else ""
 
 
 @lru_cache
@@ -62,7 +63,7 @@ def options_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 def sort_options(given: Mapping[str, str], what: str, *functions: Callable[..., Any]) -> tuple[dict[str, Any], ...]:
     """Convert options from text to the annotated types of the functions; returns one dictionary per function."""
     known = [options_of(function) for function in functions]
-    names = {name: None for options in known for name in options}
+    names = dict.fromkeys(chain.from_iterable(known))
     for name in given:
         choose(name, names, f"option of {what}:")
     return tuple(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Literal
 
 Shown = Literal["as it is", "count", "p-value", "bound", "share", "change of share", "two decimals", "by unit"]
@@ -66,7 +67,8 @@ class Table:
 
 def texts(tables: Iterable[Table]) -> list[str]:
     """Names of the columns of text, which cells alone do not show: a system may be called 12."""
-    return list({column.name: None for table in tables for column in table.columns if column.type is str})
+    columns = chain.from_iterable(table.columns for table in tables)
+    return list({column.name: None for column in columns if column.type is str})
 
 
 def points(name: str, meaning: str, heading: str = "", *, missing: bool = False, ends: tuple[str, ...] = ()) -> Column:

@@ -13,10 +13,11 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain, combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from pairsig.io.errors import InputError, listed, named, plain, quoted
+from pairsig.io.errors import InputError, Question, listed, named, plain, quoted
 from pairsig.io.packages import installed, need
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ Run = Callable[[argparse.Namespace], int | None]
 
 
 class _Parser(argparse.ArgumentParser):
+    def __init__(self, **how: Any) -> None:
+        super().__init__(**how | {"allow_abbrev": False})
+
     @property
     def epilog(self) -> str | None:
         """The end of the help; a function computes it when it is shown."""
@@ -136,7 +140,7 @@ class Commands:
             epilog=(lambda: epilog() + example) if callable(epilog) else epilog + example,  # type: ignore[arg-type]
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        added.set_defaults(run=run)
+        added.set_defaults(_run=run)
         self._headings[name], self._heading = self._heading, ""
         return added
 
@@ -145,16 +149,21 @@ class Commands:
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):  # some terminals cannot show δ or the name of a file
                 stream.reconfigure(errors="backslashreplace")
-        arguments = self.parser.parse_args(argv)
-        run: Run = arguments.run
+        words = list(sys.argv[1:] if argv is None else argv)
+        arguments = self.parser.parse_args(words)
+        run: Run = arguments._run
         before = _files(arguments)
         try:
+            _check_outputs(arguments)
             return run(arguments) or 0
         except KeyboardInterrupt:
             written = [path for path, changed in _files(arguments).items() if before.get(path) != changed]
             details = f"after {listed(written)} was written" if written else "nothing was written"
             print(f"pairsig: interrupted, {details}", file=sys.stderr)
             return INTERRUPTED
+        except Question as question:
+            print(f"pairsig: error: {question.as_commands([self.parser.prog, *words])}", file=sys.stderr)
+            return 2
         except InputError as error:
             print(f"pairsig: error: {error}", file=sys.stderr)
             return 2
@@ -167,10 +176,38 @@ class Commands:
             return 2
 
 
+class OutputPath(type(Path())):  # type: ignore[misc]
+    """Path of a file to write, which must not be one that is read."""
+
+    __slots__ = ()
+
+
+def _check_outputs(arguments: argparse.Namespace) -> None:
+    """Refuse to write over a file that is read, by whatever name or link."""
+    inputs, outputs = [], []
+    for value in vars(arguments).values():
+        pending = [value]
+        while pending:
+            word = pending.pop()
+            if isinstance(word, list | tuple):
+                pending += word
+            elif isinstance(word, OutputPath):
+                outputs.append(word)
+            elif isinstance(word, str | Path) and os.path.exists(word):  # noqa: PTH110 (a word may be too long for a path)
+                inputs.append(word)
+    for output in outputs:
+        for read in inputs:
+            if output.exists() and output.samefile(read):
+                raise InputError(f"found the input {read} as the output {output}, expected another file to write")
+    for one, other in combinations(outputs, 2):
+        if one.resolve() == other.resolve():
+            raise InputError(f"found {one} as two outputs, expected different files")
+
+
 def _files(arguments: argparse.Namespace) -> dict[str, int]:
     """Modification times of the files among the arguments."""
-    values = [value if isinstance(value, list) else [value] for value in vars(arguments).values()]
-    files = [path for paths in values for path in paths if isinstance(path, Path) and path.is_file()]
+    values = chain.from_iterable(value if isinstance(value, list) else [value] for value in vars(arguments).values())
+    files = [path for path in values if isinstance(path, Path) and path.is_file()]
     return {str(path): path.stat().st_mtime_ns for path in files}
 
 
@@ -264,11 +301,11 @@ part.__name__ = "K/M"
 
 def output(text: str, suffixes: Sequence[str] = ()) -> Path:
     """A file that can probably be written, as far as is known before the work starts."""
-    path = Path(text)
+    path = OutputPath(text)
     if suffixes and path.suffix not in suffixes:
         known = ", ".join(suffixes)
-        found = f"ends in {path.suffix}" if path.suffix else "has no suffix"
-        raise argparse.ArgumentTypeError(f"{text} {found}, expected one of {known}")
+        end = f"ends in {path.suffix}" if path.suffix else "has no suffix"
+        raise argparse.ArgumentTypeError(f"{text} {end}, expected one of {known}")
     if package := {".parquet": "pyarrow"}.get(path.suffix, "matplotlib" if ".svg" in suffixes else ""):
         try:
             need(package)
@@ -298,12 +335,12 @@ page = partial(output, suffixes=(".html",))
 
 def pairs(items: Sequence[str]) -> Mapping[str, str]:
     """KEY=VALUE arguments as a mapping."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for item in items:
         key, equals, value = item.partition("=")
         if not (key and equals):
             raise InputError(f"found {quoted(item)}, expected KEY=VALUE")
-        if key in found:
-            raise InputError(f"found {named(key)}={quoted(found[key])} and {named(key)}={quoted(value)}, expected one")
-        found[key] = value
-    return found
+        if key in values:
+            raise InputError(f"found {named(key)}={quoted(values[key])} and {named(key)}={quoted(value)}, expected one")
+        values[key] = value
+    return values

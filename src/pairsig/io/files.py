@@ -104,8 +104,8 @@ def _decoded(path: AnyPath, data: bytes) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        found = data[error.start : error.end].hex(" ")
-        raise InputError(f"{path}, line {_line(data, error.start)}: found bytes {found}, expected UTF-8") from None
+        invalid = data[error.start : error.end].hex(" ")
+        raise InputError(f"{path}, line {_line(data, error.start)}: found bytes {invalid}, expected UTF-8") from None
 
 
 def _line(data: bytes, position: int) -> int:

@@ -57,10 +57,11 @@ def too_little(needed: int, left: int, what: str) -> InputError:
 
 def parse(text: str) -> int:
     """The bytes of a size such as 500M, 4G or 1.5 GiB; K, M, G and T are powers of 1024."""
-    found = _SIZE.fullmatch(text.strip())
-    if found is None:
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
         raise InputError(f"found the memory {text!r}, expected a size such as 500M or 4G")
-    return round(float(found[1]) * 2.0 ** (10 * (1 + "KMGT".index(found[2].upper()))))
+    number, unit = match.groups()
+    return round(float(number) * 2.0 ** (10 * (1 + "KMGT".index(unit.upper()))))
 
 
 def shown(n_bytes: int) -> str:

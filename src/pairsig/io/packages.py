@@ -40,9 +40,9 @@ class Later(ModuleType):
     """A module that is imported when one of its names is first used."""
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(import_module(self.__name__), name)
-        setattr(self, name, found)  # so that the next use does not come here
-        return found
+        value = getattr(import_module(self.__name__), name)
+        setattr(self, name, value)  # so that the next use does not come here
+        return value
 
 
 if TYPE_CHECKING:

@@ -95,8 +95,8 @@ def save(figure: Figure, path: str | Path, *, transparent: bool = False) -> None
     """
     path = Path(path)
     if path.suffix not in _METADATA:
-        found = f"ends in {path.suffix}" if path.suffix else "has no suffix"
-        raise InputError(f"{path} {found}, expected .svg, .pdf or .png")
+        end = f"ends in {path.suffix}" if path.suffix else "has no suffix"
+        raise InputError(f"{path} {end}, expected .svg, .pdf or .png")
     with replacing(path) as temporary, matplotlib.style.context(["default", STYLE]), _without_shaping():
         if isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):  # once, not again for every format
             figure.draw_without_rendering()

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from html import escape
+from itertools import chain
 from typing import Any
 
 from pairsig.io.columns import Column, Shown
@@ -79,7 +80,7 @@ def cells(
     rows = records(table)
     known = set(next(iter(table), {}) if isinstance(table, Sequence) else table.columns)
     ends = {column.name: column.interval for column in columns if beside and {*column.interval} <= known}
-    merged = {end for both in ends.values() for end in both}
+    merged = set(chain.from_iterable(ends.values()))
     return {
         column.name: [_cell(column, row, ends.get(column.name, ()), least) for row in rows]
         for column in columns
@@ -292,4 +293,4 @@ _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasci
 
 
 def _verbatim(text: str) -> str:
-    return re.sub(r"[\\~^|&%$#_{}]", lambda found: _LATEX.get(found[0], f"\\{found[0]}"), text)
+    return re.sub(r"[\\~^|&%$#_{}]", lambda match: _LATEX.get(match[0], f"\\{match[0]}"), text)

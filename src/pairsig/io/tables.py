@@ -97,13 +97,13 @@ def frame(table: Table, rows: Sequence[Mapping[str, object]] | Mapping[str, obje
     Cells of optional columns may be missing. A column that is not declared causes a TypeError.
     """
     given = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
-    found = given.reindex(columns=list(table.names)) if given.empty else given
+    ordered = given.reindex(columns=list(table.names))
     optional = {column.name for column in table.columns if column.missing}
-    if set(found.columns) | optional != set(table.names):
-        description = ", ".join(sorted((set(found.columns) | optional) ^ set(table.names)))
+    names = set(table.names if given.empty else given.columns) | optional
+    if names != set(table.names):
+        description = ", ".join(sorted(names ^ set(table.names)))
         raise TypeError(f"the columns of the table {table.name} differ from the declared ones: {description}")
-    found = found.reindex(columns=list(table.names))
-    return found.astype({column.name: _DTYPES[column.type, column.missing] for column in table.columns})
+    return ordered.astype({column.name: _DTYPES[column.type, column.missing] for column in table.columns})
 
 
 _DTYPES: dict[tuple[type[Any], bool], str] = {
@@ -127,8 +127,8 @@ def records(table: pd.DataFrame | Sequence[Row]) -> Sequence[Row]:
     """The rows of a table, which may be rows already."""
     if isinstance(table, Sequence):
         return table
-    found: list[Row] = table.astype(object).where(table.notna(), None).to_dict("records")
-    return found
+    rows: list[Row] = table.astype(object).where(table.notna(), None).to_dict("records")
+    return rows
 
 
 def as_json(table: pd.DataFrame | Sequence[Row]) -> str:
@@ -391,8 +391,8 @@ def _check_suffix(path: Path) -> None:
     if path.suffix == ".parquet":
         need("pyarrow")
     if path.suffix not in (*SEPARATORS, ".parquet"):
-        found = f"ends in {path.suffix}" if path.suffix else "has no suffix"
-        raise InputError(f"{path} {found}, expected .tsv, .csv or .parquet")
+        end = f"ends in {path.suffix}" if path.suffix else "has no suffix"
+        raise InputError(f"{path} {end}, expected .tsv, .csv or .parquet")
 
 
 def _check_text(cells: pd.Series[Any], path: Path) -> None:

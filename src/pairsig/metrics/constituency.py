@@ -75,8 +75,8 @@ def read_parameters(path: str | PathLike[str]) -> Parameters:
         keyword, *values = line.split()
         name = keyword.lower()
 
-        def bad(found: str, expected: str, line: int = number) -> InputError:
-            return InputError(f"{path}, line {line}: found {found}, expected {expected}")
+        def bad(content: str, expected: str, line: int = number) -> InputError:
+            return InputError(f"{path}, line {line}: found {content}, expected {expected}")
 
         if keyword not in _KEYWORDS:
             raise bad(f"keyword {quoted(keyword)}", f"one of {', '.join(_KEYWORDS)}")
@@ -150,23 +150,13 @@ def parseval(
     counts = NotedCounts({name: np.zeros(len(reference), dtype=np.int64) for name in _COLUMNS})
     errors: list[str] = []
     missing: list[str] = []
-    for index, (system_tree, gold_tree) in enumerate(zip(output, reference, strict=True)):
-        system = _Parse(system_tree, parameters, f"tree {index + 1} of the output")
-        gold = _Parse(gold_tree, parameters, f"tree {index + 1} of the reference")
-        status, reason = _compare_words(system, gold, parameters)
-        if status == 0:
-            row = _compare(system, gold, parameters)
-        else:
-            # Parse again, since the comparison may have restored quotation marks.
-            ours, theirs = _Parse(system_tree, parameters, ""), _Parse(gold_tree, parameters, "")
-            row = (0, len(ours.scored_brackets()), len(theirs.scored_brackets()), 0, len(theirs.words), 0, 0)
-            if status == 1:
-                errors.append(f"sentence {index + 1} ({reason})")
-            elif gold.words:
-                missing.append(f"sentence {index + 1}")
-            if skip_failed:
-                row = (0,) * len(row)
-        for name, value in zip(_COLUMNS, (*row, gold.length, status), strict=True):
+    for index, trees in enumerate(zip(output, reference, strict=True)):
+        row, reason = _count_sentence(*trees, parameters, index + 1, skip_failed=skip_failed)
+        if reason:
+            errors.append(f"sentence {index + 1} ({reason})")
+        elif row[-1] and _Parse(trees[1], parameters, "").words:
+            missing.append(f"sentence {index + 1}")
+        for name, value in zip(_COLUMNS, row, strict=True):
             counts[name][index] = value
     if len(errors) > parameters.max_error + 1:  # evalb checks after the comparison, so it allows one more
         raise InputError(
@@ -174,17 +164,37 @@ def parseval(
             f"most {parameters.max_error + 1}; check the tokenization, or raise MAX_ERROR in evalb's parameters"
         )
     if errors or missing:
-        description = [f"{len(errors)} with words that differ from the reference, first {errors[0]}"] if errors else []
-        description += [f"{len(missing)} without a parse, first {missing[0]}"] if missing else []
-        fate = (
-            "they are left out with their gold brackets, as in evalb"
-            if skip_failed
-            else "none of their brackets match, but their gold brackets count; use the option skip_failed to leave "
-            "them out"
-        )
-        failed = len(errors) + len(missing)
-        counts.notes = (f"{failed} of {len(reference)} sentences failed ({'; '.join(description)}): {fate}",)
+        counts.notes = (_failures(errors, missing, len(reference), skip_failed=skip_failed),)
     return counts
+
+
+def _count_sentence(
+    system_tree: Tree | None, gold_tree: Tree | None, parameters: Parameters, number: int, *, skip_failed: bool
+) -> tuple[tuple[int, ...], str]:
+    """The columns of a sentence, and the reason why it is an error, if it is one."""
+    system = _Parse(system_tree, parameters, f"tree {number} of the output")
+    gold = _Parse(gold_tree, parameters, f"tree {number} of the reference")
+    status, reason = _compare_words(system, gold, parameters)
+    if status == 0:
+        row = _compare(system, gold, parameters)
+    elif skip_failed:
+        row = (0,) * len(_SUMS)
+    else:
+        # Parse again, since the comparison may have restored quotation marks.
+        ours, theirs = _Parse(system_tree, parameters, ""), _Parse(gold_tree, parameters, "")
+        row = (0, len(ours.scored_brackets()), len(theirs.scored_brackets()), 0, len(theirs.words), 0, 0)
+    return (*row, gold.length, status), reason
+
+
+def _failures(errors: Sequence[str], missing: Sequence[str], n_sentences: int, *, skip_failed: bool) -> str:
+    """A note on sentences whose words differ and on those without a parse."""
+    description = [f"{len(errors)} with words that differ from the reference, first {errors[0]}"] if errors else []
+    description += [f"{len(missing)} without a parse, first {missing[0]}"] if missing else []
+    fate = "none of their brackets match, but their gold brackets count; use the option skip_failed to leave them out"
+    if skip_failed:
+        fate = "they are left out with their gold brackets, as in evalb"
+    n_failed = len(errors) + len(missing)
+    return f"{n_failed} of {n_sentences} sentences failed ({'; '.join(description)}): {fate}"
 
 
 @dataclass(eq=False)  # two quotation marks in a row may have equal attributes

@@ -91,12 +91,13 @@ def steps_by_column(counts: NDArray[Any]) -> NDArray[np.float64]:
     steps = np.ones(counts.shape[2])
     for column in range(counts.shape[2]):
         values = counts[:, :, column]
-        found = steps_to_unit(values, n_units)
-        if found is not None:
-            steps[column] = found
+        n_steps = steps_to_unit(values, n_units)
+        if n_steps is not None:
+            steps[column] = n_steps
             continue
         if whole_numbers(values):
             raise too_large(counts[:, :, [column]])
+        # The largest 2ᵏ with 2ᵏ · n · max |value| < 2⁵³
         steps[column] = np.exp2(np.floor(np.log2(EXACT / 2 / (largest(values) * n_units))))
     return steps
 
@@ -122,6 +123,6 @@ def totals(counts: NDArray[Any]) -> NDArray[np.float64]:
     steps = steps_by_column(counts)
     sums = np.empty((len(counts), counts.shape[2]))
     for rows in some_systems(counts):
-        for column, own in enumerate(steps):
-            sums[rows, column] = in_steps(counts[rows, :, column], own).sum(axis=1) / own
+        for column, n_steps in enumerate(steps):
+            sums[rows, column] = in_steps(counts[rows, :, column], n_steps).sum(axis=1) / n_steps
     return sums

@@ -51,7 +51,7 @@ class Fractions:
             columns, signs = (*columns, *form.denominator), [-1] * len(signs) + [1] * len(form.denominator)
         sign = 1 if metric.higher_is_better else -1
         parts = [
-            _Sum.of(counts, columns, [sign * one for one in signs]),
+            _Sum.of(counts, columns, [sign * of_column for of_column in signs]),
             _Sum.of(counts, form.denominator, [1] * len(form.denominator)),
         ]
         above, below = (part.steps for part in parts)
@@ -76,6 +76,7 @@ class Fractions:
     def gain(self, first: int, second: int, multiple: int = 1) -> tuple[int, int]:
         """A multiple of one system's gain over another on the test set, in lowest terms."""
         (n1, d1), (n2, d2) = self.scores[first], self.scores[second]
+        # n₁/d₁ − n₂/d₂
         top, bottom = multiple * (n1 * d2 - n2 * d1), d1 * d2
         common = math.gcd(top, bottom)
         return top // common, bottom // common

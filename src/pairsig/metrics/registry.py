@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from itertools import chain
 
 from pairsig.io.choices import choose, spelled
 from pairsig.metrics import Metric
@@ -11,7 +12,8 @@ MODULES = ("counts", "translation", "summarization", "alignment", "constituency"
 """Modules of this folder that have metrics, each in a tuple `METRICS`."""
 
 METRICS: dict[str, Metric] = {
-    metric.name: metric for module in MODULES for metric in import_module(f"pairsig.metrics.{module}").METRICS
+    metric.name: metric
+    for metric in chain.from_iterable(import_module(f"pairsig.metrics.{module}").METRICS for module in MODULES)
 }
 """Every metric by name."""
 
@@ -32,8 +34,8 @@ def listing() -> str:
         task = str(home.__doc__).partition(":")[0]
         reader = home.METRICS[0].reader
         parts.append(f"{task} ({f'--reader {reader}' if reader else 'tables of counts'})")
-        for one in home.METRICS:
-            direction = "" if one.higher_is_better else " (lower is better)"
-            parts.append(f"  {one.name:{width}}  {one.formula}{direction}")
+        for described in home.METRICS:
+            direction = "" if described.higher_is_better else " (lower is better)"
+            parts.append(f"  {described.name:{width}}  {described.formula}{direction}")
         parts.append("")
     return "\n".join([*parts, "Upper and lower case are the same: --metric BLEU is --metric bleu."])

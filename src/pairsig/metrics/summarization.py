@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from pairsig.io.packages import need
 from pairsig.metrics import Metric, Ratio
 
 _TYPES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
+_PARTS = {"recall": "recall", "f": "F"}
+"""Parts of ROUGE by the end of their column, with their names."""
 _MARKER = re.compile(r"</?t>")
 _LARGEST_TABLE = 10**8
 """Maximum size of rouge-score's table of common subsequences, words × words: 10,000 words each, almost a gigabyte."""
@@ -80,7 +83,7 @@ def rouge_scores(
     else:
         tokenizer = _Words(stem=stem, lowercase=lowercase, strip_punctuation=strip_punctuation)
     scorer = RougeScorer(list(_TYPES), tokenizer=tokenizer)
-    columns = {f"{rouge}_{part}": np.zeros(len(output)) for rouge in _TYPES for part in ("recall", "f")}
+    columns = {f"{rouge}_{part}": np.zeros(len(output)) for rouge, part in product(_TYPES, _PARTS)}
     for i, (summary, references) in enumerate(zip(output, reference, strict=True)):
         targets = (references,) if isinstance(references, str) else references
         if not targets:
@@ -125,6 +128,5 @@ METRICS: tuple[Metric, ...] = tuple(
         extractor=rouge_scores,
         title=f"{rouge.replace('rouge', 'ROUGE-')} {word}",
     )
-    for rouge in _TYPES
-    for part, word in (("recall", "recall"), ("f", "F"))
+    for rouge, (part, word) in product(_TYPES, _PARTS.items())
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import zip_longest
+from itertools import product, zip_longest
 from typing import Any
 
 import numpy as np
@@ -25,10 +25,11 @@ Counts = dict[str, NDArray[Any]]
 _BLEU = (
     "hypothesis_length",
     "reference_length",
-    *(f"{kind}_{n}" for kind in ("match", "total") for n in range(1, 5)),
+    *(f"{kind}_{n}" for kind, n in product(("match", "total"), range(1, 5))),
 )
-_CHRF = tuple(f"char_{side}_{n}" for n in range(1, 7) for side in ("hypothesis", "reference", "match"))
-_CHRF_PP = _CHRF + tuple(f"word_{side}_{n}" for n in (1, 2) for side in ("hypothesis", "reference", "match"))
+_SIDES = ("hypothesis", "reference", "match")
+_CHRF = tuple(f"char_{side}_{n}" for n, side in product(range(1, 7), _SIDES))
+_CHRF_PP = _CHRF + tuple(f"word_{side}_{n}" for n, side in product((1, 2), _SIDES))
 _TER = ("ter_edits", "ter_reference_length")
 
 _SACREBLEU: dict[str, tuple[str, dict[str, Any]]] = {
@@ -168,18 +169,21 @@ def bleu(totals: Totals) -> NDArray[np.float64]:
     1/2ᵏ matches. The score is 0 if no order has a match, or if an order has no n-grams (blank hypotheses). Totals (...,
     10) are h, r, the matches of order 1 to 4, and the n-grams of order 1 to 4.
     """
-    hypothesis, reference, *ngrams = (totals[..., c] for c in range(10))
+    hypothesis, reference, *ngrams = (totals[..., column] for column in range(10))
     matches, score, brevity = (np.empty(totals.shape[:-1]) for _ in range(3))
-    for orders, product in ((ngrams[:4], matches), (ngrams[4:], score)):
-        np.multiply(orders[0], orders[1], out=product)
-        product *= orders[2]
-        product *= orders[3]
+    # Π matchₙ and Π totalₙ
+    for orders, factors in ((ngrams[:4], matches), (ngrams[4:], score)):
+        np.multiply(orders[0], orders[1], out=factors)
+        factors *= orders[2]
+        factors *= orders[3]
     # This runs for every system and resample, so it uses only these three temporary arrays. The fourth root is
     # computed as two square roots, which are fast and correctly rounded, so that scores agree between machines.
     with np.errstate(divide="ignore", invalid="ignore"):
+        # (p₁ p₂ p₃ p₄)^(1/4)
         np.divide(matches, score, out=score)
         np.sqrt(score, out=score)
         np.sqrt(score, out=score)
+        # min(1, exp(1 − r/h))
         np.divide(reference, hypothesis, out=brevity)
         np.subtract(1.0, brevity, out=brevity)
         np.minimum(brevity, 0.0, out=brevity)
@@ -197,6 +201,7 @@ def _smoothed_bleu(totals: Totals) -> NDArray[np.float64]:
     matches, ngrams = totals[:, 2:6], totals[:, 6:10]
     unmatched = matches == 0.0
     scored = ~unmatched.all(axis=1) & (ngrams > 0.0).all(axis=1)
+    # The k-th order without a match counts as 1/2ᵏ matches.
     smoothed = totals.copy()
     smoothed[:, 2:6] = np.where(unmatched, 0.5 ** np.cumsum(unmatched, axis=1), matches)
     score = np.zeros(len(totals))
@@ -213,14 +218,16 @@ def chrf(totals: Totals) -> NDArray[np.float64]:
     matches.
     """
     precision, recall, orders, share = (np.zeros(totals.shape[:-1]) for _ in range(4))
-    for c in range(0, totals.shape[-1], 3):
-        hypothesis, reference, match = totals[..., c], totals[..., c + 1], totals[..., c + 2]
+    # Sums of match/hypothesis and of match/reference over the orders with n-grams on both sides
+    for column in range(0, totals.shape[-1], 3):
+        hypothesis, reference, match = totals[..., column], totals[..., column + 1], totals[..., column + 2]
         effective = (hypothesis > 0.0) & (reference > 0.0)
         orders += effective
         for side, mean in ((hypothesis, precision), (reference, recall)):
             share[...] = 0.0
             np.divide(match, side, out=share, where=effective)
             mean += share
+    # P and R
     for mean in (precision, recall):
         np.divide(mean, orders, out=mean, where=orders > 0.0)
     return ratio(5.0 * precision * recall, 4.0 * precision + recall)
@@ -235,7 +242,8 @@ Lower is better; very long hypotheses can make it exceed 100. Source: Snover et 
 
 def _at_most(columns: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """Bounds on counts: matches do not exceed n-grams, and unigrams do not exceed words."""
-    pairs = [(c, c.replace("match", side)) for c in columns for side in ("total", "hypothesis", "reference")]
+    sides = ("total", "hypothesis", "reference")
+    pairs = [(column, column.replace("match", side)) for column, side in product(columns, sides)]
     pairs.append(("total_1", "hypothesis_length"))
     return tuple((small, large) for small, large in pairs if small != large and {small, large} <= set(columns))
 

@@ -25,7 +25,6 @@ from pairsig.io.errors import InputError
 from pairsig.io.packages import pd
 from pairsig.io.tables import Row, as_json, frame, read, records
 from pairsig.metrics import registry
-from pairsig.readers.layout.vocabulary import is_cost
 from pairsig.stats import pass_fail
 from pairsig.stats.intervals import ENOUGH, jackknifed, passed_or_failed
 from pairsig.stats.paired import Pair, Unit
@@ -151,7 +150,7 @@ def best_score(pair: Pair) -> float | None:
         return pair.metric.scale
     values = pair.segments[..., : len(pair.metric.columns)]
     whole = 100.0 if values.max() == 100 and np.isin(values, (0, 100)).all() else 1.0
-    if len(pair.metric.columns) > 1 or values.min() < 0 or values.max() > whole or is_cost(pair.metric.name):
+    if len(pair.metric.columns) > 1 or values.min() < 0 or values.max() > whole:
         return None
     return float(pair.metric.score([whole, 1.0]))
 

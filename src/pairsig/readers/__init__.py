@@ -25,9 +25,11 @@ from pairsig.io.files import AnyPath, beginning
 # From the most general format to the most specific. Detection asks the last one first.
 OUTPUTS = ("text", "alignment", "trees", "conllu", "conllx")
 """Modules of `outputs`: segments that a metric compares with a reference."""
-COUNTS = ("table", "sigf", "art", "evalb", "coref")
-"""Modules of `counts`: counts or scores of segments."""
-LOGS = ("swebench", "lm_eval", "inspect", "helm", "openai_evals", "alpaca_eval", "comet", "mt_metrics_eval")
+TABLES = ("table", "scores")
+"""What `table` reads: columns with declared roles, and one score per line."""
+COUNTS = ("sigf", "art", "evalb")
+"""Modules of `counts`: counts of segments."""
+LOGS = ("swebench", "lm_eval", "inspect", "helm", "comet", "mt_metrics_eval")
 """Modules of `logs`: scores of items, which are paired by their ids."""
 
 _START = 2**16
@@ -110,8 +112,6 @@ class Reader:
     document
         For logs that may be in memory, a function from an object to the JSON document that the program would write. It
         returns None for objects that are no such log.
-    line
-        Pattern of a line. If no format is recognized, the readers whose pattern fits most lines are suggested.
     example_name, example_options
         Name of the example, and options to read it with.
 
@@ -132,16 +132,8 @@ class Reader:
     suffixes: tuple[str, ...] = ()
     in_folder: tuple[str, ...] = ()
     document: Callable[[Any], Any] = lambda _: None
-    line: str = ""
     example_name: str = "example.txt"
     example_options: Mapping[str, str] = field(default_factory=dict)
-
-    def resemblance(self, file: Beginning) -> int:
-        """Number of lines that look like those of this format; for JSON, of names that it shares with the example."""
-        if file.text.startswith(("{", "[")):
-            names, known = (set(re.findall(r'"(\w+)"\s*:', text)) for text in (file.text, self.example))
-            return len(names & known) + (file.text[0] == self.example[0])
-        return sum(re.fullmatch(self.line, row) is not None for row in file.rows)
 
 
 def reader_of_outputs(name: str) -> Reader:

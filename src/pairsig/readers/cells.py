@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pairsig.io.errors import InputError, Question, check_distinct, listed, named, quoted, reason
+from pairsig.io.errors import InputError, Question, check_distinct, encodable, listed, named, quoted, reason
 from pairsig.io.files import MAX_BYTES, MAX_JSON, MAX_LINE, MAX_LINES, checked_text, content
 from pairsig.io.packages import need, pd
 from pairsig.io.tables import decoded_bytes
@@ -445,8 +445,13 @@ def _of_json(path: str, data: bytes, *, lines: bool) -> Cells:
     _check_names(path, names)
     if not names:
         raise InputError(f"{path}: found no objects with names, expected one per item")
-    cells = [pd.Series([record.get(name) for record in records], dtype=object).infer_objects() for name in names]
-    return Cells(path, _columns(path, names, cells), places, place)
+    cells = [pd.Series([_encodable(record.get(name)) for record in records], dtype=object) for name in names]
+    return Cells(path, _columns(path, names, [column.infer_objects() for column in cells]), places, place)
+
+
+def _encodable(cell: Any) -> Any:
+    """A cell of JSON, which may be a text with half of a surrogate pair."""
+    return encodable(cell) if isinstance(cell, str) else cell
 
 
 def _json(where: str, text: str) -> Any:

@@ -1,4 +1,4 @@
-"""Recognise the reader for a file from its content."""
+"""Name the reader of a file, from what only its format has; ask where several formats look alike."""
 
 from __future__ import annotations
 
@@ -7,15 +7,21 @@ from os import fspath
 from pathlib import Path
 
 from pairsig import readers
-from pairsig.io.errors import InputError, listed
+from pairsig.io.errors import InputError, Question, listed
 from pairsig.io.files import AnyPath
-from pairsig.readers import Beginning, Reader, reader_of_outputs
+from pairsig.readers import Beginning, reader_of_outputs
 from pairsig.readers.logs.items import files_below
 from pairsig.readers.system_counts import reader_of_counts, width
 
+_OF_TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx")
+"""Suffixes of tables."""
+
+_BY_WIDTH = {2: "art", 3: "sigf", 4: "art"}
+"""Programs whose files have so many numbers per line."""
+
 
 def recognize(paths: Sequence[AnyPath], references: Sequence[AnyPath] = ()) -> str:
-    """Name of the reader for all files: a reader of outputs if there are references, else a reader of counts.
+    """Name of the reader for all files: a reader of outputs if there are references, else of scores, counts or logs.
 
     Raises
     ------
@@ -26,19 +32,7 @@ def recognize(paths: Sequence[AnyPath], references: Sequence[AnyPath] = ()) -> s
     if len(set(found.values())) > 1:
         description = ", ".join(f"{path} is for {reader}" for path, reader in found.items())
         raise InputError(f"found files in different formats ({description}), expected one; choose it with --reader")
-    reader = next(iter(found.values()))
-    return "table" if len(paths) == 1 and reader in ("art", "sigf") and not _are_counts(Beginning(paths[0])) else reader
-
-
-def _are_counts(file: Beginning) -> bool:
-    """Whether lines may have counts of one system, and not scores of one system per column."""
-    if width(file.rows) < 2:
-        return True
-    rows = [list(map(float, row.split())) for row in file.rows]
-    # The first number is at most each other number in files for sigf, and at most the second one in those for art.
-    return all(
-        all(map(float.is_integer, row)) and row[0] <= min(row[1 : 2 + len(row) % 2], default=row[0]) for row in rows
-    )
+    return next(iter(found.values()))
 
 
 def _of_outputs(paths: Sequence[AnyPath]) -> str:
@@ -47,51 +41,47 @@ def _of_outputs(paths: Sequence[AnyPath]) -> str:
     return next(name for name in reversed(readers.OUTPUTS) if all(map(reader_of_outputs(name).recognizes, files)))
 
 
-def _readers_of_counts() -> dict[str, Reader]:
-    """The readers of counts and logs, the most specific first."""
-    return {name: reader_of_counts(name) for name in reversed((*readers.COUNTS, *readers.LOGS))}
-
-
 def _of_file(path: AnyPath) -> str:
     if Path(path).is_dir():
         return _of_folder(path)
-    file, known = Beginning(path), _readers_of_counts()
-    for name, reader in known.items():
-        if file.suffix in reader.suffixes:
+    file = Beginning(path)
+    for name in (*readers.LOGS, *readers.COUNTS):
+        reader = reader_of_counts(name)
+        if file.suffix in reader.suffixes or reader.recognizes(file):
             return name
-    for name, reader in known.items():
-        if reader.recognizes(file):
-            return name
+    if file.suffix.lower() in _OF_TABLES:
+        return "table"
+    n_numbers = width(file.rows)
+    if n_numbers == 1:
+        return "scores"
+    if n_numbers in _BY_WIDTH:
+        raise Question(
+            f"{fspath(path)}: found {n_numbers} numbers per line, expected one score per line; they may be counts for "
+            f"{_BY_WIDTH[n_numbers]}; a table has names of columns and a separator (--sep)",
+            [{"reader": _BY_WIDTH[n_numbers]}],
+        )
     if not file.text:
-        raise InputError(f"{fspath(path)}: found an empty file, expected outputs, counts or the log of an evaluation")
-    first, second, third = (
-        f"{reader} (with --reference FILE)" if reader in readers.OUTPUTS else reader for reader in _likeliest(file)
-    )
+        raise InputError(f"{fspath(path)}: found an empty file, expected scores, a table or the log of an evaluation")
     raise InputError(
-        f"{fspath(path)}: found an unknown format, expected counts, the log of an evaluation, or outputs with "
-        f"--reference; try --reader {first}, then {second} or {third}"
+        f"{fspath(path)}: found an unknown format, expected a table ({', '.join(_OF_TABLES)}), one score per line, "
+        "the log of an evaluation, or outputs with --reference FILE; --reader names the format"
     )
-
-
-def _likeliest(file: Beginning) -> list[str]:
-    """The three readers whose files most resemble the beginning of this file; of equal ones, the more general."""
-    known = dict(reversed(_readers_of_counts().items())) | {name: reader_of_outputs(name) for name in readers.OUTPUTS}
-    return sorted(known, key=lambda name: -known[name].resemblance(file))[:3]
 
 
 def _of_folder(path: AnyPath) -> str:
-    for name, reader in _readers_of_counts().items():
+    for name in readers.LOGS:
+        reader = reader_of_counts(name)
         if reader.in_folder and files_below(path, *reader.in_folder):
             return name
-    kinds = []
+    kinds = set()
     for file in files_below(path, "*.json"):
         try:
-            kinds.append(_of_file(file))
+            kinds.add(_of_file(file))
         except InputError:
             continue
-    if len(set(kinds)) == 1 and kinds[0] in readers.LOGS:
-        return kinds[0]
-    description = f"files for {listed(sorted(set(kinds)))}" if kinds else "no log of an evaluation"
+    if len(kinds) == 1 and kinds <= set(readers.LOGS):
+        return kinds.pop()
+    description = f"files for {listed(sorted(kinds))}" if kinds else "no log of an evaluation"
     raise InputError(
         f"{fspath(path)}: found {description} in the folder, expected logs of one kind; name the files "
         "instead of the folder, or choose a kind of log with --reader"

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from pairsig import readers
 from pairsig.core.statistics import Statistics, label_array
 from pairsig.io.choices import choose, options_of
-from pairsig.io.errors import InputError, listed, named, quoted
+from pairsig.io.errors import InputError, Question, listed, named, quoted
 from pairsig.io.files import AnyPath
 from pairsig.metrics import Metric, Ratio, Totals, ratio
 from pairsig.metrics.counts import mean
@@ -108,9 +108,6 @@ class SystemCounts:
         Whether the items are the rows in their order, since the table has no ids.
     log
         Whether the file is the log of an evaluation. The name of the system comes from the log, not from the file name.
-    is_reference
-        Whether this is the reference system with which the file compares another one. It counts as a system only if
-        there is no other file.
     design
         "nested" if every item was sampled independently in each run, "crossed" if the items of a run have something in
         common.
@@ -141,7 +138,6 @@ class SystemCounts:
     settings: Mapping[str, str] = field(default_factory=dict)
     by_row: bool = False
     log: bool = False
-    is_reference: bool = False
     design: str = ""
     task: str = ""
     groups: tuple[TaskGroup, ...] = ()
@@ -162,26 +158,6 @@ class SystemCounts:
     def where(self, position: int) -> str:
         """The file and line of the segment at `position`."""
         return f"{self.source}, {self.place} {self.lines[position]}" if len(self.lines) else self.source
-
-
-@dataclass(frozen=True)
-class Aligned:
-    """Systems on the same segments.
-
-    Attributes
-    ----------
-    statistics
-        The counts in the columns of `metrics`.
-    metrics
-        Metrics of all systems, in the order of the first system; for logs, adjacent metrics with scores for the same
-        items.
-    notes
-        Sentences for the user, from reading the files and about everything that was left out.
-    """
-
-    statistics: Statistics
-    metrics: tuple[Metric, ...]
-    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -225,7 +201,7 @@ def align(
     domains: Sequence[str] = (),
     documents: Sequence[str] = (),
     missing: Missing | None = None,
-) -> list[Aligned]:
+) -> list[Statistics]:
     """Put systems on the same segments, in the order of the first system.
 
     Items of logs are paired by their ids. Each metric uses the items with a score in it. An item without a score for
@@ -251,7 +227,7 @@ def align(
     Returns
     -------
     All metrics on the same segments; for logs, one result for each group of adjacent metrics with scores for the same
-    items.
+    items. Each knows its metrics, in the order of the first system, and what was left out (`notes`).
 
     Raises
     ------
@@ -289,6 +265,11 @@ def align(
             _check_direction(part, metric, first)
             _check_scale(part, metric, first)
     notes = [note for part in parts for note in part.notes] + _not_alike(parts) + _metrics_left_out(parts, metrics)
+    notes += [
+        f"higher {named(metric.name)} is better (assumed); --lower-is-better (lower_is_better=True) reverses it"
+        for metric in metrics
+        if metric.assumed
+    ]
     design = next((part.design for part in parts if part.design), "")  # a log with one run has none
     texts = {item: text for part in reversed(parts) for item, text in part.texts.items()}
     aligned = []
@@ -309,8 +290,11 @@ def align(
             provenance={key: value for key, value in provenance if value},
             runs=tuple(runs),
             texts=texts,
+            metrics=tuple(kept.metrics),
         )
-        aligned.append(Aligned(statistics, tuple(kept.metrics), tuple(dict.fromkeys([*notes, *kept.notes]))))
+        others = [] if first.alike else statistics.inconsistencies()
+        said = dict.fromkeys([*notes, *kept.notes, *others])
+        aligned.append(replace(statistics, notes=tuple(said)))
     return aligned
 
 
@@ -412,10 +396,12 @@ def _kept_of_items(
             if len(without) and missing is None:
                 shown = ", ".join(named(ids[item]) for item in without[:_NAMED])
                 more = f" and {len(without) - _NAMED:,} more" if len(without) > _NAMED else ""
-                wrong = "--missing wrong to count them as wrong, or " * all(metric.averaged for metric in own)
-                raise InputError(
-                    f"{part.source}: {lacks}, but other systems have one ({shown}{more}), expected the same items; use "
-                    f"{wrong}--missing drop to leave them out for all systems"
+                ways = ["wrong"] * all(metric.averaged and metric.higher_is_better for metric in own) + ["drop"]
+                fates = {"wrong": "count them as wrong", "drop": "leave them out for all systems"}
+                raise Question(
+                    f"{part.source}: {lacks}, but other systems have one ({shown}{more}), expected the same items, or "
+                    f"to {' or '.join(fates[way] for way in ways)}",
+                    [{"missing": way} for way in ways],
                 )
             if len(without):
                 fate = "counted as wrong" if missing == "wrong" else "left out for all systems"
@@ -636,7 +622,7 @@ def _segments_left_out(
 # What the readers share.
 
 
-def average(name: str, *, higher_is_better: bool = True, factor: float = 1.0) -> Metric:
+def average(name: str, *, higher_is_better: bool = True, factor: float = 1.0, assumed: bool = False) -> Metric:
     """The mean of a column of numbers, with the name of the column; the mean is multiplied by the factor."""
     return Metric(
         name,
@@ -646,6 +632,7 @@ def average(name: str, *, higher_is_better: bool = True, factor: float = 1.0) ->
         higher_is_better=higher_is_better,
         averaged=True,
         scale=None,
+        assumed=assumed,
     )
 
 
@@ -729,8 +716,8 @@ def to_array(values: Sequence[int | float]) -> NDArray[Any]:
 def f1_of_ratios(totals: Totals) -> NDArray[np.float64]:
     """F1 = 100 × 2PR / (P + R), where R and P have different numerators and denominators.
 
-    The totals are the numerator and denominator of recall, then those of precision. The numerators may differ (as for
-    B³), so this is not `f1` of three counts. A ratio with the denominator 0 is 0, and F1 is 0 if both are 0.
+    The totals are the numerator and denominator of recall, then those of precision. The numerators may differ,
+    so this is not `f1` of three counts. A ratio with the denominator 0 is 0, and F1 is 0 if both are 0.
     """
     recall, precision = ratio(totals[..., 0], totals[..., 1]), ratio(totals[..., 2], totals[..., 3])
     score = np.zeros(recall.shape)
@@ -741,5 +728,5 @@ def f1_of_ratios(totals: Totals) -> NDArray[np.float64]:
 F1_OF_RATIOS = Ratio((0,), (1, 3), factor=200.0, given=((0, 2), (2, 0), (0, 1), (2, 3)), otherwise=f1_of_ratios)
 """`f1_of_ratios` as a ratio: 200 × numerator / (sum of both denominators) if the two numerators are always equal.
 
-They are equal for the counts of sigf, for MUC and for CEAF, but not for B³.
+They are equal for the counts of sigf.
 """

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from pairsig.core.statistics import pool, run_name
+from pairsig.core.statistics import Statistics, pool, run_name
 from pairsig.io.choices import near
 from pairsig.io.errors import InputError, listed, quoted
 from pairsig.metrics import Metric, Ratio
 from pairsig.metrics.exact_arithmetic import EXACT
-from pairsig.readers.system_counts import Aligned, SystemCounts, TaskGroup, restricted, shared
+from pairsig.readers.system_counts import SystemCounts, TaskGroup, restricted, shared
 from pairsig.readers.system_counts import align as align_items
 
 WEIGHT = "weight"
@@ -34,7 +34,7 @@ def align(
     *,
     metrics: Sequence[str] = (),
     **how: Any,
-) -> list[Aligned]:
+) -> list[Statistics]:
     """Put systems on the same items of each task, and of each group of tasks for which all logs have a score.
 
     Parameters
@@ -81,7 +81,7 @@ def align(
         if not any(_asks([name.casefold()], *own) for own in known):
             full = list(dict.fromkeys("/".join(own) for own in known))
             raise InputError(f"found no metric {quoted(name)}, expected one of {listed(full)}{near(name, full)}")
-    tasks: dict[str, list[Aligned]] = {}
+    tasks: dict[str, list[Statistics]] = {}
     for task, rows in common.items():
         own = [parts[row] for row in rows]
         needed = [
@@ -106,7 +106,7 @@ def align(
             replace(metric, name=f"{task}/{metric.name}") for metric in one.metrics if _asks(asked, task, metric.name)
         ]
         if named:
-            chosen.append(Aligned(replace(one.statistics, dataset=task), tuple(named), tuple(notes)))
+            chosen.append(replace(one, dataset=task, metrics=tuple(named), notes=tuple(notes)))
     if not chosen:
         raise InputError(f"found {listed(metrics)} only in some logs, expected a metric of all")
     if left := [task for task in by_task if task not in (common if asked else tasks)]:
@@ -121,8 +121,8 @@ def _asks(asked: Sequence[str], task: str, metric: str) -> bool:
 
 
 def _groups(
-    tasks: Mapping[str, Sequence[Aligned]], parts: Sequence[SystemCounts], methods: Sequence[str]
-) -> Iterator[tuple[TaskGroup, Aligned]]:
+    tasks: Mapping[str, Sequence[Statistics]], parts: Sequence[SystemCounts], methods: Sequence[str]
+) -> Iterator[tuple[TaskGroup, Statistics]]:
     """The groups for which all systems have a score that is the same mean of the same tasks."""
     by_method: dict[str, dict[tuple[str, str, tuple[str, ...]], TaskGroup]] = {}
     for part, method in zip(parts, methods, strict=True):
@@ -136,12 +136,12 @@ def _groups(
             for metric in one.metrics
             if metric.name == group.metric
         ]
-        alike = {(own.statistics.systems, own.metrics[0].higher_is_better) for own in members}
+        alike = {(own.systems, own.metrics[0].higher_is_better) for own in members}
         if means and len(members) == len(group.tasks) and len(alike) == 1:
             yield group, pooled(group, members, over_items="items" in means)
 
 
-def pooled(group: TaskGroup, members: Sequence[Aligned], *, over_items: bool) -> Aligned:
+def pooled(group: TaskGroup, members: Sequence[Statistics], *, over_items: bool) -> Statistics:
     """The items of all tasks as one test set.
 
     The mean over items is that of all items. The mean of the tasks' means is Σ w·score / Σ w, with the same weight w
@@ -152,10 +152,10 @@ def pooled(group: TaskGroup, members: Sequence[Aligned], *, over_items: bool) ->
     (column,) = metric.columns
     parts = [
         replace(
-            own.statistics,
+            own,
             dataset=task,
             columns=(column,),
-            counts=own.statistics.counts[:, :, [own.statistics.columns.index(column)]],
+            counts=own.counts[:, :, [own.columns.index(column)]],
         )
         for task, own in zip(group.tasks, members, strict=True)
     ]
@@ -168,7 +168,7 @@ def pooled(group: TaskGroup, members: Sequence[Aligned], *, over_items: bool) ->
     name = f"{group.name}/{metric.name}"
     if over_items:
         note = f"{name} is the mean over the items of {len(parts)} tasks"
-        return Aligned(whole, (metric,), (note,))
+        return replace(whole, metrics=(metric,), notes=(note,))
     sizes = np.array([len(part.segments) for part in parts])
     multiple = math.lcm(*sizes.tolist())
     weights = np.repeat(multiple // sizes if multiple * len(whole.segments) < EXACT else 1 / sizes, sizes)
@@ -183,4 +183,4 @@ def pooled(group: TaskGroup, members: Sequence[Aligned], *, over_items: bool) ->
         higher_is_better=metric.higher_is_better,
     )
     note = f"{name} is the mean of the means of {len(parts)} tasks"
-    return Aligned(replace(whole, columns=(column, WEIGHT), counts=counts), (weighted,), (note,))
+    return replace(whole, columns=(column, WEIGHT), counts=counts, metrics=(weighted,), notes=(note,))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pairsig.core.definitions import Named, Test
 from pairsig.core.engine import Scorer
-from pairsig.core.statistics import Statistics, by_document
+from pairsig.core.statistics import Statistics, by_document, paired_by_index
 from pairsig.io.errors import InputError
 from pairsig.metrics import Metric, registry
 
@@ -30,10 +30,7 @@ class Pair:
     def of(cls, a: ArrayLike, b: ArrayLike, metric: str | Metric | None, documents: ArrayLike | None) -> Pair:
         """The checked counts of two systems, as users give them to tests."""
         ids = None if documents is None else _ids(documents)
-        try:
-            arrays = {"a": np.asarray(a), "b": np.asarray(b)}
-        except ValueError:
-            raise InputError("the rows of counts have different lengths, expected a table of numbers") from None
+        arrays, _ = paired_by_index({"a": a, "b": b})
         arrays = {name: own.astype(np.int64) if own.dtype == bool else own for name, own in arrays.items()}
         chosen = _only_metric(arrays) if metric is None else registry.metric(metric)
         if chosen.name == "accuracy" and all(own.ndim == 1 for own in arrays.values()):

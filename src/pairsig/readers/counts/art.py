@@ -7,7 +7,7 @@ from pairsig.io.files import AnyPath
 from pairsig.metrics import Metric
 from pairsig.metrics.counts import accuracy, mean
 from pairsig.readers import Reader
-from pairsig.readers.system_counts import F1_OF_RATIOS, SystemCounts, are_consecutive, of_lines, read_numbers, width
+from pairsig.readers.system_counts import F1_OF_RATIOS, SystemCounts, of_lines, read_numbers
 
 _RECALL = ("recall_numerator", "recall_denominator")
 _PRECISION = ("precision_numerator", "precision_denominator")
@@ -81,6 +81,8 @@ READER = Reader(
     read=read,
     content="numerators and denominators, one segment per line",
     metrics="ratios, F1",
-    recognizes=lambda file: width(file.rows) in (2, 4) and not are_consecutive(file.rows),
+    recognizes=lambda _: False,  # any file of numbers looks like it
+    suffixes=(".art",),
+    example_name="example.art",
     example="2 3 7 8\n4 12 33 50\n1 2 3 4\n",
 )

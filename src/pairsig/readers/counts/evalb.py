@@ -257,7 +257,6 @@ READER = Reader(
     content="evalb's listing",
     metrics="F1, precision, recall, complete match, tagging accuracy",
     recognizes=lambda file: any(map(_ROW.fullmatch, file.rows)),
-    line=rf"\s*{NUMBER}(?:\s+{NUMBER}){{7,}}\s*",
     example=(
         f"  Sent.  Matched\n{'=' * 76}\n"
         "   1    6    0   75.00  60.00     3      4    5      1      5     4    80.00\n"

@@ -6,7 +6,7 @@ from pairsig.io.errors import InputError
 from pairsig.io.files import AnyPath
 from pairsig.metrics import counts
 from pairsig.readers import Reader
-from pairsig.readers.system_counts import NUMBER, SystemCounts, of_lines, read_numbers, width
+from pairsig.readers.system_counts import SystemCounts, of_lines, read_numbers
 
 _METRICS = {metric.name: metric for metric in counts.METRICS}
 _EXPECTED = "1 number (to be averaged) or 3 (matches, predicted, gold), separated by blanks"
@@ -54,7 +54,8 @@ READER = Reader(
     read=read,
     content="per line, one number, or the three counts matched, predicted, gold",
     metrics="mean; F1, precision, recall",
-    recognizes=lambda file: width(file.rows) in (1, 3),
-    line=rf"{NUMBER}(?:[\s,;]+{NUMBER})*",
+    recognizes=lambda _: False,  # any file of numbers looks like it
+    suffixes=(".sigf",),
+    example_name="example.sigf",
     example="2 3 2\n2 2 2\n0 1 4\n",
 )

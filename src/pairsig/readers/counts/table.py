@@ -273,7 +273,6 @@ READER = Reader(
     metrics="means of the columns, or a metric from its counts",
     suffixes=(".tsv", ".csv", ".parquet"),
     recognizes=_recognizes,
-    line=r"(?!(?:[^\t]*\t){5})[^\t,;]+(?:[\t,;][^\t,;]*)+",
     example=(
         '{"id": "q1", "correct": true, "score": 0.5, "answer": "a"}\n'
         '{"id": "q2", "correct": false, "score": 1, "other": [1]}\n'

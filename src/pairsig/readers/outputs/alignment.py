@@ -158,6 +158,5 @@ READER = Reader(
     metric="aer",
     parallel=True,
     recognizes=lambda file: bool(file.rows) and all(map(_LINKS.fullmatch, file.rows)),
-    line=r"\S*\d+[-p:/]\d+.*",
     example="0-0 1-1 2p1\n\n1-0\n",
 )

@@ -180,7 +180,6 @@ READER = Reader(
     content="parsed sentences of CoNLL-U; needs `--reference`",
     metric="uas",
     recognizes=lambda file: bool(file.rows) and all(row[0] == "#" or row.count("\t") == 9 for row in file.rows),
-    line=r"(?:[^\t]*\t){5,}.*",
     example=(
         "# sent_id = 1\n1-2\tzum\t_\t_\t_\t_\t_\t_\t_\t_\n1\tzu\tzu\tADP\t_\t_\t3\tcase\t_\t_\n"
         "2\tdem\tder\tDET\t_\t_\t3\tdet\t_\t_\n3\tSee\tSee\tNOUN\t_\t_\t0\troot\t_\t_\n"

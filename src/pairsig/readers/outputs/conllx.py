@@ -20,7 +20,6 @@ READER = Reader(
     recognizes=lambda file: (
         conllu.READER.recognizes(file) and not any(conllu.ONLY_IN_CONLLU.match(row) for row in file.rows)
     ),
-    line=conllu.READER.line,
     example=(
         "1\tI\t_\tP\tP\t_\t2\tnsubj\t_\t_\n2\tsleep\t_\tV\tV\t_\t0\troot\t_\t_\n\n1\tgo\t_\tV\tV\t_\t0\troot\t_\t_\n\n"
     ),

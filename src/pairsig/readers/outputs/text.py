@@ -40,6 +40,5 @@ READER = Reader(
     metric="bleu",
     parallel=True,
     recognizes=lambda _: True,  # any file may be text, so the others are asked first
-    line=r"[^\s(]*[^\W\d_]\S*(?: +\S+)+",
     example="the tea is hot .\n\nit is gone , a\u2028b\n",
 )

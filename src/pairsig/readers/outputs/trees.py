@@ -180,6 +180,5 @@ READER = Reader(
     content="bracketed trees; needs `--reference`",
     metric="parseval",
     recognizes=lambda file: bool(file.rows) and file.text[0] == "(" and file.rows[-1].rstrip().endswith(")"),
-    line=r"\s*\(.*|.*\)\s*",
     example="(S (NP (DT the) (NN tea)) (VP (VBZ is) (ADJP (JJ hot))) (. .))\n( (S (VB go)) )\n(S\n  (A b)\n  (C d))\n",
 )

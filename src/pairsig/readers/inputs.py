@@ -1,0 +1,610 @@
+"""`read`: files, folders of logs, outputs, data frames and arrays become `Statistics`, which all tests take."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pairsig import readers
+from pairsig.core import statistics
+from pairsig.core.statistics import Statistics, paired_by_index, run_name
+from pairsig.io import tables
+from pairsig.io.choices import choose, once, options_of, sort_options, spelled
+from pairsig.io.errors import InputError, Question, listed, named, printable, quoted
+from pairsig.io.files import beginning
+from pairsig.io.packages import need
+from pairsig.metrics import Metric, registry
+from pairsig.readers import Beginning, extraction, recognition, system_counts, table, tasks
+from pairsig.readers.system_counts import Missing, SystemCounts
+from pairsig.readers.table import Roles
+
+SCORE = "score"
+"""Name of the metric where scores come without a name."""
+
+_ACCEPTED = (
+    "expected files, a data frame (pandas, polars, pyarrow, …), a mapping from names of systems to arrays, logs of "
+    "Inspect or lm_eval, or a pairsig.Statistics"
+)
+
+
+def read(
+    data: Any,
+    *,
+    item: str | Sequence[str] | None = None,
+    system: str | None = None,
+    systems: str | Sequence[str] | None = None,
+    run: str | None = None,
+    score: str | Sequence[str] | None = None,
+    gold: str | None = None,
+    prediction: str | None = None,
+    document: Any = None,
+    domain: Any = None,
+    metric: str | Metric | Sequence[str] | None = None,
+    lower_is_better: bool | None = None,
+    true: str | Sequence[str] | None = None,
+    missing: Missing | None = None,
+    missing_value: float | Sequence[float] = (),
+    any_value: bool = False,
+    sep: str | None = None,
+    sheet: str | None = None,
+    reference: str | Sequence[str] = (),
+    reader: str | None = None,
+    options: Mapping[str, str] | None = None,
+) -> Statistics:
+    """Read the scores or counts of several systems on one test set.
+
+    Nothing is guessed: a column is used because it has a standard name or because a parameter names it. Where the input
+    can be read in more than one way, the error lists the columns and the parameters that would decide.
+
+    Parameters
+    ----------
+    data
+        One of these:
+
+        * a data frame of pandas, polars, pyarrow or another library that narwhals supports, or the path of a table
+          (CSV, TSV, JSON, JSON Lines, Parquet, Excel): one row per system and item, or one per item with a column per
+          system (`systems`);
+        * paths of one file per system (scores, counts, tables, logs, or outputs with a `reference`), the baseline
+          first; a mapping gives the systems names, and a list of paths instead of a path has the runs of a system;
+        * a mapping from names of systems to arrays: scores (segments,), with `metric` counts (segments × columns), or
+          several runs of a system, (runs × segments × columns);
+        * logs in memory: a list of `inspect_ai.log.EvalLog`, or of results of
+          ``lm_eval.simple_evaluate(…, log_samples=True)``;
+        * `Statistics`, which are returned as they are.
+    item, system, run, document, domain
+        Columns with the item (several columns identify it together), the system, the run (a training with another
+        seed, or one of several sampled answers), the document and the domain. For arrays, `document` and `domain` are
+        labels, one per segment. Standard names need no declaration: `item`, `id`, `system`, `model`, `run`, `seed`,
+        `document`, `domain` and a few more (docs/formats.md).
+    systems
+        Columns that have the scores, or with `gold` the answers, of one system each.
+    score
+        Columns of scores, which are averaged; for arrays, the name of the score. Default: the only column of numbers
+        without another role.
+    gold, prediction
+        Columns with the right answer and with the answer of the system; an answer that equals the right one counts 1.
+    metric
+        A metric to compute from counts or from outputs, by name or as a `Metric`. For logs, which of their scores.
+    lower_is_better
+        Whether the scores are errors or costs. Default: known for metrics of pairsig and a few names such as `wer`; for
+        all others, higher scores are assumed to be better, and the result says so.
+    true
+        Words that count as 1, such as "pass"; all others count as 0.
+    missing
+        What to do with items without a score for some system: "wrong" counts them as 0, "drop" leaves them out for all
+        systems. Default: refuse them.
+    missing_value
+        Numbers that stand for a missing score, such as −1.
+    any_value
+        Whether to accept suspicious values as scores: a few numbers beside 0 and 1, or a last row of totals.
+    sep, sheet
+        Separator of a text file; sheet of a workbook.
+    reference
+        Files of references, for outputs.
+    reader
+        Format of files that do not say it themselves, such as "sigf" or "conllu".
+    options
+        Options of the reader or of the metric, as `--option` takes them: ``{"scorer": "exact"}``.
+
+    Returns
+    -------
+    Statistics
+        `print` it to see what was read.
+
+    Raises
+    ------
+    InputError
+        If the input cannot be read, or could be read in more than one way.
+
+    See Also
+    --------
+    compare, rank, compare_methods, transfer : Test what was read.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import pairsig
+    >>> rows = pd.DataFrame(
+    ...     {"model": ["old", "old", "new", "new"], "question": [1, 2, 1, 2], "correct": [True, False, True, True]}
+    ... )
+    >>> pairsig.read(rows, item="question")
+    Statistics of a test set: 2 systems, 2 segments
+      systems: old, new
+      correct: Σ correct / number of segments (higher is better, assumed)
+    """
+    if isinstance(data, Statistics):
+        return data
+    of_table = _are_paths(data) or not isinstance(data, Mapping | list | tuple)
+    roles = Roles(
+        item=item or None,
+        system=system,
+        systems=systems or None,
+        run=run,
+        score=score or None,
+        gold=gold,
+        prediction=prediction,
+        document=document if of_table else None,
+        domain=domain if of_table else None,
+        lower_is_better=lower_is_better is True,
+        higher_is_better=lower_is_better is False,
+        true=true or None,
+        missing_value=_several(missing_value) or None,
+        any_value=any_value,
+        sep=sep,
+        sheet=sheet,
+    )
+    metrics = () if metric is None else _several(metric)
+    how: dict[str, Any] = {"missing": missing, "metrics": metrics}
+    if _are_paths(data):
+        paths = list(data.values()) if isinstance(data, Mapping) else [data] if isinstance(data, str | Path) else data
+        return _only(
+            read_files(
+                [list(map(str, one)) if isinstance(one, list | tuple) else str(one) for one in paths],
+                reader,
+                roles=roles,
+                references=_several(reference),
+                options=options,
+                names=list(data) if isinstance(data, Mapping) else (),
+                **how,
+            )
+        )
+    if isinstance(data, Mapping):
+        columns = ("item", "system", "systems", "run", "gold", "prediction")
+        if declared := [name for name in columns if getattr(roles, name) != getattr(Roles(), name)]:
+            raise InputError(f"found {declared[0]}= for arrays, expected it for a data frame, as pandas.DataFrame(…)")
+        return _of_arrays(data, metric, roles, document, domain, missing)
+    if isinstance(data, list | tuple):
+        return _only(_of_logs(data, options or {}, **how))
+    frames = [table.read(data, replace(roles, metric=metrics or None))]
+    import narwhals.stable.v2 as nw
+
+    library = getattr(nw.from_native(data, pass_through=True), "implementation", None)
+    return replace(_only(_aligned(frames, [""], [""], missing=missing)), library=library)
+
+
+def _several(value: Any) -> tuple[Any, ...]:
+    """One value, or several."""
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+
+def _are_paths(data: Any) -> bool:
+    """Whether the input is a file or a folder, or several of them."""
+    if isinstance(data, Mapping):
+        data = list(data.values())
+    if isinstance(data, list | tuple):
+        return bool(data) and all(
+            isinstance(one, str | Path) or (_are_paths(one) and type(one) is list) for one in data
+        )
+    return isinstance(data, str | Path)
+
+
+def _only(parts: Sequence[Statistics]) -> Statistics:
+    """The only test set; a question if metrics have scores for different items."""
+    if len(parts) == 1:
+        return parts[0]
+    names = [metric.name for part in parts for metric in part.metrics]
+    raise Question(
+        f"found the metrics {listed(names)}, which do not have the same items, expected one", [{"metric": names[0]}]
+    )
+
+
+def _of_arrays(
+    data: Mapping[str, Any],
+    metric: str | Metric | Sequence[str] | None,
+    roles: Roles,
+    documents: Any,
+    domains: Any,
+    missing: Missing | None,
+) -> Statistics:
+    """Scores (segments,), counts (segments × columns), or either of several runs, (runs × segments × columns)."""
+    name = SCORE if roles.score is None else roles.score
+    if not isinstance(name, str):
+        raise InputError(f"found the scores {listed(name)} for arrays, expected one name")
+    if metric is None:
+        chosen = system_counts.average(name, higher_is_better=not roles.lower_is_better)
+    else:
+        chosen = registry.metric(metric)  # type: ignore[arg-type]
+        if roles.lower_is_better:
+            raise InputError(
+                f"found lower_is_better=True with metric {chosen.name}, expected it with scores only: a metric says "
+                "itself which scores are better"
+            )
+    arrays, ids = paired_by_index({str(system): values for system, values in data.items()})
+    for system, array in arrays.items():
+        if metric is None and (array.ndim not in (1, 3) or (array.ndim == 3 and array.shape[2] != 1)):
+            raise InputError(
+                f"system {named(system)} has an array of shape {array.shape} and no metric is named, expected one "
+                "score per segment, (segments,) or (runs, segments, 1); metric= takes counts, (segments, columns)"
+            )
+    result = Statistics.from_arrays(arrays, chosen.columns, documents=documents, domains=domains)
+    if ids is not None:
+        result = replace(result, segments=statistics.label_array(ids, "segment"))
+    lacking = np.isnan(result.counts).any(axis=2) if result.counts.dtype.kind == "f" else np.zeros((1, 1), dtype=bool)
+    if lacking.any() and missing == "drop":
+        result = result.select(segments=np.flatnonzero(~lacking.any(axis=0)))
+        result = replace(result, provenance={"missing": f"drop:{int(lacking.any(axis=0).sum())}"})
+    elif lacking.any() and missing == "wrong":
+        scores = result.counts[~lacking]
+        if metric is not None or roles.lower_is_better or scores.min(initial=0) < 0 or scores.max(initial=0) > 1:
+            raise InputError("missing='wrong' counts 0, expected scores from 0 to 1 of which higher is better")
+        result = replace(result, counts=np.nan_to_num(result.counts), provenance={"missing": f"wrong:{lacking.sum()}"})
+    elif lacking.any():
+        row, segment = np.argwhere(lacking)[0]
+        raise InputError(
+            f"system {named(result.systems[row])} has no score for segment {named(result.segments[segment])} (NaN or "
+            'masked), expected a number; missing="drop" leaves it out for all systems'
+        )
+    return replace(result, metrics=(chosen,), notes=tuple(result.inconsistencies()))
+
+
+def _of_logs(logs: Sequence[Any], options: Mapping[str, str], **how: Any) -> list[Statistics]:
+    """Logs in memory, one per system."""
+    documents = [_in_memory(log, f"log-{number}") for number, log in enumerate(logs, start=1)]
+    programs = {program for program, _ in documents}
+    if len(programs) != 1:
+        raise InputError(f"found logs of {listed(sorted(programs)) or 'no program'}, expected logs of one program")
+    (program,) = programs
+    (typed,) = sort_options(options, f"reader {program}", system_counts.reader_of_counts(program).read)
+    return _aligned(
+        [system_counts.read_all(program, log, **typed) for _, log in documents],
+        [log.name for _, log in documents],
+        [""] * len(documents),
+        **how,
+    )
+
+
+def _in_memory(log: Any, name: str) -> tuple[str, readers.InMemory]:
+    """The program of a log, and the document that its reader reads."""
+    for program in readers.LOGS:
+        if (document := system_counts.reader_of_counts(program).document(log)) is not None:
+            return program, readers.InMemory(name, document)
+    raise InputError(f"found a {type(log).__module__.partition('.')[0]}.{type(log).__name__}, {_ACCEPTED}")
+
+
+def is_statistics(path: str | Path) -> bool:
+    """Whether `write_statistics` has written a file: it has metadata, or all the labels that statistics have."""
+    path = Path(path)
+    if path.suffix in tables.SEPARATORS and path.is_file():
+        head = beginning(path).decode("utf-8", errors="replace").partition("\n")[0]
+        return set(statistics.KEYS) - {"run"} <= set(head.rstrip("\r").split(tables.SEPARATORS[path.suffix]))
+    if path.suffix != ".parquet" or not path.is_file():
+        return False
+    need("pyarrow")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return b"dataset" in (pq.read_schema(path).metadata or {})
+    except (OSError, ValueError, pa.ArrowException):
+        return False  # the reader of tables says what is wrong
+
+
+# Systems in files of outputs, counts or logs.
+
+_SUFFIX = re.compile(r"(?<=.)\.[A-Za-z]\w*$")  # `.sigf`, but not the `.1` of gpt-4.1
+
+
+def read_files(
+    paths: Sequence[str | Sequence[str]],
+    reader: str | None,
+    *,
+    roles: Roles | None = None,
+    references: Sequence[str] = (),
+    metrics: Sequence[Any] = (),
+    options: Mapping[str, str] | None = None,
+    domains: Sequence[str] = (),
+    documents: Sequence[str] = (),
+    missing: Missing | None = None,
+    names: Sequence[str] = (),
+) -> list[Statistics]:
+    """Read systems from tables, from files of counts, from logs, or from outputs and a reference.
+
+    There is one path per system, the baseline first, or several, which are its runs; or one table or folder of all
+    systems. A system is called as in `names`, or after its file, without `.gz` or `.xz` and one more suffix (`gpt-4.1`
+    for `gpt-4.1.sigf`), or else by its full name or its folders. Runs are named by their common prefix (`a` for `a1`,
+    `a2`). Systems of logs have the names in the logs, with the settings in which systems of the same name differ.
+
+    Without a `reader`, `recognition.recognize` names the format, or asks. By default, `metrics` are all that the files
+    have, or the default metric of the reader. `options` are those of the reader or of the metrics' extractors; at least
+    one of them must have each. There is one domain and document per segment, or none.
+
+    Returns
+    -------
+    One result, or several if metrics are extracted from outputs, or if not the same items have a score in all metrics
+    of logs. Their notes say what was left out.
+    """
+    groups = [[own] if isinstance(own, str) else list(own) for own in paths]
+    own_references = {Path(path).resolve() for path in references}
+    left_out = [path for group in groups for path in group if Path(path).resolve() in own_references]
+    groups = [kept for group in groups if (kept := [path for path in group if path not in left_out])]
+    if left_out and len(groups) < 2:
+        raise InputError(f"found the reference {left_out[0]} among the systems, expected at least two others")
+    files = [path for group in groups for path in group]
+    methods, runs = _called(groups)
+    if names:
+        methods = [name for name, group in zip(names, groups, strict=True) for _ in group]
+    roles, given = roles or Roles(), dict(options or {})
+    notes = [f"{path} left out, since it is the reference" for path in left_out]
+    if reader is None:
+        if len(files) == 1 and is_statistics(files[0]) and roles == Roles():
+            return [_with_metrics(statistics.read(files[0]), metrics)]
+        is_table = roles.sep is not None or roles.sheet is not None
+        reader = "table" if is_table and not references else recognition.recognize(files, references)
+        if reader not in readers.TABLES:
+            notes.append(f"detected the format {reader}; use --reader to override")
+    choose(reader, (*readers.TABLES, *readers.COUNTS, *readers.LOGS, *readers.OUTPUTS), "reader")
+    if reader in readers.OUTPUTS:
+        return _extracted(files, reader, methods, runs, notes, references, metrics, given, missing, domains, documents)
+    if references:
+        raise InputError(f"reader {reader} reads counts, which need no reference, found the reference {references[0]}")
+    if reader in readers.TABLES:
+        _refuse_old_spellings(given)
+        own = replace(roles, metric=tuple(metrics) or None)
+        counted = [_of_scores(path, own) or table.read(path, own, several=len(files) > 1) for path in files]
+        metrics = ()
+    else:
+        if roles != Roles():
+            declared = next(name for name in vars(roles) if getattr(roles, name) != getattr(Roles(), name))
+            raise InputError(
+                f"found --{declared.replace('_', '-')}, which declares columns of a table, but {files[0]} is read as "
+                f"{reader}; use --reader table if it is a table"
+            )
+        (typed,) = sort_options(given, f"reader {reader}", system_counts.reader_of_counts(reader).read)
+        counted = [system_counts.read_all(reader, path, **typed) for path in files]
+    found = _aligned(counted, methods, runs, metrics=metrics, domains=domains, documents=documents, missing=missing)
+    return [replace(part, notes=tuple(dict.fromkeys([*notes, *part.notes]))) for part in found]
+
+
+def _of_scores(path: str, roles: Roles) -> tuple[SystemCounts, ...]:
+    """One score per line, without importing pandas; nothing if the file has something else, or more was declared."""
+    direction: dict[str, Any] = {"lower_is_better": roles.lower_is_better, "higher_is_better": roles.higher_is_better}
+    if roles != Roles(**direction) or system_counts.width(Beginning(path).rows) != 1:
+        return ()
+    try:
+        rows = [values for _, values in system_counts.read_numbers(path, "one number per line")]
+    except InputError:
+        return ()
+    if {len(values) for values in rows} != {1}:
+        return ()
+    metric = system_counts.average(
+        SCORE, higher_is_better=not roles.lower_is_better, assumed=not any(direction.values())
+    )
+    counts = system_counts.of_lines(path, rows, [metric], alike=())
+    return (replace(counts, unscored={SCORE: np.zeros(len(rows), dtype=bool)}, by_row=True),)
+
+
+def _with_metrics(found: Statistics, metrics: Sequence[str]) -> Statistics:
+    """A file of statistics with the metrics that were named."""
+    return replace(
+        found,
+        metrics=tuple(registry.metric(name) for name in metrics) or (statistics.only_metric(found),),
+        notes=tuple(found.inconsistencies()),
+    )
+
+
+_OLD = {"system": "--system", "item": "--item", "score": "--score", "gold": "--gold", "run": "--run",
+        "document": "--document", "domain": "--domain", "lower_is_better": "--lower-is-better"}  # fmt: skip
+"""Options of tables that were once written `--option KEY=VALUE`."""
+
+
+def _refuse_old_spellings(options: Mapping[str, str]) -> None:
+    for name, value in options.items():
+        if name in _OLD:
+            new = _OLD[name] if name == "lower_is_better" else f"{_OLD[name]} {value}"
+            raise InputError(f"found --option {name}={value}, expected {new}")
+        raise InputError(f"found --option {name}={value}, but tables have no such option")
+
+
+def _extracted(
+    files: Sequence[str],
+    reader: str,
+    methods: Sequence[str],
+    runs: Sequence[str],
+    notes: list[str],
+    references: Sequence[str],
+    metrics: Sequence[str],
+    given: Mapping[str, str],
+    missing: Missing | None,
+    domains: Sequence[str],
+    documents: Sequence[str],
+) -> list[Statistics]:
+    """One result per metric, counted in outputs and a reference."""
+    if missing is not None:
+        raise InputError(f"--missing is for logs and tables, but reader {reader} reads outputs; leave it out")
+    if not references:
+        raise InputError(f"reader {reader} reads outputs, which need a reference: add --reference FILE")
+    chosen = [registry.metric(name) for name in metrics or [readers.reader_of_outputs(reader).metric]]
+    once([metric.name for metric in chosen], "metric")
+    taken = [extraction.functions(metric, reader)[1:] for metric in chosen]
+    what = f"reader {reader} and metric {', '.join(metric.name for metric in chosen)}"
+    sort_options(given, what, *(function for both in taken for function in both))
+    results = []
+    for metric, functions in zip(chosen, taken, strict=True):
+        known = {name for function in functions for name in options_of(function)}
+        outputs = [
+            extraction.extract(
+                path,
+                references,
+                metric=metric,
+                reader=reader,
+                options={name: value for name, value in given.items() if name in known},
+                system=name,
+                domains=domains,
+                documents=documents,
+                note=notes.append,
+            )
+            for path, name in zip(files, map(run_name, methods, runs), strict=True)
+        ]
+        collected = statistics.collect(outputs, dataset="", provenance={})
+        results.append(replace(collected, runs=tuple(runs), metrics=(metric,), notes=tuple(dict.fromkeys(notes))))
+    return results
+
+
+def _aligned(
+    files: Sequence[tuple[SystemCounts, ...]],
+    methods: Sequence[str],
+    runs: Sequence[str],
+    *,
+    metrics: Sequence[str] = (),
+    **how: Any,
+) -> list[Statistics]:
+    """Systems of tables, files of counts or logs on the same segments.
+
+    `methods` and `runs` name the method and the run of each file; `how` are options of `system_counts.align`.
+    """
+    for part in (part for own in files for part in own):
+        printable([part.system, part.run], "system", part.source)
+        printable([part.task], "task", part.source)
+    parts = [part for own in files for part in own]
+    methods, runs = _labelled(files, methods, runs)
+    if tasks.several(parts, methods):
+        return tasks.align(parts, methods, runs, metrics=metrics, **how)
+    known = list(dict.fromkeys(metric.name for part in parts for metric in part.metrics))
+    metrics = [spelled(name, known) for name in metrics]
+    once(metrics, "metric")
+    parts = [system_counts.restricted(part, metrics) for part in parts]
+    _check_chosen(parts, metrics)
+    return system_counts.align(parts, list(map(run_name, methods, runs)), runs=runs, **how)
+
+
+def _called(groups: Sequence[Sequence[str]]) -> tuple[list[str], list[str]]:
+    """Names of the method and of the run of every file."""
+    stems = iter(_names([path for group in groups for path in group]))
+    named = [[next(stems) for _ in group] for group in groups]
+    methods = [_in_common(names) for names in named]
+    if len(set(methods)) < len(methods) or "" in methods:
+        methods = [names[0] for names in named]
+    return (
+        [method for method, names in zip(methods, named, strict=True) for _ in names],
+        [str(number) if len(names) > 1 else "" for names in named for number in range(1, len(names) + 1)],
+    )
+
+
+def _in_common(names: Sequence[str]) -> str:
+    """The common prefix of names of runs, without part of a number or a separator at its end."""
+    if len(names) == 1:
+        return names[0]
+    prefix = names[0][: _n_shared(names)]
+    if any(name[len(prefix) :][:1].isdigit() for name in names):
+        prefix = prefix.rstrip("0123456789")
+    return prefix.rstrip("-_./ ")
+
+
+def _names(paths: Sequence[str]) -> Sequence[str]:
+    """Distinct names, one per system: the file's name without suffixes or with them, else the folders that differ."""
+    for path, times in Counter(paths).items():
+        if times > 1:
+            raise InputError(f"{path} is given {times} times, expected different files")
+    files = [Path(path).name for path in paths]
+    stems = [_SUFFIX.sub("", name.removesuffix(".gz").removesuffix(".xz")) for name in files]
+    return next(names for names in (stems, files, _different(paths), paths) if len(set(names)) == len(names))
+
+
+def _different(paths: Sequence[str]) -> list[str]:
+    """The parts of paths without those that all begin or end with."""
+    parts = [Path(path).parts for path in paths]
+    first, last = _n_shared(parts), _n_shared([own[::-1] for own in parts])
+    return ["/".join(own[first : len(own) - last]) for own in parts]
+
+
+def _n_shared(sequences: Sequence[Sequence[str]]) -> int:
+    """How many entries all of them begin with."""
+    return sum(1 for _ in takewhile(lambda own: len(set(own)) == 1, zip(*sequences, strict=False)))
+
+
+def _labelled(
+    files: Sequence[Sequence[SystemCounts]], methods: Sequence[str], runs: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """Names of the method and the run of every system: those in a single file, else those of the files."""
+    for own, run in zip(files, runs, strict=True):
+        systems = list(dict.fromkeys(part.system for part in own))
+        if len(systems) > 1 and len(files) > 1:
+            raise InputError(f"{own[0].source}: found the systems {listed(systems)}, expected one system per file")
+        if run and own[0].run:
+            raise InputError(
+                f"{own[0].source}: found the runs {listed(part.run for part in own)}, expected one run per file if "
+                "several files are runs of a system"
+            )
+    if all(part.log for own in files for part in own):
+        named = _as_logged(files, methods)
+    elif len(files) == 1 and all(part.system for part in files[0]):
+        named = [part.system for part in files[0]]
+    else:
+        named = [method for method, own in zip(methods, files, strict=True) for _ in own]
+    return named, [part.run or run for run, own in zip(runs, files, strict=True) for part in own]
+
+
+def _as_logged(files: Sequence[Sequence[SystemCounts]], methods: Sequence[str]) -> list[str]:
+    """Names of the method of every system in logs; files with the same entry in `methods` are runs of it."""
+    own: dict[tuple[str, str], Mapping[str, str]] = {}
+    methods = _same_model(files, methods)
+    for parts, method in zip(files, methods, strict=True):
+        for part in parts:
+            others = [name for name, other in own if other == method and name != part.system and len(files) > 1]
+            if others:
+                raise InputError(
+                    f"{part.source} contains {part.system}, expected a run of {others[0]} as in the previous file"
+                )
+            own.setdefault((part.system, method), part.settings)
+    called = {}
+    for system, method in own:
+        namesakes = [settings for (name, _), settings in own.items() if name == system]
+        keys = dict.fromkeys(key for settings in namesakes for key in settings)
+        differing = [key for key in keys if len({settings.get(key, "") for settings in namesakes}) > 1]
+        mine = own[system, method]
+        description = ", ".join(f"{key}={mine[key]}" for key in differing if mine.get(key))
+        called[system, method] = f"{system} ({description})" if description else system
+    times = Counter(called.values())
+    called = {key: f"{name} ({key[1]})" if times[name] > 1 else name for key, name in called.items()}
+    return [called[part.system, method] for method, parts in zip(methods, files, strict=True) for part in parts]
+
+
+def _same_model(files: Sequence[Sequence[SystemCounts]], methods: Sequence[str]) -> Sequence[str]:
+    """The names in `methods`, with the same one for files with different tasks of one of several models."""
+    tasks: dict[str, list[str]] = {}
+    for parts in files:
+        tasks.setdefault(parts[0].system, []).extend({part.task for part in parts})
+    homes: dict[str, str] = {}
+    return [
+        homes.setdefault(parts[0].system, name)
+        if len(tasks) > 1 and len(set(own := tasks[parts[0].system])) == len(own)
+        else name
+        for parts, name in zip(files, methods, strict=True)
+    ]
+
+
+def _check_chosen(parts: Sequence[SystemCounts], names: Sequence[str]) -> None:
+    """Raise `InputError` for metrics that some systems do not have."""
+    by_name = [metric.name for metric in system_counts.shared(parts)]
+    for name in names if by_name else ():  # if they share none, the message of `align` lists those of each
+        if name not in by_name:
+            # If all systems have a metric with that name, its columns differ.
+            lacking = next((part for part in parts if name not in {own.name for own in part.metrics}), parts[-1])
+            raise InputError(f"{lacking.source} has no metric {quoted(name)}, expected one of {listed(by_name)}")

@@ -1,0 +1,61 @@
+"""No command writes over a file that it reads, by whatever name."""
+
+import os
+
+import pytest
+
+from pairsig import cli
+from pairsig.io import console
+
+
+def outputs():
+    """Every option that writes a file, with a suffix that it accepts."""
+    for command, parser in cli._commands()._commands.choices.items():
+        for action in parser._actions:
+            if getattr(action.type, "func", action.type) is console.output:
+                yield command, action.option_strings[0], action.type.keywords["suffixes"][0]
+
+
+def words(command, option, path, read):
+    """A command with this input and output, and something for everything else that is required."""
+    parser = cli._commands()._commands.choices[command]
+    found = [command]
+    for action in parser._actions:
+        if option in action.option_strings:
+            found += [option, str(path)]
+        elif not action.option_strings:
+            found.insert(1, str(read))
+        elif action.required:
+            value = str(path.with_name(f"other{path.suffix}")) if "output" in action.dest else "x"
+            found += [action.option_strings[0], value]
+    return found
+
+
+@pytest.mark.parametrize(("command", "option", "suffix"), list(outputs()))
+@pytest.mark.parametrize("kind", ["name", "path", "symbolic link", "hard link"])
+def test_an_output_is_no_input(command, option, suffix, kind, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / f"f{suffix}"
+    path.write_text("1\n0\n")
+    read = path.name
+    if kind == "path":
+        read = f"../{tmp_path.name}/{path.name}"
+    elif kind != "name":
+        read = f"link{suffix}"
+        (os.symlink if kind == "symbolic link" else os.link)(path, tmp_path / read)
+    assert cli.main(words(command, option, path, read)) == 2
+    assert f"found the input {read} as the output {path}, expected another file to write" in capsys.readouterr().err
+    assert path.read_text() == "1\n0\n"
+
+
+def test_every_command_with_an_output_is_tried():
+    tried = {command for command, *_ in outputs()}
+    assert {"test", "gate", "rank", "extract", "collect", "pool", "compare", "methods", "transfer", "merge"} <= tried
+
+
+def test_two_outputs_are_two_files(tmp_path, capsys):
+    (tmp_path / "x.txt").write_text("1\n0\n")
+    output = str(tmp_path / "verdict.md")
+    words = ["gate", str(tmp_path / "x.txt"), "--margin", "1%", "--output", output, "--output", output]
+    assert cli.main(words) == 2
+    assert "as two outputs, expected different files" in capsys.readouterr().err
