@@ -103,7 +103,7 @@ test-wheel:
 # Start a SLURM with three nodes on this machine, and stop it again; `tests/slurm/cluster install` installs it.
 test-slurm: quick
 	tests/slurm/cluster start
-	tests/slurm/quick && $(BIN)/python -m pytest tests/test_slurm.py; status=$$?; tests/slurm/cluster stop; exit $$status
+	tests/slurm/quick && PAIRSIG_TEST_SLURM=1 $(BIN)/python -m pytest tests/test_slurm.py; status=$$?; tests/slurm/cluster stop; exit $$status
 
 # What stands between <!-- NAME --> and <!-- /NAME --> on a page comes from src/study/site/templates/fragments.md.
 findings: $(READY)

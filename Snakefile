@@ -32,6 +32,7 @@ include: "workflow/rules/scatter.smk"
 include: "workflow/rules/analyse.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/site.smk"
+include: "workflow/rules/alone.smk"
 
 
 onstart:
@@ -44,7 +45,9 @@ rule all:
     default_target: True
     input:
         collect(
-            "results/comparisons/{dataset}.{test}.parquet", dataset=SELECTED, test=TESTS
+            "results/comparisons/{dataset}.{test}.parquet",
+            dataset=SELECTED,
+            test=TESTS,
         ),
         [jobs.picture(*one) for one in DATASET_FIGURES],
         collect("results/pages/{dataset}.html", dataset=SELECTED)

@@ -83,7 +83,8 @@ def serve() -> None:
             os.close(reading)
             for stream in (1, 2):
                 os.dup2(writing, stream)
-            main(json.loads(line))
+            sys.argv[1:] = json.loads(line)
+            main()
             os._exit(1)  # it exits itself
         os.close(writing)
         with os.fdopen(reading, encoding="utf-8") as pipe:

@@ -154,6 +154,62 @@ def test_what_a_killed_run_has_left_is_swept_and_never_taken_for_a_model(train, 
     assert [path.name for path in (tmp_path / "models").iterdir()] == ["m-full-1"]
 
 
+def kill(*arguments):
+    """Run a command of the study until its base model waits, and kill both as a cluster does."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "study", *arguments], stderr=subprocess.PIPE, start_new_session=True, text=True
+    )
+    for line in process.stderr:  # the command of the base model, before it runs
+        if line.startswith("touch "):
+            break
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+@pytest.mark.parametrize("stage", ["train", "predict"])
+def test_a_base_model_that_is_killed_in_every_attempt_is_left_out(train, predict, tmp_path, monkeypatch, capsys, stage):
+    """By the attempt after the last, since the process that is killed writes nothing."""
+    monkeypatch.chdir(tmp_path)
+    Path("input.txt").touch()
+    if stage == "train":
+        made = Path("models", "m-full-1")
+        arguments = ["train", "training set.txt", "--command", "touch {model}; sleep 60", "--model", str(made)]
+    else:
+        made = Path("output.txt")
+        train("cp {train} {model}")
+        arguments = ["predict", "input.txt", "--model", "models/m-full-1", "--output", str(made)]
+        arguments += ["--command", "touch {output}; sleep 60"]
+    for k in (1, 2):
+        kill(*arguments, "--attempt", f"{k}/2", "--requested", f"{k}000 MB, {k} minutes")
+        assert not made.exists()
+        assert len(left_over(made.parent)) == 2  # the marker and a folder: the second attempt has removed the first's
+    assert cli.main([*arguments, "--attempt", "3/2"]) == 0
+    reason = "killed in attempt 2 of 2 (memory or time; requested: 2000 MB, 2 minutes)"
+    assert f"{made}: {reason}" in capsys.readouterr().err
+    assert Omission.read(made / "omission.json" if stage == "train" else made) == Omission(stage, reason)
+    assert left_over(made.parent) == []
+
+
+def test_an_attempt_after_one_that_was_killed_says_so_and_succeeds(train, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    arguments = ["train", "training set.txt", "--model", "models/m", "--attempt"]
+    kill(*arguments, "1/2", "--command", "touch {model}; sleep 60")
+    assert cli.main([*arguments, "2/2", "--command", "cp {train} {model}"]) == 0
+    assert "models/m: killed in attempt 1 of 2 (memory or time)" in capsys.readouterr().err
+    assert left_over(tmp_path / "models") == []
+
+
+def test_an_attempt_that_was_killed_in_an_earlier_run_counts_no_longer(train, tmp_path, monkeypatch, capsys):
+    """A new run begins with attempt 1; a job of a group may be made again in the attempt after the last."""
+    monkeypatch.chdir(tmp_path)
+    arguments = ["train", "training set.txt", "--model", "models/m", "--attempt"]
+    for attempt in ("1/1", "3/2"):
+        kill(*arguments, "1/2", "--command", "touch {model}; sleep 60")
+        assert cli.main([*arguments, attempt, "--command", "cp {train} {model}"]) == 0
+        assert "killed" not in capsys.readouterr().err
+        assert (tmp_path / "models" / "m" / "model").read_text(encoding="utf-8") == "a\nb\n"
+
+
 def test_the_last_attempt_writes_why_and_the_system_is_left_out(train, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("gold.txt").write_text("0-0\n0-0 1-1\n", encoding="utf-8")

@@ -104,3 +104,18 @@ def test_commands_that_run_no_job_need_no_cores(planned, command):
 @pytest.mark.slow
 def test_containerize_only_asks_for_conda(planned):
     assert "Is conda installed and accessible?" in planned[0].run("--containerize", status=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("results/figures/documents.svg", {"documents": 1, "plot_figure": 1}),
+        ("results/figures/correlation/realsumm.bootstrap.svg", {"compare": 1, "plot_dataset": 1}),
+        ("results/tables/documents.html", {"documents": 1, "tabulate_one": 1}),
+    ],
+)
+def test_a_figure_or_table_alone_plans_what_it_needs(tmp_path, target, expected):
+    with Planner(clone(tmp_path)) as planner:
+        jobs, _ = planner.plan("--configfile", "config/quick.yaml", "--", target)
+    assert jobs == expected | {"total": 2}

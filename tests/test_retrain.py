@@ -273,7 +273,7 @@ def test_going_on_from_what_is_embedded_gives_what_one_run_gives(example):
 def test_a_base_model_that_fails_is_left_out_and_reported(example):
     project = example[0]
     train, predict = "awk -f config/example/dice-train.awk {train}", "dice-predict.awk {model} {input} > {output}"
-    fails = "case {train} in *quarter-2*) echo too small >&2; exit 7;; esac"
+    fails = "case {train} in *quarter-2*) echo too small >&2; exit 7;; *quarter-1*) kill -9 $PPID;; esac"
     stops = "if [ $(cksum < {model} | cut -c1) -le 1 ]; then head -n 3; else cat; fi > {output}"
     edit(project, "base_models", train, f"{fails}; {train}")
     edit(project, "base_models", predict, predict.replace("> {output}", f"| {stops}"))
@@ -283,9 +283,13 @@ def test_a_base_model_that_fails_is_left_out_and_reported(example):
     fragments = {omission.system: str(omission) for omission in made.omissions}
     assert "exit status 7" in fragments["dice-quarter-2"]
     assert "too small" in fragments["dice-quarter-2"]
+    killed = "train: killed in attempt 2 of 2 (memory or time; requested: 1000 MB, 10 minutes)"
+    assert killed in fragments["dice-quarter-1"]
+    log = project / "results/logs/train/example-parallel/dice-quarter-1.log"
+    assert killed.removeprefix("train: ") in log.read_text(encoding="utf-8")
     assert len(fragments) + len(made.systems) == 8
     assert not set(fragments) & set(made.systems)
-    for name in set(fragments) - {"dice-quarter-2"}:
+    for name in set(fragments) - {"dice-quarter-1", "dice-quarter-2"}:
         assert "has 3 segments" in fragments[name]
     table = (project / "results/tables/systems.tsv").read_text(encoding="utf-8")
     assert "dice-quarter-2: train: exit status 7" in table

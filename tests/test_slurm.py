@@ -5,7 +5,6 @@
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import time
@@ -14,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import simulate
-from conftest import clone
+from conftest import add_rows, clone, worked_example
 from pairsig.comparisons import all_pairs
 from pairsig.core import statistics
 from pairsig.io import tables
@@ -29,8 +28,8 @@ pytestmark = pytest.mark.slurm
 
 @pytest.fixture(scope="module", autouse=True)
 def cluster():
-    if shutil.which("sinfo") is None or subprocess.run(["sinfo"], capture_output=True, check=False).returncode:
-        pytest.skip("no SLURM answers here: make test-slurm starts one")
+    if "PAIRSIG_TEST_SLURM" not in os.environ:
+        pytest.skip("jobs are submitted by make test-slurm only, which starts a SLURM of its own")
 
 
 FAST = (
@@ -116,7 +115,9 @@ def test_a_run_on_slurm_gives_the_bytes_of_a_run_here(running, expected):
     printed = (project / "printed.txt").read_text(encoding="utf-8")
     # Four parts, and one job that adds them up.
     assert len(re.findall("has been submitted with SLURM jobid", printed)) == 5
-    assert not (project / "results/parts/comparisons").exists() or not list((project / "results/parts").rglob("*.tsv"))
+    assert not (project / "results/parts/comparisons").exists() or not list(
+        (project / "results/parts").rglob("*.parquet")
+    )
 
 
 @pytest.mark.parametrize("cancelled", [True, False], ids=["a job is cancelled", "the process of a job is killed"])
@@ -168,6 +169,25 @@ def test_snakemake_is_killed_and_the_next_run_goes_on(running, expected, cancell
     assert contents(project) == expected
     printed = snakemake("--dry-run", *STUDY, cwd=project)
     assert "Nothing to be done" in printed
+
+
+def test_a_base_model_that_takes_more_memory_than_it_requests_costs_its_system_alone(project):
+    """SLURM kills it twice, and the third attempt records that."""
+    base_model, training_set, dataset = worked_example("Your own base model")[0]
+    hungry = "python -c 'x = b\"1\" * 1500_000_000; import time; time.sleep(60)'"
+    hungry = f"case {{train}} in *quarter-2*) {hungry};; esac; awk"
+    base_model = base_model.replace("train: awk", f"train: >-\n    {hungry}").replace("mem_mb: 500", "mem_mb: 800")
+    training_set = training_set.replace("[dice, joint-hmm]", "[dice]").replace("{full: 4, quarter: 4}", "{quarter: 3}")
+    add_rows(project, base_models=base_model, training_sets=training_set, datasets=dataset)
+    counted = "results/statistics/example-alignment.parquet"
+    arguments = ("--config", "retrain=true", "datasets=[example-alignment]")
+    snakemake(*ON_SLURM, counted, *arguments, cwd=project, timeout=1500)
+    made = statistics.read(project / counted)
+    assert set(made.systems) == {"dice-quarter-1", "dice-quarter-3"}
+    (left_out,) = made.omissions
+    assert left_out.system == "dice-quarter-2"
+    assert left_out.reason == "killed in attempt 2 of 2 (memory or time; requested: 1600 MB, 10 minutes)"
+    assert not list((project / "results" / "models").rglob(".*"))
 
 
 def test_a_part_of_an_array_is_killed_and_submitted_again(tmp_path):

@@ -76,7 +76,7 @@ def test_every_way_of_comparing_is_reached():
             if metric == "mean":
                 counts = np.concatenate([counts, np.ones_like(counts)], axis=2)
             scorer = engine.Scorer(counts, registry.metric(metric))
-            kinds.update(engine._Border.of(scorer, np.array([[0, 1]]), 1, 2).kinds.tolist())
+            kinds.update(engine.Border.of(scorer, np.array([[0, 1]]), 1, 2).kinds.tolist())
     assert kinds == {engine._SMALL, engine._WRAPPED, engine._LARGE}
 
 

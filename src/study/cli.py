@@ -9,8 +9,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache, partial, wraps
 from importlib import import_module
 from pathlib import Path
@@ -230,8 +229,20 @@ def _add_analysis(commands: console.Commands, name: str, record: Analysis) -> No
 def _add_attempt_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jars", type=Path, default=Path("jars"), help="folder of Java libraries; default: jars")
     parser.add_argument("--threads", type=console.whole, default=1, help="default: 1")
-    attempt = "this is attempt K of M; if the last attempt fails, record the reason and succeed"
-    parser.add_argument("--attempt", type=console.part, metavar="K/M", help=attempt)
+    attempt = "this is attempt K of M; if the last one fails or was killed, record the reason and succeed"
+    parser.add_argument("--attempt", type=_attempt_number, metavar="K/M", help=attempt)
+    parser.add_argument("--requested", default="", help="the memory and time of the job, for messages")
+
+
+def _attempt_number(text: str) -> tuple[int, int]:
+    """K/M, with 1 <= K <= M + 1."""
+    number, last = (int(word) for word in text.split("/"))
+    if not 1 <= number <= last + 1:
+        raise argparse.ArgumentTypeError(f"found attempt {text}, expected one from 1/{last} to {last + 1}/{last}")
+    return number, last
+
+
+_attempt_number.__name__ = "K/M"
 
 
 def _fetch(arguments: argparse.Namespace) -> None:
@@ -288,36 +299,35 @@ def _train(arguments: argparse.Namespace) -> None:
     """Train a base model on a training set."""
     from study import training
 
-    model, words = arguments.model, {name: getattr(arguments, name) for name in ("seed", "given", "jars", "threads")}
-    with _left_out(arguments.attempt, "train", model, lambda omission: training.give_up(model, omission)):
-        training.train(arguments.command, arguments.training_set, model, **words)
+    words = {name: getattr(arguments, name) for name in ("seed", "given", "jars", "threads")}
+    make = partial(training.train, arguments.command, arguments.training_set, arguments.model, **words)
+    _attempt(arguments, "train", arguments.model, make, training.give_up)
 
 
 def _predict(arguments: argparse.Namespace) -> None:
     """Predict a test set with a base model."""
     from study import training
 
-    output = arguments.output
     words = {name: getattr(arguments, name) for name in ("members", "given", "jars", "threads")}
-    with _left_out(arguments.attempt, "predict", output, lambda omission: omission.write(output)):
-        training.predict(arguments.command, arguments.model, arguments.segments, output, **words)
+    make = partial(training.predict, arguments.command, arguments.model, arguments.segments, arguments.output, **words)
+    _attempt(arguments, "predict", arguments.output, make, lambda output, omission: omission.write(output))
 
 
-@contextmanager
-def _left_out(
-    attempt: tuple[int, int] | None, stage: str, made: Path, record: Callable[[Omission], None]
-) -> Iterator[None]:
-    """If the command of a base model fails in its last attempt, record the reason and succeed."""
-    from pairsig.core.omission import Omission
-    from study import training
+def _attempt(
+    arguments: argparse.Namespace,
+    stage: str,
+    made: Path,
+    make: Callable[[], None],
+    leave_out: Callable[[Path, Omission], None],
+) -> None:
+    """Run a command of a base model, as one of several attempts if `--attempt` says so."""
+    from study.training.attempts import Attempt
 
-    try:
-        yield
-    except training.CommandError as error:
-        if attempt is None or attempt[0] != attempt[1]:
-            raise
-        record(Omission(stage, str(error)))
-        console.warn(f"{made} is left out: {error}")
+    if arguments.attempt is None:
+        make()
+    else:
+        number, last = arguments.attempt
+        Attempt(number, last, arguments.requested).run(stage, made, make, partial(leave_out, made))
 
 
 def _resize(arguments: argparse.Namespace) -> None:

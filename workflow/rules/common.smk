@@ -1,5 +1,6 @@
 """Definitions for all rules: the checked config and sheets, names for wildcards, the library."""
 
+import math
 import os
 import re
 import sys
@@ -55,9 +56,9 @@ first_page(
 )
 
 
-def grown(amount):
-    """Request more of a resource with every attempt, because clusters kill jobs that exceed their request."""
-    return lambda wildcards, attempt: attempt * (
+def grown(amount, attempts=math.inf):
+    """Request more of a resource in each of so many attempts, because clusters kill jobs that exceed their request."""
+    return lambda wildcards, attempt: min(attempt, attempts) * (
         amount(wildcards) if callable(amount) else amount
     )
 

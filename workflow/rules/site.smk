@@ -36,10 +36,14 @@ rule site:
     input:
         tables=collect("results/tables/{table}.tsv", table=TABLES),
         comparisons=collect(
-            "results/comparisons/{dataset}.{test}.parquet", dataset=SELECTED, test=TESTS[0]
+            "results/comparisons/{dataset}.{test}.parquet",
+            dataset=SELECTED,
+            test=TESTS[0],
         ),
         test_sets=collect(
-            "results/test_sets/{dataset}.{test}.parquet", dataset=RESIZED, test=TESTS[0]
+            "results/test_sets/{dataset}.{test}.parquet",
+            dataset=RESIZED,
+            test=TESTS[0],
         ),
         calibrated="results/calibrated.parquet",
         datasets=jobs.sheet("datasets"),

@@ -2,10 +2,13 @@
 
 From `extract` on they are systems like all others. Models are deleted when nothing needs them any more (`--notemp`
 keeps them); resampled training sets stay, so that a new base model trains no other one again. A base model that fails
-in every attempt does not stop the study: its system is left out, with the reason.
+or is killed in every attempt does not stop the study: its system is left out, with the reason.
 """
 
 ATTEMPTS = 1 + config["retries"]
+# One more, because a job that was killed in the last attempt has written no reason. Only the main process repeats jobs:
+# within a job of a cluster, they would have the same memory again.
+RETRIES = ATTEMPTS if workflow.is_main_process else 0
 
 
 rule train:
@@ -23,15 +26,19 @@ rule train:
         "results/logs/train/{training_set}/{system}.log",
     benchmark:
         "results/benchmarks/train/{training_set}/{system}.tsv"
-    retries: ATTEMPTS - 1
+    retries: RETRIES
     group:
         "system"
     conda:
         "../envs/retrain.yaml"
     threads: lambda w: study.training_runs[w.training_set, w.system].threads
     resources:
-        mem_mb=grown(lambda w: study.training_runs[w.training_set, w.system].mem_mb),
-        runtime=grown(lambda w: study.training_runs[w.training_set, w.system].runtime),
+        mem_mb=grown(
+            lambda w: study.training_runs[w.training_set, w.system].mem_mb, ATTEMPTS
+        ),
+        runtime=grown(
+            lambda w: study.training_runs[w.training_set, w.system].runtime, ATTEMPTS
+        ),
         attempt=lambda wildcards, attempt: attempt,
         attempts=ATTEMPTS,
     params:
@@ -46,6 +53,7 @@ rule train:
             --jars results/jars \
             --threads {threads} \
             --attempt {resources.attempt}/{resources.attempts} \
+            --requested "{resources.mem_mb} MB, {resources.runtime} minutes" \
             --model {output.model:q} \
             >{log:q} 2>&1
         """
@@ -68,15 +76,17 @@ rule predict:
         "results/logs/predict/{dataset}/{system}.log",
     benchmark:
         "results/benchmarks/predict/{dataset}/{system}.tsv"
-    retries: ATTEMPTS - 1
+    retries: RETRIES
     group:
         "system"
     conda:
         "../envs/retrain.yaml"
     threads: lambda w: study.predictions[w.dataset, w.system].threads
     resources:
-        mem_mb=grown(lambda w: study.predictions[w.dataset, w.system].mem_mb),
-        runtime=grown(lambda w: study.predictions[w.dataset, w.system].runtime),
+        mem_mb=grown(lambda w: study.predictions[w.dataset, w.system].mem_mb, ATTEMPTS),
+        runtime=grown(
+            lambda w: study.predictions[w.dataset, w.system].runtime, ATTEMPTS
+        ),
         attempt=lambda wildcards, attempt: attempt,
         attempts=ATTEMPTS,
     params:
@@ -91,6 +101,7 @@ rule predict:
             --jars results/jars \
             --threads {threads} \
             --attempt {resources.attempt}/{resources.attempts} \
+            --requested "{resources.mem_mb} MB, {resources.runtime} minutes" \
             --output {output.output:q} \
             >{log:q} 2>&1
         """

@@ -13,15 +13,16 @@ from pairsig.comparisons.inputs import chosen_metric
 from pairsig.comparisons.pair_tables import with_pvalues
 from pairsig.core import definitions, engine
 from pairsig.core.compiled import check_few
-from pairsig.core.engine import Progress, Resampling, seed_of
+from pairsig.core.engine import Estimator, Progress, Resampling, seed_of
 from pairsig.core.exceedances import ExceedanceCounts
 from pairsig.core.influence import errors_and_correlations
 from pairsig.core.statistics import Statistics, by_document
+from pairsig.io.columns import NEAR_EXACT
 from pairsig.io.errors import InputError
 from pairsig.io.memory import Memory, shown
 from pairsig.io.packages import pd
 from pairsig.metrics import Metric
-from pairsig.stats import kernels, paired
+from pairsig.stats import kernels, near_exact, paired
 from pairsig.stats.exact.pairs import n_bytes as exact_bytes
 from pairsig.stats.paired import Unit
 
@@ -45,6 +46,7 @@ def compare(
     part: tuple[int, int] = (1, 1),
     threads: int | None = None,
     batch: int | None = None,
+    estimator: Estimator = "near-exact",
     memory: Memory | int | str | None = None,
     progress: Progress | None = None,
     note: Callable[[str], object] | None = None,
@@ -63,6 +65,8 @@ def compare(
         "two-sided", or "observed": one-sided in the direction of the better system.
     part
         (k, m): only the k-th of m parts of the resamples. `merge` combines the parts.
+    estimator
+        Of randomization, see `randomization_test`.
     memory
         Memory that the process may take, in bytes or as "500M" or "4G". The default is what it takes already and half
         of what is free on the machine. It only changes time: see below.
@@ -93,7 +97,7 @@ def compare(
             f"alternative={alternative!r} needs two systems in a fixed order; to compare all pairs, in which the "
             "better system comes first, expected two-sided or observed"
         )
-    resampling = Resampling(n_resamples, seed_of(rng), threads, batch)
+    resampling = Resampling(n_resamples, seed_of(rng), threads, batch, estimator=estimator)
     if len(part) != 2 or not all(isinstance(number, int) for number in part):
         raise InputError(f"the part is {part!r}, expected two whole numbers, as in (1, 4) for the first of four")
     k, m = part
@@ -120,9 +124,22 @@ def compare(
     pairs = np.column_stack(np.triu_indices(len(data.systems), k=1))
     gains = scorer.gains(pairs)
     pairs = np.where(gains[:, None] < 0, pairs[:, ::-1], pairs)
+    corrections: dict[str, object] = dict.fromkeys([column.name for column in NEAR_EXACT[1:]], np.nan)
     if chosen_test.exact:
         pvalue = kernels.pvalues(scorer, pairs, chosen_test, unit, threads=resampling.threads, progress=progress)
         counted, drawn = ExceedanceCounts(0, *np.zeros((2, len(pairs)), dtype=np.int64)), ""
+    elif chosen_test.draw == "swap":
+        shuffled = near_exact.counted(
+            scorer, pairs, chosen_test, resampling, resamples=resampling.part(k, m), progress=progress
+        )
+        counted, drawn, pvalue = shuffled.exceedances, resampling.signature, np.zeros(len(pairs))
+        corrections = {
+            "pvalue_linear": shuffled.linear,
+            "n_added": shuffled.n_added,
+            "n_removed": shuffled.n_removed,
+            "pvalue_tilted": shuffled.tilted[0],
+            "error_tilted": shuffled.tilted[1],
+        }
     else:
         counted = scorer.exceedances(pairs, chosen_test, resampling, resamples=resampling.part(k, m), progress=progress)
         drawn, pvalue = resampling.signature, np.zeros(len(pairs))
@@ -156,6 +173,8 @@ def compare(
             "n_resamples": counted.n_resamples,
             "n_greater": counted.n_greater,
             "n_equal": counted.n_equal,
+            "estimator": "",
+            **corrections,
             "pvalue": pvalue,
             "pvalue_low": pvalue,
             "pvalue_high": pvalue,

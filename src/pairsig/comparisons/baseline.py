@@ -24,7 +24,7 @@ from pairsig.io.tables import Row, as_json, records
 from pairsig.metrics import Metric, Ratio
 from pairsig.planning import heterogeneity
 from pairsig.planning.sample_size import Amount, best_score, in_unit
-from pairsig.stats import intervals, kernels, margins, sequential
+from pairsig.stats import intervals, kernels, margins, near_exact, sequential
 from pairsig.stats.exact import ExactResult
 from pairsig.stats.margins import MarginResult
 from pairsig.stats.multiple_testing import benjamini_hochberg, holm
@@ -243,10 +243,16 @@ def _elsewhere(pair: Pair, family: str) -> list[str]:
 def _pvalue(result: TestResult | ExactResult | MarginResult, stop_at: tuple[float, float] | None) -> dict[str, Any]:
     """The cells about the p-value, and about the decision with `stop_at`."""
     p = low = high = result.pvalue
-    cells: dict[str, Any] = {"significant": None, "log10_pvalue": math.log10(p) if p > 0 else -math.inf}
+    cells: dict[str, Any] = {
+        "significant": None,
+        "estimator": "",
+        "log10_pvalue": math.log10(p) if p > 0 else -math.inf,
+    }
     if isinstance(result, TestResult):
         low, high = result.pvalue_low, result.pvalue_high
         cells |= {"n_resamples": result.n_resamples, "n_greater": result.n_greater, "n_equal": result.n_equal}
+        if result.estimator != near_exact.PLAIN or not math.isnan(result.disagreement):
+            cells |= {"estimator": result.estimator, "disagreement": result.disagreement}
     elif isinstance(result, ExactResult):
         p, log10_p, error = certain(p, result.log10_pvalue, result.error_bound)
         low, high = p * (1 - error), min(p * (1 + error), 1.0)

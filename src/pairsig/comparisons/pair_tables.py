@@ -15,6 +15,7 @@ from pairsig.io import tables
 from pairsig.io.columns import COMPARISONS
 from pairsig.io.errors import InputError, named
 from pairsig.io.packages import pd
+from pairsig.stats import near_exact
 
 COLUMNS = COMPARISONS.names
 """Columns of a table of comparisons."""
@@ -32,8 +33,12 @@ def merge(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
     resamples has ⌊k·b/m⌋ − ⌊(k − 1)·b/m⌋ resamples, and the pairs, scores and gains of every other part. Of an
     iterator, at most two parts are in memory.
     """
-    summed = ["n_resamples", "n_greater", "n_equal"]
-    same = [column for column in COLUMNS if column not in (*summed, "pvalue", "pvalue_low", "pvalue_high", "signature")]
+    summed = ["n_resamples", "n_greater", "n_equal", "n_added", "n_removed"]
+    same = [
+        column
+        for column in COLUMNS
+        if column not in (*summed, "estimator", "pvalue", "pvalue_low", "pvalue_high", "signature")
+    ]
     merged, expected, n_parts = None, "", 0
     found: set[int] = set()
     for given in parts:
@@ -138,6 +143,13 @@ def with_pvalues(table: pd.DataFrame) -> pd.DataFrame:
         table["n_greater"].to_numpy(dtype=np.int64),
         table["n_equal"].to_numpy(dtype=np.int64),
     )
-    test = definitions.from_signature(str(table["signature"].iloc[0]))
-    p, low, high = pvalues(counted, table["gain"].to_numpy(), test)
-    return table.assign(pvalue=p, pvalue_low=low, pvalue_high=high)
+    test, gains = definitions.from_signature(str(table["signature"].iloc[0])), table["gain"].to_numpy()
+    if test.draw == "resample":
+        p, low, high = pvalues(counted, gains, test)
+        return table.assign(pvalue=p, pvalue_low=low, pvalue_high=high)
+    linear, added, removed, *tilted = (
+        table[column].to_numpy(dtype=np.float64)
+        for column in ("pvalue_linear", "n_added", "n_removed", "pvalue_tilted", "error_tilted")
+    )
+    found = near_exact.estimates(near_exact.Counts(counted, linear, added, removed, np.array(tilted)), gains, test)
+    return table.assign(estimator=found.estimator, pvalue=found.pvalue, pvalue_low=found.low, pvalue_high=found.high)

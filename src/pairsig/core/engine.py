@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from threading import Event, Lock
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ from pairsig.core import random_streams
 from pairsig.core.compiled import compiled
 from pairsig.core.definitions import Test, find
 from pairsig.core.exceedances import ExceedanceCounts
+from pairsig.io.choices import choose
 from pairsig.io.errors import InputError
 from pairsig.io.memory import Memory, too_little
 from pairsig.metrics import Metric
@@ -52,6 +53,12 @@ Progress = Callable[[int], object]
 
 Place = Callable[[tuple[int, ...]], str]
 """Names the system and the resample of the score at a position."""
+
+Estimator = Literal["near-exact", "plain"]
+"""How the p-value of randomization follows from shuffles."""
+
+Draw = Callable[..., NDArray[Any]]
+"""Fills an array with draws, as the functions of `random_streams` do."""
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -102,6 +109,8 @@ class Resampling:
         Worker threads (default: all cores) and resamples per batch; they only change time and memory.
     memory
         Bytes that drawing, multiplying and scoring may take; by default there is no limit. See `Work`.
+    estimator
+        Of randomization: "near-exact", see `pairsig.stats.near_exact`, or "plain", the share of extreme shuffles.
     """
 
     n_resamples: int = 1_000_000
@@ -109,10 +118,12 @@ class Resampling:
     threads: int | None = None
     batch: int | None = None
     memory: int | None = None
+    estimator: Estimator = "near-exact"
 
     def __post_init__(self) -> None:
         check_whole("number of resamples", self.n_resamples, 1, MAX_RESAMPLES)
         check_whole("seed", self.seed, 0, MAX_SEED)
+        choose(self.estimator, get_args(Estimator), "estimator")
         if self.threads is not None:
             check_whole("number of threads", self.threads, 1, MAX_THREADS)
         if self.batch is not None:  # how many are too many depends on the number of units
@@ -125,7 +136,8 @@ class Resampling:
     @property
     def signature(self) -> str:
         """The part of a signature that the counts depend on."""
-        return f"resamples:{self.n_resamples}|seed:{self.seed}"
+        estimator = "" if self.estimator == "near-exact" else f"|estimator:{self.estimator}"
+        return f"resamples:{self.n_resamples}|seed:{self.seed}{estimator}"
 
 
 def seed_of(rng: object) -> int:
@@ -241,18 +253,18 @@ class Scorer:
                 "the test set itself; the bootstrap needs at least two"
             )
         resamples = range(resampling.n_resamples) if resamples is None else resamples
-        borders = [_Border.of(self, pairs, *border) for border in test.borders(favoured)]
+        borders = [Border.of(self, pairs, *border) for border in test.borders(favoured)]
         beyond, at_least = np.zeros((2, len(pairs)), dtype=np.int64)
         adding = Lock()
 
         def add(drawn: Floats, number: int) -> None:
             in_batch = np.zeros((2, len(pairs)), dtype=np.int64)
             if test.draw == "resample":
-                scored = self._scored(drawn, lambda at: f"system {self.names[at[0]]} on resample {number + at[1]}")
+                scored = self.scored(drawn, lambda at: f"system {self.names[at[0]]} on resample {number + at[1]}")
                 for border in borders:
                     border.count(scored, pairs, slice(None), in_batch)
             else:
-                for scored, rows in self._shuffled(drawn, pairs, number):
+                for scored, _, rows in self.shuffled(drawn, pairs, number):
                     sides = np.arange(2 * (rows.stop - rows.start)).reshape(2, -1).T
                     for border in borders:
                         border.count(scored, sides, rows, in_batch)
@@ -277,13 +289,20 @@ class Scorer:
 
         def scored(drawn: Floats, number: int) -> None:
             place = lambda at: f"system {self.names[at[0]]} on resample {number + at[1]}"  # noqa: E731
-            take(factor * self._scored(drawn, place).scores, number)
+            take(factor * self.scored(drawn, place).scores, number)
 
         resamples = range(resampling.n_resamples)
         for_each_batch(scored, find("bootstrap"), self.product, resampling, resamples, progress)
 
-    def _shuffled(self, moved: Floats, pairs: NDArray[np.intp], number: int) -> Iterator[tuple[_Scored, slice]]:
-        """Scores of some pairs after the swaps, all first systems before all second ones; and which pairs."""
+    def shuffled(
+        self, moved: Floats, pairs: NDArray[np.intp], number: int, places: NDArray[np.intp] | None = None
+    ) -> Iterator[tuple[Scored, Floats, slice]]:
+        """Scores of some pairs after the swaps, all first systems before all second ones.
+
+        `moved` has the totals over the swapped units (columns × systems × shuffles), of which the first is `number`. If
+        it has other systems than the scorer, `places` are the positions (pairs × 2) in it. Also returned are what the
+        first systems gained by the swaps (columns × pairs × shuffles), and which pairs these are.
+        """
         # With M the totals over the swapped units and T those over all, A's shuffled totals are T_A + (M_B − M_A), and
         # B's are T_B − (M_B − M_A): one product per system serves all pairs.
         n_columns, _, n_rows = moved.shape
@@ -291,7 +310,8 @@ class Scorer:
         chunk = max(1, _SHUFFLED_ELEMENTS // (n_rows * n_columns))
         for start in range(0, len(pairs), chunk):
             a, b = pairs[start : start + chunk].T
-            exchanged = moved[:, b] - moved[:, a]
+            from_a, from_b = (a, b) if places is None else places[start : start + chunk].T
+            exchanged = moved[:, from_b] - moved[:, from_a]
             shuffled = np.empty((n_columns, 2 * len(a), n_rows))
             np.add(total[:, a], exchanged, out=shuffled[:, : len(a)])
             np.subtract(total[:, b], exchanged, out=shuffled[:, len(a) :])
@@ -300,23 +320,23 @@ class Scorer:
             def place(at: tuple[int, ...], systems: NDArray[np.intp] = systems) -> str:
                 return f"system {self.names[systems[at[0]]]} after shuffle {number + at[1]}"
 
-            yield self._scored(shuffled, place), slice(start, start + len(a))
+            yield self.scored(shuffled, place), exchanged, slice(start, start + len(a))
 
-    def _scored(self, drawn: Floats, place: Place) -> _Scored:
+    def scored(self, drawn: Floats, place: Place) -> Scored:
         """Scores of totals (columns, systems, resamples)."""
         if self.fractions is None:
             scores = np.ascontiguousarray(score(np.moveaxis(drawn, 0, -1), self.metric, place))
-            return _Scored(scores, *np.empty((2, 0, 0)))
+            return Scored(scores, *np.empty((2, 0, 0)))
         above, below = drawn
         if self.fractions.over_nothing_occurs:
             nothing = (below == 0) & (above != 0)
             above[nothing] = self.fractions.over_nothing.numerator
             below[nothing] = self.fractions.over_nothing.denominator
         np.maximum(below, 1.0, out=below)  # 0 / 0 is 0
-        return _Scored(above / below, above, below)
+        return Scored(above / below, above, below)
 
 
-class _Scored(NamedTuple):
+class Scored(NamedTuple):
     """Scores (systems × resamples) and, for ratios, their numerators and denominators, whole numbers."""
 
     scores: Floats
@@ -325,7 +345,7 @@ class _Scored(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Border:
+class Border:
     """Border beyond which gains of pairs of systems are extreme: a multiple of the observed gains.
 
     Attributes
@@ -352,7 +372,8 @@ class _Border:
     kinds: NDArray[np.int8]
 
     @classmethod
-    def of(cls, scorer: Scorer, pairs: NDArray[np.intp], sign: int, multiple: int) -> _Border:
+    def of(cls, scorer: Scorer, pairs: NDArray[np.intp], sign: int, multiple: int) -> Border:
+        """The borders of pairs, the better system first, for the (sign, multiple) of `Test.borders`."""
         n, fractions = len(pairs), scorer.fractions
         if fractions is None:
             values = multiple * scorer.gains(pairs)
@@ -378,7 +399,29 @@ class _Border:
             kinds=kinds.astype(np.int8),
         )
 
-    def count(self, scored: _Scored, pairs: NDArray[np.intp], rows: slice, out: Integers) -> None:
+    def sides(self, scored: Scored, pairs: NDArray[np.intp], rows: slice) -> NDArray[np.int8]:
+        """Side of the border (1 beyond, 0 on it, −1) on which each gain is, (pairs × resamples); see `count`."""
+        firsts, seconds = pairs.T[:: self.sign]
+        gains = scored.scores[firsts] - scored.scores[seconds]
+        values, kinds = self.values[rows, None], self.kinds[rows]
+        if not self.exact:
+            return np.asarray((gains > values + self.band).astype(np.int8) + (gains >= values - self.band) - 1, np.int8)
+        far = gains - values
+        sides: NDArray[np.int8] = np.sign(far).astype(np.int8)
+        place, resample = np.nonzero(np.abs(far) <= 2 * self.band)
+        first, second = (firsts[place], resample), (seconds[place], resample)
+        n1, n2 = scored.above[first].astype(np.int64), scored.above[second].astype(np.int64)
+        d1, d2 = scored.below[first].astype(np.int64), scored.below[second].astype(np.int64)
+        top, bottom = self.whole[:, rows][:, place]
+        # Modulo 2⁶⁴, as in `_count_pairs`; both products are needed where the denominators differ.
+        side = np.where(d1 == d2, (n1 - n2) * bottom - top * d1, (n1 * d2 - n2 * d1) * bottom - top * d1 * d2)
+        sides[place, resample] = np.sign(side)
+        for large in np.flatnonzero(kinds == _LARGE):
+            near = np.abs(far[large]) <= 2 * self.band
+            sides[large, near] = _sides(scored, firsts[large], seconds[large], near, self.exact[rows][large])
+        return sides
+
+    def count(self, scored: Scored, pairs: NDArray[np.intp], rows: slice, out: Integers) -> None:
         """Add to `out` (2 × pairs) the numbers of resamples beyond the border, and of those beyond or on it.
 
         `pairs` has the positions in `scored` of the systems of these `rows`.
@@ -407,7 +450,7 @@ _LARGE = 3
 
 
 def _sides(
-    scored: _Scored, first: int, second: int, resamples: NDArray[np.bool_], border: tuple[int, int]
+    scored: Scored, first: int, second: int, resamples: NDArray[np.bool_], border: tuple[int, int]
 ) -> NDArray[Any]:
     """Sign of (gain − border) of one system over another on some resamples; 0 on the border."""
 
@@ -466,20 +509,24 @@ def for_each_batch(
     resampling: Resampling,
     resamples: range,
     progress: Progress | None = None,
+    draw: Draw | None = None,
 ) -> None:
-    """Draw the resamples batch by batch on worker threads; `take` gets the totals and the number of the first one."""
+    """Draw the resamples batch by batch on worker threads; `take` gets the totals and the number of the first one.
+
+    `draw` replaces the draws of the test.
+    """
     plan = Work.of(product, test, resampling, len(resamples))
     n_rows, n_threads = plan.n_rows, plan.n_threads
     stopped = Event()
 
     def work(worker: int) -> None:
         try:
-            drawn = product.buffers(min(n_rows, len(resamples)), plan.n_in_memory)
+            drawn = product.buffers(min(n_rows, len(resamples)), plan.n_in_memory, draw or _DRAWS[test.draw])
             for start in range(worker * n_rows, len(resamples), n_threads * n_rows):
                 if stopped.is_set():
                     return
                 rows = min(n_rows, len(resamples) - start)
-                take(drawn(test, resampling.seed, resamples.start + start, rows), resamples.start + start)
+                take(drawn(resampling.seed, resamples.start + start, rows), resamples.start + start)
                 if progress is not None:
                     progress(rows)
         except BaseException:
@@ -619,12 +666,12 @@ class Product:
         n_drawn = self.n_units + len(self._units) + n_columns + 3 * len(self._bases)
         each = n_rows * (n_drawn * size + self.index.size * (size + 8 + _SCORING))
         if test.draw == "swap":
-            each += 8 * 8 * max(_SHUFFLED_ELEMENTS, n_rows * len(self.index))
+            each += 8 * 12 * max(_SHUFFLED_ELEMENTS, n_rows * len(self.index))
         columns = n_in_memory * self.n_units * size
         return (columns, each) if n_in_memory == n_columns else (0, columns + each)
 
-    def buffers(self, n_rows: int, n_in_memory: int) -> Callable[[Test, int, int, int], Floats]:
-        """A function (test, seed, first, rows) that returns the totals of up to so many resamples, for one worker.
+    def buffers(self, n_rows: int, n_in_memory: int, draw: Draw) -> Callable[[int, int, int], Floats]:
+        """A function (seed, first, rows) that returns the totals of up to so many resamples, for one worker.
 
         The totals have the shape (columns, systems, resamples), contiguous along the resamples. Arrays are allocated
         once for all batches, which saves a fifth of the CPU time of a test of two systems. `n_in_memory` distinct
@@ -641,10 +688,10 @@ class Product:
         products = np.empty((n_rows, n_all) if in_cache else (n_all, n_rows), dtype=self.dtype)
         block = self.matrix if n_in_memory == n_columns else np.empty((n_in_memory, self.n_units), dtype=self.dtype)
 
-        def drawn(test: Test, seed: int, first: int, rows: int) -> Floats:
+        def drawn(seed: int, first: int, rows: int) -> Floats:
             for start in range(0, rows, at_once):
                 draws = counts[: min(at_once, rows - start)]
-                _DRAWS[test.draw](seed, first + start, len(draws), self.n_units, out=draws)
+                draw(seed, first + start, len(draws), self.n_units, out=draws)
                 if in_cache:
                     np.matmul(draws, transposed, out=products[start : start + len(draws), :n_columns])
                     self._derive(products[start : start + len(draws)].T, draws)
@@ -675,7 +722,7 @@ class Work:
 
         u·n·s + t·r·((n + m + u + 3v)·s + c·N·(s + 8 + 24)),    where 24 is for temporary results of the metric,
 
-    and 32 MiB more per thread for swaps. If memory is short, r becomes smaller, down to 16. Next, each thread prepares
+    and 48 MiB more per thread for swaps. If memory is short, r becomes smaller, down to 16. Next, each thread prepares
     the columns h at a time, again for every batch (t·h·n·s instead of u·n·s). Finally, there are fewer threads.
 
     Attributes

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairsig.core.compiled import compiled
+from pairsig.io.errors import InputError
 from pairsig.metrics import Metric
 from pairsig.metrics.exact_arithmetic import some_systems
 
@@ -27,32 +28,51 @@ def influence_values(counts: NDArray[Any], metric: Metric) -> Floats:
     """Influence of every unit on every system's score, (systems × units), in points; positive values are good.
 
     With totals T and unit i drawn cᵢ* times, a resampled score is to first order f(T) + Σ (cᵢ* − 1) uᵢ. Here uᵢ =
-    ∇f(T)·xᵢ is the influence of unit i (the delta method). The gradient is computed by central differences of 1e-5 of
-    each total. The counts (systems, units, columns) are those of `Statistics.of`.
+    ∇f(T)·xᵢ is the influence of unit i (the delta method), with the gradient of `gradient`. The counts (systems, units,
+    columns) are those of `Statistics.of`.
     """
     # T, and the largest xᵢ of each column
     totals, largest_counts = np.empty((2, len(counts), counts.shape[2]))
     for systems in some_systems(counts):  # to avoid a copy of all counts in a larger type
         totals[systems] = counts[systems].sum(axis=1, dtype=np.float64)
         largest_counts[systems] = np.abs(counts[systems]).max(axis=1)
+    slope = gradient(totals, largest_counts, metric)  # ∇f(T)
+    # For a system without any error, these values are rounding errors.
+    noise = 1e-8 * (np.abs(slope) * largest_counts).sum(axis=1)
+    # uᵢ = ∇f(T)·xᵢ
+    influence = np.empty(counts.shape[:2])
+    for systems in some_systems(counts):
+        np.einsum("suc,sc->su", counts[systems], slope[systems], out=influence[systems])
+    influence[np.abs(influence) < noise[:, None]] = 0.0
+    return influence if metric.higher_is_better else -influence
+
+
+def gradient(totals: Floats, largest_counts: Floats, metric: Metric) -> Floats:
+    """Partial derivatives of the score by each column, (rows × columns), at totals (rows × columns).
+
+    They are the metric's own, if it declares them, or central differences of 1e-5 of each total. `largest_counts` are
+    the largest absolute counts of a unit: a column without counts has the derivative 0.
+    """
+    if metric.gradient is not None:
+        with np.errstate(all="ignore"):
+            slope = np.array(metric.gradient(totals), dtype=np.float64)
+        if slope.shape != totals.shape:
+            raise InputError(
+                f"the gradient of metric {metric.name} has the shape {slope.shape} for totals of shape {totals.shape}, "
+                "expected the same shape"
+            )
+        slope[largest_counts == 0] = 0.0
+        return slope
     largest = np.abs(totals).max(axis=1, keepdims=True)
     # A column without counts has no influence, whatever its derivative, which does not exist for BLEU.
     step = 1e-5 * np.where(totals != 0, np.abs(totals), largest) * (largest_counts != 0)
-    # ∇f(T)
-    gradient = np.zeros_like(totals)
+    slope = np.zeros_like(totals)
     for column in range(totals.shape[1]):
         shift = np.zeros_like(totals)
         shift[:, column] = step[:, column]
         rise = metric.score(totals + shift) - metric.score(totals - shift)
-        np.divide(rise, 2 * step[:, column], out=gradient[:, column], where=step[:, column] > 0)
-    # For a system without any error, these values are rounding errors.
-    noise = 1e-8 * (np.abs(gradient) * largest_counts).sum(axis=1)
-    # uᵢ = ∇f(T)·xᵢ
-    influence = np.empty(counts.shape[:2])
-    for systems in some_systems(counts):
-        np.einsum("suc,sc->su", counts[systems], gradient[systems], out=influence[systems])
-    influence[np.abs(influence) < noise[:, None]] = 0.0
-    return influence if metric.higher_is_better else -influence
+        np.divide(rise, 2 * step[:, column], out=slope[:, column], where=step[:, column] > 0)
+    return slope
 
 
 def errors_and_correlations(

@@ -129,6 +129,21 @@ P_LOW = p_value("pvalue_low", "lower bound of the p-value: its Monte Carlo error
 P_HIGH = p_value("pvalue_high", "upper bound of the p-value")
 SIGNATURE = Column("signature", str, "all settings of the test, and the version of pairsig")
 
+ESTIMATOR = Column(
+    "estimator",
+    str,
+    "how the p-value of randomization was estimated: plain, near-exact or tilted; empty for other tests",
+)
+NEAR_EXACT = (
+    ESTIMATOR,
+    p_value("pvalue_linear", "p-value of the linear approximation of the gain", missing=True),
+    Column("n_added", float, "shuffles that are extreme, but not by the linear approximation", missing=True),
+    Column("n_removed", float, "shuffles that are extreme only by the linear approximation", missing=True),
+    p_value("pvalue_tilted", "p-value from tilted shuffles, if the first one is very small", missing=True),
+    p_value("error_tilted", "half of its 95 % interval", missing=True),
+)
+"""What the near-exact p-value of randomization follows from, and which estimator was used."""
+
 STATISTICS = Table(
     "statistics",
     (
@@ -174,6 +189,7 @@ COMPARISONS = Table(
         count("n_resamples", "number of resamples or shuffles", "resamples", "resamples"),
         count("n_greater", "resamples whose gain is beyond the bound in the formula", "resamples", "greater"),
         count("n_equal", "resamples whose gain is equal to the bound", "resamples", "ties"),
+        *NEAR_EXACT,
         PVALUE,
         P_LOW,
         P_HIGH,
@@ -214,6 +230,8 @@ BASELINE = Table(
         count("n_resamples", "resamples or shuffles drawn", "resamples", "resamples", missing=True),
         count("n_greater", "those with a gain beyond the formula's bound", "resamples", "greater", missing=True),
         count("n_equal", "those with a gain at the bound", "resamples", "ties", missing=True),
+        ESTIMATOR,
+        share("disagreement", "share of shuffles on which the gain and its linear approximation disagree"),
         points("margin", "margin of the test `margin`", missing=True),
         SIGNATURE,
         Column("notes", list, "limits of the p-value and the interval of this row"),

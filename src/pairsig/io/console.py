@@ -199,9 +199,9 @@ def _check_outputs(arguments: argparse.Namespace) -> None:
         for read in inputs:
             if output.exists() and output.samefile(read):
                 raise InputError(f"found the input {read} as the output {output}, expected another file to write")
-    for one, other in combinations(outputs, 2):
-        if one.resolve() == other.resolve():
-            raise InputError(f"found {one} as two outputs, expected different files")
+    for first, second in combinations(outputs, 2):
+        if first.resolve() == second.resolve():
+            raise InputError(f"found {first} as two outputs, expected different files")
 
 
 def _files(arguments: argparse.Namespace) -> dict[str, int]:

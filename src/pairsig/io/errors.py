@@ -80,12 +80,12 @@ class Question(InputError):
         self.text = "\n".join(str(InputError(line)) for line in text.split("\n"))
         self.answers = tuple(map(dict, answers))
         self.about = about or self.text
-        lines = [f"pairsig.read(…, {', '.join(map(_argument, own, own.values()))})" for own in self.answers]
+        lines = [f"pairsig.read(…, {', '.join(map(_argument, answer, answer.values()))})" for answer in self.answers]
         ValueError.__init__(self, "\n".join([self.text, *lines]))
 
     def as_commands(self, argv: Sequence[str]) -> str:
         """The message for somebody who typed the words `argv`, with the whole command for each answer on a line."""
-        return "\n".join([self.text, *(shlex.join(_answered(argv, own)) for own in self.answers)])
+        return "\n".join([self.text, *(shlex.join(_answered(argv, answer)) for answer in self.answers)])
 
 
 def _argument(role: str, value: str | bool | None) -> str:
@@ -156,15 +156,15 @@ def check_distinct(columns: Iterable[str], source: str) -> None:
             raise InputError(f"{source}: found {times} columns called {quoted(name)}, expected different names")
 
 
-def quoted(found: object) -> str:
+def quoted(value: object) -> str:
     """The value as Python writes it, on one line; a long text is shortened to its beginning and its length."""
-    if not isinstance(found, str):
-        shown = repr(found)
+    if not isinstance(value, str):
+        shown = repr(value)
         return shown if len(shown) <= 2 * _SHOWN else f"{shown[: 2 * _SHOWN]}…"
-    shown = repr(found[:_SHOWN])
+    shown = repr(value[:_SHOWN])
     if len(shown) > 2 * _SHOWN:  # a character may be written as an escape of ten
         shown = shown[: 2 * _SHOWN] + shown[0]
-    return shown if len(found) <= _SHOWN else f"{shown[:-1]}…{shown[-1]} ({len(found):,} characters)"
+    return shown if len(value) <= _SHOWN else f"{shown[:-1]}…{shown[-1]} ({len(value):,} characters)"
 
 
 def named(name: str) -> str:

@@ -11,6 +11,7 @@ import uuid
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -212,14 +213,13 @@ def _plain_text(table: pa.Table, path: Path) -> pd.DataFrame:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    size, memory = 0, Memory.whole()
-    for position, column in enumerate(table.columns):
-        if not pa.types.is_dictionary(column.type):
-            continue
-        for chunk in column.chunks:
-            size += pc.sum(pc.take(pc.binary_length(chunk.dictionary), chunk.indices)).as_py() or 0
-        memory.require(size, f"reading {path}")
-        table = table.set_column(position, table.field(position).name, column.cast(pa.string()))
+    positions = [place for place, field in enumerate(table.schema) if pa.types.is_dictionary(field.type)]
+    size = 0
+    for chunk in chain.from_iterable(table.column(position).chunks for position in positions):
+        size += pc.sum(pc.take(pc.binary_length(chunk.dictionary), chunk.indices)).as_py() or 0
+    Memory.whole().require(size, f"reading {path}")
+    for position in positions:
+        table = table.set_column(position, table.field(position).name, table.column(position).cast(pa.string()))
     return table.to_pandas()
 
 

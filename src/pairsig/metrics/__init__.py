@@ -123,6 +123,9 @@ class Metric:
         Function from segments to counts. It imports large packages (tokenizers) only when it is called.
     title
         Name in sentences and figures. Default: in capitals, such as BLEU for `bleu`.
+    gradient
+        Function from totals `(rows, columns)` to the partial derivatives of `function` by each of them, in the same
+        shape. Default: central differences.
     assumed
         Whether nobody declared that higher scores are better; results then say so.
 
@@ -149,6 +152,7 @@ class Metric:
     reader: str | None = None
     extractor: Extractor | None = field(default=None, repr=False)
     title: str = ""
+    gradient: Callable[[Totals], NDArray[np.float64]] | None = field(default=None, repr=False)
     assumed: bool = False
 
     def __post_init__(self) -> None:

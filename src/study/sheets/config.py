@@ -215,8 +215,9 @@ class Config(Block):
         "0.1", 1, gt=0, le=1,
     )  # fmt: skip
     retries: int = key(
-        "a whole number, how often a failed training or prediction is repeated before its system is left out", "1", 1,
-        ge=0, le=100,
+        "a whole number, how often a training or prediction that failed or was killed is repeated before its system "
+        "is left out",
+        "1", 1, ge=0, le=100,
     )  # fmt: skip
     data_dir: FilePath = key(
         "the folder with the corpora, for `source: derived` and for retraining", "path/to/corpora", "data"

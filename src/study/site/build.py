@@ -190,12 +190,12 @@ def _cells(calibrated: pd.DataFrame, source: Source, folder: Path) -> list[dict[
         (folder / file).write_text(explorer.script("explore.add", "cells", len(found), one), encoding="utf-8")
         ranges = [
             {
-                "low": row.p_low.value, "high": row.p_high.value,
-                "n": int(row.n_pairs.value), "replicated": int(row.n_replicated.value),
-                "share": row.share.shown, "expected": row.expected.shown,
+                "low": row["p_low"].value, "high": row["p_high"].value,
+                "n": int(row["n_pairs"].value), "replicated": int(row["n_replicated"].value),
+                "share": row["share"].shown, "expected": row["expected"].shown,
             }
             for row in mine
-            if row.p_low.value >= explorer.BOUNDS[0] and row.p_high.value <= explorer.BOUNDS[-1]
+            if row["p_low"].value >= explorer.BOUNDS[0] and row["p_high"].value <= explorer.BOUNDS[-1]
         ]  # fmt: skip
         name = f"{one['calibration']}, {DISTANCES.get(one['distance'], one['distance'])}"
         found.append({"name": name, "file": file, "ranges": ranges})
@@ -224,8 +224,8 @@ def _papers(source: Source) -> list[dict[str, Any]]:
     }
     for place, row in enumerate(source.rows("reproduction")):
         paper, verdict = found[text.of_exact_paper(row)], text.verdict(row)
-        name, note = split_name(row.what)
-        one = {"row": row, "place": place, "group": _group(row.item, row.unit), "name": name, "note": note}
+        name, note = split_name(row["what"])
+        one = {"row": row, "place": place, "group": _group(row["item"], row["unit"]), "name": name, "note": note}
         paper["others" if verdict == text.NO_PART else "rows"].append(one | {"verdict": verdict})
         paper["verdicts"][verdict] += 1
     return [paper for paper in found.values() if paper["verdicts"]]
@@ -298,27 +298,27 @@ def _datasets(
     corpora = run.corpora.set_index("corpus")
     drawn = {one["dataset"]: one for one in explored}
     for row in source.rows("systems", group="all"):
-        name, whole = row.dataset, source.rows("thresholds", dataset=row.dataset, test_set="whole")
+        name, whole = row["dataset"], source.rows("thresholds", dataset=row["dataset"], test_set="whole")
         in_sheet = sheet.loc[name] if name in sheet.index else pd.Series(dtype=object)
         pool = str(in_sheet.get("pool", "")).split()
         members = [str(sheet.loc[one].get("corpus", "")) for one in pool or [name] if one in sheet.index]
         yield {
             "name": name,
-            "task": str(in_sheet.get("task", row.task)),
-            "metric": row.metric,
+            "task": str(in_sheet.get("task", row["task"])),
+            "metric": row["metric"],
             **{key: str(in_sheet.get(key, "")) for key in ("study", "note", "options")},
-            "n_segments": int(row.n_segments.value),
-            "n_systems": int(row.n_systems.value),
-            "length": row.length_per_segment.digits(1) if row.length_per_segment.known else None,
-            "length_unit": row.length_unit,
-            "left_out": "" if row.left_out == "none" else row.left_out,
+            "n_segments": int(row["n_segments"].value),
+            "n_systems": int(row["n_systems"].value),
+            "length": row["length_per_segment"].digits(1) if row["length_per_segment"].known else None,
+            "length_unit": row["length_unit"],
+            "left_out": "" if row["left_out"] == "none" else row["left_out"],
             "pool": pool,
             "corpora": [corpora.loc[one] for one in dict.fromkeys(members) if one in corpora.index],
             "ranks": ranked(text.rows(source.tables, "ranks", dataset=name)),
-            "groups": [one for one in source.rows("systems", dataset=name) if one.group != "all"],
+            "groups": [one for one in source.rows("systems", dataset=name) if one["group"] != "all"],
             "sizes": _critical_differences(source, name, "initial", drawn.get(name)),
             "domains": _critical_differences(source, name, "domain", drawn.get(name)),
-            "subsets": [(one.subset, one) for one in whole if one.n_all.value],
+            "subsets": [(one["subset"], one) for one in whole if one["n_all"].value],
             "figures": [figure for key, figure in figures.items() if key.partition("/")[2] == name],
             "explored": name in drawn,
         }  # fmt: skip
@@ -356,7 +356,7 @@ def _critical_differences(
     source: Source, name: str, derived: str, drawn: Mapping[str, Any] | None
 ) -> list[tuple[str, Row]]:
     """List critical differences on test sets of one kind; the whole test set counts as initial segments."""
-    rows = {row.test_set: row for row in reversed(source.rows("thresholds", dataset=name, subset="all"))}
+    rows = {row["test_set"]: row for row in reversed(source.rows("thresholds", dataset=name, subset="all"))}
     if drawn is None:
         return []
     kinds = ("initial", "whole") if derived == "initial" else ("domain", "document")

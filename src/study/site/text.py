@@ -155,7 +155,7 @@ class Number:
 
 
 class Row:
-    """A row of a table, or none: every column of the table is an attribute, a `Number` or text."""
+    """A row of a table, or none: `row["gain"]` is a `Number` with its interval, or text; templates write `row.gain`."""
 
     def __init__(self, table: Table, cells: Mapping[str, Any] | None) -> None:
         self._columns = {column.name: column for column in table.columns}
@@ -165,26 +165,18 @@ class Row:
     def __bool__(self) -> bool:
         return bool(self._cells)
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
+    def __getitem__(self, name: str) -> Any:
         if name not in self._columns:
             raise InputError(f"found the column {name}, expected one of {self._name}: {', '.join(self._columns)}")
-        cell = self._cells.get(name)
-        if self._columns[name].type is str:
+        column, cell = self._columns[name], self._cells.get(name)
+        if column.type is str:
             return ABSENT if cell is None else str(cell)
-        value, low, high = (self._value(end) for end in (name, *self._ends(name)))
-        return Number(value, low, high, self._form(self._columns[name]))
+        low, high = (self._value(end) for end in column.interval)
+        return Number(self._value(name), low, high, self._form(column))
 
     def _value(self, name: str) -> float:
         cell = self._cells.get(name, math.nan)
         return math.nan if pd.isna(cell) else float(cell)
-
-    def _ends(self, name: str) -> tuple[str, str]:
-        """Names of the columns with the ends of an interval: those of the number, or `low` and `high` after it."""
-        order = list(self._columns)
-        own = f"{name}_low" not in order and "low" in order and order.index("low") == order.index(name) + 1
-        return ("low", "high") if own else (f"{name}_low", f"{name}_high")
 
     def _form(self, column: Column) -> Callable[[float], str]:
         if column.shown == "by unit":
@@ -232,24 +224,24 @@ class Source:
 
 def of_exact_paper(row: Row) -> bool:
     """Whether a printed number, a row of `reproduction`, is from the paper on exact tests."""
-    return bool(row.item.startswith("exact-"))
+    return bool(row["item"].startswith("exact-"))
 
 
 def verdict(row: Row) -> str:
     """The verdict on a printed number, a row of `reproduction`; `NO_PART` if the run has no data for it."""
-    return NO_PART if row.why == NOT_IN_THIS_RUN else str(row.verdict)
+    return NO_PART if row["why"] == NOT_IN_THIS_RUN else str(row["verdict"])
 
 
 def compared(row: Row, agrees: str = "reproduced", otherwise: str = "differs") -> str:
     """Put the verdict on a printed number in words; with too few pairs or systems, say how many there are."""
     if not row or verdict(row) == NO_PART:
         return ABSENT
-    return {"agrees": agrees, "too few": few(row)}.get(row.verdict, otherwise)
+    return {"agrees": agrees, "too few": few(row)}.get(row["verdict"], otherwise)
 
 
 def few(row: Row) -> str:
     """Say of what a printed number has too few: `too few pairs in the window: 3`."""
-    return str(row.why).replace("number of our", "too few")
+    return str(row["why"]).replace("number of our", "too few")
 
 
 def judged(holds: bool, n_pairs: Number, agrees: str = "reproduced", otherwise: str = "differs") -> str:
@@ -260,7 +252,7 @@ def judged(holds: bool, n_pairs: Number, agrees: str = "reproduced", otherwise: 
 
 def enough(row: Row) -> bool:
     """Whether a row has enough pairs and systems for a conclusion."""
-    return bool(row.n_pairs.value >= MIN_PAIRS and row.n_systems.value >= MIN_SYSTEMS)
+    return bool(row["n_pairs"].value >= MIN_PAIRS and row["n_systems"].value >= MIN_SYSTEMS)
 
 
 def least(numbers: Iterable[Number]) -> Number:

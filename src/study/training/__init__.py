@@ -13,10 +13,12 @@ import re
 import resource
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from pairsig.core.omission import Omission
@@ -53,19 +55,13 @@ def train(
     if given is not None and (omission := Omission.read(given / OMISSION)):
         give_up(model, Omission("train", f"the model for {{given}} could not be trained: {omission}"))
         return
-    for left in model.parent.glob(f".{model.name}.*.part"):  # left by a run that was killed
-        shutil.rmtree(left, ignore_errors=True)
-    # A unique name: the command of a killed run may still be writing, and must not write here.
-    part = Path(tempfile.mkdtemp(prefix=f".{model.name}.", suffix=".part", dir=model.parent))
-    values = {"train": training_set, "model": part / "model", "seed": seed, "jars": jars, "threads": threads}
-    try:
+    with _part(model) as part:
+        values = {"train": training_set, "model": part / "model", "seed": seed, "jars": jars, "threads": threads}
         _run(command, values | _placed("given", given))
         if not (part / "model").exists():
             raise CommandError(f"the train command wrote no model: {command}")
         shutil.rmtree(model, ignore_errors=True)
         part.replace(model)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
 
 
 def predict(
@@ -103,11 +99,31 @@ def predict(
     if model is not None and (omission := Omission.read(model / OMISSION)):
         omission.write(output)
         return
-    with replacing(output) as temporary:
+    with _part(output) as part:
+        temporary = part / output.name
         values = {"input": segments, "output": temporary, "outputs": list(members), "jars": jars, "threads": threads}
         _run(command, values | _placed("model", model) | _placed("given", given))
         if not temporary.exists() or not temporary.stat().st_size:
             raise CommandError(f"the predict command wrote no output: {command}")
+        temporary.replace(output)
+
+
+@contextmanager
+def _part(made: Path) -> Iterator[Path]:
+    """Make a folder beside a file or folder to be made, for everything that its command writes."""
+    sweep(made)
+    # A unique name: the command of a killed run may still be writing, and must not write here.
+    part = Path(tempfile.mkdtemp(prefix=f".{made.name}.", suffix=".part", dir=made.parent))
+    try:
+        yield part
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def sweep(made: Path) -> None:
+    """Remove the folders that killed processes have left beside what they were making."""
+    for left in made.parent.glob(f".{made.name}.*.part"):
+        shutil.rmtree(left, ignore_errors=True)
 
 
 def _placed(placeholder: str, folder: Path | None) -> dict[str, object]:
@@ -179,4 +195,5 @@ def _run(command: str, values: Mapping[str, object]) -> None:
     print(f"used {seconds:.1f} CPU s, {megabytes:.0f} MB", file=sys.stderr, flush=True)
     if done.returncode:
         last = [line.strip() for line in printed.splitlines() if line.strip()][-1:]
-        raise CommandError(f"exit status {done.returncode} of `{command}`: {' '.join(last) or 'no output'}")
+        killed = " (killed, perhaps for its memory)" * (done.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL))
+        raise CommandError(f"exit status {done.returncode}{killed} of `{command}`: {' '.join(last) or 'no output'}")
