@@ -120,8 +120,13 @@ def _commands(wanted: str = "") -> console.Commands:
     p.add_argument("--output", type=console.table, required=True)
 
     p = commands.add(_count)
-    p.add_argument("files", nargs="+", metavar="FILE", help="published outcomes of a benchmark, with all systems")
-    p.add_argument("--reader", required=True, help="llmbar, mmlu_pro, livebench, bfcl, scores or values")
+    p.add_argument("files", nargs="+", metavar="FILE", help="outcomes or scores of all systems, or one file per system")
+    p.add_argument("--reader", required=True, help="llmbar, mmlu_pro, livebench, bfcl, scores, values or table")
+    p.add_argument("--metric", default="mean", help="for the reader table, the metric to count for; default: mean")
+    of_file = "for the reader table, of the system in a file; repeated for each file"
+    p.add_argument("--system", action="append", default=[], help=f"name {of_file}")
+    p.add_argument("--group", action="append", default=[], help=f"group {of_file}")
+    p.add_argument("--kind", action="append", default=[], help=f"kind {of_file}")
     p.add_argument("--option", **_PAIRS, help="option of the reader")
     p.add_argument("--dataset", required=True)
     p.add_argument("--provenance", **_PAIRS, help="information to store with the statistics")
@@ -353,17 +358,17 @@ def _resize(arguments: argparse.Namespace) -> None:
 
 
 def _count(arguments: argparse.Namespace) -> None:
-    """Convert the published outcomes of a benchmark to statistics."""
+    """Convert the outcomes or scores of all systems to statistics."""
     from pairsig.core import statistics
-    from study.corpora import outcomes
+    from study.corpora import outcomes, scores
 
-    found = outcomes.read(
-        arguments.reader,
-        arguments.files,
-        console.pairs(arguments.option),
-        dataset=arguments.dataset,
-        provenance=console.pairs(arguments.provenance),
-    )
+    options, provenance = console.pairs(arguments.option), console.pairs(arguments.provenance)
+    about: dict[str, Any] = {"dataset": arguments.dataset, "provenance": provenance}
+    if arguments.reader == "table":
+        about |= {"systems": arguments.system, "groups": arguments.group, "kinds": arguments.kind}
+        found = scores.read(arguments.files, options, metric=arguments.metric, **about)
+    else:
+        found = outcomes.read(arguments.reader, arguments.files, options, **about)
     for omission in found.omissions:
         console.warn(f"dataset {found.dataset}: system {omission.system} is left out: {omission}")
     for first, second in found.duplicates():
