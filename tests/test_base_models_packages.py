@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from pairsig import InputError
 from toys import mirror_links, mirrored, sentence, write_pairs, write_sentences
 
 pytestmark = pytest.mark.packages
@@ -55,6 +56,29 @@ def test_eflomal_links_depend_on_the_seed_and_on_nothing_else(aligner, tmp_path)
     assert lines[-1] == ""  # too long
     for line, (source, target) in zip(lines, pairs, strict=False):
         assert all(i < len(source) and j < len(target) for i, j in links_of(line))
+
+
+def test_ibm_model_4_finds_mirror_images_twice_the_same(aligner, tmp_path):
+    from base_models import ibm_model4
+
+    training_set = write_pairs(tmp_path / "train.txt", [*mirrored(800, seed=1), (["e"] * 21, ["f"] * 3)])
+    unknown = mirrored(100, seed=2)
+    test_set = write_pairs(tmp_path / "test.txt", [*unknown, (["new"], ["unknown", "words"])])
+    outputs = []
+    for number in range(2):
+        ibm_model4.train(training_set, tmp_path / f"model-{number}", seed=number)
+        ibm_model4.predict(tmp_path / f"model-{number}", test_set, tmp_path / "output.txt")
+        outputs.append((tmp_path / "output.txt").read_text(encoding="utf-8").splitlines())
+    assert outputs[0] == outputs[1]
+    truth = [set(mirror_links(pair)) for pair in unknown]
+    found = [links_of(line) for line in outputs[0]]
+    right = sum(len(links & true) for links, true in zip(found, truth, strict=False))
+    assert right > 20 * sum(len(links - true) for links, true in zip(found, truth, strict=False))
+    assert right > 4 * sum(len(true - links) for links, true in zip(found, truth, strict=False))
+    with pytest.raises(InputError, match="found no pair with at most 20 words per side"):
+        ibm_model4.train(write_pairs(tmp_path / "long.txt", [(["e"] * 21, ["f"])]), tmp_path / "none", seed=1)
+    with pytest.raises(InputError, match="found no IBM model 4, expected one that train wrote"):
+        ibm_model4.predict(tmp_path / "nothing", test_set, tmp_path / "output.txt")
 
 
 def test_udpipe_learns_a_toy_grammar_and_twice_the_same(tmp_path):

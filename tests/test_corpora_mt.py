@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from sacrebleu.metrics import BLEU
 
 from pairsig import InputError
 from study import corpora
@@ -19,6 +20,34 @@ def test_two_files_make_pairs(file):
     assert texts(source, target=target, numbered=True, lowercase=True)[0] == "le chat . ||| the cat ."
     (pair, _) = texts(source, target=target, numbered=True)
     assert (mt.blank(pair), mt.gold(pair)) == ("Le chat .", "The cat .")
+
+
+def test_raw_text_is_tokenized_as_bleu_does(file):
+    """Scores of tokenized text without a tokenizer are those of raw text with it."""
+    raw = [
+        ('Was soll\'s, die "Konditorei" kostet 3,50 €?', "What's up? The (old) shop-owner pays 3.50."),
+        ("Ja.", "Yes!"),
+    ]
+    source, target = (
+        file(f"a.{side}", "".join(f"{pair[k]}\r\n" for pair in raw)) for k, side in enumerate(("de", "en"))
+    )
+    pairs = texts(source, target=target, lowercase=True, tokenize="13a")
+    assert pairs[0].endswith(" ||| what's up ? the ( old ) shop-owner pays 3.50 .")
+    output = ["what's up, the shop-owner pays 3.5 (now).", "yes"]
+    tokenized = texts(file("b", "".join(f"x ||| {line}\n" for line in output)), tokenize="13a")
+    once, twice = (
+        BLEU(lowercase=True, tokenize=name, force=True).corpus_score(outputs, [references])
+        for name, outputs, references in (
+            ("13a", output, [pair[1] for pair in raw]),
+            ("none", [mt.gold(pair) for pair in tokenized], [mt.gold(pair) for pair in pairs]),
+        )
+    )
+    assert (once.counts, once.totals, once.ref_len) == (twice.counts, twice.totals, twice.ref_len)
+
+
+def test_an_unknown_tokenizer_is_refused(file):
+    with pytest.raises(InputError, match="unknown tokenizer '13b', expected one of"):
+        texts(file("a.txt", "a ||| b\n"), tokenize="13b")
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,15 @@ from study.sheets.embedded import systems as kept
 ROOT = Path(__file__).parent.parent
 STATISTICS = sorted((ROOT / "resources/statistics").glob("*.parquet"))
 
+COPY = "koc-combo-secondary-competitivetrans"
+BOTH_COUNTED = {
+    "wmt10-de-en": [("kit", COPY)],
+    "wmt10-en-de": [(COPY, "uppsala")],
+    "wmt10-en-es": [("dcu", COPY)],
+    "wmt10-en-fr": [(COPY, "rwth")],
+}
+"""Equal outputs that are both kept, because the paper counts both (on the first of these test sets)."""
+
 
 def study(monkeypatch, **changes):
     monkeypatch.chdir(ROOT)
@@ -50,7 +59,8 @@ def test_they_are_those_of_the_sheets(monkeypatch):
         else:
             assert set(data.systems) == known
         # Two trainings may give the same outputs for a hundred segments. Published systems must all differ.
-        assert len(data.duplicates()) <= (len(data.systems) // 50 if set(data.kinds) == {"synthetic"} else 0)
+        most = len(data.systems) // 50 if set(data.kinds) == {"synthetic"} else 0
+        assert data.duplicates() == BOTH_COUNTED.get(data.dataset, []) or len(data.duplicates()) <= most
         assert {"corpus", "url", "sha256", "licence", "command", "versions"} <= set(data.provenance)
         metric = registry.metric(selected[path.stem].metric)
         scores = metric.score(data.of(metric).sum(axis=1))

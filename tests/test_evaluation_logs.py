@@ -3,6 +3,7 @@
 import itertools
 import json
 import re
+import shlex
 import shutil
 import struct
 import zipfile
@@ -1319,6 +1320,70 @@ WRONG = {
 )
 def test_what_a_log_can_have_wrong(tmp_path, file, reader, content, words):
     refuses(write(tmp_path / file, content), words, reader=reader)
+
+
+# Logs must be comparable.
+
+
+@pytest.mark.parametrize(
+    ("eval_", "words"),
+    [
+        ({"task": "other"}, "the task 't', .* has 'other'"),
+        ({"task_version": 2}, "the version of the task '1', .* has '2'"),
+        ({"dataset": {"name": "hard"}}, "the dataset 'easy', .* has 'hard'"),
+        ({"task_args": {"fewshot": 5}}, "the number of shots .* has"),
+        ({"config": {"epochs_reducer": ["max"]}}, "the reducer 'mean', .* has 'max'"),
+    ],
+)
+def test_logs_of_inspect_that_are_not_comparable(tmp_path, eval_, words, capsys):
+    samples = [sample("q0", "C"), sample("q1", "I")]
+    usual = {"task_version": 1, "dataset": {"name": "easy"}, "task_args": {"fewshot": 0}}
+    usual["config"] = {"epochs_reducer": ["mean"]}
+    paths = []
+    for name, changed in (("a", {}), ("b", eval_)):
+        log = of_inspect(name, samples)
+        log["eval"] |= usual | changed
+        paths.append(write(tmp_path / f"{name}.json", log))
+    assert cli.main(["test", *paths, "--test", "exact"]) == 2
+    message = capsys.readouterr().err
+    assert re.search(words, message)
+    (command,) = [line for line in message.splitlines() if line.startswith("pairsig test")]
+    assert command.endswith("--even-so")
+    assert cli.main(shlex.split(command)[1:]) == 0
+    assert re.search(words, capsys.readouterr().err)
+
+
+def test_results_of_lm_eval_that_are_not_comparable(tmp_path, capsys):
+    rows = [{"doc_id": k, "metrics": ["acc"], "acc": k % 2, "doc": {"x": k}} for k in range(4)]
+    for key, first, second in (
+        ("versions", {"t": 1}, {"t": 2}),
+        ("n-shot", {"t": 0}, {"t": 5}),
+        ("configs", {"t": {"doc_to_text": "{{x}}"}}, {"t": {"doc_to_text": "Q: {{x}}"}}),
+        ("configs", {"t": {"dataset_path": "d"}}, {"t": {"dataset_path": "e"}}),
+    ):
+        paths = [
+            lm_eval_of(tmp_path / f"{key}-{number}", rows, **{key: value})
+            for number, value in enumerate((first, second))
+        ]
+        assert cli.main(["test", *paths, "--test", "exact"]) == 2
+        assert "these scores are not comparable" in capsys.readouterr().err
+        assert cli.main(["test", *paths, "--test", "exact", "--even-so"]) == 0
+        capsys.readouterr()
+
+
+def test_the_header_must_agree_with_its_samples(tmp_path):
+    """Over epochs, a sample counts once."""
+    samples = [sample("q0", "C", epoch) for epoch in (1, 2)] + [
+        sample("q1", value, epoch) for value, epoch in (("C", 1), ("I", 2))
+    ]
+    log = of_inspect("a", samples)
+    for value, agrees in ((0.75, True), (0.8, False)):
+        score = {"name": "match", "scorer": "match", "metrics": {"accuracy": {"name": "accuracy", "value": value}}}
+        path = write(tmp_path / "a.json", log | {"results": {"scores": [score]}})
+        if agrees:
+            assert len(read_all("inspect", path)) == 2
+        else:
+            refuses(path, "the header reports 0.8 for match, the samples have the mean 0.75, expected the same")
 
 
 # What a file is, by its content.

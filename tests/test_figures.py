@@ -26,6 +26,7 @@ from pairsig.io.tables import frame
 from pairsig.planning import sample_size
 from running import ROOT
 from study import analysis, cli
+from study.analysis.pairs import subsets as kinds_of_pairs
 from study.figures.style import titled
 from study.test_sets import Derivation
 
@@ -297,6 +298,29 @@ def test_an_aligner_and_one_that_uses_its_output_are_a_class() -> None:
     np.testing.assert_allclose(points["itg and joint-hmm"][:, 0], table.loc[:9, "gain"])
 
 
+def test_combinations_are_a_class_as_in_the_papers_figure_4() -> None:
+    """Two combinations are one class whatever their group; pairs with one combination are counted, not drawn."""
+    table = comparisons(30, n_groups=4, kinds=("submission", "online", "combination"))
+    combined = (table[["kind_a", "kind_b"]] == "combination").sum(axis=1)
+    figure = FIGURES["gain_confidence"](table)
+    points = scatter(figure.axes[0])
+    same = table["same_group"]
+    expected = {
+        "both combinations": combined == 2,
+        "same group": (combined == 0) & same,
+        "different groups": (combined == 0) & ~same,
+    }
+    assert {label: len(drawn) for label, drawn in points.items()} == {
+        label: int(chosen.sum()) for label, chosen in expected.items()
+    }
+    assert f"not drawn: {(combined == 1).sum()} of a single system and a combination" in words(figure)
+    subsets = dict(kinds_of_pairs(table))
+    assert len(subsets["combination / combination"]) == (combined == 2).sum()
+    assert len(subsets["single system and combination"]) == (combined == 1).sum()
+    for name, chosen in (("same group", same), ("different group", ~same)):
+        assert len(subsets[f"single systems, {name}"]) == ((combined == 0) & chosen).sum()
+
+
 def test_lines_are_what_theory_expects_of_the_median_pair() -> None:
     table = comparisons(60, n_groups=4)
     drawn = lines(FIGURES["gain_confidence"](table).axes[0], "expected")
@@ -317,7 +341,7 @@ def test_pairs_of_published_systems_are_outlined() -> None:
     figure = FIGURES["gain_confidence"](ours, None, None, theirs)
     drawn = scatter(figure.axes[0])
     published = {label: points for label, points in drawn.items() if "published" in label}
-    assert set(published) == {"shared-task, published", "shared-task, published, same group"}
+    assert set(published) == {"shared-task, published: different groups", "shared-task, published: same group"}
     assert sum(len(points) for points in published.values()) == len(theirs)
     assert sum(len(points) for points in drawn.values()) == len(ours) + len(theirs)
 

@@ -46,7 +46,7 @@ def test_one_voice():
     """What is printed says that a system is better where a sentence for a paper would; a p of 0 is a bound."""
     same = [1, 0] * 20
     rows = {"question": range(40), "old": same, "new": [0, 1] * 2 + same[4:-1] + [1], "best": [1] * 40}
-    printed = str(compare(read(pd.DataFrame(rows), systems=["old", "new", "best"], item="question", score="correct")))
+    printed = str(compare(read(pd.DataFrame(rows), systems=["old", "new", "best"], item="question")))
     old_new, old_best, new_best = printed.split("\n")[:3]
     assert old_new.startswith("old and new are not significantly different: new is ahead by 0.03 points of ")
     assert old_best.startswith("best is better than old by 0.50 points of score (1.00 against 0.50, ")
@@ -214,6 +214,9 @@ def test_logs_of_inspect(tmp_path):
         for score in sample["scores"].values():
             if score["value"] in ("I", 0):
                 score["value"] = "C"
+    with pytest.raises(InputError, match=r"^log-2: the header reports 0.416667 for exact, the samples have the mean"):
+        read([EvalLog(weak), EvalLog(other)], metric="exact")
+    del other["results"]
     result = compare(read([EvalLog(weak), EvalLog(other)], metric="exact"))
     for name, log in (("weak", weak), ("other", other)):
         (tmp_path / f"{name}.json").write_text(json.dumps(log))
@@ -225,7 +228,7 @@ def test_logs_of_inspect(tmp_path):
     assert result.pvalue == pytest.approx(expected.pvalue_method)
     reduced = compare(read([EvalLog(weak), EvalLog(other)], metric="exact", options={"reducer": "mean"}))
     assert reduced.table["test"].tolist() == ["exact"]
-    del weak["samples"][5]["scores"]["brevity"]
+    del weak["samples"][5]["scores"]["brevity"], weak["results"]
     again = compare(read([EvalLog(weak), EvalLog(other)], metric="exact"))
     pd.testing.assert_frame_equal(again.table, result.table)
     with pytest.raises(InputError, match=r"^log-1: .* has no score in brevity for 1 of 12 items"):

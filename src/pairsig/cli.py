@@ -130,6 +130,10 @@ _ROLES: dict[str, dict[str, Any]] = {
     "any-value": {"action": "store_true", "help": "accept values that look like codes or totals as scores"},
     "sep": {"metavar": "CHAR", "help": "separator of the columns; default: comma, tab in .tsv"},
     "sheet": {"metavar": "NAME", "help": "sheet of a workbook; default: the first"},
+    "column": {"metavar": "NAME", "help": "column or field with the texts, for outputs in tables or JSON Lines"},
+    "num-refs": {"type": console.whole, "default": 1, "metavar": "N", "help": "references per line, with tabs"},
+    "text-as-is": {"action": "store_true", "help": "count texts that look like markup as they are"},
+    "even-so": {"action": "store_true", "help": "compare logs of other versions, data, prompts or shots"},
 }
 """Options that declare what is in a table; see `pairsig.read`."""
 
@@ -708,6 +712,7 @@ def _read_systems(arguments: argparse.Namespace, files: Sequence[str | Sequence[
         domains=domains,
         documents=documents,
         missing=arguments.missing,
+        **_settings(arguments, "even_so", "text_as_is", "column", "num_refs"),
     )
 
 

@@ -307,7 +307,7 @@ class Scorer:
         # B's are T_B − (M_B − M_A): one product per system serves all pairs.
         n_columns, _, n_rows = moved.shape
         total = self.product.observed.T[:, :, None]
-        chunk = max(1, _SHUFFLED_ELEMENTS // (n_rows * n_columns))
+        chunk = max(1, _SHUFFLED_ELEMENTS // (n_rows * (n_columns + 2)))  # 2: for what is made of the scores
         for start in range(0, len(pairs), chunk):
             a, b = pairs[start : start + chunk].T
             from_a, from_b = (a, b) if places is None else places[start : start + chunk].T
@@ -666,7 +666,7 @@ class Product:
         n_drawn = self.n_units + len(self._units) + n_columns + 3 * len(self._bases)
         each = n_rows * (n_drawn * size + self.index.size * (size + 8 + _SCORING))
         if test.draw == "swap":
-            each += 8 * 12 * max(_SHUFFLED_ELEMENTS, n_rows * len(self.index))
+            each += 8 * 8 * max(_SHUFFLED_ELEMENTS, n_rows * len(self.index))
         columns = n_in_memory * self.n_units * size
         return (columns, each) if n_in_memory == n_columns else (0, columns + each)
 
@@ -722,7 +722,7 @@ class Work:
 
         u·n·s + t·r·((n + m + u + 3v)·s + c·N·(s + 8 + 24)),    where 24 is for temporary results of the metric,
 
-    and 48 MiB more per thread for swaps. If memory is short, r becomes smaller, down to 16. Next, each thread prepares
+    and 32 MiB more per thread for swaps. If memory is short, r becomes smaller, down to 16. Next, each thread prepares
     the columns h at a time, again for every batch (t·h·n·s instead of u·n·s). Finally, there are fewer threads.
 
     Attributes

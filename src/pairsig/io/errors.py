@@ -45,7 +45,7 @@ class InputError(ValueError):
         super().__init__(line)
 
 
-FLAGS = ("lower-is-better", "higher-is-better", "any-value")
+FLAGS = ("lower-is-better", "higher-is-better", "any-value", "even-so", "text-as-is")
 """Roles without a value."""
 
 
@@ -125,7 +125,8 @@ def columns_in(text: str) -> list[str]:
 
 def plain(text: str) -> str:
     """A text on one line, with invisible characters escaped, since a terminal would execute some of them."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in " ".join(text.splitlines()))
+    line = " ".join(text.splitlines())
+    return line if line.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
 
 
 def encodable(name: str) -> str:

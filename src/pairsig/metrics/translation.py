@@ -146,20 +146,31 @@ def _counts(
 @lru_cache(maxsize=4)
 def _scorer(metric: str, references: tuple[tuple[str, ...], ...], **options: Any) -> Any:
     """The metric object of sacrebleu, with the n-grams of the references (one tuple per segment)."""
+    kind, defaults = _SACREBLEU[metric]
+    # sacrebleu expects one list per reference position, padded with None for segments with fewer references.
+    documents = list(zip_longest(*references))
+    return _made(kind, references=documents, **defaults, **options)
+
+
+def tokenizer(name: str) -> Callable[[str], str]:
+    """Find a tokenizer of sacrebleu, which puts spaces between the words of a segment."""
+    found: Callable[[str], str] = _made("BLEU", tokenize=name).tokenizer
+    return found
+
+
+def _made(kind: str, **options: Any) -> Any:
+    """Make a metric object of sacrebleu."""
     need("sacrebleu")
     from sacrebleu import metrics
     from sacrebleu.metrics.bleu import BLEU
 
-    kind, defaults = _SACREBLEU[metric]
-    tokenizer = options.get("tokenize", "13a")
-    if tokenizer not in BLEU.TOKENIZERS:
-        raise InputError(f"unknown tokenizer {quoted(tokenizer)}, expected one of {', '.join(BLEU.TOKENIZERS)}")
-    # sacrebleu expects one list per reference position, padded with None for segments with fewer references.
-    documents = list(zip_longest(*references))
+    name = options.get("tokenize", "13a")
+    if name not in BLEU.TOKENIZERS:
+        raise InputError(f"unknown tokenizer {quoted(name)}, expected one of {', '.join(BLEU.TOKENIZERS)}")
     try:
-        return getattr(metrics, kind)(references=documents, **defaults, **options)
+        return getattr(metrics, kind)(**options)
     except (ImportError, RuntimeError, OSError) as error:  # the package or model of a tokenizer is missing
-        raise InputError(f"tokenizer {tokenizer} is not available: {reason(error)}") from None
+        raise InputError(f"tokenizer {name} is not available: {reason(error)}") from None
 
 
 def bleu(totals: Totals) -> NDArray[np.float64]:

@@ -30,6 +30,7 @@ def extract(
     domains: Sequence[str] = (),
     documents: Sequence[str] = (),
     note: Callable[[str], object] | None = None,
+    texts: Mapping[str, Sequence[Any]] | None = None,
 ) -> Statistics:
     r"""Count the sufficient statistics of one system's output on every segment.
 
@@ -51,6 +52,8 @@ def extract(
         One label per segment, or none.
     note
         Called with each message for the user, such as which segments the system failed on.
+    texts
+        Segments by path, of files that were read already.
 
     Returns
     -------
@@ -91,8 +94,12 @@ def extract(
     what = f"reader {name} and metric {chosen.name}"
     reader_options, metric_options = sort_options(options or {}, what, read, count)
     (own_options,) = sort_options(output_options or {}, f"reader {name}", read)
-    segments = readers.read(name, output, **(reader_options | own_options))
-    golds = [readers.read(name, reference, **reader_options) for reference in references]
+    known = texts or {}
+    segments = known[output] if output in known else readers.read(name, output, **(reader_options | own_options))
+    golds = [
+        known[reference] if reference in known else readers.read(name, reference, **reader_options)
+        for reference in references
+    ]
     if described.parallel:
         for path, gold in zip(references, golds, strict=True):
             if len(gold) != len(segments):

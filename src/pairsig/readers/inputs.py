@@ -21,7 +21,8 @@ from pairsig.io.errors import InputError, Question, listed, named, printable, qu
 from pairsig.io.files import beginning
 from pairsig.io.packages import need
 from pairsig.metrics import Metric, registry
-from pairsig.readers import Beginning, extraction, recognition, system_counts, table, tasks
+from pairsig.readers import Beginning, extraction, markup, recognition, system_counts, table, tasks
+from pairsig.readers.outputs import text
 from pairsig.readers.system_counts import Missing, SystemCounts
 from pairsig.readers.table import Roles
 
@@ -57,6 +58,10 @@ def read(
     reference: str | Sequence[str] = (),
     reader: str | None = None,
     options: Mapping[str, str] | None = None,
+    even_so: bool = False,
+    text_as_is: bool = False,
+    column: str | None = None,
+    num_refs: int = 1,
 ) -> Statistics:
     """Read the scores or counts of several systems on one test set.
 
@@ -112,6 +117,14 @@ def read(
         Format of files that do not say it themselves, such as "sigf" or "conllu".
     options
         Options of the reader or of the metric, as `--option` takes them: ``{"scorer": "exact"}``.
+    even_so
+        Whether to compare logs of other versions, data, prompts or numbers of shots.
+    text_as_is
+        Whether to count outputs that look like markup, such as JSON or tables, as they are.
+    column
+        Column or field that has the texts, for outputs and references in tables or JSON Lines.
+    num_refs
+        Number of references in each line of the file of references, with tabs between them.
 
     Returns
     -------
@@ -161,7 +174,7 @@ def read(
         sheet=sheet,
     )
     metrics = () if metric is None else _several(metric)
-    how: dict[str, Any] = {"missing": missing, "metrics": metrics}
+    how: dict[str, Any] = {"missing": missing, "metrics": metrics, "even_so": even_so}
     if _are_paths(data):
         paths = list(data.values()) if isinstance(data, Mapping) else [data] if isinstance(data, str | Path) else data
         return _only(
@@ -172,6 +185,9 @@ def read(
                 references=_several(reference),
                 options=options,
                 names=list(data) if isinstance(data, Mapping) else (),
+                text_as_is=text_as_is,
+                column=column,
+                num_refs=num_refs,
                 **how,
             )
         )
@@ -323,6 +339,10 @@ def read_files(
     documents: Sequence[str] = (),
     missing: Missing | None = None,
     names: Sequence[str] = (),
+    even_so: bool = False,
+    text_as_is: bool = False,
+    column: str | None = None,
+    num_refs: int = 1,
 ) -> list[Statistics]:
     """Read systems from tables, from files of counts, from logs, or from outputs and a reference.
 
@@ -361,7 +381,12 @@ def read_files(
             notes.append(f"detected the format {reader}; use --reader to override")
     choose(reader, (*readers.TABLES, *readers.COUNTS, *readers.LOGS, *readers.OUTPUTS), "reader")
     if reader in readers.OUTPUTS:
-        return _extracted(files, reader, methods, runs, notes, references, metrics, given, missing, domains, documents)
+        texts: dict[str, list[str]] = {}
+        if reader == "text":
+            references, texts = _texts(files, references, column, num_refs, given, text_as_is=text_as_is)
+        return _extracted(
+            files, reader, methods, runs, notes, references, metrics, given, missing, domains, documents, texts
+        )
     if references:
         raise InputError(f"reader {reader} reads counts, which need no reference, found the reference {references[0]}")
     if reader in readers.TABLES:
@@ -378,7 +403,9 @@ def read_files(
             )
         (typed,) = sort_options(given, f"reader {reader}", system_counts.reader_of_counts(reader).read)
         counted = [system_counts.read_all(reader, path, **typed) for path in files]
-    found = _aligned(counted, methods, runs, metrics=metrics, domains=domains, documents=documents, missing=missing)
+    found = _aligned(
+        counted, methods, runs, metrics=metrics, domains=domains, documents=documents, missing=missing, even_so=even_so
+    )
     return [replace(part, notes=tuple(dict.fromkeys([*notes, *part.notes]))) for part in found]
 
 
@@ -434,8 +461,9 @@ def _extracted(
     missing: Missing | None,
     domains: Sequence[str],
     documents: Sequence[str],
+    texts: Mapping[str, Sequence[str]],
 ) -> list[Statistics]:
-    """One result per metric, counted in outputs and a reference."""
+    """One result per metric, counted in outputs and a reference; `texts` are segments that were read already."""
     if missing is not None:
         raise InputError(f"--missing is for logs and tables, but reader {reader} reads outputs; leave it out")
     if not references:
@@ -459,12 +487,65 @@ def _extracted(
                 domains=domains,
                 documents=documents,
                 note=notes.append,
+                texts=texts,
             )
             for path, name in zip(files, map(run_name, methods, runs), strict=True)
         ]
         collected = statistics.collect(outputs, dataset="", provenance={})
         results.append(replace(collected, runs=tuple(runs), metrics=(metric,), notes=tuple(dict.fromkeys(notes))))
     return results
+
+
+def _texts(
+    files: Sequence[str],
+    references: Sequence[str],
+    column: str | None,
+    num_refs: int,
+    options: Mapping[str, str],
+    *,
+    text_as_is: bool,
+) -> tuple[list[str], dict[str, list[str]]]:
+    """The references, and the segments of all files of texts by path, after a look at what they are.
+
+    With a `column`, tables are read, and segments are paired by id where all files have one. A reference with
+    `num_refs` > 1 has as many texts per line, with tabs between them.
+    """
+    (typed,) = sort_options(
+        {name: value for name, value in options.items() if name == "skip_lines"}, "reader text", text.read
+    )
+    texts: dict[str, list[str]] = {}
+    ids: dict[str, list[str] | None] = {}
+    for path in (*files, *references):
+        if column is not None and Beginning(path).suffix.lower() in recognition.OF_TABLES:
+            ids[path], texts[path] = table.column(path, column)
+        else:
+            ids[path], texts[path] = None, text.read(path, **typed)
+    if not references:
+        return [], texts
+    if all(names is not None for names in ids.values()):
+        order = ids[references[0]] or []
+        for path, names in ids.items():
+            places = {name: place for place, name in enumerate(names or [])}
+            if set(places) != set(order) or len(places) < len(names or []):
+                raise InputError(
+                    f"{path}: found {len(places):,} different items, {references[0]} has {len(set(order)):,}, expected "
+                    "the same ids in both, each once"
+                )
+            texts[path] = [texts[path][places[name]] for name in order]
+    if num_refs > 1:
+        (path, *others) = references
+        if others:
+            raise InputError(f"found {len(references)} references and --num-refs {num_refs}, expected one file")
+        cells = [line.split("\t") for line in texts[path]]
+        for number, row in enumerate(cells, start=1):
+            if len(row) != num_refs:
+                raise InputError(f"{path}, line {number}: found {len(row)} references, expected {num_refs}")
+        references = [f"{path} (reference {place})" for place in range(1, num_refs + 1)]
+        texts |= {name: [row[place] for row in cells] for place, name in enumerate(references)}
+    if not text_as_is:
+        for path in (*references, *files):
+            markup.check_texts(path, texts[path], texts[references[0]])
+    return list(references), texts
 
 
 def _aligned(

@@ -13,7 +13,7 @@ from pairsig.readers import Beginning, reader_of_outputs
 from pairsig.readers.logs.items import files_below
 from pairsig.readers.system_counts import reader_of_counts, width
 
-_OF_TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx")
+OF_TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx")
 """Suffixes of tables."""
 
 _BY_WIDTH = {2: "art", 3: "sigf", 4: "art"}
@@ -49,7 +49,7 @@ def _of_file(path: AnyPath) -> str:
         reader = reader_of_counts(name)
         if file.suffix in reader.suffixes or reader.recognizes(file):
             return name
-    if file.suffix.lower() in _OF_TABLES:
+    if file.suffix.lower() in OF_TABLES:
         return "table"
     n_numbers = width(file.rows)
     if n_numbers == 1:
@@ -63,7 +63,7 @@ def _of_file(path: AnyPath) -> str:
     if not file.text:
         raise InputError(f"{fspath(path)}: found an empty file, expected scores, a table or the log of an evaluation")
     raise InputError(
-        f"{fspath(path)}: found an unknown format, expected a table ({', '.join(_OF_TABLES)}), one score per line, "
+        f"{fspath(path)}: found an unknown format, expected a table ({', '.join(OF_TABLES)}), one score per line, "
         "the log of an evaluation, or outputs with --reference FILE; --reader names the format"
     )
 

@@ -104,6 +104,9 @@ class SystemCounts:
         Input and target of the items whose log contains them, shortened.
     settings
         Settings that distinguish systems with the same name, such as a temperature.
+    conditions
+        For logs: what must be the same for systems to be comparable, such as the version of the task and the number of
+        shots; only what the log says.
     by_row
         Whether the items are the rows in their order, since the table has no ids.
     log
@@ -136,6 +139,7 @@ class SystemCounts:
     contents: tuple[str, ...] = ()
     texts: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
+    conditions: Mapping[str, str] = field(default_factory=dict)
     by_row: bool = False
     log: bool = False
     design: str = ""
@@ -201,6 +205,7 @@ def align(
     domains: Sequence[str] = (),
     documents: Sequence[str] = (),
     missing: Missing | None = None,
+    even_so: bool = False,
 ) -> list[Statistics]:
     """Put systems on the same segments, in the order of the first system.
 
@@ -223,6 +228,8 @@ def align(
     missing
         For logs: count items without a score in a metric as `wrong` (0, for scores from 0 to 1 of which higher is
         better), or `drop` them for all systems.
+    even_so
+        Whether to compare logs whose `conditions` differ.
 
     Returns
     -------
@@ -239,6 +246,9 @@ def align(
     """
     if len(set(names)) < len(names):
         raise InputError(f"the systems are called {listed(names)}, expected different names")
+    differences = _conditions_that_differ(parts)
+    if differences and not even_so:
+        raise Question(f"{differences[0]}; these scores are not comparable", [{"even-so": True}])
     by_items = all(part.unscored for part in parts)
     if by_items:
         parts = _on_the_same_items(parts)
@@ -264,7 +274,12 @@ def align(
             _check_possible(part, metric)
             _check_direction(part, metric, first)
             _check_scale(part, metric, first)
-    notes = [note for part in parts for note in part.notes] + _not_alike(parts) + _metrics_left_out(parts, metrics)
+    notes = (
+        differences
+        + [note for part in parts for note in part.notes]
+        + _not_alike(parts)
+        + _metrics_left_out(parts, metrics)
+    )
     notes += [
         f"higher {named(metric.name)} is better (assumed); --lower-is-better (lower_is_better=True) reverses it"
         for metric in metrics
@@ -357,6 +372,20 @@ def _on_the_same_items(parts: Sequence[SystemCounts]) -> tuple[SystemCounts, ...
         )
         for part, own in zip(parts, rows, strict=True)
     )
+
+
+def _conditions_that_differ(parts: Sequence[SystemCounts]) -> list[str]:
+    """Sentences about conditions, such as the version of a task, that are not the same in all logs that have them."""
+    sentences = []
+    for name in dict.fromkeys(name for part in parts for name in part.conditions):
+        known = [(part.conditions[name], part) for part in parts if part.conditions.get(name)]
+        other = next(((value, part) for value, part in known[1:] if value != known[0][0]), None)
+        if other is not None:
+            (here, first), (there, second) = known[0], other
+            sentences.append(
+                f"{first.source} has the {name} {quoted(here)}, {second.source} has {quoted(there)}, expected the same"
+            )
+    return sentences
 
 
 def _with_ids(parts: Sequence[SystemCounts]) -> Sequence[SystemCounts]:

@@ -742,3 +742,23 @@ def _same(
         for (own, labels), missing in ((one, -1), (other, -2))
     ]
     return np.asarray(codes[0] == codes[1])
+
+
+def column(path: str, name: str) -> tuple[list[str] | None, list[str]]:
+    """The ids of the items, if the table has a column of a standard name, and the texts in a column."""
+    cells = load(path, lambda names: list(names))
+    column_of_texts = spelled(name, list(cells.columns))
+    if column_of_texts not in cells.columns:
+        raise InputError(
+            f"{path}: found no column {quoted(name)}, expected one of {listed(cells.columns)}"
+            f"{near(name, list(cells.columns))}"
+        )
+    of_items = [known for known in cells.columns if known.lower() in STANDARD["item"] and known != column_of_texts]
+    texts = _as_labels(cells, column_of_texts)
+    return (_as_labels(cells, of_items[0]) if of_items else None), texts
+
+
+def _as_labels(cells: Cells, name: str) -> list[str]:
+    """The cells of a column as texts; a missing one is an empty text."""
+    codes, labels = cells.columns[name].labels
+    return [labels[code] if code >= 0 else "" for code in codes.tolist()]

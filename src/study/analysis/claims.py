@@ -28,7 +28,15 @@ from study.analysis.over_systems import (
     share,
     variance,
 )
-from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, enough, of_one_test, quantile_interval, weighted_quantile
+from study.analysis.pairs import (
+    MIN_PAIRS,
+    MIN_SYSTEMS,
+    combinations_in,
+    enough,
+    of_one_test,
+    quantile_interval,
+    weighted_quantile,
+)
 from study.analysis.record import SEED, THREADS, Analysis, Comparisons, Data, Output, Rows, Setting
 from study.analysis.thresholds import Z_05, near, nested, same_pairs
 from study.tables.columns import ENDS, IN_ORDER, numeric
@@ -72,6 +80,7 @@ CLAIMED = (
     "ewt-test",
     "icepahc-modern",
     "mt-hansards",
+    "wmt10-de-en",
     "wmt21-de-en",
     "wmt23-ja-en",
     "wmt24-en-de",
@@ -80,6 +89,13 @@ CLAIMED = (
 
 POSTERIORS = ("itg", "joint-hmm")
 """Two base models of which the first prunes with the posteriors of the second, as in the paper's Figure 7."""
+
+COMBINED = "critical difference of pairs of system combinations, divided by that of single systems of different groups"
+COMBINED_HERE = "wmt10-de-en"
+"""What the paper's Figure 4 claims to be below 1, and its test set."""
+NEAR_05 = ", near p = 0.05"
+MIN_TEST_SETS = 3
+"""Minimal number of other test sets for a mean over them."""
 
 SHARED = "critical difference of base models that share posteriors, divided by that of other base models"
 
@@ -127,6 +143,7 @@ def claims(
         found += _rouges(statistics, metric)
         found += _full_sets(statistics, metric)
     found += _bleu(whole, systems)
+    found += _combinations(whole)
     return frame(CLAIMS, found)
 
 
@@ -439,6 +456,46 @@ def _bleu(whole: pd.DataFrame, described: pd.DataFrame | None) -> Iterator[dict[
                 coefficient, reference = REGRESSED[name]
                 measured = f"{coefficient}, between test sets, {what} (interval: least squares)"
                 yield row(measured, len(table), *(exp(estimate) if name == "level" else estimate), reference)
+
+
+def _combinations(whole: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Figure 4: system combinations are significantly different at smaller gains than single systems.
+
+    The ratio is that of two medians over pairs. Near p = 0.05, pairs have the weights of the threshold, so that both
+    kinds have about the same gains in standard errors; otherwise poor systems, which are all single ones, enter, too.
+    """
+    ratios: dict[str, list[float]] = {}
+    for name, every in whole.groupby("dataset", sort=False):
+        combined = combinations_in(every)
+        pairs = every[(combined == 2) | ((combined == 0) & ~every["same_group"].astype(bool))]
+        both = combinations_in(pairs) == 2
+        if min(both.sum(), (~both).sum()) < MIN_PAIRS:
+            continue
+        log, here = np.log(Z_05 * pairs["standard_error"].to_numpy(float)), str(name)
+        systems = members(pairs["system_a"], pairs["system_b"])
+        row = partial(_row, "combinations", "3.1.3", here)
+        for description, chosen in (("system combinations", both), ("single systems of different groups", ~both)):
+            measured, n = f"critical difference of pairs of {description}", int(chosen.sum())
+            yield row(measured, n, *exp(quantile_interval(log[chosen], systems[chosen])))
+            correlations = pairs["correlation"].to_numpy(float)[chosen]
+            yield row(
+                f"median correlation of pairs of {description}", n, *quantile_interval(correlations, systems[chosen])
+            )
+        for where, weights in (("", np.ones(len(log))), (NEAR_05, near(pairs))):
+            weighted = replicates(systems, weights)
+            medians = [weighted_quantile(log[side], weighted[:, side], 0.5) for side in (both, ~both)]
+            ratio = np.subtract(*medians)
+            estimate = (ratio[0], *interval(ratio[0], *jackknife(ratio[1:])))
+            n = int((weights > 0).sum())
+            yield row(COMBINED + where, n, *exp(estimate), 1.0)
+            if here != COMBINED_HERE:
+                ratios.setdefault(COMBINED + where, []).append(float(ratio[0]))
+    for measured, found in ratios.items():
+        if len(found) >= MIN_TEST_SETS:
+            middle, error = float(np.mean(found)), float(np.var(found, ddof=1)) / len(found)
+            pooled = exp((middle, *interval(middle, error, len(found) - 1)))
+            which = f"{measured}, geometric mean of the other test sets (interval: over test sets)"
+            yield _row("combinations", "3.1.3", "task=mt", which, len(found), *pooled, 1.0)
 
 
 def _regression(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[str, Estimate]]:

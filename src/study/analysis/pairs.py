@@ -18,6 +18,15 @@ MIN_SYSTEMS = 6
 """Minimal numbers of pairs, and of systems in them; with fewer, the verdict is `too few`."""
 
 
+COMBINATION = "combination"
+"""Kind of systems that combine the translations of others; they correlate more than single systems do."""
+SINGLE = "single systems"
+"""Prefix of the subsets of pairs of two systems that combine no others."""
+COMBINATIONS = f"{COMBINATION} / {COMBINATION}"
+MIXED = "single system and combination"
+"""Names of the subsets of pairs with two system combinations, and with one."""
+
+
 def enough(systems: Codes) -> bool:
     """Whether there are enough pairs, of enough systems; see `over_systems.members`."""
     return len(systems) >= MIN_PAIRS and n_members(systems) >= MIN_SYSTEMS
@@ -26,10 +35,17 @@ def enough(systems: Codes) -> bool:
 def subsets(comparisons: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield subsets of pairs: all; same group and different groups; and each combination of two kinds.
 
-    If retrained systems have training sets of several sizes, the first three follow again for full sets only.
+    If some systems combine others, pairs of two single systems follow by group, and then those of a single system and a
+    combination. If retrained systems have training sets of several sizes, the first three follow again for full sets
+    only.
     """
     yield "all", comparisons
     yield from _by_group(comparisons)
+    combined = combinations_in(comparisons)
+    if (combined > 0).any():
+        for name, pairs in _by_group(comparisons[combined == 0]):
+            yield f"{SINGLE}, {name}", pairs
+        yield MIXED, comparisons[combined == 1]
     full = of_full_sets(comparisons)
     if full.any() and not full.all():
         yield FULL_SETS, comparisons[full]
@@ -44,6 +60,12 @@ def subsets(comparisons: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     }
     for name, one in sorted(both.items()) if len(both) > 1 else ():
         yield name, comparisons[label == one]
+
+
+def combinations_in(comparisons: pd.DataFrame) -> NDArray[np.intp]:
+    """Number of system combinations in each pair."""
+    kinds = comparisons[["kind_a", "kind_b"]].to_numpy(dtype=object)
+    return np.asarray((kinds == COMBINATION).sum(axis=1), dtype=np.intp)
 
 
 def _by_group(comparisons: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:

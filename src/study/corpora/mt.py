@@ -13,6 +13,7 @@ from os import fspath
 
 from pairsig.io.errors import InputError
 from pairsig.io.files import AnyPath
+from pairsig.metrics import translation
 from study.corpora import Segment, alignment, dependency
 from study.corpora.alignment import BETWEEN
 
@@ -40,7 +41,13 @@ words."""
 
 
 def read(
-    path: AnyPath, *, target: str = "", numbered: bool = False, lowercase: bool = False, hansards: str = ""
+    path: AnyPath,
+    *,
+    target: str = "",
+    numbered: bool = False,
+    lowercase: bool = False,
+    tokenize: str = "none",
+    hansards: str = "",
 ) -> Iterator[Segment]:
     """Read sentence pairs from one or two files.
 
@@ -55,12 +62,16 @@ def read(
         Whether every line begins with a number and a tab, which are removed.
     lowercase
         Whether to write all words in lower case.
+    tokenize
+        A tokenizer of sacrebleu for raw text, such as `13a`; `none` for text with spaces between all words. It is the
+        same for both sides.
     hansards
         Write words in the style of the Hansards: the languages of the two sides, such as `fr-en`, each in `STYLES`.
     """
     styles = hansards.split("-") if hansards else []
     if styles and (len(styles) != 2 or not set(styles) <= STYLES.keys()):
         raise InputError(f"found hansards={hansards}, expected two of {', '.join(STYLES)} joined by a hyphen")
+    tokenizer = translation.tokenizer(tokenize)
     if ".conllu" in fspath(path):
         found = _treebanks(path, target)
     else:
@@ -69,6 +80,7 @@ def read(
         sides = segment.text.split(BETWEEN)
         if lowercase:
             sides = [side.lower() for side in sides]
+        sides = [tokenizer(side) for side in sides]
         sides = [_written(side, style) for side, style in zip(sides, styles, strict=True)] if styles else sides
         yield replace(segment, text=BETWEEN.join(sides))
 

@@ -20,6 +20,7 @@ from pairsig.io.errors import InputError
 from pairsig.io.pictures import BLUE, COLOURS, GREY, INK, MARKERS, ORANGE, RUST, SKY, styled
 from pairsig.io.rendering import count
 from pairsig.metrics.names import metric_name
+from study.analysis.pairs import COMBINATIONS, SINGLE, combinations_in
 from study.analysis.thresholds import Z_05
 from study.figures import style
 from study.training.training_sets import FULL_SETS, SYNTHETIC, base_model_of, of_full_sets
@@ -53,7 +54,18 @@ def classes(comparisons: pd.DataFrame) -> list[Class]:
     The classes are: pairs from the same group; pairs of two systems of the same special kind (online, llm, ...), for
     the two most frequent such kinds; and all other pairs. The kind `submission`, or else the most frequent kind, is not
     special. The group of a retrained system is its base model, and pairs of two `RELATED` base models are special.
+
+    If some systems are combinations of others, the classes are those of the paper's Figure 4: pairs of combinations,
+    and pairs of single systems by group. Pairs of a combination and a single system, which it may contain, are in none.
     """
+    if (combined := combinations_in(comparisons)).any():
+        single, same = comparisons[combined == 0], comparisons["same_group"].astype(bool)[combined == 0]
+        found = [
+            Class("different groups", f"{SINGLE}, different group", single[~same], "o", SKY, BLUE),
+            Class("both combinations", COMBINATIONS, comparisons[combined == 2], "s", ORANGE, style.BROWN),
+            Class("same group", f"{SINGLE}, same group", single[same], "^", RUST, RUST),
+        ]
+        return [one for one in found if len(one.pairs)]
     same_group = comparisons["same_group"].astype(bool)
     kind_a, kind_b = (comparisons[column].astype(object).fillna("").astype(str) for column in ("kind_a", "kind_b"))
     kinds = pd.concat([kind_a, kind_b])
@@ -267,7 +279,10 @@ def _gain_confidence(
         _scatter(axes, one, len(comparisons), rasterized=len(comparisons) > style.RASTERIZE_ABOVE)
     for one in laid_over:
         _scatter(axes, one, len(comparisons), rasterized=False, scale=1.2)
-    notes = _frame(axes, comparisons)
+    mixed = combinations_in(comparisons) == 1
+    notes = _frame(axes, comparisons[~mixed])
+    if mixed.any():
+        notes.append(f"not drawn: {count(int(mixed.sum()))} of a single system and a combination")
     for one in found:
         _draw_expected(axes, one.pairs, one.ink)
     keys = [_key(one, f"{one.label}: {_n_pairs(one)}") for one in (*found, *laid_over)]
@@ -303,13 +318,11 @@ def _listed(values: Sequence[tuple[Class, float]]) -> str:
 def _laid_over(overlay: pd.DataFrame) -> list[Class]:
     """Classify the pairs of published systems; they are outlined in black, to stand out against any colour."""
     overlay = _pairs(overlay)
-    same_group = overlay["same_group"].astype(bool)
     name = overlay["dataset"].iloc[0] if len(overlay) else ""
-    found = [
-        Class(f"{name}, published", "", overlay[~same_group], "o", "#000000", filled=False),
-        Class(f"{name}, published, same group", "", overlay[same_group], "^", "#000000", filled=False),
+    return [
+        replace(one, label=f"{name}, published: {one.label}", subset="", colour="#000000", filled=False)
+        for one in classes(overlay)
     ]
-    return [one for one in found if len(one.pairs)]
 
 
 def _ours(

@@ -11,7 +11,8 @@ TASK = Column("task", str, "task of the dataset")
 SUBSET = Column(
     "subset",
     str,
-    "which pairs of systems: all, same group, different group, two kinds, or `full sets` (full training sets only)",
+    "which pairs of systems: all, same group, different group, two kinds, `full sets` (full training sets only), or "
+    "`single systems` (no system combinations)",
 )
 N_PAIRS = count("n_pairs", "pairs with a p-value in the window [0.04, 0.06]", "pairs", "pairs in range")
 CALIBRATION = Column("calibration", str, "name of the calibration")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from os import fspath
@@ -19,6 +20,9 @@ from pairsig.readers.system_counts import SystemCounts
 # As in Inspect's `value_to_float`.
 _VALUES = {"C": 1, "I": 0, "P": 0.5, "N": 0, "yes": 1, "true": 1, "no": 0, "false": 0}
 _VERSIONS = (1, 2)
+_SHOTS = ("fewshot", "num_fewshot", "n_shots", "shots")
+"""Arguments of tasks that set the number of shots."""
+_SAME = 1e-6  # means differ by less if they were only added in another order
 
 
 def read(
@@ -91,9 +95,10 @@ def read(
         for part in counted(
             log.source,
             log.model,
-            list(log.items(scorer, document, domain, reducer, verify)),
+            log.checked(scorer, document, domain, reducer, verify),
             notes=log.notes(reducer),
             settings=log.settings,
+            conditions=log.conditions,
             design="nested",
             task=log.task,
         )
@@ -149,6 +154,48 @@ class _Log:
         solvers = [part_of(step, ["solver"], self.source, str) for step in self._part("plan", "steps", kind=list)]
         return settings | {"solver": self._part("eval", "solver", kind=str) or "+".join(solvers)}
 
+    @property
+    def conditions(self) -> Mapping[str, str]:
+        """What must be the same in two evaluations: the task with its version, its data and its number of shots."""
+        arguments = self._part("eval", "task_args", kind=dict)
+        shots = {name: arguments[name] for name in _SHOTS if name in arguments}
+        conditions = {
+            "task": self.task,
+            "version of the task": self._header["eval"].get("task_version"),
+            "dataset": self._part("eval", "dataset", kind=dict).get("name"),
+            "number of shots": label(shots) if shots else "",
+            "reducer": "+".join(map(label, self._part("eval", "config", "epochs_reducer", kind=list))),
+        }
+        return {name: label(value) for name, value in conditions.items() if value not in (None, "")}
+
+    def _reported(self) -> Iterator[tuple[str, float]]:
+        """The mean that the header has for a scorer, without those of other reducers and of parts of the samples."""
+        for part in self._part("results", "scores", kind=list):
+            where = f"{self.source}, results"
+            metrics = part_of(part, ["metrics"], where, dict)
+            reducer = part_of(part, ["reducer"], where, str) or "mean"
+            for name in ("accuracy", "mean"):
+                value = metrics.get(name)
+                value = value.get("value") if isinstance(value, dict) else value
+                if reducer == "mean" and isinstance(value, int | float) and part.get("name") == part.get("scorer"):
+                    yield label(part.get("name")), float(value)
+
+    def check_totals(self, found: Sequence[Item]) -> None:
+        """Refuse a log whose header reports another mean than its samples have."""
+        for scorer, value in self._reported():
+            by_name: dict[str, list[int | float]] = {}
+            for item in found:
+                if (score := item.scores.get(scorer)) is not None:
+                    by_name.setdefault(item.name, []).append(score)
+            if not by_name:
+                continue
+            mean = math.fsum(math.fsum(scores) / len(scores) for scores in by_name.values()) / len(by_name)
+            if abs(value - mean) > _SAME * max(1, abs(value)):
+                raise InputError(
+                    f"{self.source}: the header reports {value:.6g} for {named(scorer)}, the samples have the mean "
+                    f"{mean:.6g}, expected the same: was the log edited, or are samples missing?"
+                )
+
     def notes(self, reducer: str | None) -> list[str]:
         """Caveats about the scores."""
         notes = []
@@ -163,6 +210,13 @@ class _Log:
                 f"their mean here; use --option reducer={reducers[0]} for Inspect's scores"
             )
         return notes
+
+    def checked(self, scorer: str | None, document: str | None, domain: str | None, *how: Any) -> list[Item]:
+        """The samples, whose means are those of the header."""
+        found = list(self.items(scorer, document, domain, *how))
+        if how[0] is None and self.status == "success":
+            self.check_totals(found)
+        return found
 
     def items(
         self, scorer: str | None, document: str | None, domain: str | None, reducer: str | None, verify: bool
@@ -189,7 +243,7 @@ class _Log:
                 run=label(sample.get("epoch")) if n_epochs > 1 and reduced is None else "",
                 document=of_metadata(metadata, document, where, "the metadata", "document"),
                 domain=of_metadata(metadata, domain, where, "the metadata", "domain"),
-                content=digest(_text(sample.get("input"))) if verify else "",
+                content=digest(_text(sample.get("input")), _start(label(sample.get("target")))) if verify else "",
                 text=(items.excerpt(sample.get("input")), items.excerpt(sample.get("target"))),
             )
 

@@ -107,6 +107,7 @@ def read(
                 lower_is_better=one.lower_is_better,
                 notes=one.notes + notes,
                 settings=one.settings,
+                conditions=one.conditions,
                 task=one.name,
                 groups=tuple(groups),
             )
@@ -194,6 +195,21 @@ class _Task:
         }
         return {name: label(value) for name, value in given.items()}
 
+    @property
+    def conditions(self) -> Mapping[str, str]:
+        """What must be the same in two evaluations of the task: its version, data, number of shots and prompt."""
+        config = self.reported("configs", self.name, kind=dict)
+        data = [config.get(name) for name in ("dataset_path", "dataset_name") if config.get(name)]
+        prompt = [config.get(name) for name in ("description", "doc_to_text", "doc_to_choice", "doc_to_target")]
+        conditions = {
+            "version of the task": self.reported("versions", kind=dict).get(self.name),
+            "dataset": " ".join(map(label, data)),
+            "split": config.get("test_split") or config.get("validation_split"),
+            "number of shots": self.reported("n-shot", kind=dict).get(self.name),
+            "prompt template": items.digest(prompt) if any(prompt) else "",
+        }
+        return {name: label(value) for name, value in conditions.items() if value not in (None, "")}
+
     def read(self, filters: str | None, document: str | None, domain: str | None, *, verify: bool) -> None:
         """Read the samples with their scores."""
         rows = [(line, field_of(row, [], f"{self.source}, line {line}", dict)) for line, row in self._rows]
@@ -210,6 +226,8 @@ class _Task:
             doc, hashed = docs[line], hashes[line]
             # If all hashes are of another kind, they may not be those of the docs.
             content = (hashed if hashed and edited < len(rows) else items.digest(doc)) if verify else ""
+            if content and (target := row.get("target_hash")):
+                content = f"{content}/{target}"
             if name not in found:
                 found[name] = Item(
                     name,

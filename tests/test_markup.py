@@ -1,0 +1,96 @@
+"""Texts are looked at before their characters are counted: markup is no translation."""
+
+import json
+import shlex
+
+import pytest
+
+from pairsig import cli
+
+SENTENCES = ["the cat sat on the mat", "it was happy there", "a dog came in", "they left"]
+IDS = [f"spk{k}-utt{k:03d}" for k in range(4)]
+FORMS = {
+    "JSON Lines": [json.dumps({"id": k, "text": text}) for k, text in enumerate(SENTENCES)],
+    "JSON arrays": [json.dumps([k, text]) for k, text in enumerate(SENTENCES)],
+    "tabs": ["id\ttext", *(f"{k}\t{text}" for k, text in enumerate(SENTENCES))],
+    "commas": ["id,text", *(f"{k},{text}" for k, text in enumerate(SENTENCES))],
+    "Kaldi": [f"{name} {text}" for name, text in zip(IDS, SENTENCES, strict=True)],
+    "trn": [f"{text} ({name})" for name, text in zip(IDS, SENTENCES, strict=True)],
+    "TREC": [f"q{k} Q0 doc{k} {k} 0.{k} run" for k in range(4)],
+    "IOB": ["EU B-ORG", "rejects O", "German B-MISC", "call O"],
+    "single tokens": ["yes", "no", "yes", "no"],
+}
+
+
+def written(folder, name, lines):
+    (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return name
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_markup_is_asked_for_and_every_answer_works(form, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    suffix = ".jsonl" if form == "JSON Lines" else ".txt"
+    other = [line.replace("cat", "bat").replace("yes", "no") for line in FORMS[form]]
+    files = [written(tmp_path, f"{name}{suffix}", lines) for name, lines in (("a", FORMS[form]), ("b", other))]
+    reference = written(tmp_path, f"reference{suffix}", FORMS[form])
+    words = ["test", *files, "--reference", reference, "--metric", "bleu", "--n-resamples", "99"]
+    assert cli.main(words) == 2
+    message = capsys.readouterr().err
+    assert f"{reference}: found " in message
+    commands = [line for line in message.splitlines() if line.startswith("pairsig test")]
+    assert commands
+    for command in commands:
+        assert cli.main(shlex.split(command)[1:]) == 0
+        capsys.readouterr()
+
+
+def test_plain_text_is_not_asked_for(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    punctuated = ["Well, yes, no.", "A, b, c (d)", "[laughs] he said", "state-of-the-art 3-2"]
+    for lines in (SENTENCES, punctuated):
+        a, reference = written(tmp_path, "a.txt", lines), written(tmp_path, "reference.txt", lines)
+        b = written(tmp_path, "b.txt", lines[::-1])
+        assert cli.main(["test", a, b, "--reference", reference, "--metric", "bleu", "--n-resamples", "99"]) == 0
+
+
+def test_a_column_is_paired_by_id(tmp_path, monkeypatch, capsys):
+    """The order of lines in JSON Lines does not matter, and the score is that of the plain texts."""
+    monkeypatch.chdir(tmp_path)
+    rows = list(enumerate(SENTENCES))
+    worse = [(k, text.replace("the", "a")) for k, text in rows]
+
+    def lines(of):
+        return [json.dumps({"id": k, "text": text}) for k, text in of]
+
+    plain = [written(tmp_path, f"{n}.txt", [t for _, t in of]) for n, of in (("a", rows), ("b", worse), ("r", rows))]
+    forms = (("a", rows[::-1]), ("b", worse), ("r", rows))
+    mixed = [written(tmp_path, f"{n}.jsonl", lines(of)) for n, of in forms]
+    found = []
+    for (a, b, reference), more in ((plain, []), (mixed, ["--column", "text"])):
+        options = ["--metric", "bleu", "--n-resamples", "99", "--format", "json"]
+        assert cli.main(["test", a, b, "--reference", reference, *options, *more]) == 0
+        (row,) = json.loads(capsys.readouterr().out)
+        found.append((row["score_a"], row["score_b"], row["pvalue"]))
+    assert found[0] == found[1]
+    assert found[0][0] == pytest.approx(100)
+    written(tmp_path, "b.jsonl", lines(worse[:3]))
+    assert cli.main(["test", *mixed[:2], "--reference", mixed[2], "--column", "text", "--metric", "bleu"]) == 2
+    assert "found 3 different items, r.jsonl has 4" in capsys.readouterr().err
+
+
+def test_several_references_in_a_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    a, b = written(tmp_path, "a.txt", SENTENCES), written(tmp_path, "b.txt", [s.replace("the", "a") for s in SENTENCES])
+    second = [text.replace("the", "that") for text in SENTENCES]
+    one = written(tmp_path, "r.txt", [f"{x}\t{y}" for x, y in zip(SENTENCES, second, strict=True)])
+    two = [written(tmp_path, "r1.txt", SENTENCES), written(tmp_path, "r2.txt", second)]
+    found = []
+    for references, more in (([one], ["--num-refs", "2"]), (two, [])):
+        options = ["--metric", "bleu", "--n-resamples", "99", "--format", "json"]
+        assert cli.main(["test", a, b, "--reference", *references, *options, *more]) == 0
+        (row,) = json.loads(capsys.readouterr().out)
+        found.append((row["score_a"], row["score_b"], row["pvalue"]))
+    assert found[0] == found[1]
+    assert cli.main(["test", a, b, "--reference", one, "--num-refs", "3", "--metric", "bleu"]) == 2
+    assert "r.txt, line 1: found 2 references, expected 3" in capsys.readouterr().err

@@ -1,0 +1,141 @@
+"""The paper's own translation test set once more, from the embedded counts, with numpy and pyarrow alone.
+
+BLEU's standard errors are computed here from its logarithm; the project's code is used only for what it is compared to.
+"""
+
+from __future__ import annotations
+
+import csv
+from functools import cache
+from itertools import combinations
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+
+from pairsig.comparisons.all_pairs import compare
+from pairsig.core import statistics
+from study.analysis import claims
+from study.analysis.thresholds import thresholds
+from test_recomputed import ROOT, STATISTICS, counts
+
+BLEU = ["hypothesis_length", "reference_length", *(f"{kind}_{n}" for kind in ("match", "total") for n in (1, 2, 3, 4))]
+PAIRS = {  # systems and combinations, as in the paper and in the release, without an output that is no text (es-en)
+    "de-en": (31, 13), "fr-en": (30, 14), "es-en": (15, 6), "cz-en": (13, 6),
+    "en-de": (22, 8), "en-fr": (22, 7), "en-es": (20, 8), "en-cz": (19, 7),
+}  # fmt: skip
+Z = NormalDist().inv_cdf(0.95)
+
+
+@cache
+def systems_of(pair):
+    """Group and kind of each system."""
+    with (ROOT / "config/systems.tsv").open(encoding="utf-8", newline="") as file:
+        rows = [
+            row
+            for row in csv.DictReader(file, delimiter="\t")
+            if row["dataset"] == f"wmt10-{pair}" and row["include"] == "yes"
+        ]
+    return {row["system"]: (row["group"], row["kind"]) for row in rows}
+
+
+@cache
+def bleu_and_influence(pair):
+    """BLEU of each system, and what each segment adds to it to first order.
+
+    log BLEU = ¼ Σₙ log(mₙ/tₙ) + min(0, 1 − r/h), whose derivative with respect to one segment's counts is
+    ¼ Σₙ (mₙᵢ/mₙ − tₙᵢ/tₙ), plus (r hᵢ/h − rᵢ)/h if h < r.
+    """
+    names, found, *_ = counts(f"wmt10-{pair}", BLEU)
+    result = {}
+    for name, segments in zip(names, found, strict=True):
+        (h, r), m, t = segments[:, :2].sum(0), segments[:, 2:6].sum(0), segments[:, 6:].sum(0)
+        log = np.log(m / t).mean() + min(0, 1 - r / h)
+        influence = (segments[:, 2:6] / m - segments[:, 6:] / t).mean(axis=1)
+        if h < r:
+            influence += (r * segments[:, 0] / h - segments[:, 1]) / h
+        result[name] = 100 * np.exp(log), 100 * np.exp(log) * influence
+    return result
+
+
+def by_class(pair):
+    """Gain and standard error of every pair whose outputs differ, by class."""
+    known, scored = systems_of(pair), bleu_and_influence(pair)
+    found = {}
+    for a, b in combinations(scored, 2):
+        (score_a, u), (score_b, v) = scored[a], scored[b]
+        error = np.sqrt(np.sum((u - v) ** 2))
+        if error == 0:
+            continue
+        combined = sum(known[one][1] == "combination" for one in (a, b))
+        same = "same" if known[a][0] == known[b][0] else "different"
+        for name in ("all", (f"single systems, {same} group", "single system and combination",
+                             "combination / combination")[combined]):  # fmt: skip
+            found.setdefault(name, []).append((abs(score_a - score_b), error))
+    return {name: np.array(rows).T for name, rows in found.items()}
+
+
+def weighted_percentile(values, weights, share):
+    """The value at which half of its weight and all of the smaller ones' are this share of the total."""
+    order = np.argsort(values)
+    values, weights = values[order], weights[order]
+    return np.interp(share * weights.sum(), weights.cumsum() - weights / 2, values)
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_every_output_is_there(pair):
+    names, found, *_ = counts(f"wmt10-{pair}", ["total_1"])
+    assert found.shape == (PAIRS[pair][0], 2034, 1)
+    assert set(names) == set(systems_of(pair))
+    assert sum(kind == "combination" for _, kind in systems_of(pair).values()) == PAIRS[pair][1]
+
+
+def test_critical_differences_and_thresholds_of_the_papers_test_set():
+    table = compare(
+        statistics.read(STATISTICS / "wmt10-de-en.parquet"),
+        "bootstrap",
+        metric="bleu",
+        alternative="observed",
+        n_resamples=2000,
+        rng=1,
+    )
+    # Only two pairs have p from 0.04 to 0.06, so a threshold needs a wider window; its weights do not depend on it.
+    assert thresholds(table).set_index("subset").loc["all", "verdict"] == "critical difference only"
+    found = thresholds(table, p_low=0.005, p_high=0.2).set_index("subset")
+    classes = by_class("de-en")
+    assert len(classes["all"][0]) == 31 * 30 // 2 - 1  # two outputs are equal
+    assert len(classes["combination / combination"][0]) == 13 * 12 // 2
+    for name, (gains, errors) in classes.items():
+        critical_difference = Z * np.exp(np.median(np.log(errors)))
+        assert found.loc[name, "n_all"] == len(gains)
+        if name == "single systems, same group":  # a single pair
+            continue
+        assert found.loc[name, "critical_difference"] == pytest.approx(critical_difference, rel=1e-4)
+        near = np.clip(1 - ((gains / errors - Z) / 0.8) ** 2, 0, None)
+        threshold = Z * np.exp(weighted_percentile(np.log(errors[near > 0]), near[near > 0], 0.95))
+        if found.loc[name, "verdict"] == "estimated":
+            assert found.loc[name, "threshold"] == pytest.approx(threshold, rel=1e-4)
+    assert (found.loc[["all", "combination / combination"], "verdict"] == "estimated").all()
+
+
+def test_combinations_need_less():
+    table = compare(
+        statistics.read(STATISTICS / "wmt10-de-en.parquet"),
+        "bootstrap",
+        metric="bleu",
+        alternative="observed",
+        n_resamples=100,
+        rng=1,
+    )
+    rows = {row["measured"]: row for row in claims._combinations(table)}
+    classes = by_class("de-en")
+    expected, near = [], []
+    for name in ("combination / combination", "single systems, different group"):
+        gains, errors = classes[name]
+        weights = np.clip(1 - ((gains / errors - Z) / 0.8) ** 2, 0, None)
+        expected.append(np.median(np.log(errors)))
+        near.append(weighted_percentile(np.log(errors[weights > 0]), weights[weights > 0], 0.5))
+    for measured, (combined, single) in ((claims.COMBINED, expected), (claims.COMBINED + claims.NEAR_05, near)):
+        row = rows[measured]
+        assert row["value"] == pytest.approx(np.exp(combined - single), rel=1e-4)
+        assert row["low"] < row["value"] < row["high"] < 1
