@@ -200,6 +200,19 @@ def test_a_small_study_from_end_to_end(small):
     assert {path: path.read_bytes() for path in tested} == tested
 
 
+def test_scores_in_a_table_are_counted_and_compared(project):
+    """Without a corpus, without outputs and without figures; the sums are those of the lines."""
+    wanted = ("results/statistics/example-scores.parquet", "--configfile", "config/own.yaml")
+    snakemake(*wanted, "--config", "datasets=[example-scores]", cwd=project)
+    made = statistics.read(project / wanted[0])
+    assert made.systems == ("baseline", "tuned", "other")
+    lines = (project / "config/example/scores.tsv").read_text(encoding="utf-8").splitlines()
+    right = [sum(line.startswith(f"{name}\t") and line.endswith("\t1") for line in lines) for name in made.systems]
+    assert made.counts.sum(axis=1).tolist() == [[number, 40] for number in right]
+    planned = jobs(snakemake("--dry-run", *wanted[1:], "--config", "datasets=[example-scores]", cwd=project))
+    assert planned == {"compare": 1, "page": 1, "all": 1, "total": 3}
+
+
 @pytest.mark.parametrize(
     ("chosen", "own"), [("[example]", True), pytest.param("[example, realsumm]", False, marks=pytest.mark.slow)]
 )

@@ -64,10 +64,19 @@ use rule tabulate as tabulate_one with:
 if ALONE:
 
     ruleorder: plot_figure > plot
-    ruleorder: plot_dataset > plot_datasets
     ruleorder: tabulate_one > tabulate
 
 else:
 
     ruleorder: plot > plot_figure
+    ruleorder: tabulate > tabulate_one
+
+
+# Without figures of datasets, there is no job for all of them.
+if DATASET_FIGURES and ALONE:
+
+    ruleorder: plot_dataset > plot_datasets
+
+elif DATASET_FIGURES:
+
     ruleorder: plot_datasets > plot_dataset
