@@ -30,7 +30,7 @@ def small(project):
             "beta mt bleu made . . gain_confidence;correlation",
             "both mt bleu . alpha;beta domain_size=100;draws=2;draw_size=50 domains",
         ],
-        "systems": ["dataset system output", *(f"{d} s{i} none-{i}" for d in ("alpha", "beta") for i in range(2))],
+        "systems": ["dataset system output", *(f"{d} s{i} {d}-{i}.txt" for d in ("alpha", "beta") for i in range(2))],
         "corpora": ["corpus url sha256 licence citation", f"made https://example.org {'0' * 64} CC0 none"],
         "calibrations": [
             "calibration distance on_dataset on_test_set against_dataset against_test_set",

@@ -154,8 +154,8 @@ def _scorer(metric: str, references: tuple[tuple[str, ...], ...], **options: Any
 
 def tokenizer(name: str) -> Callable[[str], str]:
     """Find a tokenizer of sacrebleu, which puts spaces between the words of a segment."""
-    found: Callable[[str], str] = _made("BLEU", tokenize=name).tokenizer
-    return found
+    tokenize: Callable[[str], str] = _made("BLEU", tokenize=name).tokenizer
+    return tokenize
 
 
 def _made(kind: str, **options: Any) -> Any:
