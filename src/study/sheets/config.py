@@ -146,9 +146,11 @@ def _test(name: str) -> Any:
     instead = _INSTEAD.get(name, "")
     fields: dict[str, Any] = {}
     if methods:
-        about = " or ".join(_METHODS[method] for method in methods) + instead
-        fields["method"] = Literal[methods], key(about, methods[0])
-        instead = ""
+        is_choice = all(test.method for test in undirected)
+        about = " or ".join(_METHODS.get(method, method) for method in methods) + instead
+        about += "; may be left out" * (not is_choice)
+        fields["method"] = Literal[methods], key(about, methods[0], ... if is_choice else None)
+        instead = "" if is_choice else instead
     fields["alternative"] = Literal[alternatives], key(_ALTERNATIVES + instead, alternatives[0])
     model = create_model(name, __base__=Block, **fields)
     return model, Field(None, description=f"the {' and the '.join(fields)}")
