@@ -1,6 +1,7 @@
 # Requires Python (3.11 to 3.14) and make. Every target installs its requirements in .venv. PYTHON=... selects the Python.
-#   make reproduce   run the study: figures, tables, published numbers beside ours, report (a repeated run continues)
+#   make reproduce   run the study: figures, tables, published numbers beside ours (a repeated run continues)
 #   make quick       plot the main figures with 10,000 resamples
+#   make report      write everything that the last of these runs has made to one file, results/report.html
 #   make figure FIGURE=thresholds   plot one figure from the tables of the last run, or else from results/reference
 #   make retrain     train the base models again; requires Java, Maven and the corpora (DATA_DIR=...)
 #   make slurm       run the study, or the configuration CONFIG, on a SLURM cluster (docs/cluster.md); make test-slurm: its tests
@@ -26,7 +27,7 @@ DOCUMENTED := .venv/documented
 # pip, which every environment has, or the program UV, which installs the same files in a third of the time.
 INSTALL := $(if $(UV),$(UV) pip install --compile-bytecode --python $(BIN)/python,$(BIN)/python -m pip install) --quiet
 
-.PHONY: help setup setup-retrain reproduce quick figure retrain slurm test test-all test-rest test-rebuilt test-wheel test-slurm docs lint bench fuzz mutants findings lock clean
+.PHONY: help setup setup-retrain reproduce quick report figure retrain slurm test test-all test-rest test-rebuilt test-wheel test-slurm docs lint bench fuzz mutants findings lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -63,6 +64,11 @@ reproduce: $(READY)
 
 quick: $(READY)
 	workflow/run --cores $(CORES) -- --configfile config/quick.yaml
+
+# Everything that the last run has made, in one file, which appears when it is complete.
+report: $(READY)
+	eval "$(BIN)/snakemake --cores 1 --quiet rules host --report results/report.part.html $$(cat .snakemake/options)"
+	mv results/report.part.html results/report.html
 
 # One figure in seconds; DATASET=wmt24-en-de selects the dataset of a figure that is drawn for each of them.
 figure: $(READY)

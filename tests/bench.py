@@ -547,13 +547,37 @@ def scores_of_documents() -> dict[str, Any]:
     return row(ours, bare(data.of(registry.metric("mean")), "mean", MILLION, n_run // 2), "from 100,000 resamples")
 
 
+def tables() -> dict[str, Any]:
+    """A CSV with 20 columns of pass/fail items, 200,000 rows: reading, and exact tests of the first with the others."""
+    import tempfile
+
+    import pandas as pd
+
+    import pairsig
+
+    names, n_items = [f"s{number}" for number in range(20)], size(200_000)
+    passed = np.random.default_rng(1).random((n_items, len(names))) < np.linspace(0.4, 0.6, len(names))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "items.csv"
+        pd.DataFrame(passed.astype(int), columns=names).rename_axis("id").to_csv(path)
+        del passed
+        pairsig.compare({"a": [0, 1, 1], "b": [1, 0, 1]}, "exact")  # import
+        ours = spent(lambda: pairsig.compare(pairsig.read(path, systems=names), "exact", baseline="s0"))
+        peer = spent(lambda: pd.read_csv(path))
+        data = pairsig.read(path, systems=names)
+        test = spent(lambda: pairsig.compare(data, "exact", baseline="s0"))
+    return row(
+        ours, {"pandas.read_csv and the test": peer + test}, f"of both, the test takes {test.cpu:.2g} CPU seconds"
+    )
+
+
 EXACT = (
     exact_accuracy, exact_accuracy_large, exact_f1, exact_f1_large, exact_bootstrap_test, exact_pairs, exact_items,
     exact_bootstrap_items, items_large,
 )  # fmt: skip
 _CASES = (
     all_pairs, ranks, bleu_large, short_pairs, f1_pair, f1_memory, bleu_pair, near_exact, methods, benchmark_items,
-    scores_of_documents, *EXACT,
+    scores_of_documents, tables, *EXACT,
 )  # fmt: skip
 CASES = {case.__name__: case for case in _CASES}
 

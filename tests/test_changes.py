@@ -8,7 +8,8 @@ import yaml
 
 from conftest import clone
 from planning import Planner
-from running import ROOT
+from running import BIN, ROOT, run
+from study import cli
 
 DATASETS = ["conll2017-zh", "hansards", "realsumm"]
 """With initial segments, with correlations, and of documents."""
@@ -119,3 +120,57 @@ def test_a_figure_or_table_alone_plans_what_it_needs(tmp_path, target, expected)
     with Planner(clone(tmp_path)) as planner:
         jobs, _ = planner.plan("--configfile", "config/quick.yaml", "--", target)
     assert jobs == expected | {"total": 2}
+
+
+def test_one_process_runs_several_commands_until_one_fails(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "segments.txt").write_text("a\tb\n", encoding="utf-8")
+
+    def resample(segments, name):
+        return ["resample", segments, "--task", "mt", "--name", name, "--whole", "--output", f"{name}.txt"]
+
+    first, second, third = (resample("segments.txt", name) for name in ("first", "second", "third"))
+    assert cli.main([*first, "--then", *second]) == 0
+    assert (tmp_path / "first.txt").read_bytes() == (tmp_path / "second.txt").read_bytes()
+    assert cli.main([*first, "--then", *resample("absent.txt", "absent"), "--then", *third]) == 2
+    assert "absent.txt" in capsys.readouterr().err
+    assert not (tmp_path / "third.txt").exists()
+
+
+@pytest.mark.slow
+def test_from_elsewhere_code_is_the_workflow_s_and_data_are_those_of_the_working_directory(tmp_path):
+    """With an environment's own modules, which stay on the path."""
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    (tmp_path / "modules").mkdir()
+    (tmp_path / "modules" / "sitecustomize.py").write_text("open('seen', 'a').close()\n", encoding="utf-8")
+    command = [str(BIN / "snakemake"), "--cores", "1", "--snakefile", str(ROOT / "Snakefile"), "--config"]
+    command += ["datasets=[realsumm]", "--", "results/tables/documents.html"]
+    run("env", "PYTHONPATH=modules", *command, cwd=tmp_path)
+    assert (tmp_path / "results" / "tables" / "documents.html").stat().st_size > 0
+    assert (tmp_path / "seen").exists()
+
+
+@pytest.mark.slow
+def test_as_a_module_it_plans_the_same(tmp_path):
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    (tmp_path / "Snakefile").write_text(
+        f"""configfile: "config/config.yaml"
+module pairsig:
+    snakefile: "{ROOT}/Snakefile"
+    config: config
+use rule * from pairsig as pairsig_*
+rule mine:
+    input: rules.pairsig_all.input
+    output: "results/mine.txt"
+    shell: "touch {{output}}"
+""",
+        encoding="utf-8",
+    )
+    (tmp_path / "ours").mkdir()
+    with Planner(clone(tmp_path / "ours")) as planner:
+        expected, _ = planner.plan("--configfile", "config/quick.yaml")
+    with Planner(tmp_path) as planner:
+        planned, _ = planner.plan("--configfile", "config/quick.yaml", "--", "mine")
+    renamed = {f"pairsig_{rule}" * (rule not in ("all", "total")) or rule: number for rule, number in expected.items()}
+    renamed["mine"] = renamed.pop("all")
+    assert planned == renamed

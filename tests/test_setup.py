@@ -130,6 +130,21 @@ def test_the_one_that_is_named_is_taken_or_refused(machine):
     assert installed(machine) == {"3.13"}  # what was there still is
 
 
+def test_the_environment_of_another_checkout_is_refused(machine):
+    """Behind a symbolic link; this checkout would be installed into it."""
+    machine("python3", "3.11")
+    make(machine)
+    (machine.folder / ".venv").rename(machine.folder / "other")
+    (machine.folder / ".venv").symlink_to(machine.folder / "other")
+    (machine.folder / "other" / "ready").unlink()
+    (machine.folder / "other" / "log").unlink()
+    message = (
+        ".venv is a symbolic link to the environment of another checkout, into which this one would be installed; "
+    )
+    assert f"{message}type rm .venv, and repeat" in make(machine, status=2)
+    assert not (machine.folder / "other" / "log").exists()
+
+
 def test_an_environment_of_another_python_is_made_anew(machine):
     machine("python3", "3.11")
     other = machine("python3.14", "3.14")

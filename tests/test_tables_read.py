@@ -13,6 +13,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -120,3 +121,88 @@ def check_answers(case: Any, roles: Roles, before: tuple[str, ...] = ()) -> None
 @pytest.mark.parametrize("case", list(HOSTILE.itertuples()), ids=lambda case: case.file)
 def test_every_answer_to_every_question_leads_to_a_result(case: Any) -> None:
     check_answers(case, Roles())
+
+
+ROWS = pd.DataFrame({"id": [1, 1, 2, 2, 3, 3], "system": list("ABABAB"), "score": [1, 0, 0, 0, 1, 1]})
+
+
+def frames() -> dict[str, Any]:
+    """The same scores in data frames of several kinds."""
+    import polars
+    import pyarrow
+
+    wide = ROWS.set_index(["id", "system"])
+    return {
+        "pandas": ROWS,
+        "index": ROWS.set_index("id"),
+        "several levels": wide,
+        "an index without a name": ROWS.set_index(ROWS["id"].map(str).rename(None)).drop(columns="id"),
+        "an index that is repeated": pd.concat([ROWS, ROWS.iloc[:0]]).set_axis([0, 0, 1, 1, 2, 2]).drop(columns="id"),
+        "a shuffled index beside ids": ROWS.set_axis([5, 3, 1, 0, 2, 4]),
+        "categories": ROWS.astype({"system": "category", "id": "category"}),
+        "categories of numbers": ROWS.astype({"score": "category"}),
+        "nullable": ROWS.astype({"score": "Int64", "id": "Int64", "system": "string"}),
+        "nullable truth": ROWS.astype({"score": "boolean"}),
+        "arrow types": ROWS.astype({"score": "int64[pyarrow]", "system": "string[pyarrow]"}),
+        "objects": ROWS.astype(object),
+        "floats as ids": ROWS.astype({"id": float}),
+        "times as ids": ROWS.assign(id=pd.to_datetime(ROWS["id"], unit="D")),
+        "levels of columns": ROWS.pivot_table("score", "id", "system").set_axis(
+            pd.MultiIndex.from_product([["A", "B"], [7]], names=["model", "seed"]), axis=1
+        ),
+        "polars": polars.from_pandas(ROWS),
+        "pyarrow": pyarrow.Table.from_pandas(ROWS),
+    }
+
+
+@pytest.mark.parametrize("kind", frames())
+def test_data_frames_are_read_as_files_are(kind: str) -> None:
+    parts = read(frames()[kind])
+    assert {part.system: means(part) for part in parts} == {"A": [pytest.approx(2 / 3)], "B": [pytest.approx(1 / 3)]}
+    assert all(len(part.segments) == 3 for part in parts)
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT])
+def test_missing_cells_of_data_frames_have_no_score(missing: Any) -> None:
+    scores = pd.Series([1, missing, 0, 0, 1, 1], dtype=object)
+    first, second = read(ROWS.assign(score=scores))
+    assert first.unscored["score"].tolist() == [False, False, False]
+    assert second.unscored["score"].tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("frame", "words"),
+    [
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "2 columns called 'a'"),
+        (ROWS.iloc[:0], "found no rows"),
+        (ROWS.set_index(["id", "system"]).rename_axis(["id", None]), "a level without a name"),
+        (ROWS.set_axis(pd.MultiIndex.from_product([["x"], ROWS.columns]), axis=1), "columns of 2 levels without names"),
+        (ROWS.assign(score=[1 + 2j, 0, 0, 0, 1, 1]), "found '(1+2j)' among the scores"),
+        (ROWS.assign(score=pd.to_datetime(ROWS["score"])), "no numbers without a role"),
+        (ROWS.assign(score=[2**60, 0, 0, 0, 1, 1]), "above 2⁵³"),
+        (ROWS.assign(score=[np.inf, 0, 0, 0, 1, 1]), "row 1: found inf in column score"),
+        (ROWS.assign(score=[[1], [0], [0], [0], [1], [1]]), "among the scores"),
+        (ROWS.assign(id=[1, 1, 2, None, 3, 3]), "row 4: found an empty cell in column id"),
+        ({"id": [1]}, "found a builtins.dict"),
+    ],
+)
+def test_data_frames_that_are_refused(frame: Any, words: str) -> None:
+    with pytest.raises(InputError, match=re.escape(words)):
+        read(frame)
+
+
+def test_what_pandas_prints_is_converted_by_the_lines_that_the_error_shows(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    ROWS.to_stata("scores.dta", write_index=False)
+    Path("scores.md").write_text("| id | system | score |\n|---|---|---|\n| 1 | A | 1 |\n| 1 | B | 0 |\n")
+    for name in ("scores.dta", "scores.md"):
+        with pytest.raises(Question) as caught:
+            read(name)
+        exec("\n".join(line.strip() for line in caught.value.text.splitlines()[1:]))
+        assert [part.system for part in read("scores-table.csv")] == ["A", "B"]
+
+
+def test_an_item_of_two_columns_is_another_one_if_either_differs() -> None:
+    frame = pd.DataFrame({"a": ["x/y", "x"], "b": ["z", "y/z"], "score": [1, 0]})
+    (part,) = read(frame, Roles(item=["a", "b"], score="score"))
+    assert len(set(part.segments)) == 2

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache, partial, wraps
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,10 +37,18 @@ _TEXT = partial(console.output, suffixes=(".csv", ".md", ".tex", ".html"))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; return 0 on success, and 2 with one sentence if the input is invalid."""
-    words = list(sys.argv[1:] if argv is None else argv)
-    words[:1] = [word.replace("_", "-") for word in words[:1]]  # analyses are called like their modules, too
-    return _commands(words[0] if words else "").main(words)
+    """Run a command, or several with `--then` between them; return 0 on success, 2 with one sentence on invalid input.
+
+    Several commands in one process import numpy, pandas and the library once.
+    """
+    given = list(sys.argv[1:] if argv is None else argv)
+    ends = [place for place, word in enumerate(given) if word == "--then"]
+    for start, end in pairwise([-1, *ends, len(given)]):
+        words = given[start + 1 : end]
+        words[:1] = [word.replace("_", "-") for word in words[:1]]  # analyses are called like their modules, too
+        if status := _commands(words[0] if words else "").main(words):
+            return status
+    return 0
 
 
 def _commands(wanted: str = "") -> console.Commands:

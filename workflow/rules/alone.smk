@@ -61,6 +61,9 @@ use rule tabulate as tabulate_one with:
         table=one_of(TABLES),
 
 
+for name in TOGETHER:
+    workflow.ruleorder(*([name, "analyse"] if ASKED_FOR else ["analyse", name]))
+
 if ALONE:
 
     ruleorder: plot_figure > plot

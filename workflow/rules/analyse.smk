@@ -35,6 +35,43 @@ for name, record in analysis.every().items():
             + " >{log:q} 2>&1"
 
 
+# Those that each take less than two seconds in a quick run; starting Python and reading the library takes another.
+TOGETHER = {
+    name: record
+    for name, record in analysis.every().items()
+    if config["together"] and record.function and record.group == "analyse"
+}
+
+if TOGETHER:
+    files, words = jobs.together(TOGETHER)
+
+    rule analyse:
+        """Run the analyses of comparisons one after another in one job."""
+        input:
+            files,
+            library=sorted(set().union(*map(library, TOGETHER))),
+        output:
+            [output.file for record in TOGETHER.values() for output in record.tables],
+        log:
+            "results/logs/analyse.log",
+        benchmark:
+            "results/benchmarks/analyse.tsv"
+        group:
+            "analyse"
+        conda:
+            "../envs/pairsig.yaml"
+        threads: max(record.threads for record in TOGETHER.values())
+        resources:
+            mem_mb=grown(max(record.memory for record in TOGETHER.values())),
+            runtime=grown(sum(record.minutes for record in TOGETHER.values())),
+        params:
+            words=words,
+        shell:
+            r"""
+            python -m study {params.words:q} >{log:q} 2>&1
+            """
+
+
 rule tabulate:
     """Convert the tables to CSV, Markdown, LaTeX and HTML."""
     input:

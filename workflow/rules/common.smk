@@ -10,24 +10,25 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
-SRC = Path(workflow.basedir, "src").resolve()
+# The workflow's own place: code, captions and embedded statistics. Data, sheets and results are in the working directory,
+# which differs if the workflow is a module of another one, or if it is run with `--snakefile`.
+HOME = Path(workflow.current_basedir).parent.parent
+SRC = Path(HOME, "src").resolve()
 
 # `python -m pairsig` works in every rule without installation, with the Python that runs Snakemake.
 sys.path.insert(0, str(SRC))
-os.environ.update(
-    PYTHONPATH=str(SRC),
-    PATH=os.pathsep.join(
-        [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
-    ),
-)
+for variable, folder in (("PYTHONPATH", SRC), ("PATH", Path(sys.executable).parent)):
+    before = os.environ.get(variable)
+    os.environ[variable] = os.pathsep.join([str(folder), *([before] if before else [])])
 
 from study import analysis, sheets
 from pairsig.core import definitions
 from pairsig.io.errors import InputError
 from study.analysis.record import SECTIONS
-from study.sheets import code
+from study.sheets import code, embedded
 from study.sheets.jobs import Jobs, captions, first_page
 
+embedded.STATISTICS = Path(os.path.relpath(HOME / "resources" / "statistics"))
 try:
     sheets.check_config(config)
     study = sheets.read(config)
@@ -50,7 +51,7 @@ FIGURES = analysis.figures()
 CAPTIONS = Path(".snakemake", "captions").resolve()
 captions(CAPTIONS)
 first_page(
-    Path(workflow.basedir, "workflow", "report", "workflow.rst"),
+    HOME / "workflow" / "report" / "workflow.rst",
     Path("results", "findings.md"),
     CAPTIONS / "workflow.rst",
 )

@@ -1,6 +1,6 @@
 """The findings of a run, results/findings.md, the web pages of the study, results/site, and one of a dataset alone."""
 
-SITE = Path(workflow.basedir, "src", "study", "site")
+SITE = Path(SRC, "study", "site")
 PAGES = [os.path.relpath(path) for path in sorted(SITE.glob("[a-z]*/*.*"))]
 
 

@@ -61,6 +61,9 @@ rule pool:
     resources:
         mem_mb=grown(2000),
         runtime=grown(10),
+    params:
+        # Snakemake compares inputs as a set, but another order gives other draws.
+        order=lambda w: study.datasets[w.dataset].pool,
     shell:
         r"""
         python -m pairsig pool {input.statistics:q} \

@@ -128,7 +128,9 @@ ANALYSIS = Analysis(
         "n_simulated": Setting("simulated pairs per size; default: 40", "montecarlo/n_simulated"),
         "n_pairs": Setting("pairs of them to test by Monte Carlo; default: 10", "montecarlo/n_pairs"),
         "n_runs": Setting("Monte Carlo runs per pair; default: 5", "montecarlo/n_runs"),
-        "n_sizes": Setting("number of test-set sizes, the smallest of the paper first; default: all 6"),
+        "n_sizes": Setting(
+            "number of test-set sizes, the smallest of the paper first; default: all 6", "montecarlo/n_sizes"
+        ),
         "seed": SEED,
         "threads": THREADS,
     },

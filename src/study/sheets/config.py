@@ -114,6 +114,9 @@ class MonteCarlo(Block):
         "a whole number of these pairs, with p from 0.001 to 0.1, whose Monte Carlo error is measured", "10", 10
     )
     n_runs: Whole = key("a whole number of Monte Carlo runs for each pair, at least 2 for an interval", "5", 5)
+    n_sizes: Annotated[int, Field(ge=1, le=6)] = key(
+        "a whole number of sizes of test sets for these runs, from 1 to the paper's 6, smallest first", "3", 6
+    )
     n_resamples: Annotated[list[Whole], Distinct] = key(
         "a list of whole numbers of samples, each once", "[1000, 20000, 100000]",
         [1000, 2000, 5000, 10_000, 20_000, 40_000, 100_000],
@@ -141,7 +144,9 @@ def _test(name: str) -> Any:
     All pairs are compared, and the pair (A, B) is the pair (B, A); so no alternative can name one of the systems.
     """
     undirected = [test for test in definitions.TESTS if test.name == name and not test.directed]
-    methods = tuple(dict.fromkeys(test.method for test in undirected if test.method))
+    methods = tuple(dict.fromkeys(test.method for test in undirected))
+    if "" in methods:  # the usual test has no method; the study does not run the others, such as the studentized one
+        undirected, methods = [test for test in undirected if not test.method], ()
     alternatives = tuple(dict.fromkeys(test.alternative for test in undirected))
     instead = _INSTEAD.get(name, "")
     fields: dict[str, Any] = {}
@@ -210,6 +215,10 @@ class Config(Block):
         "a whole number, how often a training or prediction that failed or was killed is repeated before its system "
         "is left out",
         "1", 1, ge=0, le=100,
+    )  # fmt: skip
+    together: Annotated[bool, BeforeValidator(_truth)] = key(
+        "true or false, whether the analyses of comparisons run in one job, which saves time if each takes seconds",
+        "true", False,
     )  # fmt: skip
     data_dir: FilePath = key(
         "the folder with the corpora, for `source: derived` and for retraining", "path/to/corpora", "data"

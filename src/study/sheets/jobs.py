@@ -11,7 +11,7 @@ from typing import Any
 from pairsig.io.tables import write_text
 from study import analysis
 from study.analysis.record import Analysis, Comparisons, Data, Figure, Overlays, Rows, Setting
-from study.sheets import Dataset, Study
+from study.sheets import Dataset, Study, embedded
 from study.sheets.config import sheet_paths
 from study.sheets.models import BENCHMARK
 
@@ -84,8 +84,19 @@ class Jobs:
                 case Rows(table=str()):
                     found[name] = [analysis.outputs()[source.name].file]
                 case Rows():
-                    found[name] = [source.path] if source.path else self.sheet(source.name)
+                    in_resources = str(embedded.STATISTICS.parent.parent / source.path)
+                    found[name] = [in_resources] if source.path else self.sheet(source.name)
         return found
+
+    def together(self, records: Mapping[str, Analysis]) -> tuple[list[str], list[str]]:
+        """List the files that several analyses read and none of them makes, and build the words of their commands."""
+        made = {output.file for record in records.values() for output in record.tables}
+        read = {path for record in records.values() for files in self.inputs(record).values() for path in files}
+        words = []
+        for name, record in records.items():
+            words += ["--then", name.replace("_", "-"), *self.words(record)]
+            words += ["--threads", str(record.threads)] if "threads" in record.inputs else []
+        return sorted(read - made), words[1:]
 
     def words(self, one: Analysis) -> list[str]:
         """Build the arguments of the command of an analysis, but for the number of threads, which its rule knows."""
