@@ -18,16 +18,22 @@ def quotient(above, below, nothing=0):
     return Fraction(above) / Fraction(below) if below else Fraction(nothing if above else 0)
 
 
-SCORES = {
-    "mean": lambda t: quotient(t[0], t[1]),
-    "accuracy": lambda t: quotient(t[0], t[1]),
-    "precision": lambda t: quotient(t[0], t[1]),
-    "recall": lambda t: quotient(t[0], t[2]),
-    "f1": lambda t: quotient(2 * t[0], t[1] + t[2]),
-    "aer": lambda t: quotient(t[2] + t[3] - t[0] - t[1], t[2] + t[3]),
-    "ter": lambda t: quotient(t[0], t[1], nothing=1),
+PARTS = {
+    "mean": lambda t: (t[0], t[1]),
+    "accuracy": lambda t: (t[0], t[1]),
+    "precision": lambda t: (t[0], t[1]),
+    "recall": lambda t: (t[0], t[2]),
+    "f1": lambda t: (2 * t[0], t[1] + t[2]),
+    "aer": lambda t: (t[2] + t[3] - t[0] - t[1], t[2] + t[3]),
+    "ter": lambda t: (t[0], t[1]),
 }
-"""Metrics of totals (for mean: sum, number), as shares."""
+"""Numerator and denominator of metrics of totals (for mean: sum, number)."""
+
+SCORES = {
+    name: lambda t, parts=parts, nothing=int(name == "ter"): quotient(*parts(t), nothing=nothing)
+    for name, parts in PARTS.items()
+}
+"""These metrics as shares."""
 
 LOWER_IS_BETTER = ("ter", "aer")
 
@@ -43,6 +49,34 @@ def total(of, times):
     return [sum(column) for column in zip(*weighted, strict=True)]
 
 
+def swapped(a, b, numbers):
+    """The rows of two systems after the swaps."""
+    return zip(*[(y, x) if swap else (x, y) for x, y, swap in zip(a, b, numbers, strict=True)], strict=True)
+
+
+@lru_cache(maxsize=100)
+def studentized(metric, a, b, draws):
+    """The signed square of (score(a) − score(b)) / s after swaps: s² = Σ (u − v)² − (Σ (u − v))² / n.
+
+    u = (numerator − score · denominator) / Σ denominator is the influence of a unit on the score of the first system,
+    v that on the score of the second.
+    """
+    found = []
+    for numbers in draws:
+        influences, scores = [], []
+        for own in swapped(a, b, numbers):
+            parts = [PARTS[metric](row) for row in own]
+            score, below = SCORES[metric](total(own, [1] * len(own))), sum(d for _, d in parts)
+            influences.append([(n - score * d) / Fraction(below) if below else Fraction(0) for n, d in parts])
+            scores.append(score)
+        apart = [u - v for u, v in zip(*influences, strict=True)]
+        variance = sum(x * x for x in apart) - sum(apart) ** 2 / Fraction(len(apart))
+        difference = scores[0] - scores[1]
+        square = difference**2 / variance if variance else Fraction(10**40 if difference else 0)
+        found.append(square * sign(difference))
+    return found
+
+
 @lru_cache(maxsize=100)
 def differences(metric, a, b, draw, draws):
     """score(a) − score(b) of `rows` on draws: numbers of each unit (resample), or 1 where a unit is swapped (swap)."""
@@ -50,8 +84,7 @@ def differences(metric, a, b, draw, draws):
     for numbers in draws:
         one, other, times = a, b, numbers
         if draw == "swap":
-            units = zip(a, b, numbers, strict=True)
-            one, other = zip(*[(y, x) if swapped else (x, y) for x, y, swapped in units], strict=True)
+            one, other = swapped(a, b, numbers)
             times = [1] * len(a)
         found.append(SCORES[metric](total(one, times)) - SCORES[metric](total(other, times)))
     return found
@@ -79,6 +112,8 @@ def extremes(metric, a, b, test, draws):
     """How many draws are beyond the border of a test of `definitions.TESTS`, and how many are on it."""
     beyond, d = BEYOND[test.method, test.alternative], difference(metric, a, b)
     drawn = differences(metric, rows(metric, a), rows(metric, b), test.draw, draws)
+    if test.method == "studentized":
+        d, *drawn = studentized(metric, rows(metric, a), rows(metric, b), ((0,) * len(a), *draws))
     # Where the systems are equal and no direction was chosen, the first one stands for the better one.
     turn = -1 if metric in LOWER_IS_BETTER and not test.directed else 1
     far = [beyond(turn * d, turn * own) for own in drawn]
@@ -181,11 +216,17 @@ def how(test):
 # What a test is, by method and alternative. A new one gets a line in both tables, and the tests of formulas and of
 # false-positive rates follow.
 
+SWAPS = {
+    "two-sided": lambda d, gain: abs(gain) - abs(d),
+    "greater": lambda d, gain: gain - d,
+    "less": lambda d, gain: d - gain,
+    "observed": lambda d, gain: gain * sign(d) - abs(d),
+}
+"""How far a difference after a swap is beyond that of the test set; in the same way for studentized ones."""
+
 BEYOND = {
-    ("", "two-sided"): lambda d, gain: abs(gain) - abs(d),
-    ("", "greater"): lambda d, gain: gain - d,
-    ("", "less"): lambda d, gain: d - gain,
-    ("", "observed"): lambda d, gain: gain * sign(d) - abs(d),
+    **{("", alternative): event for alternative, event in SWAPS.items()},
+    **{("studentized", alternative): event for alternative, event in SWAPS.items()},
     ("shifted", "two-sided"): lambda d, gain: abs(gain - d) - abs(d),
     ("shifted", "greater"): lambda d, gain: gain - d - d,
     ("shifted", "less"): lambda d, gain: d - (gain - d),
@@ -220,5 +261,6 @@ RATES = {
     ("percentile", "less"): {20: (0.035, 0.13), 50: (0.035, 0.08), 100: (0.035, 0.07)},
     ("percentile", "observed"): {20: (0.12, 0.26), 50: (0.09, 0.16), 100: (0.10, 0.14)},
     ("", "observed"): {20: (0.0, 0.10), 50: (0.0, 0.10), 100: (0.0, 0.10)},
+    ("studentized", "observed"): {20: (0.0, 0.10), 50: (0.0, 0.10), 100: (0.0, 0.10)},
 }
 """Rates of the tests that do not control it, by number of segments: docs/explanation/false-positive-rate.md."""

@@ -30,17 +30,17 @@ ANALYSES = [name for name, record in analysis.every().items() if record.function
 SIZES = {"one": 300, "two": 400, "three": 500}
 SETTINGS = {
     "n_resamples": 100, "n_simulated": 4, "n_pairs": 1, "n_runs": 1, "n_sizes": 2, "n_repeats": 1, "n_segments": 50,
-    "splits": 2, "min_pairs": 1, "p_low": 0, "p_high": 1, "percentile": 90, "threads": 1, "population": "one",
+    "splits": 2, "min_pairs": 1, "percentile": 90, "threads": 1, "population": "one",
     "seed": 1,
 }  # fmt: skip
 SHEETS = {
     "datasets": [[name, "tagging", ""] for name in SIZES],
     "calibrations": [["c", "near", "one", "half-1", "one", "half-2"], ["d", "iid", "one two", "draw-*", "=", "whole"]],
     "published": [
-        ["t", "998", "threshold", "1.1", "points", "300", "", "", "47", "threshold:one:all", ""],
-        ["c", "1000", "share", "90", "%", "", "", "", "58", "share:c:near:0.04-0.08", ""],
+        ["t", "998", "threshold", "1.1", "points", "300", "", "", "58", "47", "threshold:one:all", ""],
+        ["c", "1000", "share", "90", "%", "", "", "", "", "58", "share:c:near:0.04-0.08", ""],
     ],
-    "families": [["f", "simulated", name, "half:*", "all"] for name in ("one", "two")],
+    "families": [["f", name, "half:*", "simulated", "all"] for name in ("one", "two")],
     "overlaps": [["one", "m0-0", "m0-1", "50.0", "0.5"]],
 }
 
@@ -212,7 +212,7 @@ def test_an_edit_repeats_what_it_can_change():
         edited = [name for name, files in found.items() if f"study/figures/{path.name}" in files]
         assert edited == ["plot"], path.name
     users = {name: {user for user in found if f"study/analysis/{name}.py" in found[user]} for name in ANALYSES}
-    used = {"describe": {"claims"}, "thresholds": {"claims", "validate", "plot"}, "calibrate": {"documents"}}
+    used = {"describe": {"claims"}, "thresholds": {"claims", "validate", "threshold_errors", "plot"}}
     assert users == {name: {name} | used.get(name, set()) for name in ANALYSES}
 
 

@@ -166,11 +166,6 @@ class TestThresholds:
         row = of_all(pairs([1.0] * 20 + [0.0] * 30, [0.05] * 20 + [1.0] * 30))
         assert (row["n_all"], row["critical_difference"]) == (20, pytest.approx(1.0))
 
-    def test_another_window(self):
-        table = pairs(np.arange(1, 41), [0.05] * 20 + [0.01] * 20)
-        row = of_all(table, p_low=0.005, p_high=0.015)
-        assert (row["n_pairs"], row["printed"]) == (20, 39.0)
-
     def test_groups_and_kinds_are_distinguished(self):
         kinds = [("llm", "online"), ("online", "llm"), ("llm", "llm"), ("", "llm")] * 5
         table = pairs(
@@ -224,8 +219,6 @@ class TestThresholds:
     @pytest.mark.parametrize(
         ("options", "fragments"),
         [
-            ({"p_low": 0.06, "p_high": 0.04}, ["found 0.06, 0.04", "p_low <= p_high"]),
-            ({"p_high": 1.5}, ["found 0.04, 1.5"]),
             ({"percentile": 101}, ["percentile: found 101", "at most 100"]),
             ({"percentile": 0}, ["percentile: found 0", "above 0"]),
         ],
@@ -358,6 +351,22 @@ class TestCalibration:
             empty[["share", "share_low", "share_high", "difference", "difference_low"]].to_numpy(float)
         ).all()
         assert 0 < empty["expected"] <= 1
+
+    def test_spread_between_test_sets_beyond_that_of_independent_pairs(self):
+        """Three pairs of test sets with 20, 30 and 50 pairs of systems, of which all, half and a fifth replicate."""
+        tables = []
+        for name, n, right in (("a", 20, 20), ("b", 30, 15), ("c", 50, 10)):
+            gains = np.where(np.arange(n) < right, 1.0, -1.0)
+            tables += [
+                pairs(np.ones(n), [0.05] * n, dataset=f"on-{name}"),
+                pairs(np.ones(n), [0.2] * n, dataset=f"to-{name}").assign(gain=gains),
+            ]
+        rows = [("t", "near", f"on-{name}", "whole", f"to-{name}", "whole") for name in "abc"]
+        row = only(calibrate(pd.concat(tables), sheet(*rows)), p_low=0.04, p_high=0.06)
+        share = 45 / 100
+        spread = (20 * (1 - share) ** 2 + 30 * (0.5 - share) ** 2 + 50 * (0.2 - share) ** 2) / 100
+        assert row["between"] == pytest.approx(np.sqrt(spread - share * (1 - share) * 3 / 100))
+        assert np.isnan(only(calibrate(self.both, sheet(NEAR)), p_low=0.04, p_high=0.06)["between"])
 
     def test_ranges_are_closed_below_and_the_last_one_above(self):
         p = [0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.16, 0.32, 1.0]
@@ -531,7 +540,8 @@ class TestCalibration:
 def published(**columns) -> pd.DataFrame:
     row = {
         "item": "i", "page": "998", "what": "w", "published": 1.0, "unit": "BLEU", "n_segments": 400.0,
-        "information": np.nan, "information_from": "", "n_pairs": np.nan, "compared_with": "threshold:d:all", "why": "",
+        "information": np.nan, "information_from": "", "n_systems": np.nan, "n_pairs": np.nan,
+        "compared_with": "threshold:d:all", "why": "",
     }  # fmt: skip
     return pd.DataFrame([row | columns])
 
@@ -545,17 +555,25 @@ class TestCheck:
             "high": [2.2, 3.5, 4.5, np.nan], "verdict": ["estimated"] * 3 + ["too few"],
         }
     )  # fmt: skip
+    threshold_errors = pd.DataFrame(
+        {
+            "dataset": ["d", "d", "task=mt"], "test_set": ["whole", "first-100", "whole"],
+            "subset": ["all", "all", "same group"], "n_segments": [100, 25, 400], "n_systems": 20,
+            "n_windows": [1, 16, 1], "threshold": [2.1, 3.3, 4.0], "error_segments": [0.05, 0.4, 0.1],
+            "printed_error_segments": [0.06, 0.2, 0.1], "printed_error": [0.1, 0.3, 0.2],
+        }
+    )  # fmt: skip
     size_scaling = pd.DataFrame(
         {
-            "dataset": ["d"], "test": "bootstrap", "subset": "all", "exponent": -0.45, "exponent_low": -0.48,
-            "exponent_high": -0.42,
+            "dataset": ["d", "task=mt"], "test": "bootstrap", "subset": "all", "n_low": 25, "n_high": 100,
+            "exponent": -0.45, "exponent_low": -0.48, "exponent_high": -0.42,
         }
     )  # fmt: skip
     calibration = pd.DataFrame(
         {
             "calibration": "parsing", "distance": ["near", "far", "middle"], "p_low": 0.04, "p_high": 0.06,
             "n_pairs": [50, 4, 10], "n_systems": [6, 6, 5], "share": [0.8, 0.5, 0.8], "share_low": [0.7, 0.1, 0.7],
-            "share_high": [0.9, 0.9, 0.9],
+            "share_high": [0.9, 0.9, 0.9], "n_test_sets": 9, "between": [0.06, 0.0, np.nan],
         }
     )  # fmt: skip
 
@@ -575,7 +593,7 @@ class TestCheck:
         }
     )  # fmt: skip
 
-    TABLES = ("thresholds", "size_scaling", "calibration", "relative_error", "run_time")
+    TABLES = ("thresholds", "threshold_errors", "size_scaling", "calibration", "relative_error", "run_time")
 
     def check(self, tables=None, **columns) -> pd.Series:
         """One line of the sheet; `tables` are instead of those above, or beside them."""
@@ -585,7 +603,10 @@ class TestCheck:
     def test_thresholds_are_scaled_by_the_square_root_of_size(self):
         row = self.check()
         assert (row["expected"], row["ours"], row["ratio"], row["verdict"]) == (2.0, 2.0, 1.0, "agrees")
-        assert (row["low"], row["high"], row["ours_n_segments"], row["published"]) == (1.8, 2.2, 100, 1.0)
+        assert (row["ours_n_segments"], row["published"]) == (100, 1.0)
+        # The interval over systems, widened by the error over segments.
+        assert np.log(2.0 / row["low"]) == pytest.approx(np.hypot(np.log(2.0 / 1.8), 1.959964 * 0.05))
+        assert np.log(row["high"] / 2.0) == pytest.approx(np.hypot(np.log(2.2 / 2.0), 1.959964 * 0.05))
 
     def test_thresholds_are_scaled_by_words_where_the_papers_are_known(self):
         systems = pd.DataFrame({"dataset": ["d"], "task": "t", "group": "all", "length_per_segment": [16.0]})
@@ -604,19 +625,35 @@ class TestCheck:
         row = self.check({"systems": systems}, published=0.25, information=6400.0)
         assert (row["expected_by_information"], row["verdict"]) == (2.0, "agrees")
 
-    @pytest.mark.parametrize("n_pairs", [np.nan, 10, 40, 90])
-    @pytest.mark.parametrize("published_value", [1.0, 1.1, 1.15, 1.2, 0.9, 0.8])
-    def test_the_errors_of_both_sides_count(self, published_value, n_pairs):
-        row = self.check(published=published_value, n_pairs=n_pairs)
-        error = np.log(2.2 / 1.8) / (2 * 1.959964)
-        theirs = error * np.sqrt(40 / n_pairs) if n_pairs > 0 else error
+    @pytest.mark.parametrize("n_systems", [np.nan, 5, 20, 80])
+    @pytest.mark.parametrize("published_value", [1.0, 1.1, 1.15, 1.2, 1.5, 0.9, 0.8])
+    def test_the_errors_of_both_sides_count(self, published_value, n_systems):
+        """Theirs has four times our segments, so that a quarter of the squared error over segments is left."""
+        row = self.check(published=published_value, n_systems=n_systems)
+        error = np.hypot(np.log(2.2 / 1.8) / (2 * 1.959964), 0.05)
+        of_systems = (0.1**2 - 0.06**2) * (20 / n_systems if n_systems > 0 else 1)
+        theirs = np.sqrt(0.06**2 / 4 + of_systems)
         z = np.log(2.0 / (2.0 * published_value)) / np.hypot(error, theirs)
-        assert row["z"] == pytest.approx(z, abs=1e-6)
+        found = row[["error", "published_error", "z"]].to_numpy(float)
+        assert found == pytest.approx([error, theirs, z], abs=1e-6)
         assert row["verdict"] == ("agrees" if abs(z) <= 1.96 else "differs")
-        assert ("unknown" in row["why"]) == np.isnan(n_pairs)
+
+    def test_one_of_many_windows_is_compared_by_their_mean(self):
+        """Ours is the mean of 16 windows, whose error is a quarter of that of one; the paper has one window."""
+        row = self.check(compared_with="threshold:d:all:first-100", published=1.65)
+        assert row["ours"] == 3.3
+        error = np.hypot(np.log(3.5 / 2.5) / (2 * 1.959964), 0.1)
+        theirs = np.sqrt(0.2**2 / 4 + 0.3**2 - 0.2**2)
+        assert row[["error", "published_error"]].to_numpy(float) == pytest.approx([error, theirs], abs=1e-6)
+        assert row["z"] == pytest.approx(0.0, abs=1e-9)
+
+    def test_without_the_error_of_our_number_there_is_no_verdict(self):
+        row = self.check({"threshold_errors": self.threshold_errors.iloc[1:]})
+        assert (row["verdict"], row["why"]) == ("not comparable", "this run did not compute the error of our number")
+        assert np.isnan(row["z"])
 
     def test_addresses_of_thresholds(self):
-        assert self.check(compared_with="threshold:d:all:first-100")["ours"] == 3.0
+        assert self.check(compared_with="threshold:d:all:first-100")["ours"] == 3.3
         assert self.check(compared_with="threshold:task=mt:same group")["ours"] == 4.0
         few = self.check(compared_with="threshold:few:all")
         assert (few["verdict"], few["expected"], few["why"]) == ("too few", 2.0, "number of our pairs in the window: 3")
@@ -632,16 +669,19 @@ class TestCheck:
         row = self.check(compared_with="", published=np.nan, why="no such systems")
         assert (row["verdict"], row["why"]) == ("not comparable", "no such systems")
 
-    @pytest.mark.parametrize(("value", "verdict"), [(-0.5, "differs"), (-0.481, "differs"), (-0.479, "agrees")])
-    def test_a_theory_has_no_error(self, value, verdict):
+    @pytest.mark.parametrize(("value", "verdict"), [(-0.45, "agrees"), (-0.89, "agrees"), (-0.91, "differs")])
+    def test_an_exponent_has_the_errors_of_the_two_thresholds_that_it_follows_from(self, value, verdict):
         row = self.check(compared_with="exponent:d:all", published=value, n_segments=np.nan)
+        theirs = np.hypot(0.3, 0.1) / np.log(100 / 25)
+        assert row["z"] == pytest.approx((-0.45 - value) / np.hypot(0.06 / 3.92, theirs), rel=1e-4)
         assert (row["ours"], row["expected"], row["verdict"]) == (-0.45, value, verdict)
+        row = self.check(compared_with="exponent:task=mt:all", published=value, n_segments=np.nan)
+        assert row["verdict"] == "not comparable"
 
     def test_an_exponent_varies_with_the_order_of_the_segments_too(self):
         order = {"claim": "order", "dataset": ["d"], "measured": IN_ORDER, "low": -0.6, "high": -0.4}
         row = self.check({"claims": pd.DataFrame(order)}, compared_with="exponent:d:all", published=-0.5)
-        assert row["z"] == pytest.approx(0.05 / np.hypot(0.06 / 3.92, 0.2 / 3.92), rel=1e-4)
-        assert row["verdict"] == "agrees"
+        assert row["error"] == pytest.approx(np.hypot(0.06 / 3.92, 0.2 / 3.92), rel=1e-4)
 
     @pytest.mark.parametrize(
         ("kind", "value", "verdict"),
@@ -655,18 +695,37 @@ class TestCheck:
         if kind == "claim":
             assert row["z"] == pytest.approx((0.62 - value) / (0.24 / (2 * 1.959964)))
 
+    @pytest.mark.parametrize("distance", ["near", "iid"])
     @pytest.mark.parametrize("n_pairs", [np.nan, 58.0, 942.0])
     @pytest.mark.parametrize("value", [60, 70, 80, 85, 92, 100])
-    def test_shares_are_compared_by_logits(self, value, n_pairs):
-        row = self.check(compared_with="share:parsing:near:0.04-0.06", published=value, n_pairs=n_pairs, unit="%")
+    def test_shares_are_compared_by_logits(self, value, n_pairs, distance):
+        """A rate on one pair of test sets varies as ours do between pairs; one over nine draws, a third as much."""
+        table = self.calibration.replace({"distance": {"near": distance}})
+        columns = {"published": value, "n_pairs": n_pairs, "unit": "%"}
+        row = self.check({"calibration": table}, compared_with=f"share:parsing:{distance}:0.04-0.06", **columns)
         assert (row["ours"], row["low"], row["high"]) == (80, 70, 90)
         n = n_pairs if n_pairs > 0 else 50
         theirs = min(max(value / 100, 0.5 / n), 1 - 0.5 / n)
-        error = (logit(0.9) - logit(0.7)) / (2 * 1.959964)
-        other = 1 / np.sqrt(n * theirs * (1 - theirs)) if n_pairs > 0 else error
+        error, spread = (logit(0.9) - logit(0.7)) / (2 * 1.959964), theirs * (1 - theirs)
+        between = 0.06 / 3 if distance == "iid" else 0.06
+        pooled = (0.8 + theirs) / 2
+        other = np.hypot(1 / np.sqrt(n * spread), between / (pooled * (1 - pooled))) if n_pairs > 0 else error
         z = (logit(0.8) - logit(theirs)) / np.hypot(error, other)
         assert row["z"] == pytest.approx(z, abs=1e-5)
         assert row["verdict"] == ("agrees" if abs(z) <= 1.96 else "differs")
+
+    def test_pairs_that_the_paper_does_not_count_follow_from_those_near_05(self):
+        """We have 50 pairs in the window and 150 in another range; the paper has 58 in the window, so 174."""
+        other = self.calibration.iloc[:1].assign(p_low=0.04, p_high=0.08, n_pairs=150)
+        sheet = pd.concat([
+            published(item=name, published=80.0, unit="%", compared_with=f"share:parsing:near:{p}", n_pairs=n_pairs)
+            for name, p, n_pairs in (("wide", "0.04-0.08", np.nan), ("window", "0.04-0.06", 58))
+        ])  # fmt: skip
+        tables = {name: getattr(self, name) for name in self.TABLES}
+        tables["calibration"] = pd.concat([self.calibration, other])
+        row = only(check(named(sheet, "published.tsv"), **tables), item="wide")
+        assert row["published_error"] == pytest.approx(np.sqrt(0.16 / 174 + 0.06**2) / 0.16)
+        assert row["why"] == "the paper's number of pairs is estimated: 174"
 
     @pytest.mark.parametrize(("value", "verdict"), [(0.05, "agrees"), (0.076, "agrees"), (0.08, "differs")])
     def test_mean_p_values(self, value, verdict):
@@ -747,7 +806,8 @@ class TestCheck:
 
     def test_lines_are_kept_in_order_and_none_is_lost(self):
         sheet = pd.concat([published(item="b"), published(item="a", compared_with="none")])
-        empty = {"thresholds": self.thresholds.iloc[:0], "size_scaling": self.size_scaling.iloc[:0]}
+        names = ("thresholds", "threshold_errors", "size_scaling")
+        empty = {name: getattr(self, name).iloc[:0] for name in names}
         found = check(sheet, **empty, calibration=self.calibration)
         assert found[["item", "verdict"]].to_numpy().tolist() == [["b", "not comparable"], ["a", "not comparable"]]
         nothing = check(sheet.iloc[:0], **empty, calibration=self.calibration)

@@ -2,13 +2,14 @@
 
 from functools import partial
 from itertools import combinations
-from statistics import NormalDist, median
+from statistics import median
 
 import numpy as np
 import pytest
 
 import simulate
 from pairsig.comparisons.all_pairs import compare
+from pairsig.metrics import registry
 from study.analysis import claims
 from test_recomputed import counts, reference
 
@@ -36,19 +37,24 @@ def test_aligners_that_share_posteriors_once_more():
     assert float(found(measured=claims.SHARED)["value"]) == pytest.approx(ratio, rel=1e-3)
 
 
-def test_the_bias_of_the_bootstrap(monkeypatch):
-    """Pair by pair, against the normal distribution of the standard library."""
-    given = simulate.statistics("bleu", n_systems=14, n_segments=120, n_groups=2, seed=5, dataset="d")
-    table = compare(given, "bootstrap", metric="bleu", alternative="observed", n_resamples=2000, rng=1)
-    monkeypatch.setattr(claims, "CLAIMED", ("d",))
-    expected = {"same": [], "different": []}
-    for row in table.to_dict("records"):
-        z = row["gain"] / row["standard_error"]
-        if abs(z - 1.6449) < 0.8:
-            expected["same" if row["same_group"] else "different"].append(row["pvalue"] - NormalDist().cdf(-z))
-    found = {row["measured"].split(", ")[-1]: row for row in claims._bias(table)}
-    assert {f"{kind} group" for kind in expected} == set(found)
-    for kind, values in expected.items():
-        row = found[f"{kind} group"]
-        assert (row["n"], row["value"]) == (len(values), pytest.approx(np.mean(values), abs=1e-12))
-        assert row["low"] < row["value"] < row["high"]
+@pytest.mark.parametrize("metric", ["bleu", "f1"])
+def test_the_bias_of_the_mean_bootstrap_gain(metric, monkeypatch):
+    """Against all gains of 40,000 resamples, pair by pair."""
+    monkeypatch.setattr(claims, "N_DRAWS", 20_000)
+    given = simulate.statistics(metric, n_systems=12, n_segments=60, n_groups=2, spread=0.05, seed=5, dataset="d")
+    table = compare(given, "bootstrap", metric=metric, alternative="observed", n_resamples=100, rng=1)
+    close = table[np.abs(table["gain"] / table["standard_error"] - 1.6449) < 0.8]
+    chosen, values = registry.metric(metric), given.of(registry.metric(metric)).astype(float)
+    drawn = np.random.default_rng(3).multinomial(60, np.full(60, 1 / 60), size=40_000)
+    scores = chosen.score(np.einsum("bn,snc->bsc", drawn, values))
+    place = {name: number for number, name in enumerate(given.systems)}
+    mean = scores.mean(axis=0) - chosen.score(values.sum(axis=1))
+    bias = np.array(
+        [mean[place[a]] - mean[place[b]] for a, b in zip(close["system_a"], close["system_b"], strict=True)]
+    )
+    points, errors, smallest, largest = claims._bias(given, chosen, 1)
+    assert points["n"] == len(close) >= 10
+    noise = 5 * close["standard_error"].mean() / 200
+    assert points["value"] == pytest.approx(bias.mean(), abs=noise)
+    assert errors["value"] == pytest.approx((bias / close["standard_error"]).mean(), abs=5 / 200)
+    assert smallest["value"] <= errors["value"] <= largest["value"]

@@ -672,8 +672,6 @@ class TestStudy:
         ("arguments", "fragments"),
         [
             (["thresholds", "c.tsv", "c.tsv"], ["dataset s, test set whole: found", "expected them once"]),
-            (["thresholds", "c.tsv", "--p-low", 0.5], ["p_low, p_high: found 0.5, 0.06"]),
-            (["thresholds", "c.tsv", "--p-low", "nan"], ["p_low, p_high: found nan, 0.06"]),
             (["thresholds", "c.tsv", "--percentile", 0], ["percentile: found 0.0", "expected a number above 0"]),
             (["thresholds", "c.tsv", "--min-pairs", 0], ["min_pairs: found 0", "expected at least 1"]),
             (["thresholds", "c.tsv", "--datasets", "sheet.tsv"], ["sheet.tsv has no column `dataset`"]),

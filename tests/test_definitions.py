@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binomtest, wilcoxon
 
 import pairsig
 from pairsig import InputError, cli
@@ -112,7 +112,7 @@ def test_a_method_may_have_some_alternatives_only(monkeypatch):
     monkeypatch.setattr(definitions, "TESTS", (*definitions.TESTS, own))
     assert definitions.find("bootstrap", "invented") is own
     assert re.fullmatch(
-        r"of bootstrap: shifted \(default\), .*, invented; of exact-bootstrap: .*", definitions.described_methods()
+        r".*of bootstrap: shifted \(default\), .*, invented; of exact-bootstrap: .*", definitions.described_methods()
     )
     with pytest.raises(
         InputError, match="unknown alternative of the bootstrap test: 'less', expected one of two-sided"
@@ -126,7 +126,39 @@ def test_words_of_a_test_follow_its_formula():
         systems = {"a": "A", "b": "B", "ahead": "A", "behind": "B"}
         said = test.meaning("(p = 0.5)", "segments", "{:g}".format, statistic=1.5, gain=1.5, **systems)
         assert said.startswith("p is twice the prob" if "min(1, 2" in test.formula else "p is the prob")
+        assert (test.statistic in said) == (not test.statistic or "t" in test.share or "τ" in test.share)
+        if test.statistic:
+            assert "points" not in said
+            assert ("at least as large" in said, "at least as small" in said) == (
+                "t' >= t" in test.formula,
+                "t' <= t" in test.formula,
+            )
+            continue
         assert ("the score of A minus that of B" in said) == test.directed
         assert ("with replacement" in said) == (test.draw == "resample")
         assert ("3 points, twice" in said) == any(border in test.formula for border in ("2δ", "− d "))
         assert ("at least" in said) == ((">=" in test.formula and test.directed) or "δ* <= 0" in test.formula)
+
+
+def test_words_follow_the_statistic_of_the_test(monkeypatch, tmp_path, capsys):
+    """A signed-rank test of SYSTEMS, by scipy: nothing that is printed speaks of differences of so many points."""
+    own = definitions.declared(
+        "signed-rank", "swap", "Wilcoxon signed-rank test", exact=True, statistic="sum of signed ranks"
+    )
+    monkeypatch.setattr(definitions, "TESTS", (*definitions.TESTS, *own))
+
+    def signed_rank(pair, test):
+        one, other = (pair.metric.score(counts) for counts in pair.units)
+        p = float(wilcoxon(one, other, alternative=test.alternative).pvalue)
+        return ExactResult(**pair.described(test), pvalue=p, log10_pvalue=math.log10(p), p_equal=0.0, error_bound=0.0)
+
+    monkeypatch.setitem(kernels.KERNELS, "signed-rank", signed_rank)
+    for name, scores in SYSTEMS.items():
+        np.savetxt(tmp_path / f"{name}.txt", scores, fmt="%d")
+    files, page = [str(tmp_path / f"{name}.txt") for name in SYSTEMS], tmp_path / "page.html"
+    assert cli.main(["test", *files, "--test", "signed-rank", "--format", "sentence", "--html", str(page)]) == 0
+    assert "two-sided Wilcoxon signed-rank test, p = " in capsys.readouterr().out
+    text = page.read_text()
+    assert "p is the probability that the sum of signed ranks would be at least as extreme as on this test set" in text
+    assert "they would differ by" not in text
+    assert "If neither system were better" not in text  # the distribution of gains is not that of the statistic

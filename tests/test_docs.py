@@ -3,8 +3,10 @@
 import contextlib
 import importlib.util
 import io
+import json
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -130,13 +132,24 @@ def test_every_option_is_in_the_page_of_the_command_line():
 
 
 @pytest.mark.parametrize("code", blocks("docs/coming-from.md", "python"))
-def test_python_in_coming_from_runs(code):
+def test_python_in_coming_from_runs(code, tmp_path, monkeypatch):
+    """The files that it converts have the fields that their programs document."""
     import numpy as np
 
+    monkeypatch.chdir(tmp_path)
+    verdicts = [{"instruction": f"i{k}", "preference": 1 + k % 2} for k in range(4)]
+    Path("annotations.json").write_text(json.dumps(verdicts), encoding="utf-8")
+    events = [{"type": "match", "sample_id": f"s.{k}", "data": {"correct": k > 1}} for k in range(4)]
+    lines = [{"spec": {}}, *events]
+    Path("model-a.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
     columns = 2 if "accuracy" in code else 3
     counts = {"a": np.ones((4, columns), dtype=int), "b": np.ones((4, columns), dtype=int)}
     counts["b"][0, 0] = 0
     exec(compile(f"import pairsig\n{code}", "coming-from.md", "exec"), counts)
+    for path in Path().glob("*.csv"):
+        assert cli.main(["test", str(path), str(path), "--test", "exact"]) == 2  # one file is given twice
+        shutil.copy(path, "other.csv")
+        assert cli.main(["test", str(path), "other.csv", "--test", "exact"]) == 0
 
 
 def test_python_in_the_page_on_documents_prints_what_it_says(monkeypatch, capsys):

@@ -584,3 +584,18 @@ def test_scores_with_many_digits_are_refused_before_minutes_are_spent(monkeypatc
     b = np.round(a + rng.normal(0, 0.1, 200), 8)
     with pytest.raises(InputError, match="can take too many values for the exact test; use randomization_test"):
         exact_test(a, b)
+
+
+@pytest.mark.parametrize("n", [54, 200, 1000, 1001])
+def test_pass_fail_items_have_the_binomial_p_value(n):
+    """All items differ; the last number of them is more than is summed one by one."""
+    from scipy.stats import binom
+
+    for won in (n // 2 + 1, 3 * n // 5, 9 * n // 10, n):
+        a, b = np.arange(n) < won, np.arange(n) >= won
+        result = exact_test(a, b)
+        assert result.log10_pvalue == pytest.approx(
+            (math.log(2) + binom.logsf(won - 1, n, 0.5)) / math.log(10), rel=1e-11
+        )
+        assert result.p_equal == pytest.approx(2 * binom.pmf(won, n, 0.5), rel=1e-10)
+        assert exact_test(a, b, alternative="less").pvalue == pytest.approx(binom.cdf(won, n, 0.5), rel=1e-12)

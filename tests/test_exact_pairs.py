@@ -8,14 +8,18 @@ import numpy as np
 import pytest
 
 import oracles
+import pairsig
 import simulate
 from oracles import how
-from pairsig import InputError, Statistics
-from pairsig.comparisons import all_pairs, pair_tables
+from pairsig import InputError, Statistics, cli
+from pairsig.comparisons import all_pairs, baseline, pair_tables
 from pairsig.core import definitions
+from pairsig.core.engine import Resampling
+from pairsig.core.statistics import read
 from pairsig.io import tables
 from pairsig.metrics import registry
 from pairsig.stats.exact import distributions, exact_bootstrap_test, exact_test, pairs, saddle_point
+from running import ROOT
 
 
 def better_first(numerators):
@@ -229,3 +233,61 @@ def test_an_exact_table_is_not_cut_into_parts_but_written_and_read(tmp_path):
     table = all_pairs.compare(data, "exact", metric="f1")
     tables.write(table, tmp_path / "exact.tsv")
     assert pair_tables.read(tmp_path / "exact.tsv").equals(table)
+
+
+def partly_out_of_reach(n=80):
+    """Three systems: F1 of the first two has small counts, that of the third has totals with too many values."""
+    rng = np.random.default_rng(3)
+    gold = rng.integers(5, 9, n)
+    counts = [np.stack([rng.integers(0, 5, n), rng.integers(4, 8, n), gold], axis=1) for _ in range(2)]
+    predicted = rng.integers(10**8, 10**9, n)
+    counts.append(np.stack([rng.integers(0, 5, n), predicted, gold], axis=1))
+    return Statistics.from_arrays(dict(zip("abc", counts, strict=True)), ("matched", "predicted", "gold"))
+
+
+def test_pairs_out_of_reach_are_drawn_and_the_others_stay_exact(tmp_path, capsys):
+    data = partly_out_of_reach()
+    a, b, c = data.counts
+    with pytest.raises(InputError, match="can take too many values for the exact test; use randomization_test"):
+        pairsig.exact_test(a, c, metric="f1")
+    expected = {
+        frozenset("ab"): ("exact", pairsig.exact_test(a, b, metric="f1").pvalue),
+        frozenset("ac"): ("randomization", pairsig.randomization_test(a, c, metric="f1", n_resamples=500).pvalue),
+        frozenset("bc"): ("randomization", pairsig.randomization_test(b, c, metric="f1", n_resamples=500).pvalue),
+    }
+    for rows in (
+        all_pairs.compare(data, "exact", metric="f1", n_resamples=500),
+        pairsig.compare(data, metric="f1", n_resamples=500).table,
+    ):
+        for row in rows.to_dict("records"):
+            test, p = expected[frozenset((row["system_a"], row["system_b"]))]
+            assert row["test"] == test
+            assert row["pvalue"] == pytest.approx(p, rel=1e-9)
+            assert (row["pvalue_low"] < p < row["pvalue_high"]) == (test == "randomization")
+            assert f"|test:{test}|" in row["signature"]
+    tables.write(data.to_table(), tmp_path / "counts.tsv")
+    command = ["compare", str(tmp_path / "counts.tsv"), "--metric", "f1", "--test", "exact", "--n-resamples", "500"]
+    assert cli.main([*command, "--output", str(tmp_path / "pairs.tsv")]) == 0
+    assert "for 2 of 3 pairs the totals can take too many values for the exact test" in capsys.readouterr().err
+    assert sorted(pair_tables.read(tmp_path / "pairs.tsv")["test"]) == ["exact", "randomization", "randomization"]
+
+
+def test_ranks_and_tables_say_which_pairs_were_drawn(tmp_path, capsys):
+    data = partly_out_of_reach()
+    ranking = pairsig.rank(data, metric="f1", adjustment="holm", n_resamples=500)
+    assert [("test:exact" in signature) for signature in ranking.pairs["signature"]].count(True) == 1
+    assert "for 2 of 3 pairs" in str(ranking)
+    rows, notes = baseline.compare_with_one(data, [registry.metric("f1")], ["exact"], resampling=Resampling(500, 2012))
+    assert [row["test"] for row in rows] == ["exact", "randomization"]
+    assert any("a and c were tested by randomization" in note for note in notes)
+
+
+@pytest.mark.slow
+def test_all_aligners_of_the_hansards_get_an_answer():
+    """AER on 24 systems, 276 pairs: those that no method computes exactly have p near 0."""
+    table = pairsig.compare(read(ROOT / "resources/statistics/hansards.parquet")).table
+    assert len(table) == 276
+    assert table["pvalue"].notna().all()
+    drawn = table[table["test"] == "randomization"]
+    assert 0 < len(drawn) < 100
+    assert (drawn["pvalue"] < 1e-4).all()

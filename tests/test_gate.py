@@ -23,6 +23,7 @@ from pairsig.io.errors import InputError
 from pairsig.metrics import registry
 from pairsig.planning import sample_size
 from pairsig.readers.system_counts import average
+from pairsig.stats import pass_fail
 
 ROOT = Path(__file__).parent.parent
 LOGS = ROOT / "tests/data/evaluation_logs"
@@ -410,3 +411,30 @@ def test_the_page_has_every_status():
     for verdict, status in gate.STATUS.items():
         assert re.search(rf"^\| {status} \| {verdict} ", PAGE, re.MULTILINE)
     assert math.isclose(gate.POWER, 0.8)
+
+
+def test_a_better_candidate_needs_no_more_segments_than_show_that_it_is_better():
+    """The rule of three would ask for 299 segments, for a margin of 1 %; winning 8 of 11 differences passes earlier."""
+    check = only(given("accuracy", **items(8, 3, 60)), "1")
+    assert check.verdict == "undecided"
+    power = pass_fail.Difference(11 / 60, 5 / 60, 0.05, sides=1).power
+    assert power(check.n_needed) >= 0.8
+    assert check.n_needed < 299
+    assert power(int(0.8 * check.n_needed)) < 0.8
+
+
+def test_with_several_scores_more_segments_are_needed_to_show_that_one_is_worse():
+    """Holm's adjustment: with two scores, the first p-value is compared with half of alpha."""
+    outcomes = items(8, 15, 100)
+    alone = only(given("accuracy", **outcomes), "1")
+    counts = {name: np.stack([own, np.ones_like(own)], axis=1) for name, own in outcomes.items()}
+    data = Statistics.from_arrays(counts, ("correct", "total"))
+    metrics = [replace(registry.metric("accuracy"), name=name) for name in ("one", "two")]
+    both = gate.gate([replace(data, metrics=tuple(metrics))], ["1"]).checks[0]
+    assert (alone.verdict, both.verdict) == ("undecided", "undecided")
+    power = [
+        pass_fail.Difference(23 / 100, 7 / 100, alpha, sides=1).power(check.n_needed)
+        for alpha, check in ((0.05, alone), (0.025, both))
+    ]
+    assert min(power) >= 0.8 - 1e-9
+    assert both.n_needed > 1.15 * alone.n_needed

@@ -22,8 +22,8 @@ from pairsig.io import files, memory, tables
 from pairsig.io.columns import Column
 from pairsig.io.rendering import footnote, render
 from pairsig.metrics import registry
-from pairsig.readers import inputs
-from pairsig.readers.counts import table as table_reader
+from pairsig.readers import cells, inputs, table
+from pairsig.readers.table import Roles
 
 BROKEN = ["a\nb", "a\rb", "a\tb", "a\x1b[2Jb", "a\x9bb", "a\u2028b", "a\u202eb", "a\u2066b", "a\udcffb", "a\0b"]
 MARKUP = ["a|b", "<script>alert(1)</script>", "[*x*](javascript:alert`1`)", r"back\slash $x_1$ ~~ &lt; {50 %} #"]
@@ -178,7 +178,7 @@ def test_pipes_can_be_read_again(pipe):
 
 def test_pipes_are_recognized_as_files_are(pipe, capsys):
     assert cli.main(["test", pipe("a.txt", b"1\n1\n1\n"), pipe("b.txt", b"0\n1\n0\n"), "--test", "exact"]) == 0
-    assert "mean" in capsys.readouterr().out
+    assert "score" in capsys.readouterr().out
 
 
 def test_a_table_may_be_a_pipe(pipe):
@@ -223,21 +223,21 @@ def test_a_full_disk_names_the_file(tmp_path, monkeypatch, capsys):
 
 def packed(path, n=1000, **columns):
     """A table of two systems whose further columns repeat one cell."""
-    table = {"system": ["a"] * n + ["b"] * n, "segment": [*range(n)] * 2, "value": [0.0, 1.0] * n}
+    columns_of_numbers = {"system": ["a"] * n + ["b"] * n, "segment": [*range(n)] * 2, "value": [0.0, 1.0] * n}
     further = {
         name: pa.DictionaryArray.from_arrays(np.zeros(2 * n, np.int32), [cell]) for name, cell in columns.items()
     }
-    pq.write_table(pa.table(table | further), path)
+    pq.write_table(pa.table(columns_of_numbers | further), path)
     return path
 
 
 def test_numbers_that_are_packed_are_counted_unpacked(tmp_path, monkeypatch):
     path = packed(tmp_path / "x.parquet")
-    monkeypatch.setattr(table_reader, "MAX_BYTES", 2000 * 3 * 32)
+    monkeypatch.setattr(cells, "MAX_BYTES", 2000 * 3 * 32)
     with pytest.raises(InputError, match=r"x\.parquet: found 2,000 rows with 3 columns, expected at most"):
-        table_reader.read(path)
-    monkeypatch.setattr(table_reader, "MAX_BYTES", 2000 * 3 * 32 + 10**5)
-    assert len(table_reader.read(path)) == 2
+        table.read(path, Roles(score="value"))
+    monkeypatch.setattr(cells, "MAX_BYTES", 2000 * 3 * 32 + 10**5)
+    assert len(table.read(path, Roles(score="value"))) == 2
 
 
 def test_texts_that_repeat_are_in_memory_once(tmp_path):
@@ -245,7 +245,7 @@ def test_texts_that_repeat_are_in_memory_once(tmp_path):
 
     path = packed(tmp_path / "x.parquet", n=2_000, answer="x" * 100_000)
     tracemalloc.start()
-    table_reader.read(path)
+    table.read(path, Roles(score="value"))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 60e6  # and not 400 MB
@@ -329,7 +329,7 @@ def test_cells_that_are_no_numbers(cell):
 def test_fractions_are_numbers_and_columns_may_be_called_by_numbers():
     parts = [Fraction(number, 8) for number in (1, 2, 3, 4, 5, 6, 7, 7)]
     frame = pd.DataFrame({"system": ["a"] * 4 + ["b"] * 4, 1: [*range(4)] * 2, 0: parts})
-    found = compare(frame, system="system", segment=1, score=0)
+    found = compare(pairsig.read(frame, item="1", score="0"))
     assert found.better == "b"
     assert found.gain == (5 + 6 + 7 + 7 - 1 - 2 - 3 - 4) / 32
-    assert found.pvalue == compare(frame.astype({0: float}), system="system", segment="1", score="0").pvalue
+    assert found.pvalue == compare(pairsig.read(frame.astype({0: float}), item="1", score="0")).pvalue

@@ -637,3 +637,29 @@ def test_the_power_of_equivalence_is_the_same_in_both_directions(gain):
     one, other, centre = (power(225.0, 2_000, change, design) for change in (gain, -gain, 0.0))
     assert one == pytest.approx(other, rel=1e-12)
     assert one < centre
+
+
+def test_items_are_discordant_at_least_as_often_as_they_make_a_difference():
+    """A system that is better by 10 points passes 10 % of the items alone, whatever small variance was assumed."""
+    exact = sample_size._of_items(1e-6, 10.0, sample_size.Design(), 100.0)
+    assert exact.discordant == pytest.approx(0.1)
+    assert sample_size._of_items(2500.0, 10.0, sample_size.Design(), 100.0).discordant == pytest.approx(0.25 + 0.01)
+
+
+@pytest.mark.parametrize(("gain", "message"), [
+    ("100", "but no two systems differ by more than 100 in accuracy"),
+    ("70", "systems with a mean score of 70 differ by at most 60"),
+    ("20", "the correlation is 0.99, which is impossible for systems that differ by 20"),
+])  # fmt: skip
+def test_gains_and_correlations_that_cannot_be(gain, message):
+    spread = sample_size.from_outcomes(score=70, correlation=0.99)
+    with pytest.raises(InputError, match=message):
+        sample_size.plan("accuracy", spread, gains=[gain])
+    with pytest.raises(InputError, match=r"the correlation is -0\.6, expected at least -0\.43"):
+        sample_size.from_outcomes(score=70, correlation=-0.6)
+
+
+def test_thousands_of_questions_are_refused():
+    spread = sample_size.from_outcomes(score=70, correlation=0.5)
+    with pytest.raises(InputError, match="found 5,000 gains, margins and sizes, expected at most 1,000"):
+        sample_size.plan("accuracy", spread, gains=[1 + k / 1000 for k in range(5000)])

@@ -59,11 +59,24 @@ def test_shares_come_with_their_interval() -> None:
         "n_test_sets": 1, "n_pairs": [1200, 8], "n_replicated": [993, 4], "share": [0.8276, 0.5],
         "share_low": [0.71, nan], "share_high": [0.912, nan], "expected": [0.95, nan], "expected_low": [0.94, nan],
         "expected_high": [0.96, nan], "difference": [-0.122, nan], "difference_low": [-0.25, nan],
-        "difference_high": [0.004, nan],
+        "difference_high": [0.004, nan], "between": [0.05, nan],
     })  # fmt: skip
     assert cells(table) == [
-        ["c", "near", "0", "0.00125", "9", "1", "1,200", "993", "83 % (71–91 %)", "95 % (94–96 %)", "−12 (−25 to 0)"],
-        ["c", "near", "0.04", "0.08", "9", "1", "8", "4", "50 %", "–", "–"],
+        [
+            "c",
+            "near",
+            "0",
+            "0.00125",
+            "9",
+            "1",
+            "1,200",
+            "993",
+            "83 % (71–91 %)",
+            "95 % (94–96 %)",
+            "−12 (−25 to 0)",
+            "5 %",
+        ],
+        ["c", "near", "0.04", "0.08", "9", "1", "8", "4", "50 %", "–", "–", "–"],
     ]
 
 

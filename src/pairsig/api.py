@@ -35,7 +35,7 @@ from pairsig.io.results import TableResult
 from pairsig.io.tables import Row, as_json, records
 from pairsig.metrics import Metric
 from pairsig.report.sentences import adjusted_by_holm, as_gains, digits, size, verdict
-from pairsig.stats import intervals
+from pairsig.stats import intervals, kernels, studentized
 from pairsig.stats.multiple_testing import holm
 from pairsig.stats.paired import Pair, Unit
 from pairsig.stats.results import ConfidenceInterval
@@ -151,8 +151,7 @@ class Comparison(TableResult):
         chosen = self.statistics.select(systems=names)
         documents = chosen.documents if self.unit == "document" else None
         pair = Pair(self.metric, chosen.of(self.metric), documents)
-        found = _interval(pair, confidence_level, self.difference, self.pvalue, self.signature)
-        return ConfidenceInterval(found.low, found.high)
+        return _interval(pair, confidence_level, self.difference, self.pvalue, self.signature, self._resampling)
 
     def __str__(self) -> str:
         family = {"method": "", "alternative": "two-sided"}
@@ -189,7 +188,8 @@ class Comparison(TableResult):
                 rows = rows[rows["method_a"] == self.statistics.methods[0]]
             found = report.of_methods(self.statistics, self.metric, rows, unit=self.unit, training_sd=None)
         else:
-            test = definitions.from_signature(str(self._rows["signature"].iloc[0]))
+            used = map(definitions.from_signature, self._rows["signature"].unique())
+            test = max(used, key=lambda test: test.exact)  # what draws stands for it where it is out of reach
             rows, _ = compare_with_one(
                 self.statistics,
                 [self.metric],
@@ -242,10 +242,16 @@ def _signed(found: pd.DataFrame) -> pd.DataFrame:
     return methods.signed(found).rename(columns=names)
 
 
-def _interval(pair: Pair, level: float, difference: float, pvalue: float, signature: str) -> intervals.Interval:
+def _interval(
+    pair: Pair, level: float, difference: float, pvalue: float, signature: str, resampling: Resampling
+) -> ConfidenceInterval:
     """The interval of score(a) − score(b); that of a two-sided test agrees with it."""
+    test = definitions.from_signature(signature)
+    if test.statistic and not test.exact:  # which has an interval of its own
+        return kernels.run(pair, test, resampling).confidence_interval(level)
     found = intervals.signed(pair, level)
-    return intervals.agreeing(found, difference, pvalue) if "alternative:two-sided" in signature else found
+    found = intervals.agreeing(found, difference, pvalue) if test.two_sided else found
+    return ConfidenceInterval(found.low, found.high)
 
 
 def compare(
@@ -412,13 +418,15 @@ def _pairs(
     counts, documents = statistics.of(metric), statistics.documents if unit == "document" else None
     rows["difference"] = (rows["score_a"] - rows["score_b"]).where(rows["better"] != "", 0.0)
     notes, ends = [], []
-    for a, b, *tested in rows[["system_a", "system_b", "difference", "pvalue", "signature"]].itertuples(index=False):
+    columns = ["system_a", "system_b", "difference", "pvalue", "signature"]
+    for a, b, difference, p, signature in rows[columns].itertuples(index=False):
         pair = Pair(metric, counts[[place[a], place[b]]], documents)
-        interval = _interval(pair, 0.95, *tested)
+        interval = _interval(pair, 0.95, difference, p, signature, resampling)
         ends.append((interval.low, interval.high))
-        about = (unused(pair, statistics.documents), interval.doubt)
+        swaps = studentized.warning(pair, definitions.from_signature(signature))
+        about = (unused(pair, statistics.documents), intervals.signed(pair).doubt, swaps)
         of = f"{a} and {b}: " if len(rows) > 1 else ""
         notes += [f"{of}{note}" for note in about if note]
     rows[["ci_low", "ci_high"]] = ends
-    chosen = definitions.from_signature(str(rows["signature"].iloc[0]))
-    return rows, [*notes, *filter(None, [chosen.warning])]
+    warnings = [definitions.from_signature(signature).warning for signature in rows["signature"].unique()]
+    return rows, [*notes, *filter(None, [all_pairs.drawn_instead(rows), *warnings])]

@@ -493,7 +493,7 @@ def _test_outputs(arguments: argparse.Namespace, data: Sequence[Statistics]) -> 
     tests, ways, alternatives = map(_names, (arguments.test, arguments.method, arguments.alternative))
     if arguments.all_tests:
         tests = list(definitions.names())
-        ways = ways or list(dict.fromkeys(way for test in tests for way in definitions.methods(test)))
+        ways = ways or list(dict.fromkeys(test.method for test in definitions.TESTS))
     if arguments.item_cost is not None:
         raise InputError("--item-cost needs systems with several runs, found one run of each")
     resampling = Resampling(arguments.n_resamples, arguments.seed, arguments.threads)
@@ -547,7 +547,8 @@ def _flips(arguments: argparse.Namespace, data: Sequence[Statistics], baseline: 
         from pairsig.report import flips
 
         parts = [flips.table(systems, metric, baseline) for systems in data for metric in systems.metrics]
-        tables.write(pd.concat(parts, ignore_index=True), arguments.flips)
+        found = flips.for_spreadsheets(pd.concat(parts, ignore_index=True))
+        tables.write(found, arguments.flips)
 
 
 def _where(systems: Statistics, data: Sequence[Statistics]) -> str:
@@ -586,6 +587,7 @@ def _rank(arguments: argparse.Namespace) -> None:
     how = _settings(arguments, "alpha", "n_resamples", "rng", "unit", "threads")
     with console.progress("rank", arguments.n_resamples) as progress:
         ranked = ranking.rank(data, adjustment=arguments.adjust, memory=memory, progress=progress, **how)
+    console.note(*ranked.notes)
     print(ranking.render(ranked, arguments.format))
     if arguments.pairs:
         tables.write(ranked.pairs, arguments.pairs)
@@ -870,6 +872,7 @@ def _compare(arguments: argparse.Namespace) -> None:
     note = console.note if arguments.memory or sys.stderr.isatty() else None
     with console.progress(f"compare {data.dataset}", arguments.n_resamples // arguments.part[1]) as progress:
         table = all_pairs.compare(data, progress=progress, note=note, **options)
+    console.note(*filter(None, [all_pairs.drawn_instead(table)]))
     tables.write(table, arguments.output)
 
 

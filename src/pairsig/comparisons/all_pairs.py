@@ -6,15 +6,16 @@ import math
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pairsig.comparisons.inputs import chosen_metric
 from pairsig.comparisons.pair_tables import with_pvalues
 from pairsig.core import definitions, engine
 from pairsig.core.compiled import check_few
 from pairsig.core.engine import Estimator, Progress, Resampling, seed_of
-from pairsig.core.exceedances import ExceedanceCounts
 from pairsig.core.influence import errors_and_correlations
 from pairsig.core.statistics import Statistics, by_document
 from pairsig.io.columns import NEAR_EXACT
@@ -22,7 +23,7 @@ from pairsig.io.errors import InputError
 from pairsig.io.memory import Memory, shown
 from pairsig.io.packages import pd
 from pairsig.metrics import Metric
-from pairsig.stats import kernels, near_exact, paired
+from pairsig.stats import kernels, paired
 from pairsig.stats.exact.pairs import n_bytes as exact_bytes
 from pairsig.stats.paired import Unit
 
@@ -79,7 +80,8 @@ def compare(
     Returns
     -------
     One row per pair, in the order of the systems. `system_a` is the better one (the first if the scores are equal). For
-    exact tests, `n_resamples` is 0, the relative error of p is about 1e-12, and p below 1e-300 is 0.
+    exact tests, `n_resamples` is 0, the relative error of p is about 1e-12, and p below 1e-300 is 0. Pairs for which an
+    exact test is out of reach get the Monte Carlo test: see the column `test`, and `drawn_instead`.
 
     Notes
     -----
@@ -124,32 +126,27 @@ def compare(
     pairs = np.column_stack(np.triu_indices(len(data.systems), k=1))
     gains = scorer.gains(pairs)
     pairs = np.where(gains[:, None] < 0, pairs[:, ::-1], pairs)
-    corrections: dict[str, object] = dict.fromkeys([column.name for column in NEAR_EXACT[1:]], np.nan)
+    pvalue = np.full(len(pairs), np.nan)
     if chosen_test.exact:
         pvalue = kernels.pvalues(scorer, pairs, chosen_test, unit, threads=resampling.threads, progress=progress)
-        counted, drawn = ExceedanceCounts(0, *np.zeros((2, len(pairs)), dtype=np.int64)), ""
-    elif chosen_test.draw == "swap":
-        shuffled = near_exact.counted(
-            scorer, pairs, chosen_test, resampling, resamples=resampling.part(k, m), progress=progress
-        )
-        counted, drawn, pvalue = shuffled.exceedances, resampling.signature, np.zeros(len(pairs))
-        corrections = {
-            "pvalue_linear": shuffled.linear,
-            "n_added": shuffled.n_added,
-            "n_removed": shuffled.n_removed,
-            "pvalue_tilted": shuffled.tilted[0],
-            "error_tilted": shuffled.tilted[1],
-        }
-    else:
-        counted = scorer.exceedances(pairs, chosen_test, resampling, resamples=resampling.part(k, m), progress=progress)
-        drawn, pvalue = resampling.signature, np.zeros(len(pairs))
+    drawn, drawn_test, resamples = np.isnan(pvalue), chosen_test.drawn, resampling.part(k, m)
+    counted: dict[str, NDArray[Any]] = {
+        name: np.zeros(len(pairs), dtype=np.int64) for name in ("n_greater", "n_equal")
+    } | {column.name: np.full(len(pairs), np.nan) for column in NEAR_EXACT[1:]}
+    if drawn.any():
+        here = replace(resampling, memory=memory.left) if chosen_test.exact else resampling
+        for name, values in kernels.counted(scorer, pairs[drawn], drawn_test, here, resamples, progress).items():
+            counted[name][drawn] = values
+        pvalue[drawn] = 0.0  # `with_pvalues` computes it
     better, other = pairs.T
     scores = scorer.scores
     standard_error, correlation = errors_and_correlations(
         scorer.counts, chosen, pairs, threads=threads, n_bytes=memory.left
     )
     names, groups, kinds = (np.array(values) for values in (data.systems, data.groups, data.kinds))
-    signature = paired.signature(chosen, chosen_test, unit, drawn)
+    signature = paired.signature(chosen, drawn_test, unit, resampling.signature)
+    if m > 1:
+        signature += f"|part:{k}/{m}"
     table = pd.DataFrame(
         {
             "dataset": data.dataset,
@@ -158,7 +155,7 @@ def compare(
             "domain": "",
             "number": 0,
             "metric": chosen.name,
-            "test": chosen_test.name,
+            "test": np.where(drawn, drawn_test.name, chosen_test.name),
             "system_a": names[better],
             "system_b": names[other],
             "same_group": groups[better] == groups[other],
@@ -170,18 +167,32 @@ def compare(
             "gain": np.abs(gains),
             "standard_error": standard_error,
             "correlation": correlation,
-            "n_resamples": counted.n_resamples,
-            "n_greater": counted.n_greater,
-            "n_equal": counted.n_equal,
+            "n_resamples": np.where(drawn, len(resamples), 0),
             "estimator": "",
-            **corrections,
+            **counted,
             "pvalue": pvalue,
             "pvalue_low": pvalue,
             "pvalue_high": pvalue,
-            "signature": signature if m == 1 else f"{signature}|part:{k}/{m}",
+            "signature": np.where(drawn, signature, paired.signature(chosen, chosen_test, unit)),
         }
     )
-    return table if chosen_test.exact else with_pvalues(table)
+    if drawn.any():
+        columns = ["estimator", "pvalue", "pvalue_low", "pvalue_high"]
+        table.loc[drawn, columns] = with_pvalues(table[drawn])[columns]
+    return table
+
+
+def drawn_instead(table: pd.DataFrame) -> str:
+    """A sentence on the pairs that got a Monte Carlo test instead of an exact one; "" if all pairs got the same."""
+    exact = table["test"].isin(definitions.names(exact=True))
+    if exact.all() or not exact.any():
+        return ""
+    n_drawn, n_resamples = int((~exact).sum()), int(table["n_resamples"].max())
+    wanted, used = (table["test"][rows].iloc[0] for rows in (exact, ~exact))
+    return (
+        f"for {n_drawn:,} of {len(table):,} pairs the totals can take too many values for the {wanted} test, so they "
+        f"were tested by {used} (b = {n_resamples:,}); the column test shows which"
+    )
 
 
 def _within(

@@ -24,8 +24,8 @@ from pairsig.io.tables import Row, as_json, records
 from pairsig.metrics import Metric, Ratio
 from pairsig.planning import heterogeneity
 from pairsig.planning.sample_size import Amount, best_score, in_unit
-from pairsig.stats import intervals, kernels, margins, near_exact, sequential
-from pairsig.stats.exact import ExactResult
+from pairsig.stats import intervals, kernels, margins, near_exact, sequential, studentized
+from pairsig.stats.exact import ExactResult, TooManyValuesError
 from pairsig.stats.margins import MarginResult
 from pairsig.stats.multiple_testing import benjamini_hochberg, holm
 from pairsig.stats.paired import Pair, Unit
@@ -105,18 +105,19 @@ def compare_with_one(
                 except InputError as error:
                     if not test.exact:
                         raise
-                    if tests:
+                    if tests and (test.drawn in planned or not isinstance(error, TooManyValuesError)):
                         notes.append(str(error))
                         continue
+                    if tests:
+                        notes.append(f"{name_a} and {name_b} were tested by {test.drawn.label}: {error}")
                     tested = kernels.run(pair, test.drawn, resampling, stop_at=stop_at, progress=progress)
-                found.append((test.warning, tested))
+                found.append((test.warning or studentized.warning(pair, test), tested))
             points = in_unit(margin, "margin", best_score(pair)) if isinstance(margin, str) else margin
             for shown in [] if points is None else [margins.against(pair, points, claim) for claim in margins.CLAIMS]:
                 found.append((shown.says(name_a, name_b), shown))
             for note, result in found:
                 about_p = _pvalue(result, stop_at)
-                two_sided = result.alternative == definitions.DEFAULT_ALTERNATIVE
-                own = intervals.agreeing(interval, result.statistic, about_p["pvalue"]) if two_sided else interval
+                own = kernels.interval(result, interval, about_p["pvalue"])
                 rows.append(
                     dict.fromkeys(COLUMNS)
                     | {
@@ -133,7 +134,7 @@ def compare_with_one(
                         "ci_low": None if math.isnan(own.low) else own.low,
                         "ci_high": None if math.isnan(own.high) else own.high,
                         "n_segments": result.n_segments,
-                        "n_units": own.n_units,
+                        "n_units": interval.n_units,
                         "n_different": result.n_different,
                         "margin": result.margin if isinstance(result, MarginResult) else None,
                         "signature": _signed(result.signature, statistics.provenance.get("missing", "")),
@@ -183,7 +184,7 @@ def _planned(tests: Sequence[str], methods: Sequence[str], alternatives: Sequenc
     once(tests, "test")
     tests = tests or [definitions.DEFAULT_TEST]
     known = list(dict.fromkeys(method for test in tests for method in definitions.methods(test)))
-    for method in methods:
+    for method in filter(None, methods):
         if not known:
             choice = [name for name in definitions.names() if definitions.methods(name)]
             raise InputError(
@@ -198,9 +199,15 @@ def _planned(tests: Sequence[str], methods: Sequence[str], alternatives: Sequenc
     return [
         find(test, method, alternative)
         for test in tests
-        for method in (methods if definitions.methods(test) else ()) or ("",)
+        for method in _methods_of(test, methods)
         for alternative in alternatives or ("",)
     ]
+
+
+def _methods_of(test: str, methods: Sequence[str]) -> list[str]:
+    """Those of the methods that a test has; else its default."""
+    chosen = [method for method in methods if method in (*definitions.methods(test), definitions.default_method(test))]
+    return chosen or [definitions.default_method(test)]
 
 
 def _signed(signature: str, missing: str) -> str:

@@ -364,8 +364,8 @@ class _Score:
         ).table.itertuples(index=False)  # fmt: skip
         ahead = row.gain if row.better == row.method_a else -row.gain
         better = ahead > 0 and row.pvalue_method / 2 < self.alpha
-        # Without variance, only `rare` bounds the loss.
-        reach = 0.0 if math.isnan(row.ci_low) else row.gain - row.ci_low
+        # Without variance, only `rare` bounds the loss; with too few runs for an interval, nothing does.
+        reach = 0.0 if row.standard_error == 0 else math.inf if math.isnan(row.ci_low) else row.gain - row.ci_low
         check = self._check(
             score_baseline=row.score_b, score_candidate=row.score_a, change=row.score_a - row.score_b,
             largest_loss=0.0 if better else max(reach - ahead, self.rare), pvalue_not_worse=math.nan,
@@ -398,10 +398,10 @@ class _Score:
         if ahead > -self.margin:
             enough = self._enough(variance, ahead, own) if variance + training else least
             found.append(None if enough is None else max(enough, least))
-        if ahead < 0:
-            test = find("randomization", None, "greater")
-            own = replace(own, claim="difference", margin=None, test=test, alpha=self.alpha_worse)
-            found.append(self._enough(variance, -ahead, own) if variance + training else None)
+        if ahead:  # a better candidate also passes where that is shown, however small the margin is
+            test, alpha = find("randomization", None, "greater"), self.alpha if ahead > 0 else self.alpha_worse
+            own = replace(own, claim="difference", margin=None, test=test, alpha=alpha)
+            found.append(self._enough(variance, abs(ahead), own) if variance + training else None)
         best = min((n for n in found if n is not None), default=None)
         # Student's power is approximate, and may have called the present number sufficient.
         return None if best is None else math.ceil(max(best, self.n + 1) * self.pair.n_segments / self.n)

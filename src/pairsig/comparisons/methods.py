@@ -33,7 +33,7 @@ from pairsig.io.packages import pd
 from pairsig.io.results import TableResult
 from pairsig.io.tables import as_json, frame
 from pairsig.metrics import Metric
-from pairsig.stats.intervals import degrees_of_freedom
+from pairsig.stats.intervals import degrees_of_freedom, passed_or_failed
 from pairsig.stats.multiple_testing import holm
 from pairsig.stats.paired import Unit
 
@@ -42,6 +42,9 @@ Floats = NDArray[np.float64]
 
 LEAST = 2
 """Fewest runs from which their variance can be estimated."""
+
+_LEAST_FREEDOM = 1.999
+"""With fewer degrees of freedom, an interval of 95 % reaches further than four standard errors: it says nothing."""
 
 FEW_RUNS, FEW_UNITS, SMALL_P = 3, 50, 1e-4
 """Below these numbers, a note warns about the p-value of the method."""
@@ -220,7 +223,8 @@ def compare_methods(
     if resampling is not None:
         shrunk = training_sd if design == "crossed" else 0.0
         resampled = _bootstrap(scorer, methods, pairs, shrunk, resampling, progress)
-    found = _Pairs.of(methods, np.array(pairs), design, training_sd)
+    largest = passed_or_failed(counts.astype(np.float64), chosen) or chosen.scale or math.inf
+    found = _Pairs.of(methods, np.array(pairs), design, training_sd, largest)
     said = statistics.provenance.get("missing")
     left = f"--missing {said.replace(':', ' was applied to ')} items without a score" if said else ""
     doubts = [[*own, left] if left else own for own in _notes(found, methods, pairs, unit, training_sd is not None)]
@@ -436,10 +440,16 @@ class _Pairs:
     rest_error: Floats
     n_units: int
     known: bool
+    largest: float  # the largest possible gain; inf if it is unknown
 
     @classmethod
     def of(
-        cls, methods: Sequence[_Method], pairs: NDArray[np.intp], design: Design, training_sd: float | None
+        cls,
+        methods: Sequence[_Method],
+        pairs: NDArray[np.intp],
+        design: Design,
+        training_sd: float | None,
+        largest: float,
     ) -> _Pairs:
         means, total, rest, rest_error, k = (
             np.array(values)[pairs]
@@ -451,8 +461,8 @@ class _Pairs:
         sums, degrees = np.empty((2, len(pairs)))
         for row, (one, other) in enumerate(pairs.tolist()):
             difference = methods[one].mean - methods[other].mean
-            largest = max(np.abs(methods[one].mean).max(), np.abs(methods[other].mean).max())
-            difference[np.abs(difference) <= _FLAT * largest] = 0.0
+            size = max(np.abs(methods[one].mean).max(), np.abs(methods[other].mean).max())
+            difference[np.abs(difference) <= _FLAT * size] = 0.0
             squares = np.square(difference)
             sums[row], degrees[row] = squares.sum(), degrees_of_freedom(squares)
         n = len(methods[0].mean)
@@ -469,6 +479,7 @@ class _Pairs:
             rest_error=np.hypot(*rest_error.T),
             n_units=n,
             known=known,
+            largest=largest,
         )
 
     @property
@@ -485,6 +496,12 @@ class _Pairs:
             doubt += (np.square((self.training + self.rest) / self.k) / (self.k - 1)).sum(axis=1)
         found: Floats = np.full(len(doubt), self.n_units - 1.0)
         return np.divide(self.variance**2, doubt, out=found, where=doubt > 0)
+
+    @property
+    def has_interval(self) -> NDArray[np.bool_]:
+        """Whether the runs say enough for an interval of the gain: at least `_LEAST_FREEDOM` degrees of freedom."""
+        found: NDArray[np.bool_] = (self.variance > 0) & (self.freedom >= _LEAST_FREEDOM)
+        return found
 
     @property
     def test_set(self) -> Floats:
@@ -509,13 +526,14 @@ class _Pairs:
         from scipy.special import stdtrit
 
         error = np.sqrt(self.variance)
-        reach = stdtrit(self.freedom, (1 + confidence_level) / 2) * np.where(error > 0, error, np.nan)
+        reach = stdtrit(self.freedom, (1 + confidence_level) / 2) * np.where(self.has_interval, error, np.nan)
+        low, high = np.abs(self.gain) - reach, np.abs(self.gain) + reach
         segments = replace(self, segments=self.segments / 2, degrees=2 * self.degrees, rest=self.rest / 2)  # twice them
         runs = replace(self, segments=self.test_set + (self.rest / (2 * self.k)).sum(axis=1), k=2 * self.k)
         cells = {
             "gain": np.abs(self.gain),
-            "ci_low": np.abs(self.gain) - reach,
-            "ci_high": np.abs(self.gain) + reach,
+            "ci_low": np.maximum(low, -self.largest),
+            "ci_high": np.minimum(high, self.largest),
             "standard_error": error,
             "pvalue_outputs": self.pvalues(self.segments, self.degrees),
             "pvalue_method": self.pvalue_method,
@@ -572,9 +590,13 @@ def _notes(
     constant = np.select(
         [found.variance == 0, found.segments == 0], [f"{flat}, p (method) is 1, and there is no interval", flat], ""
     )
+    none = "there are too few runs for a confidence interval (fewer than two degrees of freedom)"
+    without = (found.variance > 0) & ~found.has_interval
     return [
-        list(filter(None, [*shared, of_method[a], of_method[b], small * (0 < p < SMALL_P), same]))
-        for (a, b), p, same in zip(pairs, found.pvalue_method.tolist(), constant.tolist(), strict=True)
+        list(filter(None, [none * few, *shared, of_method[a], of_method[b], small * (0 < p < SMALL_P), same]))
+        for (a, b), p, same, few in zip(
+            pairs, found.pvalue_method.tolist(), constant.tolist(), without.tolist(), strict=True
+        )
     ]
 
 

@@ -144,7 +144,7 @@ def with_pvalues(table: pd.DataFrame) -> pd.DataFrame:
         table["n_equal"].to_numpy(dtype=np.int64),
     )
     test, gains = definitions.from_signature(str(table["signature"].iloc[0])), table["gain"].to_numpy()
-    if test.draw == "resample":
+    if test.draw == "resample" or test.statistic:
         p, low, high = pvalues(counted, gains, test)
         return table.assign(pvalue=p, pvalue_low=low, pvalue_high=high)
     linear, added, removed, *tilted = (

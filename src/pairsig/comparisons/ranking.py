@@ -194,9 +194,10 @@ def rank(
             progress=progress,
             or_draw=True,
         )
-        pairs = _holm(compared)
+        pairs, notes = _holm(compared), tuple(filter(None, [all_pairs.drawn_instead(compared)]))
     else:
         pairs = _max_t(statistics, chosen, alpha, unit, resampling, memory, progress)
+        notes = tuple(filter(None, [_skewed(statistics, chosen, unit)]))
     systems, pairs = _ranked(statistics.systems, pairs, chosen, alpha), frame(RANKED_PAIRS, pairs)
     return Ranking(
         table=statistics.as_read(systems),
@@ -204,9 +205,34 @@ def rank(
         alpha=alpha,
         statistics=statistics,
         metric=chosen,
-        notes=statistics.notes,
+        notes=(*notes, *statistics.notes),
         _rows=systems,
         _pairs=pairs,
+    )
+
+
+_SKEWED = 0.3
+"""Skewness of a system's values, divided by √units, from which on a note warns about simultaneous intervals.
+
+With rates of 2 to 10 % and with lognormal scores it is mostly above this for 20 to 60 units, where the intervals
+covered all gains on 84 to 92 % of test sets."""
+
+
+def _skewed(statistics: Statistics, metric: Metric, unit: Unit) -> str:
+    """A warning if the simultaneous intervals may be too narrow, because large values are rare; else ""."""
+    counts = statistics.of(metric)
+    if unit == "document":
+        counts = by_document(statistics.documents, counts)
+    values = influence_values(counts, metric)
+    values = values - values.mean(axis=1, keepdims=True)
+    spread = np.sqrt(np.square(values).mean(axis=1))
+    cubes = np.abs((values**3).mean(axis=1))
+    skewness = np.divide(cubes, spread**3, out=np.zeros_like(cubes), where=spread > 0)
+    if skewness.max() <= _SKEWED * math.sqrt(values.shape[1]):
+        return ""
+    return (
+        f"large or rare values decide the scores on {values.shape[1]:,} {unit}s: the intervals of gains may contain "
+        "all true gains on 84 to 92 % of test sets only, not 95 %; ranks and p-values are not affected"
     )
 
 
@@ -263,6 +289,10 @@ def _max_t(
     t, gains, lead, size, spread, lean = (own[order] for own in (t, gains, lead, size, spread, lean))
     per_step, per_centred = _inverse(size), _inverse(np.sqrt(spread))
 
+    # Rounding to steps moves each difference by at most one step, and a sum of n by n, before and after a shuffle.
+    apart = np.divide(2.0 * n_units, lead, out=np.zeros_like(lead), where=lead > 0) if moving.rounded else 0.0
+    borders = t * (1 - np.minimum(np.maximum(_TIE, apart), 1e-6))
+
     product = engine.Product([moving.rows], np.ones(1))
     n_extreme, n_own = np.zeros((2, n_pairs), dtype=np.int64)
     largest_t = np.empty((2, resampling.n_resamples))
@@ -272,7 +302,7 @@ def _max_t(
         found = np.zeros((2, n_pairs), dtype=np.int64)
         swapped, share = moved[0, :-1], moved[0, -1] / moving.rows[-1].sum()
         rows = slice(number, number + len(share))
-        _step_down(swapped, first, second, lead, per_step, t * (1 - _TIE), found[0], found[1], largest_t[0, rows])
+        _step_down(swapped, first, second, lead, per_step, borders, found[0], found[1], largest_t[0, rows])
         _largest(swapped - sums * share, first, second, per_centred, largest_t[1, rows])
         with adding:
             np.add(n_extreme, found[0], out=n_extreme)
@@ -318,6 +348,7 @@ class _Moving(NamedTuple):
     # to their gain; the part of a gain that no unit explains is distributed like the weights.
     rows: NDArray[np.float64]
     unit: float  # size of a step, in points of the score
+    rounded: bool  # whether some values were no whole numbers of steps
 
     @classmethod
     def of(cls, scorer: engine.Scorer) -> _Moving:
@@ -341,12 +372,15 @@ class _Moving(NamedTuple):
         else:
             values[:] = influence_values(counts, metric)
             values += (scorer.quality - values.sum(axis=1))[:, None] * (weights / weights.sum())
+        rounded = False
         for part in (values, rows[-1:]):
             (steps,) = steps_by_column(part[:, :, None])
             part *= steps
-            np.rint(part, out=part)
+            whole = np.rint(part)
+            rounded |= part is values and bool(np.abs(part - whole).max() > 1e-3)
+            part[:] = whole
             unit /= steps if part is values else 1.0
-        return cls(rows, unit)
+        return cls(rows, unit, rounded)
 
 
 @compiled

@@ -4,7 +4,8 @@ This is the one module that knows tests by name. The engine counts what the `bor
 `Test.pvalue` divides, and `--help`, results and reports print the formula and the words of a test. `find` looks a test
 up by its name, method and alternative; `pairsig.stats.kernels` runs it.
 
-A new method or alternative is a row of `_EVENTS`, and a new test an entry of `TESTS`.
+A new method or alternative is a row of `_EVENTS`, and a new test an entry of `TESTS`. A test of another statistic than
+the difference of the scores names it, and is described in its words.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 SYMBOLS = (
     "d is score(a) − score(b), δ >= 0 the gain of the better system,\n"
+    "t is another statistic for d, τ for δ: for method studentized, divided by the standard error;\n"
     "* marks a resample, ' a shuffle, and b is the number of resamples"
 )
 """The symbols of the formulas."""
@@ -61,6 +63,7 @@ class Test(Named):
     often: str = ""  # on what share of test sets it finds equal systems different, if more than 5 % by design
     draw: Literal["resample", "swap"] = "swap"  # units with replacement, or the systems' counts on some of them
     exact: bool = False  # whether p is that of all possible draws, without Monte Carlo error
+    statistic: str = ""  # what the test computes from each draw, if that is not the difference of the scores
     title: str = ""  # what a paper calls the test
     source: str = ""  # where the formula comes from; "" for variants
 
@@ -74,9 +77,9 @@ class Test(Named):
     @property
     def drawn(self) -> Test:
         """The Monte Carlo test that estimates this p-value; the test itself if there is none."""
-        mine = (self.draw, self.method, self.alternative, self.favoured, False)
+        mine = (self.draw, self.method, self.alternative, self.favoured, self.statistic, False)
         for test in TESTS:
-            if (test.draw, test.method, test.alternative, test.favoured, test.exact) == mine:
+            if (test.draw, test.method, test.alternative, test.favoured, test.statistic, test.exact) == mine:
                 return test
         return self
 
@@ -231,6 +234,7 @@ _SOURCES = {
     ("exact", "", "two-sided"): "Zmigrod et al. 2022",
     ("randomization", "", "two-sided"): "Noreen 1989; sigf; art",
     ("randomization", "", "observed"): "Bikel's comparator",
+    ("randomization", "studentized", "two-sided"): "Janssen 1997; Chung and Romano 2013",
     ("bootstrap", "shifted", "two-sided"): "Noreen 1989",
     ("bootstrap", "shifted", "observed"): "Berg-Kirkpatrick et al. 2012, Figure 1",
     ("bootstrap", "percentile", "two-sided"): "Efron and Tibshirani 1993",
@@ -240,31 +244,60 @@ _SOURCES = {
 }
 
 
-def declared(name: str, draw: Literal["resample", "swap"], title: str, *, exact: bool) -> list[Test]:
-    """The tests of one name: one per method and alternative. The title may mention the {method}."""
+def _events_of(statistic: str, method: str = "") -> tuple[Test, ...]:
+    """The tests of swaps that compute another statistic than the difference of the scores."""
+    here = f"the {statistic} would be at least as {{size}} as on this test set"
+    return (
+        Test(method, "two-sided", "|τ'| >= τ", ((1, 1), (-1, 1)), here.format(size="extreme")),
+        Test(method, "greater", "t' >= t", ((1, 1),), here.format(size="large")),
+        Test(method, "less", "t' <= t", ((1, 1),), here.format(size="small")),
+        Test(
+            method, "observed", "τ' >= τ", ((1, 1),), f"{here.format(size='extreme')} in favour of {{ahead}}",
+            often="up to 11 % of test sets",
+        ),
+    )  # fmt: skip
+
+
+def declared(
+    name: str, draw: Literal["resample", "swap"], title: str, *, exact: bool, statistic: str = "", method: str = ""
+) -> list[Test]:
+    """The tests of one name: one per method and alternative. The title may mention the {method}.
+
+    A test of swaps whose kernel does not compute the difference of the scores names its `statistic`, such as "sum of
+    signed ranks"; sentences and reports then speak of that.
+    """
     return [
         replace(
             event,
             name=name,
             draw=draw,
             exact=exact,
+            statistic=statistic,
             title=title.format(method=event.method),
             source=_SOURCES.get((name, event.method, event.alternative), ""),
         )
-        for event in _EVENTS[draw]
+        for event in (_events_of(statistic, method) if statistic else _EVENTS[draw])
     ]
 
 
 TESTS: tuple[Test, ...] = (
     *declared("exact", "swap", "exact permutation test", exact=True),
     *declared("randomization", "swap", "approximate randomization", exact=False),
+    *declared(
+        "randomization",
+        "swap",
+        "studentized approximate randomization",
+        exact=False,
+        method="studentized",
+        statistic="difference divided by its standard error",
+    ),
     *declared("bootstrap", "resample", "paired {method} bootstrap", exact=False),
     *declared("exact-bootstrap", "resample", "exact paired {method} bootstrap", exact=True),
 )
 """Every test, in the order of tables and of `--help`: those that control the false-positive rate come first."""
 
 
-_OFTEN = {test.method: test.often for test in TESTS if test.often and not test.exact}
+_OFTEN = {test.method: test.often for test in TESTS if test.often and not (test.exact or test.statistic)}
 
 ERROR_RATES = f"""\
 Equal scores get p = 1 by definition if the alternative is two-sided or observed. pvalue_low and pvalue_high are the
@@ -289,7 +322,7 @@ def names(*, exact: bool | None = None) -> tuple[str, ...]:
 
 
 def methods(name: str) -> tuple[str, ...]:
-    """Methods of a test, the default first; none for tests of swaps."""
+    """Methods of a test that have a name, the default first if it has one."""
     return tuple(dict.fromkeys(test.method for test in TESTS if test.name == name and test.method))
 
 
@@ -305,19 +338,25 @@ def described_methods() -> str:
     for name in names():
         by_methods.setdefault(methods(name), []).append(name)
     return "; ".join(
-        f"of {' and '.join(tests)}: {known[0]} (default), {', '.join(known[1:])}"
+        f"of {' and '.join(tests)}: {known[0]}{' (default)' * (known[0] == default_method(tests[0]))}"
+        + "".join(f", {method}" for method in known[1:])
         for known, tests in by_methods.items()
         if known
     )
 
 
+def default_method(name: str) -> str:
+    """The method of a test by default; "" for tests of swaps, which compare the differences themselves."""
+    return next(test.method for test in TESTS if test.name == name)
+
+
 def find(name: str, method: str | None = None, alternative: str | None = None) -> Test:
-    """The test with this name, method (default: shifted, where there is a choice) and alternative (two-sided)."""
+    """The test with this name, method (default: `default_method`) and alternative (two-sided)."""
     choose(name, names(), "test")
     known = methods(name)
     if method and not known:
         raise InputError(f"the {name} test has no methods to choose from, found method {method!r}; leave it out")
-    method = choose(method, known, f"method of the {name} test:") if method else (known or ("",))[0]
+    method = choose(method, known, f"method of the {name} test:") if method else default_method(name)
     side = choose(alternative or DEFAULT_ALTERNATIVE, alternatives(name, method), f"alternative of the {name} test:")
     return next(test for test in TESTS if (test.name, test.method, test.alternative) == (name, method, side))
 

@@ -72,7 +72,10 @@ scale.
 """
 
 MAX_RESAMPLES = 10**12
-"""The limit for a test. One pair would take days; counters cannot overflow below this limit."""
+"""The limit for a test; counters cannot overflow below it."""
+
+MOST_SECONDS = 24 * 3600
+"""What would take longer is refused."""
 
 MAX_SEED = 2**128 - 1
 MAX_THREADS = 1024
@@ -515,6 +518,7 @@ def for_each_batch(
 
     `draw` replaces the draws of the test.
     """
+    check_time(len(resamples), product.n_units, product.shape[0], resampling.threads)
     plan = Work.of(product, test, resampling, len(resamples))
     n_rows, n_threads = plan.n_rows, plan.n_threads
     stopped = Event()
@@ -797,6 +801,22 @@ def score(totals: Floats, metric: Metric, place: Place = lambda _: "a system") -
             "define its score for a denominator of 0, as a pairsig.Ratio does"
         )
     return scores if metric.higher_is_better else -scores
+
+
+def expected_seconds(n_resamples: int, n_units: int, n_columns: int, threads: int | None) -> float:
+    """A rough time for resamples of units with so many columns of all systems, within a factor of about three."""
+    return n_resamples * (100 + n_units * (1 + n_columns / 2)) * 1e-9 / (threads or os.cpu_count() or 1)
+
+
+def check_time(n_resamples: int, n_units: int, n_columns: int, threads: int | None) -> None:
+    """Raise `InputError` for resamples that would take more than a day."""
+    seconds = expected_seconds(n_resamples, n_units, n_columns, threads)
+    if seconds > MOST_SECONDS:
+        most = int(float(f"{n_resamples * MOST_SECONDS / seconds:.0e}"))  # one digit
+        raise InputError(
+            f"{n_resamples:,} resamples of {n_units:,} units would take about {seconds / 3600:,.0f} hours, "
+            f"expected at most about {most:,}, which take a day; 1,000,000 are enough for three digits of p = 0.05"
+        )
 
 
 def check_whole(what: str, number: object, least: int, most: int) -> None:

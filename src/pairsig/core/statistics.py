@@ -368,6 +368,20 @@ class Statistics:
             selected = replace(selected, counts=selected.counts[:, segments], **labels)
         return selected
 
+    def in_order(self) -> Statistics:
+        """The same with the segments in the order of their ids, in which numbers count as numbers.
+
+        Draws follow the order of the segments, and with it do not depend on the order of the rows in a file.
+        """
+
+        def parts(segment: str) -> list[tuple[int, int, str]]:
+            words = re.split(r"([0-9]{1,18})", segment)
+            return [(0, int(word), word) if word[:1].isdigit() else (1, 0, word) for word in words if word]
+
+        ids = [parts(segment) for segment in self.segments.tolist()]
+        order = sorted(range(len(ids)), key=ids.__getitem__)
+        return self if order == list(range(len(ids))) else self.select(segments=np.array(order, dtype=np.intp))
+
     def of(self, metric: Metric) -> NDArray[Any]:
         """Return the counts of a metric, after checking them for impossible values.
 
@@ -927,14 +941,16 @@ def _place(source: str, wrong: NDArray[np.bool_] | int) -> str:
 
 def label_array(labels: Iterable[str], what: str) -> NDArray[np.str_]:
     """Labels as a numpy array; refuse labels whose array would be too large."""
-    labels = list(map(encodable, labels))
+    labels = list(labels)
+    if not all(map(str.isascii, labels)):
+        labels = list(map(encodable, labels))
     longest = max(labels, key=len, default="")
     if len(labels) * len(longest) > _MOST_LETTERS:
         raise InputError(
             f"{what} {named(longest)} is too long, expected at most {_MOST_LETTERS // len(labels):,} characters for "
             f"{len(labels):,} names"
         )
-    return np.array(labels, dtype=str)
+    return np.array(labels, dtype=f"<U{max(1, len(longest))}")
 
 
 _MOST_LETTERS = 2**28

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import re
 import sys
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -170,10 +171,40 @@ class Commands:
         except BrokenPipeError:  # `pairsig … | head`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 141
-        except OSError as error:  # a full disk, a folder without permission
-            details = f"{error.filename or 'output'}: {error.strerror or error}"
-            print(f"pairsig: error: {plain(details)}", file=sys.stderr)
+        except (MemoryError, OSError, ImportError, RuntimeError, SystemError) as error:
+            if not (sentence := _of_the_machine(error)):
+                raise
+            print(f"pairsig: error: {plain(sentence)}", file=sys.stderr)
             return 2
+
+
+_SHORT_OF_MEMORY = re.compile(
+    r"failed to map segment|cannot allocate|can't (start|allocate)|out of memory|unable to allocate|libllvmlite", re.I
+)
+"""What libraries say if they cannot be loaded, or threads started, within a limit on memory."""
+
+
+def _of_the_machine(error: BaseException) -> str:
+    """A sentence on an error that the machine or its limits cause: memory, a disk, permissions, links; else ""."""
+    limit = _address_space()
+    if isinstance(error, MemoryError) or (limit and _SHORT_OF_MEMORY.search(str(error))):
+        most = f"the limit on this process is {limit / 2**20:,.0f} MiB (ulimit -v); raise it" if limit else "free some"
+        return f"the memory does not suffice: {most}, or use fewer systems, segments or threads (--threads 1)"
+    if str(error).startswith("Symlink loop from "):  # from Python 3.13 on an OSError
+        return f"{str(error).removeprefix('Symlink loop from ').strip(chr(39))} is a symbolic link to itself"
+    if isinstance(error, OSError):  # a full disk, a folder without permission
+        return f"{error.filename or 'output'}: {error.strerror or error}"
+    return ""
+
+
+def _address_space() -> int:
+    """The limit on the process's address space in bytes; 0 if there is none."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return 0 if limit == resource.RLIM_INFINITY else limit
 
 
 class OutputPath(type(Path())):  # type: ignore[misc]

@@ -45,6 +45,9 @@ OFF_FEW = 10
 MOST = 10**9
 """Largest number of segments that is planned; beyond it, no number counts as sufficient."""
 
+MOST_ASKED = 1000
+"""Largest number of gains, margins and sizes in one table, each of which takes up to a second."""
+
 VARIANCE_MODEL_FILE = Path(__file__).with_name("variance_model.tsv")
 """The variance model, fitted to the study's comparisons by `python -m study variance-model`."""
 
@@ -71,6 +74,27 @@ class Spread:
     source: Literal["pilot", "variance model", "outcomes"]
     given: str = ""  # what was known about the correlation of the systems
     notes: tuple[str, ...] = ()  # sentences on the source of the variance and its reliability
+    score: float | None = None  # mean score of both systems, in points, if it was assumed
+    correlation: float | None = None  # of the outcomes of items that are passed or failed, if it was assumed
+
+    def check(self, gain: float) -> None:
+        """Raise `InputError` for a gain that two systems with this score and correlation cannot have."""
+        if self.score is None:
+            return
+        most = 2 * min(self.score, 100 - self.score)
+        if gain > most:
+            raise InputError(
+                f"the gain is {gain:g}, but two systems with a mean score of {self.score:g} differ by at most {most:g}"
+            )
+        if self.correlation is None:
+            return
+        a, b = (self.score + gain / 2) / 100, (self.score - gain / 2) / 100
+        highest = math.sqrt(b * (1 - a) / (a * (1 - b)))  # where B passes nothing that A fails
+        if self.correlation > highest:
+            raise InputError(
+                f"the correlation is {self.correlation:g}, which is impossible for systems that differ by {gain:g} "
+                f"points at a mean score of {self.score:g}, expected at most {highest:.2f}"
+            )
 
 
 def in_unit(given: Amount, what: str, best: float | None) -> float:
@@ -222,6 +246,7 @@ def from_variance_model(
         source="variance model",
         given=given,
         notes=(note,),
+        score=points,
     )
 
 
@@ -267,6 +292,12 @@ def from_outcomes(*, score: Amount, correlation: float | None, design_effect: fl
             f"planning for {OUTCOMES} needs --correlation, that of the two systems' outcomes ({_LIKE_LEADERBOARDS})"
         )
     points = _assumed(score, design_effect=design_effect, correlation=correlation)
+    least = -min(points / (100 - points), (100 - points) / points)
+    if correlation < least:
+        raise InputError(
+            f"the correlation is {correlation:g}, expected at least {least:.2g}: outcomes of two systems with a score "
+            f"of {points:g} cannot be more opposite"
+        )
     variance = float(design_effect * expected(points, 1.0, correlation))
     note = (
         "the standard deviation follows from the score and the correlation of two systems that pass or fail each item; "
@@ -277,6 +308,8 @@ def from_outcomes(*, score: Amount, correlation: float | None, design_effect: fl
         low=variance,
         high=variance,
         passed=100.0 if design_effect == 1 else None,  # items in groups are not independent units
+        score=points,
+        correlation=correlation,
         source="outcomes",
         given="correlation",
         notes=(note,),
@@ -481,6 +514,9 @@ def plan(
     variance's interval require, and that of the power the power of the planned size at these ends.
     """
     own = design or Design()
+    n_asked = len(gains) + len(margins) + len(sizes)
+    if n_asked > MOST_ASKED:
+        raise InputError(f"found {n_asked:,} gains, margins and sizes, expected at most {MOST_ASKED:,}")
     asked: list[tuple[Claim, float, float | None]] = []
     for given, what in (*((gain, "gain") for gain in gains), *((margin, "margin") for margin in margins)):
         value = in_unit(given, what, spread.best)
@@ -491,6 +527,8 @@ def plan(
                 f"the {what} is {given}, but no two systems differ by more than {spread.passed:g} in {metric}; "
                 f"expected a smaller {what} in the unit of the score"
             )
+        if what == "gain":
+            spread.check(value)
         asked += [("difference", value, None)] if what == "gain" else [(claim, 0.0, value) for claim in _OF_MARGINS]
     for size in sizes:
         if not 2 <= size <= MOST:

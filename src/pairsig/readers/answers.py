@@ -174,14 +174,18 @@ def of_words(words: Mapping[str, int], missing: Sequence[str], *, only_words: bo
 
 
 def ratios(table: Reading, names: Sequence[str]) -> list[tuple[str, str, str]]:
-    """Columns that are the ratio of two others in each row, after rounding, perhaps in percent."""
+    """Columns that are the ratio of two others, which are counts, in each row, after rounding, perhaps in percent."""
     values = {name: np.asarray(table.columns[name].numbers[0], dtype=np.float64) for name in names[: 2 * FEW]}
     found = []
     for value, above, below in permutations(values, 3):
         with np.errstate(all="ignore"):
             shares = values[above] / values[below]
         known = np.isfinite(shares) & np.isfinite(values[value])
-        if np.count_nonzero(known) < FEW - 1 or not np.ptp(values[below][known]) or not np.ptp(shares[known]):
+        whole = {name: bool((column[known] == np.rint(column[known])).all()) for name, column in values.items()}
+        counts = whole[below] and (whole[above] or not whole[value])
+        if not counts or np.count_nonzero(known) < FEW - 1 or np.ptp(shares[known]) < 1e-9:
+            continue
+        if values[below][known].max() <= 1:
             continue
         shown, exact = values[value][known], shares[known]
         if any(np.allclose(shown, factor * exact, rtol=0, atol=factor * 6e-3) for factor in (1, 100)):

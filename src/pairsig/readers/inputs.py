@@ -566,13 +566,15 @@ def _aligned(
     parts = [part for own in files for part in own]
     methods, runs = _labelled(files, methods, runs)
     if tasks.several(parts, methods):
-        return tasks.align(parts, methods, runs, metrics=metrics, **how)
+        found = tasks.align(parts, methods, runs, metrics=metrics, **how)
+        return [systems.in_order() for systems in found]
     known = list(dict.fromkeys(metric.name for part in parts for metric in part.metrics))
     metrics = [spelled(name, known) for name in metrics]
     once(metrics, "metric")
     parts = [system_counts.restricted(part, metrics) for part in parts]
     _check_chosen(parts, metrics)
-    return system_counts.align(parts, list(map(run_name, methods, runs)), runs=runs, **how)
+    found = system_counts.align(parts, list(map(run_name, methods, runs)), runs=runs, **how)
+    return [systems.in_order() for systems in found]
 
 
 def _called(groups: Sequence[Sequence[str]]) -> tuple[list[str], list[str]]:

@@ -10,6 +10,7 @@ from pairsig import readers
 from pairsig.io.errors import InputError, Question, listed
 from pairsig.io.files import AnyPath
 from pairsig.readers import Beginning, reader_of_outputs
+from pairsig.readers.cells import unknown
 from pairsig.readers.logs.items import files_below
 from pairsig.readers.system_counts import reader_of_counts, width
 
@@ -62,10 +63,7 @@ def _of_file(path: AnyPath) -> str:
         )
     if not file.text:
         raise InputError(f"{fspath(path)}: found an empty file, expected scores, a table or the log of an evaluation")
-    raise InputError(
-        f"{fspath(path)}: found an unknown format, expected a table ({', '.join(OF_TABLES)}), one score per line, "
-        "the log of an evaluation, or outputs with --reference FILE; --reader names the format"
-    )
+    raise unknown(fspath(path), "an unknown format")
 
 
 def _of_folder(path: AnyPath) -> str:

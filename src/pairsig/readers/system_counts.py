@@ -301,7 +301,7 @@ def align(
             documents=label_array(labels["documents"], f"{first.source}: document")[rows],
             domains=label_array(labels["domains"], f"{first.source}: domain")[rows],
             columns=columns,
-            counts=np.stack([np.stack([part.counts[column][rows] for column in columns], axis=1) for part in parts]),
+            counts=_stacked(parts, columns, rows),
             provenance={key: value for key, value in provenance if value},
             runs=tuple(runs),
             texts=texts,
@@ -311,6 +311,16 @@ def align(
         said = dict.fromkeys([*notes, *kept.notes, *others])
         aligned.append(replace(statistics, notes=tuple(said)))
     return aligned
+
+
+def _stacked(parts: Sequence[SystemCounts], columns: Sequence[str], rows: NDArray[np.bool_]) -> NDArray[Any]:
+    """The counts of the systems (systems × segments × columns), without another copy of all of them."""
+    kinds = [part.counts[column].dtype for part in parts for column in columns]
+    counts = np.empty((len(parts), np.count_nonzero(rows), len(columns)), dtype=np.result_type(*kinds))
+    for place, part in enumerate(parts):
+        for number, column in enumerate(columns):
+            counts[place, :, number] = part.counts[column] if rows.all() else part.counts[column][rows]
+    return counts
 
 
 def shared(parts: Sequence[SystemCounts]) -> tuple[Metric, ...]:
@@ -333,6 +343,10 @@ def _kept(parts: Sequence[SystemCounts], names: Sequence[str], metrics: Sequence
 def _on_the_same_items(parts: Sequence[SystemCounts]) -> tuple[SystemCounts, ...]:
     """Logs extended to the items of all logs: those of the first log in its order, then the others."""
     parts = _with_ids(parts)
+    first = parts[0]
+    same = all(_labels(part) == _labels(first) and not part.contents for part in parts)
+    if same and len(set(first.segments)) == len(first.segments):  # as in a table without gaps
+        return tuple(parts)
     items = {
         item: number for number, item in enumerate(dict.fromkeys(item for part in parts for item in part.segments))
     }
@@ -374,6 +388,11 @@ def _on_the_same_items(parts: Sequence[SystemCounts]) -> tuple[SystemCounts, ...
     )
 
 
+def _labels(part: SystemCounts) -> tuple[tuple[str, ...], ...]:
+    """The ids, documents and domains of the segments."""
+    return part.segments, part.documents, part.domains
+
+
 def _conditions_that_differ(parts: Sequence[SystemCounts]) -> list[str]:
     """Sentences about conditions, such as the version of a task, that are not the same in all logs that have them."""
     sentences = []
@@ -389,18 +408,19 @@ def _conditions_that_differ(parts: Sequence[SystemCounts]) -> list[str]:
 
 
 def _with_ids(parts: Sequence[SystemCounts]) -> Sequence[SystemCounts]:
-    """Tables without ids beside one whose ids number its rows have the same ids; beside other ids they are refused."""
+    """Files without ids beside one whose ids are the numbers of its lines have the same ids; others are refused."""
     other = next((part for part in parts if not part.by_row), parts[0])
     without = [part for part in parts if part.by_row]
     if not without or other.by_row:
         return parts
+    ids = [str(number) for number in range(1, len(other.segments) + 1)]
     for part in without:
-        if len(part.segments) != len(other.segments) or not are_consecutive(other.segments):
+        if len(part.segments) != len(ids) or sorted(other.segments) != sorted(ids):
             raise InputError(
                 f"{part.source} has no ids of its {len(part.segments):,} items, but {other.source} has (the first one "
                 f"is {named(other.segments[0])}), expected ids in all files or in none; add a column `id`"
             )
-    return [replace(part, segments=other.segments) if part.by_row else part for part in parts]
+    return [replace(part, segments=tuple(ids)) if part.by_row else part for part in parts]
 
 
 def _kept_of_items(
@@ -452,7 +472,7 @@ def _check_items(what: str, parts: Sequence[SystemCounts], rows: Sequence[NDArra
     """Refuse an item that differs between a log and the first log with it."""
     first: dict[int, tuple[str, SystemCounts]] = {}
     for part, own in zip(parts, rows, strict=True):
-        values: tuple[str, ...] = getattr(part, what)
+        values: tuple[str, ...] = getattr(part, what) if any(getattr(part, what)) else ()
         for item in np.flatnonzero(own >= 0).tolist() if values else ():
             here = values[own[item]]
             if what == "contents" and not here:  # a log may lack the content of an item without a score
@@ -500,6 +520,8 @@ def restricted(part: SystemCounts, names: Sequence[str]) -> SystemCounts:
 
 
 def _check_same(one: SystemCounts, other: SystemCounts) -> None:
+    if not one.shared and _labels(one) == _labels(other):
+        return
     sizes = f"{one.label} has {len(one.segments)} segments, {other.label} has {len(other.segments)}"
     for position, (here, there) in enumerate(zip(one.segments, other.segments, strict=False)):
         if here != there:
@@ -561,7 +583,10 @@ def _check_scale(part: SystemCounts, metric: Metric, first: SystemCounts) -> Non
     """Refuse shares beside percentages: scores from 0 to 1, and others up to 100 of which hardly any is below 1."""
     if part is first or not metric.averaged or metric.scale is not None:
         return
-    both = [(own.label, own.counts[metric.columns[0]].astype(np.float64)) for own in (part, first)]
+    columns = [own.counts[metric.columns[0]] for own in (part, first)]
+    if not min(column.max() for column in columns) <= 1 < max(column.max() for column in columns) <= 100:
+        return
+    both = [(own.label, column.astype(np.float64)) for own, column in zip((part, first), columns, strict=True)]
     (small, shares), (large, percentages) = sorted(
         ((label, numbers[numbers != 0]) for label, numbers in both), key=lambda own: float(own[1].max(initial=0))
     )
@@ -582,6 +607,8 @@ def _check_labels(part: SystemCounts, domains: Sequence[str], documents: Sequenc
                 f"{part.source} has {len(part.segments)} segments, but found {len(labels)} {what}, expected one per "
                 f"segment"
             )
+    if not any(part.documents) or part.documents == tuple(documents):
+        return
     for position, (own, given) in enumerate(zip(part.documents, documents, strict=True)):
         if own not in ("", given):
             raise InputError(
@@ -709,13 +736,6 @@ def width(rows: Sequence[str]) -> int:
     """How many numbers the first row has if all rows consist of numbers; else 0."""
     numeric = all(re.fullmatch(rf"\s*{NUMBER}(?:\s+{NUMBER})*\s*", row, re.ASCII) for row in rows)
     return len(rows[0].split()) if rows and numeric else 0
-
-
-def are_consecutive(rows: Sequence[str]) -> bool:
-    """Whether the first words of at least three rows are consecutive numbers, as ids are, and counts hardly ever."""
-    words = [row.split()[0] for row in rows]
-    first = int(words[0]) if len(words) > 2 and words[0].isdecimal() else -1
-    return first >= 0 and words == [str(number) for number in range(first, first + len(words))]
 
 
 def to_number(field: str) -> int | float | None:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -414,6 +414,7 @@ class Reading:
         order = np.lexsort((items, outputs))
         bounds = np.searchsorted(outputs[order], np.arange(len(names) + 1))
         rows_of = [order[start:end] for start, end in pairwise(bounds.tolist())]
+        in_order = len(rows_of) == 1 and bool((order[1:] > order[:-1]).all())
         self._check_shared(items, rows_of, names)
         if not self.roles.any_value and not self.roles.gold:
             if not self.roles.metric:
@@ -433,23 +434,24 @@ class Reading:
             notes += (f"{self.source}: not used: {listed(self.free)}",)
         lines, all_ids = np.asarray(self.cells.lines), tuple(ids)
         labels = {role: self._label_array(role) for role in ("document", "domain")}
+        blank = ("",) * len(ids)
         parts = []
         for rows, (system, run) in zip(rows_of, names, strict=True):
             segments = all_ids if len(rows) == len(ids) else tuple(ids[item] for item in items[rows].tolist())
             documents, domains = (() if own is None else tuple(own[rows].tolist()) for own in labels.values())
             for column, counts in scores.items():
-                values = {name: numbers[rows] for name, numbers in counts.items()}
-                lacks = {name: np.isnan(numbers) for name, numbers in values.items()}
+                values = {name: numbers if in_order else numbers[rows] for name, numbers in counts.items()}
+                lacks = {name: _is_missing(numbers) for name, numbers in values.items()}
                 part = SystemCounts(
                     segments=segments,
-                    documents=documents or ("",) * len(rows),
+                    documents=documents or (blank if len(rows) == len(ids) else ("",) * len(rows)),
                     domains=domains,
                     counts={name: _whole(numbers, lacks[name]) for name, numbers in values.items()},
                     unscored={m.name: np.logical_or.reduce([lacks[name] for name in m.columns]) for m in metrics},
                     metrics=metrics,
                     notes=notes,
                     source=self.source,
-                    lines=lines[rows],
+                    lines=lines if in_order else lines[rows],
                     place=self.cells.place,
                     system=column or system,
                     run=run,
@@ -661,8 +663,12 @@ class Reading:
         """Ask about a first or last row that has the sum or the mean of the others for every system."""
         columns = [values for counts in scores for values in counts.values()]
         for end in (1, -1):
-            found = [_is_total(values[rows][::end]) for rows in rows_of for values in columns if len(rows) > FEW - 1]
-            if found and all(found) and 2 in found:
+            found: list[int] = []
+            for rows, values in product(rows_of, columns):
+                found.append(_is_total(values[rows][::end]) if len(rows) >= FEW else 0)
+                if not found[-1]:
+                    break
+            if all(found) and 2 in found:
                 row = int(rows_of[0][-1 if end > 0 else 0])
                 raise self._question(
                     f"{self.cells.where(row)}: found a row with the sum or the mean of the others for every system, "
@@ -697,12 +703,18 @@ class Reading:
         )
 
 
+def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    return np.isnan(values) if values.dtype.kind == "f" else np.broadcast_to(np.False_, len(values))
+
+
 def _whole(values: NDArray[Any], lacks: NDArray[np.bool_]) -> NDArray[Any]:
     """Counts with 0 for what is missing, as integers if all are whole."""
-    if values.dtype.kind != "f":
-        return values
-    counts = np.where(lacks, 0.0, values)
-    return counts.astype(np.int64) if (counts == np.rint(counts)).all() and np.abs(counts).max() <= 2**53 else counts
+    if values.dtype.kind == "f":
+        counts = np.where(lacks, 0.0, values) if lacks.any() else values
+        if not (counts == np.rint(counts)).all() or np.abs(counts).max() > 2**53:
+            return counts
+        values = counts
+    return values if values.dtype == np.int32 else values.astype(np.int64)
 
 
 def _odd(values: NDArray[Any]) -> list[float]:

@@ -299,7 +299,7 @@ def _turned(gain: float, low: float, high: float, sign: int) -> tuple[float, flo
 
 def null(pair: Pair, test: Test, resampling: Resampling) -> Null | None:
     """The null distribution with which a test compares the gain; None if it compares none or no system is better."""
-    if pair.better is None or not test.favoured:
+    if pair.better is None or not test.favoured or test.statistic:
         return None
     (order,) = pair.order.tolist()
     units = pair.units[order]

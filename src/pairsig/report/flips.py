@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import numpy as np
 
 from pairsig.comparisons.baseline import pairs_with_one
@@ -32,6 +35,24 @@ def table(statistics: Statistics, metric: Metric, baseline: str | None = None) -
     ]
     found = pd.concat(parts, ignore_index=True).rename(columns={"carried": "contribution"})
     return frame(FLIPS, found[list(FLIPS.names)])
+
+
+_FORMULA = re.compile(r"[=+\-@\t\r]")
+
+
+def for_spreadsheets(found: pd.DataFrame) -> pd.DataFrame:
+    """The table with an apostrophe before texts that a spreadsheet would run as formulas, such as `=cmd()`."""
+
+    def safe(cell: Any) -> Any:
+        if not isinstance(cell, str) or not _FORMULA.match(cell):
+            return cell
+        try:
+            float(cell)
+        except ValueError:
+            return f"'{cell}"
+        return cell
+
+    return found.map(safe)
 
 
 def passed_or_failed(segments: pd.DataFrame) -> bool:

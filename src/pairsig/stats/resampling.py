@@ -142,6 +142,7 @@ def randomization_test(
     b: ArrayLike,
     *,
     metric: str | Metric | None = None,
+    method: str = "",
     alternative: str = "two-sided",
     n_resamples: int = 100_000,
     rng: int | np.random.Generator = 2012,
@@ -159,6 +160,8 @@ def randomization_test(
     ----------
     a, b, metric, alternative, documents
         See `exact_test`.
+    method
+        "studentized" divides each difference by its standard error; see the notes.
     n_resamples, rng, threads, batch
         See `bootstrap_test`.
     estimator
@@ -166,7 +169,7 @@ def randomization_test(
 
     Returns
     -------
-    TestResult
+    TestResult, or for "studentized" a `StudentizedResult`, which has the interval of that test.
 
     See Also
     --------
@@ -188,6 +191,11 @@ def randomization_test(
     shuffles, hence the + 1. It is also used where it has the smaller variance: for metrics that are not smooth, and a
     few segments. docs/explanation/near-exact.md has the formulas.
 
+    The studentized test has t = d / s for d, with s² = Σ (uᵢᴬ − uᵢᴮ)² from the influences uᵢ of the units (the standard
+    error of `compare`'s tables), computed anew after each shuffle. It is exact for exchangeable outputs, too, and its
+    false-positive rate tends to the level if only the scores are equal (Janssen 1997; Chung and Romano 2013). For means
+    and other scores with the same denominators for both systems, it is the test of the difference itself.
+
     Examples
     --------
     A is better on each of three segments. Two of the eight possible shuffles are as extreme, so p is near 2/8.
@@ -195,8 +203,12 @@ def randomization_test(
     >>> round(randomization_test([1, 1, 1], [0, 0, 0], n_resamples=100_000).pvalue, 2)
     0.25
     """
-    test = find("randomization", alternative=alternative)
+    test = find("randomization", method, alternative)
     resampling = Resampling(n_resamples, seed_of(rng), threads, batch, estimator=estimator)
+    if test.statistic:
+        from pairsig.stats.studentized import studentized  # which needs this module
+
+        return studentized(Pair.of(a, b, metric, documents), test, resampling)
     return resampled(Pair.of(a, b, metric, documents), test, resampling)
 
 

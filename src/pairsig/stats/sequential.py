@@ -15,7 +15,7 @@ from pairsig.core.exceedances import ExceedanceCounts
 from pairsig.io.choices import check_level
 from pairsig.io.errors import InputError
 from pairsig.metrics import Metric
-from pairsig.stats import resampling
+from pairsig.stats import resampling, studentized
 from pairsig.stats.paired import Pair
 from pairsig.stats.resampling import TestResult
 
@@ -129,9 +129,12 @@ def stopped(
     favoured, decidable = pair.favours(test), bool(pair.better) or test.directed
     for upto in looks(drawn.n_resamples):
         resamples = range(exceedances.n_resamples, upto)
-        part = pair.scorer.exceedances(
-            pair.order, test, drawn, favoured=favoured, resamples=resamples, progress=progress
-        )
+        if test.statistic:
+            part = studentized.exceedances(pair, test, drawn, resamples, progress)
+        else:
+            part = pair.scorer.exceedances(
+                pair.order, test, drawn, favoured=favoured, resamples=resamples, progress=progress
+            )
         exceedances = ExceedanceCounts(upto, exceedances.n_greater + part.n_greater, exceedances.n_equal + part.n_equal)
         extreme = int(test.extreme(exceedances.n_greater, exceedances.n_equal)[0])
         significant = decision(extreme, upto, alpha / test.sides, confidence_level) if decidable else False

@@ -33,6 +33,7 @@ NAMES = (
     "leaderboards",
     "approximate",
     "race",
+    "threshold_errors",
     "check",
 )
 """The analyses: names of their modules, commands, rules and logs."""

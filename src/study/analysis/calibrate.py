@@ -18,7 +18,7 @@ from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
 from study.analysis import expected, over_systems
 from study.analysis.over_systems import Floats
-from study.analysis.pairs import by_test_set, of_one_test
+from study.analysis.pairs import WINDOW, by_test_set, of_one_test
 from study.analysis.record import Analysis, Comparisons, Figure, Output, Rows, Setting
 from study.tables.columns import CALIBRATION, CALIBRATIONS, DISTANCE, PUBLISHED, numeric, with_interval
 from study.test_sets import SAME, is_whole, matches
@@ -44,6 +44,13 @@ CALIBRATION_TABLE = Table(
         *with_interval("share", "replication rate: share of these pairs that replicate", "share"),
         *with_interval("expected", "rate expected if both test sets came from the same source", "share"),
         *with_interval("difference", "replication rate minus the expected rate", "change of share"),
+        numeric(
+            "between",
+            "standard deviation of the replication rate between pairs of test sets, beyond that of "
+            "independent pairs of systems",
+            shown="share",
+            missing=True,
+        ),
     ),
     key=("calibration", "distance", "p_low", "p_high"),
 )
@@ -92,9 +99,6 @@ TABLE_1 = Table(
 P_RANGES = (0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 1.0)
 """Bounds of the ranges of p-values: the six ranges of the paper's Table 1, and further ones on both sides."""
 
-WINDOW = (0.04, 0.06)
-"""The range around 0.05 in the paper's section 4.2."""
-
 
 def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> pd.DataFrame:
     """Measure the replication rate on a second test set, by range of p-values on the first (Table 1).
@@ -125,7 +129,7 @@ def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     Table `CALIBRATION_TABLE`, one row per calibration, distance and range [p_low, p_high); the last range includes 1,
-    and the range [0.04, 0.06] is added. Ties on either test set are left out.
+    and the window around 0.05 is added. Ties on either test set are left out.
 
     Notes
     -----
@@ -133,7 +137,10 @@ def calibrate(comparisons: pd.DataFrame, sheet: pd.DataFrame) -> pd.DataFrame:
     replication rate, and Student's on the logit scale for the expected rate. The interval of the difference combines
     both as if they were independent (Zou and Donner 2008), which is conservative. The expected rate is nan if two test
     sets of a dataset overlap, unless one is drawn from the other. Overlaps between datasets, such as a pool and its
-    members, are not detected. Cost: 22 CPU seconds and 0.55 GB for the 856 ordered pairs of test sets in the study.
+    members, are not detected. `between` is what `check` takes for the error of a rate from one pair of test sets: with
+    nᶜ pairs of systems and rate Pᶜ on each of C pairs of test sets, N = Σ nᶜ, and P the rate of all, its square is Σ
+    nᶜ(Pᶜ − P)²/N − P(1 − P)·C/N, or 0 if that is negative. Cost: 22 CPU seconds and 0.55 GB for the 856 ordered pairs
+    of test sets in the study.
     """
     found = []
     for (name, distance), cells in _compared(comparisons, sheet).items():
@@ -276,6 +283,7 @@ class _Replications:
     population: NDArray[np.bool_]
     systems: over_systems.Codes
     test_sets: over_systems.Codes
+    cell: NDArray[np.intp]  # number of the ordered pair of test sets
 
     @classmethod
     def of(cls, cells: Sequence[_Cell]) -> tuple[_Replications, bool]:
@@ -283,7 +291,7 @@ class _Replications:
         parts: list[_Replications] = []
         numbers = {key: number for number, key in enumerate(sorted({key for cell in cells for key in cell[::2]}))}
         known = True
-        for on, one, against, other in cells:
+        for number, (on, one, against, other) in enumerate(cells):
             pair, left, right = np.intersect1d(one.pair, other.pair, assume_unique=True, return_indices=True)
             population = _is_population(on, one, against, other)
             known &= population is not None
@@ -300,6 +308,7 @@ class _Replications:
                     population=np.full(rows, bool(population)),
                     systems=np.stack(np.divmod(pair, one.n_systems), axis=1).astype(np.intp),
                     test_sets=np.tile(np.array(labels, dtype=np.intp), (rows, 1)),
+                    cell=np.full(rows, number),
                 )
             )
         test_sets = over_systems.drawn(np.concatenate([part.test_sets for part in parts]))
@@ -315,6 +324,7 @@ class _Replications:
         return {
             "n_pairs": len(replicated),
             "n_replicated": int(replicated.sum()),
+            "between": _between(replicated, self.cell[inside]),
             **expected.beside("share", share, predicted),
         }
 
@@ -329,6 +339,16 @@ class _Replications:
             self.gain_on[other], self.error_on[other], self.gain_against[other], self.error_against[other], low, high
         )
         return expected.share(right, wrong, self.systems, self.test_sets)
+
+
+def _between(replicated: NDArray[np.bool_], cell: NDArray[np.intp]) -> float:
+    """Standard deviation between cells of the share of rows that replicate, beyond that of independent rows."""
+    _, cell, n = np.unique(cell, return_inverse=True, return_counts=True)
+    if len(n) < 2:
+        return np.nan
+    share, shares = replicated.mean(), np.bincount(cell, replicated) / n
+    by_chance = share * (1 - share) * len(n) / len(cell)
+    return float(np.sqrt(max((n * (shares - share) ** 2).sum() / len(cell) - by_chance, 0.0)))
 
 
 def _is_population(on: Key, one: _Compared, against: Key, other: _Compared) -> bool | None:

@@ -13,7 +13,7 @@ import pandas as pd
 from pairsig.io.columns import Column, Table
 from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
-from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, of_one_test
+from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, WINDOW, of_one_test
 from study.analysis.record import Analysis, Figure, Output, Rows
 from study.tables import columns
 from study.tables.columns import ENDS, IN_ORDER, PUBLISHED, numeric, optional_count, with_interval
@@ -40,6 +40,14 @@ REPRODUCTION = Table(
         numeric(
             "ratio", "our number divided by the expected one (scaled by information where that is known)",
             shown="two decimals", missing=True,
+        ),
+        numeric(
+            "error", "standard error of our number, over systems and segments or test sets; of its logarithm for "
+            "thresholds, of its logit for shares", missing=True,
+        ),
+        numeric(
+            "published_error", "standard error of the published number on the same scale, as in a study of its size "
+            "with our systems", missing=True,
         ),
         numeric(
             "z", "difference divided by the standard error of both numbers together", shown="two decimals", missing=True
@@ -74,6 +82,7 @@ def check(
     published: pd.DataFrame,
     *,
     thresholds: pd.DataFrame,
+    threshold_errors: pd.DataFrame,
     size_scaling: pd.DataFrame,
     calibration: pd.DataFrame,
     systems: pd.DataFrame | None = None,
@@ -87,9 +96,9 @@ def check(
     ----------
     published
         The numbers printed in the papers, table `PUBLISHED`.
-    thresholds, size_scaling, calibration
-        Tables of `thresholds`, `size_scaling` and `calibrate`. Where there are several tests, the bootstrap is used, as
-        in the paper.
+    thresholds, threshold_errors, size_scaling, calibration
+        Tables of `thresholds`, `threshold_errors` and `calibrate`. Where there are several tests, the bootstrap is
+        used, as in the paper.
     systems
         Table of `describe`, for the number of words, brackets or links per segment.
     claims
@@ -114,11 +123,25 @@ def check(
     them, the verdict is `not comparable`.
 
     Two numbers are compared on the scale on which they are nearly normal: thresholds as logarithms, shares as logits.
-    Our standard error follows from our interval. The paper's standard error follows from the binomial distribution for
-    a share of n pairs, which treats pairs with a common system as independent; for a threshold it is ours times
-    sqrt(our pairs / its pairs in the window). Where the paper does not report its number of pairs, its error is unknown
-    and assumed to be as large as ours, and `why` says so. The exponent −1/2 comes from theory and has no error; the
-    error of ours comes from the systems and, if `claims` is given, from the order of the segments. Published run times
+    Both have a standard error. The error of a published number is that of a study of its size with systems like ours:
+
+    threshold
+        Ours has the error over systems (its interval in `thresholds`) and over segments (`threshold_errors`), added in
+        squares; the interval combines both. Where the test set is one of many windows, ours is the mean over all of
+        them. With the errors σ over segments and σ₊ over segments and systems of the *paper's* percentile in studies
+        redrawn from ours, n segments and m systems, the square of the paper's is σ²n/n′ + (σ₊² − σ²)m/m′. The size of
+        its test set is n′ (by information, if that is known), and m′ its number of systems, where the sheet has it.
+    share
+        Ours has the error over systems and test sets. The square of the paper's, P′, is 1/(n′P′(1 − P′)) +
+        B²/(c Q²(1 − Q)²) with its n′ pairs of systems. B is the standard deviation of our rate between pairs of test
+        sets (`between` in `calibration`), and Q the mean of both rates. The paper has c pairs of test sets: as many as
+        we draw for its population, otherwise one. Where it reports n′ only for the window around 0.05, n′ for other
+        ranges follows from our numbers of pairs.
+    exponent
+        Ours has the error over systems and, if `claims` is given, over orders of the segments. The paper's follows from
+        its two thresholds, from which it is computed, and their errors.
+
+    For other numbers without a known error, the paper's is assumed to be as large as ours. Published run times
     are upper bounds, and published numbers of sentences up to which a test is faster are lower bounds: the verdict
     beyond them is `better`.
 
@@ -132,10 +155,10 @@ def check(
             lambda dataset, subset, test_set="": _first(
                 thresholds, dataset=dataset, subset=subset, test_set=test_set or "whole"
             ),
-            partial(_threshold, lengths=_lengths(systems)),
+            partial(_threshold, lengths=_lengths(systems), errors=threshold_errors),
         ),
-        "exponent": (partial(_exponent_of, size_scaling, claims), _exponent),
-        "share": (partial(_share, calibration), _percentage),
+        "exponent": (partial(_exponent_of, size_scaling, claims), partial(_exponent, errors=threshold_errors)),
+        "share": (partial(_share, calibration), partial(_percentage, in_window=_in_window(published))),
     }
     if claims is not None:
         claim = partial(_claim, claims)
@@ -184,31 +207,58 @@ def _lengths(systems: pd.DataFrame | None) -> Mapping[str, float]:
     }
 
 
-def _threshold(row: Mapping[str, float], ours: pd.Series, *, lengths: Mapping[str, float]) -> dict[str, object]:
+def _threshold(
+    row: Mapping[str, Any], ours: pd.Series, *, lengths: Mapping[str, float], errors: pd.DataFrame
+) -> dict[str, object]:
     published, n = float(row["published"]), float(ours["n_segments"])
     expected = published * math.sqrt(float(row["n_segments"]) / n)
     beside: dict[str, object] = {"ours_n_segments": n, "expected": expected}
     length_per_segment = lengths.get(str(ours["dataset"]), math.nan)
-    information = pd.to_numeric(row.get("information"), errors="coerce")
-    if information > 0 and length_per_segment > 0:
+    information = _positive(row, "information")
+    if information and length_per_segment > 0:
         beside["ours_information"] = round(length_per_segment * n)
         expected = published * math.sqrt(information / (length_per_segment * n))
         beside["expected_by_information"] = expected
     if ours["verdict"] != "estimated":
         return beside | _too_few(ours, "in the window")
     value, low, high = (float(ours[name]) for name in ("threshold", "low", "high"))
-    error = math.log(high / low) / (2 * Z_95)
-    beside |= {"ours": value, "low": low, "high": high, "ratio": value / expected}
-    n_pairs = pd.to_numeric(row.get("n_pairs"), errors="coerce")
-    theirs = error * math.sqrt(ours["n_pairs"] / n_pairs) if n_pairs > 0 else None
+    redrawn = _first(errors, **{name: ours[name] for name in ("dataset", "test_set", "subset")})
+    if redrawn is None:
+        return beside | {"verdict": "not comparable", "why": "this run did not compute the error of our number"}
+    of_segments = redrawn["error_segments"] / math.sqrt(redrawn["n_windows"])
+    below, above = (math.hypot(math.log(end / value), Z_95 * of_segments) for end in (low, high))
+    value = float(redrawn["threshold"]) if redrawn["n_windows"] > 1 else value
+    error = math.hypot(math.log(high / low) / (2 * Z_95), of_segments)
+    beside |= {
+        "ours": value,
+        "low": value * math.exp(-below),
+        "high": value * math.exp(above),
+        "ratio": value / expected,
+    }
+    # The square root of the ratio of the two sizes of test sets, by which thresholds are scaled.
+    theirs = _of_a_study(redrawn, (published / expected) ** 2, _positive(row, "n_systems"))
     beside |= _tested(math.log(value / expected), error, theirs)
     by_segments = float(str(beside["expected"]))
+    theirs = _of_a_study(redrawn, (published / by_segments) ** 2, _positive(row, "n_systems"))
     other = _tested(math.log(value / by_segments), error, theirs)
     between = min(by_segments, expected) < value < max(by_segments, expected)
     if beside["verdict"] == other["verdict"] == "differs" and between:
         why = f"expected {by_segments:.2f} scaled by segments and {expected:.2f} by information; ours lies between"
         beside |= {"verdict": "not comparable", "why": why}
     return beside
+
+
+def _of_a_study(redrawn: pd.Series, ours_over_theirs: float, n_systems: float | None) -> float:
+    """Standard error of the logarithm of a published threshold, by studies of its size with our systems."""
+    of_segments, of_both = (float(redrawn[name]) ** 2 for name in ("printed_error_segments", "printed_error"))
+    of_systems = max(of_both - of_segments, 0.0) * (redrawn["n_systems"] / n_systems if n_systems else 1.0)
+    return math.sqrt(of_segments * ours_over_theirs + of_systems)
+
+
+def _positive(row: Mapping[str, Any], name: str) -> float | None:
+    """A number of the sheet, if it has one."""
+    number = pd.to_numeric(row.get(name), errors="coerce")
+    return float(number) if number > 0 else None
 
 
 def _beside(row: Mapping[str, float], ours: pd.Series, name: str = "", factor: int = 1) -> dict[str, object]:
@@ -221,26 +271,39 @@ def _beside(row: Mapping[str, float], ours: pd.Series, name: str = "", factor: i
     return found | {"expected": published, "ratio": found["ours"] / published if published else math.nan}
 
 
-def _exponent(row: Mapping[str, float], ours: pd.Series) -> dict[str, object]:
+def _exponent(row: Mapping[str, Any], ours: pd.Series, *, errors: pd.DataFrame) -> dict[str, object]:
     beside = _beside(row, ours, "exponent")
     error = math.hypot((ours["exponent_high"] - ours["exponent_low"]) / (2 * Z_95), float(ours["of_order"]))
-    return beside | _tested(ours["exponent"] - float(row["published"]), error, 0.0)
+    of_dataset = errors[(errors["dataset"] == ours["dataset"]) & (errors["subset"] == ours["subset"])]
+    ends = [of_dataset[of_dataset["n_segments"] == ours[end]]["printed_error"] for end in ("n_low", "n_high")]
+    if not all(len(end) for end in ends):
+        return beside | {"verdict": "not comparable", "why": "this run did not compute the errors of two thresholds"}
+    theirs = math.hypot(*(float(end.iloc[0]) for end in ends)) / math.log(ours["n_high"] / ours["n_low"])
+    return beside | _tested(ours["exponent"] - float(row["published"]), error, theirs)
 
 
-def _percentage(row: Mapping[str, float], ours: pd.Series) -> dict[str, object]:
+def _percentage(
+    row: Mapping[str, Any], ours: pd.Series, *, in_window: Mapping[tuple[str, str], float]
+) -> dict[str, object]:
     published = float(row["published"])
     value, low, high = (100 * float(ours[name]) for name in ("share", "share_low", "share_high"))
     beside = _beside(row, ours, "share", 100)
     if ours["n_pairs"] < MIN_PAIRS or ours["n_systems"] < MIN_SYSTEMS:
         return beside | _too_few(ours, "in the range")
-    n_pairs = pd.to_numeric(row.get("n_pairs"), errors="coerce")
-    n_ours = float(ours["n_pairs"])
+    n_ours, n_pairs, why = float(ours["n_pairs"]), _positive(row, "n_pairs"), ""
+    of_window = in_window.get((ours["calibration"], ours["distance"]))
+    if n_pairs is None and of_window and ours["n_in_window"] > 0:
+        n_pairs = of_window * n_ours / ours["n_in_window"]
+        why = f"the paper's number of pairs is estimated: {n_pairs:.0f}"
     error = (_logit(high, n_ours) - _logit(low, n_ours)) / (2 * Z_95)
-    share = min(max(published / 100, 0.5 / n_pairs), 1 - 0.5 / n_pairs) if n_pairs > 0 else math.nan
-    theirs = 1 / math.sqrt(n_pairs * share * (1 - share)) if n_pairs > 0 else None
-    return beside | _tested(
-        _logit(value, n_ours) - _logit(published, n_pairs if n_pairs > 0 else n_ours), error, theirs
-    )
+    if n_pairs is None:
+        return beside | _tested(_logit(value, n_ours) - _logit(published, n_ours), error, None)
+    share = min(max(published / 100, 0.5 / n_pairs), 1 - 0.5 / n_pairs)
+    n_test_sets = float(ours["n_test_sets"]) if ours["distance"] == "iid" else 1.0
+    pooled = (ours["share"] + share) / 2
+    between = float(ours["between"]) / (pooled * (1 - pooled)) if ours["between"] > 0 else 0.0
+    theirs = math.hypot(1 / math.sqrt(n_pairs * share * (1 - share)), between / math.sqrt(n_test_sets))
+    return beside | _tested(_logit(value, n_ours) - _logit(published, n_pairs), error, theirs, why)
 
 
 def _logit(percentage: float, n: float) -> float:
@@ -297,16 +360,20 @@ def _slope(errors: pd.Series[float]) -> tuple[float, float] | None:
 _SIGNED = ("exponent", "claim")  # kinds of numbers that need not be above 0
 
 
-def _tested(difference: float, ours: float, theirs: float | None) -> dict[str, object]:
+def _tested(difference: float, ours: float, theirs: float | None, why: str = "") -> dict[str, object]:
     """Divide the difference by its standard error; `theirs` is None where the paper's error is unknown."""
-    error = math.hypot(ours, ours if theirs is None else theirs)
+    if theirs is None:
+        theirs, why = ours, "the paper's standard error is unknown and assumed to be as large as ours"
+    error = math.hypot(ours, theirs)
     z = difference / error if error else math.copysign(math.inf, difference) if difference else 0.0
     if not math.isfinite(difference) or math.isnan(z):
         return {"verdict": "too few", "why": "our number has no interval"}
     return {
+        "error": ours,
+        "published_error": theirs,
         "z": z if math.isfinite(z) else math.nan,
         "verdict": "agrees" if abs(z) <= Z_95 else "differs",
-        "why": "the paper's standard error is unknown and assumed to be as large as ours" if theirs is None else "",
+        "why": why,
     }
 
 
@@ -332,7 +399,22 @@ def _claim(claims: pd.DataFrame, claim: str, dataset: str, measured: str) -> pd.
 
 def _share(calibration: pd.DataFrame, name: str, distance: str, between: str) -> pd.Series | None:
     low, high = (float(bound) for bound in between.split("-"))
-    return _first(calibration, calibration=name, distance=distance, p_low=low, p_high=high)
+    row, window = (
+        _first(calibration, calibration=name, distance=distance, p_low=p_low, p_high=p_high)
+        for p_low, p_high in ((low, high), WINDOW)
+    )
+    n_in_window = 0 if window is None else window["n_pairs"]
+    return None if row is None else pd.concat([row, pd.Series({"n_in_window": n_in_window})])
+
+
+def _in_window(published: pd.DataFrame) -> dict[tuple[str, str], float]:
+    """The paper's number of pairs in the window around 0.05, by calibration and distance."""
+    found = {}
+    for row in published.to_dict("records"):
+        kind, *address = str(row["compared_with"]).split(":")
+        if kind == "share" and address[2:] == ["-".join(map(str, WINDOW))] and _positive(row, "n_pairs"):
+            found[address[0], address[1]] = float(row["n_pairs"])
+    return found
 
 
 def _mean_p(relative_error: pd.DataFrame, n_segments: str, metric: str) -> pd.Series | None:
@@ -380,6 +462,7 @@ ANALYSIS = Analysis(
     {
         "published": Rows(PUBLISHED),
         "thresholds": Rows("thresholds"),
+        "threshold_errors": Rows("threshold_errors"),
         "size_scaling": Rows("size_scaling"),
         "calibration": Rows("calibration"),
         "systems": Rows("systems", optional=True),
@@ -393,7 +476,7 @@ ANALYSIS = Analysis(
             "thresholds",
             "summaries",
             ("reproduction",),
-            "Many of our thresholds differ from the paper's",
+            "Some of our thresholds differ from the paper's",
             "Our thresholds beside the published ones; ticks: published thresholds scaled to our test-set sizes.",
             "A tick is the published value times the square root of the ratio of the two test-set sizes, which is the "
             "value expected on a test set of our size. A cross uses the number of words, brackets or links instead of "

@@ -15,8 +15,8 @@ from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, Column, Table, count
 from pairsig.io.tables import frame
 from pairsig.metrics import Metric
 from study.analysis import expected, over_systems
-from study.analysis.calibrate import WINDOW
 from study.analysis.over_systems import Floats
+from study.analysis.pairs import WINDOW
 from study.analysis.record import SEED, Analysis, Data, Figure, Output
 from study.tables.columns import numeric, with_interval
 
@@ -27,6 +27,12 @@ def _by_unit(unit: str, by: str) -> list[Column]:
             f"excess_{unit}",
             f"squared difference between the gains on two halves, divided by its variance {by}",
             "two decimals",
+        ),
+        numeric(
+            f"excess_{unit}_by_pair",
+            "the same mean over all datasets, with equal weight for every pair of systems instead of every dataset",
+            shown="two decimals",
+            missing=True,
         ),
         numeric(
             f"replicated_{unit}",
@@ -92,9 +98,10 @@ def documents(data: Iterable[tuple[Statistics, Metric]], *, seed: int = 2012) ->
 
     For calibration, the documents are split into two random halves, `SPLITS` times. If standard errors are correct, the
     expectation of the squared difference between the gains on both halves is the sum of the squared standard errors;
-    `excess` is the mean ratio over pairs. Of the pairs with p = Φ(−gain/standard error) in `WINDOW` on one half, as
-    many should replicate on the other as `expected.on_another` predicts. Both numbers are computed by segments and by
-    documents. Standard errors on halves use the influence values on the whole test set.
+    `excess` is the mean ratio over pairs (datasets have equal weight in the row `all`). Of the pairs with p =
+    Φ(−gain/standard error) in `WINDOW` on one half, as many should replicate on the other as `expected.on_another`
+    predicts. Both numbers are computed by segments and by documents. Standard errors on halves use the influence values
+    on the whole test set.
 
     Parameters
     ----------
@@ -217,6 +224,8 @@ class _Halves:
             # A mean of ratios, so that pairs with a high correlation have the same weight as others.
             excess, own = difference / expected_loss, weights[usable] / weights[usable].sum()
             middle = float((own * excess).sum())
+            if self.dataset.any():
+                found[f"excess_{unit}_by_pair"] = float(excess.mean())
             variance = over_systems.variance(own * (excess - middle), systems[usable], drawn[usable], weights=own)
             ends = over_systems.interval(middle, *variance, scale="log")
             found |= over_systems.cells(f"excess_{unit}", (middle, *ends))

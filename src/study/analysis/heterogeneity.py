@@ -38,6 +38,13 @@ HETEROGENEITY = Table(
             "1/(2κ²): segments of the next test set that predict the gain there as well as an infinite test set here",
             "count",
         ),
+        numeric(
+            "effective_sample_size_least",
+            "the smallest such number of a dataset or, if test sets of different datasets are compared, of a test set",
+            shown="count",
+            missing=True,
+        ),
+        numeric("effective_sample_size_most", "the largest such number", shown="count", missing=True),
         *with_interval(
             "beta_squared", "β²: growth of the variance between test sets with the squared gain", "as it is"
         ),
@@ -263,20 +270,23 @@ class _Rows:
     systems: over_systems.Codes
     groups: over_systems.Codes
     test_sets: over_systems.Codes
+    datasets: over_systems.Codes
 
     @classmethod
     def of(cls, cells: Sequence[tuple[_TestSet, _TestSet]]) -> _Rows:
         every = [one for cell in cells for one in cell]
         named: list[list[tuple[str, ...]]] = [
-            [one.systems for one in every], [one.groups for one in every], [(one.name,) for one in every]
+            [one.systems for one in every], [one.groups for one in every], [(one.name,) for one in every],
+            [(one.dataset,) for one in every],
         ]  # fmt: skip
         numbers = [{name: number for number, name in enumerate(sorted({*chain(*names)}))} for names in named]
         return over_systems.joined([cls._of(one, other, *numbers) for one, other in cells])
 
     @classmethod
     def _of(
-        cls, one: _TestSet, other: _TestSet, systems: dict[str, int], groups: dict[str, int], test_sets: dict[str, int]
-    ) -> _Rows:
+        cls, one: _TestSet, other: _TestSet, systems: dict[str, int], groups: dict[str, int],
+        test_sets: dict[str, int], datasets: dict[str, int],
+    ) -> _Rows:  # fmt: skip
         both, *places = np.intersect1d(one.systems, other.systems, assume_unique=True, return_indices=True)
         a, b = np.triu_indices(len(both), k=1)
         gain, error = np.empty((2, len(a), 2))
@@ -294,6 +304,7 @@ class _Rows:
             systems=np.array([systems[name] for name in both], dtype=np.intp)[pairs],
             groups=np.array([groups[one.groups[place]] for place in places[0]], dtype=np.intp)[pairs],
             test_sets=np.tile(np.array(labels, dtype=np.intp), (len(pairs), 1)),
+            datasets=np.tile(np.array([datasets[side.dataset] for side in (one, other)]), (len(pairs), 1)),
         )
 
     @property
@@ -354,9 +365,21 @@ def _estimates(rows: _Rows) -> dict[str, object]:
         "n_pairs": n,
         **over_systems.cells("kappa_squared", (kappa, low, high)),
         **over_systems.cells("effective_sample_size", map(_effective_sample_size, (kappa, high, low))),
+        **_range(rows, excess),
         **over_systems.cells("beta_squared", (beta, *over_systems.interval(beta, *of_beta))),
         **over_systems.cells("smallest_reliable_gain", gains),
     }
+
+
+def _range(rows: _Rows, excess: Floats) -> dict[str, float]:
+    """Range of the effective sample size over datasets or, if they are compared with each other, over test sets."""
+    within = (rows.datasets[:, 0] == rows.datasets[:, 1]).all()
+    parts = rows.datasets if within and len(np.unique(rows.datasets)) > 1 else rows.test_sets
+    sizes = [_effective_sample_size(float(excess[(parts == part).any(axis=1)].mean())) for part in np.unique(parts)]
+    limited = [size for size in sizes if size > 0]  # without heterogeneity there is no limit
+    least = min(limited, default=np.nan)
+    most = max(limited) if len(limited) == len(sizes) else np.nan
+    return {"effective_sample_size_least": least, "effective_sample_size_most": most}
 
 
 def _effective_sample_size(kappa_squared: float) -> float:

@@ -13,6 +13,12 @@ from pairsig.io.errors import InputError
 from study.analysis.over_systems import Codes, n_members, share_interval
 from study.training.training_sets import FULL_SETS, of_full_sets
 
+WINDOW = (0.04, 0.06)
+"""The range of p-values near 0.05 in which the paper looks for pairs, both ends included."""
+
+NEAR_05 = f"p from {WINDOW[0]} to {WINDOW[1]}"
+"""The window in words."""
+
 MIN_PAIRS = 10
 MIN_SYSTEMS = 6
 """Minimal numbers of pairs, and of systems in them; with fewer, the verdict is `too few`."""

@@ -14,7 +14,15 @@ from pairsig.io.columns import DATASET, METRIC, N_SEGMENTS, TEST, TEST_SET, Colu
 from pairsig.io.errors import InputError
 from pairsig.io.tables import frame
 from study.analysis.over_systems import Codes, cells, exp, interval, jackknife, members, n_members, replicates
-from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, by_test_set, quantile_interval, subsets, weighted_quantile
+from study.analysis.pairs import (
+    MIN_PAIRS,
+    MIN_SYSTEMS,
+    WINDOW,
+    by_test_set,
+    quantile_interval,
+    subsets,
+    weighted_quantile,
+)
 from study.analysis.record import Analysis, Comparisons, Figure, Output, Rows, Setting
 from study.tables.columns import DATASETS, ENDS, N_PAIRS, SUBSET, numeric, with_interval
 from study.tables.columns import TASK as TASK_COLUMN
@@ -107,8 +115,6 @@ def thresholds(
     comparisons: pd.DataFrame,
     *,
     tasks: Mapping[str, str] | None = None,
-    p_low: float = 0.04,
-    p_high: float = 0.06,
     percentile: float = 95.0,
     min_pairs: int = MIN_PAIRS,
 ) -> pd.DataFrame:
@@ -125,7 +131,7 @@ def thresholds(
         (section 3.1.1) from about six times as many pairs.
     printed
         The threshold as the paper defines it: the same percentile of the observed gains of pairs with a p-value in
-        [p_low, p_high]. With fewer than 20 pairs it is the largest gain. It has no interval, because no interval from
+        the window. With fewer than 20 pairs it is the largest gain. It has no interval, because no interval from
         these pairs alone can cover it.
 
     Intervals (95 %) are over *systems*, on the logarithmic scale: they show how much a number depends on which systems
@@ -157,8 +163,6 @@ def thresholds(
     Table `THRESHOLDS`, one row per test set and subset of pairs (see `subsets`). Pairs with a standard error of 0 are
     left out.
     """
-    if not 0 <= p_low <= p_high <= 1:
-        raise InputError(f"p_low, p_high: found {p_low}, {p_high}, expected 0 <= p_low <= p_high <= 1")
     if not 0 < percentile <= 100:
         raise InputError(f"percentile: found {percentile}, expected a number above 0 and at most 100")
     if min_pairs < 1:
@@ -174,7 +178,7 @@ def thresholds(
     for name, dataset, test_set, metric, test, rows in frames:
         for subset, own in subsets(rows):
             pairs = own[own["standard_error"] > 0]
-            window = pairs[pairs["pvalue"].between(p_low, p_high)]
+            window = pairs[pairs["pvalue"].between(*WINDOW)]
             found.append({
                 "task": name, "dataset": dataset, "test_set": test_set, "metric": metric, "test": test,
                 "subset": subset, "n_segments": int(rows["n_segments"].iloc[0]),
@@ -337,8 +341,6 @@ ANALYSIS = Analysis(
     {
         "comparisons": Comparisons(),
         "datasets": Rows(DATASETS, optional=True),
-        "p_low": Setting("lower end of the window of p-values; default: 0.04", "thresholds/p_low", float),
-        "p_high": Setting("upper end of the window; default: 0.06", "thresholds/p_high", float),
         "percentile": Setting("percentile of the gains; default: 95", "thresholds/percentile", float),
         "min_pairs": Setting("minimal number of pairs in the window; default: 10", "thresholds/min_pairs"),
     },

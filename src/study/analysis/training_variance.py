@@ -21,7 +21,7 @@ from pairsig.io.tables import frame
 from pairsig.metrics import Metric
 from study.analysis import expected, over_systems
 from study.analysis.over_systems import Floats
-from study.analysis.pairs import MIN_PAIRS
+from study.analysis.pairs import MIN_PAIRS, WINDOW
 from study.analysis.record import SEED, Analysis, Data, Figure, Output, Setting
 from study.tables.columns import numeric, optional_count, with_interval
 from study.test_sets import doubling
@@ -65,6 +65,14 @@ TRAINING_VARIANCE = Table(
         *with_interval(
             "share_significant", "share of these with two-sided p < 0.05 by their outputs; 5 % by chance", "share"
         ),
+        numeric(
+            "over_methods_low",
+            "lower end of the 95 % interval of the mean of such shares over methods, if the "
+            "methods are a sample of others",
+            shown="share",
+            missing=True,
+        ),
+        numeric("over_methods_high", "upper end of this interval", shown="share", missing=True),
         numeric("least_of_methods", "smallest such share of a method", shown="share", missing=True),
         numeric("most_of_methods", "largest such share of a method", shown="share", missing=True),
         optional_count("n_pairs_by_method", "those pairs whose method has three or more other runs", "pairs"),
@@ -88,7 +96,7 @@ BETTER_METHOD = Table(
             "what p predicts: the better outputs, the better method, or the better method by the method-level test",
             choices=("outputs", "method", "method-level test"),
         ),
-        optional_count("n_pairs", "pairs of runs of two methods with p between 0.04 and 0.06", "pairs"),
+        optional_count("n_pairs", "pairs of runs of two methods with p in the window around 0.05", "pairs"),
         optional_count("n_tested", "number of times that such a p-value occurred", "", "times"),
         *with_interval(
             "replicated", "replication rate: share in which the better one is also better on the other half", "share"
@@ -104,9 +112,6 @@ BETTER_METHOD = Table(
 
 
 ALPHA = 0.05
-WINDOW = (0.04, 0.06)
-"""The range of one-sided p-values around 0.05, as in `calibrate`."""
-
 LEAST_METHODS = 2
 """Minimal number of methods with several runs. With fewer, or fewer than `MIN_PAIRS` pairs of runs: `too few`."""
 
@@ -135,8 +140,8 @@ def training_variance(
     the gain; by chance it is 5 % on test sets of any size. `share_significant_by_method` uses the method-level test:
     Student's p from d/(√2 · standard deviation of the *other* runs' scores).
 
-    **Two runs of different methods** with one-sided p = Φ(−|d|/s) in [0.04, 0.06]. The replication rate is the share in
-    which the better run
+    **Two runs of different methods** with one-sided p = Φ(−|d|/s) in the window around 0.05. The replication rate is
+    the share in which the better run
 
     * `outputs`: also has the better output on the other half,
     * `method`: has the better method, whose *other* runs have the better mean on the other half,
@@ -401,10 +406,17 @@ class _Tested:
         )
 
     def _by_method(self) -> dict[str, float]:
-        """Smallest and largest share of significant pairs of runs, over methods with at least `MIN_PAIRS` pairs."""
+        """Shares of significant pairs of runs over methods with at least `MIN_PAIRS` pairs, and Student's interval."""
         methods = pd.Series(self.by_outputs).groupby(self.of_methods)
-        shares = methods.mean()[methods.size() >= MIN_PAIRS * max(len(self.scored), 1)]
-        return {"least_of_methods": shares.min(), "most_of_methods": shares.max()}
+        shares = methods.mean()[methods.size() >= MIN_PAIRS * max(len(self.scored), 1)].to_numpy(float)
+        cells = {"least_of_methods": np.nan, "most_of_methods": np.nan}
+        if len(shares):
+            cells = {"least_of_methods": shares.min(), "most_of_methods": shares.max()}
+        if len(shares) > 1:
+            variance = shares.var(ddof=1) / len(shares)
+            low, high = over_systems.interval(shares.mean(), variance, len(shares) - 1)
+            cells |= {"over_methods_low": max(low, 0.0), "over_methods_high": min(high, 1.0)}
+        return cells
 
     def better_rows(self) -> Iterator[dict[str, object]]:
         """Yield the rows of `BETTER_METHOD`, one per question."""
@@ -461,7 +473,7 @@ ANALYSIS = Analysis(
             "Runs of one method: how often p < 0.05, and whether p near 0.05 finds the better method.",
             "Left: the share of pairs of runs of the *same* method (a base model and a size of training set) with "
             "two-sided p < 0.05. By chance it is 5 % on test sets of any size; crosses show the method-level test, "
-            "which uses the spread of the other runs. Right: how often p from 0.04 to 0.06 identifies the outputs, "
+            "which uses the spread of the other runs. Right: how often p near 0.05 identifies the outputs, "
             "and the method, that are better on the other half of the segments. Bars are 95 % intervals, over runs on "
             "the left and over methods on the right.",
         ),

@@ -19,6 +19,7 @@ from matplotlib.transforms import blended_transform_factory
 from pairsig.io.pictures import BLUE, GREY, INK, ORANGE, VERMILION, styled
 from pairsig.io.rendering import count
 from pairsig.metrics.names import metric_name
+from study.analysis.pairs import WINDOW
 from study.figures import style
 from study.figures.confidence import saturation
 from study.test_sets import is_initial, is_whole
@@ -204,7 +205,7 @@ def table_1(calibration: pd.DataFrame, reproduction: pd.DataFrame) -> Figure:
     for row in shares.itertuples():
         _, _, distance, ends = str(row.compared_with).split(":")
         low, high = map(float, ends.split("-"))
-        if (low, high) != (0.04, 0.06) or distance == "iid":  # Table 1 has a wider range around it
+        if (low, high) != WINDOW or distance == "iid":  # Table 1 has a wider range around it
             theirs.setdefault(distance, []).append((math.sqrt(low * high), float(row.published)))
     lines = panels.get(name, {})
     kinds = [kind for kind in THEIR_TEXTS if kind in lines]

@@ -27,8 +27,8 @@ def training_variance(training_variance: pd.DataFrame, better_method: pd.DataFra
 
     Left: the share of pairs of runs of the *same* method with p < 0.05, one line per dataset,
     coloured by metric. By chance it is 5 % at any size;
-    crosses show the method-level test. Right: the replication rate on the other half of the segments, for p between
-    0.04 and 0.06 on the dataset with the largest test sets. The dashed line is the rate expected from independent
+    crosses show the method-level test. Right: the replication rate on the other half of the segments, for p near
+    0.05 on the dataset with the largest test sets. The dashed line is the rate expected from independent
     segments. Bars are 95 % intervals.
     """
     figure = Figure(figsize=(PAGE, 2.6))

@@ -98,21 +98,11 @@ class Resampling(Block):
 class Thresholds(Block):
     """How thresholds are estimated."""
 
-    p_low: Number = key(
-        "a number from 0 to 1, the lower end of the window of p-values, at most p_high", "0.04", 0.04, ge=0, le=1
-    )
-    p_high: Number = key("a number from 0 to 1, the upper end of the window of p-values", "0.06", 0.06, ge=0, le=1)
     percentile: Number = key(
         "a number above 0 up to 100, the percentile of the gains in the window that is the threshold", "95", 95, gt=0,
         le=100,
     )  # fmt: skip
     min_pairs: Whole = key("a whole number of pairs, below which there is no threshold, but `too few`", "10", 10)
-
-    @model_validator(mode="after")
-    def _in_order(self) -> Self:
-        if self.p_low > self.p_high:
-            raise Fault(f"{self.p_low:g}", f"at most p_high, {self.p_high:g}", "p_low")
-        return self
 
 
 class MonteCarlo(Block):

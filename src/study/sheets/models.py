@@ -559,8 +559,12 @@ class PublishedRow(Row):
         "44276",
     )
     information_from: str = optional("the source of that number", "Nivre et al. (2007), Table 1")
+    n_systems: Digits = optional(
+        "the number of systems behind a threshold, for its error; if it is missing, as many as ours", "150"
+    )
     n_pairs: Digits = optional(
-        "the number of pairs of systems behind the number, if the paper reports it; otherwise its error is unknown",
+        "the number of pairs of systems behind a rate, for its error; if it is missing, it is estimated from the "
+        "window around 0.05",
         "942",
     )
     compared_with: Annotated[str, _matching(_ADDRESS)] = optional(

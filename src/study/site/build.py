@@ -19,6 +19,7 @@ from pairsig.io.errors import InputError
 from pairsig.io.rendering import count
 from pairsig.metrics.names import metric_name
 from study import analysis
+from study.analysis.pairs import WINDOW
 from study.site import explorer, text
 from study.site.text import Row, Source, Tables
 
@@ -105,7 +106,7 @@ def build(run: Run, folder: Path) -> None:
     explored = _explored(compared, folder / "data")
     cells = _cells(run.calibrated, source, folder / "data")
     datasets = list(_datasets(run, source, explored, figures))
-    shared = {"made": _made(compared), "tables": names, "depth": ""}
+    shared = {"made": _made(compared), "tables": names, "depth": "", "p_window": WINDOW}
 
     def write(path: str, template: str, **description: object) -> None:
         depth = "../" * path.count("/")

@@ -2,7 +2,7 @@
 
 A template addresses a number by table, cells and column, and writes it with its interval::
 
-    {% set near = one("calibration", calibration="constituency", distance="near", p_low=0.04, p_high=0.06) %}
+    {% set near = one("calibration", calibration="constituency", distance="near", **window) %}
     The winner wins again in {{ near.share }} of {{ near.n_pairs }} pairs.
 
 A misspelt table or column is an error. If the run has no such row, the paragraph, list item or table row that contains
@@ -33,7 +33,8 @@ from pairsig.io.rendering import by_unit, change, count, escaped, percent
 from pairsig.io.tables import frame
 from pairsig.metrics.names import metric_name
 from study import analysis
-from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS
+from study.analysis import expected
+from study.analysis.pairs import MIN_PAIRS, MIN_SYSTEMS, NEAR_05, WINDOW
 
 Tables = Mapping[str, pd.DataFrame]
 
@@ -265,6 +266,12 @@ def most(numbers: Iterable[Number]) -> Number:
     return max(numbers, key=lambda number: number.value, default=Number())
 
 
+def minus(one: Number, other: Number) -> Number:
+    """Difference of two numbers, with its interval from theirs as if they were independent (Zou and Donner 2008)."""
+    ends = ((number.value, number.low, number.high) for number in (one, other))
+    return Number(*expected.difference(*ends), one.form)
+
+
 def all_hold(numbers: Iterable[Number], value: float) -> bool:
     """Whether there are numbers, and the intervals of all of them contain a value."""
     inside = [number.holds(value) for number in numbers]
@@ -313,9 +320,12 @@ def _names(tables: Tables, where: str) -> dict[str, Any]:
         "compared": compared,
         "judged": judged,
         "all_hold": all_hold,
+        "minus": minus,
         "least": least,
         "most": most,
         "number": Number,
+        "window": dict(zip(("p_low", "p_high"), WINDOW, strict=True)),
+        "near_05": NEAR_05,
         "reference": where == REFERENCE,
         "covered": _covered(source.tables),
         "table": lambda name: f"[`{name}`]({where}/{source.known(name)}.tsv)",

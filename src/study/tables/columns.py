@@ -14,7 +14,7 @@ SUBSET = Column(
     "which pairs of systems: all, same group, different group, two kinds, `full sets` (full training sets only), or "
     "`single systems` (no system combinations)",
 )
-N_PAIRS = count("n_pairs", "pairs with a p-value in the window [0.04, 0.06]", "pairs", "pairs in range")
+N_PAIRS = count("n_pairs", "pairs with a p-value in the window around 0.05", "pairs", "pairs in range")
 CALIBRATION = Column("calibration", str, "name of the calibration")
 FAMILY = FAMILY_HETEROGENEITY["family"]
 DISTANCE = Column("distance", str, "how different the second test set is from the first")
@@ -121,6 +121,7 @@ PUBLISHED = Table(
         *ITEM,
         INFORMATION,
         Column("information_from", str, "source of `information`"),
+        optional_count("n_systems", "systems that the number is based on", "systems"),
         optional_count("n_pairs", "pairs that the number is based on, where the paper reports them", "pairs"),
         COMPARED_WITH,
         Column("why", str, "why the two cannot be compared; empty where they can"),

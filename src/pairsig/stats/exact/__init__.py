@@ -423,12 +423,16 @@ def _distinct(steps: Integers) -> tuple[Integers, Integers]:
     return np.stack([column, rows[row]], axis=1), times
 
 
+class TooManyValuesError(InputError):
+    """There is an exact test for the metric, but for these two systems its distribution is out of reach."""
+
+
 def mass_of(scorer: Scorer, test: Test, distribution: Distribution, event: Event) -> Mass:
-    """Mass of an event; an `InputError` if the totals take too many values."""
+    """Mass of an event; a `TooManyValuesError` if the totals take too many values."""
     try:
         return mass(distribution, event)
     except TooLargeError:
-        raise InputError(
+        raise TooManyValuesError(
             f"the totals of {scorer.metric.name} over {scorer.counts.shape[1]} units can take too many values for the "
             f"{_named(test)}; use {test.drawn.function}"
         ) from None

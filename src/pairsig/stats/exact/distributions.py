@@ -27,6 +27,7 @@ _OUTSIDE = 1e-22
 _LOG_NEGLIGIBLE = 60.0
 """Frequencies are left out where |φ| < e⁻⁶⁰ ≈ 1e-26."""
 _EPSILON = float(np.finfo(np.float64).eps)
+_NORMAL = float(np.finfo(np.float64).tiny)
 _CHUNK = 2**20
 """Elements of a working array, 16 MiB of complex numbers."""
 MOST_SUMS = 2**26
@@ -249,6 +250,8 @@ def mass(distribution: Distribution, event: Event) -> Mass:
     """Mass of an event, by a tilt to the point that dominates it; where that is not good to 1e-9, by other means."""
     if is_enumerable(distribution):
         return _enumerated(distribution, event)
+    if isinstance(distribution, Swaps) and distribution.steps.tolist() == [[1, 0]] and distribution.times[0] <= _FEW:
+        return _binomial(int(distribution.times[0]), event)
     theta, point = aim(distribution, event)
     found = _mass(distribution, event, theta, point)
     # A border that bends much within the window spoils a tilt: some few large units, very different denominators.
@@ -261,6 +264,21 @@ def mass(distribution: Distribution, event: Event) -> Mass:
     if found.error >= 1e-3:
         raise TooLargeError
     return found
+
+
+def _binomial(n: int, event: Event) -> Mass:
+    """Mass of an event if all n steps are equal, as for pass/fail items: an upper tail of the binomial distribution."""
+    first, tie = event.starts(0) or (n + 1, None)
+    first = max(first, 0)
+    ways = math.comb(n, first)
+    total = 0
+    for made in range(first, n + 1):
+        total += ways
+        ways = ways * (n - made) // (made + 1)
+    p = total / 2**n
+    log = math.log(p) if p > _NORMAL else math.log(total) - n * math.log(2) if total else -math.inf
+    tied = math.comb(n, tie) / 2**n if tie is not None and 0 <= tie <= n else 0.0
+    return Mass(log, 4 * _EPSILON * (1 + abs(log) if total else 1), tied)
 
 
 def is_enumerable(distribution: Distribution) -> bool:

@@ -64,8 +64,9 @@ def pvalues(
 ) -> Floats:
     """Exact p-values (pairs,) from the positions (pairs × 2) of the better and the other system; 1 for equal systems.
 
-    The test is two-sided or in the observed direction. `progress` is called with a number of pairs as they are
-    finished, from any thread.
+    They are NaN for pairs whose totals take too many values, for which `exact_test` raises an error. The test is
+    two-sided or in the observed direction. `progress` is called with a number of pairs as they are finished, from any
+    thread.
     """
     found = exact.fractions(scorer, test, unit)
     p = np.ones(len(pairs))
@@ -97,12 +98,15 @@ def n_bytes(scorer: Scorer, threads: int) -> int:
 
 
 def _two_systems(found: Fractions, scorer: Scorer, pair: NDArray[np.intp], test: Test) -> float:
-    """The p-value of one pair from its distribution, as in the two-system test."""
+    """The p-value of one pair from its distribution, as in the two-system test; NaN if that is out of reach."""
     ratios = exact.Ratios.of(found, *pair.tolist())
-    if test.draw == "resample":
-        return math.exp(exact.resampled(ratios, scorer, test).log)
-    distribution, event, _ = ratios.swapped()
-    return len(test.borders()) * math.exp(exact.mass_of(scorer, test, distribution, event).log)
+    try:
+        if test.draw == "resample":
+            return math.exp(exact.resampled(ratios, scorer, test).log)
+        distribution, event, _ = ratios.swapped()
+        return len(test.borders()) * math.exp(exact.mass_of(scorer, test, distribution, event).log)
+    except exact.TooManyValuesError:
+        return math.nan
 
 
 def _permuted(

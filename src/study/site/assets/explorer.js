@@ -157,7 +157,7 @@ const explore = (function () {
     return Math.max(300, Math.min(520, Math.round(innerHeight * 0.6)));
   }
 
-  function pairs(index) {
+  function pairs(index, pWindow) {
     const form = document.getElementById("controls");
     const field = form.elements;
     const drawn = chart(document.getElementById("chart"), pairSpec, FIELDS);
@@ -224,10 +224,10 @@ const explore = (function () {
         colour: field.colour.value, right, bottom, height: height(), title: `${metric} gain (points)`,
         size: rows.length > 2000 ? 18 : rows.length > 500 ? 30 : 50, opacity: rows.length > 2000 ? 0.5 : 0.75,
       });
-      const near = rows.filter((row) => row.p >= 0.04 && row.p <= 0.06);
+      const near = rows.filter((row) => row.p >= pWindow[0] && row.p <= pWindow[1]);
       const beyond = rows.filter((row) => row.gain > right).length;
       document.getElementById("summary").textContent = rows.length
-        ? `${number(rows.length)} of ${number(data.a.length)} pairs, ${number(near.length)} of them with p from 0.04 to 0.06. Critical difference at p = 0.05: ${decimals(1.645 * error, 2)} points.`
+        ? `${number(rows.length)} of ${number(data.a.length)} pairs, ${number(near.length)} of them with p from ${pWindow[0]} to ${pWindow[1]}. Critical difference at p = 0.05: ${decimals(1.645 * error, 2)} points.`
           + (beyond ? ` ${number(beyond)} pairs lie beyond the right edge.` : "")
         : "No pair matches these filters.";
       const nearest = [...rows].sort((one, other) => Math.abs(one.p - 0.05) - Math.abs(other.p - 0.05));
@@ -272,7 +272,7 @@ const explore = (function () {
     };
   }
 
-  function cells(index) {
+  function cells(index, pWindow) {
     const form = document.getElementById("controls");
     const field = form.elements;
     const drawn = chart(document.getElementById("chart"), cellSpec, CELL_FIELDS);
@@ -284,7 +284,7 @@ const explore = (function () {
       const about = index[Number(place)];
       const range = field.range.value;
       options(field.range, about.ranges.map((one, at) => [String(at), `${one.low} to ${one.high}`]));
-      const wide = about.ranges.findIndex((one) => one.low === 0.04 && one.high === 0.06);
+      const wide = about.ranges.findIndex((one) => one.low === pWindow[0] && one.high === pWindow[1]);
       field.range.value = range && about.ranges[Number(range)] ? range : String(Math.max(0, wide));
       const data = await load("cells", Number(place), `data/${about.file}`);
       if (field.cell.value !== place) return false;
@@ -302,7 +302,7 @@ const explore = (function () {
       const counted = new Map();
       let inRange = 0;
       for (let i = 0; i < data.a.length; i += 1) {
-        const inside = data.p[i] >= range.low && (range.high === 0.06 ? data.p[i] <= range.high : data.p[i] < range.high);
+        const inside = data.p[i] >= range.low && (range.low === pWindow[0] && range.high === pWindow[1] ? data.p[i] <= range.high : data.p[i] < range.high);
         if (!inside) continue;
         inRange += 1;
         const replicated = data.against[i] > 0;
