@@ -140,6 +140,8 @@ def _test(name: str) -> Any:
     All pairs are compared, and the pair (A, B) is the pair (B, A); so no alternative can name one of the systems.
     """
     undirected = [test for test in definitions.TESTS if test.name == name and not test.directed]
+    if not all(test.method for test in undirected):  # its usual method has no name, and the study uses no other
+        undirected = [test for test in undirected if not test.method]
     methods = tuple(dict.fromkeys(test.method for test in undirected if test.method))
     alternatives = tuple(dict.fromkeys(test.alternative for test in undirected))
     instead = _INSTEAD.get(name, "")
